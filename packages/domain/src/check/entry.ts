@@ -1,0 +1,51 @@
+/** National registers asked after the verdict; they never change `valid`. Source: contract part 2 §4. */
+export const ENRICHMENT_SOURCES = [
+  'pl_white_list',
+  'cz_ares',
+  'ro_anaf',
+  'fr_recherche_entreprises',
+  'fi_prh',
+  'de_evatr',
+  'gleif',
+] as const;
+export type EnrichmentSourceName = (typeof ENRICHMENT_SOURCES)[number];
+
+/** Everything a check's `checks` list can name as a source. */
+export const CHECK_SOURCES = ['syntax', 'vies', 'vies_confirmation', ...ENRICHMENT_SOURCES] as const;
+export type CheckSource = (typeof CHECK_SOURCES)[number];
+
+/** What became of one source. Source: contract part 2 §4. */
+export const CHECK_OUTCOMES = [
+  'valid',
+  'invalid',
+  'malformed',
+  'saturated',
+  'unavailable',
+  'timeout',
+  'rejected',
+  'blocked',
+  'found',
+  'not_found',
+  'skipped',
+] as const;
+export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
+
+/** One entry of a check's `checks` list, as it goes over the wire. Times are RFC 3339 UTC, durations whole milliseconds. */
+export type CheckEntry = {
+  source: CheckSource;
+  outcome: CheckOutcome;
+  /** The upstream's own word, e.g. MS_MAX_CONCURRENT_REQ. */
+  code?: string;
+  /** Asks made for this entry; absent where nothing is asked (syntax). */
+  attempts?: number;
+  /** Present and true when the caller waited longer than BACKPRESSURE_AFTER for a slot. */
+  backpressure?: true;
+  started_at: string;
+  duration_ms: number;
+  /** One sentence or `key: value` pairs for a person; never machine-read. */
+  detail?: string;
+};
+
+/** `malformed` is decided without the upstream or by its INVALID_INPUT; the other two are the upstream's. */
+export const VERDICTS = ['valid', 'invalid', 'malformed'] as const;
+export type Verdict = (typeof VERDICTS)[number];

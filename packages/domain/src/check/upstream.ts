@@ -1,0 +1,64 @@
+import type { MemberState } from '../member-states.js';
+import type { CheckSource } from './entry.js';
+
+/** The parts a trader may be matched on, in the contract's spelling. */
+export const TRADER_FIELDS = ['name', 'street', 'postal_code', 'city', 'company_type'] as const;
+export type TraderField = (typeof TRADER_FIELDS)[number];
+
+/** What the caller believes about the trader; VIES compares it approximately. */
+export type Trader = Partial<Record<TraderField, string>>;
+
+/** VIES's word on each part it was given; `null` where it said nothing. */
+export type TraderMatch = Record<TraderField, 'valid' | 'invalid' | 'not_processed' | null>;
+
+/** A number split the way VIES wants it. */
+export type SplitVatNumber = { memberState: MemberState; national: string };
+
+/** One question to the upstream. */
+export type Ask = SplitVatNumber & {
+  requester: SplitVatNumber | null;
+  trader: Trader | null;
+};
+
+/** The upstream said whether the number is valid. The only kind of outcome that may become `valid: true|false`. */
+export type AskVerdict = {
+  kind: 'verdict';
+  valid: boolean;
+  name: string | null;
+  address: string | null;
+  consultationNumber: string | null;
+  traderMatch: TraderMatch | null;
+};
+
+/** The upstream understood the question and refused it. Believed only under the rules of `decide-ask`. */
+export type AskRejected = { kind: 'rejected'; code: 'INVALID_INPUT' | 'INVALID_REQUESTER_INFO' };
+
+/** No answer: never a verdict, always tried again until the request is abandoned. */
+export type AskNoAnswer = {
+  kind: 'no_answer';
+  outcome: 'saturated' | 'unavailable' | 'timeout' | 'blocked';
+  /** The upstream's code (`…_TIME` variants folded into their base), or null where there was none. */
+  code: string | null;
+  /** For saturation: whom to slow down. */
+  scope: 'global' | 'member_state' | null;
+  /** What was seen, for a person: "HTTP 503", "connection reset", "HTML instead of JSON". */
+  detail: string | null;
+};
+
+export type AskOutcome = AskVerdict | AskRejected | AskNoAnswer;
+
+/** One HTTP exchange, kept byte for byte: it is evidence. */
+export type Exchange = {
+  source: CheckSource;
+  startedAt: Date;
+  /** Whole milliseconds from the first byte sent to the last byte read or the failure. */
+  durationMs: number;
+  request: { method: string; url: string; headers: Record<string, string>; body: Uint8Array };
+  /** `null` where no status line arrived. `complete` is false when the body was cut (reset, deadline or byte cap). */
+  response: { status: number; headers: Record<string, string>; body: Uint8Array; complete: boolean } | null;
+  /** Error class and message where the exchange failed; null on a complete response. */
+  error: string | null;
+};
+
+/** Port: asks the upstream once. Never throws and never takes longer than the attempt time-out. */
+export type AskUpstream = (ask: Ask, signal?: AbortSignal) => Promise<{ outcome: AskOutcome; exchange: Exchange }>;

@@ -1,0 +1,75 @@
+/** What every error of the API is made of. `extra` names the fields that lie beside `code` and `message`. */
+export type ErrorSpec = {
+  /** HTTP status. */
+  status: number;
+  /** Whether the same call can succeed later without being changed. */
+  retryable: boolean;
+  /** The sentence a caller reads when the thrower gives no better one. */
+  message: string;
+  /** What to do about it; goes into the docs and the dashboard. */
+  remedy: string;
+  extra?: readonly string[];
+};
+
+/**
+ * The error table of contract part 1 §7, and the additions of part 2. The only place where a code, its status or its
+ * standard message is written down; validation, OpenAPI, docs and tests derive from it.
+ */
+export const ERROR_CATALOGUE = {
+  BAD_REQUEST: { status: 400, retryable: false, message: 'The request is not valid.', remedy: 'Correct the fields named in `fields` and send the call again.', extra: ['fields'] },
+  UNAUTHORIZED: { status: 401, retryable: false, message: 'The API key is missing, malformed, unknown or revoked.', remedy: 'Send `Authorization: Bearer KEY` with a key of your account.' },
+  NOT_FOUND: { status: 404, retryable: false, message: 'There is nothing here, or it is not yours.', remedy: 'Check the path and the id.' },
+  METHOD_NOT_ALLOWED: { status: 405, retryable: false, message: 'This path does not accept that method.', remedy: 'Use a method of the `Allow` header.' },
+  RATE_LIMITED: { status: 429, retryable: true, message: 'More than 10 calls in one second with this key.', remedy: 'Wait `retry_after` seconds; spread calls evenly.', extra: ['retry_after'] },
+  QUOTA_EXCEEDED: { status: 429, retryable: true, message: "The month's checks are used up.", remedy: 'Wait until `reset_at` or move to a larger plan.', extra: ['reset_at'] },
+  ACCOUNT_DISABLED: { status: 403, retryable: false, message: 'The account is disabled.', remedy: 'Contact the operator of the service.' },
+  TOO_MANY_PENDING: { status: 429, retryable: true, message: '200 background requests are already pending.', remedy: 'Wait `retry_after` seconds for some of them to finish.', extra: ['retry_after', 'pending', 'checks'] },
+  EMPTY_FILE: { status: 400, retryable: false, message: 'The file has no data row.', remedy: 'Upload a CSV file with at least one VAT number.' },
+  TOO_MANY_ROWS: { status: 400, retryable: false, message: 'The file has more than 10 000 rows.', remedy: 'Split the file.' },
+  INVALID_CSV: { status: 400, retryable: false, message: 'The file cannot be read as CSV.', remedy: 'Save it as CSV (UTF-8) and look at the line named in `line`.', extra: ['line'] },
+  MISSING_CANDIDATE: { status: 400, retryable: false, message: 'No column can be the VAT number.', remedy: 'Name the column `vat_number`.' },
+  INVALID_REFERENCE: { status: 400, retryable: false, message: 'The reference is not 1 to 64 printable characters.', remedy: 'Shorten the reference or remove control characters.' },
+  BATCH_RUNNING: { status: 409, retryable: true, message: 'The batch is still queued or running.', remedy: 'Wait for batch.completed, then delete it.' },
+  FILE_TOO_LARGE: { status: 413, retryable: false, message: 'The file is over 2 MiB.', remedy: 'Split the file.' },
+  TOO_MANY_BATCHES: { status: 429, retryable: true, message: '5 batches are already queued or running.', remedy: 'Wait for one of them to complete.', extra: ['active'] },
+  EXPORT_TOO_LARGE: { status: 400, retryable: false, message: 'The export would hold more than 10 000 checks.', remedy: 'Narrow `from` and `to`.' },
+  EXPORT_IN_PROGRESS: { status: 409, retryable: true, message: 'An export of this account is already running.', remedy: 'Wait for it to end.' },
+  INVALID_FORMAT: { status: 400, retryable: false, message: 'The VAT number cannot be normalised.', remedy: 'Send a number in the form of its country.' },
+  WATCH_LIMIT: { status: 403, retryable: false, message: "The plan's watch limit is reached.", remedy: 'Remove a watch or move to a larger plan.', extra: ['limit'] },
+  FREQUENCY_NOT_ALLOWED: { status: 403, retryable: false, message: 'The plan does not sell this frequency.', remedy: 'Choose another frequency or a larger plan.' },
+  WATCH_EXISTS: { status: 409, retryable: false, message: 'The account already watches this number.', remedy: 'Change the existing watch instead.' },
+  NO_WEBHOOK: { status: 400, retryable: false, message: 'No webhook is configured.', remedy: 'Save an endpoint URL in the settings of the dashboard.' },
+  INVALID_REQUESTER: { status: 400, retryable: false, message: 'requester_vat_number is not a valid VAT number.', remedy: 'Send your own, valid EU VAT number or leave the field out.', extra: ['checks'] },
+  IDEMPOTENCY_MISMATCH: { status: 422, retryable: false, message: 'This Idempotency-Key was used with a different request.', remedy: 'Use a new key for a new request.' },
+  IDEMPOTENCY_IN_PROGRESS: { status: 409, retryable: true, message: 'The first request with this Idempotency-Key is still running.', remedy: 'Wait `retry_after` seconds, then send the same call again.', extra: ['retry_after'] },
+  TEST_KEY_NOT_ALLOWED: { status: 403, retryable: false, message: 'A test key cannot be used here.', remedy: 'Use a live key.' },
+  UPSTREAM_UNAVAILABLE: { status: 503, retryable: true, message: 'Reserved: an upstream outage is answered with 202.', remedy: 'None: no code path emits it.' },
+  INTERNAL: { status: 500, retryable: true, message: 'Something failed on our side.', remedy: 'Try again; quote the X-Request-Id if it persists.' },
+  INVALID_WEBHOOK_URL: { status: 400, retryable: false, message: 'The endpoint URL is refused.', remedy: 'Use an https URL whose name resolves to public addresses only.' },
+  FORBIDDEN: { status: 403, retryable: false, message: 'The CSRF token is missing or wrong.', remedy: 'Reload the page and sign in again.' },
+  TOO_MANY_SIGN_INS: { status: 429, retryable: true, message: 'Too many wrong passwords for this address.', remedy: 'Wait `retry_after` seconds.', extra: ['retry_after'] },
+} as const satisfies Record<string, ErrorSpec>;
+
+/** A code of {@link ERROR_CATALOGUE}. */
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** One field that a caller must correct. `path` is dotted, `''` for the body as a whole. */
+export type FieldError = { path: string; message: string };
+
+/** A refusal with a code of the catalogue. Anything else that is thrown becomes 500 INTERNAL and leaks nothing. */
+export class AppError extends Error {
+  override name = 'AppError';
+  readonly code: ErrorCode;
+  /** The fields that go beside `code` and `message` in the envelope. */
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, options: { message?: string; extra?: Record<string, unknown>; cause?: unknown } = {}) {
+    super(options.message ?? ERROR_CATALOGUE[code].message, { cause: options.cause });
+    this.code = code;
+    this.extra = options.extra ?? {};
+  }
+
+  get spec(): ErrorSpec {
+    return ERROR_CATALOGUE[this.code];
+  }
+}
