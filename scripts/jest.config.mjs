@@ -1,7 +1,17 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+const testkit = (name) => {
+  const source = new URL(`../packages/testkit/src/${name}.ts`, import.meta.url);
+  // Jest loads these two outside its module system, without a transform: it gets what the build made of them.
+  return existsSync(source) ? `<rootDir>/packages/testkit/dist/${name}.js` : undefined;
+};
+const globalSetup = testkit('global-setup');
+const globalTeardown = testkit('global-teardown');
+
 /** One jest configuration for the whole repository: ESM, run from source through swc. */
 export default {
   rootDir: '..',
-  testEnvironment: 'node',
   roots: ['<rootDir>/apps', '<rootDir>/packages', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/dist/', '/node_modules/', '/generated/'],
@@ -13,5 +23,11 @@ export default {
     ],
   },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  testEnvironment: '<rootDir>/scripts/jest/leak-environment.mjs',
   testEnvironmentOptions: { customExportConditions: ['development', 'node', 'node-addons'] },
+  reporters: ['default', '<rootDir>/scripts/jest/count-reporter.mjs'],
+  ...(globalSetup && { globalSetup }),
+  ...(globalTeardown && { globalTeardown }),
+  // Tests wait for servers more than they compute, so two cores carry two workers; the servers need the rest.
+  maxWorkers: Math.max(2, Math.min(4, availableParallelism() - 1)),
 };

@@ -1,4 +1,4 @@
-import { fromString, toUUID, typeidUnboxed } from 'typeid-js';
+import { TypeID, typeidUnboxed, toUUID } from 'typeid-js';
 
 /** Prefixes of public ids. Source: contract part 2 §1. */
 export const ID_PREFIXES = {
@@ -16,8 +16,15 @@ export const ID_PREFIXES = {
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** A new UUIDv7 in its public form, e.g. `chk_01m7w2…`. */
-export const newId = (kind: IdKind): string => typeidUnboxed(ID_PREFIXES[kind]);
+/** A new UUIDv7, as the database and jobs carry ids. */
+export const newUuid = (): string => toUUID(typeidUnboxed(''));
 
-/** A new UUIDv7 as the database stores it. */
-export const newUuid = (): string => toUUID(typeidUnboxed('x'));
+/** The public form of a stored id, e.g. `chk_01m7w2…`. */
+export const publicId = (kind: IdKind, uuid: string): string => TypeID.fromUUID(ID_PREFIXES[kind], uuid).toString();
+
+/** The stored form of a public id; `null` when it is ill-formed or of another kind, which callers answer with 404. */
+export const uuidOf = (kind: IdKind, id: string): string | null => {
+  const prefix = ID_PREFIXES[kind];
+  if (!/^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id) || !id.startsWith(`${prefix}_`)) return null;
+  return TypeID.fromString(id, prefix).toUUID();
+};

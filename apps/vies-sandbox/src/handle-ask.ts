@@ -1,0 +1,56 @@
+import type { ServerResponse } from 'node:http';
+import type { Journal, JournalEntry } from './journal.js';
+import { renderAnswer } from './render-answer.js';
+import type { Script } from './script.js';
+import { sendAnswer } from './send-answer.js';
+import { sendJson } from './send-json.js';
+import type { Traffic } from './traffic.js';
+import { readWireAsk } from './wire-ask.js';
+import { wireError } from './wire-body.js';
+
+type HandleAskDeps = { script: Script; traffic: Traffic; journal: Journal };
+type IncomingAsk = { body: unknown; testService: boolean; response: ServerResponse };
+
+const preciseNow = (): number => performance.timeOrigin + performance.now();
+
+/** Answers one ask as scripted. It is in flight until its answer is written or its client is gone. */
+export const handleAsk = ({ script, traffic, journal }: HandleAskDeps) => {
+  let consultations = 0;
+
+  return ({ body, testService, response }: IncomingAsk): void => {
+    const ask = readWireAsk(body);
+    if (typeof ask === 'string') {
+      sendJson(response, ask === 'VOW-ERR-11' ? 400 : 200, wireError(ask));
+      return;
+    }
+
+    const inFlight = traffic.enter(ask.memberState);
+    const { answer, delayMs } = script.play(ask, inFlight, testService);
+    const entry: JournalEntry = {
+      at: preciseNow(),
+      finished_at: null,
+      member_state: ask.memberState,
+      number: ask.memberState + ask.national,
+      requester: ask.requester,
+      trader: ask.trader,
+      answer: answer.kind,
+      code: answer.kind === 'error' ? answer.code : null,
+      in_flight_at_start: inFlight,
+    };
+    journal.add(entry);
+
+    const send = () => {
+      consultations += 1;
+      const consultation = `WAPI${consultations.toString(36).toUpperCase().padStart(12, '0')}`;
+      sendAnswer(response, answer.kind, renderAnswer(answer, { ask, now: new Date(), consultation }));
+    };
+    let timer: NodeJS.Timeout | undefined;
+    response.once('close', () => {
+      clearTimeout(timer);
+      entry.finished_at = preciseNow();
+      traffic.leave(ask.memberState, response.writableFinished);
+    });
+    if (delayMs > 0) timer = setTimeout(send, delayMs);
+    else send();
+  };
+};

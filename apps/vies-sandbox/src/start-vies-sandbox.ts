@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MEMBER_STATES } from '@vat/domain';
+import { handleAsk } from './handle-ask.js';
+import { CONTROL_PATH, handleControl } from './handle-control.js';
+import { createJournal } from './journal.js';
+import { readJson } from './read-json.js';
+import { createScript } from './script.js';
+import { sendJson } from './send-json.js';
+import { createTraffic } from './traffic.js';
+
+type ViesSandboxOptions = {
+  /** 0, the default, takes a free one. */
+  port?: number;
+  host?: string;
+  /** Latency of every answer until the control interface says otherwise, in milliseconds. */
+  latencyMs?: number;
+  random?: () => number;
+};
+
+/** A running sandbox. `url` is its root, which also serves as VIES_URL; `close` cuts the asks in flight. */
+export type ViesSandbox = { url: string; port: number; close: () => Promise<void> };
+
+/** Where the real service has its REST interface. */
+const REST_BASE = '/taxation_customs/vies/rest-api';
+const JOURNAL_LIMIT = 20_000;
+
+// The real one says so too when a member state is away: it misreports, and nothing may rely on it.
+const STATUS = {
+  vow: { available: true },
+  countries: MEMBER_STATES.map((countryCode) => ({ countryCode, availability: 'Available' })),
+};
+
+const withoutBase = (path: string): string => (path.startsWith(REST_BASE) ? path.slice(REST_BASE.length) : path);
+
+/**
+ * Starts an HTTP server with VIES's wire format, at the root and below VIES's own path, and a control interface below
+ * `/_control`. All state is this server's and in memory.
+ */
+export const startViesSandbox = async ({
+  port = 0,
+  host = '127.0.0.1',
+  latencyMs = 0,
+  random = Math.random,
+}: ViesSandboxOptions = {}): Promise<ViesSandbox> => {
+  const script = createScript({ latencyMs, random });
+  const traffic = createTraffic();
+  const journal = createJournal({ limit: JOURNAL_LIMIT });
+  const answerAsk = handleAsk({ script, traffic, journal });
+  const control = handleControl({ script, traffic, journal });
+
+  // A scripted hang has to outlast every client, and an idle connection is never closed under an ask just being sent.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 120_000 }, (request, response) => {
+    const { method = '' } = request;
+    const path = withoutBase(request.url ?? '/');
+    readJson(request, (body) => {
+      if (method === 'POST' && (path === '/check-vat-number' || path === '/check-vat-test-service')) {
+        answerAsk({ body, testService: path === '/check-vat-test-service', response });
+      } else if (method === 'GET' && path === '/check-status') {
+        sendJson(response, 200, STATUS);
+      } else if (path.startsWith(CONTROL_PATH)) {
+        const reply = control({ method, url: new URL(path, 'http://sandbox'), body });
+        sendJson(response, reply.status, reply.body);
+      } else {
+        sendJson(response, 404, { error: 'not found' });
+      }
+    });
+  });
+
+  server.listen(port, host);
+  await once(server, 'listening');
+  const bound = (server.address() as AddressInfo).port;
+
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound, close };
+};

@@ -1,0 +1,68 @@
+import { MEMBER_STATES, type MemberState } from '@vat/domain';
+
+/** Counters of asks. `answered` and `aborted` (by either side) count ends since the last reset. */
+export type TrafficCounters = {
+  in_flight: number;
+  max_in_flight: number;
+  total: number;
+  answered: number;
+  aborted: number;
+};
+
+/** What `GET /_control/stats` shows; member states without an ask are left out. */
+export type TrafficStats = { states: Partial<Record<MemberState, TrafficCounters>>; totals: TrafficCounters };
+
+/** Counts asks while they are in flight; `enter` returns how many are, this one included. */
+export type Traffic = {
+  enter: (state: MemberState) => number;
+  leave: (state: MemberState, answered: boolean) => void;
+  stats: () => TrafficStats;
+  reset: () => void;
+};
+
+const none = (): TrafficCounters => ({ in_flight: 0, max_in_flight: 0, total: 0, answered: 0, aborted: 0 });
+
+const enter = (counters: TrafficCounters): void => {
+  counters.total += 1;
+  counters.in_flight += 1;
+  counters.max_in_flight = Math.max(counters.max_in_flight, counters.in_flight);
+};
+
+const leave = (counters: TrafficCounters, answered: boolean): void => {
+  counters.in_flight -= 1;
+  if (answered) counters.answered += 1;
+  else counters.aborted += 1;
+};
+
+// What is in flight stays in flight: forgetting it would let a test see fewer than there are.
+const restart = (counters: TrafficCounters): void => {
+  const { in_flight } = counters;
+  Object.assign(counters, none(), { in_flight, max_in_flight: in_flight });
+};
+
+/** Counters for every member state and all together. A reset keeps what is in flight and starts the rest anew. */
+export const createTraffic = (): Traffic => {
+  const states = new Map(MEMBER_STATES.map((state) => [state, none()]));
+  const totals = none();
+  const of = (state: MemberState) => states.get(state) ?? none();
+
+  return {
+    enter: (state) => {
+      enter(totals);
+      enter(of(state));
+      return of(state).in_flight;
+    },
+    leave: (state, answered) => {
+      leave(totals, answered);
+      leave(of(state), answered);
+    },
+    stats: () => ({
+      states: Object.fromEntries([...states].filter(([, { total, in_flight }]) => total > 0 || in_flight > 0)),
+      totals,
+    }),
+    reset: () => {
+      restart(totals);
+      for (const counters of states.values()) restart(counters);
+    },
+  };
+};

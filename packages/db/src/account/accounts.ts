@@ -1,0 +1,103 @@
+import type { Plan } from '@vat/domain';
+import type { Database } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
+
+/** A key to be stored: its hash and its last characters, never itself. */
+export type NewKey = { id: string; name: string; test: boolean; hash: Uint8Array; hint: string };
+
+export type NewAccount = {
+  id: string;
+  name: string;
+  plan: Plan;
+  monthlyQuota: number | null;
+  user: { id: string; email: string; passwordHash: string };
+  keys: NewKey[];
+  now: Date;
+};
+
+const keyData = (key: NewKey, now: Date) => ({ ...key, hash: Buffer.from(key.hash), createdAt: now });
+
+/** Writes an account with its first user and keys. False when the e-mail address is taken. */
+export const insertAccount =
+  (db: Database) =>
+  async ({ id, name, plan, monthlyQuota, user, keys, now }: NewAccount): Promise<boolean> => {
+    try {
+      await db.account.create({
+        data: {
+          id,
+          name,
+          plan,
+          monthlyQuota,
+          createdAt: now,
+          users: { create: { ...user, createdAt: now } },
+          keys: { create: keys.map((key) => keyData(key, now)) },
+        },
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return false;
+      throw error;
+    }
+  };
+
+/** Adds a key to an account; false when the account does not exist or has `maxKeys` live ones. */
+export const insertApiKey =
+  (db: Database) =>
+  async (accountId: string, key: NewKey, now: Date, maxKeys: number): Promise<boolean> =>
+    db.$transaction(async (tx) => {
+      // The lock makes the count true however many calls race.
+      const found = await tx.$queryRaw<unknown[]>`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+      if (found.length === 0) return false;
+      if ((await tx.apiKey.count({ where: { accountId, revokedAt: null } })) >= maxKeys) return false;
+      await tx.apiKey.create({ data: { ...keyData(key, now), accountId } });
+      return true;
+    });
+
+/** Revokes a key; false when there is none. Revoking twice keeps the first time. */
+export const revokeApiKey =
+  (db: Database) =>
+  async (id: string, now: Date): Promise<boolean> => {
+    if ((await db.apiKey.count({ where: { id } })) === 0) return false;
+    await db.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: now } });
+    return true;
+  };
+
+/** Disables (`now`) or enables (`null`) an account; false when there is none. */
+export const setAccountDisabled =
+  (db: Database) =>
+  async (id: string, disabledAt: Date | null): Promise<boolean> =>
+    (await db.account.updateMany({ where: { id }, data: { disabledAt } })).count > 0;
+
+/** Moves an account to another plan; false when there is none. */
+export const setAccountPlan =
+  (db: Database) =>
+  async (id: string, plan: Plan): Promise<boolean> =>
+    (await db.account.updateMany({ where: { id }, data: { plan } })).count > 0;
+
+export type AccountSummary = {
+  id: string;
+  name: string;
+  plan: string;
+  monthlyQuota: number | null;
+  disabledAt: Date | null;
+  createdAt: Date;
+};
+
+/** Accounts in the order of their creation, a slice at a time. */
+export const listAccounts =
+  (db: Database) =>
+  (afterId: string | null, limit: number): Promise<AccountSummary[]> =>
+    db.account.findMany({
+      where: afterId ? { id: { gt: afterId } } : {},
+      orderBy: { id: 'asc' },
+      take: limit,
+      select: { id: true, name: true, plan: true, monthlyQuota: true, disabledAt: true, createdAt: true },
+    });
+
+/** A month's units of an account; zeros when it has none. */
+export const findUsage =
+  (db: Database) =>
+  async (accountId: string, period: string): Promise<{ used: number; reserved: number }> => {
+    const usage = await db.usage.findUnique({ where: { accountId_period: { accountId, period } } });
+    return { used: usage?.used ?? 0, reserved: usage?.reserved ?? 0 };
+  };

@@ -1,0 +1,18 @@
+import type { Queryable } from '../connect-database.js';
+
+/** A key on its way into the transaction that creates its work. */
+export type KeyToBind = { key: string; fingerprint: Uint8Array; lockedUntil: Date; expiredBefore: Date };
+
+/** Binds a key to a request; false when it is bound already and not expired. */
+export const bindIdempotencyKey =
+  (db: Queryable) =>
+  async (binding: KeyToBind & { accountId: string; requestId: string; now: Date }): Promise<boolean> => {
+    const bound = await db.$executeRaw`
+      INSERT INTO idempotency_key (account_id, key, fingerprint, request_id, created_at, locked_until)
+      VALUES (${binding.accountId}::uuid, ${binding.key}, ${binding.fingerprint}, ${binding.requestId}::uuid,
+        ${binding.now}::timestamptz, ${binding.lockedUntil}::timestamptz)
+      ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, request_id = excluded.request_id,
+        created_at = excluded.created_at, locked_until = excluded.locked_until, status = NULL, headers = NULL, body = NULL
+      WHERE idempotency_key.created_at < ${binding.expiredBefore}::timestamptz`;
+    return bound > 0;
+  };

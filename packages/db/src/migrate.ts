@@ -1,0 +1,62 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+
+/** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this never run at once. */
+const MIGRATION_LOCK = 72_707_369;
+
+const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
+  migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ,
+  started_at TIMESTAMPTZ NOT NULL DEFAULT now(), applied_steps_count INTEGER NOT NULL DEFAULT 0)`;
+
+type Applied = { migration_name: string; checksum: string; finished_at: Date | null };
+
+const apply = async (client: pg.Client, name: string, sql: string, checksum: string): Promise<void> => {
+  const id = randomUUID();
+  await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [id, checksum, name]);
+  try {
+    await client.query(sql);
+  } catch (error) {
+    await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, String(error)]);
+    throw new Error(`P3018: migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [id]);
+};
+
+/**
+ * Applies `prisma/migrations` in order with Prisma's own bookkeeping, so that `prisma migrate deploy` agrees afterwards.
+ * Needed because Prisma's schema engine is a download that a closed network does not allow. Returns the names applied.
+ * Throws P3009 when an earlier migration is half applied, P3018 when one fails, and when an applied one was edited.
+ */
+export const migrate = async (url: string, directory: string): Promise<string[]> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await client.query(BOOKKEEPING);
+    const { rows } = await client.query<Applied>(
+      'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
+    );
+    const failed = rows.find((row) => row.finished_at === null);
+    if (failed) throw new Error(`P3009: migration ${failed.migration_name} failed before; resolve it first`);
+    const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
+    const names = readdirSync(directory)
+      .filter((name) => existsSync(path.join(directory, name, 'migration.sql')))
+      .sort();
+    const applied: string[] = [];
+    for (const name of names) {
+      const sql = readFileSync(path.join(directory, name, 'migration.sql'), 'utf8');
+      const checksum = createHash('sha256').update(sql).digest('hex');
+      const known = checksums.get(name);
+      if (known === checksum) continue;
+      if (known !== undefined) throw new Error(`migration ${name} was edited after it was applied; add a new one instead`);
+      await apply(client, name, sql, checksum);
+      applied.push(name);
+    }
+    return applied;
+  } finally {
+    await client.end();
+  }
+};

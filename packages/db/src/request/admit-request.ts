@@ -1,0 +1,97 @@
+import type { CheckEntry, MemberState, Trader } from '@vat/domain';
+import type { Database, Queryable } from '../connect-database.js';
+import { bindIdempotencyKey, type KeyToBind } from '../idempotency/bind-idempotency-key.js';
+
+/** A request to be admitted. Ids are UUIDs. */
+export type NewRequest = {
+  id: string;
+  accountId: string;
+  test: boolean;
+  input: string;
+  memberState: MemberState;
+  national: string;
+  vatNumber: string;
+  requester: string | null;
+  reference: string | null;
+  trader: Trader | null;
+  entries: CheckEntry[];
+  createdAt: Date;
+  windowEndsAt: Date;
+};
+
+export type Admission = {
+  request: NewRequest;
+  /** The unit to reserve; null for test keys. */
+  quota: { period: string; limit: number } | null;
+  maxPending: number;
+  /** The Idempotency-Key to bind in the same transaction. */
+  idempotency: KeyToBind | null;
+};
+
+export type AdmissionResult =
+  | { kind: 'admitted' }
+  | { kind: 'too_many_pending'; pending: number }
+  | { kind: 'quota_exceeded' }
+  | { kind: 'key_taken' };
+
+/** Thrown inside the transaction to take the key's binding back with everything else. */
+class Refused extends Error {
+  constructor(readonly result: AdmissionResult) {
+    super(result.kind);
+  }
+}
+
+/** Judges the pending count, reserves a unit and inserts the request, in one statement. */
+const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<AdmissionResult> => {
+  const { request, quota, maxPending } = admission;
+  const [row] = await db.$queryRaw<{ pending: number; reserved: number; admitted: number }[]>`
+    WITH pend AS (
+      SELECT count(*)::int AS n FROM request WHERE account_id = ${request.accountId}::uuid AND state = 'pending'
+    ), reserved AS (
+      INSERT INTO usage (account_id, period, used, reserved)
+      SELECT ${request.accountId}::uuid, ${quota?.period ?? null}::text, 0, 1 FROM pend
+      WHERE pend.n < ${maxPending}::int AND ${quota?.limit ?? 0}::int > 0
+      ON CONFLICT (account_id, period) DO UPDATE SET reserved = usage.reserved + 1
+      WHERE usage.used + usage.reserved < ${quota?.limit ?? 0}::int
+      RETURNING 1
+    ), admitted AS (
+      INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, requester, reference,
+        trader, entries, created_at, window_ends_at, due_at, quota_period)
+      SELECT ${request.id}::uuid, ${request.accountId}::uuid, ${request.test}, 'waiting', ${request.input},
+        ${request.memberState}, ${request.national}, ${request.vatNumber}, ${request.requester}, ${request.reference},
+        ${request.trader === null ? null : JSON.stringify(request.trader)}::jsonb,
+        ${JSON.stringify(request.entries)}::jsonb, ${request.createdAt}::timestamptz,
+        ${request.windowEndsAt}::timestamptz, ${request.createdAt}::timestamptz, ${quota?.period ?? null}::text
+      FROM pend
+      WHERE pend.n < ${maxPending}::int AND (${quota === null} OR EXISTS (SELECT 1 FROM reserved))
+      RETURNING 1
+    )
+    SELECT (SELECT n FROM pend) AS pending, (SELECT count(*)::int FROM reserved) AS reserved,
+      (SELECT count(*)::int FROM admitted) AS admitted`;
+  if (row?.admitted === 1) return { kind: 'admitted' };
+  if (row && row.pending >= maxPending) return { kind: 'too_many_pending', pending: row.pending };
+  return { kind: 'quota_exceeded' };
+};
+
+/**
+ * Admits a request: binds its Idempotency-Key, judges TOO_MANY_PENDING, reserves a unit and writes the row, or changes
+ * nothing at all. Without a key it is one statement, since every direct check pays for it.
+ */
+export const admitRequest =
+  (db: Database) =>
+  async (admission: Admission): Promise<AdmissionResult> => {
+    const { idempotency, request } = admission;
+    if (idempotency === null) return reserveAndInsert(db, admission);
+    try {
+      return await db.$transaction(async (tx) => {
+        const bound = await bindIdempotencyKey(tx)({ ...idempotency, accountId: request.accountId, requestId: request.id, now: request.createdAt });
+        if (!bound) throw new Refused({ kind: 'key_taken' });
+        const result = await reserveAndInsert(tx, admission);
+        if (result.kind !== 'admitted') throw new Refused(result);
+        return result;
+      });
+    } catch (error) {
+      if (error instanceof Refused) return error.result;
+      throw error;
+    }
+  };

@@ -1,0 +1,39 @@
+import type { AbandonReason, NewEvent } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+import { tellAccount } from '../event-sql.js';
+import { Prisma } from '../generated/client.js';
+
+export type Ending = {
+  requestId: string;
+  reason: AbandonReason;
+  event: NewEvent;
+  deliveryId: string;
+  now: Date;
+};
+
+/** How it ended: `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller is waiting and is told). */
+export type Ended = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null } | null;
+
+/**
+ * Ends a request without a check: releases its reservation, and writes check.failed if its caller was answered 202. A
+ * waiting request is withdrawn and its Idempotency-Key freed, since its caller gets an error and errors are not kept.
+ * `null` when it had already ended or its answer had arrived.
+ */
+export const endRequest =
+  (db: Queryable) =>
+  async ({ requestId, reason, event, deliveryId, now }: Ending): Promise<Ended> => {
+    const [row] = await db.$queryRaw<{ state: 'abandoned' | 'withdrawn'; delivery_id: string | null }[]>`
+      WITH gone AS (
+        UPDATE request SET state = CASE state WHEN 'waiting' THEN 'withdrawn' ELSE 'abandoned' END, reason = ${reason},
+          ended_at = ${now}::timestamptz, asking_since = NULL
+        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
+        RETURNING id, account_id, test, state, accepted_at, quota_period
+      ), released AS (
+        UPDATE usage u SET reserved = u.reserved - 1 FROM gone
+        WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
+      ), unbound AS (
+        DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id AND gone.accepted_at IS NULL
+      ), ${tellAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
+      SELECT state, (SELECT id FROM sent) AS delivery_id FROM gone`;
+    return row ? { state: row.state, deliveryId: row.delivery_id } : null;
+  };

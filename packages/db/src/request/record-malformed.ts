@@ -1,0 +1,47 @@
+import type { Database, Queryable } from '../connect-database.js';
+import { bindIdempotencyKey, type KeyToBind } from '../idempotency/bind-idempotency-key.js';
+import type { NewRequest } from './admit-request.js';
+
+export type MalformedCheck = {
+  request: NewRequest;
+  check: { id: string; bytes: Uint8Array; hash: Uint8Array; checkedAt: Date };
+  idempotency: KeyToBind | null;
+};
+
+const insert = async (db: Queryable, { request, check }: MalformedCheck): Promise<void> => {
+  await db.$executeRaw`
+    WITH done AS (
+      INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, requester, reference,
+        trader, entries, created_at, window_ends_at, due_at, ended_at, check_id)
+      VALUES (${request.id}::uuid, ${request.accountId}::uuid, ${request.test}, 'completed', ${request.input},
+        ${request.memberState}, ${request.national}, ${request.vatNumber}, ${request.requester}, ${request.reference},
+        ${request.trader === null ? null : JSON.stringify(request.trader)}::jsonb,
+        ${JSON.stringify(request.entries)}::jsonb, ${request.createdAt}::timestamptz,
+        ${request.windowEndsAt}::timestamptz, ${request.createdAt}::timestamptz, ${request.createdAt}::timestamptz,
+        ${check.id}::uuid)
+    )
+    INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, reference, checked_at, body, hash)
+    VALUES (${check.id}::uuid, ${request.accountId}::uuid, ${request.id}::uuid, ${request.test}, ${request.vatNumber},
+      false, ${request.reference}, ${check.checkedAt}::timestamptz, ${check.bytes}, ${check.hash})`;
+};
+
+/** Records a malformed number at once: request and check, no unit. False when its Idempotency-Key is bound already. */
+export const recordMalformed =
+  (db: Database) =>
+  async (malformed: MalformedCheck): Promise<boolean> => {
+    const { idempotency, request } = malformed;
+    if (idempotency === null) {
+      await insert(db, malformed);
+      return true;
+    }
+    return db.$transaction(async (tx) => {
+      const bound = await bindIdempotencyKey(tx)({
+        ...idempotency,
+        accountId: request.accountId,
+        requestId: request.id,
+        now: request.createdAt,
+      });
+      if (bound) await insert(tx, malformed);
+      return bound;
+    });
+  };

@@ -1,0 +1,67 @@
+import type { Answer, CheckEntry, CheckRequest, MemberState, RequestState, Trader } from '@vat/domain';
+
+/** A row of `request` joined with its account, as raw queries return it. */
+export type RequestRow = {
+  id: string;
+  account_id: string;
+  account_disabled: boolean;
+  test: boolean;
+  state: RequestState;
+  input: string;
+  country_code: MemberState;
+  national: string;
+  vat_number: string;
+  requester: string | null;
+  reference: string | null;
+  trader: Trader | null;
+  entries: CheckEntry[];
+  created_at: Date;
+  window_ends_at: Date;
+  accepted_at: Date | null;
+  give_up_at: Date | null;
+  due_at: Date;
+  asking_since: Date | null;
+  attempts: number;
+  window_retries: number;
+  background_retries: number;
+  last_error: string | null;
+  reason: string | null;
+  unconfirmed: Answer | null;
+  unconfirmed_at: Date | null;
+  requester_dropped: boolean;
+  answer: Answer | null;
+  check_id: string | null;
+};
+
+/** The domain's request from its row. */
+export const requestOfRow = (row: RequestRow): CheckRequest => ({
+  id: row.id,
+  accountId: row.account_id,
+  accountDisabled: row.account_disabled,
+  test: row.test,
+  state: row.state,
+  input: row.input,
+  memberState: row.country_code,
+  national: row.national,
+  vatNumber: row.vat_number,
+  requester: row.requester,
+  reference: row.reference,
+  trader: row.trader,
+  entries: row.entries,
+  createdAt: row.created_at,
+  windowEndsAt: row.window_ends_at,
+  acceptedAt: row.accepted_at,
+  giveUpAt: row.give_up_at,
+  dueAt: row.due_at,
+  askingSince: row.asking_since,
+  attempts: row.attempts,
+  windowRetries: row.window_retries,
+  backgroundRetries: row.background_retries,
+  lastError: row.last_error,
+  reason: row.reason,
+  unconfirmed: row.unconfirmed,
+  unconfirmedAt: row.unconfirmed_at,
+  requesterDropped: row.requester_dropped,
+  answer: row.answer,
+  checkId: row.check_id,
+});

@@ -1,0 +1,62 @@
+import type { CheckEntry, Exchange, NewEvent } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+import { tellAccount } from '../event-sql.js';
+import { insertExchanges } from '../exchange-sql.js';
+import { Prisma } from '../generated/client.js';
+
+export type Settlement = {
+  requestId: string;
+  entries: CheckEntry[];
+  check: {
+    id: string;
+    vatNumber: string;
+    valid: boolean;
+    reference: string | null;
+    checkedAt: Date;
+    bytes: Uint8Array;
+    hash: Uint8Array;
+  };
+  /** False for a verdict that consumes nothing (malformed): the reservation is released instead. */
+  consumes: boolean;
+  /** Exchanges with enrichment sources. */
+  exchanges: Exchange[];
+  /** Sent only if the request was answered 202; the statement itself looks. */
+  event: NewEvent;
+  deliveryId: string;
+  now: Date;
+};
+
+/** `null` when the request had already ended: somebody else settled or abandoned it. */
+export type Settled = { acceptedAt: Date | null; deliveryId: string | null } | null;
+
+/**
+ * Records a check: the check, the unit, the end of the request and, if its caller was answered 202, the event and its
+ * delivery: all of it or nothing, in one statement, and once however often it is run.
+ */
+export const settleRequest =
+  (db: Queryable) =>
+  async (settlement: Settlement): Promise<Settled> => {
+    const { check, event, now, requestId } = settlement;
+    const [row] = await db.$queryRaw<{ accepted_at: Date | null; delivery_id: string | null }[]>`
+      WITH done AS (
+        UPDATE request SET state = 'completed', ended_at = ${now}::timestamptz, check_id = ${check.id}::uuid,
+          entries = ${JSON.stringify(settlement.entries)}::jsonb, asking_since = NULL, last_error = NULL
+        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending')
+        RETURNING id, account_id, test, accepted_at, quota_period
+      ), recorded AS (
+        INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, reference, checked_at, body, hash)
+        SELECT ${check.id}::uuid, account_id, id, test, ${check.vatNumber}, ${check.valid}, ${check.reference},
+          ${check.checkedAt}::timestamptz, ${check.bytes}, ${check.hash}
+        FROM done
+      ), charged AS (
+        UPDATE usage u SET reserved = u.reserved - 1, used = u.used + ${settlement.consumes ? 1 : 0}::int
+        FROM done WHERE u.account_id = done.account_id AND u.period = done.quota_period
+      ), ledger AS (
+        INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
+        SELECT ${check.id}::uuid, account_id, quota_period, ${now}::timestamptz FROM done
+        WHERE quota_period IS NOT NULL AND ${settlement.consumes}
+      ), kept AS (${insertExchanges(settlement.exchanges, Prisma.sql`SELECT id FROM done`)}
+      ), ${tellAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}
+      SELECT accepted_at, (SELECT id FROM sent) AS delivery_id FROM done`;
+    return row ? { acceptedAt: row.accepted_at, deliveryId: row.delivery_id } : null;
+  };

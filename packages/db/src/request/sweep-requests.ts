@@ -1,0 +1,79 @@
+import type { AbandonReason, MemberState } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+
+/** A live request whose next step should have happened by now. */
+export type OverdueRequest = { id: string; test: boolean; memberState: MemberState; pending: boolean; answered: boolean; dueAt: Date };
+
+/** A position in the list of overdue requests. */
+export type OverdueCursor = { dueAt: Date; id: string };
+
+type Row = { id: string; test: boolean; country_code: MemberState; state: string; answered: boolean; due_at: Date };
+
+/** Live requests due before `before`, oldest first, a slice at a time. */
+export const overdueRequests =
+  (db: Queryable) =>
+  async (before: Date, after: OverdueCursor | null, limit: number): Promise<OverdueRequest[]> => {
+    const rows = await db.$queryRaw<Row[]>`
+      SELECT id, test, country_code, state, answer IS NOT NULL AS answered, due_at FROM request
+      WHERE state IN ('waiting', 'pending') AND due_at < ${before}::timestamptz
+        AND (due_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? '00000000-0000-0000-0000-000000000000'}::uuid)
+      ORDER BY due_at, id LIMIT ${limit}::int`;
+    return rows.map((row) => ({
+      id: row.id,
+      test: row.test,
+      memberState: row.country_code,
+      pending: row.state === 'pending',
+      answered: row.answered,
+      dueAt: row.due_at,
+    }));
+  };
+
+/** A pending request that must end without a check, with what its event says. */
+export type EndedRequest = { id: string; test: boolean; reason: AbandonReason; lastError: string | null };
+
+/** Pending requests past their end, or of an account that was disabled. */
+export const requestsToAbandon =
+  (db: Queryable) =>
+  async (now: Date, limit: number): Promise<EndedRequest[]> => {
+    const rows = await db.$queryRaw<{ id: string; test: boolean; disabled: boolean; last_error: string | null }[]>`
+      (SELECT r.id, r.test, false AS disabled, r.last_error FROM request r
+        WHERE r.state = 'pending' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL LIMIT ${limit}::int)
+      UNION ALL
+      (SELECT r.id, r.test, true, r.last_error FROM account a JOIN request r ON r.account_id = a.id
+        WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.answer IS NULL LIMIT ${limit}::int)`;
+    return rows.map((row) => ({
+      id: row.id,
+      test: row.test,
+      reason: row.disabled ? 'ACCOUNT_DISABLED' : 'UPSTREAM_NO_ANSWER',
+      lastError: row.last_error,
+    }));
+  };
+
+/**
+ * Requests whose caller was lost with its API process: withdrawn and their reservation released, since nobody was
+ * promised anything, unless an Idempotency-Key is bound: then the work goes on for the call that will come again.
+ * `createdBefore` lies further back than any caller waits. Returns how many there were.
+ */
+export const releaseOrphans =
+  (db: Queryable) =>
+  async (createdBefore: Date, now: Date, giveUpAt: Date): Promise<number> => {
+    const [row] = await db.$queryRaw<{ n: number }[]>`
+      WITH lost AS (
+        SELECT r.id, EXISTS (SELECT 1 FROM idempotency_key k WHERE k.request_id = r.id) AS keyed FROM request r
+        WHERE r.state = 'waiting' AND r.answer IS NULL AND r.created_at < ${createdBefore}::timestamptz
+        ORDER BY r.due_at LIMIT 500 FOR UPDATE OF r SKIP LOCKED
+      ), gone AS (
+        UPDATE request r SET state = 'withdrawn', reason = 'CALLER_LOST', ended_at = ${now}::timestamptz
+        FROM lost WHERE r.id = lost.id AND NOT lost.keyed RETURNING r.account_id, r.quota_period
+      ), kept AS (
+        UPDATE request r SET state = 'pending', give_up_at = ${giveUpAt}::timestamptz
+        FROM lost WHERE r.id = lost.id AND lost.keyed RETURNING 1
+      ), per_account AS (
+        SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
+      ), released AS (
+        UPDATE usage u SET reserved = u.reserved - p.n FROM per_account p
+        WHERE u.account_id = p.account_id AND u.period = p.quota_period
+      )
+      SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM kept))::int AS n`;
+    return row?.n ?? 0;
+  };

@@ -1,0 +1,97 @@
+import { MEMBER_STATES, type MemberState, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
+import pg from 'pg';
+
+/** The first of the two numbers of a slot's advisory lock; the second is the slot itself. */
+const SLOT_LOCKS = 0x5107;
+
+/** A slot that is held. `lost` aborts when the connection that holds it breaks: the ask must end at once. */
+export type Slot = { lost: AbortSignal; release: () => Promise<void> };
+
+export type SlotKeeper = {
+  /** Takes one of the member state's two slots, over the whole fleet; `null` when both are taken. Throws while Postgres is away. */
+  take: (memberState: MemberState) => Promise<Slot | null>;
+  close: () => Promise<void>;
+};
+
+/**
+ * Keeps "two at a time a member state" true over the fleet, whatever happens to Redis. BullMQ's global concurrency does
+ * the scheduling, but its cap and its locks live in Redis: after a flush, or for a worker whose event loop stood still,
+ * a job can run twice. A slot is a session-level advisory lock of Postgres on one connection a process: it is gone the
+ * moment its process dies, it outlives a blocked event loop as long as the ask does, and it costs no row.
+ */
+export const slotKeeper = (url: string, onError: (error: Error) => void): SlotKeeper => {
+  let connection: Promise<Connection> | null = null;
+
+  const connect = async (): Promise<Connection> => {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'vat-slots',
+      connectionTimeoutMillis: 2_000,
+      query_timeout: 5_000,
+      keepAlive: true,
+      // A worker that vanishes with its machine must not keep its slots for the two hours of TCP's defaults.
+      options: '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c idle_session_timeout=0',
+    });
+    const broken = new AbortController();
+    const drop = (error?: Error) => {
+      if (broken.signal.aborted) return;
+      broken.abort(error ?? new Error('the slot connection ended'));
+      connection = null;
+      if (error) onError(error);
+    };
+    client.on('error', drop);
+    client.on('end', () => drop());
+    await client.connect();
+    return { client, held: new Set(), lost: broken.signal, drop };
+  };
+
+  return {
+    take: async (memberState) => {
+      connection ??= connect().catch((error: unknown) => {
+        connection = null;
+        throw error;
+      });
+      const { client, held, lost, drop } = await connection;
+      const first = MEMBER_STATES.indexOf(memberState) * SLOTS_PER_MEMBER_STATE;
+      for (let slot = first; slot < first + SLOTS_PER_MEMBER_STATE; slot += 1) {
+        // Advisory locks are re-entrant within a session, so a slot this process holds must not be asked for again.
+        if (held.has(slot)) continue;
+        held.add(slot);
+        try {
+          const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS taken', [SLOT_LOCKS, slot]);
+          if (!rows[0]?.taken) {
+            held.delete(slot);
+            continue;
+          }
+        } catch (error) {
+          // Whether the lock was granted is unknown: only the end of the session makes it free for certain.
+          drop(error instanceof Error ? error : new Error(String(error)));
+          client.end().catch(() => undefined);
+          throw error;
+        }
+        return {
+          lost,
+          release: async () => {
+            if (!held.has(slot)) return;
+            try {
+              if (!lost.aborted) await client.query('SELECT pg_advisory_unlock($1, $2)', [SLOT_LOCKS, slot]);
+            } catch (error) {
+              drop(error instanceof Error ? error : new Error(String(error)));
+              client.end().catch(() => undefined);
+            } finally {
+              held.delete(slot);
+            }
+          },
+        };
+      }
+      return null;
+    },
+    close: async () => {
+      const open = connection;
+      connection = null;
+      if (open) await open.then(({ client }) => client.end()).catch(() => undefined);
+    },
+  };
+};
+
+type Connection = { client: pg.Client; held: Set<number>; lost: AbortSignal; drop: (error?: Error) => void };

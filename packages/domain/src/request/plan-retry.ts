@@ -1,0 +1,49 @@
+import type { UpstreamPolicy } from './policy.js';
+import type { CheckRequest } from './request.js';
+
+type Timing = Pick<
+  CheckRequest,
+  'state' | 'windowEndsAt' | 'unconfirmedAt' | 'giveUpAt' | 'windowRetries' | 'backgroundRetries'
+>;
+
+/** When to ask again, and the counters that go with it. */
+export type Retry = { at: Date; windowRetries: number; backgroundRetries: number };
+
+/** Blocked asks skip the quick steps: asking a wall more often makes it higher. */
+const FIRST_SLOW_STEP = 2;
+
+/**
+ * The end of the time a waiting caller is kept for the upstream: its window, and for a confirmation a window of its own
+ * from the first answer (contract part 1 §8: up to about 20 s for the upstream, about 48 s in all).
+ */
+export const windowEnd = (
+  request: Pick<CheckRequest, 'windowEndsAt' | 'unconfirmedAt'>,
+  policy: Pick<UpstreamPolicy, 'windowMs'>,
+): Date =>
+  request.unconfirmedAt === null
+    ? request.windowEndsAt
+    : new Date(Math.max(request.windowEndsAt.getTime(), request.unconfirmedAt.getTime() + policy.windowMs));
+
+/**
+ * The next ask after one without an answer. `pace`: `quick` uses the window's delays while a caller waits and they last;
+ * `background` and `slow` do not. Never later than `giveUpAt`: the ask that is due then abandons instead.
+ */
+export const planRetry = (
+  request: Timing,
+  policy: UpstreamPolicy,
+  now: Date,
+  pace: 'quick' | 'background' | 'slow',
+): Retry => {
+  const end = windowEnd(request, policy);
+  const quickDelay = policy.windowRetryDelaysMs[request.windowRetries];
+  if (request.state === 'waiting' && pace === 'quick' && quickDelay !== undefined) {
+    const at = new Date(now.getTime() + quickDelay);
+    if (at < end) return { at, windowRetries: request.windowRetries + 1, backgroundRetries: request.backgroundRetries };
+  }
+  const last = policy.backgroundRetryDelaysMs.length - 1;
+  const step = pace === 'slow' ? Math.max(request.backgroundRetries, FIRST_SLOW_STEP) : request.backgroundRetries;
+  const delay = policy.backgroundRetryDelaysMs[Math.min(step, last)] ?? 0;
+  const from = request.state === 'waiting' ? Math.max(now.getTime(), end.getTime()) : now.getTime();
+  const at = Math.min(from + delay, request.giveUpAt?.getTime() ?? Number.POSITIVE_INFINITY);
+  return { at: new Date(at), windowRetries: request.windowRetries, backgroundRetries: request.backgroundRetries + 1 };
+};

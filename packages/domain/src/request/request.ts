@@ -1,0 +1,59 @@
+import type { CheckEntry, Verdict } from '../check/entry.js';
+import type { Trader, TraderMatch } from '../check/upstream.js';
+import type { MemberState } from '../member-states.js';
+
+/**
+ * `waiting`: a caller waits for it. `pending`: answered 202. `completed`: a check exists. `abandoned`: given up.
+ * `withdrawn`: refused to the caller while it waited (INVALID_REQUESTER, TOO_MANY_PENDING), or its caller was lost;
+ * nobody was promised anything and nobody can read it.
+ */
+export type RequestState = 'waiting' | 'pending' | 'completed' | 'abandoned' | 'withdrawn';
+
+/** Why a request ended without a check. Source: contract part 2 §4. */
+export const ABANDON_REASONS = ['UPSTREAM_NO_ANSWER', 'ACCOUNT_DISABLED', 'INVALID_REQUESTER'] as const;
+export type AbandonReason = (typeof ABANDON_REASONS)[number];
+
+/** An answer of the upstream, as it is kept on the request until it is recorded. JSON-safe. */
+export type Answer = {
+  verdict: Verdict;
+  name: string | null;
+  address: string | null;
+  consultationNumber: string | null;
+  traderMatch: TraderMatch | null;
+  /** RFC 3339: when the upstream's answer was complete. */
+  answeredAt: string;
+};
+
+/** A request as the worker sees it. Ids are UUIDs. */
+export type CheckRequest = {
+  id: string;
+  accountId: string;
+  accountDisabled: boolean;
+  test: boolean;
+  state: RequestState;
+  input: string;
+  memberState: MemberState;
+  national: string;
+  vatNumber: string;
+  /** Normalised requester number, prefix included. */
+  requester: string | null;
+  reference: string | null;
+  trader: Trader | null;
+  entries: CheckEntry[];
+  createdAt: Date;
+  windowEndsAt: Date;
+  acceptedAt: Date | null;
+  giveUpAt: Date | null;
+  dueAt: Date;
+  askingSince: Date | null;
+  attempts: number;
+  windowRetries: number;
+  backgroundRetries: number;
+  lastError: string | null;
+  reason: string | null;
+  unconfirmed: Answer | null;
+  unconfirmedAt: Date | null;
+  requesterDropped: boolean;
+  answer: Answer | null;
+  checkId: string | null;
+};

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { cleanVatText } from './clean-vat-text.js';
+
+describe('cleanVatText', () => {
+  test.each([
+    ['spaces', 'DE 123 456 789'],
+    ['tabs and line breaks', '\tDE123\r\n456789\n'],
+    ['no-break, thin, figure and ideographic spaces', 'DE\u00A0123\u2009456\u2007789\u3000'],
+    ['hyphens and dashes', 'DE-123\u2010456\u2011789\u2013\u2014\u2015'],
+    ['minus signs and hyphen bullets', 'DE\u2212123\u2043456\uFE63789\uFF0D'],
+    ['dots, slashes and underscores', 'DE.123/456_789'],
+    ['full-width separators', 'DE．123／456＿789'],
+    ['a byte order mark', '\uFEFFDE123456789'],
+    ['zero-width characters', 'DE\u200B123\u200C456\u200D789\u2060'],
+    ['soft hyphens and direction marks', '\u202ADE\u00AD123456789\u200E\u202C'],
+    ['control characters', 'DE\u0000123\u007F456\u0085789'],
+    ['lone surrogates', 'DE\uD800123456\uDC00789'],
+    ['variation selectors', 'DE123456789\uFE0F'],
+  ])('takes out %s', (_what, text) => {
+    expect(cleanVatText(text)).toBe('DE123456789');
+  });
+
+  test.each([
+    ['lower case', 'ie6433435f', 'IE6433435F'],
+    ['full-width letters and digits', 'ＤＥ１２３４５６７８９', 'DE123456789'],
+    ['circled and superscript digits', 'DE①²', 'DE12'],
+  ])('makes %s plain', (_what, text, cleaned) => {
+    expect(cleanVatText(text)).toBe(cleaned);
+  });
+
+  test.each([
+    ['Cyrillic letters', 'РL'],
+    ['Greek letters', 'ΕL'],
+    ['Arabic digits', 'DE١٢٣'],
+    ['plus and asterisk, which Irish numbers contain', 'IE8+*'],
+    ['colon, comma and brackets', 'DE:(1),[2]'],
+  ])('leaves %s alone', (_what, text) => {
+    expect(cleanVatText(text)).toBe(text);
+  });
+
+  test('makes no difference when applied to an already clean ASCII text', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Z0-9+*?]*$/), (text) => {
+        expect(cleanVatText(text)).toBe(text);
+      }),
+    );
+  });
+});

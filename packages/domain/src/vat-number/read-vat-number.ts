@@ -1,0 +1,46 @@
+import type { MemberState } from '../member-states.js';
+import { cleanVatText } from './clean-vat-text.js';
+import { COUNTRIES } from './countries.js';
+import { fitNational } from './fit-national.js';
+import { type Checksum, judgeChecksum } from './judge-checksum.js';
+import { resolveCountry } from './resolve-country.js';
+
+/**
+ * What a text that should be a VAT number turns out to be.
+ *
+ * - `well_formed`: fits its country's syntax. `national` is what VIES is asked for (2 to 12 of `A-Z0-9+*`), `vatNumber`
+ *   is `memberState + national`. The checksum is a note, the upstream decides.
+ * - `malformed`: a covered country, but not its syntax. `reason` is a sentence naming the country's form. `vatNumber` is
+ *   at most 40 characters long; every character outside `A-Z0-9+*` is shown as `?`, since leaving it out could turn the
+ *   number into another, well-formed one.
+ * - `unresolvable`: no covered country can be told. `field` is the field to correct, `reason` a sentence that says how.
+ */
+export type ReadVatNumber =
+  | { kind: 'well_formed'; memberState: MemberState; national: string; vatNumber: string; checksum: Checksum }
+  | { kind: 'malformed'; memberState: MemberState; national: string; vatNumber: string; reason: string }
+  | { kind: 'unresolvable'; field: 'vat_number' | 'country_code'; reason: string };
+
+/** Of `vatNumber`, prefix included. Compatibility characters can unfold to many times what the caller sent. */
+const LONGEST_VAT_NUMBER = 40;
+
+/**
+ * Normalises a VAT number as people write it and says whether it fits its country's syntax. `input` is with or without
+ * its prefix; `countryCode` is needed when it is without, in any case, GR and EL alike. Reading a `vatNumber` again gives
+ * the same result. Never throws. Source: contract part 2 §4; the rules between prefix and `countryCode` are at
+ * {@link resolveCountry}.
+ */
+export const readVatNumber = (input: string, countryCode?: string): ReadVatNumber => {
+  const resolved = resolveCountry(cleanVatText(input), countryCode);
+  if (resolved.kind === 'unresolvable') return resolved;
+
+  const { memberState, rest } = resolved;
+  const national = fitNational(memberState, rest);
+  if (national !== null) {
+    const checksum = judgeChecksum(memberState, national);
+    return { kind: 'well_formed', memberState, national, vatNumber: memberState + national, checksum };
+  }
+
+  const shown = rest.replace(/[^A-Z0-9+*]/gu, '?').slice(0, LONGEST_VAT_NUMBER - memberState.length);
+  const reason = COUNTRIES[memberState].form;
+  return { kind: 'malformed', memberState, national: shown, vatNumber: memberState + shown, reason };
+};

@@ -1,0 +1,123 @@
+import { MEMBER_STATES } from '../member-states.js';
+import { resolveCountry } from './resolve-country.js';
+
+const field = (cleaned: string, countryCode?: string): string => {
+  const resolved = resolveCountry(cleaned, countryCode);
+  return resolved.kind === 'unresolvable' ? resolved.field : `${resolved.memberState} ${resolved.rest}`;
+};
+const reason = (cleaned: string, countryCode?: string): string => {
+  const resolved = resolveCountry(cleaned, countryCode);
+  return resolved.kind === 'unresolvable' ? resolved.reason : 'resolved';
+};
+
+describe('resolveCountry without country_code', () => {
+  test.each(MEMBER_STATES)('takes %s at the front as the country', (memberState) => {
+    expect(field(`${memberState}123`)).toBe(`${memberState} 123`);
+  });
+
+  test('reads GR as EL', () => {
+    expect(field('GR094259216')).toBe('EL 094259216');
+  });
+
+  test.each(['GB', 'UK', 'EU', 'CH', 'NO', 'US', 'IM', 'XK', 'RS', 'TR'])('does not cover %s', (prefix) => {
+    expect(field(`${prefix}123456789`)).toBe('vat_number');
+    expect(reason(`${prefix}123456789`)).toContain('not covered');
+  });
+
+  test.each(['123456789', 'B12345678', 'U12345678', 'QQ123456789', 'ZZ', 'D', '?'])(
+    'finds no prefix in %s',
+    (cleaned) => {
+      expect(field(cleaned)).toBe('vat_number');
+      expect(reason(cleaned)).toContain('send country_code');
+    },
+  );
+
+  test.each(['РL8567346215', 'ΕL094259216', 'PР123'])('names look-alike letters at the front of %s', (cleaned) => {
+    expect(field(cleaned)).toBe('vat_number');
+    expect(reason(cleaned)).toContain('look like A to Z');
+  });
+
+  test.each([undefined, 'DE', 'GB'])(
+    'asks for the number when nothing is left of it (country_code %s)',
+    (countryCode) => {
+      expect(field('', countryCode)).toBe('vat_number');
+    },
+  );
+});
+
+describe('resolveCountry with country_code', () => {
+  test.each([
+    ['123456789', 'DE', 'DE 123456789'],
+    ['123456789', ' d-e ', 'DE 123456789'],
+    ['094259216', 'gr', 'EL 094259216'],
+    ['094259216', 'el', 'EL 094259216'],
+    ['U12345678', 'AT', 'AT U12345678'],
+    ['B12345678', 'ES', 'ES B12345678'],
+    ['HA599', 'XI', 'XI HA599'],
+  ])('takes %s with %s as %s', (cleaned, countryCode, expected) => {
+    expect(field(cleaned, countryCode)).toBe(expected);
+  });
+
+  test.each([
+    ['DE123456789', 'de', 'DE 123456789'],
+    ['GR094259216', 'EL', 'EL 094259216'],
+    ['EL094259216', 'GR', 'EL 094259216'],
+    ['FR123456789', 'FR', 'FR 123456789'],
+    ['DEDE123456789', 'DE', 'DE DE123456789'],
+  ])('takes the prefix off %s with %s, once', (cleaned, countryCode, expected) => {
+    expect(field(cleaned, countryCode)).toBe(expected);
+  });
+
+  test.each(['', ' ', '\u00A0', '\uFEFF'])('treats a country_code of nothing but separators as none', (countryCode) => {
+    expect(field('DE123456789', countryCode)).toBe('DE 123456789');
+    expect(field('123456789', countryCode)).toBe('vat_number');
+  });
+
+  test.each([
+    ['DE123456789', 'FR'],
+    ['EL094259216', 'FR'],
+    ['BE428759497', 'FR'],
+    ['GB123456789', 'FR'],
+    ['EU372022452', 'FR'],
+    ['FR83404833048', 'DE'],
+    ['AT123', 'DE'],
+    ['GB123456789', 'XI'],
+    ['CH123456789', 'DE'],
+  ])('guesses nothing when %s contradicts %s', (cleaned, countryCode) => {
+    expect(field(cleaned, countryCode)).toBe('country_code');
+    expect(reason(cleaned, countryCode)).toContain(`begins with ${cleaned.slice(0, 2)}`);
+  });
+
+  test.each([
+    ['AT123456789', 'FR', 'FR AT123456789'],
+    ['US123456789', 'FR', 'FR US123456789'],
+    ['GD123', 'XI', 'XI GD123'],
+  ])(
+    'takes the letters of %s as national when they fit %s and no country they name',
+    (cleaned, countryCode, expected) => {
+      expect(field(cleaned, countryCode)).toBe(expected);
+    },
+  );
+
+  test.each([
+    ['NA', 'DE', 'DE NA'],
+    ['NONE', 'FR', 'FR NONE'],
+    ['QQ123', 'DE', 'DE QQ123'],
+  ])('sees no prefix in %s with %s', (cleaned, countryCode, expected) => {
+    expect(field(cleaned, countryCode)).toBe(expected);
+  });
+
+  test.each(['GB', 'UK', 'EU', 'CH', 'us'])('does not cover country_code %s', (countryCode) => {
+    expect(field('123456789', countryCode)).toBe('country_code');
+    expect(field('DE123456789', countryCode)).toBe('country_code');
+    expect(reason('123456789', countryCode)).toContain('not covered');
+  });
+
+  test.each(['ZZ', 'DEU', 'Germany', '49', '?', 'ΕL'])(
+    'knows no country %s, and lists those it knows',
+    (countryCode) => {
+      expect(field('123456789', countryCode)).toBe('country_code');
+      expect(reason('123456789', countryCode)).toContain('AT, BE, BG');
+    },
+  );
+});

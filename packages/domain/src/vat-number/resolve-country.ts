@@ -1,0 +1,76 @@
+import { isMemberState, MEMBER_STATES, type MemberState } from '../member-states.js';
+import { cleanVatText } from './clean-vat-text.js';
+import { fitNational } from './fit-national.js';
+import { readCountryCode } from './read-country-code.js';
+
+/** The country of a number and what is left of the number, or the field to correct and a sentence that says how. */
+export type ResolvedCountry =
+  | { kind: 'resolved'; memberState: MemberState; rest: string }
+  | { kind: 'unresolvable'; field: 'vat_number' | 'country_code'; reason: string };
+
+const SEND_A_COVERED_ONE = 'send a number of one of the 27 EU member states or of Northern Ireland (XI).';
+
+const unresolvable = (field: 'vat_number' | 'country_code', reason: string): ResolvedCountry => ({
+  kind: 'unresolvable',
+  field,
+  reason,
+});
+
+/** The sentence for a number that names no country. */
+const noPrefix = (cleaned: string): string => {
+  if (/^[A-Z]?[^\P{L}A-Z]/u.test(cleaned)) {
+    return 'The number begins with letters that only look like A to Z: type its country prefix again.';
+  }
+  return 'The number does not begin with a country prefix: add it (such as DE) or send country_code.';
+};
+
+/**
+ * Whether the number is a number of the country it begins with. Great Britain's and the one-stop shop's (EU) are not
+ * covered, but have 9 digits, which a French key of two letters is followed by, too.
+ */
+const readsUnderItsPrefix = (prefix: string, rest: string): boolean =>
+  isMemberState(prefix)
+    ? fitNational(prefix, rest) !== null
+    : (prefix === 'GB' || prefix === 'EU') && /^\d{9}$/.test(rest);
+
+/**
+ * Finds whose number it is. `cleaned` is text as {@link cleanVatText} leaves it; `countryCode` is as the caller
+ * wrote it, and an empty one (an empty cell) is none. Rules where contract part 2 §4 is silent:
+ *
+ * - A number that begins with the code of `countryCode` is written with its prefix, so both spellings mean the same.
+ * - Another country's code at the front contradicts `countryCode`, and nothing is guessed: `DE123456789` with FR would
+ *   fit France (key DE) and be reported invalid there. Only when the number fits `countryCode` and does not fit the
+ *   country it begins with, the two letters are no prefix: `AT123456789` with FR, `GD123` with XI.
+ * - Two letters without a digit anywhere after them ("n/a") are no prefix once `countryCode` is given.
+ */
+export const resolveCountry = (cleaned: string, countryCode = ''): ResolvedCountry => {
+  const prefix = readCountryCode(cleaned.slice(0, 2));
+  const rest = cleaned.slice(2);
+  const given = cleanVatText(countryCode);
+
+  if (cleaned === '') return unresolvable('vat_number', 'There is no number between the separators: send the number.');
+  if (given === '') {
+    if (prefix === null) return unresolvable('vat_number', noPrefix(cleaned));
+    if (isMemberState(prefix)) return { kind: 'resolved', memberState: prefix, rest };
+    return unresolvable('vat_number', `The number begins with ${prefix}, which is not covered: ${SEND_A_COVERED_ONE}`);
+  }
+
+  const memberState = readCountryCode(given);
+  if (memberState === null) {
+    return unresolvable('country_code', `country_code is no country's code: send one of ${MEMBER_STATES.join(', ')}.`);
+  }
+  if (!isMemberState(memberState)) {
+    return unresolvable('country_code', `${memberState} is not covered: ${SEND_A_COVERED_ONE}`);
+  }
+  if (prefix === memberState) return { kind: 'resolved', memberState, rest };
+
+  const isNational =
+    prefix === null ||
+    !/\d/.test(rest) ||
+    (fitNational(memberState, cleaned) !== null && !readsUnderItsPrefix(prefix, rest));
+  if (isNational) return { kind: 'resolved', memberState, rest: cleaned };
+  return unresolvable(
+    'country_code',
+    `The number begins with ${prefix}, but country_code says ${memberState}: correct one of the two or leave out country_code.`,
+  );
+};

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { type EmbeddedServer, inspectProcess, isPortFree, startPostgres } from './index.js';
+
+const ask = async (url: string, sql: string): Promise<Record<string, unknown>> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows[0] as Record<string, unknown>;
+  } finally {
+    await client.end();
+  }
+};
+
+describe('startPostgres', () => {
+  const folders: string[] = [];
+  const servers: EmbeddedServer[] = [];
+  const squatters: Server[] = [];
+  const newFolder = () => {
+    // As root mkdtemp's 0700 folder is one that the uid of Postgres cannot enter: every test here covers that, too.
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'vat-postgres-'));
+    folders.push(folder);
+    return folder;
+  };
+  const start = async (options: Parameters<typeof startPostgres>[0]) => {
+    const server = await startPostgres({ durable: false, ...options });
+    servers.push(server);
+    return server;
+  };
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop();
+    for (const squatter of squatters.splice(0)) await new Promise((resolve) => squatter.close(resolve));
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('serves Postgres 18 in UTF-8 and UTC on a folder that nobody else can enter', async () => {
+    const dataDir = newFolder();
+    const server = await start({ dataDir });
+    const row = await ask(
+      server.url,
+      `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('TimeZone') AS zone,
+              current_setting('server_encoding') AS encoding, current_database() AS database, upper('ä') AS upper`,
+    );
+    expect(row).toEqual({ version: 18, zone: 'UTC', encoding: 'UTF8', database: 'vat', upper: 'Ä' });
+    expect(server).toMatchObject({ reused: false, created: true });
+    expect(inspectProcess(server.pid)?.name).toBe('postgres');
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  });
+
+  it('refuses a connection without the password', async () => {
+    const server = await start({ dataDir: newFolder() });
+    const url = new URL(server.url);
+    url.password = 'wrong';
+    await expect(ask(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  it('is durable unless told otherwise', async () => {
+    const server = await start({ dataDir: newFolder(), durable: true });
+    expect(await ask(server.url, 'SHOW fsync')).toEqual({ fsync: 'on' });
+    expect(await ask(server.url, 'SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' });
+  });
+
+  it('keeps its data in place, and its address, over a stop and a start', async () => {
+    const dataDir = newFolder();
+    const first = await start({ dataDir });
+    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.stop();
+    expect(await first.exited).toBe('exit code 0');
+    expect(await isPortFree(first.port)).toBe(true);
+    const second = await start({ dataDir });
+    expect(second).toMatchObject({ url: first.url, created: false, reused: false });
+    expect(await ask(second.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
+  });
+
+  it('comes back at the same address after kill -9, with clients still connected', async () => {
+    const dataDir = newFolder();
+    const first = await start({ dataDir, durable: true });
+    const client = new pg.Client({ connectionString: first.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('CREATE TABLE kept AS SELECT 42 AS answer');
+    process.kill(first.pid, 'SIGKILL');
+    expect(await first.exited).toBe('SIGKILL');
+    const second = await start({ dataDir, port: first.port });
+    expect(second).toMatchObject({ url: first.url, reused: false });
+    expect(second.pid).not.toBe(first.pid);
+    expect(await ask(second.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
+    await client.end().catch(() => undefined);
+  });
+
+  it('takes over the server that a killed parent left', async () => {
+    const dataDir = newFolder();
+    const index = path.join(import.meta.dirname, 'index.ts');
+    const parent = spawn(
+      process.execPath,
+      [
+        ...['--conditions=development', '--import', 'tsx', '--input-type=module', '-e'],
+        `import { startPostgres } from ${JSON.stringify(index)};
+         const { pid } = await startPostgres({ dataDir: ${JSON.stringify(dataDir)}, durable: false });
+         process.stdout.write(String(pid));
+         setInterval(() => undefined, 1000);`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+    const server = await start({ dataDir });
+    expect(server).toMatchObject({ pid: Number(String(pid)), reused: true, created: false });
+    expect(await ask(server.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
+    await server.stop();
+    expect(inspectProcess(server.pid)).toBeNull();
+  });
+
+  it('replaces a server that a killed parent left stopped', async () => {
+    const dataDir = newFolder();
+    const first = await start({ dataDir });
+    process.kill(first.pid, 'SIGSTOP');
+    const second = await start({ dataDir });
+    expect(await first.exited).toBe('SIGKILL');
+    expect(second).toMatchObject({ reused: false, url: first.url });
+  });
+
+  it('runs two beside each other', async () => {
+    const [one, two] = await Promise.all([start({ dataDir: newFolder() }), start({ dataDir: newFolder() })]);
+    expect(one.port).not.toBe(two.port);
+    expect(await ask(one.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
+    expect(await ask(two.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
+  });
+
+  it('takes another port when somebody else has its own, and fails clearly when the port is a must', async () => {
+    const dataDir = newFolder();
+    const first = await start({ dataDir });
+    await first.stop();
+    const squatter = createServer().listen(first.port, '127.0.0.1');
+    squatters.push(squatter);
+    await once(squatter, 'listening');
+    const second = await start({ dataDir });
+    expect(second.port).not.toBe(first.port);
+    await second.stop();
+    await expect(startPostgres({ dataDir: newFolder(), port: 1, durable: false })).rejects.toThrow(/did not start on port 1/);
+  });
+
+  it('gives a fresh database when its folder was deleted', async () => {
+    const dataDir = newFolder();
+    const first = await start({ dataDir });
+    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.stop();
+    rmSync(dataDir, { recursive: true });
+    mkdirSync(dataDir);
+    chmodSync(dataDir, 0o700);
+    const second = await start({ dataDir });
+    expect(second.created).toBe(true);
+    expect(await ask(second.url, "SELECT to_regclass('kept') AS kept")).toEqual({ kept: null });
+  });
+});

@@ -1,0 +1,126 @@
+import type { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
+import type { EnrichmentSourceName, Exchange } from '@vat/domain';
+import got from 'got';
+
+/** Longest answer that is read; the rest is dropped and the answer counts as incomplete. */
+export const ANSWER_CAP_BYTES = 512 * 1024;
+
+/** How a call ended: `aborted` by the caller's signal, `broken` for every failure of name, connection or protocol. */
+export type CallEnd = 'complete' | 'timeout' | 'aborted' | 'too_large' | 'broken';
+
+/** A finished call and the word of the failure (`ECONNRESET` …) where there was one. */
+export type SourceCall = { exchange: Exchange; end: CallEnd; errorCode: string | null };
+
+/** What a call is made of; `json` makes it a POST. */
+export type CallInput = {
+  source: EnrichmentSourceName;
+  url: string;
+  json?: unknown;
+  /** Over name, connection, headers and body together, in milliseconds. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+};
+
+type Headers = Record<string, string>;
+
+const flatten = (headers: NodeJS.Dict<string | string[] | number>): Headers =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : String(value)]],
+    ),
+  );
+
+const describe = (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+
+const errorCodeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
+/**
+ * One HTTP call to a national source, kept byte for byte. Never throws, follows no redirect, asks once, reads at most
+ * {@link ANSWER_CAP_BYTES} and ends by its deadline or the signal. The agents are given, so proxy variables are ignored.
+ */
+export const callSource =
+  (deps: { agents: { http: HttpAgent; https: HttpsAgent }; now: () => Date }) =>
+  async (input: CallInput): Promise<SourceCall> => {
+    const startedAt = deps.now();
+    const start = performance.now();
+    const method = input.json === undefined ? 'GET' : 'POST';
+    const body = input.json === undefined ? '' : JSON.stringify(input.json);
+    let sent: Headers = {
+      accept: 'application/json',
+      // Nothing is decompressed, so that the kept bytes are those of the wire and no small answer becomes a large one.
+      'accept-encoding': 'identity',
+      'user-agent': 'vat-validation-service',
+      ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+    };
+    const seen: { head: { status: number; headers: Headers } | null; end: CallEnd; failure: unknown } = {
+      head: null,
+      end: 'complete',
+      failure: null,
+    };
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+
+    const stop = new AbortController();
+    const stopAs = (why: CallEnd) => () => {
+      if (!stop.signal.aborted) seen.end = why;
+      stop.abort();
+    };
+    const onAbort = stopAs('aborted');
+    const deadline = setTimeout(stopAs('timeout'), input.timeoutMs);
+    input.signal?.addEventListener('abort', onAbort, { once: true });
+    if (input.signal?.aborted) onAbort();
+
+    try {
+      const stream = got.stream(input.url, {
+        method,
+        ...(method === 'POST' ? { body } : {}),
+        headers: sent,
+        agent: deps.agents,
+        retry: { limit: 0 },
+        followRedirect: false,
+        throwHttpErrors: false,
+        decompress: false,
+        signal: stop.signal,
+      });
+      // The loop below sees the first error; one that follows it (a socket closing late) must not end the process.
+      stream.on('error', () => undefined);
+      stream.once('request', (request) => {
+        sent = flatten(request.getHeaders());
+      });
+      stream.once('response', (response) => {
+        seen.head = { status: response.statusCode, headers: flatten(response.headers) };
+      });
+      for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+        chunks.push(chunk.subarray(0, ANSWER_CAP_BYTES - size));
+        size += chunk.length;
+        if (size > ANSWER_CAP_BYTES) {
+          seen.end = 'too_large';
+          seen.failure = new Error(`the answer is longer than ${ANSWER_CAP_BYTES} bytes`);
+          break;
+        }
+      }
+    } catch (error) {
+      if (seen.end === 'complete') seen.end = 'broken';
+      seen.failure =
+        seen.end === 'timeout' ? new Error(`no complete answer within ${Math.round(input.timeoutMs)} ms`) : error;
+    } finally {
+      clearTimeout(deadline);
+      input.signal?.removeEventListener('abort', onAbort);
+    }
+
+    const { head, end, failure } = seen;
+    return {
+      end,
+      errorCode: end === 'broken' ? errorCodeOf(failure) : null,
+      exchange: {
+        source: input.source,
+        startedAt,
+        durationMs: Math.round(performance.now() - start),
+        request: { method, url: input.url, headers: sent, body: new TextEncoder().encode(body) },
+        response: head === null ? null : { ...head, body: Buffer.concat(chunks), complete: end === 'complete' },
+        error: failure === null ? null : describe(failure),
+      },
+    };
+  };

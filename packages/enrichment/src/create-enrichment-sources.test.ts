@@ -1,0 +1,365 @@
+import { createServer } from 'node:http';
+import { ENRICHMENT_SOURCES, type EnrichmentFinding } from '@vat/domain';
+import { ANSWER_CAP_BYTES } from './call-source.js';
+import { createEnrichmentSources } from './create-enrichment-sources.js';
+import { type Handler, json, SUBJECTS, text, withLocalSource } from './local-source.fixture.js';
+
+const PL_FOUND = { result: { subject: { nip: '5260250274', statusVat: 'Czynny' }, requestId: 'abc' } };
+const TIMEOUT_MS = 250;
+
+const until = async (condition: () => boolean | Promise<boolean>) => {
+  for (let n = 0; n < 300; n += 1) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('the condition never came true');
+};
+
+const halfJson: Handler = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+  response.write('{"result":{"sub', () => response.destroy());
+};
+const drip: Handler = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const timer = setInterval(() => response.write(' '), 20);
+  response.on('close', () => clearInterval(timer));
+};
+const huge: Handler = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(`{"padding":"${'x'.repeat(4 * ANSWER_CAP_BYTES)}"}`);
+};
+
+type Failure = {
+  how: string;
+  handler: Handler;
+  outcome: string;
+  status: number | null;
+  complete: boolean;
+  detail: RegExp;
+};
+const FAILURES: Failure[] = [
+  {
+    how: 'an HTML 404',
+    handler: text('<h1>gone</h1>', 404),
+    outcome: 'unavailable',
+    status: 404,
+    complete: true,
+    detail: /HTTP 404/,
+  },
+  {
+    how: 'an empty 404',
+    handler: text('', 404),
+    outcome: 'unavailable',
+    status: 404,
+    complete: true,
+    detail: /HTTP 404/,
+  },
+  {
+    how: 'a 429',
+    handler: text('slow down', 429),
+    outcome: 'blocked',
+    status: 429,
+    complete: true,
+    detail: /HTTP 429/,
+  },
+  {
+    how: 'a 403 page',
+    handler: text('<h1>no</h1>', 403),
+    outcome: 'blocked',
+    status: 403,
+    complete: true,
+    detail: /HTTP 403/,
+  },
+  {
+    how: 'a 400 in JSON',
+    handler: json({ message: 'bad' }, 400),
+    outcome: 'rejected',
+    status: 400,
+    complete: true,
+    detail: /HTTP 400/,
+  },
+  {
+    how: 'a 400 page',
+    handler: text('<h1>bad</h1>', 400),
+    outcome: 'unavailable',
+    status: 400,
+    complete: true,
+    detail: /HTTP 400/,
+  },
+  { how: 'a 500', handler: text('oops', 500), outcome: 'unavailable', status: 500, complete: true, detail: /HTTP 500/ },
+  {
+    how: 'a 503 in JSON',
+    handler: json({ message: 'later' }, 503),
+    outcome: 'unavailable',
+    status: 503,
+    complete: true,
+    detail: /HTTP 503/,
+  },
+  {
+    how: 'a redirect',
+    handler: (_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end(),
+    outcome: 'unavailable',
+    status: 302,
+    complete: true,
+    detail: /redirects are not followed/,
+  },
+  {
+    how: 'HTML',
+    handler: text('<!doctype html><p>hello'),
+    outcome: 'unavailable',
+    status: 200,
+    complete: true,
+    detail: /HTML/,
+  },
+  { how: 'nothing', handler: text(''), outcome: 'unavailable', status: 200, complete: true, detail: /not JSON/ },
+  {
+    how: 'half a JSON text',
+    handler: text('{"result":', 200, 'application/json'),
+    outcome: 'unavailable',
+    status: 200,
+    complete: true,
+    detail: /not JSON/,
+  },
+  {
+    how: 'JSON null',
+    handler: json(null),
+    outcome: 'unavailable',
+    status: 200,
+    complete: true,
+    detail: /another shape/,
+  },
+  {
+    how: 'another JSON',
+    handler: json({ hello: ['world'] }),
+    outcome: 'unavailable',
+    status: 200,
+    complete: true,
+    detail: /another shape/,
+  },
+  {
+    how: 'a body cut by a reset',
+    handler: halfJson,
+    outcome: 'unavailable',
+    status: 200,
+    complete: false,
+    detail: /connection failed/,
+  },
+  {
+    how: 'a reset',
+    handler: (request) => void request.socket.resetAndDestroy(),
+    outcome: 'unavailable',
+    status: null,
+    complete: false,
+    detail: /connection failed: ECONNRESET/,
+  },
+  { how: 'a huge body', handler: huge, outcome: 'unavailable', status: 200, complete: false, detail: /over 512 KiB/ },
+  { how: 'silence', handler: () => undefined, outcome: 'timeout', status: null, complete: false, detail: /in time/ },
+  { how: 'a dripping body', handler: drip, outcome: 'timeout', status: 200, complete: false, detail: /in time/ },
+];
+
+const expectFailure = ({ entry, exchange }: EnrichmentFinding, { outcome, status, complete, detail }: Failure) => {
+  expect(entry).toMatchObject({ outcome, attempts: 1, detail: expect.stringMatching(detail) });
+  expect(Number.isInteger(entry.duration_ms)).toBe(true);
+  expect(exchange?.response?.status ?? null).toBe(status);
+  expect(exchange?.response?.complete ?? false).toBe(complete);
+  expect(exchange?.error === null).toBe(complete);
+};
+
+describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
+  test.each(FAILURES)('makes $outcome of $how', async (failure) => {
+    await withLocalSource(
+      name,
+      failure.handler,
+      async ({ source, seen }) => {
+        const finding = await source.look(SUBJECTS[name]);
+        expect(finding.entry.source).toBe(name);
+        expect(finding.exchange?.source).toBe(name);
+        expectFailure(finding, failure);
+        expect(finding.entry.duration_ms).toBeLessThan(TIMEOUT_MS + 200);
+        if (failure.outcome === 'timeout') expect(finding.entry.duration_ms).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
+        expect(seen).toHaveLength(1);
+      },
+      { timeoutMs: TIMEOUT_MS },
+    );
+  });
+
+  test('makes unavailable of a server that is not there', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    await new Promise((resolve) => server.close(resolve));
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const url = `http://127.0.0.1:${address.port}`;
+    const { sources, close } = createEnrichmentSources({
+      enabled: [name],
+      urls: { [name]: url },
+      timeoutMs: TIMEOUT_MS,
+      now: () => new Date(),
+    });
+    const finding = await sources[0]?.look(SUBJECTS[name]);
+    close();
+    expect(finding).toMatchObject({
+      entry: { outcome: 'unavailable', detail: 'connection failed: ECONNREFUSED' },
+      exchange: { response: null },
+    });
+  });
+});
+
+test('offers the enabled sources only, in the order of the catalogue', () => {
+  const deps = { urls: {}, timeoutMs: 4_000, now: () => new Date() };
+  const some = createEnrichmentSources({ ...deps, enabled: ['gleif', 'pl_white_list'] });
+  const all = createEnrichmentSources({ ...deps, enabled: ENRICHMENT_SOURCES });
+  const none = createEnrichmentSources({ ...deps, enabled: [] });
+  expect(some.sources.map(({ name }) => name)).toEqual(['pl_white_list', 'gleif']);
+  expect(all.sources.map(({ name }) => name)).toEqual([...ENRICHMENT_SOURCES]);
+  expect(none.sources).toEqual([]);
+  for (const { close } of [some, all, none]) close();
+});
+
+test('each source applies to its own subject only, and to valid numbers only but for the German confirmation', () => {
+  const { sources, close } = createEnrichmentSources({
+    enabled: ENRICHMENT_SOURCES,
+    urls: {},
+    timeoutMs: 4_000,
+    now: () => new Date(),
+  });
+  const applying = (subject: (typeof SUBJECTS)['gleif']) =>
+    sources.filter(({ appliesTo }) => appliesTo(subject)).map(({ name }) => name);
+  for (const name of ENRICHMENT_SOURCES) {
+    const subject = { ...SUBJECTS[name], name: null };
+    expect(applying(subject)).toEqual(name === 'gleif' ? [] : [name]);
+    expect(applying({ ...subject, valid: false })).toEqual(name === 'de_evatr' ? [name] : []);
+  }
+  expect(applying(SUBJECTS.pl_white_list)).toEqual(['pl_white_list', 'gleif']);
+  expect(applying({ ...SUBJECTS.de_evatr, memberState: 'DE' })).toEqual([]);
+  close();
+});
+
+test('a base URL may carry a prefix, and one that is no web address is refused at once', async () => {
+  await withLocalSource('pl_white_list', json(PL_FOUND), async ({ url, seen }) => {
+    const deps = { enabled: ['pl_white_list'] as const, timeoutMs: 4_000, now: () => new Date() };
+    const { sources, close } = createEnrichmentSources({ ...deps, urls: { pl_white_list: `${url}/mirror/` } });
+    expect((await sources[0]?.look(SUBJECTS.pl_white_list))?.entry.outcome).toBe('found');
+    close();
+    expect(seen[0]?.url).toMatch(/^\/mirror\/api\/search\/nip\//);
+    for (const bad of ['nowhere', 'ftp://127.0.0.1/']) {
+      expect(() => createEnrichmentSources({ ...deps, urls: { pl_white_list: bad } })).toThrow(
+        'The URL of pl_white_list is no http or https URL.',
+      );
+    }
+  });
+});
+
+test('keeps the exchange byte for byte, with the headers as they were sent', async () => {
+  const bytes = '\ufeff{"status":"evatr-0000",  "id":"ä"}\n';
+  await withLocalSource('de_evatr', text(bytes, 200, 'application/json'), async ({ source, seen, url }) => {
+    const { exchange, entry } = await source.look(SUBJECTS.de_evatr);
+    expect(entry.outcome).toBe('found');
+    expect(Buffer.from(exchange?.response?.body ?? []).toString()).toBe(bytes);
+    expect(exchange?.response?.headers['content-type']).toBe('application/json');
+    expect(exchange?.request).toMatchObject({ method: 'POST', url: `${url}/app/v1/abfrage` });
+    expect(Buffer.from(exchange?.request.body ?? []).toString()).toBe(seen[0]?.body);
+    const { connection, ...arrived } = seen[0]?.headers ?? {};
+    expect(connection).toBe('keep-alive');
+    expect(exchange?.request.headers).toEqual(arrived);
+    expect(arrived['accept-encoding']).toBe('identity');
+  });
+});
+
+test('leaves a source alone after five failures in a row, tries again after a minute, and goes on when it is back', async () => {
+  let at = Date.parse('2026-11-20T10:00:00.000Z');
+  await withLocalSource(
+    'cz_ares',
+    text('down', 503),
+    async ({ source, seen, answer }) => {
+      const look = () => source.look(SUBJECTS.cz_ares);
+      for (let n = 0; n < 5; n += 1) expect((await look()).entry.outcome).toBe('unavailable');
+      const paused = await look();
+      expect(paused).toMatchObject({ entry: { outcome: 'skipped' }, exchange: null });
+      expect(paused.entry).not.toHaveProperty('attempts');
+      expect(paused.entry.detail).toContain('2026-11-20T10:01:00.000Z');
+      expect(seen).toHaveLength(5);
+      at += 60_000;
+      answer(json({ ico: '00006947', obchodniJmeno: 'Ministerstvo financí' }));
+      expect((await look()).entry.outcome).toBe('found');
+      expect((await look()).entry.outcome).toBe('found');
+    },
+    { now: () => new Date(at) },
+  );
+});
+
+test.each([
+  { how: 'a 429', handler: text('', 429), code: undefined },
+  { how: 'its daily limit in JSON', handler: json({ code: 'WL-191', message: 'limit' }, 429), code: 'WL-191' },
+  { how: 'its daily limit under a 400', handler: json({ code: 'WL-191', message: 'limit' }, 400), code: 'WL-191' },
+])('the Polish list is left alone for an hour after $how', async ({ handler, code }) => {
+  let at = Date.parse('2026-11-20T10:00:00.000Z');
+  await withLocalSource(
+    'pl_white_list',
+    handler,
+    async ({ source, seen, answer }) => {
+      const blocked = await source.look(SUBJECTS.pl_white_list);
+      expect(blocked.entry.outcome).toBe('blocked');
+      expect(blocked.entry.code).toBe(code);
+      answer(json(PL_FOUND));
+      at += 3_599_000;
+      expect((await source.look(SUBJECTS.pl_white_list)).entry.outcome).toBe('skipped');
+      expect(seen).toHaveLength(1);
+      at += 1_000;
+      expect((await source.look(SUBJECTS.pl_white_list)).entry.outcome).toBe('found');
+    },
+    { now: () => new Date(at) },
+  );
+});
+
+test('a Retry-After longer than the usual pause is kept to', async () => {
+  let at = Date.parse('2026-11-20T10:00:00.000Z');
+  const handler: Handler = (_request, response) => void response.writeHead(429, { 'retry-after': '300' }).end();
+  await withLocalSource(
+    'fi_prh',
+    handler,
+    async ({ source, seen }) => {
+      await source.look(SUBJECTS.fi_prh);
+      at += 299_000;
+      expect((await source.look(SUBJECTS.fi_prh)).entry.outcome).toBe('skipped');
+      at += 1_000;
+      expect((await source.look(SUBJECTS.fi_prh)).entry.outcome).toBe('blocked');
+      expect(seen).toHaveLength(2);
+    },
+    { now: () => new Date(at) },
+  );
+});
+
+test('the caller can end a look early, which is not held against the source', async () => {
+  await withLocalSource(
+    'fi_prh',
+    () => undefined,
+    async ({ source, seen, answer }) => {
+      for (let n = 1; n <= 6; n += 1) {
+        const stop = new AbortController();
+        const looking = source.look(SUBJECTS.fi_prh, stop.signal);
+        await until(() => seen.length === n);
+        stop.abort();
+        const { entry } = await looking;
+        expect(entry.outcome).toBe('timeout');
+        expect(entry.duration_ms).toBeLessThan(1_000);
+      }
+      answer(json({ companies: [] }));
+      expect((await source.look(SUBJECTS.fi_prh)).entry.outcome).toBe('not_found');
+      const late = await source.look(SUBJECTS.fi_prh, AbortSignal.abort());
+      expect(late).toMatchObject({ entry: { outcome: 'skipped' }, exchange: null });
+      expect(seen).toHaveLength(7);
+    },
+  );
+});
+
+test('calls share a kept connection, and close ends it', async () => {
+  await withLocalSource('pl_white_list', json(PL_FOUND), async ({ source, seen, openConnections, closeSources }) => {
+    await source.look(SUBJECTS.pl_white_list);
+    await source.look(SUBJECTS.pl_white_list);
+    expect(seen[0]?.port).toBe(seen[1]?.port);
+    expect(await openConnections()).toBe(1);
+    closeSources();
+    await until(async () => (await openConnections()) === 0);
+  });
+});

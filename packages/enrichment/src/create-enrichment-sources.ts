@@ -1,0 +1,69 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { EnrichmentSource, EnrichmentSourceName } from '@vat/domain';
+import { callSource } from './call-source.js';
+import { createSource } from './create-source.js';
+import { DEFAULT_ENRICHMENT_URLS } from './default-enrichment-urls.js';
+import { localDate } from './local-date.js';
+import { czAres } from './sources/cz-ares.js';
+import { deEvatr } from './sources/de-evatr.js';
+import { fiPrh } from './sources/fi-prh.js';
+import { frRechercheEntreprises } from './sources/fr-recherche-entreprises.js';
+import { gleif } from './sources/gleif.js';
+import { plWhiteList } from './sources/pl-white-list.js';
+import { roAnaf } from './sources/ro-anaf.js';
+
+/** What the sources of one process are made from. */
+export type EnrichmentSourcesDeps = {
+  /** The sources to offer; empty offers none. Setting ENRICHMENT_SOURCES. */
+  enabled: readonly EnrichmentSourceName[];
+  /** Base URLs that differ from {@link DEFAULT_ENRICHMENT_URLS}. Settings ENRICHMENT_<NAME>_URL. */
+  urls: Partial<Record<EnrichmentSourceName, string>>;
+  /** Deadline of one `look`, waiting for a turn included. */
+  timeoutMs: number;
+  now: () => Date;
+  /** The day (YYYY-MM-DD) in a time zone; that of `now` unless given. */
+  today?: (timeZone: string) => string;
+};
+
+// An idle socket is dropped before servers usually drop it: writing to one they just closed would look like an outage.
+const IDLE_SOCKET_MS = 4_000;
+
+const baseUrl = (name: EnrichmentSourceName, given: string | undefined) => {
+  const text = given ?? DEFAULT_ENRICHMENT_URLS[name];
+  const protocol = URL.canParse(text) ? new URL(text).protocol : null;
+  if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`The URL of ${name} is no http or https URL.`);
+  return text.replace(/\/+$/, '');
+};
+
+/**
+ * The enabled national sources over one pair of keep-alive agents, in the catalogue's order; each has a circuit of its
+ * own. Call `close` after the last `look`: it ends the kept connections.
+ *
+ * @throws TypeError where a given base URL is none.
+ */
+export const createEnrichmentSources = (
+  deps: EnrichmentSourcesDeps,
+): { sources: EnrichmentSource[]; close: () => void } => {
+  const { enabled, urls, timeoutMs, now } = deps;
+  const today = deps.today ?? ((timeZone: string) => localDate(now(), timeZone));
+  const agents = {
+    http: new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
+    https: new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
+  };
+  const call = callSource({ agents, now });
+  const definitions = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif];
+  return {
+    sources: definitions
+      .filter(({ name }) => enabled.includes(name))
+      .map((definition) =>
+        createSource({ call, baseUrl: baseUrl(definition.name, urls[definition.name]), timeoutMs, now, today })(
+          definition,
+        ),
+      ),
+    close: () => {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+};

@@ -1,0 +1,88 @@
+import type { EnrichmentSourceName } from '@vat/domain';
+import fc from 'fast-check';
+import type { SourceCall } from './call-source.js';
+import { SUBJECTS } from './local-source.fixture.js';
+import { readAnswer } from './read-answer.js';
+import type { SourceDefinition } from './source-definition.js';
+import { czAres } from './sources/cz-ares.js';
+import { deEvatr } from './sources/de-evatr.js';
+import { fiPrh } from './sources/fi-prh.js';
+import { frRechercheEntreprises } from './sources/fr-recherche-entreprises.js';
+import { gleif } from './sources/gleif.js';
+import { plWhiteList } from './sources/pl-white-list.js';
+import { roAnaf } from './sources/ro-anaf.js';
+
+const callWith = (source: EnrichmentSourceName, status: number, body: string): SourceCall => ({
+  end: 'complete',
+  errorCode: null,
+  exchange: {
+    source,
+    startedAt: new Date(0),
+    durationMs: 1,
+    request: { method: 'GET', url: 'http://localhost/', headers: {}, body: new Uint8Array() },
+    response: { status, headers: {}, body: new TextEncoder().encode(body), complete: true },
+    error: null,
+  },
+});
+
+const definitions: SourceDefinition[] = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif];
+const found: Record<EnrichmentSourceName, (thing: unknown) => unknown> = {
+  pl_white_list: (thing) => ({
+    result: { subject: { statusVat: thing, name: thing, accountNumbers: thing }, requestId: thing },
+  }),
+  cz_ares: (thing) => ({ obchodniJmeno: 'x', sidlo: thing, seznamRegistraci: thing, dic: thing }),
+  ro_anaf: (thing) => ({
+    found: [{ date_generale: { denumire: thing }, inregistrare_scop_Tva: thing, stare_inactiv: thing }],
+  }),
+  fr_recherche_entreprises: (thing) => ({
+    results: [
+      { siren: '303265045', nom_complet: thing, statut_diffusion: thing, siege: thing, etat_administratif: thing },
+    ],
+  }),
+  fi_prh: (thing) => ({ companies: [{ businessId: { value: '0112038-9' }, names: thing, registeredEntries: thing }] }),
+  de_evatr: (thing) => ({ status: 'evatr-0000', id: thing, gueltigAb: thing }),
+  gleif: (thing) => ({
+    data: [
+      {
+        attributes: {
+          lei: 'x',
+          entity: { legalName: { name: 'Google Ireland Limited' }, legalAddress: thing, status: thing },
+          registration: thing,
+        },
+      },
+    ],
+  }),
+};
+
+const accept = (definition: SourceDefinition, status: number, json: unknown) => {
+  const answer = readAnswer(
+    definition,
+    callWith(definition.name, status, JSON.stringify(json)),
+    SUBJECTS[definition.name],
+  );
+  expect(answer.detail?.length ?? 1).toBeLessThanOrEqual(300);
+  expect(answer.detail ?? 'x').not.toMatch(/[\p{Cc}\p{Cs}]/u);
+  return answer;
+};
+
+test.each(definitions)('$name reads any JSON under any status without throwing', (definition) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 200, max: 599 }), (thing, status) => {
+      accept(definition, status, thing);
+    }),
+  );
+});
+
+test.each(definitions)('$name still finds the company when a field changed its type', (definition) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (thing) => {
+      expect(accept(definition, 200, found[definition.name](thing)).outcome).toBe('found');
+    }),
+  );
+});
+
+test.each(definitions)('$name believes a finding under no 5xx', (definition) => {
+  for (const status of [500, 502, 503, 504]) {
+    expect(accept(definition, status, found[definition.name]('x')).outcome).toBe('unavailable');
+  }
+});

@@ -1,0 +1,47 @@
+import { json, SUBJECTS, withLocalSource } from '../local-source.fixture.js';
+
+const subject = SUBJECTS.cz_ares;
+const FOUND = {
+  ico: '00006947',
+  obchodniJmeno: 'Ministerstvo financí',
+  sidlo: { kodStatu: 'CZ', psc: 11800, textovaAdresa: 'Letenská 525/15, Malá Strana, 11800 Praha 1' },
+  dic: 'CZ00006947',
+  datumVzniku: '1992-12-16',
+  seznamRegistraci: { stavZdrojeRos: 'AKTIVNI', stavZdrojeDph: 'AKTIVNI', stavZdrojeIr: 'NEEXISTUJICI' },
+  primarniZdroj: 'ros',
+};
+
+test('asks by IČO and names the state of the VAT register', async () => {
+  await withLocalSource('cz_ares', json(FOUND), async ({ source, seen }) => {
+    const { entry } = await source.look(subject);
+    expect(seen[0]?.url).toBe('/ekonomicke-subjekty-v-be/rest/ekonomicke-subjekty/00006947');
+    expect(entry).toMatchObject({
+      outcome: 'found',
+      detail:
+        'name: Ministerstvo financí; vat register: AKTIVNI; dic: CZ00006947; ' +
+        'address: Letenská 525/15, Malá Strana, 11800 Praha 1',
+    });
+  });
+});
+
+test('the 404 of ARES itself means that it knows no such subject', async () => {
+  const answer = { kod: 'NENALEZENO', popis: 'Nenalezeno', subKod: 'VYSTUP_SUBJEKT_NENALEZEN' };
+  await withLocalSource('cz_ares', json(answer, 404), async ({ source }) => {
+    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'not_found', code: answer.subKod });
+  });
+});
+
+test('a refused question keeps the code of ARES', async () => {
+  await withLocalSource('cz_ares', json({ kod: 'CHYBA_VSTUPU', popis: 'x' }, 400), async ({ source }) => {
+    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'rejected', code: 'CHYBA_VSTUPU' });
+  });
+});
+
+test('numbers of natural persons and VAT groups are not asked about', async () => {
+  await withLocalSource('cz_ares', json(FOUND), async ({ source, seen }) => {
+    for (const national of ['640903926', '7103192745', '699000123']) {
+      expect((await source.look({ ...subject, national })).entry.outcome).toBe('skipped');
+    }
+    expect(seen).toEqual([]);
+  });
+});

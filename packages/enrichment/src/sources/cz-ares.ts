@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { lenientText } from '../lenient-text.js';
+import type { SourceDefinition } from '../source-definition.js';
+
+const answerSchema = z.object({
+  ico: lenientText,
+  obchodniJmeno: z.string(),
+  dic: lenientText,
+  datumZaniku: lenientText,
+  sidlo: z.object({ textovaAdresa: lenientText }).nullable().catch(null).default(null),
+  seznamRegistraci: z.object({ stavZdrojeDph: lenientText }).nullable().catch(null).default(null),
+});
+const refusalSchema = z.object({ kod: z.string(), subKod: lenientText });
+
+/**
+ * The Czech register of economic subjects (ARES, Ministry of Finance). Only eight-digit numbers are an IČO; the longer
+ * ones belong to natural persons and VAT groups, whom ARES does not know by that number.
+ */
+export const czAres: SourceDefinition = {
+  name: 'cz_ares',
+  appliesTo: ({ memberState, valid }) => memberState === 'CZ' && valid,
+  ask: ({ national }) =>
+    /^\d{8}$/.test(national)
+      ? { path: `/ekonomicke-subjekty-v-be/rest/ekonomicke-subjekty/${national}` }
+      : { skip: 'not an IČO of eight digits (a natural person or VAT group)' },
+  read: (json, { national }) => {
+    const answer = answerSchema.safeParse(json);
+    if (!answer.success) return null;
+    const { data } = answer;
+    if (data.ico !== null && data.ico.padStart(8, '0') !== national) return null;
+    return {
+      outcome: 'found',
+      facts: [
+        ['name', data.obchodniJmeno],
+        ['vat register', data.seznamRegistraci?.stavZdrojeDph],
+        ['dic', data.dic],
+        ['ended', data.datumZaniku],
+        ['address', data.sidlo?.textovaAdresa],
+      ],
+    };
+  },
+  readRefusal: (json, status) => {
+    const refusal = refusalSchema.safeParse(json);
+    if (!refusal.success) return null;
+    const code = refusal.data.subKod ?? refusal.data.kod;
+    if (status === 404) return { outcome: 'not_found', code };
+    return status === 400 ? { outcome: 'rejected', code } : { outcome: 'unavailable', code };
+  },
+};

@@ -1,0 +1,65 @@
+import { json, SUBJECTS, withLocalSource } from '../local-source.fixture.js';
+
+const subject = SUBJECTS.fi_prh;
+const english = (description: string) => [
+  { languageCode: '1', description: 'suomeksi' },
+  { languageCode: '3', description },
+];
+const FOUND = {
+  totalResults: 1,
+  companies: [
+    {
+      businessId: { value: '0112038-9', registrationDate: '1978-03-15', source: '3' },
+      names: [
+        { name: 'Oy Nokia Ab', type: '1', registrationDate: '1966-01-01', endDate: '1997-08-31', version: 2 },
+        { name: 'Nokia', type: '3', registrationDate: '1990-01-01', version: 1 },
+        { name: 'Nokia Oyj', type: '1', registrationDate: '1997-09-01', version: 1 },
+      ],
+      registeredEntries: [
+        {
+          type: '1',
+          descriptions: english('Registered'),
+          registrationDate: '1896-12-19',
+          register: '1',
+          authority: '2',
+        },
+        {
+          type: '81',
+          descriptions: english('VAT-liable for primary production'),
+          registrationDate: '1990-01-01',
+          endDate: '1994-05-31',
+          register: '6',
+        },
+        {
+          type: '80',
+          descriptions: english('VAT-liable for business activity'),
+          registrationDate: '1994-06-01',
+          register: '6',
+        },
+      ],
+      tradeRegisterStatus: '1',
+      status: '2',
+    },
+  ],
+};
+
+test('asks by business id and names the current name and VAT registration', async () => {
+  await withLocalSource('fi_prh', json(FOUND), async ({ source, seen }) => {
+    const { entry } = await source.look(subject);
+    expect(seen[0]?.url).toBe('/opendata-ytj-api/v3/companies?businessId=0112038-9');
+    expect(entry).toMatchObject({
+      outcome: 'found',
+      detail:
+        'business id: 0112038-9; name: Nokia Oyj; vat register: VAT-liable for business activity; ' +
+        'since: 1994-06-01; trade register status: 1',
+    });
+  });
+});
+
+test('an empty list, or a list of others, is not_found', async () => {
+  await withLocalSource('fi_prh', json({ totalResults: 0, companies: [] }), async ({ source, answer }) => {
+    expect((await source.look(subject)).entry.outcome).toBe('not_found');
+    answer(json(FOUND));
+    expect((await source.look({ ...subject, national: '20774740' })).entry.outcome).toBe('not_found');
+  });
+});

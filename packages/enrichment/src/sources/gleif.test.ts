@@ -1,0 +1,70 @@
+import { json, SUBJECTS, withLocalSource } from '../local-source.fixture.js';
+
+const subject = SUBJECTS.gleif;
+const record = (name: string, country: string, lei = '5493005EVTBPP8EJRQ58') => ({
+  type: 'lei-records',
+  id: lei,
+  attributes: {
+    lei,
+    entity: {
+      legalName: { name, language: 'en' },
+      legalAddress: { addressLines: ['Gordon House'], city: 'Dublin', country },
+      registeredAs: '368047',
+      status: 'ACTIVE',
+    },
+    registration: { status: 'ISSUED', nextRenewalDate: '2027-03-01T00:00:00Z' },
+  },
+});
+const answer = (...data: object[]) => json({ meta: { pagination: { total: data.length } }, data });
+
+test('asks by name and country, and finds only the same name', async () => {
+  const handler = answer(record('Google Ireland Holdings', 'IE', 'other'), record('Google Ireland Limited', 'IE'));
+  await withLocalSource('gleif', handler, async ({ source, seen }) => {
+    const { entry } = await source.look(subject);
+    const url = new URL(seen[0]?.url ?? '', 'http://localhost');
+    expect(url.pathname).toBe('/api/v1/lei-records');
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      'filter[entity.legalName]': 'GOOGLE IRELAND LIMITED',
+      'filter[entity.legalAddress.country]': 'IE',
+      'page[size]': '10',
+    });
+    expect(entry).toMatchObject({
+      outcome: 'found',
+      detail:
+        'lei: 5493005EVTBPP8EJRQ58; entity: ACTIVE; registration: ISSUED; next renewal: 2027-03-01T00:00:00Z; ' +
+        'registered as: 368047; name: Google Ireland Limited',
+    });
+  });
+});
+
+test('similar names, and the same name in another country, are not found but counted', async () => {
+  const handler = answer(record('Google Ireland Holdings', 'IE'), record('Google Ireland Limited', 'FR'));
+  await withLocalSource('gleif', handler, async ({ source }) => {
+    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'not_found', detail: 'similar names: 2' });
+  });
+});
+
+test('does not choose between entities of the same name', async () => {
+  const handler = answer(record('Google Ireland Limited', 'IE', 'A'), record('GOOGLE IRELAND LIMITED', 'IE', 'B'));
+  await withLocalSource('gleif', handler, async ({ source }) => {
+    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'found', detail: 'entities of this name: 2' });
+  });
+});
+
+test('takes the legal name of a Greek answer, looks in GR, and keeps commas from splitting the filter', async () => {
+  const greek = { ...subject, memberState: 'EL' as const, name: 'ΑΛΦΑ ΤΡΑΠΕΖΑ, Α.Ε.||ALPHA BANK' };
+  await withLocalSource('gleif', answer(record('Αλφα Τράπεζα Α.Ε.', 'GR')), async ({ source, seen }) => {
+    expect((await source.look(greek)).entry.outcome).toBe('found');
+    const query = new URL(seen[0]?.url ?? '', 'http://localhost').searchParams;
+    expect(query.get('filter[entity.legalName]')).toBe('ΑΛΦΑ ΤΡΑΠΕΖΑ Α.Ε.');
+    expect(query.get('filter[entity.legalAddress.country]')).toBe('GR');
+  });
+});
+
+test('a name of nothing but signs is not asked about', async () => {
+  await withLocalSource('gleif', answer(), async ({ source, seen }) => {
+    expect(source.appliesTo({ ...subject, name: '---' })).toBe(false);
+    expect((await source.look({ ...subject, name: '---' })).entry.outcome).toBe('skipped');
+    expect(seen).toEqual([]);
+  });
+});

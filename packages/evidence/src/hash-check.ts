@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import type { CheckBody, HashCheck } from '@vat/domain';
+import canonicalize from 'canonicalize';
+
+/**
+ * The RFC 8785 (JCS) form of a check's body and its SHA-256. What JCS leaves to the reader (numbers that are not
+ * integers, keys that sort differently in other languages) must not get in, so it throws instead of hashing it.
+ */
+export const hashCheck: HashCheck = (body: CheckBody) => {
+  assertPlain(body, 'check');
+  const text = canonicalize(body);
+  if (text === undefined) throw new Error('a check cannot be canonicalised');
+  const bytes = Buffer.from(text, 'utf8');
+  return { body, bytes, hash: createHash('sha256').update(bytes).digest() };
+};
+
+const assertPlain = (value: unknown, path: string): void => {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw new Error(`${path} is not an integer`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: U+007F is exactly what is looked for
+  if (typeof value === 'string' && (/\u007f/.test(value) || !value.isWellFormed())) throw new Error(`${path} has a character JCS readers disagree on`);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!Array.isArray(value) && !/^[a-z0-9_]+$/.test(key)) throw new Error(`${path} has the key ${key}`);
+    assertPlain(inner, `${path}.${key}`);
+  }
+};

@@ -1,0 +1,1 @@
+export * from './hash-check.js';

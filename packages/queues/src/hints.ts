@@ -1,0 +1,21 @@
+import type { Redis } from 'ioredis';
+
+/** Tells API processes that a request moved. Only a hint: it may be lost or come twice, and Postgres is read for the truth. */
+export type PublishHint = (replyTo: string, requestId: string) => Promise<void>;
+
+const channelOf = (prefix: string, replyTo: string): string => `${prefix}:hints:${replyTo}`;
+
+export const publishHint =
+  (connection: Redis, prefix: string): PublishHint =>
+  async (replyTo, requestId) => {
+    await connection.publish(channelOf(prefix, replyTo), requestId);
+  };
+
+/**
+ * Listens for this process's hints over a connection of its own (a subscribed connection can do nothing else), of the
+ * consumer kind: it waits for Redis and subscribes again after a reconnect by itself.
+ */
+export const subscribeHints = (connection: Redis, prefix: string, replyTo: string, onHint: (requestId: string) => void): void => {
+  connection.on('message', (_channel: string, requestId: string) => onHint(requestId));
+  connection.subscribe(channelOf(prefix, replyTo)).catch(() => undefined);
+};

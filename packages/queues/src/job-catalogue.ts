@@ -1,0 +1,61 @@
+import type { MemberState } from '@vat/domain';
+import { z } from 'zod';
+
+/** A job carries ids, never documents; the row is read when it runs. */
+export const requestJob = z.object({
+  request_id: z.uuid(),
+  /** The API process whose caller waits, to be told when there is news; absent when nobody waits or it was lost. */
+  reply_to: z.string().optional(),
+});
+export type RequestJob = z.infer<typeof requestJob>;
+
+/** A queue: its name, what its jobs carry, the id that makes adding twice harmless, and its cap over the whole fleet. */
+export type QueueDefinition<Payload = unknown> = {
+  name: string;
+  payload: z.ZodType<Payload>;
+  /** Derived from the row. BullMQ refuses `:` and bare integers. */
+  jobId: (payload: Payload) => string;
+  /** Jobs of this queue that may run at once over all workers; null where there is no such promise. */
+  fleetConcurrency: number | null;
+  /** Jobs one worker process runs at once. */
+  processConcurrency: number;
+};
+
+const requestQueue = (name: string, caps: Pick<QueueDefinition, 'fleetConcurrency' | 'processConcurrency'>) =>
+  ({
+    // The hash tag keeps a queue's keys on one node of a Redis Cluster and spreads the queues over the nodes.
+    name: `{${name}}`,
+    payload: requestJob,
+    jobId: (job: RequestJob) => job.request_id,
+    ...caps,
+  }) satisfies QueueDefinition<RequestJob>;
+
+/** Asks of VIES about one member state: two at a time over the fleet. */
+export const upstreamQueue = (memberState: MemberState) =>
+  requestQueue(`upstream-${memberState}`, { fleetConcurrency: 2, processConcurrency: 2 });
+
+/** Asks of the sandbox inside the service, for test keys. */
+export const sandboxQueue = requestQueue('upstream-sandbox', { fleetConcurrency: null, processConcurrency: 20 });
+
+/** Enrichment and recording of answered requests. */
+export const settleQueue = requestQueue('settle', { fleetConcurrency: null, processConcurrency: 20 });
+
+/** The queue that asks for a request. */
+export const askQueueOf = (request: { test: boolean; memberState: MemberState }) =>
+  request.test ? sandboxQueue : upstreamQueue(request.memberState);
+
+/** Who goes first within a queue: the lower, the earlier; 0 is BullMQ's own "before everything". */
+export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19, watch: 1 << 20 } as const;
+export type PriorityClass = keyof typeof PRIORITIES;
+
+/** Work of the operators: sweeps, expiry, reconciliation. */
+export const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire']) });
+export type MaintenanceJob = z.infer<typeof maintenanceJob>;
+
+export const maintenanceQueue = {
+  name: '{maintenance}',
+  payload: maintenanceJob,
+  jobId: (job: MaintenanceJob) => `maintenance-${job.task}`,
+  fleetConcurrency: 1,
+  processConcurrency: 1,
+} satisfies QueueDefinition<MaintenanceJob>;

@@ -1,0 +1,71 @@
+import { DelayedError, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
+
+/** What a handler says at its end: nothing when the job is done, or when to run it again and in which class. */
+export type JobResult = { again: Date; priority?: PriorityClass } | undefined;
+export type JobHandler<P> = (payload: P, context: { jobId: string; stopping: AbortSignal }) => Promise<JobResult>;
+
+export type Consumer = { name: string; close: (force?: boolean) => Promise<void>; isRunning: () => boolean };
+
+export type ConsumerOptions = {
+  connection: Redis;
+  prefix: string;
+  /** Called with what a handler threw; the job is put back. */
+  onJobError: (error: unknown, job: { queue: string; jobId: string }) => void;
+  /** Called with errors of the connection to Redis. */
+  onError: (error: Error) => void;
+  stopping: AbortSignal;
+};
+
+/** A job whose handler failed is tried again after this; the row says whether there is still anything to do. */
+const RETRY_AFTER_ERROR_MS = 1_000;
+
+/**
+ * A dead worker's jobs go back after at most LOCK + STALLED_CHECK, well under the 20 s promised. Slots do not depend on
+ * it (see the slot keeper), so a short lock is safe even when an event loop stands still for longer.
+ */
+const LOCK_MS = 10_000;
+const STALLED_CHECK_MS = 3_000;
+
+/** A crash is no fault of the job: it may be picked up again as often as workers die. */
+const MAX_STALLED = 1_000;
+
+/** Runs a queue's jobs in this process. A handler's time is its own matter: every outgoing call has a deadline. */
+export const startConsumer = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>, options: ConsumerOptions): Consumer => {
+  const worker = new Worker<P>(
+    definition.name,
+    async (job, token) => {
+      const jobId = job.id ?? '';
+      const payload = definition.payload.safeParse(job.data);
+      if (!payload.success) {
+        options.onJobError(payload.error, { queue: definition.name, jobId });
+        return;
+      }
+      let result: JobResult;
+      try {
+        result = await handle(payload.data, { jobId, stopping: options.stopping });
+      } catch (error) {
+        options.onJobError(error, { queue: definition.name, jobId });
+        result = { again: new Date(Date.now() + RETRY_AFTER_ERROR_MS) };
+      }
+      if (result === undefined) return;
+      if (result.priority !== undefined) await job.changePriority({ priority: PRIORITIES[result.priority] });
+      await job.moveToDelayed(result.again.getTime(), token);
+      throw new DelayedError();
+    },
+    {
+      connection: options.connection,
+      prefix: options.prefix,
+      concurrency: definition.processConcurrency,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      maxStalledCount: MAX_STALLED,
+      skipVersionCheck: true,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+    },
+  );
+  worker.on('error', options.onError);
+  return { name: definition.name, close: (force) => worker.close(force), isRunning: () => worker.isRunning() };
+};

@@ -1,0 +1,42 @@
+import winston from 'winston';
+
+/** What a process logs with: the message is a fixed sentence, data goes into fields. ERROR means somebody must act. */
+export type Logger = {
+  error: (message: string, fields?: Record<string, unknown>) => void;
+  warn: (message: string, fields?: Record<string, unknown>) => void;
+  info: (message: string, fields?: Record<string, unknown>) => void;
+  debug: (message: string, fields?: Record<string, unknown>) => void;
+  child: (fields: Record<string, unknown>) => Logger;
+};
+
+/** Field names whose values never reach a log, whoever passes them. */
+const SECRET_FIELDS = /^(authorization|cookie|password|secret|key|api_key|token|csrf_token|name|address|body)$/i;
+
+const hideSecrets = winston.format((info) => {
+  for (const field of Object.keys(info)) if (SECRET_FIELDS.test(field)) info[field] = '[hidden]';
+  return info;
+});
+
+/** An error as log fields; the stack only where somebody will look for it. */
+export const errorFields = (error: unknown): Record<string, unknown> =>
+  error instanceof Error
+    ? { error: error.message, error_class: error.name, stack: error.stack }
+    : { error: String(error) };
+
+/** JSON lines on stdout, readable lines on a terminal. `fields` go into every line (service, process id). */
+export const createLogger = (options: { level: string; pretty: boolean; fields: Record<string, unknown> }): Logger => {
+  const { combine, timestamp, json, colorize, printf } = winston.format;
+  const pretty = combine(
+    colorize(),
+    printf(({ timestamp: at, level, message, service, stack, pid: _pid, ...fields }) => {
+      const rest = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : '';
+      return `${String(at).slice(11, 23)} ${level} ${String(service)}: ${String(message)}${rest}${stack ? `\n${String(stack)}` : ''}`;
+    }),
+  );
+  return winston.createLogger({
+    level: options.level,
+    defaultMeta: options.fields,
+    format: combine(hideSecrets(), timestamp(), options.pretty ? pretty : json()),
+    transports: [new winston.transports.Console()],
+  });
+};

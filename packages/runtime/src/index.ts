@@ -1,0 +1,6 @@
+export * from './create-logger.js';
+export * from './duration.js';
+export * from './metrics.js';
+export * from './run-process.js';
+export * from './settings.js';
+export * from './start-probe-server.js';

@@ -1,0 +1,51 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The Prometheus metrics of a process. Names tell an autoscaler what it needs. */
+export const createMetrics = (service: string) => {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    httpRequests: new Histogram({
+      name: 'vat_http_request_seconds',
+      help: 'Duration of HTTP requests by route, method and status.',
+      labelNames: ['route', 'method', 'status'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 48],
+      registers: [registry],
+    }),
+    asks: new Histogram({
+      name: 'vat_upstream_ask_seconds',
+      help: 'Duration of asks of the upstream by member state and outcome.',
+      labelNames: ['member_state', 'outcome'],
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    slotWaits: new Histogram({
+      name: 'vat_slot_wait_seconds',
+      help: 'Time between an ask being due and its slot.',
+      labelNames: ['member_state'],
+      buckets: [0.01, 0.05, 0.25, 1, 5, 20, 60, 600],
+      registers: [registry],
+    }),
+    jobErrors: new Counter({
+      name: 'vat_job_errors_total',
+      help: 'Jobs whose handler failed and that were put back.',
+      labelNames: ['queue'],
+      registers: [registry],
+    }),
+    swept: new Counter({
+      name: 'vat_swept_total',
+      help: 'Rows the sweep had to act on, by what it did.',
+      labelNames: ['action'],
+      registers: [registry],
+    }),
+    degraded: new Gauge({
+      name: 'vat_redis_away',
+      help: '1 while this process cannot reach Redis.',
+      registers: [registry],
+    }),
+  };
+};
+
+export type Metrics = ReturnType<typeof createMetrics>;

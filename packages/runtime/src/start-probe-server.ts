@@ -1,0 +1,45 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the probes of a process answer. `ready` returns what is wrong, or null. */
+export type Probes = { ready: () => Promise<Record<string, unknown> & { ok: boolean }>; metrics: () => Promise<{ type: string; text: string }> };
+
+const listen = (server: Server, port: number, host: string) =>
+  new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+
+/** /healthz, /readyz and /metrics of a process without an API. Takes the next free port when `port` is taken. */
+export const startProbeServer = async (port: number, host: string, probes: Probes): Promise<{ port: number; close: () => Promise<void> }> => {
+  const server = createServer((req, res) => {
+    const answer = async () => {
+      if (req.url === '/healthz') return { status: 200, type: 'application/json', text: '{"status":"ok"}' };
+      if (req.url === '/metrics') return { status: 200, ...(await probes.metrics()) };
+      if (req.url !== '/readyz') return { status: 404, type: 'application/json', text: '{"status":"not found"}' };
+      const { ok, ...facts } = await probes.ready();
+      return { status: ok ? 200 : 503, type: 'application/json', text: JSON.stringify(facts) };
+    };
+    answer().then(
+      ({ status, type, text }) => res.writeHead(status, { 'content-type': type }).end(text),
+      () => res.writeHead(503).end(),
+    );
+  });
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    await listen(server, 0, host);
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};

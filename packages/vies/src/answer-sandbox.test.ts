@@ -1,0 +1,60 @@
+import { answerSandbox, isSandboxTestNumber } from './answer-sandbox.js';
+
+const waiting = { background: false };
+const background = { background: true };
+const saturated = (code: string, scope: string) => ({
+  kind: 'no_answer',
+  outcome: 'saturated',
+  code,
+  scope,
+  detail: null,
+});
+
+describe('the sandbox of test keys', () => {
+  test.each([
+    ['100', { kind: 'verdict', valid: true, name: 'Sandbox Trader DE100' }],
+    ['200', { kind: 'verdict', valid: false, name: null, address: null }],
+    ['201', { kind: 'no_answer', outcome: 'unavailable', code: 'INVALID_INPUT' }],
+    ['202', { kind: 'no_answer', outcome: 'unavailable', code: 'INVALID_REQUESTER_INFO' }],
+    ['300', { kind: 'no_answer', outcome: 'unavailable', code: 'SERVICE_UNAVAILABLE' }],
+    ['301', { kind: 'no_answer', outcome: 'unavailable', code: 'MS_UNAVAILABLE' }],
+    ['302', { kind: 'no_answer', outcome: 'timeout', code: 'TIMEOUT' }],
+    ['400', { kind: 'no_answer', outcome: 'blocked', code: 'VAT_BLOCKED' }],
+    ['401', { kind: 'no_answer', outcome: 'blocked', code: 'IP_BLOCKED' }],
+    ['500', saturated('GLOBAL_MAX_CONCURRENT_REQ', 'global')],
+    ['501', saturated('GLOBAL_MAX_CONCURRENT_REQ', 'global')],
+    ['600', saturated('MS_MAX_CONCURRENT_REQ', 'member_state')],
+    ['601', saturated('MS_MAX_CONCURRENT_REQ', 'member_state')],
+  ])('answers %s alike in the foreground and in the background', (national, expected) => {
+    expect(isSandboxTestNumber(national)).toBe(true);
+    expect(answerSandbox(national, waiting, 'DE')).toMatchObject(expected);
+    expect(answerSandbox(national, background, 'DE')).toEqual(answerSandbox(national, waiting, 'DE'));
+  });
+
+  test.each([
+    ['700', true],
+    ['701', false],
+  ])('answers %s only in the background', (national, valid) => {
+    expect(isSandboxTestNumber(national)).toBe(true);
+    expect(answerSandbox(national, waiting, 'FR')).toEqual(saturated('MS_MAX_CONCURRENT_REQ', 'member_state'));
+    expect(answerSandbox(national, background, 'FR')).toMatchObject({ kind: 'verdict', valid });
+  });
+
+  test.each(['123456789', '1000', '99', 'constructor', ''])('takes %j for an ordinary number', (national) => {
+    expect(isSandboxTestNumber(national)).toBe(false);
+    expect(answerSandbox(national, waiting, 'DE')).toMatchObject({ kind: 'verdict', valid: true });
+  });
+
+  test('gives a consultation number to a requester and a match to a trader, and to nobody else', () => {
+    const asked = answerSandbox(
+      '123456789',
+      { background: false, requester: { memberState: 'AT', national: 'U12345678' }, trader: { city: 'Wien' } },
+      'DE',
+    );
+    expect(asked).toMatchObject({
+      consultationNumber: 'SANDBOX-DE123456789',
+      traderMatch: { city: 'valid', name: 'not_processed' },
+    });
+    expect(answerSandbox('123456789', waiting, 'DE')).toMatchObject({ consultationNumber: null, traderMatch: null });
+  });
+});

@@ -1,0 +1,71 @@
+import type { AskOutcome, AskVerdict, MemberState, SplitVatNumber, Trader, TraderMatch } from '@vat/domain';
+import { TRADER_FIELDS } from '@vat/domain';
+import { classifyErrorCode } from './classify-error-code.js';
+import { noAnswer } from './no-answer.js';
+
+/** The error codes of VIES's published test service, by national number. 100 is valid there and 200 invalid. */
+export const SANDBOX_ERROR_CODES: ReadonlyMap<string, string> = new Map([
+  ['201', 'INVALID_INPUT'],
+  ['202', 'INVALID_REQUESTER_INFO'],
+  ['300', 'SERVICE_UNAVAILABLE'],
+  ['301', 'MS_UNAVAILABLE'],
+  ['302', 'TIMEOUT'],
+  ['400', 'VAT_BLOCKED'],
+  ['401', 'IP_BLOCKED'],
+  ['500', 'GLOBAL_MAX_CONCURRENT_REQ'],
+  ['501', 'GLOBAL_MAX_CONCURRENT_REQ_TIME'],
+  ['600', 'MS_MAX_CONCURRENT_REQ'],
+  ['601', 'MS_MAX_CONCURRENT_REQ_TIME'],
+]);
+
+/** Ours in addition: saturated while a caller waits, an answer in the background. */
+const LATE_ANSWERS = new Map([
+  ['700', true],
+  ['701', false],
+]);
+
+type SandboxContext = {
+  /** True once the request has been answered 202. */
+  background: boolean;
+  requester?: SplitVatNumber | null;
+  trader?: Trader | null;
+};
+
+/** True for a national part that means something to the sandbox, though no country's syntax accepts it. */
+export const isSandboxTestNumber = (national: string): boolean =>
+  national === '100' || national === '200' || SANDBOX_ERROR_CODES.has(national) || LATE_ANSWERS.has(national);
+
+const matchAll = (trader: Trader): TraderMatch => {
+  const match: TraderMatch = { name: null, street: null, postal_code: null, city: null, company_type: null };
+  for (const field of TRADER_FIELDS) match[field] = trader[field] ? 'valid' : 'not_processed';
+  return match;
+};
+
+/**
+ * Answers a test key without a network: deterministic, the same outcome for the same question. A refusal (201, 202)
+ * comes back as no answer with its code kept, because test requests of these numbers are accepted and then abandoned.
+ * Source: contract part 2 §4, last paragraph.
+ */
+export const answerSandbox = (national: string, context: SandboxContext, countryCode: MemberState): AskOutcome => {
+  const { background, requester = null, trader = null } = context;
+  const verdict = (valid: boolean): AskVerdict => ({
+    kind: 'verdict',
+    valid,
+    name: valid ? `Sandbox Trader ${countryCode}${national}` : null,
+    address: valid ? '1 Sandbox Street\n1000 Testville' : null,
+    consultationNumber: requester ? `SANDBOX-${countryCode}${national}` : null,
+    traderMatch: trader && TRADER_FIELDS.some((field) => trader[field]) ? matchAll(trader) : null,
+  });
+
+  const error = SANDBOX_ERROR_CODES.get(national);
+  if (error !== undefined) {
+    const outcome = classifyErrorCode({ status: 200, code: error, besideVerdict: false });
+    return outcome.kind === 'rejected' ? noAnswer('unavailable', 'refused by the sandbox', outcome.code) : outcome;
+  }
+
+  const late = LATE_ANSWERS.get(national);
+  if (late === undefined) return verdict(national !== '200');
+  return background
+    ? verdict(late)
+    : classifyErrorCode({ status: 200, code: 'MS_MAX_CONCURRENT_REQ', besideVerdict: false });
+};

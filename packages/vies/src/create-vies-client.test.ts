@@ -1,0 +1,283 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Ask } from '@vat/domain';
+import { createViesClient, type ViesClient } from './create-vies-client.js';
+
+const ASK: Ask = { memberState: 'DE', national: '123456789', requester: null, trader: null };
+const VALID = JSON.stringify({ countryCode: 'DE', vatNumber: '123456789', valid: true, name: '---', address: '---' });
+const AT_NOON = new Date('2026-11-03T12:00:00.000Z');
+
+type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
+
+/** Starts what a test needs and ends it after the test, in reverse. */
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const startServer = async (listener: RequestListener): Promise<{ baseUrl: string; server: Server }> => {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  });
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/rest-api/`, server };
+};
+
+const client = (baseUrl: string, attemptTimeoutMs = 5_000): ViesClient => {
+  const made = createViesClient({ baseUrl, attemptTimeoutMs, userAgent: 'vat-test', now: () => AT_NOON });
+  closers.push(made.close);
+  return made;
+};
+
+const answering =
+  (answer: (response: ServerResponse) => void, received: Received[] = []): RequestListener =>
+  async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    received.push({ method, url, headers, body: Buffer.concat(await request.toArray()).toString() });
+    answer(response);
+  };
+
+const sendValid = (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(VALID);
+const askOf = async (answer: (response: ServerResponse) => void, attemptTimeoutMs?: number) => {
+  const { baseUrl } = await startServer(answering(answer));
+  const started = performance.now();
+  const answered = await client(baseUrl, attemptTimeoutMs).ask(ASK);
+  return { ...answered, tookMs: performance.now() - started };
+};
+const noAnswer = (outcome: string, detail: unknown) => ({
+  kind: 'no_answer',
+  outcome,
+  code: null,
+  scope: null,
+  detail,
+});
+
+describe('asking', () => {
+  test('posts the number to the REST base and keeps the exchange as it was on the wire', async () => {
+    const received: Received[] = [];
+    const { baseUrl } = await startServer(
+      answering((response) => {
+        const headers = {
+          'content-type': 'application/json',
+          'x-request-id': 'abc',
+          'set-cookie': 'a=secret',
+          'x-other': '1',
+        };
+        response.writeHead(200, headers).end(VALID);
+      }, received),
+    );
+    const { outcome, exchange } = await client(baseUrl).ask(ASK);
+
+    expect(outcome).toMatchObject({ kind: 'verdict', valid: true });
+    const [request] = received;
+    expect(request).toMatchObject({ method: 'POST', url: '/rest-api/check-vat-number' });
+    expect(JSON.parse(request?.body ?? '')).toEqual({ countryCode: 'DE', vatNumber: '123456789' });
+    expect(exchange.request.headers).toEqual(request?.headers);
+    expect(Buffer.from(exchange.request.body).toString()).toBe(request?.body);
+    expect(exchange).toMatchObject({ source: 'vies', startedAt: AT_NOON, error: null });
+    expect(exchange.request).toMatchObject({ method: 'POST', url: `${baseUrl}check-vat-number` });
+    expect(exchange.response).toMatchObject({ status: 200, complete: true });
+    expect(exchange.response?.headers).toMatchObject({ 'content-type': 'application/json', 'x-request-id': 'abc' });
+    expect(Object.keys(exchange.response?.headers ?? {})).not.toEqual(expect.arrayContaining(['set-cookie']));
+    expect(Object.keys(exchange.response?.headers ?? {})).not.toEqual(expect.arrayContaining(['x-other']));
+    expect(Buffer.from(exchange.response?.body ?? []).toString()).toBe(VALID);
+  });
+
+  test('sends requester and trader in the spelling of VIES, and only what was given', async () => {
+    const received: Received[] = [];
+    const { baseUrl } = await startServer(answering(sendValid, received));
+    await client(baseUrl).ask({
+      ...ASK,
+      requester: { memberState: 'EL', national: '094259216' },
+      trader: { name: 'Żółć AG', postal_code: '10115', street: '' },
+    });
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      countryCode: 'DE',
+      vatNumber: '123456789',
+      requesterMemberStateCode: 'EL',
+      requesterNumber: '094259216',
+      traderName: 'Żółć AG',
+      traderPostalCode: '10115',
+    });
+  });
+
+  test('goes on using one connection', async () => {
+    const { baseUrl, server } = await startServer(answering(sendValid));
+    let connections = 0;
+    server.on('connection', () => {
+      connections += 1;
+    });
+    const { ask } = client(baseUrl);
+    for (let asked = 0; asked < 20; asked += 1) expect((await ask(ASK)).outcome.kind).toBe('verdict');
+    expect(connections).toBe(1);
+  });
+
+  test('does not follow a redirect', async () => {
+    const received: Received[] = [];
+    const { baseUrl } = await startServer(
+      answering((response) => response.writeHead(307, { location: '/elsewhere' }).end(), received),
+    );
+    const { outcome } = await client(baseUrl).ask(ASK);
+    expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 307'));
+    expect(received).toHaveLength(1);
+  });
+
+  test('takes a 429 for no answer and keeps when to come back', async () => {
+    const { outcome, exchange } = await askOf((response) => response.writeHead(429, { 'retry-after': '7' }).end('no'));
+    expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 429'));
+    expect(exchange.response?.headers['retry-after']).toBe('7');
+  });
+
+  test('asks once, however it ends', async () => {
+    const received: Received[] = [];
+    const { baseUrl } = await startServer(answering((response) => response.writeHead(503).end(), received));
+    await client(baseUrl).ask(ASK);
+    expect(received).toHaveLength(1);
+  });
+});
+
+describe('an upstream that gives no answer', () => {
+  test('that hangs is a time-out at the deadline', async () => {
+    const { outcome, exchange, tookMs } = await askOf(() => undefined, 300);
+    expect(outcome).toEqual(noAnswer('timeout', 'no complete answer within 300 ms'));
+    expect(exchange).toMatchObject({ response: null, error: 'no complete answer within 300 ms' });
+    expect(tookMs).toBeGreaterThan(280);
+    expect(tookMs).toBeLessThan(500);
+    expect(Math.abs(exchange.durationMs - 300)).toBeLessThan(200);
+  });
+
+  test('that drips is a time-out at the same deadline, and what had come is kept', async () => {
+    const { outcome, exchange, tookMs } = await askOf((response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write('{'), 50);
+      response.once('close', () => clearInterval(timer));
+    }, 400);
+    expect(outcome).toMatchObject({ kind: 'no_answer', outcome: 'timeout' });
+    expect(tookMs).toBeLessThan(600);
+    expect(exchange.response).toMatchObject({ status: 200, complete: false });
+    expect(Buffer.from(exchange.response?.body ?? []).toString()).toMatch(/^\{+$/);
+  });
+
+  test('that resets the connection is unavailable', async () => {
+    const { outcome, exchange } = await askOf((response) => response.socket?.resetAndDestroy());
+    expect(outcome).toEqual(noAnswer('unavailable', 'connection reset'));
+    expect(exchange.response).toBeNull();
+    expect(exchange.error).toMatch(/^RequestError: .+/);
+  });
+
+  test('that breaks off after half an answer is unavailable, and the half is kept', async () => {
+    const half = VALID.slice(0, 40);
+    const { outcome, exchange } = await askOf((response) => {
+      response.writeHead(200, { 'content-length': VALID.length });
+      response.write(half, () => response.socket?.destroy());
+    });
+    expect(outcome).toMatchObject({ kind: 'no_answer', outcome: 'unavailable' });
+    expect(exchange.response).toMatchObject({ status: 200, complete: false });
+    expect(Buffer.from(exchange.response?.body ?? []).toString()).toBe(half);
+    expect(exchange.error).not.toBeNull();
+  });
+
+  test('that sends without end is cut at 256 KiB', async () => {
+    let written = 0;
+    const { outcome, exchange } = await askOf((response) => {
+      const pour = () => {
+        do written += 65_536;
+        while (response.write(Buffer.alloc(65_536, 'A')));
+      };
+      response.writeHead(200).on('drain', pour);
+      pour();
+    });
+    expect(outcome).toEqual(noAnswer('unavailable', 'an answer over 262144 bytes'));
+    expect(exchange.response).toMatchObject({ complete: false });
+    expect(exchange.response?.body.byteLength).toBe(262_144);
+    expect(written).toBeLessThan(32 * 1024 * 1024); // socket buffers, not the whole stream
+  });
+
+  test('that switches protocols is unavailable at once', async () => {
+    const { outcome, tookMs } = await askOf((response) => {
+      response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n');
+    });
+    expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 101'));
+    expect(tookMs).toBeLessThan(2_000);
+  });
+
+  test('that does not speak HTTP is unavailable', async () => {
+    const { outcome } = await askOf((response) => response.socket?.end('220 mail ready\r\n'));
+    expect(outcome).toEqual(noAnswer('unavailable', 'an answer that is not HTTP'));
+  });
+
+  test('that compresses unasked is not inflated', async () => {
+    const { outcome, exchange } = await askOf((response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x1f, 0x8b, 8, 0]));
+    });
+    expect(outcome).toMatchObject({ outcome: 'unavailable', detail: expect.stringContaining('gzip') });
+    expect(exchange.response?.body.byteLength).toBe(4);
+  });
+
+  test('that is not there is unavailable', async () => {
+    const { baseUrl, server } = await startServer(() => undefined);
+    const closed = once(server, 'close');
+    server.close();
+    await closed;
+    closers.pop();
+    const { outcome } = await client(baseUrl).ask(ASK);
+    expect(outcome).toEqual(noAnswer('unavailable', 'connection refused'));
+  });
+
+  test.each(['nonsense', '', 'ftp://127.0.0.1/x', 'http://'])('has no address: %j', async (baseUrl) => {
+    const { outcome, exchange } = await client(baseUrl).ask(ASK);
+    expect(outcome).toEqual(noAnswer('unavailable', 'the upstream address is not an http(s) URL'));
+    expect(exchange.response).toBeNull();
+  });
+});
+
+describe('ending an ask from here', () => {
+  const hanging = async () => {
+    const { baseUrl, server } = await startServer(() => undefined);
+    const made = client(baseUrl);
+    const controller = new AbortController();
+    const asked = once(server, 'request');
+    const answer = made.ask(ASK, controller.signal);
+    await asked;
+    return { made, controller, answer };
+  };
+
+  test('an abort is a time-out called aborted, at once', async () => {
+    const { controller, answer } = await hanging();
+    controller.abort();
+    const { outcome, exchange } = await answer;
+    expect(outcome).toEqual(noAnswer('timeout', 'aborted'));
+    expect(exchange.durationMs).toBeLessThan(2_000);
+  });
+
+  test('an abort before the ask sends nothing', async () => {
+    const received: Received[] = [];
+    const { baseUrl } = await startServer(answering(sendValid, received));
+    const { outcome } = await client(baseUrl).ask(ASK, AbortSignal.abort());
+    expect(outcome).toEqual(noAnswer('timeout', 'aborted'));
+    expect(received).toEqual([]);
+  });
+
+  test('closing the client ends what is in flight, and later asks', async () => {
+    const { made, answer } = await hanging();
+    await made.close();
+    expect((await answer).outcome).toEqual(noAnswer('timeout', 'aborted'));
+    expect((await made.ask(ASK)).outcome).toEqual(noAnswer('timeout', 'aborted'));
+  });
+});
+
+describe('credentials in the address', () => {
+  test('are neither sent nor kept', async () => {
+    const received: Received[] = [];
+    const { baseUrl } = await startServer(answering(sendValid, received));
+    const { exchange } = await client(baseUrl.replace('http://', 'http://user:secret@')).ask(ASK);
+    expect(received[0]?.headers.authorization).toBeUndefined();
+    expect(JSON.stringify(exchange)).not.toContain('secret');
+  });
+});

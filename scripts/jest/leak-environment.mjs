@@ -1,0 +1,55 @@
+// @ts-check
+import { TestEnvironment } from 'jest-environment-node';
+
+const PATIENCE_MS = 3000;
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Jest's Node environment, which also fails a test file that leaves something open: a server, a socket, a timer, a
+ * child process. Jest itself only warns, and kills the worker; the leak then shows up in production as a process that
+ * does not stop. What closes by itself within {@link PATIENCE_MS} is no leak.
+ */
+export default class LeakEnvironment extends TestEnvironment {
+  #before = countOpen();
+  /** @type {string} */
+  #file;
+
+  /** @param {ConstructorParameters<typeof TestEnvironment>} args */
+  constructor(...args) {
+    super(...args);
+    this.#file = args[1].testPath;
+  }
+
+  async setup() {
+    await super.setup();
+    this.#before = countOpen();
+  }
+
+  async teardown() {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (openSince(this.#before).length > 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS).unref());
+    }
+    const left = openSince(this.#before);
+    await super.teardown();
+    if (left.length === 0) return;
+    const error = new Error(`${this.#file} left open: ${left.join(', ')}. Close it in afterEach or afterAll.`);
+    // The place of this check says nothing about the place of the leak.
+    throw Object.assign(error, { stack: error.message });
+  }
+}
+
+/** How many of each kind of resource keep this process alive. */
+const countOpen = () => {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+};
+
+/** @param {Map<string, number>} before @returns {string[]} e.g. `['1 × TCPServerWrap']` */
+const openSince = (before) =>
+  [...countOpen()]
+    .map(([kind, count]) => ({ kind, more: count - (before.get(kind) ?? 0) }))
+    .filter(({ more }) => more > 0)
+    .map(({ kind, more }) => `${more} × ${kind}`);
