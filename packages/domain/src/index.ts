@@ -17,3 +17,4 @@ export * from './request/malformed-answer.js';
 export * from './request/plan-retry.js';
 export * from './request/policy.js';
 export * from './request/request.js';
+export * from './vat-number/index.js';

@@ -1,0 +1,55 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+let child: ChildProcess | undefined;
+afterEach(async () => {
+  if (child && child.exitCode === null && child.signalCode === null) {
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+  child = undefined;
+});
+
+const start = (env: Record<string, string>) => {
+  child = fork(MAIN, [], {
+    execArgv: ['--conditions=development', '--import', 'tsx'],
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  return child;
+};
+
+describe('the sandbox as a process', () => {
+  test('tells its port over IPC and its address on one line, and ends on SIGTERM with asks in flight', async () => {
+    const started = start({ LATENCY: '10s' });
+    const printed = started.stdout ? once(started.stdout, 'data') : Promise.reject(new Error('no stdout'));
+    const [[message], [line]] = await Promise.all([once(started, 'message'), printed]);
+    expect(message).toEqual({ type: 'ready', port: expect.any(Number) });
+    const { url } = JSON.parse(String(line));
+    expect(url).toBe(`http://127.0.0.1:${message.port}`);
+
+    const asked = fetch(`${url}/check-vat-number`, { method: 'POST', body: '{"countryCode":"FR","vatNumber":"1"}' });
+    const inFlight = async () => (await (await fetch(`${url}/_control/stats`)).json()).totals.in_flight;
+    while ((await inFlight()) === 0);
+    const failed = expect(asked).rejects.toThrow();
+    started.kill('SIGTERM');
+    expect(await once(started, 'exit')).toEqual([0, null]);
+    await failed;
+  });
+
+  test('ends when its parent is gone', async () => {
+    const started = start({});
+    await once(started, 'message');
+    started.disconnect();
+    expect(await once(started, 'exit')).toEqual([0, null]);
+  });
+
+  test('refuses a setting it cannot read', async () => {
+    const [code] = await once(start({ LATENCY: 'soon' }), 'exit');
+    expect(code).not.toBe(0);
+  });
+});

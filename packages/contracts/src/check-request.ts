@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { atTheEdge, printable } from './text.js';
+
+const TRADER_MAX = 200;
+
+/** Body of POST /v1/checks. Source: contract part 2 §4. Unknown fields are refused. */
+export const checkRequestBody = z.strictObject({
+  vat_number: z
+    .string('vat_number is required: the VAT number as text, such as "DE123456789"')
+    .overwrite(atTheEdge)
+    .min(1, 'vat_number is empty')
+    .max(40, 'vat_number is longer than 40 characters')
+    .describe('The number as it was written, with or without its country prefix.'),
+  country_code: z
+    .string()
+    .max(10, 'country_code is two letters, such as DE')
+    .optional()
+    .describe('Two letters, needed when the number has no prefix. GR and EL both mean Greece.'),
+  requester_vat_number: z
+    .string()
+    .overwrite(atTheEdge)
+    .min(1, 'requester_vat_number is empty')
+    .max(40, 'requester_vat_number is longer than 40 characters')
+    .optional()
+    .describe('Your own VAT number; VIES then gives a consultation number as proof of the enquiry.'),
+  reference: printable('reference', 64).optional().describe('Your own name for this check, 1 to 64 printable characters.'),
+  trader: z
+    .strictObject({
+      name: printable('trader.name', TRADER_MAX).optional(),
+      street: printable('trader.street', TRADER_MAX).optional(),
+      postal_code: printable('trader.postal_code', TRADER_MAX).optional(),
+      city: printable('trader.city', TRADER_MAX).optional(),
+      company_type: printable('trader.company_type', TRADER_MAX).optional(),
+    })
+    .optional()
+    .describe('What you believe about the trader; VIES matches it approximately where the member state supports it.'),
+});
+
+export type CheckRequestBody = z.infer<typeof checkRequestBody>;

@@ -1,0 +1,34 @@
+import { type CheckRequest, type PublicCheck, publicId } from '@vat/domain';
+
+const time = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+/** GET /v1/requests/{id}. Source: contract part 2 §4. A request whose caller still waits reads as pending. */
+export const presentRequest = (request: CheckRequest, check: PublicCheck | null) => ({
+  id: publicId('request', request.id),
+  object: 'request' as const,
+  ...(request.test ? { test: true as const } : {}),
+  status: request.state === 'waiting' ? ('pending' as const) : request.state,
+  vat_number: request.vatNumber,
+  created_at: request.createdAt.toISOString(),
+  accepted_at: time(request.acceptedAt),
+  give_up_at: time(request.giveUpAt),
+  attempts: request.attempts,
+  next_attempt_at: request.state === 'pending' && request.answer === null ? time(request.dueAt) : null,
+  last_error: request.lastError,
+  reason: request.reason,
+  check,
+});
+
+/** The body of a 202. */
+export const presentAcceptance = (
+  request: Pick<CheckRequest, 'id' | 'test' | 'entries'> & { acceptedAt: Date; giveUpAt: Date },
+  baseUrl: string,
+) => ({
+  request_id: publicId('request', request.id),
+  ...(request.test ? { test: true as const } : {}),
+  status: 'pending' as const,
+  poll_url: `${baseUrl}/v1/requests/${publicId('request', request.id)}`,
+  accepted_at: request.acceptedAt.toISOString(),
+  give_up_at: request.giveUpAt.toISOString(),
+  checks: request.entries,
+});

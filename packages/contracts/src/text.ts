@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+/**
+ * Characters that JSON readers, terminals and hash implementations disagree on are removed at the edge: U+007F and lone
+ * surrogates (contract part 2 §4).
+ */
+export const atTheEdge = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: U+007F is what is removed
+  text.replace(/\u007f/g, '').replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '');
+
+/** Text without control characters of any kind, after {@link atTheEdge}. `what` names it in the message. */
+export const printable = (what: string, max: number) =>
+  z
+    .string()
+    .overwrite(atTheEdge)
+    .min(1, `${what} is empty`)
+    .max(max, `${what} is longer than ${max} characters`)
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, `${what} has control characters`);
