@@ -60,7 +60,9 @@ const unknownRoom = (room) => ({
  */
 const judgeReads = (reads, { file, room }) => {
   const banned = reads.flatMap((read) => {
-    const ban = BANS.find(({ objects, properties }) => objects.includes(read.object) && properties.includes(read.property));
+    const ban = BANS.find(
+      ({ objects, properties }) => objects.includes(read.object) && properties.includes(read.property),
+    );
     if (!ban || ban.except.some((pattern) => pattern.test(file))) return [];
     if (ban.rule === 'outgoing-calls' && ROOMS[room]?.fetches) return [];
     return [{ line: read.line, rule: ban.rule, message: `${read.object}.${read.property}: ${ban.why}` }];

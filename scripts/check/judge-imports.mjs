@@ -22,7 +22,9 @@ const OURS = '@vat/';
 export const roomOf = (file) => {
   const parts = file.split('/');
   if (parts.length === 1) return '.';
-  return parts[0] === 'packages' || parts[0] === 'apps' ? parts.slice(0, 2).join('/') : /** @type {string} */ (parts[0]);
+  return parts[0] === 'packages' || parts[0] === 'apps'
+    ? parts.slice(0, 2).join('/')
+    : /** @type {string} */ (parts[0]);
 };
 
 /**
@@ -42,8 +44,10 @@ export const judgeImport = (imported, place) => {
 
 /** @param {Import} imported @param {Place} place */
 const judgeRelative = ({ specifier, line }, { file, room }) => {
-  const target = roomOf(posix.join(posix.dirname(file), specifier));
+  const path = posix.join(posix.dirname(file), specifier);
+  const target = roomOf(path);
   if (target === room || ROOMS[room]?.neighbours?.includes(target)) return null;
+  if (ROOMS[room]?.launches && /^apps\/[^/]+\/dist\/main\.js$/.test(path)) return null;
   const message = target.startsWith('apps/')
     ? `${room} reaches into ${target}; nothing imports an app`
     : `${room} reaches into ${target} by a path; import \`${OURS}${target.split('/')[1] ?? target}\` instead`;
@@ -57,7 +61,8 @@ const judgeOurs = ({ specifier, line }, { room, isTest, manifests }) => {
   if (room === `packages/${name}` || room === `apps/${name}`) {
     return { line, rule: 'imports', message: `${specifier} is this very package; use a relative path` };
   }
-  if (ROOMS[`apps/${name}`]) return { line, rule: 'imports', message: `${specifier} is an app; nothing imports an app` };
+  if (ROOMS[`apps/${name}`])
+    return { line, rule: 'imports', message: `${specifier} is an app; nothing imports an app` };
   if (!ROOMS[`packages/${name}`]) return { line, rule: 'imports', message: `there is no package ${specifier}` };
   if (deeper.length > 0 && !manifests[`packages/${name}`]?.exports?.[`./${deeper.join('/')}`]) {
     return { line, rule: 'imports', message: `${specifier} goes past the package's index; import ${OURS}${name}` };
@@ -75,7 +80,11 @@ const judgeOurs = ({ specifier, line }, { room, isTest, manifests }) => {
 const judgeBuiltin = ({ specifier, line }, { room, isTest }) => {
   const allowed = ROOMS[room]?.builtins;
   if (!allowed || isTest || allowed.includes(specifier)) return null;
-  return { line, rule: 'imports', message: `${room} has no input or output of its own; ${specifier} does not belong here` };
+  return {
+    line,
+    rule: 'imports',
+    message: `${room} has no input or output of its own; ${specifier} does not belong here`,
+  };
 };
 
 /** @param {Import} imported @param {Place} place @returns {Finding | null} */

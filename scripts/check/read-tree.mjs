@@ -16,7 +16,10 @@ export const readTree = (top) => {
   const found = PLACES.flatMap((place) => filesBelow(top, place));
   const ofTop = readdirSync(top).filter((name) => SOURCE.test(name));
   const files = Object.fromEntries([...ofTop, ...found].map((file) => [file, readFileSync(join(top, file), 'utf8')]));
-  const rooms = ['.', ...['apps', 'packages'].flatMap((place) => readdirSync(join(top, place)).map((name) => `${place}/${name}`))];
+  const rooms = [
+    '.',
+    ...['apps', 'packages'].flatMap((place) => readdirSync(join(top, place)).map((name) => `${place}/${name}`)),
+  ];
   const manifests = Object.fromEntries(
     rooms
       .map((room) => ({ room, path: join(top, room, 'package.json') }))

@@ -8,6 +8,7 @@
  * @property {readonly string[]} [builtins] When given, the only Node modules it may import.
  * @property {readonly string[]} [neighbours] Rooms that it may reach by a relative path.
  * @property {boolean} [fetches] May open outgoing HTTP calls.
+ * @property {boolean} [launches] May run an app's built `dist/main.js` in its own process.
  *
  * @typedef {object} Keeper A third-party module that only some rooms may know.
  * @property {readonly string[]} modules Names; a trailing `/*` takes in a whole scope.
@@ -22,7 +23,18 @@
  * @property {string} why
  */
 
-const SOURCES = ['db', 'vies', 'enrichment', 'webhooks', 'evidence', 'queues', 'contracts', 'domain', 'runtime', 'receiver'];
+const SOURCES = [
+  'db',
+  'vies',
+  'enrichment',
+  'webhooks',
+  'evidence',
+  'queues',
+  'contracts',
+  'domain',
+  'runtime',
+  'receiver',
+];
 
 /** @type {Readonly<Record<string, Room>>} */
 export const ROOMS = {
@@ -47,7 +59,7 @@ export const ROOMS = {
   'apps/stack': { ours: [...SOURCES, 'embedded'], fetches: true },
   'apps/dashboard': { ours: ['contracts', 'domain'], builtins: [], fetches: true },
   bench: { ours: [...SOURCES, 'embedded', 'testkit'], neighbours: ['scripts'], fetches: true },
-  scripts: { ours: [...SOURCES, 'embedded', 'testkit'], neighbours: ['bench'], fetches: true },
+  scripts: { ours: [...SOURCES, 'embedded', 'testkit'], neighbours: ['bench'], fetches: true, launches: true },
 };
 
 /** @type {readonly Keeper[]} */
@@ -69,7 +81,11 @@ export const KEEPERS = [
     rooms: ['packages/vies', 'packages/enrichment', 'packages/webhooks', 'packages/evidence'],
     why: 'only vies, enrichment, webhooks and evidence make outgoing calls',
   },
-  { modules: ['express', 'express/*', 'helmet'], rooms: ['apps/api'], why: 'only the api app serves HTTP through Express' },
+  {
+    modules: ['express', 'express/*', 'helmet'],
+    rooms: ['apps/api'],
+    why: 'only the api app serves HTTP through Express',
+  },
   { modules: ['winston', 'winston/*'], rooms: ['packages/runtime'], why: 'only runtime knows how lines are logged' },
 ];
 

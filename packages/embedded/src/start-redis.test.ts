@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type EmbeddedServer, inspectProcess, startRedis } from './index.js';
 
@@ -18,6 +19,9 @@ const ask = async <T>(url: string, use: (redis: Redis) => Promise<T>): Promise<T
     redis.disconnect();
   }
 };
+
+// The first test of a clone may have to fetch the server.
+jest.setTimeout(60_000);
 
 describe('startRedis', () => {
   const folders: string[] = [];

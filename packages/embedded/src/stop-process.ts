@@ -13,11 +13,8 @@ const send = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+const untilAborted = (signal: AbortSignal, until: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true, signal: until }));
 
 /**
  * Ends a process: each step's signal in turn until it is gone, then SIGKILL. Aborting `force` skips to SIGKILL.
@@ -37,7 +34,7 @@ export const stopProcess = async ({ pid, exited, steps, force }: StopProcess): P
       send(pid, 'SIGCONT');
       const cancel = new AbortController();
       const timeUp = wait(timeoutMs, undefined, { signal: cancel.signal }).catch(() => undefined);
-      await Promise.race([exit, timeUp, ...(force ? [aborted(force)] : [])]);
+      await Promise.race([exit, timeUp, ...(force ? [untilAborted(force, cancel.signal)] : [])]);
       cancel.abort();
       if (gone) return;
     }

@@ -363,3 +363,20 @@ test('calls share a kept connection, and close ends it', async () => {
     await until(async () => (await openConnections()) === 0);
   });
 });
+
+test('a failure of our own is an outcome too', async () => {
+  const today = () => {
+    throw new RangeError('no such time zone');
+  };
+  await withLocalSource(
+    'pl_white_list',
+    json(PL_FOUND),
+    async ({ source }) => {
+      expect(await source.look(SUBJECTS.pl_white_list)).toMatchObject({
+        entry: { outcome: 'unavailable', detail: 'internal failure: RangeError' },
+        exchange: null,
+      });
+    },
+    { today },
+  );
+});

@@ -1,1 +1,2 @@
+export * from './canonical-form.js';
 export * from './hash-check.js';

@@ -1,5 +1,6 @@
 export * from './create-logger.js';
 export * from './duration.js';
+export * from './hash-password.js';
 export * from './metrics.js';
 export * from './run-process.js';
 export * from './settings.js';

@@ -118,6 +118,26 @@ describe('asking', () => {
     expect(connections).toBe(1);
   });
 
+  test('lets an idle connection go, but not one that waits for its answer', async () => {
+    const { baseUrl, server } = await startServer(answering((response) => setTimeout(sendValid, 200, response)));
+    server.keepAliveTimeout = 0; // else the server lets go first
+    const connected = once(server, 'connection');
+    const made = createViesClient({ baseUrl, attemptTimeoutMs: 5_000, idleConnectionMs: 50 });
+    closers.push(made.close);
+    const answer = made.ask(ASK);
+    const [socket] = await connected;
+    const closed = once(socket, 'close');
+    expect((await answer).outcome.kind).toBe('verdict');
+    await closed;
+  });
+
+  test('carries the asks of every member state at once', async () => {
+    const { baseUrl } = await startServer(answering((response) => setTimeout(sendValid, 50, response)));
+    const { ask } = client(baseUrl);
+    const answers = await Promise.all(Array.from({ length: 56 }, () => ask(ASK)));
+    expect(answers.filter(({ outcome }) => outcome.kind === 'verdict')).toHaveLength(56);
+  });
+
   test('does not follow a redirect', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(

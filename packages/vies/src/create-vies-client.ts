@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Ask, AskOutcome, AskUpstream, Exchange } from '@vat/domain';
@@ -14,15 +15,13 @@ type ViesClientOptions = {
   /** One deadline over name lookup, connecting, TLS, request and the whole answer, in milliseconds. */
   attemptTimeoutMs: number;
   userAgent?: string;
+  /** An unused connection is let go after this long, in milliseconds. */
+  idleConnectionMs?: number;
   now?: () => Date;
 };
 
 /** An upstream client; `close` ends its asks in flight (as aborted) and its connections. */
 export type ViesClient = { ask: AskUpstream; close: () => Promise<void> };
-
-// Below the five seconds after which common servers drop an idle connection: a POST sent into one that is just closing
-// comes back as a reset, and would cost the caller its answer.
-const IDLE_CONNECTION_MS = 4_000;
 
 const parseTarget = (baseUrl: string): URL | null => {
   if (!URL.canParse(baseUrl)) return null;
@@ -51,10 +50,13 @@ export const createViesClient = ({
   baseUrl,
   attemptTimeoutMs,
   userAgent = 'vat-validation-service',
+  // Below the five seconds after which common servers drop an idle connection: a POST sent into one that is just
+  // closing comes back as a reset, and would cost the caller its answer.
+  idleConnectionMs = 4_000,
   now = () => new Date(),
 }: ViesClientOptions): ViesClient => {
   const target = parseTarget(baseUrl);
-  const agentOptions = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: IDLE_CONNECTION_MS };
+  const agentOptions = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: idleConnectionMs };
   const agent = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
   // Every header is set here, so that what the exchange keeps is what went over the wire.
   const headers = {
@@ -76,6 +78,7 @@ export const createViesClient = ({
     headers,
   });
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // one listener an ask in flight, by design more than Node's ten
   const inFlight = new Set<Promise<unknown>>();
   const send = post({ client, target, deadlineMs: attemptTimeoutMs, closing: closing.signal });
 

@@ -228,6 +228,9 @@ CREATE INDEX "delivery_account_id_id_idx" ON "delivery"("account_id", "id" DESC)
 CREATE INDEX "delivery_event_id_idx" ON "delivery"("event_id");
 
 -- CreateIndex
+CREATE INDEX "idempotency_key_request_id_idx" ON "idempotency_key"("request_id");
+
+-- CreateIndex
 CREATE INDEX "idempotency_key_created_at_idx" ON "idempotency_key"("created_at");
 
 -- AddForeignKey

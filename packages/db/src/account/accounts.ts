@@ -1,19 +1,6 @@
-import type { Plan } from '@vat/domain';
+import type { NewAccount, NewKey, Plan } from '@vat/domain';
 import type { Database } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-
-/** A key to be stored: its hash and its last characters, never itself. */
-export type NewKey = { id: string; name: string; test: boolean; hash: Uint8Array; hint: string };
-
-export type NewAccount = {
-  id: string;
-  name: string;
-  plan: Plan;
-  monthlyQuota: number | null;
-  user: { id: string; email: string; passwordHash: string };
-  keys: NewKey[];
-  now: Date;
-};
 
 const keyData = (key: NewKey, now: Date) => ({ ...key, hash: Buffer.from(key.hash), createdAt: now });
 

@@ -1,7 +1,5 @@
+import type { KeyToBind } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-
-/** A key on its way into the transaction that creates its work. */
-export type KeyToBind = { key: string; fingerprint: Uint8Array; lockedUntil: Date; expiredBefore: Date };
 
 /** Binds a key to a request; false when it is bound already and not expired. */
 export const bindIdempotencyKey =

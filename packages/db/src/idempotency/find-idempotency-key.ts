@@ -1,12 +1,5 @@
+import type { BoundKey } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-
-/** A key that was used before. `answer`: what to replay, once the first call was answered. */
-export type BoundKey = {
-  fingerprint: Uint8Array;
-  requestId: string | null;
-  lockedUntil: Date;
-  answer: { status: number; headers: Record<string, string>; body: Uint8Array } | null;
-};
 
 /** The key's binding, `null` when it is free or older than `expiredBefore`. */
 export const findIdempotencyKey =

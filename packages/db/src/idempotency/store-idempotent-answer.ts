@@ -1,3 +1,4 @@
+import type { StoredAnswer } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 
 /** Keeps the first 2xx answer of a key, to be replayed byte for byte. A later one changes nothing. */
@@ -6,7 +7,7 @@ export const storeIdempotentAnswer =
   async (
     accountId: string,
     key: string,
-    answer: { status: number; headers: Record<string, string>; body: Uint8Array },
+    answer: StoredAnswer,
   ): Promise<void> => {
     await db.$executeRaw`
       UPDATE idempotency_key SET status = ${answer.status}::int, headers = ${JSON.stringify(answer.headers)}::jsonb,

@@ -1,9 +1,5 @@
+import type { AcceptRequest } from '@vat/domain';
 import type { Database } from '../connect-database.js';
-
-export type Acceptance = { id: string; accountId: string; now: Date; giveUpAt: Date; maxPending: number };
-
-/** `lost_race`: the request is no longer waiting for an answer; read it again. */
-export type AcceptanceResult = { kind: 'accepted' } | { kind: 'too_many_pending'; pending: number } | { kind: 'lost_race' };
 
 /**
  * Turns a waiting request into a pending one, which is what a 202 promises, unless the account already has `maxPending`;
@@ -12,8 +8,8 @@ export type AcceptanceResult = { kind: 'accepted' } | { kind: 'too_many_pending'
  * takes too long does not.
  */
 export const acceptRequest =
-  (db: Database) =>
-  ({ id, accountId, now, giveUpAt, maxPending }: Acceptance, evenAnswered = false): Promise<AcceptanceResult> =>
+  (db: Database): AcceptRequest =>
+  ({ id, accountId, now, giveUpAt, maxPending, evenAnswered }) =>
     db.$transaction(async (tx) => {
       await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
       const [count] = await tx.$queryRaw<{ n: number }[]>`

@@ -1,38 +1,6 @@
-import type { CheckEntry, MemberState, Trader } from '@vat/domain';
+import type { Admission, AdmissionResult, AdmitRequest } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
-import { bindIdempotencyKey, type KeyToBind } from '../idempotency/bind-idempotency-key.js';
-
-/** A request to be admitted. Ids are UUIDs. */
-export type NewRequest = {
-  id: string;
-  accountId: string;
-  test: boolean;
-  input: string;
-  memberState: MemberState;
-  national: string;
-  vatNumber: string;
-  requester: string | null;
-  reference: string | null;
-  trader: Trader | null;
-  entries: CheckEntry[];
-  createdAt: Date;
-  windowEndsAt: Date;
-};
-
-export type Admission = {
-  request: NewRequest;
-  /** The unit to reserve; null for test keys. */
-  quota: { period: string; limit: number } | null;
-  maxPending: number;
-  /** The Idempotency-Key to bind in the same transaction. */
-  idempotency: KeyToBind | null;
-};
-
-export type AdmissionResult =
-  | { kind: 'admitted' }
-  | { kind: 'too_many_pending'; pending: number }
-  | { kind: 'quota_exceeded' }
-  | { kind: 'key_taken' };
+import { bindIdempotencyKey } from '../idempotency/bind-idempotency-key.js';
 
 /** Thrown inside the transaction to take the key's binding back with everything else. */
 class Refused extends Error {
@@ -78,8 +46,8 @@ const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<Ad
  * nothing at all. Without a key it is one statement, since every direct check pays for it.
  */
 export const admitRequest =
-  (db: Database) =>
-  async (admission: Admission): Promise<AdmissionResult> => {
+  (db: Database): AdmitRequest =>
+  async (admission) => {
     const { idempotency, request } = admission;
     if (idempotency === null) return reserveAndInsert(db, admission);
     try {

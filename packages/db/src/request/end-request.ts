@@ -1,18 +1,7 @@
-import type { AbandonReason, NewEvent } from '@vat/domain';
+import type { EndedAs, EndRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { tellAccount } from '../event-sql.js';
 import { Prisma } from '../generated/client.js';
-
-export type Ending = {
-  requestId: string;
-  reason: AbandonReason;
-  event: NewEvent;
-  deliveryId: string;
-  now: Date;
-};
-
-/** How it ended: `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller is waiting and is told). */
-export type Ended = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null } | null;
 
 /**
  * Ends a request without a check: releases its reservation, and writes check.failed if its caller was answered 202. A
@@ -20,9 +9,9 @@ export type Ended = { state: 'abandoned' | 'withdrawn'; deliveryId: string | nul
  * `null` when it had already ended or its answer had arrived.
  */
 export const endRequest =
-  (db: Queryable) =>
-  async ({ requestId, reason, event, deliveryId, now }: Ending): Promise<Ended> => {
-    const [row] = await db.$queryRaw<{ state: 'abandoned' | 'withdrawn'; delivery_id: string | null }[]>`
+  (db: Queryable): EndRequest =>
+  async ({ requestId, reason, event, deliveryId, now }) => {
+    const [row] = await db.$queryRaw<{ state: EndedAs['state']; delivery_id: string | null }[]>`
       WITH gone AS (
         UPDATE request SET state = CASE state WHEN 'waiting' THEN 'withdrawn' ELSE 'abandoned' END, reason = ${reason},
           ended_at = ${now}::timestamptz, asking_since = NULL

@@ -1,16 +1,13 @@
-import type { CheckRequest, StoredCheck } from '@vat/domain';
+import type { FindRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { type RequestRow, requestOfRow } from './request-row.js';
-
-/** A request with its check, when it has one. */
-export type RequestWithCheck = { request: CheckRequest; check: StoredCheck | null };
 
 type Row = RequestRow & { check_body: Uint8Array | null; check_hash: Uint8Array | null };
 
 /** Reads one request, of `accountId` alone when given; `null` when there is none. */
 export const findRequest =
-  (db: Queryable) =>
-  async (id: string, accountId?: string): Promise<RequestWithCheck | null> => {
+  (db: Queryable): FindRequest =>
+  async (id, accountId) => {
     const [row] = await db.$queryRaw<Row[]>`
       SELECT r.*, a.disabled_at IS NOT NULL AS account_disabled, c.body AS check_body, c.hash AS check_hash
       FROM request r JOIN account a ON a.id = r.account_id LEFT JOIN "check" c ON c.id = r.check_id

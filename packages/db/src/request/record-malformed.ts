@@ -1,12 +1,6 @@
+import type { MalformedCheck, RecordMalformed } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
-import { bindIdempotencyKey, type KeyToBind } from '../idempotency/bind-idempotency-key.js';
-import type { NewRequest } from './admit-request.js';
-
-export type MalformedCheck = {
-  request: NewRequest;
-  check: { id: string; bytes: Uint8Array; hash: Uint8Array; checkedAt: Date };
-  idempotency: KeyToBind | null;
-};
+import { bindIdempotencyKey } from '../idempotency/bind-idempotency-key.js';
 
 const insert = async (db: Queryable, { request, check }: MalformedCheck): Promise<void> => {
   await db.$executeRaw`
@@ -27,8 +21,8 @@ const insert = async (db: Queryable, { request, check }: MalformedCheck): Promis
 
 /** Records a malformed number at once: request and check, no unit. False when its Idempotency-Key is bound already. */
 export const recordMalformed =
-  (db: Database) =>
-  async (malformed: MalformedCheck): Promise<boolean> => {
+  (db: Database): RecordMalformed =>
+  async (malformed) => {
     const { idempotency, request } = malformed;
     if (idempotency === null) {
       await insert(db, malformed);

@@ -1,11 +1,5 @@
-import type { AbandonReason, MemberState } from '@vat/domain';
+import type { EndedRequest, MemberState, OverdueCursor, OverdueRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-
-/** A live request whose next step should have happened by now. */
-export type OverdueRequest = { id: string; test: boolean; memberState: MemberState; pending: boolean; answered: boolean; dueAt: Date };
-
-/** A position in the list of overdue requests. */
-export type OverdueCursor = { dueAt: Date; id: string };
 
 type Row = { id: string; test: boolean; country_code: MemberState; state: string; answered: boolean; due_at: Date };
 
@@ -27,9 +21,6 @@ export const overdueRequests =
       dueAt: row.due_at,
     }));
   };
-
-/** A pending request that must end without a check, with what its event says. */
-export type EndedRequest = { id: string; test: boolean; reason: AbandonReason; lastError: string | null };
 
 /** Pending requests past their end, or of an account that was disabled. */
 export const requestsToAbandon =

@@ -1,0 +1,15 @@
+import process from 'node:process';
+import { SettingsError } from '@vat/runtime';
+import { runCommand } from './run-command.js';
+import { UsageError } from './usage-error.js';
+
+// One JSON object on stdout, whatever happens; the exit code tells whether it is an answer or an error.
+runCommand(process.argv.slice(2), process.env).then(
+  (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`),
+  (error: unknown) => {
+    const expected = error instanceof UsageError || error instanceof SettingsError;
+    const message = error instanceof Error ? error.message : String(error);
+    process.stdout.write(`${JSON.stringify({ error: { code: expected ? 'USAGE' : 'FAILED', message } })}\n`);
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,96 @@
+import { insertAccount, listAccounts, setAccountDisabled, setAccountPlan, type Database } from '@vat/db';
+import { createAccount, isPlan, PLANS, type Plan, publicId, uuidOf } from '@vat/domain';
+import { hashPassword } from '@vat/runtime';
+import { z } from 'zod';
+import { UsageError } from '../usage-error.js';
+import type { Verb } from './verb.js';
+
+const PAGE = 500;
+
+const planOf = (name: string): Plan => {
+  if (isPlan(name)) return name;
+  throw new UsageError(`There is no plan ${name}; there are ${Object.keys(PLANS).join(', ')}.`);
+};
+
+/** The stored id behind a public account id. */
+export const accountIdOf = (id: string | undefined): string => {
+  const uuid = id === undefined ? null : uuidOf('account', id);
+  if (uuid === null) throw new UsageError('Name the account by its id, acc_….');
+  return uuid;
+};
+
+const found = (yes: boolean, id: string): void => {
+  if (!yes) throw new UsageError(`There is no account ${id}.`);
+};
+
+const newAccount = z.object({
+  name: z.string('--name is missing').min(1).max(200),
+  email: z.email('--email is not an e-mail address').max(254),
+  password: z.string('--password is missing').min(8, '--password has at least 8 characters').max(1_000),
+  plan: z.string().default('free'),
+  quota: z.coerce.number('--quota is a whole number').int().min(0).max(2_000_000_000).optional(),
+});
+
+/** account create|list|disable|enable|set-plan. */
+export const accountVerbs = (db: Database, now: () => Date): Record<string, Verb> => ({
+  'account create': {
+    usage: 'account create --name N --email E --password P [--plan PLAN] [--quota N]',
+    flags: { name: { type: 'string' }, email: { type: 'string' }, password: { type: 'string' }, plan: { type: 'string' }, quota: { type: 'string' } },
+    run: async ({ flags }) => {
+      const parsed = newAccount.safeParse(flags);
+      if (!parsed.success) throw new UsageError(parsed.error.issues.map((issue) => issue.message).join('. '));
+      const { plan, quota, ...rest } = parsed.data;
+      const create = createAccount({ insertAccount: insertAccount(db), hashPassword, now });
+      const created = await create({ ...rest, plan: planOf(plan), quota: quota ?? null });
+      if (!created) throw new UsageError(`The e-mail address ${rest.email} is taken.`);
+      return { account_id: created.accountId, live_key: created.liveKey, test_key: created.testKey };
+    },
+  },
+  'account list': {
+    usage: 'account list',
+    flags: {},
+    run: async () => {
+      const accounts: Record<string, unknown>[] = [];
+      for (let after: string | null = null; ; ) {
+        const page = await listAccounts(db)(after, PAGE);
+        for (const account of page) {
+          accounts.push({
+            account_id: publicId('account', account.id),
+            name: account.name,
+            plan: account.plan,
+            quota: account.monthlyQuota,
+            disabled_at: account.disabledAt?.toISOString() ?? null,
+            created_at: account.createdAt.toISOString(),
+          });
+        }
+        after = page.at(-1)?.id ?? null;
+        if (page.length < PAGE) return { accounts };
+      }
+    },
+  },
+  'account disable': {
+    usage: 'account disable ACCOUNT',
+    flags: {},
+    run: async ({ positionals: [id = ''] }) => {
+      const at = now();
+      found(await setAccountDisabled(db)(accountIdOf(id), at), id);
+      return { account_id: id, disabled_at: at.toISOString() };
+    },
+  },
+  'account enable': {
+    usage: 'account enable ACCOUNT',
+    flags: {},
+    run: async ({ positionals: [id = ''] }) => {
+      found(await setAccountDisabled(db)(accountIdOf(id), null), id);
+      return { account_id: id, disabled_at: null };
+    },
+  },
+  'account set-plan': {
+    usage: 'account set-plan ACCOUNT PLAN',
+    flags: {},
+    run: async ({ positionals: [id = '', plan = ''] }) => {
+      found(await setAccountPlan(db)(accountIdOf(id), planOf(plan)), id);
+      return { account_id: id, plan };
+    },
+  },
+});

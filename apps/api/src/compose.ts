@@ -1,0 +1,117 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  acceptRequest,
+  admitRequest,
+  connectDatabase,
+  findApiKey,
+  findCheck,
+  findIdempotencyKey,
+  findRequest,
+  findUsage,
+  listChecks,
+  pingDatabase,
+  recordMalformed,
+  relockIdempotencyKey,
+  storeIdempotentAnswer,
+  touchApiKey,
+} from '@vat/db';
+import { requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
+import { hashCheck } from '@vat/evidence';
+import { askQueueOf, connectRedis, createProducer, subscribeHints } from '@vat/queues';
+import { createMetrics, errorFields, type Logger, type readSettings } from '@vat/runtime';
+import { createApp } from './create-app.js';
+import { requestNews } from './request-news.js';
+
+/** The settings an API process reads. */
+export const API_SETTINGS = [
+  'PORT',
+  'HOST',
+  'BASE_URL',
+  'DATABASE_URL',
+  'REDIS_URL',
+  'REDIS_PREFIX',
+  'UPSTREAM_WINDOW',
+  'UPSTREAM_RETRY_DELAYS',
+  'BACKPRESSURE_AFTER',
+  'BACKGROUND_RETRY_DELAYS',
+  'BACKGROUND_GIVE_UP_AFTER',
+  'LOG_LEVEL',
+] as const;
+export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[number]>>;
+
+/** Below the two seconds within which a caller hears that Postgres is away. */
+const QUERY_TIMEOUT_MS = 1_500;
+
+/** Puts an API process together. `baseUrl` is asked late: the port is known only once it is bound. */
+export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSignal, baseUrl: () => string) => {
+  const metrics = createMetrics('api');
+  const { db, close: closeDatabase } = connectDatabase({
+    url: settings.DATABASE_URL,
+    maxConnections: 20,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    connectTimeoutMs: QUERY_TIMEOUT_MS,
+    applicationName: 'vat-api',
+  });
+  const onRedisError = (error: Error) => log.warn('Redis is away.', errorFields(error));
+  const redis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
+  const hintRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
+  const producer = createProducer(redis, settings.REDIS_PREFIX);
+
+  const apiId = randomUUID();
+  const news = requestNews(stopping);
+  subscribeHints(hintRedis, settings.REDIS_PREFIX, apiId, news.hint);
+
+  const livePolicy: UpstreamPolicy = {
+    windowMs: settings.UPSTREAM_WINDOW,
+    windowRetryDelaysMs: settings.UPSTREAM_RETRY_DELAYS,
+    backgroundRetryDelaysMs: settings.BACKGROUND_RETRY_DELAYS,
+    giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+    backpressureAfterMs: settings.BACKPRESSURE_AFTER,
+  };
+  const now = () => new Date();
+  const find = findRequest(db);
+
+  const app = createApp({
+    log,
+    metrics,
+    now,
+    baseUrl,
+    stopping,
+    findKey: findApiKey(db),
+    touchKey: touchApiKey(db),
+    pingDatabase: pingDatabase(db),
+    redisReady: () => redis.status === 'ready',
+    findRequest: find,
+    findCheck: findCheck(db),
+    listChecks: listChecks(db),
+    findUsage: findUsage(db),
+    storeAnswer: storeIdempotentAnswer(db),
+    requestCheck: requestCheck({
+      find,
+      accept: acceptRequest(db),
+      admit: admitRequest(db),
+      recordMalformed: recordMalformed(db),
+      findKey: findIdempotencyKey(db),
+      relockKey: relockIdempotencyKey(db),
+      hashCheck,
+      newSalt: () => randomBytes(16).toString('hex'),
+      policyOf: (test) => (test ? TEST_POLICY : livePolicy),
+      openNews: news.open,
+      enqueueAsk: (request) =>
+        producer.enqueue({ definition: askQueueOf(request), payload: { request_id: request.id, reply_to: apiId } }),
+      demoteAsk: (request) => producer.reclassify(askQueueOf(request), { request_id: request.id }, 'background'),
+      onEnqueueFailure: (error) => log.warn('A request was not enqueued; the sweep will.', errorFields(error)),
+      now,
+      stopping,
+    }),
+  });
+
+  const close = async () => {
+    news.close();
+    await producer.close();
+    redis.disconnect();
+    hintRedis.disconnect();
+    await closeDatabase();
+  };
+  return { app, close };
+};

@@ -1,0 +1,28 @@
+import { AppError } from '@vat/domain';
+import type { Caller } from '@vat/db';
+import type { Logger } from '@vat/runtime';
+import type { Request, Response } from 'express';
+
+/** What middleware knows of a request; kept in `res.locals`. */
+export type Context = { requestId: string; log: Logger; caller?: Caller };
+
+/** The context of a response. */
+export const contextOf = (res: Response): Context => res.locals as Context;
+
+/** The authenticated caller; a route that asks for one without `authenticate` before it is a fault of ours. */
+export const callerOf = (res: Response): Caller => {
+  const { caller } = contextOf(res);
+  if (!caller) throw new Error('a route without authentication asked for its caller');
+  return caller;
+};
+
+const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
+
+/** The Idempotency-Key, `null` without one; throws BAD_REQUEST when it is not 1 to 255 printable characters. */
+export const idempotencyKeyOf = (req: Request): string | null => {
+  const key = req.get('idempotency-key');
+  if (key === undefined) return null;
+  if (KEY_FORM.test(key)) return key;
+  const message = 'Idempotency-Key is 1 to 255 printable ASCII characters';
+  throw new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path: 'Idempotency-Key', message }] } });
+};

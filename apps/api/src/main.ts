@@ -1,0 +1,62 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { createLogger, readSettings, reportReady, runProcess, SettingsError } from '@vat/runtime';
+import { API_SETTINGS, compose } from './compose.js';
+
+/** Calls in hand may take this long to be answered once stopping has begun; they are answered 202 at once. */
+const DRAIN_MS = 8_000;
+const STOP_DEADLINE_MS = 10_000;
+
+const drain = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+
+const main = (): void => {
+  const settings = readSettings(process.env, API_SETTINGS);
+  const log = createLogger({ level: settings.LOG_LEVEL, pretty: process.stdout.isTTY, fields: { service: 'api', pid: process.pid } });
+  const stop = new AbortController();
+  const server = createServer();
+  const baseUrl = () => {
+    const { port } = server.address() as AddressInfo;
+    return settings.BASE_URL?.replace(/\/+$/, '') ?? `http://${settings.HOST === '0.0.0.0' ? 'localhost' : settings.HOST}:${port}`;
+  };
+  const { app, close } = compose(settings, log, stop.signal, baseUrl);
+  server.on('request', app);
+  // A socket that dawdles over its headers or body is not a caller; one that waits 48 s for its answer is.
+  server.headersTimeout = 15_000;
+  server.requestTimeout = 30_000;
+  server.keepAliveTimeout = 65_000;
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    log.error(error.code === 'EADDRINUSE' ? `Port ${settings.PORT} is in use; set PORT to a free one.` : 'The API cannot listen.', { error: error.message });
+    process.exit(1);
+  });
+  runProcess({
+    log,
+    process,
+    stopDeadlineMs: STOP_DEADLINE_MS,
+    beginStop: () => stop.abort(),
+    parts: () => [
+      { name: 'connections', stop: close },
+      { name: 'http', stop: () => drain(server) },
+    ],
+  });
+  server.listen(settings.PORT, settings.HOST, () => {
+    log.info('Listening.', { base_url: baseUrl() });
+    reportReady(process, { base_url: baseUrl() });
+  });
+};
+
+try {
+  main();
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}

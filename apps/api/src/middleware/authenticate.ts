@@ -1,0 +1,59 @@
+import type { Caller } from '@vat/db';
+import { AppError, hashApiKey, isApiKeyForm } from '@vat/domain';
+import type { RequestHandler } from 'express';
+import { contextOf } from '../http/context.js';
+
+/** A revoked key or a disabled account may work for this long; the contract allows 5 s. */
+const REMEMBERED_MS = 2_000;
+/** Last-used times are good to the minute; more would be a write a call. */
+const TOUCH_EVERY_MS = 60_000;
+const MOST_REMEMBERED = 10_000;
+
+export type AuthenticateDeps = {
+  findKey: (hash: Uint8Array) => Promise<Caller | null>;
+  touchKey: (keyId: string, now: Date) => Promise<void>;
+  now: () => Date;
+};
+
+/** Finds the caller by `Authorization: Bearer KEY`, or throws UNAUTHORIZED. */
+export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): RequestHandler => {
+  const known = new Map<string, { caller: Caller; until: number }>();
+  const touched = new Map<string, number>();
+
+  const find = async (key: string): Promise<Caller | null> => {
+    const hash = hashApiKey(key);
+    const id = hash.toString('base64');
+    const at = now().getTime();
+    const remembered = known.get(id);
+    if (remembered && remembered.until > at) return remembered.caller;
+    const caller = await findKey(hash);
+    known.delete(id);
+    if (caller) known.set(id, { caller, until: at + REMEMBERED_MS });
+    for (const oldest of known.keys()) {
+      if (known.size <= MOST_REMEMBERED) break;
+      known.delete(oldest);
+    }
+    return caller;
+  };
+
+  const touch = (caller: Caller): void => {
+    const at = now();
+    if ((touched.get(caller.keyId) ?? 0) + TOUCH_EVERY_MS > at.getTime()) return;
+    if (touched.size > MOST_REMEMBERED) touched.clear();
+    touched.set(caller.keyId, at.getTime());
+    // Nobody's call fails because a time stamp could not be written.
+    touchKey(caller.keyId, at).catch(() => touched.delete(caller.keyId));
+  };
+
+  return async (req, res, next) => {
+    const [, key = ''] = /^bearer +(\S+)$/i.exec(req.get('authorization') ?? '') ?? [];
+    const caller = isApiKeyForm(key) ? await find(key) : null;
+    if (!caller) {
+      res.setHeader('WWW-Authenticate', 'Bearer');
+      throw new AppError('UNAUTHORIZED');
+    }
+    contextOf(res).caller = caller;
+    touch(caller);
+    next();
+  };
+};

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { checkListQuery, checkRequestBody, decodeCursor, encodeCursor, presentAcceptance } from '@vat/contracts';
+import type { CheckFilter } from '@vat/db';
+import {
+  AppError,
+  type CheckCall,
+  type CheckCallResult,
+  publicCheck,
+  publicId,
+  readVatNumber,
+  type StoredAnswer,
+  type StoredCheck,
+} from '@vat/domain';
+import { canonicalForm } from '@vat/evidence';
+import { errorFields } from '@vat/runtime';
+import type { Request, RequestHandler, Response } from 'express';
+import { callerOf, contextOf, idempotencyKeyOf } from '../http/context.js';
+import { ownedId } from '../http/owned-id.js';
+import { parse } from '../http/parse.js';
+
+export type CheckRoutesDeps = {
+  requestCheck: (call: CheckCall) => Promise<CheckCallResult>;
+  storeAnswer: (accountId: string, key: string, answer: StoredAnswer) => Promise<void>;
+  findCheck: (id: string, accountId: string) => Promise<StoredCheck | null>;
+  listChecks: (accountId: string, filter: CheckFilter, beforeId: string | null, limit: number) => Promise<StoredCheck[]>;
+  baseUrl: () => string;
+};
+
+/** Seconds after which polling a pending request is worth a call. */
+const POLL_AFTER_S = 5;
+
+const answerOf = (result: Exclude<CheckCallResult, { kind: 'replay' }>, baseUrl: string): StoredAnswer => {
+  const json = (body: unknown) => Buffer.from(JSON.stringify(body), 'utf8');
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  if (result.kind === 'checked') {
+    const location = `${baseUrl}/v1/checks/${publicId('check', result.check.id)}`;
+    return { status: 201, headers: { ...type, location }, body: json(publicCheck(result.check)) };
+  }
+  const body = presentAcceptance(result.request, baseUrl);
+  return { status: 202, headers: { ...type, location: body.poll_url, 'retry-after': String(POLL_AFTER_S) }, body: json(body) };
+};
+
+const send = (res: Response, answer: StoredAnswer, replayed: boolean): void => {
+  if (replayed) res.setHeader('Idempotency-Replayed', 'true');
+  for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
+  res.status(answer.status).end(Buffer.from(answer.body));
+};
+
+/** The same request, whatever the order of its keys and its white space. */
+const fingerprintOf = (req: Request): Buffer =>
+  createHash('sha256').update(`${req.method} ${req.path}\n`).update(canonicalForm(req.body)).digest();
+
+/** The routes of /v1/checks. */
+export const checkRoutes = (deps: CheckRoutesDeps) => {
+  const create: RequestHandler = async (req, res) => {
+    const caller = callerOf(res);
+    const body = parse(checkRequestBody, req.body);
+    const key = idempotencyKeyOf(req);
+    const result = await deps.requestCheck({
+      caller,
+      vatNumber: body.vat_number,
+      countryCode: body.country_code,
+      requester: body.requester_vat_number,
+      reference: body.reference,
+      trader: body.trader && (Object.fromEntries(Object.entries(body.trader).filter(([, text]) => text !== undefined)) as CheckCall['trader']),
+      idempotency: key === null ? null : { key, fingerprint: fingerprintOf(req) },
+    });
+    if (result.kind === 'replay') return send(res, result.answer, true);
+    const answer = answerOf(result, deps.baseUrl());
+    if (key !== null) {
+      // The work is done and bound to the key: a replay can be made from it even if its bytes could not be kept.
+      await deps.storeAnswer(caller.accountId, key, answer).catch((error: unknown) => {
+        contextOf(res).log.warn('An idempotent answer was not kept.', errorFields(error));
+      });
+    }
+    send(res, answer, result.replayed);
+  };
+
+  const list: RequestHandler = async (req, res) => {
+    const { limit, cursor, vat_number: vatNumber, ...filter } = parse(checkListQuery, req.query);
+    const before = cursor === undefined ? null : decodeCursor(cursor);
+    if (cursor !== undefined && before === null) {
+      throw new AppError('BAD_REQUEST', {
+        message: 'cursor is not one that a list gave you.',
+        extra: { fields: [{ path: 'cursor', message: 'cursor is not one that a list gave you' }] },
+      });
+    }
+    const found = await deps.listChecks(callerOf(res).accountId, { ...filter, vatNumber: vatNumber && spelt(vatNumber) }, before, limit + 1);
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    res.json({ data: page.map(publicCheck), next_cursor: found.length > limit && last ? encodeCursor(last.id) : null });
+  };
+
+  const find = async (req: Request, res: Response): Promise<StoredCheck> => {
+    const check = await deps.findCheck(ownedId('check', req.params.id), callerOf(res).accountId);
+    if (!check) throw new AppError('NOT_FOUND');
+    return check;
+  };
+
+  const show: RequestHandler = async (req, res) => {
+    res.json(publicCheck(await find(req, res)));
+  };
+
+  const evidence: RequestHandler = async (req, res) => {
+    const { bytes } = await find(req, res);
+    res.type('application/json').end(Buffer.from(bytes));
+  };
+
+  return { create, list, show, evidence };
+};
+
+/** A number as it is stored, however it was spelt; a text that is none finds nothing. */
+const spelt = (vatNumber: string): string => {
+  const read = readVatNumber(vatNumber);
+  return read.kind === 'unresolvable' ? vatNumber : read.vatNumber;
+};

@@ -1,0 +1,77 @@
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { inspectProcess, stopProcess, waitForExit } from '@vat/embedded';
+import { replaceFile } from './replace-file.js';
+import { StartupError } from './startup-error.js';
+
+/** A process, told apart from a later one that got the same pid by when it started. */
+type Identity = { pid: number; started: string };
+type Lock = Identity & { children: Identity[] };
+
+/** The right to run a stack on a data directory. */
+export type DataDirClaim = {
+  /** Keeps the pids of the children, so that the next start can wait for those that outlive a killed supervisor. */
+  recordChildren: (pids: number[]) => void;
+  release: () => void;
+};
+
+const DRAIN_MS = 10_000;
+
+const identify = (pid: number): Identity[] => {
+  const found = inspectProcess(pid);
+  return found ? [{ pid, started: found.started }] : [];
+};
+
+const lives = ({ pid, started }: Identity): boolean => inspectProcess(pid)?.started === started;
+
+const read = (file: string): Lock | null => {
+  try {
+    const lock = JSON.parse(readFileSync(file, 'utf8')) as Partial<Lock>;
+    return { pid: lock.pid ?? 0, started: lock.started ?? '', children: lock.children ?? [] };
+  } catch {
+    return null;
+  }
+};
+
+// link() makes the file with its content in one step, and fails when there is one.
+const create = (file: string, lock: Lock): boolean => {
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, JSON.stringify(lock), { mode: 0o600 });
+  try {
+    linkSync(fresh, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+};
+
+/**
+ * Claims `dataDir` for this process. A claim whose holder is dead is taken over: children of it that still drain are asked to
+ * end, and ended by force after 10 s, so that their port is free. Throws StartupError when the holder lives.
+ */
+export const claimDataDir = async (dataDir: string, say: (line: string) => void): Promise<DataDirClaim> => {
+  const file = path.join(dataDir, 'stack.lock');
+  const self: Identity = identify(process.pid)[0] ?? { pid: process.pid, started: '' };
+  let orphans: Identity[] = [];
+  while (!create(file, { ...self, children: [] })) {
+    const holder = read(file);
+    if (holder && lives(holder)) {
+      throw new StartupError(`another npm start (pid ${holder.pid}) runs on DATA_DIR ${dataDir}: end it, or choose another DATA_DIR and PORT`);
+    }
+    orphans = holder?.children.filter(lives) ?? orphans;
+    rmSync(file, { force: true });
+  }
+  if (orphans.length > 0) say(`waiting for ${orphans.length} process(es) that an earlier run left behind`);
+  await Promise.all(
+    orphans.map(({ pid }) =>
+      stopProcess({ pid, exited: waitForExit(pid), steps: [{ signal: 'SIGTERM', timeoutMs: DRAIN_MS }] }),
+    ),
+  );
+  return {
+    recordChildren: (pids) => replaceFile(file, JSON.stringify({ ...self, children: pids.flatMap(identify) })),
+    release: () => rmSync(file, { force: true }),
+  };
+};

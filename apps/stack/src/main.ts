@@ -1,0 +1,10 @@
+import path from 'node:path';
+import { runStack } from './run-stack.js';
+import { stackCommands } from './stack-commands.js';
+
+const commands = stackCommands({
+  root: path.resolve(import.meta.dirname, '../../..'),
+  node: process.execPath,
+  development: process.argv.includes('--development'),
+});
+process.exit(await runStack({ env: process.env, commands }));

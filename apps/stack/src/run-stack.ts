@@ -1,0 +1,64 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { readSettings } from './read-settings.js';
+import { type StackCommands, startStack } from './start-stack.js';
+import { StartupError } from './startup-error.js';
+
+type RunStack = { env: NodeJS.ProcessEnv; commands: StackCommands };
+
+// One Ctrl-C in a terminal arrives twice within milliseconds: from the terminal, and from npm, which passes it on.
+const SECOND_CTRL_C_MS = 1_000;
+const STOP_DEADLINE_MS = 14_500;
+
+const say = (line: string): void => {
+  process.stderr.write(`[stack] ${line}\n`);
+};
+
+/**
+ * Runs a stack in the foreground until SIGINT, SIGTERM or SIGHUP, and resolves with the exit code: 0 after such a signal, 1 when
+ * it could not be started (said on stderr) or stopped. A second signal ends everything by force.
+ */
+export const runStack = async ({ env, commands }: RunStack): Promise<number> => {
+  // A terminal that was closed must not turn our last words into a crash that skips the stopping.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  const stopping = new AbortController();
+  const force = new AbortController();
+  let firstSignal = 0;
+  const onSignal = (): void => {
+    if (firstSignal === 0) {
+      firstSignal = Date.now();
+      say('stopping: work in hand is finished or put back (Ctrl-C again to force)');
+      stopping.abort();
+    } else if (Date.now() - firstSignal > SECOND_CTRL_C_MS) force.abort();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  const stopRequested = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()));
+  // Signal handlers do not keep a process alive, and everything that is watched here is detached.
+  const alive = setInterval(() => undefined, 60_000);
+
+  const run = async (): Promise<number> => {
+    try {
+      const settings = readSettings(env);
+      const stack = await startStack({ settings, env, commands, say, signal: stopping.signal, force: force.signal });
+      process.stdout.write(`${stack.welcome}\n`);
+      await stopRequested;
+      await stack.stop();
+      return 0;
+    } catch (error) {
+      if (error === stopping.signal.reason || (error as Error).name === 'AbortError') return 0;
+      say(`cannot start: ${error instanceof StartupError ? error.message : (error as Error).stack}`);
+      return 1;
+    }
+  };
+  const overdue = async (): Promise<number> => {
+    await stopRequested;
+    await wait(STOP_DEADLINE_MS, undefined, { ref: false });
+    say('not everything ended in time');
+    return 1;
+  };
+  try {
+    return await Promise.race([run(), overdue()]);
+  } finally {
+    clearInterval(alive);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal);
+  }
+};

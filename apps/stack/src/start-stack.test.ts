@@ -1,0 +1,214 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import os from 'node:os';
+import path from 'node:path';
+import { jest } from '@jest/globals';
+import { findFreePort, inspectProcess, isPortFree, startRedis } from '@vat/embedded';
+import type { RunState } from './run-file.js';
+import { readSettings } from './read-settings.js';
+import { type Stack, startStack } from './start-stack.js';
+import { fakeApps } from './testing/fake-apps.js';
+import { until } from './testing/until.js';
+
+const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
+
+// Whole stacks: two servers and three programs each.
+jest.setTimeout(60_000);
+
+describe('startStack', () => {
+  let home: string;
+  let dataDir: string;
+  let apps: ReturnType<typeof fakeApps>;
+  let said: string[];
+  const stacks: Stack[] = [];
+  const squatters: Server[] = [];
+
+  beforeAll(async () => {
+    home = mkdtempSync(path.join(os.tmpdir(), 'vat-stack-'));
+    dataDir = path.join(home, 'data');
+    // Fetched once a clone, and shared.
+    await (await startRedis({ dataDir, binDir, durable: false })).stop();
+    if (existsSync(binDir)) symlinkSync(binDir, path.join(dataDir, 'redis-bin'));
+  });
+  beforeEach(() => {
+    apps = fakeApps(path.join(home, 'apps'));
+    said = [];
+  });
+  afterEach(async () => {
+    for (const stack of stacks.splice(0)) await stack.stop();
+    for (const squatter of squatters.splice(0)) await new Promise((resolve) => squatter.close(resolve));
+  });
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  const never = new AbortController().signal;
+  const start = async (env: NodeJS.ProcessEnv = {}, signal = never, force = never) => {
+    const full = { PATH: process.env['PATH'], DATA_DIR: dataDir, EVENTS: apps.eventsFile, PORT: String(await findFreePort()), ...env };
+    const stack = await startStack({
+      ...{ settings: readSettings(full), env: full, commands: apps.commands, signal, force },
+      say: (line) => said.push(line),
+    });
+    stacks.push(stack);
+    return stack;
+  };
+  const running = () => JSON.parse(readFileSync(path.join(dataDir, 'run.json'), 'utf8')) as Required<RunState> & { pids: { postgres: number; redis: number } };
+  const pidsOf = ({ pids }: ReturnType<typeof running>) => [pids.postgres, pids.redis, pids.api, ...pids.workers];
+
+  it('brings everything up in order, says where it is, and ends it in order', async () => {
+    const port = await findFreePort();
+    const stack = await start({ PORT: String(port), WORKERS: '2', METRICS_PORT: '19464' });
+    const state = running();
+    expect(Object.keys(state).sort()).toEqual(['base_url', 'database_url', 'pids', 'redis_url']);
+    expect(Object.keys(state.pids).sort()).toEqual(['api', 'postgres', 'redis', 'workers']);
+    expect(state.base_url).toBe(`http://127.0.0.1:${port}`);
+    expect(state.pids.workers).toHaveLength(2);
+    expect(pidsOf(state).map((pid) => inspectProcess(pid) !== null)).toEqual([true, true, true, true, true]);
+    expect(await (await fetch(state.base_url)).text()).toBe(String(state.pids.api));
+    expect(statSync(path.join(dataDir, 'run.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(path.join(dataDir, 'secret_key')).mode & 0o777).toBe(0o600);
+    expect(statSync(path.join(dataDir, 'demo.json')).mode & 0o777).toBe(0o600);
+    expect(stack.welcome).toMatch(/vat_live_1[\s\S]*curl .*\/v1\/checks .*vat_test_1.*DE100/);
+
+    const began = Date.now();
+    await stack.stop();
+    expect(Date.now() - began).toBeLessThan(15_000);
+    const events = apps.events();
+    expect(events.slice(0, 2)).toEqual(['migrate redis=up postgres=up', 'account create redis=up postgres=up']);
+    expect(events.slice(2, 5).sort()).toEqual([
+      expect.stringMatching(`^api started .*http://127.0.0.1:${port} 44$`),
+      expect.stringMatching('^worker started 19464 '),
+      expect.stringMatching('^worker started 19465 '),
+    ]);
+    expect(events.slice(5).sort()).toEqual([
+      'api terminated redis=up postgres=up',
+      'worker terminated redis=up postgres=up',
+      'worker terminated redis=up postgres=up',
+    ]);
+    expect(pidsOf(state).map((pid) => inspectProcess(pid))).toEqual([null, null, null, null, null]);
+    expect(existsSync(path.join(dataDir, 'run.json'))).toBe(false);
+    expect(await isPortFree(port)).toBe(true);
+  });
+
+  it('makes the demo account once, and shows the same keys and addresses later', async () => {
+    const port = String(await findFreePort());
+    const first = await start({ PORT: port });
+    const before = running();
+    await first.stop();
+    const second = await start({ PORT: port });
+    expect(second.welcome).toBe(first.welcome);
+    expect(running()).toMatchObject({ database_url: before.database_url, redis_url: before.redis_url });
+  });
+
+  it.each([
+    ['api', (state: RunState) => state.pids.api],
+    ['worker', (state: RunState) => state.pids.workers[0]],
+    ['postgres', (state: RunState) => state.pids.postgres],
+    ['redis', (state: RunState) => state.pids.redis],
+  ])('starts a killed %s again, says so, and keeps run.json true', async (name, pidIn) => {
+    await start();
+    const before = running();
+    const killed = pidIn(before) ?? 0;
+    process.kill(killed, 'SIGKILL');
+    await until('run.json names another process', () => pidIn(running()) !== killed);
+    const after = running();
+    expect(inspectProcess(pidIn(after) ?? 0)).not.toBeNull();
+    expect(said.join('\n').toLowerCase()).toMatch(new RegExp(`${name}.* ended \\(sigkill\\); starting it again`));
+    expect({ ...after, pids: null }).toEqual({ ...before, pids: null });
+    // The others were left alone.
+    expect(pidsOf(after).filter((pid) => !pidsOf(before).includes(pid))).toHaveLength(1);
+    await until('the api answers', async () => (await fetch(after.base_url).catch(() => null))?.ok);
+  });
+
+  it('leaves a process alone that is only held, and ends it all the same', async () => {
+    const stack = await start();
+    const before = running();
+    process.kill(before.pids.redis, 'SIGSTOP');
+    process.kill(before.pids.workers[0] ?? 0, 'SIGSTOP');
+    // Whoever mistook "held" for "dead" would have acted by the time a killed one is back.
+    process.kill(before.pids.api, 'SIGKILL');
+    const after = await until('the api is back', () => (running().pids.api !== before.pids.api ? running() : undefined));
+    expect(after.pids).toMatchObject({ redis: before.pids.redis, workers: before.pids.workers });
+    const began = Date.now();
+    process.kill(before.pids.redis, 'SIGCONT');
+    await stack.stop();
+    expect(Date.now() - began).toBeLessThan(15_000);
+    expect(pidsOf(after).map((pid) => inspectProcess(pid))).toEqual([null, null, null, null]);
+  });
+
+  it('refuses a second stack on the same directory, which leaves the first alone', async () => {
+    await start();
+    const before = running();
+    await expect(start()).rejects.toThrow(/another npm start \(pid \d+\) runs on DATA_DIR/);
+    expect(running()).toEqual(before);
+  });
+
+  it('takes over a claim whose pid belongs to somebody else by now', async () => {
+    const claim = { pid: process.pid, started: 'at another time', children: [{ pid: process.pid, started: 'at another time' }] };
+    writeFileSync(path.join(dataDir, 'stack.lock'), JSON.stringify(claim));
+    writeFileSync(path.join(dataDir, 'run.json'), '{}');
+    await start();
+    expect(running().pids.api).toBeGreaterThan(0);
+    expect(said).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a port in use',
+      async () => {
+        const squatter = createServer().listen(0, '127.0.0.1');
+        squatters.push(squatter);
+        await once(squatter, 'listening');
+        return { PORT: String((squatter.address() as { port: number }).port) };
+      },
+      /^port \d+ on 127\.0\.0\.1 is in use: /,
+    ],
+    ['a host that is not here', async () => ({ HOST: '192.0.2.1' }), /HOST 192\.0\.2\.1 is not an address of this machine/],
+    ['a DATA_DIR below a file', async () => ({ DATA_DIR: path.join(apps.eventsFile, 'data') }), /DATA_DIR .* cannot be written \(ENOTDIR\)/],
+    [
+      'a DATABASE_URL that nobody answers',
+      async () => ({ DATABASE_URL: `postgresql://u:hidden@127.0.0.1:${await findFreePort()}/vat` }),
+      /^DATABASE_URL \(127\.0\.0\.1:\d+\/vat\) does not answer: .*ECONNREFUSED/,
+    ],
+    ['a DATABASE_URL of another kind', async () => ({ DATABASE_URL: 'mysql://u:hidden@h/vat' }), /DATABASE_URL: expected an address like postgresql/],
+    [
+      'a REDIS_URL that nobody answers',
+      async () => ({ REDIS_URL: `redis://:hidden@127.0.0.1:${await findFreePort()}/0` }),
+      /^REDIS_URL \(127\.0\.0\.1:\d+\/0\) does not answer: .*ECONNREFUSED/,
+    ],
+    ['a failing migration', async () => ({ FAIL: 'migrate' }), /^the migrations failed:\nit is broken/],
+    ['an api that cannot work', async () => ({ FAIL: 'api' }), /^api ended 3 times before it was ready \(exit code 7\)/],
+  ])('gives up with one clear message on %s, and leaves nothing running', async (_what, makeEnv, message) => {
+    const failure = await start(await makeEnv()).catch((error: Error) => error);
+    expect(failure).toMatchObject({ name: 'StartupError', message: expect.stringMatching(message) });
+    expect((failure as Error).message).not.toContain('hidden');
+    expect(existsSync(path.join(dataDir, 'stack.lock'))).toBe(false);
+    expect(existsSync(path.join(dataDir, 'run.json'))).toBe(false);
+    for (const { port } of ['postgres', 'redis'].map((name) => path.join(dataDir, `${name}.json`)).filter((file) => existsSync(file)).map((file) => JSON.parse(readFileSync(file, 'utf8')) as { port: number })) {
+      expect(await isPortFree(port)).toBe(true);
+    }
+  });
+
+  it('goes on without a demo account where one exists already, with servers of the user’s', async () => {
+    const stack = await start();
+    const { database_url, redis_url } = running();
+    const other = path.join(home, 'other');
+    const own = await start({ DATA_DIR: other, DATABASE_URL: database_url, REDIS_URL: redis_url, ACCOUNT_EXISTS: 'yes' });
+    expect(said).toEqual(['no demo account was made: that account exists']);
+    expect(own.welcome).toMatch(/No demo account here/);
+    const state = JSON.parse(readFileSync(path.join(other, 'run.json'), 'utf8')) as RunState;
+    expect(Object.keys(state.pids).sort()).toEqual(['api', 'workers']);
+    expect(state).toMatchObject({ database_url, redis_url });
+    await own.stop();
+    expect(inspectProcess(running().pids.postgres)).not.toBeNull();
+    await stack.stop();
+  });
+
+  it('stops what it has started when it is told to stop before it is up', async () => {
+    const stopping = new AbortController();
+    const starting = start({}, stopping.signal).catch((error: Error) => error);
+    await until('the migrations run', () => apps.events().length > 0);
+    stopping.abort();
+    expect(await starting).toMatchObject({ name: 'AbortError' });
+    expect(existsSync(path.join(dataDir, 'stack.lock'))).toBe(false);
+  });
+});

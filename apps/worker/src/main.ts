@@ -1,0 +1,37 @@
+import process from 'node:process';
+import { createLogger, readSettings, reportReady, runProcess, SettingsError, startProbeServer } from '@vat/runtime';
+import { compose, WORKER_SETTINGS } from './compose.js';
+
+/** An open ask of a stopping worker may still end by itself for this long; then it is cut and its job put back. */
+const ASK_GRACE_MS = 5_000;
+const STOP_DEADLINE_MS = 10_000;
+
+const main = async (): Promise<void> => {
+  const settings = readSettings(process.env, WORKER_SETTINGS);
+  const log = createLogger({ level: settings.LOG_LEVEL, pretty: process.stdout.isTTY, fields: { service: 'worker', pid: process.pid } });
+  const stop = new AbortController();
+  const cut = new AbortController();
+  const { parts, ready, metrics, roles, states } = compose(settings, log, stop.signal, cut.signal);
+  const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, {
+    ready,
+    metrics: async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+  });
+  runProcess({
+    log,
+    process,
+    stopDeadlineMs: STOP_DEADLINE_MS,
+    beginStop: () => {
+      stop.abort();
+      setTimeout(() => cut.abort(), ASK_GRACE_MS).unref();
+    },
+    parts: () => [{ name: 'probes', stop: probes.close }, ...parts],
+  });
+  log.info('Working.', { queues: roles, member_states: states.length, metrics_port: probes.port });
+  reportReady(process, { metrics_port: probes.port });
+};
+
+main().catch((error: unknown) => {
+  if (!(error instanceof SettingsError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});

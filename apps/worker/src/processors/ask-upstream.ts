@@ -1,0 +1,140 @@
+import {
+  type AbandonReason,
+  type AskUpstream,
+  type CheckRequest,
+  checkFailedBody,
+  decideAsk,
+  type EndRequest,
+  type Exchange,
+  type FindRequest,
+  type MemberState,
+  newUuid,
+  readVatNumber,
+  type SplitVatNumber,
+  type UpstreamPolicy,
+} from '@vat/domain';
+import type { Slot, storeAsk } from '@vat/db';
+import type { JobHandler, JobResult, RequestJob } from '@vat/queues';
+import type { Logger, Metrics } from '@vat/runtime';
+import type { Pacing } from '../pacing.js';
+
+export type AskUpstreamDeps = {
+  /** The member state this queue asks about; null for the sandbox, which has no slots. */
+  memberState: MemberState | null;
+  takeSlot: (memberState: MemberState) => Promise<Slot | null>;
+  pacing: Pacing;
+  beginAsk: (id: string, now: Date) => Promise<CheckRequest | null>;
+  findRequest: FindRequest;
+  ask: (request: CheckRequest, signal: AbortSignal) => ReturnType<AskUpstream>;
+  storeAsk: ReturnType<typeof storeAsk>;
+  endRequest: EndRequest;
+  enqueueSettle: (job: RequestJob) => Promise<void>;
+  hint: (job: RequestJob) => Promise<void>;
+  policyOf: (test: boolean) => UpstreamPolicy;
+  /** Aborts when a stopping process no longer waits for open asks. */
+  cutAsks: AbortSignal;
+  now: () => Date;
+  log: Logger;
+  metrics: Metrics;
+};
+
+/** Both slots are taken although the queue let the job through: after a loss of Redis, or while a stalled run still asks. */
+const SLOT_TAKEN_RETRY_MS = 100;
+
+/** Asks the upstream once for a request, keeps what came, and says what follows from it. */
+export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
+  const later = (ms: number): JobResult => ({ again: new Date(deps.now().getTime() + ms) });
+
+  /** Nothing was to be asked: the request has ended, is answered, or is not due yet. */
+  const nothingToAsk = async (job: RequestJob): Promise<JobResult> => {
+    const found = await deps.findRequest(job.request_id);
+    const request = found?.request;
+    if (!request || (request.state !== 'waiting' && request.state !== 'pending')) return undefined;
+    if (request.answer === null) return { again: request.dueAt };
+    await deps.enqueueSettle(job);
+    return undefined;
+  };
+
+  const end = async (request: CheckRequest, job: RequestJob, reason: AbandonReason): Promise<undefined> => {
+    const body = checkFailedBody(request, reason, request.lastError);
+    const ended = await deps.endRequest({
+      requestId: request.id,
+      reason,
+      event: { id: newUuid(), type: 'check.failed', body },
+      deliveryId: newUuid(),
+      now: deps.now(),
+    });
+    if (ended) deps.log.info('A request ended without a check.', { request: request.id, reason });
+    await deps.hint(job);
+    return undefined;
+  };
+
+  /** Why a request must not be asked any more; null when it may. */
+  const endOf = (request: CheckRequest, now: Date): AbandonReason | null => {
+    if (request.state !== 'pending') return null;
+    if (request.accountDisabled) return 'ACCOUNT_DISABLED';
+    return request.giveUpAt !== null && request.giveUpAt <= now ? 'UPSTREAM_NO_ANSWER' : null;
+  };
+
+  const record = async (job: RequestJob, request: CheckRequest, asked: Awaited<ReturnType<AskUpstream>>, startedAt: Date): Promise<JobResult> => {
+    const endedAt = deps.now();
+    const policy = deps.policyOf(request.test);
+    const backpressure = startedAt.getTime() - request.dueAt.getTime() > policy.backpressureAfterMs;
+    const decision = decideAsk(request, { outcome: asked.outcome, startedAt, endedAt, backpressure }, policy);
+    const source = request.unconfirmed === null ? 'vies' : 'vies_confirmation';
+    const exchange: Exchange | null = request.test ? null : { ...asked.exchange, source };
+    const dueAt = decision.next.kind === 'ask_again' ? decision.next.at : endedAt;
+    const stored = await deps.storeAsk({ requestId: request.id, expectedAttempts: request.attempts, decision, exchange, dueAt });
+    if (!stored) return nothingToAsk(job);
+    if (decision.next.kind === 'settle') {
+      // If this fails the sweep finds the stored answer; asking again would be wrong.
+      await deps.enqueueSettle(job);
+      return undefined;
+    }
+    if (decision.next.kind === 'refuse') return end({ ...request, lastError: decision.lastError }, job, decision.next.reason);
+    const interactive = stored.state === 'waiting' && decision.backgroundRetries === request.backgroundRetries;
+    return { again: stored.dueAt, priority: interactive ? 'interactive' : 'background' };
+  };
+
+  return async (job) => {
+    const { memberState } = deps;
+    const wait = memberState === null ? 0 : deps.pacing.holdMs(memberState);
+    if (wait > 0) return later(wait);
+    const slot = memberState === null ? null : await deps.takeSlot(memberState);
+    if (memberState !== null && slot === null) return later(SLOT_TAKEN_RETRY_MS);
+
+    let request: CheckRequest | null;
+    let asked: Awaited<ReturnType<AskUpstream>>;
+    const startedAt = deps.now();
+    try {
+      request = await deps.beginAsk(job.request_id, startedAt);
+      if (request === null) return await nothingToAsk(job);
+      deps.metrics.slotWaits.observe({ member_state: request.memberState }, Math.max(0, (startedAt.getTime() - request.dueAt.getTime()) / 1_000));
+      const reason = endOf(request, startedAt);
+      if (reason !== null) return await end(request, job, reason);
+      const signal = slot ? AbortSignal.any([slot.lost, deps.cutAsks]) : deps.cutAsks;
+      asked = await deps.ask(request, signal);
+      // Cut short by ourselves: that says nothing about the upstream, so it is no attempt.
+      if (signal.aborted && asked.outcome.kind === 'no_answer') return later(0);
+    } finally {
+      // The slot is for the ask alone; recording does not need it.
+      await slot?.release();
+    }
+    if (asked.outcome.kind === 'no_answer') {
+      deps.pacing.noteNoAnswer(request.memberState, asked.outcome);
+      if (asked.outcome.outcome === 'blocked' && !request.test) {
+        deps.log.error('The upstream blocks us.', { member_state: request.memberState, code: asked.outcome.code });
+      }
+    }
+    const seconds = (deps.now().getTime() - startedAt.getTime()) / 1_000;
+    const outcome = asked.outcome.kind === 'no_answer' ? asked.outcome.outcome : asked.outcome.kind;
+    deps.metrics.asks.observe({ member_state: request.memberState, outcome }, seconds);
+    return record(job, request, asked, startedAt);
+  };
+};
+
+/** A normalised number, split for VIES. */
+export const splitVatNumber = (vatNumber: string): SplitVatNumber | null => {
+  const read = readVatNumber(vatNumber);
+  return read.kind === 'well_formed' ? { memberState: read.memberState, national: read.national } : null;
+};

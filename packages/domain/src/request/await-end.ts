@@ -1,0 +1,76 @@
+import type { StoredCheck } from '../check/hashed-check.js';
+import { AppError } from '../errors.js';
+import { entriesAtAcceptance } from './entries-at-acceptance.js';
+import { windowEnd } from './plan-retry.js';
+import { CHECK_DEADLINE_MS, MAX_PENDING, type UpstreamPolicy } from './policy.js';
+import type { AcceptRequest, FindRequest, News } from './ports.js';
+import type { CheckRequest } from './request.js';
+
+/** How a direct call ended: with its check (201), or as a request that goes on in the background (202). */
+export type CallEnd =
+  | { kind: 'checked'; check: StoredCheck }
+  | { kind: 'accepted'; request: CheckRequest & { acceptedAt: Date; giveUpAt: Date } };
+
+export type AwaitEndDeps = {
+  find: FindRequest;
+  accept: AcceptRequest;
+  now: () => Date;
+  /** Aborts when the process stops: callers are then answered 202 at once. */
+  stopping: AbortSignal;
+};
+
+/** What the caller of a refused call should wait: long enough for some pending requests to end. */
+export const PENDING_RETRY_AFTER_S = 30;
+
+const tooManyPending = (pending: number, checks: CheckRequest['entries']): AppError =>
+  new AppError('TOO_MANY_PENDING', { extra: { retry_after: PENDING_RETRY_AFTER_S, pending, checks } });
+
+const isAccepted = (request: CheckRequest): request is CheckRequest & { acceptedAt: Date; giveUpAt: Date } =>
+  request.state === 'pending' && request.acceptedAt !== null && request.giveUpAt !== null;
+
+/** When to stop waiting, given what is known of the request now. */
+const deadlineOf = (request: CheckRequest, policy: UpstreamPolicy): Date => {
+  const cap = request.createdAt.getTime() + Math.max(CHECK_DEADLINE_MS, policy.windowMs);
+  // The upstream has answered and only enrichment and recording run: a 201 is near, and worth more than a 202.
+  if (request.answer !== null) return new Date(cap);
+  return new Date(Math.min(windowEnd(request, policy).getTime(), cap));
+};
+
+/**
+ * Waits until a request has ended or its window is over. The race between the window's end and the worker's answer is
+ * settled by one conditional update: whoever comes second reads what the first one wrote.
+ * Throws INVALID_REQUESTER and TOO_MANY_PENDING.
+ */
+export const awaitEnd =
+  ({ find, accept, now, stopping }: AwaitEndDeps) =>
+  async (requestId: string, policy: UpstreamPolicy, news: News): Promise<CallEnd> => {
+    for (;;) {
+      const found = await find(requestId);
+      if (!found) throw new Error('a request that was admitted is gone');
+      const { request, check } = found;
+      if (check) return { kind: 'checked', check };
+      if (isAccepted(request)) return { kind: 'accepted', request };
+      if (request.reason === 'INVALID_REQUESTER') throw new AppError('INVALID_REQUESTER', { extra: { checks: request.entries } });
+      if (request.state === 'withdrawn' || request.state === 'abandoned') throw new Error(`the request ended as ${request.state}`);
+
+      const at = now();
+      const deadline = deadlineOf(request, policy);
+      if (at < deadline && !stopping.aborted && request.state === 'waiting') {
+        await news.next(deadline);
+        continue;
+      }
+      const giveUpAt = new Date(at.getTime() + policy.giveUpAfterMs);
+      const entries = entriesAtAcceptance(request, policy, at);
+      const result = await accept({
+        id: request.id,
+        accountId: request.accountId,
+        now: at,
+        giveUpAt,
+        maxPending: MAX_PENDING,
+        // At the cap even a known answer no longer holds the caller; it is recorded a little later.
+        evenAnswered: request.answer !== null,
+      });
+      if (result.kind === 'too_many_pending') throw tooManyPending(result.pending, entries);
+      if (result.kind === 'accepted') return { kind: 'accepted', request: { ...request, state: 'pending', entries, acceptedAt: at, giveUpAt } };
+    }
+  };

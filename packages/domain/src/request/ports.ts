@@ -1,0 +1,103 @@
+import type { CheckEntry } from '../check/entry.js';
+import type { StoredCheck } from '../check/hashed-check.js';
+import type { Trader } from '../check/upstream.js';
+import type { MemberState } from '../member-states.js';
+import type { NewEvent } from '../event/event-bodies.js';
+import type { AbandonReason, CheckRequest } from './request.js';
+
+/** A request to be admitted. Ids are UUIDs. */
+export type NewRequest = {
+  id: string;
+  accountId: string;
+  test: boolean;
+  input: string;
+  memberState: MemberState;
+  national: string;
+  vatNumber: string;
+  requester: string | null;
+  reference: string | null;
+  trader: Trader | null;
+  entries: CheckEntry[];
+  createdAt: Date;
+  windowEndsAt: Date;
+};
+
+/** An Idempotency-Key on its way into the transaction that creates its work. */
+export type KeyToBind = { key: string; fingerprint: Uint8Array; lockedUntil: Date; expiredBefore: Date };
+
+/** An Idempotency-Key that was used before. `answer`: what to replay, once the first call was answered. */
+export type BoundKey = {
+  fingerprint: Uint8Array;
+  requestId: string | null;
+  lockedUntil: Date;
+  answer: StoredAnswer | null;
+};
+
+/** An HTTP answer, kept to be replayed byte for byte. */
+export type StoredAnswer = { status: number; headers: Record<string, string>; body: Uint8Array };
+
+export type Admission = {
+  request: NewRequest;
+  /** The unit to reserve; null for test keys. */
+  quota: { period: string; limit: number } | null;
+  maxPending: number;
+  idempotency: KeyToBind | null;
+};
+
+export type AdmissionResult =
+  | { kind: 'admitted' }
+  | { kind: 'too_many_pending'; pending: number }
+  | { kind: 'quota_exceeded' }
+  | { kind: 'key_taken' };
+
+/** Port: binds the key, judges TOO_MANY_PENDING, reserves a unit and writes the row, or changes nothing at all. */
+export type AdmitRequest = (admission: Admission) => Promise<AdmissionResult>;
+
+export type MalformedCheck = {
+  request: NewRequest;
+  check: StoredCheck & { checkedAt: Date };
+  idempotency: KeyToBind | null;
+};
+
+/** Port: records a malformed number at once; false when its Idempotency-Key is bound already. */
+export type RecordMalformed = (malformed: MalformedCheck) => Promise<boolean>;
+
+export type Acceptance = { id: string; accountId: string; now: Date; giveUpAt: Date; maxPending: number; evenAnswered: boolean };
+
+/** `lost_race`: the request is no longer waiting for an answer; read it again. */
+export type AcceptanceResult = { kind: 'accepted' } | { kind: 'too_many_pending'; pending: number } | { kind: 'lost_race' };
+
+/** Port: the one conditional update that turns a waiting request into a pending one. */
+export type AcceptRequest = (acceptance: Acceptance) => Promise<AcceptanceResult>;
+
+/** A request with its check, when it has one. */
+export type RequestWithCheck = { request: CheckRequest; check: StoredCheck | null };
+
+/** Port: reads a request; `null` when there is none. */
+export type FindRequest = (id: string, accountId?: string) => Promise<RequestWithCheck | null>;
+
+/** Port: tells when to look at a request again: on a hint, a slow poll, at `until` or when the process stops. */
+export type News = { next: (until: Date) => Promise<void>; close: () => void };
+
+export type Ending = {
+  requestId: string;
+  reason: AbandonReason;
+  event: NewEvent;
+  deliveryId: string;
+  now: Date;
+};
+
+/** `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller waits and is told). */
+export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null };
+
+/** Port: ends a request without a check; `null` when it had already ended or its answer had arrived. */
+export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
+
+/** A live request whose next step should have happened by now. */
+export type OverdueRequest = { id: string; test: boolean; memberState: MemberState; pending: boolean; answered: boolean; dueAt: Date };
+
+/** A position in the list of overdue requests. */
+export type OverdueCursor = { dueAt: Date; id: string };
+
+/** A pending request that must end without a check, with what its event says. */
+export type EndedRequest = { id: string; test: boolean; reason: AbandonReason; lastError: string | null };

@@ -1,0 +1,196 @@
+import { AppError } from '../errors.js';
+import { periodEnd, periodOf } from '../account/period.js';
+import { checkBody } from '../check/check-body.js';
+import type { HashCheck } from '../check/hashed-check.js';
+import type { Trader } from '../check/upstream.js';
+import { newUuid } from '../ids.js';
+import type { MemberState } from '../member-states.js';
+import { readVatNumber } from '../vat-number/index.js';
+import { type AwaitEndDeps, awaitEnd, type CallEnd, PENDING_RETRY_AFTER_S } from './await-end.js';
+import { malformedAnswer, syntaxEntry } from './malformed-answer.js';
+import { MAX_PENDING, type UpstreamPolicy } from './policy.js';
+import type { AdmitRequest, BoundKey, KeyToBind, NewRequest, News, RecordMalformed, StoredAnswer } from './ports.js';
+import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
+
+/** A direct call whose body has passed its schema. */
+export type CheckCall = {
+  caller: { accountId: string; test: boolean; quota: number; disabled: boolean };
+  vatNumber: string;
+  countryCode: string | undefined;
+  requester: string | undefined;
+  reference: string | undefined;
+  trader: Trader | undefined;
+  idempotency: { key: string; fingerprint: Uint8Array } | null;
+};
+
+/** `replayed`: the work had been asked for before with the same Idempotency-Key. */
+export type CheckCallResult = (CallEnd & { replayed: boolean }) | { kind: 'replay'; answer: StoredAnswer };
+
+export type RequestCheckDeps = AwaitEndDeps & {
+  admit: AdmitRequest;
+  recordMalformed: RecordMalformed;
+  findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
+  relockKey: (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
+  hashCheck: HashCheck;
+  newSalt: () => string;
+  policyOf: (test: boolean) => UpstreamPolicy;
+  openNews: (requestId: string) => News;
+  /** Puts the ask on its queue, or fails quickly. A failure is no harm: the row is there, and the sweep finds it. */
+  enqueueAsk: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
+  /** The job of a call that became a background request no longer goes first. */
+  demoteAsk: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
+  onEnqueueFailure: (error: unknown) => void;
+};
+
+/** An Idempotency-Key is kept this long. Source: contract part 2 §4. */
+export const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
+
+/** A crashed first call locks its key no longer than this (the contract says 60 s). */
+const KEY_LOCK_MS = 55_000;
+
+/** What a caller should wait while the first call with its key still runs, in seconds. */
+const IN_PROGRESS_RETRY_AFTER_S = 1;
+
+type Read = { memberState: MemberState; national: string; vatNumber: string; malformed: string | null; checksumFailed: boolean };
+
+/** Reads the number, throwing BAD_REQUEST when no covered country can be told. */
+const readNumber = ({ vatNumber, countryCode, caller }: CheckCall): Read => {
+  const read = readVatNumber(vatNumber, countryCode);
+  if (read.kind === 'unresolvable') {
+    throw new AppError('BAD_REQUEST', { message: read.reason, extra: { fields: [{ path: read.field, message: read.reason }] } });
+  }
+  const sandbox = caller.test && SANDBOX_NUMBERS.includes(read.national);
+  const { memberState, national } = read;
+  return {
+    memberState,
+    national,
+    vatNumber: read.vatNumber,
+    malformed: read.kind === 'malformed' && !sandbox ? read.reason : null,
+    checksumFailed: read.kind === 'well_formed' && read.checksum === 'failed' && !sandbox,
+  };
+};
+
+/** Reads the requester, throwing INVALID_REQUESTER when it is no well-formed number of a covered country. */
+const readRequester = (requester: string | undefined): string | null => {
+  if (requester === undefined) return null;
+  const read = readVatNumber(requester);
+  if (read.kind === 'well_formed') return read.vatNumber;
+  throw new AppError('INVALID_REQUESTER', { message: `requester_vat_number is not a valid VAT number. ${read.reason}` });
+};
+
+/**
+ * The direct check of POST /v1/checks, in the order of judgement of contract part 2 §1: the number and the requester,
+ * the account, the Idempotency-Key, the pending count, the quota; then the wait for the upstream.
+ * Throws BAD_REQUEST, INVALID_REQUESTER, ACCOUNT_DISABLED, IDEMPOTENCY_*, TOO_MANY_PENDING, QUOTA_EXCEEDED.
+ */
+export const requestCheck = (deps: RequestCheckDeps) => {
+  const waitForEnd = awaitEnd(deps);
+
+  const wait = async (request: { id: string; test: boolean; memberState: MemberState }, news: News): Promise<CallEnd> => {
+    const end = await waitForEnd(request.id, deps.policyOf(request.test), news);
+    if (end.kind === 'accepted') await deps.demoteAsk(request).catch(() => undefined);
+    return end;
+  };
+
+  /** Goes on with work that the same key asked for before. */
+  const resume = async (call: CheckCall, bound: BoundKey, fingerprint: Uint8Array, key: string): Promise<CheckCallResult> => {
+    if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
+    if (bound.answer) return { kind: 'replay', answer: bound.answer };
+    const now = deps.now();
+    const inProgress = new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
+    if (bound.requestId === null || bound.lockedUntil > now) throw inProgress;
+    // The first call died before it was answered: one of those who come again takes its place.
+    if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS)))) throw inProgress;
+    const found = await deps.find(bound.requestId);
+    if (!found) throw inProgress;
+    const news = deps.openNews(found.request.id);
+    try {
+      return { ...(await wait(found.request, news)), replayed: true };
+    } finally {
+      news.close();
+    }
+  };
+
+  return async (call: CheckCall): Promise<CheckCallResult> => {
+    const read = readNumber(call);
+    const requester = readRequester(call.requester);
+    const { caller } = call;
+    if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
+
+    const now = deps.now();
+    const expiredBefore = new Date(now.getTime() - IDEMPOTENCY_KEPT_MS);
+    const { idempotency } = call;
+    const resumeIfBound = async (): Promise<CheckCallResult | null> => {
+      if (idempotency === null) return null;
+      const bound = await deps.findKey(caller.accountId, idempotency.key, expiredBefore);
+      return bound ? resume(call, bound, idempotency.fingerprint, idempotency.key) : null;
+    };
+    const earlier = await resumeIfBound();
+    if (earlier) return earlier;
+
+    const policy = deps.policyOf(caller.test);
+    const note = read.checksumFailed ? 'The checksum does not fit; real numbers fail it too, so the upstream decides.' : null;
+    const request: NewRequest = {
+      id: newUuid(),
+      accountId: caller.accountId,
+      test: caller.test,
+      input: call.vatNumber,
+      memberState: read.memberState,
+      national: read.national,
+      vatNumber: read.vatNumber,
+      requester,
+      reference: call.reference ?? null,
+      trader: call.trader ?? null,
+      entries: [syntaxEntry(read.malformed === null ? 'valid' : 'malformed', now, read.malformed ?? note)],
+      createdAt: now,
+      windowEndsAt: new Date(now.getTime() + policy.windowMs),
+    };
+    const binding: KeyToBind | null = idempotency && { ...idempotency, lockedUntil: new Date(now.getTime() + KEY_LOCK_MS), expiredBefore };
+
+    const keyTaken = async (): Promise<CheckCallResult> => {
+      const taken = await resumeIfBound();
+      if (taken) return taken;
+      throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
+    };
+
+    if (read.malformed !== null) {
+      const id = newUuid();
+      const hashed = deps.hashCheck(checkBody(id, request, malformedAnswer(now), deps.newSalt()));
+      const check = { id, bytes: hashed.bytes, hash: hashed.hash };
+      const recorded = await deps.recordMalformed({ request, check: { ...check, checkedAt: now }, idempotency: binding });
+      return recorded ? { kind: 'checked', check, replayed: false } : keyTaken();
+    }
+
+    const period = periodOf(now);
+    const news = deps.openNews(request.id);
+    try {
+      const quota = caller.test ? null : { period, limit: caller.quota };
+      const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency: binding });
+      if (admission.kind === 'key_taken') return await keyTaken();
+      if (admission.kind === 'too_many_pending') {
+        throw new AppError('TOO_MANY_PENDING', {
+          extra: { retry_after: PENDING_RETRY_AFTER_S, pending: admission.pending, checks: request.entries },
+        });
+      }
+      if (admission.kind === 'quota_exceeded') {
+        throw new AppError('QUOTA_EXCEEDED', { extra: { reset_at: periodEnd(period).toISOString() } });
+      }
+      const enqueued = await deps.enqueueAsk(request).then(
+        () => true,
+        (error: unknown) => {
+          deps.onEnqueueFailure(error);
+          return false;
+        },
+      );
+      // Without Redis nothing can move before the sweep: waiting out the window would be waiting for nothing.
+      if (!enqueued) return { ...(await acceptNow(request.id, policy, news)), replayed: false };
+      return { ...(await wait(request, news)), replayed: false };
+    } finally {
+      news.close();
+    }
+  };
+
+  function acceptNow(requestId: string, policy: UpstreamPolicy, news: News): Promise<CallEnd> {
+    return awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, news);
+  }
+};

@@ -1,0 +1,60 @@
+import { newUuid } from '../ids.js';
+import { checkFailedBody } from '../event/event-bodies.js';
+import { CHECK_DEADLINE_MS } from './policy.js';
+import type { EndedRequest, EndRequest, OverdueCursor, OverdueRequest } from './ports.js';
+
+export type SweepDeps = {
+  overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverdueRequest[]>;
+  toAbandon: (now: Date, limit: number) => Promise<EndedRequest[]>;
+  endRequest: EndRequest;
+  releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: Date) => Promise<number>;
+  /** Gives each request its job; a job that is still there is left alone. */
+  enqueue: (requests: OverdueRequest[]) => Promise<void>;
+  giveUpAfterMs: number;
+  now: () => Date;
+};
+
+/** A job that is this late is taken to be lost; adding one that is not changes nothing. */
+const GRACE_MS = 5_000;
+/** Callers wait for at most CHECK_DEADLINE; a request that waits longer has lost its caller. */
+const ORPHAN_AFTER_MS = CHECK_DEADLINE_MS + 7_000;
+const SLICE = 500;
+
+/** What a sweep found and did. */
+export type Swept = { enqueued: number; abandoned: number; orphans: number };
+
+/**
+ * The safety net under "rows before jobs": live requests without a job get one, requests past their end or of a disabled
+ * account are abandoned, orphans released. With `everything`, also requests that are due only later get their job back:
+ * after a loss of Redis. Harmless however often it runs.
+ */
+export const sweepRequests =
+  ({ overdue, toAbandon, endRequest, releaseOrphans, enqueue, giveUpAfterMs, now }: SweepDeps) =>
+  async ({ everything }: { everything: boolean }): Promise<Swept> => {
+    const at = now();
+    const swept: Swept = { enqueued: 0, abandoned: 0, orphans: 0 };
+
+    for (let slice = await toAbandon(at, SLICE); slice.length > 0; slice = await toAbandon(at, SLICE)) {
+      for (const request of slice) {
+        const body = checkFailedBody(request, request.reason, request.lastError);
+        const event = { id: newUuid(), type: 'check.failed' as const, body };
+        await endRequest({ requestId: request.id, reason: request.reason, event, deliveryId: newUuid(), now: at });
+      }
+      swept.abandoned += slice.length;
+    }
+
+    for (let n = SLICE; n === SLICE; swept.orphans += n) {
+      n = await releaseOrphans(new Date(at.getTime() - ORPHAN_AFTER_MS), at, new Date(at.getTime() + giveUpAfterMs));
+    }
+
+    const before = new Date(everything ? at.getTime() + giveUpAfterMs * 2 : at.getTime() - GRACE_MS);
+    let after: OverdueCursor | null = null;
+    for (;;) {
+      const slice: OverdueRequest[] = await overdue(before, after, SLICE);
+      if (slice.length > 0) await enqueue(slice);
+      swept.enqueued += slice.length;
+      const last = slice.at(-1);
+      if (!last || slice.length < SLICE) return swept;
+      after = { dueAt: last.dueAt, id: last.id };
+    }
+  };

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Producer } from './create-producer.js';
+import { maintenanceQueue, type QueueDefinition } from './job-catalogue.js';
+
+export type PrimeOptions = {
+  connection: Redis;
+  producer: Producer;
+  prefix: string;
+  /** Queues whose cap over the fleet lives in Redis. */
+  capped: Pick<QueueDefinition, 'name' | 'fleetConcurrency'>[];
+  sweepEveryMs: number;
+  /** Called once by one process after Redis was found without its data, the first start included. */
+  onLoss: () => Promise<void>;
+  onError: (error: unknown) => void;
+};
+
+const LOOK_EVERY_MS = 1_000;
+const EXPIRE_EVERY_MS = 3_600_000;
+/** One process restores at a time; if it dies doing so, another takes over. */
+const RESTORING_MS = 15_000;
+
+/**
+ * Keeps in Redis what is not a job: the queues' caps and the schedule of the maintenance jobs. Both vanish with a flush
+ * or a restart without data, so a mark beside them is looked for every second and on every reconnect; when it is gone,
+ * everything is written again and the rows are swept.
+ */
+export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<void> } => {
+  const { connection, producer, prefix, capped, sweepEveryMs, onLoss, onError } = options;
+  const mark = `${prefix}:primed`;
+  const lock = `${prefix}:priming`;
+  const me = randomUUID();
+  const maintenance = new Queue(maintenanceQueue.name, { connection, prefix, skipVersionCheck: true, streams: { events: { maxLen: 10 } } });
+  maintenance.on('error', () => undefined);
+
+  const schedule = async (task: 'sweep' | 'expire', every: number) => {
+    const opts = { removeOnComplete: true, removeOnFail: true };
+    await maintenance.upsertJobScheduler(task, { every }, { name: 'job', data: { task }, opts });
+  };
+  const restore = async () => {
+    for (const definition of capped) await producer.assertFleetConcurrency(definition);
+    await schedule('sweep', sweepEveryMs);
+    await schedule('expire', EXPIRE_EVERY_MS);
+    await onLoss();
+    await connection.set(mark, String(sweepEveryMs));
+  };
+
+  let busy = false;
+  const look = async () => {
+    if (busy || connection.status !== 'ready') return;
+    busy = true;
+    try {
+      if ((await connection.get(mark)) === String(sweepEveryMs)) return;
+      if ((await connection.set(lock, me, 'PX', RESTORING_MS, 'NX')) !== 'OK') return;
+      await restore();
+      await connection.del(lock);
+    } catch (error) {
+      onError(error);
+    } finally {
+      busy = false;
+    }
+  };
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  const sweepSoon = () => producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }).catch(onError);
+  // What was accepted while Redis was away waits for a sweep; the schedule's next one may be far off.
+  connection.on('ready', () => void look().then(sweepSoon));
+  void look();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await maintenance.close().catch(() => undefined);
+    },
+  };
+};

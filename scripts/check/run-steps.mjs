@@ -1,0 +1,102 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkRules } from './check-rules.mjs';
+import { readTree } from './read-tree.mjs';
+
+/**
+ * @typedef {{ held: boolean, output: string }} Outcome
+ * @typedef {{ name: string, run: () => Promise<Outcome>, remedy: string }} Step
+ */
+
+const TOP = fileURLToPath(new URL('../..', import.meta.url));
+const BIOME = 'node_modules/@biomejs/biome/bin/biome';
+const TSC = 'node_modules/typescript/bin/tsc';
+const DOCS = 'scripts/docs.mjs';
+
+/**
+ * Runs every step, one after the other and whatever became of the one before, and prints one line each. What a failed
+ * step said follows its line.
+ *
+ * @param {{ fix: boolean }} options `fix` writes formatting and safe fixes where a step has some
+ * @returns {Promise<boolean>} true when all of them held
+ */
+export const runSteps = async ({ fix }) => {
+  const failed = [];
+  for (const { name, run, remedy } of steps(fix ? ['--write'] : [])) {
+    const startedAt = performance.now();
+    const { held, output } = await run();
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    console.log(`${held ? 'ok  ' : 'FAIL'}  ${name.padEnd(8)}${seconds.padStart(6)} s`);
+    if (held) continue;
+    failed.push(name);
+    console.log(`\n${output.trim()}\n\n→ ${remedy}\n`);
+  }
+  console.log(failed.length === 0 ? 'check: all steps held' : `check: failed in ${failed.join(', ')}`);
+  return failed.length === 0;
+};
+
+/** @param {string[]} write @returns {Step[]} */
+const steps = (write) => [
+  {
+    name: 'format',
+    run: () => node(BIOME, 'check', '--linter-enabled=false', '--max-diagnostics=20', ...write),
+    remedy: '`npm run check -- --fix` formats.',
+  },
+  {
+    name: 'lint',
+    run: () => node(BIOME, 'lint', '--error-on-warnings', '--max-diagnostics=50', ...write),
+    remedy: '`npm run check -- --fix` applies the safe fixes; the rest is by hand. The rules are in .biome.json.',
+  },
+  {
+    name: 'rules',
+    run: judgeTree,
+    remedy: 'Move the code to the room that may do this, or ask for a change of scripts/check/rules.mjs.',
+  },
+  {
+    name: 'types',
+    run: () => node(TSC, '--build', ...projects()),
+    remedy: '`npm run build` shows the same.',
+  },
+  {
+    name: 'tests',
+    run: () => node(TSC, '--project', 'scripts/check/tsconfig.tests.json'),
+    remedy: 'Types of tests, bench and scripts: `npx tsc -p scripts/check/tsconfig.tests.json` shows the same.',
+  },
+  ...(existsSync(join(TOP, DOCS))
+    ? [{ name: 'docs', run: () => node(DOCS, '--check'), remedy: `\`node ${DOCS}\` writes the generated pages again.` }]
+    : []),
+];
+
+/** @returns {Promise<Outcome>} */
+const judgeTree = async () => {
+  const breaches = checkRules(readTree(TOP));
+  const lines = breaches.map(({ file, line, rule, message }) => `${file}:${line}  ${rule}: ${message}`);
+  return { held: lines.length === 0, output: lines.join('\n') };
+};
+
+/** Every project with a tsconfig.json, so that a package which nobody imports yet is judged too. */
+const projects = () =>
+  ['packages', 'apps']
+    .flatMap((place) => readdirSync(join(TOP, place)).map((name) => `${place}/${name}`))
+    .filter((room) => existsSync(join(TOP, room, 'tsconfig.json')));
+
+/**
+ * Runs a program of this checkout and keeps what it says.
+ *
+ * @param {string} program path from the top level
+ * @param {string[]} args
+ * @returns {Promise<Outcome>}
+ */
+const node = (program, ...args) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...args], { cwd: TOP, stdio: ['ignore', 'pipe', 'pipe'] });
+    /** @type {Buffer[]} */
+    const said = [];
+    child.stdout.on('data', (chunk) => said.push(chunk));
+    child.stderr.on('data', (chunk) => said.push(chunk));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ held: code === 0, output: Buffer.concat(said).toString('utf8') }));
+  });

@@ -1,0 +1,11 @@
+// @ts-check
+// `npm run generate`: the Prisma client from prisma/schema.prisma, offline.
+import { generate } from './prepare/generate.mjs';
+
+try {
+  const did = await generate();
+  process.stderr.write(did ? 'generated the database client\n' : 'the database client is up to date\n');
+} catch (error) {
+  process.stderr.write(`${/** @type {Error} */ (error).message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,48 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const JEST = fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import.meta.url));
+const CONFIG = fileURLToPath(new URL('../jest.config.mjs', import.meta.url));
+
+/**
+ * Runs jest once, from source, as the whole repository's configuration says.
+ *
+ * A run fails also when jest does not end within `mayLingerMs` of its last result: then something that global set-up
+ * opened, or a file run in jest's own process, was never closed. Leaks of single files are told by
+ * `leak-environment.mjs`.
+ *
+ * @param {readonly string[]} args for jest, e.g. a path or `-t name`
+ * @param {{ config?: string, mayLingerMs?: number, output?: 'inherit' | 'ignore' }} [options] by default the repository's
+ *   configuration, 10 s, and output passed through
+ * @returns {Promise<{ passed: number, failed: number }>} `failed` is at least 1 when the run failed in any way
+ */
+export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, output = 'inherit' } = {}) => {
+  // Flags, not NODE_OPTIONS: jest hands them to its workers, and services that tests start do not inherit them.
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const jest = spawn(process.execPath, [...flags, JEST, '--config', config, ...args], {
+    stdio: ['inherit', output, output, 'ipc'],
+  });
+  // Ctrl-C reaches jest by itself (same group); staying alive here lets it clean up first.
+  const wait = () => {};
+  const pass = () => jest.kill('SIGTERM');
+  process.on('SIGINT', wait).on('SIGTERM', pass);
+
+  let counts = { passed: 0, failed: 0 };
+  /** @type {NodeJS.Timeout | undefined} */
+  let watchdog;
+  jest.on('message', (/** @type {typeof counts} */ message) => {
+    counts = message;
+    watchdog = setTimeout(() => {
+      if (output === 'inherit')
+        console.error(`Jest still ran ${mayLingerMs / 1000} s after its last result: something was left open.`);
+      jest.kill('SIGKILL');
+    }, mayLingerMs);
+  });
+
+  const code = await new Promise((resolve, reject) => jest.on('error', reject).on('exit', resolve));
+  clearTimeout(watchdog);
+  process.off('SIGINT', wait).off('SIGTERM', pass);
+  if (code === 0) return counts;
+  return { ...counts, failed: Math.max(counts.failed, 1) };
+};

@@ -1,0 +1,28 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { ROOT } from './root.mjs';
+
+/**
+ * Runs a program at the top of the project and says nothing when it succeeds. On failure throws an Error with all that it wrote.
+ *
+ * @param {string} what names the step in the error, e.g. `the build`
+ * @param {string} file
+ * @param {string[]} args
+ * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, shell?: boolean }} [options]
+ * @returns {Promise<void>}
+ */
+export const runProgram = (what, file, args, { env = process.env, cwd = ROOT, shell = false } = {}) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd, env, shell, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    }
+    child.once('error', (error) => reject(new Error(`${what} failed: ${error.message}`)));
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${what} failed (${signal ?? `exit code ${code}`}):\n${output.trim()}`));
+    });
+  });
