@@ -28,6 +28,7 @@ export default {
   reporters: ['default', '<rootDir>/scripts/jest/count-reporter.mjs'],
   ...(globalSetup && { globalSetup }),
   ...(globalTeardown && { globalTeardown }),
+  testTimeout: 30_000,
   // Tests wait for servers more than they compute, so two cores carry two workers; the servers need the rest.
   maxWorkers: Math.max(2, Math.min(4, availableParallelism() - 1)),
 };

@@ -67,8 +67,8 @@ export const KEEPERS = [
   { modules: ['bullmq'], rooms: ['packages/queues'], why: 'only queues knows BullMQ' },
   {
     modules: ['ioredis'],
-    rooms: ['packages/queues', 'packages/testkit', 'bench'],
-    why: 'only queues (and testkit, bench) speaks to Redis',
+    rooms: ['packages/queues', 'packages/embedded', 'packages/testkit', 'bench'],
+    why: 'only queues (and embedded, testkit, bench) speaks to Redis',
   },
   { modules: ['prisma', '@prisma/*'], rooms: ['packages/db'], why: 'only db knows Prisma' },
   {

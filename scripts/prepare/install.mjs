@@ -31,11 +31,22 @@ export const isInstalled = () => {
   });
 };
 
-/** `npm ci`, whatever the environment says about leaving development packages out: the build needs them. */
-export const install = () => {
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  const npm = process.env['npm_execpath'];
+/** @param {string} command @param {string[]} args */
+const npm = (command, ...args) => {
+  // Development packages are needed whatever the environment says about leaving them out: they build the rest.
+  const all = [command, ...args, '--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  const cli = process.env['npm_execpath'];
   // Under another package manager's name npm_execpath is not npm.
-  if (npm?.endsWith('npm-cli.js')) return runProgram('npm ci', process.execPath, [npm, ...args]);
-  return runProgram('npm ci', 'npm', args, { shell: process.platform === 'win32' });
+  if (cli?.endsWith('npm-cli.js')) return runProgram(`npm ${command}`, process.execPath, [cli, ...all]);
+  return runProgram(`npm ${command}`, 'npm', all, { shell: process.platform === 'win32' });
 };
+
+/**
+ * Installs what package-lock.json names. `npm ci` refuses a lock without the other platforms' optional packages, and a lock
+ * written behind a registry that does not carry those has none of them; such a one is installed as it is, and left as it is.
+ */
+export const install = () =>
+  npm('ci').catch((error) => {
+    if (!error.message.includes('EUSAGE')) throw error;
+    return npm('install', '--no-save');
+  });

@@ -9,7 +9,12 @@ import type { Verb } from './verbs/verb.js';
 
 const parse = (verb: Verb, words: string[]) => {
   try {
-    const { values, positionals } = parseArgs({ args: words, options: verb.flags, allowPositionals: true, strict: true });
+    const { values, positionals } = parseArgs({
+      args: words,
+      options: verb.flags,
+      allowPositionals: true,
+      strict: true,
+    });
     return { positionals, flags: values as Record<string, string | boolean | undefined> };
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)} Write: ${verb.usage}`);
@@ -19,14 +24,28 @@ const parse = (verb: Verb, words: string[]) => {
 /** Runs one command of the operator and returns the JSON object to print. Throws {@link UsageError} and SettingsError. */
 export const runCommand = async (words: string[], env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> => {
   const { DATABASE_URL: url } = readSettings(env, ['DATABASE_URL']);
-  const { db, close } = connectDatabase({ url, maxConnections: 2, queryTimeoutMs: 30_000, connectTimeoutMs: 5_000, applicationName: 'vat-admin' });
+  const { db, close } = connectDatabase({
+    url,
+    maxConnections: 2,
+    queryTimeoutMs: 30_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-admin',
+  });
   try {
     const now = () => new Date();
-    const verbs: Record<string, Verb> = { ...accountVerbs(db, now), ...keyVerbs(db, now), ...operationVerbs(db, url, env, now) };
+    const verbs: Record<string, Verb> = {
+      ...accountVerbs(db, now),
+      ...keyVerbs(db, now),
+      ...operationVerbs(db, url, env, now),
+    };
     const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(verbs, candidate));
     const verb = name === undefined ? undefined : verbs[name];
     if (name === undefined || !verb) {
-      throw new UsageError(`Write one of: ${Object.values(verbs).map(({ usage }) => usage).join(' | ')}`);
+      throw new UsageError(
+        `Write one of: ${Object.values(verbs)
+          .map(({ usage }) => usage)
+          .join(' | ')}`,
+      );
     }
     return await verb.run(parse(verb, words.slice(name.split(' ').length)));
   } finally {

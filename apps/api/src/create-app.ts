@@ -11,7 +11,10 @@ import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { showRequest } from './routes/requests.js';
 import { showUsage, type UsageDeps } from './routes/usage.js';
 
-export type AppDeps = AuthenticateDeps & CheckRoutesDeps & HealthDeps & UsageDeps & { findRequest: FindRequest; log: Logger; metrics: Metrics };
+export type AppDeps = AuthenticateDeps &
+  CheckRoutesDeps &
+  HealthDeps &
+  UsageDeps & { findRequest: FindRequest; log: Logger; metrics: Metrics };
 
 /** The HTTP interface: every route, in the order of judgement of contract part 2 §1. */
 export const createApp = (deps: AppDeps): Express => {

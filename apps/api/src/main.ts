@@ -20,12 +20,19 @@ const drain = (server: Server): Promise<void> =>
 
 const main = (): void => {
   const settings = readSettings(process.env, API_SETTINGS);
-  const log = createLogger({ level: settings.LOG_LEVEL, pretty: process.stdout.isTTY, fields: { service: 'api', pid: process.pid } });
+  const log = createLogger({
+    level: settings.LOG_LEVEL,
+    pretty: process.stdout.isTTY,
+    fields: { service: 'api', pid: process.pid },
+  });
   const stop = new AbortController();
   const server = createServer();
   const baseUrl = () => {
     const { port } = server.address() as AddressInfo;
-    return settings.BASE_URL?.replace(/\/+$/, '') ?? `http://${settings.HOST === '0.0.0.0' ? 'localhost' : settings.HOST}:${port}`;
+    return (
+      settings.BASE_URL?.replace(/\/+$/, '') ??
+      `http://${settings.HOST === '0.0.0.0' ? 'localhost' : settings.HOST}:${port}`
+    );
   };
   const { app, close } = compose(settings, log, stop.signal, baseUrl);
   server.on('request', app);
@@ -34,7 +41,12 @@ const main = (): void => {
   server.requestTimeout = 30_000;
   server.keepAliveTimeout = 65_000;
   server.on('error', (error: NodeJS.ErrnoException) => {
-    log.error(error.code === 'EADDRINUSE' ? `Port ${settings.PORT} is in use; set PORT to a free one.` : 'The API cannot listen.', { error: error.message });
+    log.error(
+      error.code === 'EADDRINUSE'
+        ? `Port ${settings.PORT} is in use; set PORT to a free one.`
+        : 'The API cannot listen.',
+      { error: error.message },
+    );
     process.exit(1);
   });
   runProcess({

@@ -43,7 +43,14 @@ import {
   startConsumer,
   upstreamQueue,
 } from '@vat/queues';
-import { createMetrics, errorFields, type Logger, type readSettings, SettingsError, type Stoppable } from '@vat/runtime';
+import {
+  createMetrics,
+  errorFields,
+  type Logger,
+  type readSettings,
+  SettingsError,
+  type Stoppable,
+} from '@vat/runtime';
 import { answerSandbox, createViesClient } from '@vat/vies';
 import { createPacing } from './pacing.js';
 import { askUpstream, splitVatNumber } from './processors/ask-upstream.js';
@@ -86,7 +93,8 @@ type WorkerRole = (typeof WORKER_ROLES)[number];
 const chosen = <T extends string>(setting: string, values: string[], known: readonly T[]): T[] => {
   if (values.includes('all')) return [...known];
   const unknown = values.filter((value) => !(known as readonly string[]).includes(value));
-  if (unknown.length > 0) throw new SettingsError(`${setting} names ${unknown.join(', ')}; known are ${known.join(', ')} and all.`);
+  if (unknown.length > 0)
+    throw new SettingsError(`${setting} names ${unknown.join(', ')}; known are ${known.join(', ')} and all.`);
   return known.filter((name) => values.includes(name));
 };
 
@@ -111,7 +119,9 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
     connectTimeoutMs: 3_000,
     applicationName: 'vat-worker',
   });
-  const slots = slotKeeper(settings.DATABASE_URL, (error) => log.warn('The slot connection broke; open asks end.', errorFields(error)));
+  const slots = slotKeeper(settings.DATABASE_URL, (error) =>
+    log.warn('The slot connection broke; open asks end.', errorFields(error)),
+  );
   const onRedisError = (error: Error) => log.warn('Redis is away.', errorFields(error));
   const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
   const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
@@ -141,7 +151,8 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   const end = endRequest(db);
   const publish = publishHint(producerRedis, settings.REDIS_PREFIX);
   /** Hints are lost without harm: the API polls. */
-  const hint = (job: RequestJob) => (job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined));
+  const hint = (job: RequestJob) =>
+    job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined);
   const enqueueSettle = (job: RequestJob) =>
     producer
       .enqueue({ definition: settleQueue, payload: job })

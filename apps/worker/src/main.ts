@@ -8,7 +8,11 @@ const STOP_DEADLINE_MS = 10_000;
 
 const main = async (): Promise<void> => {
   const settings = readSettings(process.env, WORKER_SETTINGS);
-  const log = createLogger({ level: settings.LOG_LEVEL, pretty: process.stdout.isTTY, fields: { service: 'worker', pid: process.pid } });
+  const log = createLogger({
+    level: settings.LOG_LEVEL,
+    pretty: process.stdout.isTTY,
+    fields: { service: 'worker', pid: process.pid },
+  });
   const stop = new AbortController();
   const cut = new AbortController();
   const { parts, ready, metrics, roles, states } = compose(settings, log, stop.signal, cut.signal);

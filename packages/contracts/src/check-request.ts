@@ -23,7 +23,9 @@ export const checkRequestBody = z.strictObject({
     .max(40, 'requester_vat_number is longer than 40 characters')
     .optional()
     .describe('Your own VAT number; VIES then gives a consultation number as proof of the enquiry.'),
-  reference: printable('reference', 64).optional().describe('Your own name for this check, 1 to 64 printable characters.'),
+  reference: printable('reference', 64)
+    .optional()
+    .describe('Your own name for this check, 1 to 64 printable characters.'),
   trader: z
     .strictObject({
       name: printable('trader.name', TRADER_MAX).optional(),

@@ -1,5 +1,6 @@
 /** A list's position as an opaque string: where the page ended. Ids are time-ordered, so one id is enough. */
-export const encodeCursor = (uuid: string): string => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
+export const encodeCursor = (uuid: string): string =>
+  Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
 
 /** The id in a cursor; `null` when it is none of ours. */
 export const decodeCursor = (cursor: string): string | null => {

@@ -17,7 +17,10 @@ export const pageQuery = {
 /** A moment as RFC 3339, or a plain day which means its beginning in UTC. */
 const moment = (name: string) =>
   z
-    .union([z.iso.datetime({ offset: true }), z.iso.date()], `${name} is an RFC 3339 time, such as 2026-11-01T00:00:00Z`)
+    .union(
+      [z.iso.datetime({ offset: true }), z.iso.date()],
+      `${name} is an RFC 3339 time, such as 2026-11-01T00:00:00Z`,
+    )
     .transform((text) => new Date(text));
 
 /** Query of GET /v1/checks. `from` is inclusive, `to` exclusive. */

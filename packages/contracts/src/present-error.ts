@@ -2,7 +2,9 @@ import type { AppError, FieldError } from '@vat/domain';
 import type { ZodError } from 'zod';
 
 /** The error envelope; extra fields lie inside `error`. Source: contract part 1 §2. */
-export const presentError = (error: AppError) => ({ error: { code: error.code, message: error.message, ...error.extra } });
+export const presentError = (error: AppError) => ({
+  error: { code: error.code, message: error.message, ...error.extra },
+});
 
 /** What a caller must correct, from what zod found. */
 export const fieldErrors = (error: ZodError): FieldError[] =>

@@ -1,7 +1,13 @@
 import { periodEnd } from '@vat/domain';
 
 /** GET /v1/usage. Source: contract part 2 §3. */
-export const presentUsage = (usage: { period: string; plan: string; limit: number; used: number; reserved: number }) => ({
+export const presentUsage = (usage: {
+  period: string;
+  plan: string;
+  limit: number;
+  used: number;
+  reserved: number;
+}) => ({
   period: usage.period,
   plan: usage.plan,
   limit: usage.limit,

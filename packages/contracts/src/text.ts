@@ -5,7 +5,6 @@ import { z } from 'zod';
  * surrogates (contract part 2 §4).
  */
 export const atTheEdge = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: U+007F is what is removed
   text.replace(/\u007f/g, '').replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '');
 
 /** Text without control characters of any kind, after {@link atTheEdge}. `what` names it in the message. */

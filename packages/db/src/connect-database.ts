@@ -35,6 +35,9 @@ export const connectDatabase = (options: DatabaseOptions): { db: Database; close
     // An idle connection that breaks is replaced at the next query, which reports what is wrong.
     { onPoolError: () => undefined },
   );
-  const db = new PrismaClient({ adapter, transactionOptions: { maxWait: options.connectTimeoutMs, timeout: options.queryTimeoutMs * 2 } });
+  const db = new PrismaClient({
+    adapter,
+    transactionOptions: { maxWait: options.connectTimeoutMs, timeout: options.queryTimeoutMs * 2 },
+  });
   return { db, close: () => db.$disconnect() };
 };

@@ -5,7 +5,12 @@ import { Prisma } from './generated/client.js';
  * The CTEs `told` and `sent`: an event and, where the account has an endpoint, its first delivery, as rows of the
  * transaction that causes them. `about`: a query of (id, account_id, test) of one subject, or of none to tell nothing.
  */
-export const tellAccount = (event: NewEvent, deliveryId: string, now: Date, about: Prisma.Sql): Prisma.Sql => Prisma.sql`
+export const tellAccount = (
+  event: NewEvent,
+  deliveryId: string,
+  now: Date,
+  about: Prisma.Sql,
+): Prisma.Sql => Prisma.sql`
   told AS (
     INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
     SELECT ${event.id}::uuid, about.account_id, ${event.type}, about.id, ${event.body}, about.test, ${now}::timestamptz

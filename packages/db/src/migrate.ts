@@ -15,7 +15,11 @@ type Applied = { migration_name: string; checksum: string; finished_at: Date | n
 
 const apply = async (client: pg.Client, name: string, sql: string, checksum: string): Promise<void> => {
   const id = randomUUID();
-  await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [id, checksum, name]);
+  await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [
+    id,
+    checksum,
+    name,
+  ]);
   try {
     await client.query(sql);
   } catch (error) {
@@ -51,7 +55,8 @@ export const migrate = async (url: string, directory: string): Promise<string[]>
       const checksum = createHash('sha256').update(sql).digest('hex');
       const known = checksums.get(name);
       if (known === checksum) continue;
-      if (known !== undefined) throw new Error(`migration ${name} was edited after it was applied; add a new one instead`);
+      if (known !== undefined)
+        throw new Error(`migration ${name} was edited after it was applied; add a new one instead`);
       await apply(client, name, sql, checksum);
       applied.push(name);
     }

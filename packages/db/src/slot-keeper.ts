@@ -30,7 +30,8 @@ export const slotKeeper = (url: string, onError: (error: Error) => void): SlotKe
       query_timeout: 5_000,
       keepAlive: true,
       // A worker that vanishes with its machine must not keep its slots for the two hours of TCP's defaults.
-      options: '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c idle_session_timeout=0',
+      options:
+        '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c idle_session_timeout=0',
     });
     const broken = new AbortController();
     const drop = (error?: Error) => {
@@ -58,7 +59,10 @@ export const slotKeeper = (url: string, onError: (error: Error) => void): SlotKe
         if (held.has(slot)) continue;
         held.add(slot);
         try {
-          const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS taken', [SLOT_LOCKS, slot]);
+          const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS taken', [
+            SLOT_LOCKS,
+            slot,
+          ]);
           if (!rows[0]?.taken) {
             held.delete(slot);
             continue;

@@ -1,4 +1,4 @@
-import { TypeID, typeidUnboxed, toUUID } from 'typeid-js';
+import { TypeID, toUUID, typeidUnboxed } from 'typeid-js';
 
 /** Prefixes of public ids. Source: contract part 2 §1. */
 export const ID_PREFIXES = {

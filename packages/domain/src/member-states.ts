@@ -1,7 +1,33 @@
 /** The 27 member states and Northern Ireland (XI), by the code VIES knows them (Greece is EL). Source: contract part 2 §4. */
 export const MEMBER_STATES = [
-  'AT', 'BE', 'BG', 'CY', 'CZ', 'DE', 'DK', 'EE', 'EL', 'ES', 'FI', 'FR', 'HR', 'HU',
-  'IE', 'IT', 'LT', 'LU', 'LV', 'MT', 'NL', 'PL', 'PT', 'RO', 'SE', 'SI', 'SK', 'XI',
+  'AT',
+  'BE',
+  'BG',
+  'CY',
+  'CZ',
+  'DE',
+  'DK',
+  'EE',
+  'EL',
+  'ES',
+  'FI',
+  'FR',
+  'HR',
+  'HU',
+  'IE',
+  'IT',
+  'LT',
+  'LU',
+  'LV',
+  'MT',
+  'NL',
+  'PL',
+  'PT',
+  'RO',
+  'SE',
+  'SI',
+  'SK',
+  'XI',
 ] as const;
 
 /** A code of {@link MEMBER_STATES}. */
@@ -11,5 +37,4 @@ export type MemberState = (typeof MEMBER_STATES)[number];
 export const SLOTS_PER_MEMBER_STATE = 2;
 
 /** True when `code` is one of {@link MEMBER_STATES} as written; does not accept aliases such as GR. */
-export const isMemberState = (code: string): code is MemberState =>
-  (MEMBER_STATES as readonly string[]).includes(code);
+export const isMemberState = (code: string): code is MemberState => (MEMBER_STATES as readonly string[]).includes(code);

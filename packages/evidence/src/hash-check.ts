@@ -16,8 +16,8 @@ export const hashCheck: HashCheck = (body: CheckBody) => {
 
 const assertPlain = (value: unknown, path: string): void => {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) throw new Error(`${path} is not an integer`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: U+007F is exactly what is looked for
-  if (typeof value === 'string' && (/\u007f/.test(value) || !value.isWellFormed())) throw new Error(`${path} has a character JCS readers disagree on`);
+  if (typeof value === 'string' && (/\u007f/.test(value) || !value.isWellFormed()))
+    throw new Error(`${path} has a character JCS readers disagree on`);
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     if (!Array.isArray(value) && !/^[a-z0-9_]+$/.test(key)) throw new Error(`${path} has the key ${key}`);

@@ -84,7 +84,8 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
       };
     },
     assertFleetConcurrency: async (definition) => {
-      if (definition.fleetConcurrency !== null) await queueOf(definition).setGlobalConcurrency(definition.fleetConcurrency);
+      if (definition.fleetConcurrency !== null)
+        await queueOf(definition).setGlobalConcurrency(definition.fleetConcurrency);
     },
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => queue.close().catch(() => undefined)));

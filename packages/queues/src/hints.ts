@@ -15,7 +15,12 @@ export const publishHint =
  * Listens for this process's hints over a connection of its own (a subscribed connection can do nothing else), of the
  * consumer kind: it waits for Redis and subscribes again after a reconnect by itself.
  */
-export const subscribeHints = (connection: Redis, prefix: string, replyTo: string, onHint: (requestId: string) => void): void => {
+export const subscribeHints = (
+  connection: Redis,
+  prefix: string,
+  replyTo: string,
+  onHint: (requestId: string) => void,
+): void => {
   connection.on('message', (_channel: string, requestId: string) => onHint(requestId));
   connection.subscribe(channelOf(prefix, replyTo)).catch(() => undefined);
 };

@@ -31,7 +31,12 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
   const mark = `${prefix}:primed`;
   const lock = `${prefix}:priming`;
   const me = randomUUID();
-  const maintenance = new Queue(maintenanceQueue.name, { connection, prefix, skipVersionCheck: true, streams: { events: { maxLen: 10 } } });
+  const maintenance = new Queue(maintenanceQueue.name, {
+    connection,
+    prefix,
+    skipVersionCheck: true,
+    streams: { events: { maxLen: 10 } },
+  });
   maintenance.on('error', () => undefined);
 
   const schedule = async (task: 'sweep' | 'expire', every: number) => {

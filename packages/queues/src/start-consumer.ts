@@ -32,7 +32,11 @@ const STALLED_CHECK_MS = 3_000;
 const MAX_STALLED = 1_000;
 
 /** Runs a queue's jobs in this process. A handler's time is its own matter: every outgoing call has a deadline. */
-export const startConsumer = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>, options: ConsumerOptions): Consumer => {
+export const startConsumer = <P>(
+  definition: QueueDefinition<P>,
+  handle: JobHandler<P>,
+  options: ConsumerOptions,
+): Consumer => {
   const worker = new Worker<P>(
     definition.name,
     async (job, token) => {
@@ -61,7 +65,6 @@ export const startConsumer = <P>(definition: QueueDefinition<P>, handle: JobHand
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: MAX_STALLED,
-      skipVersionCheck: true,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
     },

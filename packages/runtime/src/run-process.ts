@@ -30,7 +30,11 @@ export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, process: hos
       host.exit(0);
     }, stopDeadlineMs).unref();
     for (const part of parts().reverse()) {
-      await part.stop().catch((error: unknown) => log.warn('A part did not stop cleanly.', { part: part.name, ...errorFields(error) }));
+      await part
+        .stop()
+        .catch((error: unknown) =>
+          log.warn('A part did not stop cleanly.', { part: part.name, ...errorFields(error) }),
+        );
     }
     log.info('Stopped.');
     host.exit(0);

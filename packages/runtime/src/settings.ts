@@ -23,13 +23,21 @@ export const SETTINGS = {
   REDIS_URL: z.string().min(1).describe('Redis. `npm start` and `npm test` start their own when unset.'),
   REDIS_PREFIX: z.string().min(1).default('vat').describe('Ours. Prefix of all keys, to share one Redis.'),
   DATA_DIR: z.string().default('.data').describe('Where the embedded servers keep their files.'),
-  SECRET_KEY: z.string().min(16).optional().describe('Master key for webhook secrets and sessions; `npm start` makes one and keeps it in DATA_DIR.'),
+  SECRET_KEY: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('Master key for webhook secrets and sessions; `npm start` makes one and keeps it in DATA_DIR.'),
   VIES_URL: url().default('https://ec.europa.eu/taxation_customs/vies/rest-api').describe('Upstream for live keys.'),
   UPSTREAM_WINDOW: duration().prefault('20s').describe('How long a direct check waits for the upstream.'),
   UPSTREAM_ATTEMPT_TIMEOUT: duration().prefault('10s').describe('One call to the upstream.'),
-  UPSTREAM_RETRY_DELAYS: durations().prefault('500ms,1s,2s,4s,8s').describe('Between asks without an answer, inside the window; the slot is free meanwhile.'),
+  UPSTREAM_RETRY_DELAYS: durations()
+    .prefault('500ms,1s,2s,4s,8s')
+    .describe('Between asks without an answer, inside the window; the slot is free meanwhile.'),
   BACKPRESSURE_AFTER: duration().prefault('5s').describe('Waiting longer for a slot marks the entry.'),
-  BACKGROUND_RETRY_DELAYS: durations().prefault('30s,2m,10m,30m,1h').describe('Between asks in the background; the last one repeats.'),
+  BACKGROUND_RETRY_DELAYS: durations()
+    .prefault('30s,2m,10m,30m,1h')
+    .describe('Between asks in the background; the last one repeats.'),
   BACKGROUND_GIVE_UP_AFTER: duration().prefault('24h').describe('From acceptance to abandonment.'),
   ENRICHMENT_SOURCES: z.string().default('all').describe('Comma-separated names of national sources, `all` or `none`.'),
   ENRICHMENT_PL_WHITE_LIST_URL: url().optional().describe('Moves the source pl_white_list.'),
@@ -40,12 +48,20 @@ export const SETTINGS = {
   ENRICHMENT_DE_EVATR_URL: url().optional().describe('Moves the source de_evatr.'),
   ENRICHMENT_GLEIF_URL: url().optional().describe('Moves the source gleif.'),
   ENRICHMENT_TIMEOUT: duration().prefault('4s').describe('Ours. One call to a national source.'),
-  WORKER_QUEUES: list().prefault('all').describe('What this worker serves: `checks`, `webhooks`, `batches`, `watches`, `evidence`, `maintenance`, or `all`.'),
-  WORKER_MEMBER_STATES: list().prefault('all').describe('Member states whose asks this worker makes, such as `DE,FR`, or `all`.'),
+  WORKER_QUEUES: list()
+    .prefault('all')
+    .describe(
+      'What this worker serves: `checks`, `webhooks`, `batches`, `watches`, `evidence`, `maintenance`, or `all`.',
+    ),
+  WORKER_MEMBER_STATES: list()
+    .prefault('all')
+    .describe('Member states whose asks this worker makes, such as `DE,FR`, or `all`.'),
   WORKERS: z.coerce.number().int().min(1).max(64).default(1).describe('Worker processes that `npm start` runs.'),
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info').describe('Least severe level that is logged.'),
-  METRICS_PORT: port().default(9464).describe('Port of /healthz, /readyz and /metrics of a worker; the next free one when it is taken.'),
+  METRICS_PORT: port()
+    .default(9464)
+    .describe('Port of /healthz, /readyz and /metrics of a worker; the next free one when it is taken.'),
 } as const satisfies Record<string, z.ZodType>;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -57,12 +73,18 @@ export class SettingsError extends Error {
 }
 
 /** Reads the named settings from an environment. An empty value counts as unset. Throws {@link SettingsError}. */
-export const readSettings = <K extends SettingName>(env: Readonly<Record<string, string | undefined>>, names: readonly K[]): Read<K> => {
+export const readSettings = <K extends SettingName>(
+  env: Readonly<Record<string, string | undefined>>,
+  names: readonly K[],
+): Read<K> => {
   const problems: string[] = [];
   const values = names.map((name) => {
     const text = env[name]?.trim() === '' ? undefined : env[name];
     const parsed = SETTINGS[name].safeParse(text);
-    if (!parsed.success) problems.push(`${name}: ${text === undefined ? 'must be set' : parsed.error.issues.map((issue) => issue.message).join(', ')}`);
+    if (!parsed.success)
+      problems.push(
+        `${name}: ${text === undefined ? 'must be set' : parsed.error.issues.map((issue) => issue.message).join(', ')}`,
+      );
     return [name, parsed.data];
   });
   if (problems.length > 0) throw new SettingsError(`Settings are wrong. ${problems.join('. ')}.`);

@@ -2,7 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What the probes of a process answer. `ready` returns what is wrong, or null. */
-export type Probes = { ready: () => Promise<Record<string, unknown> & { ok: boolean }>; metrics: () => Promise<{ type: string; text: string }> };
+export type Probes = {
+  ready: () => Promise<Record<string, unknown> & { ok: boolean }>;
+  metrics: () => Promise<{ type: string; text: string }>;
+};
 
 const listen = (server: Server, port: number, host: string) =>
   new Promise<void>((resolve, reject) => {
@@ -14,7 +17,11 @@ const listen = (server: Server, port: number, host: string) =>
   });
 
 /** /healthz, /readyz and /metrics of a process without an API. Takes the next free port when `port` is taken. */
-export const startProbeServer = async (port: number, host: string, probes: Probes): Promise<{ port: number; close: () => Promise<void> }> => {
+export const startProbeServer = async (
+  port: number,
+  host: string,
+  probes: Probes,
+): Promise<{ port: number; close: () => Promise<void> }> => {
   const server = createServer((req, res) => {
     const answer = async () => {
       if (req.url === '/healthz') return { status: 200, type: 'application/json', text: '{"status":"ok"}' };

@@ -1,4 +1,4 @@
-import { insertAccount, listAccounts, setAccountDisabled, setAccountPlan, type Database } from '@vat/db';
+import { type Database, insertAccount, listAccounts, setAccountDisabled, setAccountPlan } from '@vat/db';
 import { createAccount, isPlan, PLANS, type Plan, publicId, uuidOf } from '@vat/domain';
 import { hashPassword } from '@vat/runtime';
 import { z } from 'zod';
@@ -35,7 +35,13 @@ const newAccount = z.object({
 export const accountVerbs = (db: Database, now: () => Date): Record<string, Verb> => ({
   'account create': {
     usage: 'account create --name N --email E --password P [--plan PLAN] [--quota N]',
-    flags: { name: { type: 'string' }, email: { type: 'string' }, password: { type: 'string' }, plan: { type: 'string' }, quota: { type: 'string' } },
+    flags: {
+      name: { type: 'string' },
+      email: { type: 'string' },
+      password: { type: 'string' },
+      plan: { type: 'string' },
+      quota: { type: 'string' },
+    },
     run: async ({ flags }) => {
       const parsed = newAccount.safeParse(flags);
       if (!parsed.success) throw new UsageError(parsed.error.issues.map((issue) => issue.message).join('. '));

@@ -10,7 +10,10 @@ export const keyVerbs = (db: Database, now: () => Date): Record<string, Verb> =>
     usage: 'key create ACCOUNT [--test] [--name N]',
     flags: { test: { type: 'boolean' }, name: { type: 'string' } },
     run: async ({ positionals: [account], flags }) => {
-      const { key, stored } = issueKey(typeof flags.name === 'string' ? flags.name : 'Made by the operator', flags.test === true);
+      const { key, stored } = issueKey(
+        typeof flags.name === 'string' ? flags.name : 'Made by the operator',
+        flags.test === true,
+      );
       const inserted = await insertApiKey(db)(accountIdOf(account), stored, now(), MAX_KEYS);
       if (!inserted) throw new UsageError(`There is no account ${account}, or it has ${MAX_KEYS} keys already.`);
       return { key_id: publicId('key', stored.id), key };
@@ -22,7 +25,8 @@ export const keyVerbs = (db: Database, now: () => Date): Record<string, Verb> =>
     run: async ({ positionals: [id = ''] }) => {
       const uuid = uuidOf('key', id);
       const at = now();
-      if (uuid === null || !(await revokeApiKey(db)(uuid, at))) throw new UsageError(`There is no key ${id || 'without an id'}; name it key_….`);
+      if (uuid === null || !(await revokeApiKey(db)(uuid, at)))
+        throw new UsageError(`There is no key ${id || 'without an id'}; name it key_….`);
       return { key_id: id, revoked: true };
     },
   },

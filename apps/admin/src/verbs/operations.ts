@@ -21,7 +21,12 @@ const ready = (redis: ReturnType<typeof connectRedis>): Promise<void> =>
   });
 
 /** migrate, reconcile. */
-export const operationVerbs = (db: Database, databaseUrl: string, env: NodeJS.ProcessEnv, now: () => Date): Record<string, Verb> => ({
+export const operationVerbs = (
+  db: Database,
+  databaseUrl: string,
+  env: NodeJS.ProcessEnv,
+  now: () => Date,
+): Record<string, Verb> => ({
   migrate: {
     usage: 'migrate',
     flags: {},

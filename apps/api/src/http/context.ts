@@ -1,5 +1,5 @@
-import { AppError } from '@vat/domain';
 import type { Caller } from '@vat/db';
+import { AppError } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
 import type { Request, Response } from 'express';
 
@@ -24,5 +24,8 @@ export const idempotencyKeyOf = (req: Request): string | null => {
   if (key === undefined) return null;
   if (KEY_FORM.test(key)) return key;
   const message = 'Idempotency-Key is 1 to 255 printable ASCII characters';
-  throw new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path: 'Idempotency-Key', message }] } });
+  throw new AppError('BAD_REQUEST', {
+    message: `${message}.`,
+    extra: { fields: [{ path: 'Idempotency-Key', message }] },
+  });
 };

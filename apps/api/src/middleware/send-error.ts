@@ -12,7 +12,8 @@ const isClientFault = (error: unknown): boolean => {
 
 /** Turns whatever was thrown into the envelope. What is not an {@link AppError} becomes INTERNAL and leaks nothing. */
 export const sendError: ErrorRequestHandler = (error: unknown, _req, res, next) => {
-  const refusal = error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
+  const refusal =
+    error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
   if (refusal.code === 'INTERNAL') contextOf(res).log.error('A request failed on our side.', errorFields(error));
   if (res.headersSent) return next(error);
   const retryAfter = refusal.extra.retry_after;

@@ -22,7 +22,12 @@ export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;
   storeAnswer: (accountId: string, key: string, answer: StoredAnswer) => Promise<void>;
   findCheck: (id: string, accountId: string) => Promise<StoredCheck | null>;
-  listChecks: (accountId: string, filter: CheckFilter, beforeId: string | null, limit: number) => Promise<StoredCheck[]>;
+  listChecks: (
+    accountId: string,
+    filter: CheckFilter,
+    beforeId: string | null,
+    limit: number,
+  ) => Promise<StoredCheck[]>;
   baseUrl: () => string;
 };
 
@@ -31,13 +36,17 @@ const POLL_AFTER_S = 5;
 
 const answerOf = (result: Exclude<CheckCallResult, { kind: 'replay' }>, baseUrl: string): StoredAnswer => {
   const json = (body: unknown) => Buffer.from(JSON.stringify(body), 'utf8');
-  const type = { 'content-type': 'application/json; charset=utf-8' };
+  const type = { 'Content-Type': 'application/json; charset=utf-8' };
   if (result.kind === 'checked') {
     const location = `${baseUrl}/v1/checks/${publicId('check', result.check.id)}`;
-    return { status: 201, headers: { ...type, location }, body: json(publicCheck(result.check)) };
+    return { status: 201, headers: { ...type, Location: location }, body: json(publicCheck(result.check)) };
   }
   const body = presentAcceptance(result.request, baseUrl);
-  return { status: 202, headers: { ...type, location: body.poll_url, 'retry-after': String(POLL_AFTER_S) }, body: json(body) };
+  return {
+    status: 202,
+    headers: { ...type, Location: body.poll_url, 'Retry-After': String(POLL_AFTER_S) },
+    body: json(body),
+  };
 };
 
 const send = (res: Response, answer: StoredAnswer, replayed: boolean): void => {
@@ -62,7 +71,11 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
       countryCode: body.country_code,
       requester: body.requester_vat_number,
       reference: body.reference,
-      trader: body.trader && (Object.fromEntries(Object.entries(body.trader).filter(([, text]) => text !== undefined)) as CheckCall['trader']),
+      trader:
+        body.trader &&
+        (Object.fromEntries(
+          Object.entries(body.trader).filter(([, text]) => text !== undefined),
+        ) as CheckCall['trader']),
       idempotency: key === null ? null : { key, fingerprint: fingerprintOf(req) },
     });
     if (result.kind === 'replay') return send(res, result.answer, true);
@@ -85,7 +98,12 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
         extra: { fields: [{ path: 'cursor', message: 'cursor is not one that a list gave you' }] },
       });
     }
-    const found = await deps.listChecks(callerOf(res).accountId, { ...filter, vatNumber: vatNumber && spelt(vatNumber) }, before, limit + 1);
+    const found = await deps.listChecks(
+      callerOf(res).accountId,
+      { ...filter, vatNumber: vatNumber && spelt(vatNumber) },
+      before,
+      limit + 1,
+    );
     const page = found.slice(0, limit);
     const last = page.at(-1);
     res.json({ data: page.map(publicCheck), next_cursor: found.length > limit && last ? encodeCursor(last.id) : null });

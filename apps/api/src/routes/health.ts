@@ -19,7 +19,13 @@ export const healthRoutes = ({ pingDatabase, redisReady, stopping, metrics }: He
       () => 'unreachable' as const,
     );
     const redis = redisReady() ? 'ok' : 'unreachable';
-    const status = stopping.aborted ? 'stopping' : postgres === 'ok' ? (redis === 'ok' ? 'ok' : 'degraded') : 'unavailable';
+    const status = stopping.aborted
+      ? 'stopping'
+      : postgres === 'ok'
+        ? redis === 'ok'
+          ? 'ok'
+          : 'degraded'
+        : 'unavailable';
     res.status(status === 'ok' || status === 'degraded' ? 200 : 503).json({ status, postgres, redis });
   };
   const scrape: RequestHandler = async (_req, res) => {

@@ -1,3 +1,4 @@
+import type { Slot, storeAsk } from '@vat/db';
 import {
   type AbandonReason,
   type AskUpstream,
@@ -13,7 +14,6 @@ import {
   type SplitVatNumber,
   type UpstreamPolicy,
 } from '@vat/domain';
-import type { Slot, storeAsk } from '@vat/db';
 import type { JobHandler, JobResult, RequestJob } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
 import type { Pacing } from '../pacing.js';
@@ -76,7 +76,12 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     return request.giveUpAt !== null && request.giveUpAt <= now ? 'UPSTREAM_NO_ANSWER' : null;
   };
 
-  const record = async (job: RequestJob, request: CheckRequest, asked: Awaited<ReturnType<AskUpstream>>, startedAt: Date): Promise<JobResult> => {
+  const record = async (
+    job: RequestJob,
+    request: CheckRequest,
+    asked: Awaited<ReturnType<AskUpstream>>,
+    startedAt: Date,
+  ): Promise<JobResult> => {
     const endedAt = deps.now();
     const policy = deps.policyOf(request.test);
     const backpressure = startedAt.getTime() - request.dueAt.getTime() > policy.backpressureAfterMs;
@@ -84,14 +89,21 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     const source = request.unconfirmed === null ? 'vies' : 'vies_confirmation';
     const exchange: Exchange | null = request.test ? null : { ...asked.exchange, source };
     const dueAt = decision.next.kind === 'ask_again' ? decision.next.at : endedAt;
-    const stored = await deps.storeAsk({ requestId: request.id, expectedAttempts: request.attempts, decision, exchange, dueAt });
+    const stored = await deps.storeAsk({
+      requestId: request.id,
+      expectedAttempts: request.attempts,
+      decision,
+      exchange,
+      dueAt,
+    });
     if (!stored) return nothingToAsk(job);
     if (decision.next.kind === 'settle') {
       // If this fails the sweep finds the stored answer; asking again would be wrong.
       await deps.enqueueSettle(job);
       return undefined;
     }
-    if (decision.next.kind === 'refuse') return end({ ...request, lastError: decision.lastError }, job, decision.next.reason);
+    if (decision.next.kind === 'refuse')
+      return end({ ...request, lastError: decision.lastError }, job, decision.next.reason);
     const interactive = stored.state === 'waiting' && decision.backgroundRetries === request.backgroundRetries;
     return { again: stored.dueAt, priority: interactive ? 'interactive' : 'background' };
   };
@@ -109,7 +121,10 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     try {
       request = await deps.beginAsk(job.request_id, startedAt);
       if (request === null) return await nothingToAsk(job);
-      deps.metrics.slotWaits.observe({ member_state: request.memberState }, Math.max(0, (startedAt.getTime() - request.dueAt.getTime()) / 1_000));
+      deps.metrics.slotWaits.observe(
+        { member_state: request.memberState },
+        Math.max(0, (startedAt.getTime() - request.dueAt.getTime()) / 1_000),
+      );
       const reason = endOf(request, startedAt);
       if (reason !== null) return await end(request, job, reason);
       const signal = slot ? AbortSignal.any([slot.lost, deps.cutAsks]) : deps.cutAsks;

@@ -29,7 +29,11 @@ export type SettleCheckDeps = {
 };
 
 /** Asks the national sources that have something to say; together they end within {@link ENRICHMENT_DEADLINE_MS}. */
-const enrich = (sources: readonly EnrichmentSource[], request: CheckRequest, answer: Answer): Promise<EnrichmentFinding[]> => {
+const enrich = (
+  sources: readonly EnrichmentSource[],
+  request: CheckRequest,
+  answer: Answer,
+): Promise<EnrichmentFinding[]> => {
   if (request.test || answer.verdict === 'malformed') return Promise.resolve([]);
   const subject: EnrichmentSubject = {
     memberState: request.memberState,
@@ -47,7 +51,16 @@ const enrich = (sources: readonly EnrichmentSource[], request: CheckRequest, ans
 
 /** Enriches an answered request and records its check: everything the answer causes, in one transaction, once. */
 export const settleCheck =
-  ({ findRequest, sources, hashCheck, newSalt, settleRequest, hint, now, log }: SettleCheckDeps): JobHandler<RequestJob> =>
+  ({
+    findRequest,
+    sources,
+    hashCheck,
+    newSalt,
+    settleRequest,
+    hint,
+    now,
+    log,
+  }: SettleCheckDeps): JobHandler<RequestJob> =>
   async (job) => {
     const found = await findRequest(job.request_id);
     const request = found?.request;
@@ -76,7 +89,8 @@ export const settleCheck =
       deliveryId: newUuid(),
       now: now(),
     });
-    if (settled) log.info('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
+    if (settled)
+      log.info('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
     await hint(job);
     return undefined;
   };

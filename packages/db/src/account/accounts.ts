@@ -33,7 +33,9 @@ export const insertApiKey =
   async (accountId: string, key: NewKey, now: Date, maxKeys: number): Promise<boolean> =>
     db.$transaction(async (tx) => {
       // The lock makes the count true however many calls race.
-      const found = await tx.$queryRaw<unknown[]>`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+      const found = await tx.$queryRaw<
+        unknown[]
+      >`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
       if (found.length === 0) return false;
       if ((await tx.apiKey.count({ where: { accountId, revokedAt: null } })) >= maxKeys) return false;
       await tx.apiKey.create({ data: { ...keyData(key, now), accountId } });

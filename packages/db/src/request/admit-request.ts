@@ -52,7 +52,12 @@ export const admitRequest =
     if (idempotency === null) return reserveAndInsert(db, admission);
     try {
       return await db.$transaction(async (tx) => {
-        const bound = await bindIdempotencyKey(tx)({ ...idempotency, accountId: request.accountId, requestId: request.id, now: request.createdAt });
+        const bound = await bindIdempotencyKey(tx)({
+          ...idempotency,
+          accountId: request.accountId,
+          requestId: request.id,
+          now: request.createdAt,
+        });
         if (!bound) throw new Refused({ kind: 'key_taken' });
         const result = await reserveAndInsert(tx, admission);
         if (result.kind !== 'admitted') throw new Refused(result);

@@ -19,7 +19,13 @@ export type AskToStore = {
  */
 export const storeAsk =
   (db: Queryable) =>
-  async ({ requestId, expectedAttempts, decision, exchange, dueAt }: AskToStore): Promise<{ state: RequestState; dueAt: Date } | null> => {
+  async ({
+    requestId,
+    expectedAttempts,
+    decision,
+    exchange,
+    dueAt,
+  }: AskToStore): Promise<{ state: RequestState; dueAt: Date } | null> => {
     const answer = decision.next.kind === 'settle' ? JSON.stringify(decision.next.answer) : null;
     const [row] = await db.$queryRaw<{ state: RequestState; due_at: Date }[]>`
       WITH kept AS (${insertExchanges(exchange === null ? [] : [exchange], Prisma.sql`SELECT ${requestId}::uuid`)})

@@ -43,7 +43,11 @@ export const createAccount =
       name: input.name,
       plan: input.plan,
       monthlyQuota: input.quota,
-      user: { id: newUuid(), email: input.email.trim().toLowerCase(), passwordHash: await hashPassword(input.password) },
+      user: {
+        id: newUuid(),
+        email: input.email.trim().toLowerCase(),
+        passwordHash: await hashPassword(input.password),
+      },
       keys: [live.stored, test.stored],
       now: now(),
     });

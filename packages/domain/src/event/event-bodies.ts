@@ -3,7 +3,13 @@ import { publicId } from '../ids.js';
 import type { AbandonReason } from '../request/request.js';
 
 /** Names of events. Source: contract part 1 §6. */
-export const EVENT_TYPES = ['check.completed', 'check.failed', 'batch.completed', 'watch.changed', 'webhook.test'] as const;
+export const EVENT_TYPES = [
+  'check.completed',
+  'check.failed',
+  'batch.completed',
+  'watch.changed',
+  'webhook.test',
+] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** An event as it is stored: `body` is the text that is signed and sent, byte for byte, at every attempt. */

@@ -50,8 +50,10 @@ export const awaitEnd =
       const { request, check } = found;
       if (check) return { kind: 'checked', check };
       if (isAccepted(request)) return { kind: 'accepted', request };
-      if (request.reason === 'INVALID_REQUESTER') throw new AppError('INVALID_REQUESTER', { extra: { checks: request.entries } });
-      if (request.state === 'withdrawn' || request.state === 'abandoned') throw new Error(`the request ended as ${request.state}`);
+      if (request.reason === 'INVALID_REQUESTER')
+        throw new AppError('INVALID_REQUESTER', { extra: { checks: request.entries } });
+      if (request.state === 'withdrawn' || request.state === 'abandoned')
+        throw new Error(`the request ended as ${request.state}`);
 
       const at = now();
       const deadline = deadlineOf(request, policy);
@@ -71,6 +73,7 @@ export const awaitEnd =
         evenAnswered: request.answer !== null,
       });
       if (result.kind === 'too_many_pending') throw tooManyPending(result.pending, entries);
-      if (result.kind === 'accepted') return { kind: 'accepted', request: { ...request, state: 'pending', entries, acceptedAt: at, giveUpAt } };
+      if (result.kind === 'accepted')
+        return { kind: 'accepted', request: { ...request, state: 'pending', entries, acceptedAt: at, giveUpAt } };
     }
   };

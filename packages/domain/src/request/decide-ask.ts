@@ -77,8 +77,7 @@ export const decideAsk = (request: CheckRequest, ended: Ended, policy: UpstreamP
     const without = request.requesterDropped ? 'Asked without the requester after INVALID_INPUT.' : null;
     const earlier = request.unconfirmed;
     const twiceRefused = answer.verdict === 'malformed' && request.requesterDropped;
-    const agrees =
-      earlier === null ? answer.verdict === 'valid' || twiceRefused : earlier.verdict === answer.verdict;
+    const agrees = earlier === null ? answer.verdict === 'valid' || twiceRefused : earlier.verdict === answer.verdict;
     if (agrees) return { ...base, entries: record(answer.verdict, code, without), next: { kind: 'settle', answer } };
     const unconfirmed = { ...base, unconfirmed: answer, unconfirmedAt: endedAt };
     if (earlier === null) {
@@ -105,7 +104,13 @@ export const decideAsk = (request: CheckRequest, ended: Ended, policy: UpstreamP
     const requesterAsked = request.requester !== null && !request.requesterDropped;
     if (!requesterAsked) return believe(answerOf('malformed', endedAt), outcome.code);
     const entries = record('rejected', outcome.code, 'Asked again without the requester.');
-    return { ...base, requesterDropped: true, lastError: outcome.code, entries, next: { kind: 'ask_again', at: endedAt } };
+    return {
+      ...base,
+      requesterDropped: true,
+      lastError: outcome.code,
+      entries,
+      next: { kind: 'ask_again', at: endedAt },
+    };
   }
   if (outcome.kind === 'rejected' && request.requester !== null && !request.requesterDropped) {
     const entries = record('rejected', outcome.code, 'The upstream does not accept the requester.');

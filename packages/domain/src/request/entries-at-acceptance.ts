@@ -31,7 +31,9 @@ export const entriesAtAcceptance = (
   if (waitedMs <= 0) return request.entries;
   if (request.entries.some((entry) => entry.source === source)) {
     if (waitedMs <= policy.backpressureAfterMs) return request.entries;
-    return request.entries.map((entry) => (entry.source === source ? { ...entry, backpressure: true as const } : entry));
+    return request.entries.map((entry) =>
+      entry.source === source ? { ...entry, backpressure: true as const } : entry,
+    );
   }
   const waiting = recordAsk(request.entries, {
     source,

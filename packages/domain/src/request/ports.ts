@@ -1,8 +1,8 @@
 import type { CheckEntry } from '../check/entry.js';
 import type { StoredCheck } from '../check/hashed-check.js';
 import type { Trader } from '../check/upstream.js';
-import type { MemberState } from '../member-states.js';
 import type { NewEvent } from '../event/event-bodies.js';
+import type { MemberState } from '../member-states.js';
 import type { AbandonReason, CheckRequest } from './request.js';
 
 /** A request to be admitted. Ids are UUIDs. */
@@ -62,10 +62,20 @@ export type MalformedCheck = {
 /** Port: records a malformed number at once; false when its Idempotency-Key is bound already. */
 export type RecordMalformed = (malformed: MalformedCheck) => Promise<boolean>;
 
-export type Acceptance = { id: string; accountId: string; now: Date; giveUpAt: Date; maxPending: number; evenAnswered: boolean };
+export type Acceptance = {
+  id: string;
+  accountId: string;
+  now: Date;
+  giveUpAt: Date;
+  maxPending: number;
+  evenAnswered: boolean;
+};
 
 /** `lost_race`: the request is no longer waiting for an answer; read it again. */
-export type AcceptanceResult = { kind: 'accepted' } | { kind: 'too_many_pending'; pending: number } | { kind: 'lost_race' };
+export type AcceptanceResult =
+  | { kind: 'accepted' }
+  | { kind: 'too_many_pending'; pending: number }
+  | { kind: 'lost_race' };
 
 /** Port: the one conditional update that turns a waiting request into a pending one. */
 export type AcceptRequest = (acceptance: Acceptance) => Promise<AcceptanceResult>;
@@ -94,7 +104,14 @@ export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | n
 export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
 
 /** A live request whose next step should have happened by now. */
-export type OverdueRequest = { id: string; test: boolean; memberState: MemberState; pending: boolean; answered: boolean; dueAt: Date };
+export type OverdueRequest = {
+  id: string;
+  test: boolean;
+  memberState: MemberState;
+  pending: boolean;
+  answered: boolean;
+  dueAt: Date;
+};
 
 /** A position in the list of overdue requests. */
 export type OverdueCursor = { dueAt: Date; id: string };

@@ -1,8 +1,8 @@
-import { AppError } from '../errors.js';
 import { periodEnd, periodOf } from '../account/period.js';
 import { checkBody } from '../check/check-body.js';
 import type { HashCheck } from '../check/hashed-check.js';
 import type { Trader } from '../check/upstream.js';
+import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { MemberState } from '../member-states.js';
 import { readVatNumber } from '../vat-number/index.js';
@@ -51,13 +51,22 @@ const KEY_LOCK_MS = 55_000;
 /** What a caller should wait while the first call with its key still runs, in seconds. */
 const IN_PROGRESS_RETRY_AFTER_S = 1;
 
-type Read = { memberState: MemberState; national: string; vatNumber: string; malformed: string | null; checksumFailed: boolean };
+type Read = {
+  memberState: MemberState;
+  national: string;
+  vatNumber: string;
+  malformed: string | null;
+  checksumFailed: boolean;
+};
 
 /** Reads the number, throwing BAD_REQUEST when no covered country can be told. */
 const readNumber = ({ vatNumber, countryCode, caller }: CheckCall): Read => {
   const read = readVatNumber(vatNumber, countryCode);
   if (read.kind === 'unresolvable') {
-    throw new AppError('BAD_REQUEST', { message: read.reason, extra: { fields: [{ path: read.field, message: read.reason }] } });
+    throw new AppError('BAD_REQUEST', {
+      message: read.reason,
+      extra: { fields: [{ path: read.field, message: read.reason }] },
+    });
   }
   const sandbox = caller.test && SANDBOX_NUMBERS.includes(read.national);
   const { memberState, national } = read;
@@ -75,7 +84,9 @@ const readRequester = (requester: string | undefined): string | null => {
   if (requester === undefined) return null;
   const read = readVatNumber(requester);
   if (read.kind === 'well_formed') return read.vatNumber;
-  throw new AppError('INVALID_REQUESTER', { message: `requester_vat_number is not a valid VAT number. ${read.reason}` });
+  throw new AppError('INVALID_REQUESTER', {
+    message: `requester_vat_number is not a valid VAT number. ${read.reason}`,
+  });
 };
 
 /**
@@ -86,21 +97,30 @@ const readRequester = (requester: string | undefined): string | null => {
 export const requestCheck = (deps: RequestCheckDeps) => {
   const waitForEnd = awaitEnd(deps);
 
-  const wait = async (request: { id: string; test: boolean; memberState: MemberState }, news: News): Promise<CallEnd> => {
+  const wait = async (
+    request: { id: string; test: boolean; memberState: MemberState },
+    news: News,
+  ): Promise<CallEnd> => {
     const end = await waitForEnd(request.id, deps.policyOf(request.test), news);
     if (end.kind === 'accepted') await deps.demoteAsk(request).catch(() => undefined);
     return end;
   };
 
   /** Goes on with work that the same key asked for before. */
-  const resume = async (call: CheckCall, bound: BoundKey, fingerprint: Uint8Array, key: string): Promise<CheckCallResult> => {
+  const resume = async (
+    call: CheckCall,
+    bound: BoundKey,
+    fingerprint: Uint8Array,
+    key: string,
+  ): Promise<CheckCallResult> => {
     if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
     if (bound.answer) return { kind: 'replay', answer: bound.answer };
     const now = deps.now();
     const inProgress = new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
     if (bound.requestId === null || bound.lockedUntil > now) throw inProgress;
     // The first call died before it was answered: one of those who come again takes its place.
-    if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS)))) throw inProgress;
+    if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS))))
+      throw inProgress;
     const found = await deps.find(bound.requestId);
     if (!found) throw inProgress;
     const news = deps.openNews(found.request.id);
@@ -129,7 +149,9 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     if (earlier) return earlier;
 
     const policy = deps.policyOf(caller.test);
-    const note = read.checksumFailed ? 'The checksum does not fit; real numbers fail it too, so the upstream decides.' : null;
+    const note = read.checksumFailed
+      ? 'The checksum does not fit; real numbers fail it too, so the upstream decides.'
+      : null;
     const request: NewRequest = {
       id: newUuid(),
       accountId: caller.accountId,
@@ -145,7 +167,11 @@ export const requestCheck = (deps: RequestCheckDeps) => {
       createdAt: now,
       windowEndsAt: new Date(now.getTime() + policy.windowMs),
     };
-    const binding: KeyToBind | null = idempotency && { ...idempotency, lockedUntil: new Date(now.getTime() + KEY_LOCK_MS), expiredBefore };
+    const binding: KeyToBind | null = idempotency && {
+      ...idempotency,
+      lockedUntil: new Date(now.getTime() + KEY_LOCK_MS),
+      expiredBefore,
+    };
 
     const keyTaken = async (): Promise<CheckCallResult> => {
       const taken = await resumeIfBound();
@@ -157,7 +183,11 @@ export const requestCheck = (deps: RequestCheckDeps) => {
       const id = newUuid();
       const hashed = deps.hashCheck(checkBody(id, request, malformedAnswer(now), deps.newSalt()));
       const check = { id, bytes: hashed.bytes, hash: hashed.hash };
-      const recorded = await deps.recordMalformed({ request, check: { ...check, checkedAt: now }, idempotency: binding });
+      const recorded = await deps.recordMalformed({
+        request,
+        check: { ...check, checkedAt: now },
+        idempotency: binding,
+      });
       return recorded ? { kind: 'checked', check, replayed: false } : keyTaken();
     }
 

@@ -1,4 +1,18 @@
 /** National parts that a test key may send whatever the country's syntax. Source: contract part 2 §4, last paragraph. */
 export const SANDBOX_NUMBERS: readonly string[] = [
-  '100', '200', '201', '202', '300', '301', '302', '400', '401', '500', '501', '600', '601', '700', '701',
+  '100',
+  '200',
+  '201',
+  '202',
+  '300',
+  '301',
+  '302',
+  '400',
+  '401',
+  '500',
+  '501',
+  '600',
+  '601',
+  '700',
+  '701',
 ];

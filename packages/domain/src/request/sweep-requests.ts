@@ -1,5 +1,5 @@
-import { newUuid } from '../ids.js';
 import { checkFailedBody } from '../event/event-bodies.js';
+import { newUuid } from '../ids.js';
 import { CHECK_DEADLINE_MS } from './policy.js';
 import type { EndedRequest, EndRequest, OverdueCursor, OverdueRequest } from './ports.js';
 

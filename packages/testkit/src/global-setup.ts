@@ -1,0 +1,13 @@
+import { POSTGRES_VARIABLE, REDIS_VARIABLE, startTestServers, type TestServers } from './test-servers.js';
+
+declare global {
+  // Jest runs set-up and teardown as two modules of one process; this is how it has them share.
+  var vatTestServers: TestServers | undefined;
+}
+
+/** Before all tests: the run's own Postgres and Redis. */
+export default async (): Promise<void> => {
+  globalThis.vatTestServers = await startTestServers();
+  process.env[POSTGRES_VARIABLE] = globalThis.vatTestServers.databaseUrl;
+  process.env[REDIS_VARIABLE] = globalThis.vatTestServers.redisUrl;
+};

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { PROJECT_ROOT } from './project-root.js';
+import { programEnvironment } from './run-program.js';
+
+/** One of the service's processes, as a test sees it. */
+export type TestProcess = {
+  pid: number;
+  /** What it said when it was ready: `base_url`, `metrics_port` or `port`. */
+  ready: Record<string, unknown>;
+  /** Its log lines so far. */
+  lines: () => string[];
+  signal: (signal: NodeJS.Signals) => void;
+  /** Resolves with the exit code or the signal once it is gone. */
+  exited: Promise<number | NodeJS.Signals | null>;
+  /** SIGTERM and wait; SIGKILL when it takes longer than it may. */
+  stop: () => Promise<void>;
+};
+
+const READY_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 15_000;
+
+const collect = (child: ChildProcess): string[] => {
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = '';
+    stream?.on('data', (chunk: Buffer) => {
+      const parts = (rest + chunk.toString('utf8')).split('\n');
+      rest = parts.pop() ?? '';
+      lines.push(...parts);
+    });
+  }
+  return lines;
+};
+
+/** Starts a program of the repository and waits for its word that it is ready. */
+export const startProcess = async (file: string, settings: Record<string, string>): Promise<TestProcess> => {
+  const child = spawn(process.execPath, [path.join(PROJECT_ROOT, file)], {
+    env: programEnvironment(settings),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const lines = collect(child);
+  const exited = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (code, signal) => resolve(code ?? signal)),
+  );
+  const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`${file} was not ready in time:\n${lines.join('\n')}`)),
+      READY_WITHIN_MS,
+    );
+    child.once('message', (message) => {
+      clearTimeout(timer);
+      resolve(message as Record<string, unknown>);
+    });
+    void exited.then((code) => {
+      clearTimeout(timer);
+      reject(new Error(`${file} ended with ${code} before it was ready:\n${lines.join('\n')}`));
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    lines: () => lines,
+    signal: (signal) => child.kill(signal),
+    exited,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+      child.kill('SIGTERM');
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+};

@@ -1,0 +1,161 @@
+import pg from 'pg';
+import supertest from 'supertest';
+import { runProgram } from './run-program.js';
+import { startProcess, type TestProcess } from './start-process.js';
+import { POSTGRES_VARIABLE, REDIS_VARIABLE, TEMPLATE, worldName } from './test-servers.js';
+import { type ViesControl, viesControl } from './vies-control.js';
+
+export type TestAccount = { account_id: string; live_key: string; test_key: string };
+
+/** What a test asks of its world. */
+export type WorldOptions = {
+  /** Settings of every process, over the ones that make tests quick. */
+  settings?: Record<string, string>;
+  /** Processes to start at once; more can follow. */
+  apis?: number;
+  workers?: number;
+};
+
+/** A whole service of its own: database, Redis prefix, upstream, API and worker processes. */
+export type World = {
+  settings: Record<string, string>;
+  vies: ViesControl;
+  account: TestAccount;
+  apis: TestProcess[];
+  workers: TestProcess[];
+  baseUrl: () => string;
+  /** A call to the first API with the account's live key, or another. */
+  http: (key?: string | null) => {
+    get: (path: string) => supertest.Test;
+    post: (path: string, body?: unknown) => supertest.Test;
+    method: (method: 'put' | 'patch' | 'delete' | 'options' | 'head', path: string) => supertest.Test;
+  };
+  startApi: (settings?: Record<string, string>) => Promise<TestProcess>;
+  startWorker: (settings?: Record<string, string>) => Promise<TestProcess>;
+  admin: (...words: string[]) => Promise<Record<string, unknown>>;
+  newAccount: (flags?: Record<string, string>) => Promise<TestAccount>;
+  sql: <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
+  stop: () => Promise<void>;
+};
+
+/** Short enough for tests to wait for, long enough for a busy machine. */
+const QUICK: Record<string, string> = {
+  UPSTREAM_WINDOW: '1500ms',
+  UPSTREAM_ATTEMPT_TIMEOUT: '800ms',
+  UPSTREAM_RETRY_DELAYS: '100ms,200ms,300ms',
+  BACKPRESSURE_AFTER: '400ms',
+  BACKGROUND_RETRY_DELAYS: '200ms,400ms',
+  BACKGROUND_GIVE_UP_AFTER: '20s',
+  SWEEP_EVERY: '500ms',
+  ENRICHMENT_SOURCES: 'none',
+  SECRET_KEY: 'only-for-tests-only-for-tests',
+  LOG_LEVEL: 'info',
+  PORT: '0',
+  METRICS_PORT: '0',
+  HOST: '127.0.0.1',
+};
+
+const inherited = (name: string): string => {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run tests by npm test`);
+  return value;
+};
+
+/** Builds a world and waits until all of it is ready. Stop it in `afterAll`. */
+export const startWorld = async ({ settings = {}, apis = 1, workers = 1 }: WorldOptions = {}): Promise<World> => {
+  const name = worldName();
+  const server = inherited(POSTGRES_VARIABLE);
+  const database = new URL(server);
+  database.pathname = `/${name}`;
+  await inDatabase(server, 'postgres', (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`));
+
+  const vies = await startProcess('apps/vies-sandbox/dist/main.js', { PORT: '0' });
+  const upstream = viesControl(`http://127.0.0.1:${String(vies.ready.port)}`);
+  const all = {
+    ...QUICK,
+    DATABASE_URL: database.href,
+    REDIS_URL: inherited(REDIS_VARIABLE),
+    REDIS_PREFIX: name,
+    VIES_URL: upstream.url,
+    ...settings,
+  };
+  const client = new pg.Client({ connectionString: database.href });
+  await client.connect();
+
+  const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
+  const startApi = async (more: Record<string, string> = {}) => {
+    const api = await startProcess('apps/api/dist/main.js', { ...all, ...more });
+    running.apis.push(api);
+    return api;
+  };
+  const startWorker = async (more: Record<string, string> = {}) => {
+    const worker = await startProcess('apps/worker/dist/main.js', { ...all, ...more });
+    running.workers.push(worker);
+    return worker;
+  };
+  const admin = async (...words: string[]) =>
+    JSON.parse((await runProgram('apps/admin/dist/main.js', words, all, true)).stdout) as Record<string, unknown>;
+  const newAccount = async (flags: Record<string, string> = {}) => {
+    const given = {
+      name: 'Test',
+      email: `${worldName()}@example.com`,
+      password: 'correct horse',
+      plan: 'business',
+      ...flags,
+    };
+    const words = Object.entries(given).flatMap(([flag, value]) => [`--${flag}`, value]);
+    return (await admin('account', 'create', ...words)) as TestAccount;
+  };
+  const [account] = await Promise.all([
+    newAccount(),
+    ...Array.from({ length: apis }, () => startApi()),
+    ...Array.from({ length: workers }, () => startWorker()),
+  ]);
+  const baseUrl = () => String(running.apis[0]?.ready.base_url);
+
+  return {
+    settings: all,
+    vies: upstream,
+    account,
+    ...running,
+    baseUrl,
+    startApi,
+    startWorker,
+    admin,
+    newAccount,
+    http: (key = account.live_key) => {
+      const agent = supertest(baseUrl());
+      const signed = (test: supertest.Test) => (key === null ? test : test.set('Authorization', `Bearer ${key}`));
+      return {
+        get: (path) => signed(agent.get(path)),
+        post: (path, body) =>
+          body === undefined ? signed(agent.post(path)) : signed(agent.post(path)).send(body as object),
+        method: (method, path) => signed(agent[method](path)),
+      };
+    },
+    sql: async <T extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+      (await client.query<T>(text, values)).rows,
+    stop: async () => {
+      await Promise.all([...running.apis, ...running.workers].map((process) => process.stop()));
+      await vies.stop();
+      await client.end();
+      await inDatabase(server, 'postgres', (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    },
+  };
+};
+
+const inDatabase = async (
+  server: string,
+  name: string,
+  work: (client: pg.Client) => Promise<unknown>,
+): Promise<void> => {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+};
