@@ -1,13 +1,25 @@
 import { createHash } from 'node:crypto';
 import { startWorld, until, type World } from '@vat/testkit';
+import { crowd } from './crowd.fixture.js';
 
 let world: World;
+let caller: () => ReturnType<World['http']>;
 beforeAll(async () => {
   world = await startWorld();
+  caller = await crowd(world, world.account.account_id);
 });
 afterAll(() => world?.stop());
 
-const check = (body: object, key?: string | null) => world.http(key).post('/v1/checks', body);
+type Entry = { source: string; outcome: string; code?: string; attempts?: number; detail?: string };
+
+const check = (body: object) => caller().post('/v1/checks', body);
+const outcomes = (body: { checks: Entry[] }) => body.checks.map((entry) => [entry.source, entry.outcome]);
+const askedFor = async (vatNumber: string) => (await world.vies.journal(vatNumber)).length;
+const ended = (requestId: string) =>
+  until(`${requestId} to end`, async () => {
+    const { body } = await caller().get(`/v1/requests/${requestId}`);
+    return body.status !== 'pending' && body;
+  });
 
 test('a number that VIES calls valid is answered 201 with its check', async () => {
   const { status, body, headers } = await check({ vat_number: 'FR 40 303 265 045', reference: 'order 7' });
@@ -22,22 +34,27 @@ test('a number that VIES calls valid is answered 201 with its check', async () =
     reference: 'order 7',
     requester_vat_number: null,
     consultation_number: null,
+    trader_match: null,
     timestamp: null,
     anchor: null,
+    hash_profile: 'jcs-sha256-v1',
   });
-  expect(body.checks.map((entry: { source: string; outcome: string }) => [entry.source, entry.outcome])).toEqual([
+  expect(body.id).toMatch(/^chk_[0-9a-z]{26}$/);
+  expect(body.request_id).toMatch(/^req_[0-9a-z]{26}$/);
+  expect(body.checked_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(body).not.toHaveProperty('test');
+  expect(outcomes(body)).toEqual([
     ['syntax', 'valid'],
     ['vies', 'valid'],
   ]);
   expect(headers.location).toBe(`${world.baseUrl()}/v1/checks/${body.id}`);
-  const again = await world.http().get(`/v1/checks/${body.id}`).expect(200);
+  const again = await caller().get(`/v1/checks/${body.id}`).expect(200);
   expect(again.body).toEqual(body);
 });
 
 test('the hash is that of the evidence bytes', async () => {
-  const { body } = await check({ vat_number: 'ATU12345675' });
-  const evidence = await world
-    .http()
+  const { body } = await check({ vat_number: 'ATU12345675', reference: 'Grüße €\u{1F600}' });
+  const evidence = await caller()
     .get(`/v1/checks/${body.id}/evidence`)
     .buffer(true)
     .parse((res, done) => {
@@ -50,21 +67,146 @@ test('the hash is that of the evidence bytes', async () => {
   expect(JSON.parse(evidence.body.toString())).toEqual(hashed);
 });
 
-test('an outage is answered 202 and finished in the background, once', async () => {
-  await world.vies.script('DE123456788', [
-    { kind: 'error', code: 'MS_UNAVAILABLE' },
-    { kind: 'error', code: 'MS_UNAVAILABLE' },
-    { kind: 'error', code: 'MS_UNAVAILABLE' },
-    { kind: 'error', code: 'MS_UNAVAILABLE' },
-    { kind: 'error', code: 'MS_UNAVAILABLE' },
-    'valid',
+test('no verdict comes from a cache: the same number is asked each time, with a salt of its own', async () => {
+  const [first, second] = [
+    await check({ vat_number: 'NL123456789B01' }),
+    await check({ vat_number: 'NL123456789B01' }),
+  ];
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(await askedFor('NL123456789B01')).toBe(2);
+  expect(second.body.salt).not.toBe(first.body.salt);
+  expect(second.body.response_hash).not.toBe(first.body.response_hash);
+});
+
+test('an invalid answer is asked once more before it is recorded', async () => {
+  await world.vies.script('DE111111111', ['invalid']);
+  const { status, body } = await check({ vat_number: 'DE111111111' });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ valid: false, verdict: 'invalid', name: null, address: null });
+  expect(outcomes(body)).toEqual([
+    ['syntax', 'valid'],
+    ['vies', 'invalid'],
+    ['vies_confirmation', 'invalid'],
   ]);
+  expect(await askedFor('DE111111111')).toBe(2);
+});
+
+test('invalid and then valid is answered 202, and not recorded before two answers in a row agree', async () => {
+  await world.vies.script('DE222222222', ['invalid', 'valid', 'invalid', 'valid', 'valid']);
+  const { status, body } = await check({ vat_number: 'DE222222222' });
+  expect(status).toBe(202);
+  expect(outcomes(body)).toEqual([
+    ['syntax', 'valid'],
+    ['vies', 'invalid'],
+    ['vies_confirmation', 'valid'],
+  ]);
+  expect(body.checks[2].detail).toMatch(/disagree/i);
+  const { status: end, check: recorded } = await ended(body.request_id);
+  expect(end).toBe('completed');
+  expect(recorded).toMatchObject({ valid: true, verdict: 'valid' });
+  expect(await askedFor('DE222222222')).toBe(5);
+});
+
+test('an invalid answer whose confirmation gets no answer is answered 202 and confirmed later', async () => {
+  await world.vies.script('DE333333333', ['invalid', { kind: 'error', code: 'MS_UNAVAILABLE' }]);
+  const { status, body } = await check({ vat_number: 'DE333333333' });
+  expect(status).toBe(202);
+  expect(outcomes(body)).toEqual([
+    ['syntax', 'valid'],
+    ['vies', 'invalid'],
+    ['vies_confirmation', 'unavailable'],
+  ]);
+  await world.vies.script('DE333333333', ['invalid']);
+  const { check: recorded } = await ended(body.request_id);
+  expect(recorded).toMatchObject({ valid: false, verdict: 'invalid' });
+  expect(outcomes(recorded)).toContainEqual(['vies_confirmation', 'invalid']);
+});
+
+test('an outage is answered 202 and finished in the background, once', async () => {
+  await world.vies.script('DE123456788', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
   const accepted = await check({ vat_number: 'DE123456788' });
   expect(accepted.status).toBe(202);
   expect(accepted.body.poll_url).toBe(`${world.baseUrl()}/v1/requests/${accepted.body.request_id}`);
-  const done = await until('the request to complete', async () => {
-    const { body } = await world.http().get(`/v1/requests/${accepted.body.request_id}`);
-    return body.status === 'completed' && body;
+  expect(accepted.headers.location).toBe(accepted.body.poll_url);
+  expect(Number(accepted.headers['retry-after'])).toBeGreaterThan(0);
+  await world.vies.script('DE123456788', ['valid']);
+  expect((await ended(accepted.body.request_id)).check.valid).toBe(true);
+});
+
+describe('a requester', () => {
+  test('gets the consultation number', async () => {
+    await world.vies.script('IE6433435F', [{ kind: 'valid', consultation: 'WAPIAAAAYNVbMx12' }]);
+    const { body } = await check({ vat_number: 'IE6433435F', requester_vat_number: 'be 0428.759.497' });
+    expect(body).toMatchObject({ requester_vat_number: 'BE0428759497', consultation_number: 'WAPIAAAAYNVbMx12' });
+    expect((await world.vies.journal('IE6433435F')).map(({ requester }) => requester)).toEqual(['BE0428759497']);
   });
-  expect(done.check.valid).toBe(true);
+
+  test('with a number that is none is refused without asking', async () => {
+    for (const requester of ['DE12', 'nonsense', 'GB123456789', 'CHE123', '', '\u0000', 'D'.repeat(41)]) {
+      const { status, body } = await check({ vat_number: 'IE6433436G', requester_vat_number: requester });
+      expect([requester, status, body.error?.code]).toEqual([requester, 400, 'INVALID_REQUESTER']);
+    }
+    expect(await askedFor('IE6433436G')).toBe(0);
+  });
+
+  test('that VIES refuses is INVALID_REQUESTER, without a check and without a unit', async () => {
+    const before = (await caller().get('/v1/usage')).body;
+    await world.vies.script('LU12345613', [{ kind: 'error', code: 'INVALID_REQUESTER_INFO' }]);
+    const { status, body } = await check({ vat_number: 'LU12345613', requester_vat_number: 'BE0428759497' });
+    expect([status, body.error.code]).toEqual([400, 'INVALID_REQUESTER']);
+    const { used, reserved } = (await caller().get('/v1/usage')).body;
+    expect([used, reserved]).toEqual([before.used, before.reserved]);
+    expect((await caller().get('/v1/checks?vat_number=LU12345613')).body.data).toEqual([]);
+  });
+
+  test('that VIES refuses in the background ends the request with the reason INVALID_REQUESTER', async () => {
+    await world.vies.script('LU12345614', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
+    const { status, body } = await check({ vat_number: 'LU12345614', requester_vat_number: 'BE0428759497' });
+    expect(status).toBe(202);
+    await world.vies.script('LU12345614', [{ kind: 'error', code: 'INVALID_REQUESTER_INFO' }]);
+    expect(await ended(body.request_id)).toMatchObject({
+      status: 'abandoned',
+      reason: 'INVALID_REQUESTER',
+      check: null,
+    });
+  });
+
+  test('is left out after INVALID_INPUT before the refusal is believed', async () => {
+    await world.vies.script('SE556703748501', [{ kind: 'error', code: 'INVALID_INPUT' }, 'valid']);
+    const { status, body } = await check({ vat_number: 'SE556703748501', requester_vat_number: 'BE0428759497' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ valid: true, requester_vat_number: 'BE0428759497', consultation_number: null });
+    const asked = await world.vies.journal('SE556703748501');
+    expect(asked.map(({ requester }) => requester)).toEqual(['BE0428759497', null]);
+  });
+
+  test('gone and INVALID_INPUT again: then the number is malformed', async () => {
+    await world.vies.script('SE556703748502', [{ kind: 'error', code: 'INVALID_INPUT' }]);
+    const { status, body } = await check({ vat_number: 'SE556703748502', requester_vat_number: 'BE0428759497' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ valid: false, verdict: 'malformed' });
+  });
+});
+
+test('a trader is matched part by part, and what VIES does not say is not made up', async () => {
+  const trader = { name: 'Acme', street: 'wrong street', postal_code: '1000', city: 'Testville' };
+  const { status, body } = await check({ vat_number: 'FI20774740', trader });
+  expect(status).toBe(201);
+  expect(body.trader_match).toMatchObject({ name: 'valid', street: 'invalid', postal_code: 'valid', city: 'valid' });
+  expect(['not_processed', null]).toContain(body.trader_match.company_type);
+  expect((await world.vies.journal('FI20774740'))[0]?.trader).toEqual(trader);
+});
+
+test('what VIES does not disclose is null', async () => {
+  await world.vies.script('PT502757191', [{ kind: 'valid', name: '---', address: '---' }]);
+  const { body } = await check({ vat_number: 'PT502757191' });
+  expect(body).toMatchObject({ valid: true, name: null, address: null, consultation_number: null });
+});
+
+test('control characters and lone surrogates from VIES are removed, and the rest stays', async () => {
+  await world.vies.script('PT502757192', ['quirky']);
+  const { status, body } = await check({ vat_number: 'PT502757192' });
+  expect(status).toBe(201);
+  expect(body.name).toBe('Quirky Trader & Sons');
+  expect(body.address).toBeNull();
 });

@@ -1,21 +1,27 @@
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { inspectProcess, stopProcess, waitForExit } from '@vat/embedded';
 import { replaceFile } from './replace-file.js';
 import { StartupError } from './startup-error.js';
 
 /** A process, told apart from a later one that got the same pid by when it started. */
 type Identity = { pid: number; started: string };
-type Lock = Identity & { children: Identity[] };
+type Lock = Identity & { children: Identity[]; stopping?: boolean };
 
 /** The right to run a stack on a data directory. */
 export type DataDirClaim = {
   /** Keeps the pids of the children, so that the next start can wait for those that outlive a killed supervisor. */
   recordChildren: (pids: number[]) => void;
+  /** Says that this stack is on its way out, so that the next start waits for it instead of refusing. */
+  announceStop: () => void;
   release: () => void;
 };
 
 const DRAIN_MS = 10_000;
+const STOP_MS = 16_000;
+// A stack whose npm was just killed notices within a moment, and then stops: not worth refusing for.
+const PATIENCE_MS = 1_500;
 
 const identify = (pid: number): Identity[] => {
   const found = inspectProcess(pid);
@@ -48,18 +54,28 @@ const create = (file: string, lock: Lock): boolean => {
   }
 };
 
+const refusal = ({ pid }: Lock, dataDir: string): StartupError =>
+  new StartupError(`another npm start (pid ${pid}) runs on DATA_DIR ${dataDir}: end it, or choose another DATA_DIR and PORT`);
+
 /**
  * Claims `dataDir` for this process. A claim whose holder is dead is taken over: children of it that still drain are asked to
- * end, and ended by force after 10 s, so that their port is free. Throws StartupError when the holder lives.
+ * end, and ended by force after 10 s, so that their port is free. A holder that is
+ * stopping is waited for. Throws StartupError when the holder lives on.
  */
 export const claimDataDir = async (dataDir: string, say: (line: string) => void): Promise<DataDirClaim> => {
   const file = path.join(dataDir, 'stack.lock');
   const self: Identity = identify(process.pid)[0] ?? { pid: process.pid, started: '' };
   let orphans: Identity[] = [];
+  let told = false;
+  const began = Date.now();
   while (!create(file, { ...self, children: [] })) {
     const holder = read(file);
     if (holder && lives(holder)) {
-      throw new StartupError(`another npm start (pid ${holder.pid}) runs on DATA_DIR ${dataDir}: end it, or choose another DATA_DIR and PORT`);
+      if (Date.now() - began > (holder.stopping ? STOP_MS : PATIENCE_MS)) throw refusal(holder, dataDir);
+      if (holder.stopping && !told) say(`waiting for the stack that is stopping on ${dataDir}`);
+      told ||= holder.stopping === true;
+      await wait(50);
+      continue;
     }
     orphans = holder?.children.filter(lives) ?? orphans;
     rmSync(file, { force: true });
@@ -70,8 +86,20 @@ export const claimDataDir = async (dataDir: string, say: (line: string) => void)
       stopProcess({ pid, exited: waitForExit(pid), steps: [{ signal: 'SIGTERM', timeoutMs: DRAIN_MS }] }),
     ),
   );
+  let lock: Lock = { ...self, children: [] };
+  let released = false;
+  const update = (change: Partial<Lock>): void => {
+    // Late news must not bring back a file that another start may hold by now.
+    if (released) return;
+    lock = { ...lock, ...change };
+    replaceFile(file, JSON.stringify(lock));
+  };
   return {
-    recordChildren: (pids) => replaceFile(file, JSON.stringify({ ...self, children: pids.flatMap(identify) })),
-    release: () => rmSync(file, { force: true }),
+    recordChildren: (pids) => update({ children: pids.flatMap(identify) }),
+    announceStop: () => update({ stopping: true }),
+    release: () => {
+      if (!released) rmSync(file, { force: true });
+      released = true;
+    },
   };
 };

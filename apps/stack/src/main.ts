@@ -7,4 +7,5 @@ const commands = stackCommands({
   node: process.execPath,
   development: process.argv.includes('--development'),
 });
-process.exit(await runStack({ env: process.env, commands }));
+const endWithParent = process.env['npm_lifecycle_event'] !== undefined;
+process.exit(await runStack({ env: process.env, commands, endWithParent }));

@@ -46,10 +46,13 @@ describe('runStack', () => {
       import { runStack } from ${JSON.stringify(path.join(import.meta.dirname, 'run-stack.ts'))};
       const { api, worker, admin } = ${JSON.stringify({ api, worker, admin: admin([]) })};
       const commands = { api, worker, admin: (args) => ({ ...admin, args: [...admin.args, ...args] }), saysReady: true };
-      process.exit(await runStack({ env: process.env, commands }));`;
+      process.exit(await runStack({ env: process.env, commands, endWithParent: process.env.UNDER === 'sh' }));`;
+    const command = [process.execPath, '--conditions=development', '--import', 'tsx', '--input-type=module', '-e', source];
+    // "; exit" keeps any shell from replacing itself with its last command.
+    const [file = '', ...args] = env['UNDER'] === 'sh' ? ['/bin/sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
     const child = spawn(
-      process.execPath,
-      ['--conditions=development', '--import', 'tsx', '--input-type=module', '-e', source],
+      file,
+      args,
       {
         env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: String(port), EVENTS: apps.eventsFile, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -110,6 +113,17 @@ describe('runStack', () => {
     second.child.kill('SIGINT');
     expect(await once(second.child, 'exit')).toEqual([0, null]);
     expect(alive(pidsOf(second.state))).toEqual([]);
+  });
+
+  it('ends with the shell that npm puts above it, which does not pass SIGTERM on; a start right then waits for the end', async () => {
+    const first = await ready({ UNDER: 'sh' });
+    const shell = first.child;
+    shell.kill('SIGTERM');
+    expect(await once(shell, 'exit')).toEqual([null, 'SIGTERM']);
+    const second = await ready();
+    expect(alive(pidsOf(first.state))).toEqual([]);
+    expect(alive(pidsOf(second.state))).toHaveLength(4);
+    expect(apps.events().filter((event) => event.includes('terminated'))).toHaveLength(2);
   });
 
   it('says in one line what is wrong, and exits with 1', async () => {

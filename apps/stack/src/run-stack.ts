@@ -3,11 +3,20 @@ import { readSettings } from './read-settings.js';
 import { type StackCommands, startStack } from './start-stack.js';
 import { StartupError } from './startup-error.js';
 
-type RunStack = { env: NodeJS.ProcessEnv; commands: StackCommands };
+type RunStack = {
+  env: NodeJS.ProcessEnv;
+  commands: StackCommands;
+  /**
+   * Takes the end of our parent as a signal, too. For a run under npm: it puts a shell between us, which dies of the SIGTERM
+   * that npm passes on, and does not pass it on itself. Not for a run by hand, which may outlive its shell (nohup).
+   */
+  endWithParent?: boolean;
+};
 
 // One Ctrl-C in a terminal arrives twice within milliseconds: from the terminal, and from npm, which passes it on.
 const SECOND_CTRL_C_MS = 1_000;
 const STOP_DEADLINE_MS = 14_500;
+const PARENT_POLL_MS = 200;
 
 const say = (line: string): void => {
   process.stderr.write(`[stack] ${line}\n`);
@@ -17,7 +26,7 @@ const say = (line: string): void => {
  * Runs a stack in the foreground until SIGINT, SIGTERM or SIGHUP, and resolves with the exit code: 0 after such a signal, 1 when
  * it could not be started (said on stderr) or stopped. A second signal ends everything by force.
  */
-export const runStack = async ({ env, commands }: RunStack): Promise<number> => {
+export const runStack = async ({ env, commands, endWithParent = false }: RunStack): Promise<number> => {
   // A terminal that was closed must not turn our last words into a crash that skips the stopping.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const stopping = new AbortController();
@@ -32,8 +41,11 @@ export const runStack = async ({ env, commands }: RunStack): Promise<number> => 
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   const stopRequested = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()));
-  // Signal handlers do not keep a process alive, and everything that is watched here is detached.
-  const alive = setInterval(() => undefined, 60_000);
+  const parent = process.ppid;
+  // Also what keeps this process alive: signal handlers do not, and everything that is watched here is detached.
+  const alive = setInterval(() => {
+    if (endWithParent && process.ppid !== parent && firstSignal === 0) onSignal();
+  }, PARENT_POLL_MS);
 
   const run = async (): Promise<number> => {
     try {

@@ -57,13 +57,16 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
   // As many listen as there are processes; that is no leak.
   setMaxListeners(0, signal, force);
   const undo: (() => Promise<unknown> | void)[] = [];
+  let announceStop: () => void = () => undefined;
   const stop = async (): Promise<void> => {
+    announceStop();
     for (const step of undo.splice(0).reverse()) await step();
   };
   try {
     const dataDir = openDataDir(settings.DATA_DIR);
     const claim = await claimDataDir(dataDir, say);
     undo.push(claim.release);
+    ({ announceStop } = claim);
     const run = runFile(dataDir);
     run.remove();
     await assertPortFree(settings.HOST, settings.PORT);

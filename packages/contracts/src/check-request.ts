@@ -1,26 +1,22 @@
 import { z } from 'zod';
-import { atTheEdge, printable } from './text.js';
+import { numberText, printable } from './text.js';
 
 const TRADER_MAX = 200;
 
 /** Body of POST /v1/checks. Source: contract part 2 §4. Unknown fields are refused. */
 export const checkRequestBody = z.strictObject({
-  vat_number: z
-    .string('vat_number is required: the VAT number as text, such as "DE123456789"')
-    .overwrite(atTheEdge)
-    .min(1, 'vat_number is empty')
-    .max(40, 'vat_number is longer than 40 characters')
-    .describe('The number as it was written, with or without its country prefix.'),
+  vat_number: numberText(
+    'vat_number',
+    'vat_number is required: the VAT number as text, such as "DE123456789"',
+  ).describe('The number as it was written, with or without its country prefix.'),
   country_code: z
     .string()
     .max(10, 'country_code is two letters, such as DE')
     .optional()
     .describe('Two letters, needed when the number has no prefix. GR and EL both mean Greece.'),
+  // No length is judged here: whatever is no VAT number, an empty text too, is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
-    .string()
-    .overwrite(atTheEdge)
-    .min(1, 'requester_vat_number is empty')
-    .max(40, 'requester_vat_number is longer than 40 characters')
+    .string('requester_vat_number is text')
     .optional()
     .describe('Your own VAT number; VIES then gives a consultation number as proof of the enquiry.'),
   reference: printable('reference', 64)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { numberText, printable } from './text.js';
 
 /** Page sizes of every list. Source: contract part 2 §1. */
 export const LIST_LIMIT = { default: 20, max: 100 } as const;
@@ -10,7 +11,8 @@ export const pageQuery = {
     .regex(/^\d{1,3}$/, `limit is a whole number from 1 to ${LIST_LIMIT.max}`)
     .transform(Number)
     .pipe(z.number().min(1, 'limit is at least 1').max(LIST_LIMIT.max, `limit is at most ${LIST_LIMIT.max}`))
-    .default(LIST_LIMIT.default),
+    .default(LIST_LIMIT.default)
+    .meta({ openapi: { type: 'integer', minimum: 1, maximum: LIST_LIMIT.max, default: LIST_LIMIT.default } }),
   cursor: z.string().min(1).max(200).optional(),
 };
 
@@ -21,17 +23,19 @@ const moment = (name: string) =>
       [z.iso.datetime({ offset: true }), z.iso.date()],
       `${name} is an RFC 3339 time, such as 2026-11-01T00:00:00Z`,
     )
-    .transform((text) => new Date(text));
+    .transform((text) => new Date(text))
+    .meta({ openapi: { type: 'string', format: 'date-time', examples: ['2026-11-01T00:00:00Z', '2026-11-01'] } });
 
 /** Query of GET /v1/checks. `from` is inclusive, `to` exclusive. */
 export const checkListQuery = z.strictObject({
   ...pageQuery,
-  vat_number: z.string().min(1).max(40).optional(),
+  vat_number: numberText('vat_number').optional(),
   valid: z
     .enum(['true', 'false'], 'valid is true or false')
     .transform((text) => text === 'true')
-    .optional(),
+    .optional()
+    .meta({ openapi: { type: 'boolean' } }),
   from: moment('from').optional(),
   to: moment('to').optional(),
-  reference: z.string().min(1).max(64).optional(),
+  reference: printable('reference', 64).optional(),
 });

@@ -20,3 +20,4 @@ export * from './request/settle-request.js';
 export * from './request/store-ask.js';
 export * from './request/sweep-requests.js';
 export * from './slot-keeper.js';
+export * from './status/upstream-minutes.js';

@@ -23,4 +23,6 @@ export * from './request/request.js';
 export * from './request/request-check.js';
 export * from './request/sandbox-numbers.js';
 export * from './request/sweep-requests.js';
+export * from './status/member-state-health.js';
+export * from './status/tally.js';
 export * from './vat-number/index.js';

@@ -14,12 +14,18 @@ export type WorldOptions = {
   /** Processes to start at once; more can follow. */
   apis?: number;
   workers?: number;
+  /** Servers to use instead of the run's own: ones that the test may stop, freeze and kill. */
+  servers?: { databaseUrl: string; redisUrl: string };
 };
 
 /** A whole service of its own: database, Redis prefix, upstream, API and worker processes. */
 export type World = {
   settings: Record<string, string>;
+  /** The prefix of its keys in Redis, and the name of its database. */
+  name: string;
   vies: ViesControl;
+  /** The upstream's own process. */
+  viesProcess: TestProcess;
   account: TestAccount;
   apis: TestProcess[];
   workers: TestProcess[];
@@ -62,9 +68,14 @@ const inherited = (name: string): string => {
 };
 
 /** Builds a world and waits until all of it is ready. Stop it in `afterAll`. */
-export const startWorld = async ({ settings = {}, apis = 1, workers = 1 }: WorldOptions = {}): Promise<World> => {
+export const startWorld = async ({
+  settings = {},
+  apis = 1,
+  workers = 1,
+  servers,
+}: WorldOptions = {}): Promise<World> => {
   const name = worldName();
-  const server = inherited(POSTGRES_VARIABLE);
+  const server = servers?.databaseUrl ?? inherited(POSTGRES_VARIABLE);
   const database = new URL(server);
   database.pathname = `/${name}`;
   await inDatabase(server, 'postgres', (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`));
@@ -74,13 +85,14 @@ export const startWorld = async ({ settings = {}, apis = 1, workers = 1 }: World
   const all = {
     ...QUICK,
     DATABASE_URL: database.href,
-    REDIS_URL: inherited(REDIS_VARIABLE),
+    REDIS_URL: servers?.redisUrl ?? inherited(REDIS_VARIABLE),
     REDIS_PREFIX: name,
     VIES_URL: upstream.url,
     ...settings,
   };
-  const client = new pg.Client({ connectionString: database.href });
-  await client.connect();
+  // A pool, since a test may take the server away and bring it back.
+  const client = new pg.Pool({ connectionString: database.href, max: 2 });
+  client.on('error', () => undefined);
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
   const startApi = async (more: Record<string, string> = {}) => {
@@ -115,7 +127,9 @@ export const startWorld = async ({ settings = {}, apis = 1, workers = 1 }: World
 
   return {
     settings: all,
+    name,
     vies: upstream,
+    viesProcess: vies,
     account,
     ...running,
     baseUrl,

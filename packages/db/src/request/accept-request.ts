@@ -28,13 +28,13 @@ export const acceptRequest =
             DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id
           )
           SELECT 1 FROM gone`;
-        return withdrawn === 0 ? { kind: 'lost_race' as const } : { kind: 'too_many_pending' as const, pending };
+        if (withdrawn > 0) return { kind: 'too_many_pending' as const, pending };
       }
-      // A request whose caller was lost (pending without accepted_at) is taken over the same way.
+      // A request whose caller was lost (pending without accepted_at) is taken over whatever the count: it is in it already.
       const accepted = await tx.$executeRaw`
         UPDATE request SET state = 'pending', accepted_at = ${now}::timestamptz,
           give_up_at = COALESCE(give_up_at, ${giveUpAt}::timestamptz), due_at = LEAST(due_at, ${giveUpAt}::timestamptz)
-        WHERE id = ${id}::uuid AND ((state = 'waiting' AND (answer IS NULL OR ${evenAnswered}))
-          OR (state = 'pending' AND accepted_at IS NULL))`;
+        WHERE id = ${id}::uuid AND ((state = 'pending' AND accepted_at IS NULL)
+          OR (state = 'waiting' AND ${pending < maxPending} AND (answer IS NULL OR ${evenAnswered})))`;
       return accepted === 0 ? { kind: 'lost_race' as const } : { kind: 'accepted' as const };
     });

@@ -1,0 +1,112 @@
+import { startWorld, type TestAccount, type World } from '@vat/testkit';
+import { crowd } from './crowd.fixture.js';
+
+let world: World;
+let other: TestAccount;
+let caller: () => ReturnType<World['http']>;
+let ids: string[];
+
+const list = (query: string) => caller().get(`/v1/checks${query}`);
+const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
+
+beforeAll(async () => {
+  world = await startWorld();
+  other = await world.newAccount();
+  caller = await crowd(world, world.account.account_id);
+  ids = [];
+  for (const body of [
+    { vat_number: 'DE136695976', reference: 'a' },
+    { vat_number: 'DE1', reference: 'a' },
+    { vat_number: 'ATU13585627', reference: 'b' },
+    { vat_number: 'GR094259216' },
+    { vat_number: 'DE136695976', reference: 'c' },
+  ]) {
+    ids.unshift((await caller().post('/v1/checks', body).expect(201)).body.id);
+  }
+});
+afterAll(() => world?.stop());
+
+test('checks are listed newest first, whole, and only those of the account', async () => {
+  const { status, body } = await list('');
+  expect(status).toBe(200);
+  expect(idsOf(body)).toEqual(ids);
+  expect(body.next_cursor).toBeNull();
+  expect(body.data[0]).toEqual((await caller().get(`/v1/checks/${ids[0]}`)).body);
+  expect((await world.http(other.live_key).get('/v1/checks')).body).toEqual({ data: [], next_cursor: null });
+});
+
+test.each([
+  ['?vat_number=DE136695976', [0, 4]],
+  ['?vat_number=de%20136%20695%20976', [0, 4]],
+  ['?vat_number=EL094259216', [1]],
+  ['?vat_number=nothing', []],
+  ['?valid=false', [3]],
+  ['?valid=true', [0, 1, 2, 4]],
+  ['?reference=a', [3, 4]],
+  ['?reference=a&valid=true', [4]],
+  ['?from=2000-01-01T00:00:00Z', [0, 1, 2, 3, 4]],
+  ['?to=2000-01-01T00:00:00.000Z', []],
+  ['?vat_number=DE136%00695976', [0, 4]],
+])('%s finds what it names', async (query, expected) => {
+  const { status, body } = await list(query);
+  expect(status).toBe(200);
+  expect(idsOf(body)).toEqual(expected.map((index) => ids[index]));
+});
+
+test('from includes its moment, to does not', async () => {
+  const { body } = await caller().get(`/v1/checks/${ids[2]}`);
+  const at = encodeURIComponent(body.checked_at);
+  expect(idsOf((await list(`?from=${at}`)).body)).toContain(ids[2]);
+  expect(idsOf((await list(`?to=${at}`)).body)).not.toContain(ids[2]);
+});
+
+test('a cursor leads through all checks, though others arrive in between', async () => {
+  const before = idsOf((await list('')).body);
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { data: { id: string }[]; next_cursor: string | null } = (
+      await list(`?limit=2${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`).expect(200)
+    ).body;
+    expect(page.data.length).toBeLessThanOrEqual(2);
+    seen.push(...idsOf(page));
+    cursor = page.next_cursor;
+    await caller().post('/v1/checks', { vat_number: 'IT1' }).expect(201);
+  } while (cursor !== null);
+  expect(seen).toEqual(before);
+});
+
+test('a page that ends exactly at the last check has no next one', async () => {
+  const all = idsOf((await list('?limit=100&reference=a')).body);
+  expect((await list(`?limit=${all.length}&reference=a`)).body.next_cursor).toBeNull();
+});
+
+test.each([
+  ['?limit=0', 'limit'],
+  ['?limit=101', 'limit'],
+  ['?limit=-1', 'limit'],
+  ['?limit=1.5', 'limit'],
+  ['?limit=', 'limit'],
+  ['?limit=abc', 'limit'],
+  ['?limit=1&limit=2', 'limit'],
+  ['?cursor=nonsense', 'cursor'],
+  ['?cursor=', 'cursor'],
+  ['?cursor=AAAAAAAAAAAAAAAAAAAAA%00', 'cursor'],
+  ['?valid=yes', 'valid'],
+  ['?from=yesterday', 'from'],
+  ['?to=2026-13-01', 'to'],
+  ['?reference=', 'reference'],
+  ['?reference=%00', 'reference'],
+  ['?vat_number=%00', 'vat_number'],
+  ['?surprise=1', 'surprise'],
+  ['?__proto__=1', '__proto__'],
+])('%s is BAD_REQUEST that names the parameter', async (query, field) => {
+  const { status, body } = await list(query);
+  expect([status, body.error?.code]).toEqual([400, 'BAD_REQUEST']);
+  expect(body.error.fields.map(({ path }: { path: string }) => path)).toEqual([field]);
+});
+
+test('limits of 1 and 100 are accepted', async () => {
+  expect((await list('?limit=1')).body.data).toHaveLength(1);
+  await list('?limit=100').expect(200);
+});

@@ -1,0 +1,153 @@
+import { startWorld, type TestAccount, until, type World } from '@vat/testkit';
+import { crowd } from './crowd.fixture.js';
+
+const GIVE_UP_MS = 1_500;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const DOWN = { kind: 'error', code: 'MS_UNAVAILABLE' };
+
+let world: World;
+let other: TestAccount;
+let caller: () => ReturnType<World['http']>;
+beforeAll(async () => {
+  world = await startWorld({ settings: { UPSTREAM_WINDOW: '500ms', BACKGROUND_GIVE_UP_AFTER: `${GIVE_UP_MS}ms` } });
+  other = await world.newAccount();
+  caller = await crowd(world, world.account.account_id);
+});
+afterAll(() => world?.stop());
+
+const accept = async (vatNumber: string) => {
+  await world.vies.script(vatNumber, [DOWN]);
+  const { status, body } = await caller().post('/v1/checks', { vat_number: vatNumber });
+  expect(status).toBe(202);
+  return body;
+};
+const show = async (id: string) => (await caller().get(`/v1/requests/${id}`).expect(200)).body;
+const ended = (id: string) =>
+  until(`${id} to end`, async () => {
+    const body = await show(id);
+    return body.status !== 'pending' && body;
+  });
+const events = (requestId: string) =>
+  world.sql<{ type: string; body: string }>(`SELECT type, body FROM event WHERE body::jsonb ->> 'request_id' = $1`, [
+    requestId,
+  ]);
+
+test('a 202 says where to look, when it was accepted and when it is given up', async () => {
+  const body = await accept('DE136695976');
+  expect(Object.keys(body).sort()).toEqual(['accepted_at', 'checks', 'give_up_at', 'poll_url', 'request_id', 'status']);
+  expect(body).toMatchObject({ status: 'pending', accepted_at: expect.stringMatching(TIME) });
+  expect(body.poll_url).toBe(`${world.baseUrl()}/v1/requests/${body.request_id}`);
+  expect(Date.parse(body.give_up_at) - Date.parse(body.accepted_at)).toBe(GIVE_UP_MS);
+});
+
+test('a pending request shows its state, and a completed one its check; its event tells the same once', async () => {
+  const accepted = await accept('ATU13585627');
+  const pending = await show(accepted.request_id);
+  expect(pending).toEqual({
+    id: accepted.request_id,
+    object: 'request',
+    status: 'pending',
+    vat_number: 'ATU13585627',
+    created_at: expect.stringMatching(TIME),
+    accepted_at: accepted.accepted_at,
+    give_up_at: accepted.give_up_at,
+    attempts: expect.any(Number),
+    next_attempt_at: expect.stringMatching(TIME),
+    last_error: 'MS_UNAVAILABLE',
+    reason: null,
+    check: null,
+  });
+  expect(pending.attempts).toBeGreaterThan(0);
+  expect(await events(accepted.request_id)).toEqual([]);
+
+  await world.vies.script('ATU13585627', ['valid']);
+  const done = await ended(accepted.request_id);
+  expect(done).toMatchObject({ status: 'completed', next_attempt_at: null, reason: null });
+  expect(done.check).toEqual((await caller().get(`/v1/checks/${done.check.id}`)).body);
+  expect(done.check.request_id).toBe(accepted.request_id);
+  const [event, ...more] = await events(accepted.request_id);
+  expect(more).toEqual([]);
+  const body = JSON.parse(event?.body ?? '');
+  expect(Object.keys(body)).toEqual(['event', 'request_id', 'check']);
+  expect(body).toEqual({ event: 'check.completed', request_id: accepted.request_id, check: done.check });
+});
+
+test('a request without an answer is abandoned in time, gives its unit back and tells so once', async () => {
+  const before = (await caller().get('/v1/usage')).body;
+  const accepted = await accept('FR83404833048');
+  expect((await caller().get('/v1/usage')).body.reserved).toBeGreaterThan(0);
+  const done = await ended(accepted.request_id);
+  const late = Date.now() - Date.parse(accepted.give_up_at);
+  expect(late).toBeGreaterThanOrEqual(0);
+  expect(late).toBeLessThan(1_500);
+  expect(done).toMatchObject({
+    status: 'abandoned',
+    reason: 'UPSTREAM_NO_ANSWER',
+    last_error: 'MS_UNAVAILABLE',
+    next_attempt_at: null,
+    check: null,
+  });
+  await until('every unit to be given back', async () => (await caller().get('/v1/usage')).body.reserved === 0);
+  expect((await caller().get('/v1/usage')).body.used).toBe(before.used);
+  const asked = (await world.vies.journal('FR83404833048')).length;
+  const [event, ...more] = await events(accepted.request_id);
+  expect(more).toEqual([]);
+  const body = JSON.parse(event?.body ?? '');
+  expect(body).toEqual({
+    event: 'check.failed',
+    request_id: accepted.request_id,
+    reason: 'UPSTREAM_NO_ANSWER',
+    last_error: 'MS_UNAVAILABLE',
+  });
+  expect(Object.keys(body)[0]).toBe('event');
+  // An upstream that comes back now comes too late.
+  await world.vies.script('FR83404833048', ['valid']);
+  await world.admin('reconcile');
+  expect((await show(accepted.request_id)).status).toBe('abandoned');
+  expect((await world.vies.journal('FR83404833048')).length).toBe(asked);
+});
+
+test('a 201 is no event', async () => {
+  const { status, body } = await caller().post('/v1/checks', { vat_number: 'NL123456789B01' });
+  expect(status).toBe(201);
+  expect(await events(body.request_id)).toEqual([]);
+  expect(await show(body.request_id)).toMatchObject({
+    status: 'completed',
+    accepted_at: null,
+    give_up_at: null,
+    check: body,
+  });
+});
+
+test("another account's request and check are as unknown as none", async () => {
+  const { body } = await caller().post('/v1/checks', { vat_number: 'EL094259216' }).expect(201);
+  const stranger = world.http(other.live_key);
+  const refused = await Promise.all(
+    [
+      `/v1/requests/${body.request_id}`,
+      `/v1/checks/${body.id}`,
+      `/v1/checks/${body.id}/evidence`,
+      `/v1/requests/${body.id}`,
+    ].map(async (path) => (await stranger.get(path)).body),
+  );
+  const unknown = await Promise.all(
+    [
+      `/v1/requests/${body.id}`,
+      `/v1/requests/req_00000000000000000000000000`,
+      `/v1/requests/req_${'z'.repeat(26)}`,
+      `/v1/requests/${body.request_id.toUpperCase()}`,
+      `/v1/requests/${body.request_id}x`,
+      '/v1/requests/1',
+      '/v1/requests/%00',
+      '/v1/requests/%ff',
+      '/v1/checks/..%2f..%2fhealthz',
+      `/v1/checks/${body.request_id}`,
+    ].map(async (path) => {
+      const answer = await caller().get(path);
+      return [path, answer.status, answer.body.error?.code];
+    }),
+  );
+  expect(new Set(refused.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect(refused[0]).toMatchObject({ error: { code: 'NOT_FOUND' } });
+  for (const answer of unknown) expect(answer).toEqual([answer[0], 404, 'NOT_FOUND']);
+});

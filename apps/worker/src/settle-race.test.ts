@@ -1,0 +1,89 @@
+import {
+  faultSize,
+  issueKeys,
+  NUMBERED_STATES,
+  numberOf,
+  readLedger,
+  startWorld,
+  until,
+  type World,
+} from '@vat/testkit';
+import fc from 'fast-check';
+
+const WINDOW_MS = 300;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({
+    workers: 2,
+    settings: {
+      UPSTREAM_WINDOW: `${WINDOW_MS}ms`,
+      BACKGROUND_GIVE_UP_AFTER: '60s',
+      SWEEP_EVERY: '1s',
+      LOG_LEVEL: 'warn',
+    },
+  });
+}, 60_000);
+afterAll(() => world?.stop());
+
+let numbers = 0;
+const call = async (key: string, vatNumber: string) => {
+  const response = await fetch(`${world.baseUrl()}/v1/checks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ vat_number: vatNumber }),
+  });
+  const body = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, body };
+};
+
+const noneOpen = async () => {
+  const ledger = await readLedger(world);
+  return ledger.open === 0 && ledger;
+};
+
+test('an answer near the end of the window is a 201 or a 202, never both, and is charged and told once', async () => {
+  let checked = 0;
+  let accepted = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ state: fc.constantFrom(...NUMBERED_STATES), latency: fc.integer({ min: 200, max: 400 }) }), {
+        minLength: 25,
+        maxLength: 40,
+      }),
+      async (asks) => {
+        const keys = await issueKeys(world, asks.length);
+        const answers = await Promise.all(
+          asks.map(async ({ state, latency }, i) => {
+            numbers += 1;
+            const vatNumber = numberOf(state, numbers);
+            await world.vies.script(vatNumber, [{ kind: 'valid', latency_ms: latency }]);
+            return call(keys[i] ?? '', vatNumber);
+          }),
+        );
+        expect(answers.map(({ status }) => status).filter((status) => status !== 201 && status !== 202)).toEqual([]);
+        const now201 = answers.filter(({ status }) => status === 201).length;
+        checked += now201;
+        accepted += answers.length - now201;
+        await until('every request to end', noneOpen, 30_000);
+        const ledger = await readLedger(world);
+        expect(ledger).toMatchObject({
+          requests: checked + accepted,
+          completed: checked + accepted,
+          checks: checked + accepted,
+          used: checked + accepted,
+          reserved: 0,
+          accepted,
+          events: accepted,
+          acceptedWithoutOneEvent: 0,
+          needlessEvents: 0,
+          unchargedChecks: 0,
+        });
+      },
+    ),
+    { numRuns: faultSize(4, 40) },
+  );
+  // Neither side of the race may win always, or the test shows nothing.
+  expect(Math.min(checked, accepted)).toBeGreaterThan(5);
+  console.info(`window race: ${checked} answered 201, ${accepted} answered 202`);
+}, 600_000);

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { MEMBER_STATES, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
+import { until } from '@vat/testkit';
+import { insertBacklog } from './insert-backlog.js';
+import type { Ground } from './open-ground.js';
+import { openWorld } from './open-world.js';
+import { readCpuSeconds } from './read-cpu-seconds.js';
+import { type ProfileLine, summarizeProfile } from './summarize-profile.js';
+
+export type SlotsFigures = {
+  workers: number;
+  latency_ms: number;
+  requests: number;
+  /** Answered asks a second in the middle of the run, and the most there can be: slots ÷ latency. */
+  asks_per_s: number;
+  ideal_per_s: number;
+  slot_use: number;
+  /** Checks recorded in the same time; below the asks where recording falls behind. */
+  checks_per_s: number;
+  /** The most asks a member state had in flight; above two would be a fault. */
+  max_in_flight: number;
+  /** CPU seconds a second of each process in the middle of the run; null where there is no /proc. */
+  cpu: Record<string, number | null>;
+  /** CPU milliseconds an ask of all of them. */
+  cpu_ms_per_ask: number | null;
+  /** Only with a profiled worker: where its time went. */
+  profile: ProfileLine[];
+};
+
+/** The middle of a run: the first asks meet cold code, the last ones queues that are already empty. */
+const FROM = 0.2;
+const TO = 0.8;
+
+/**
+ * Works off a backlog over all member states and tells how much of the two slots a state it used. With `profiled` the
+ * workers write CPU profiles, which slow them a little: such a run says where the time goes, not how much.
+ */
+export const measureSlots = async (
+  ground: Ground,
+  { requests, workers, latencyMs, profiled }: { requests: number; workers: number; latencyMs: number; profiled: boolean },
+): Promise<SlotsFigures> => {
+  const profiles = mkdtempSync(path.join(tmpdir(), 'vat-profile-'));
+  const world = await openWorld(latencyMs, { apis: 0, workers: 0 });
+  try {
+    await insertBacklog(world, requests);
+    await world.admin('reconcile');
+    const flags: Record<string, string> = profiled
+      ? { NODE_OPTIONS: `--import=${new URL('record-profile.mjs', import.meta.url).href}`, PROFILE_DIR: profiles }
+      : {};
+    const started = await Promise.all(Array.from({ length: workers }, () => world.startWorker(flags)));
+    const pids: Record<string, number> = { ...ground.pids, upstream: world.viesProcess.pid, bench: process.pid };
+    for (const [n, worker] of started.entries()) pids[`worker ${n + 1}`] = worker.pid;
+
+    const snapshot = async (share: number) => {
+      const answered = await until(
+        `${share * 100} % of the backlog`,
+        async () => {
+          const { totals } = await world.vies.stats();
+          return totals.answered >= share * requests && totals.answered;
+        },
+        300_000,
+      );
+      const at = performance.now();
+      const cpu = Object.entries(pids).map(([name, pid]) => [name, readCpuSeconds(pid, name === 'postgres')] as const);
+      const [recorded] = await world.sql<{ n: number }>('SELECT count(*)::int AS n FROM "check"');
+      return { answered, at, cpu: new Map(cpu), checks: recorded?.n ?? 0 };
+    };
+    const first = await snapshot(FROM);
+    const last = await snapshot(TO);
+    const { states } = await world.vies.stats();
+    await until(
+      'every check to be recorded',
+      async () => {
+        const [left] = await world.sql<{ n: number }>(`SELECT count(*)::int AS n FROM request WHERE state = 'pending'`);
+        return left?.n === 0;
+      },
+      120_000,
+    );
+
+    const seconds = (last.at - first.at) / 1_000;
+    const asks = last.answered - first.answered;
+    const cpu = Object.keys(pids).map((name): [string, number | null] => {
+      const [before, after] = [first.cpu.get(name), last.cpu.get(name)];
+      return [name, typeof before === 'number' && typeof after === 'number' ? round((after - before) / seconds) : null];
+    });
+    const busy = cpu.reduce((sum, [, share]) => sum + (share ?? 0), 0);
+    const ideal = (MEMBER_STATES.length * SLOTS_PER_MEMBER_STATE * 1_000) / latencyMs;
+    if (profiled) await Promise.all(started.map((worker) => worker.stop()));
+    return {
+      workers,
+      latency_ms: latencyMs,
+      requests,
+      asks_per_s: round(asks / seconds),
+      ideal_per_s: round(ideal),
+      slot_use: round(asks / seconds / ideal),
+      checks_per_s: round((last.checks - first.checks) / seconds),
+      max_in_flight: Math.max(...Object.values(states).map((state) => state.max_in_flight)),
+      cpu: Object.fromEntries(cpu),
+      cpu_ms_per_ask: busy > 0 ? round((busy * 1_000 * seconds) / asks) : null,
+      profile: profiled ? summarizeProfile(profiles) : [],
+    };
+  } finally {
+    await world.stop();
+    rmSync(profiles, { recursive: true, force: true });
+  }
+};
+
+const round = (value: number): number => Math.round(value * 1_000) / 1_000;

@@ -1,0 +1,21 @@
+import { startWorld, type World } from '@vat/testkit';
+
+/** The timing of production rather than that of tests; nothing that leaves the machine. */
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  UPSTREAM_WINDOW: '20s',
+  UPSTREAM_ATTEMPT_TIMEOUT: '10s',
+  UPSTREAM_RETRY_DELAYS: '500ms,1s,2s,4s,8s',
+  BACKPRESSURE_AFTER: '5s',
+  BACKGROUND_RETRY_DELAYS: '30s,2m,10m,30m,1h',
+  BACKGROUND_GIVE_UP_AFTER: '24h',
+  SWEEP_EVERY: '10s',
+  ENRICHMENT_SOURCES: 'none',
+};
+
+/** A service with settings as in production and an upstream that answers after `latencyMs`. */
+export const openWorld = async (latencyMs: number, processes: { apis: number; workers: number }): Promise<World> => {
+  const world = await startWorld({ ...processes, settings: PRODUCTION });
+  await world.vies.defaults({ latency_ms: latencyMs });
+  return world;
+};

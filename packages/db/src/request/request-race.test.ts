@@ -1,0 +1,190 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type Admission, type NewRequest, newUuid, periodOf } from '@vat/domain';
+import { type ClonedDatabase, cloneDatabase, faultSize } from '@vat/testkit';
+import fc from 'fast-check';
+import { connectDatabase, type Database } from '../connect-database.js';
+import { acceptRequest } from './accept-request.js';
+import { admitRequest } from './admit-request.js';
+import { endRequest } from './end-request.js';
+import { settleRequest } from './settle-request.js';
+import { releaseOrphans } from './sweep-requests.js';
+
+let cloned: ClonedDatabase;
+let connected: { db: Database; close: () => Promise<void> };
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 20,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-race-test',
+  });
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+const AT = new Date('2026-11-20T10:00:00.000Z');
+const PERIOD = periodOf(AT);
+const JUST_AFTER = new Date(AT.getTime() + 1);
+const LATER = new Date(AT.getTime() + 3_600_000);
+const HASH = createHash('sha256').update('').digest();
+
+const newAccount = async (db: Database): Promise<string> => {
+  const id = randomUUID();
+  await db.$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${id}::uuid, 'Race', 'free', ${AT}::timestamptz)`;
+  return id;
+};
+
+const requestOf = (accountId: string): NewRequest => ({
+  id: newUuid(),
+  accountId,
+  test: false,
+  input: 'DE123456789',
+  memberState: 'DE',
+  national: '123456789',
+  vatNumber: 'DE123456789',
+  requester: null,
+  reference: null,
+  trader: null,
+  entries: [],
+  createdAt: AT,
+  windowEndsAt: AT,
+});
+
+const admission = (request: NewRequest, limit: number, maxPending: number, key: string | null = null): Admission => ({
+  request,
+  quota: { period: PERIOD, limit },
+  maxPending,
+  idempotency: key === null ? null : { key, fingerprint: HASH, lockedUntil: AT, expiredBefore: new Date(0) },
+});
+
+const settle = (db: Database, requestId: string) =>
+  settleRequest(db)({
+    requestId,
+    entries: [],
+    check: {
+      id: newUuid(),
+      vatNumber: 'DE123456789',
+      valid: true,
+      reference: null,
+      checkedAt: AT,
+      bytes: new Uint8Array([123, 125]),
+      hash: HASH,
+    },
+    consumes: true,
+    exchanges: [],
+    event: { id: newUuid(), type: 'check.completed', body: '{}' },
+    deliveryId: newUuid(),
+    now: AT,
+  });
+
+const end = (db: Database, requestId: string) =>
+  endRequest(db)({
+    requestId,
+    reason: 'UPSTREAM_NO_ANSWER',
+    event: { id: newUuid(), type: 'check.failed', body: '{}' },
+    deliveryId: newUuid(),
+    now: AT,
+  });
+
+const accept = (db: Database, id: string, accountId: string, maxPending: number) =>
+  acceptRequest(db)({ id, accountId, now: AT, giveUpAt: LATER, maxPending, evenAnswered: false });
+
+type Facts = { live: number; pending: number; used: number; reserved: number; charged: number };
+const factsOf = async (db: Database, accountId: string): Promise<Facts> => {
+  const [facts] = await db.$queryRaw<Facts[]>`
+    SELECT (SELECT count(*)::int FROM request WHERE account_id = ${accountId}::uuid AND state IN ('waiting', 'pending')) AS live,
+      (SELECT count(*)::int FROM request WHERE account_id = ${accountId}::uuid AND state = 'pending') AS pending,
+      COALESCE((SELECT used FROM usage WHERE account_id = ${accountId}::uuid), 0) AS used,
+      COALESCE((SELECT reserved FROM usage WHERE account_id = ${accountId}::uuid), 0) AS reserved,
+      (SELECT count(*)::int FROM usage_entry WHERE account_id = ${accountId}::uuid) AS charged`;
+  if (!facts) throw new Error('no facts');
+  return facts;
+};
+
+const step = fc.constantFrom('accept', 'settle', 'end', 'orphans' as const);
+
+test('whatever races: the quota and the pending maximum hold, and every request has one end', async () => {
+  const { db } = connected;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 5, maxLength: 40 }),
+      fc.integer({ min: 1, max: 30 }),
+      fc.integer({ min: 1, max: 6 }),
+      async (plans, limit, maxPending) => {
+        const accountId = await newAccount(db);
+        const seen: Facts[] = [];
+        let racing = true;
+        const watching = (async () => {
+          while (racing) seen.push(await factsOf(db, accountId));
+        })();
+        const outcomes = await Promise.all(
+          plans.map(async (plan) => {
+            const request = requestOf(accountId);
+            const admitted = await admitRequest(db)(admission(request, limit, maxPending));
+            if (admitted.kind !== 'admitted') return { admitted: false, ends: 0, acceptances: 0 };
+            const results = await Promise.all(
+              plan.map(async (what) => {
+                if (what === 'accept') return (await accept(db, request.id, accountId, maxPending)).kind;
+                if (what === 'settle') return (await settle(db, request.id)) ? 'ended' : 'late';
+                if (what === 'end') return (await end(db, request.id)) ? 'ended' : 'late';
+                await releaseOrphans(db)(JUST_AFTER, AT, LATER);
+                return 'swept';
+              }),
+            );
+            return {
+              admitted: true,
+              ends: results.filter((result) => result === 'ended' || result === 'too_many_pending').length,
+              acceptances: results.filter((result) => result === 'accepted').length,
+            };
+          }),
+        );
+        racing = false;
+        await watching;
+        const facts = await factsOf(db, accountId);
+        for (const moment of [...seen, facts]) {
+          expect(moment.used + moment.reserved).toBeLessThanOrEqual(limit);
+          expect(moment.pending).toBeLessThanOrEqual(maxPending);
+        }
+        for (const { ends, acceptances } of outcomes) {
+          expect(ends).toBeLessThanOrEqual(1);
+          expect(acceptances).toBeLessThanOrEqual(1);
+        }
+        expect(facts.reserved).toBe(facts.live);
+        expect(facts.used).toBe(facts.charged);
+        const told = await db.$queryRaw<{ n: number; accepted: boolean; ended: boolean }[]>`
+          SELECT accepted_at IS NOT NULL AS accepted, state IN ('completed', 'abandoned') AS ended,
+            (SELECT count(*)::int FROM event e WHERE e.subject_id = r.id) AS n
+          FROM request r WHERE account_id = ${accountId}::uuid`;
+        for (const row of told) expect(row.n).toBe(row.accepted && row.ended ? 1 : 0);
+      },
+    ),
+    { numRuns: faultSize(40, 600) },
+  );
+}, 600_000);
+
+test('a keyed request whose caller was lost is taken over though the account has its maximum pending', async () => {
+  const { db } = connected;
+  const accountId = await newAccount(db);
+  const orphan = requestOf(accountId);
+  await admitRequest(db)(admission(orphan, 100, 2, 'key-1'));
+  expect(await releaseOrphans(db)(JUST_AFTER, AT, LATER)).toBeGreaterThan(0);
+  for (const other of [requestOf(accountId), requestOf(accountId)]) {
+    await admitRequest(db)(admission(other, 100, 5));
+    await accept(db, other.id, accountId, 5);
+  }
+  expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'accepted' });
+  expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'lost_race' });
+});
+
+test('a withdrawn call frees its Idempotency-Key and its unit', async () => {
+  const { db } = connected;
+  const accountId = await newAccount(db);
+  const first = requestOf(accountId);
+  await admitRequest(db)(admission(first, 1, 5, 'key-2'));
+  expect(await accept(db, first.id, accountId, 0)).toEqual({ kind: 'too_many_pending', pending: 0 });
+  expect(await admitRequest(db)(admission(requestOf(accountId), 1, 5, 'key-2'))).toEqual({ kind: 'admitted' });
+});

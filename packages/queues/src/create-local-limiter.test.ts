@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { createLocalLimiter } from './create-local-limiter.js';
+
+const LIMIT = { calls: 10, windowMs: 1_000, holdMs: 80 };
+
+/** Plays calls at the given times and returns when each admitted one went on. */
+const play = (arrivals: number[]): { admitted: number[]; refused: number } => {
+  let clock = 0;
+  const limiter = createLocalLimiter(LIMIT, () => clock);
+  const admitted: number[] = [];
+  let refused = 0;
+  for (const at of arrivals) {
+    clock = at;
+    const decision = limiter.judge('key');
+    if (decision.admitted) admitted.push(at + decision.waitMs);
+    else refused += 1;
+  }
+  return { admitted, refused };
+};
+
+const mostInOneSecond = (times: number[]): number =>
+  Math.max(0, ...times.map((from) => times.filter((time) => time >= from && time < from + 1_000).length));
+
+test('never more than ten go on in any sliding second, however calls arrive', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 260 }), { maxLength: 120 }), (gaps) => {
+      let at = 0;
+      const arrivals = gaps.map((gap) => (at += gap));
+      expect(mostInOneSecond(play(arrivals).admitted)).toBeLessThanOrEqual(10);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('a steady ten a second is never refused, though calls arrive up to 30 ms early or late', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -30, max: 30 }), { minLength: 300, maxLength: 300 }), (jitter) => {
+      const arrivals = jitter.map((ms, n) => 1_000 + n * 100 + ms).sort((a, b) => a - b);
+      expect(play(arrivals).refused).toBe(0);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a refused call does not count, and says how long to wait', () => {
+  let clock = 0;
+  const limiter = createLocalLimiter(LIMIT, () => clock);
+  for (let n = 0; n < 10; n += 1) expect(limiter.judge('key').admitted).toBe(true);
+  clock = 400;
+  for (let n = 0; n < 50; n += 1) expect(limiter.judge('key')).toEqual({ admitted: false, waitMs: 600, remaining: 0 });
+  clock = 1_000;
+  expect(limiter.judge('key')).toEqual({ admitted: true, waitMs: 0, remaining: 0 + 9 });
+});
+
+test('keys do not share their calls', () => {
+  const limiter = createLocalLimiter(LIMIT, () => 0);
+  for (let n = 0; n < 10; n += 1) limiter.judge('one');
+  expect(limiter.judge('one').admitted).toBe(false);
+  expect(limiter.judge('two').admitted).toBe(true);
+});

@@ -1,0 +1,27 @@
+import pg from 'pg';
+import { POSTGRES_VARIABLE, TEMPLATE, worldName } from './test-servers.js';
+
+/** An empty, migrated database of the test's own. */
+export type ClonedDatabase = { url: string; drop: () => Promise<void> };
+
+/** Clones the run's template: for tests of statements that need no processes around them. */
+export const cloneDatabase = async (): Promise<ClonedDatabase> => {
+  const server = process.env[POSTGRES_VARIABLE];
+  if (!server) throw new Error(`${POSTGRES_VARIABLE} is not set: run tests by npm test`);
+  const name = worldName();
+  const run = async (sql: string): Promise<void> => {
+    const url = new URL(server);
+    url.pathname = '/postgres';
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  };
+  await run(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+};

@@ -1,0 +1,44 @@
+import { Redis } from 'ioredis';
+import type { World } from './start-world.js';
+
+/** The world's part of its Redis, which other worlds share. */
+export type WorldRedis = {
+  keys: () => Promise<string[]>;
+  /** Ids of the requests that have a job, in whatever state. */
+  jobs: () => Promise<string[]>;
+  /** What FLUSHALL does to a deployment: every key of this world is gone, and no other. Returns how many there were. */
+  flush: () => Promise<number>;
+  close: () => void;
+};
+
+/** Connects to the Redis of a world. */
+export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRedis => {
+  const redis = new Redis(world.settings.REDIS_URL ?? '', { maxRetriesPerRequest: 1 });
+  redis.on('error', () => undefined);
+  const keys = async (): Promise<string[]> => {
+    const found = new Set<string>();
+    let cursor = '0';
+    do {
+      const [next, some] = await redis.scan(cursor, 'MATCH', `${world.name}:*`, 'COUNT', 1_000);
+      for (const key of some) found.add(key);
+      cursor = next;
+    } while (cursor !== '0');
+    return [...found];
+  };
+  return {
+    keys,
+    jobs: async () =>
+      (await keys()).flatMap((key) => /:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(key)?.[1] ?? []),
+    // In one transaction, as FLUSHALL is: a half-flushed queue is something no operator can cause.
+    flush: async () => {
+      const found = await keys();
+      if (found.length > 0)
+        await redis
+          .multi()
+          .del(...found)
+          .exec();
+      return found.length;
+    },
+    close: () => redis.disconnect(),
+  };
+};
