@@ -5,8 +5,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { prepare } from './prepare.mjs';
 import { ROOT } from './prepare/root.mjs';
+import { prepare } from './prepare.mjs';
 
 const PROGRAM = path.join(ROOT, 'apps/admin/dist/main.js');
 
@@ -45,7 +45,8 @@ const completeSettings = async (env) => {
   if (!database) giveUp(`nothing runs on ${dataDir}: npm start first, or set DATABASE_URL and REDIS_URL`);
   // A database of somebody else's must not be worked on with this stack's Redis, nor with its key.
   const isOurs = database === run.database_url;
-  if (isOurs && !(await answers(database))) giveUp(`the stack of ${dataDir} does not run any more (its Postgres is away): npm start`);
+  if (isOurs && !(await answers(database)))
+    giveUp(`the stack of ${dataDir} does not run any more (its Postgres is away): npm start`);
   const redis = env['REDIS_URL'] || (isOurs ? run.redis_url : undefined);
   if (!redis) giveUp('DATABASE_URL is set and REDIS_URL is not: set both, or none to use the running stack');
   const secret = env['SECRET_KEY'] || (isOurs ? readText(path.join(dataDir, 'secret_key')) : '');

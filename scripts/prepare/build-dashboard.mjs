@@ -38,7 +38,9 @@ export const buildDashboard = async () => {
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return false;
   const npm = process.env['npm_execpath'];
   const [file, ...args] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];
-  await runProgram('the build of the dashboard', file ?? 'npm', [...args, 'run', '--silent', 'build'], { cwd: DASHBOARD });
+  await runProgram('the build of the dashboard', file ?? 'npm', [...args, 'run', '--silent', 'build'], {
+    cwd: DASHBOARD,
+  });
   writeFileSync(STAMP, wanted);
   return true;
 };

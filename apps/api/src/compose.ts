@@ -48,6 +48,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const { db, close: closeDatabase } = connectDatabase({
     url: settings.DATABASE_URL,
     maxConnections: 20,
+    keepOpen: 20,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     connectTimeoutMs: QUERY_TIMEOUT_MS,
     applicationName: 'vat-api',

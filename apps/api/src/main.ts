@@ -31,7 +31,7 @@ const main = (): void => {
     const { port } = server.address() as AddressInfo;
     return (
       settings.BASE_URL?.replace(/\/+$/, '') ??
-      `http://${settings.HOST === '0.0.0.0' ? 'localhost' : settings.HOST}:${port}`
+      `http://${settings.HOST === '0.0.0.0' ? '127.0.0.1' : settings.HOST}:${port}`
     );
   };
   const { app, close } = compose(settings, log, stop.signal, baseUrl);

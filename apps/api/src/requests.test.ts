@@ -107,6 +107,21 @@ test('a request without an answer is abandoned in time, gives its unit back and 
   expect((await world.vies.journal('FR83404833048')).length).toBe(asked);
 });
 
+test('a request in the background holds its unit, and gives it back when it is abandoned', async () => {
+  const { account_id: id } = await world.newAccount({ quota: '1' });
+  const caller = await crowd(world, id);
+  await world.vies.script('ATU13585628', [DOWN]);
+  const accepted = await caller().post('/v1/checks', { vat_number: 'ATU13585628' });
+  expect(accepted.status).toBe(202);
+  expect((await caller().get('/v1/usage')).body).toMatchObject({ used: 0, reserved: 1 });
+  const second = await caller().post('/v1/checks', { vat_number: 'FI20774740' });
+  expect([second.status, second.body.error.code]).toEqual([429, 'QUOTA_EXCEEDED']);
+  await until('the unit to be given back', async () => (await caller().get('/v1/usage')).body.reserved === 0);
+  expect((await caller().get('/v1/usage')).body.used).toBe(0);
+  const third = await caller().post('/v1/checks', { vat_number: 'FI20774740' });
+  expect([201, 202]).toContain(third.status);
+});
+
 test('a 201 is no event', async () => {
   const { status, body } = await caller().post('/v1/checks', { vat_number: 'NL123456789B01' });
   expect(status).toBe(201);

@@ -77,7 +77,8 @@ describe('an upstream that', () => {
     async (kind, number, _, outcomes) => {
       const answer = answers.get(kind);
       expect(answer?.status).toBe(202);
-      expect(outcomes).toContain(viesEntry(answer?.body)?.outcome);
+      // An ask that is open when the window ends has timed out, whatever the asks before it got.
+      expect([...outcomes, 'timeout']).toContain(viesEntry(answer?.body)?.outcome);
       const request = await completed(answer?.body.request_id);
       expectWindow(request);
       expect(request.check).toMatchObject({ vat_number: numberOf(number), valid: true, verdict: 'valid' });

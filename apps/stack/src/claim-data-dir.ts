@@ -55,7 +55,9 @@ const create = (file: string, lock: Lock): boolean => {
 };
 
 const refusal = ({ pid }: Lock, dataDir: string): StartupError =>
-  new StartupError(`another npm start (pid ${pid}) runs on DATA_DIR ${dataDir}: end it, or choose another DATA_DIR and PORT`);
+  new StartupError(
+    `another npm start (pid ${pid}) runs on DATA_DIR ${dataDir}: end it, or choose another DATA_DIR and PORT`,
+  );
 
 /**
  * Claims `dataDir` for this process. A claim whose holder is dead is taken over: children of it that still drain are asked to

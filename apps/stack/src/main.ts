@@ -7,5 +7,6 @@ const commands = stackCommands({
   node: process.execPath,
   development: process.argv.includes('--development'),
 });
-const endWithParent = process.env['npm_lifecycle_event'] !== undefined;
-process.exit(await runStack({ env: process.env, commands, endWithParent }));
+const { env } = process;
+const endWithParent = env['npm_lifecycle_event'] !== undefined;
+process.exit(await runStack({ env, commands, endWithParent }));

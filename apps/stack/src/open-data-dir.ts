@@ -13,6 +13,8 @@ export const openDataDir = (folder: string): string => {
     return dataDir;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new StartupError(`DATA_DIR ${path.resolve(folder)} cannot be written (${code ?? message}): choose another one`);
+    throw new StartupError(
+      `DATA_DIR ${path.resolve(folder)} cannot be written (${code ?? message}): choose another one`,
+    );
   }
 };

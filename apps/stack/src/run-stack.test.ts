@@ -9,6 +9,7 @@ import type { RunState } from './run-file.js';
 import { fakeApps } from './testing/fake-apps.js';
 import { until } from './testing/until.js';
 
+const searchPath = [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(path.delimiter);
 const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
 
 // Whole stacks, each under a process of its own.
@@ -47,17 +48,21 @@ describe('runStack', () => {
       const { api, worker, admin } = ${JSON.stringify({ api, worker, admin: admin([]) })};
       const commands = { api, worker, admin: (args) => ({ ...admin, args: [...admin.args, ...args] }), saysReady: true };
       process.exit(await runStack({ env: process.env, commands, endWithParent: process.env.UNDER === 'sh' }));`;
-    const command = [process.execPath, '--conditions=development', '--import', 'tsx', '--input-type=module', '-e', source];
+    const command = [
+      process.execPath,
+      '--conditions=development',
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      source,
+    ];
     // "; exit" keeps any shell from replacing itself with its last command.
     const [file = '', ...args] = env['UNDER'] === 'sh' ? ['/bin/sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
-    const child = spawn(
-      file,
-      args,
-      {
-        env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: String(port), EVENTS: apps.eventsFile, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    const child = spawn(file, args, {
+      env: { PATH: searchPath, DATA_DIR: dataDir, PORT: String(port), EVENTS: apps.eventsFile, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const text = { stdout: '', stderr: '' };
     child.stdout.on('data', (chunk) => {
       text.stdout += String(chunk);
@@ -78,20 +83,25 @@ describe('runStack', () => {
   const pidsOf = ({ pids }: RunState) => [pids.postgres ?? 0, pids.redis ?? 0, pids.api, ...pids.workers];
   const alive = (pids: number[]) => pids.filter((pid) => inspectProcess(pid) !== null);
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends everything in order and with 0 on %s, which may come twice at once', async (signal) => {
-    const { child, state, stderr } = await ready();
-    const began = Date.now();
-    child.kill(signal);
-    child.kill(signal);
-    expect(await once(child, 'exit')).toEqual([0, null]);
-    expect(Date.now() - began).toBeLessThan(15_000);
-    expect(alive(pidsOf(state))).toEqual([]);
-    expect(apps.events().filter((event) => event.includes('terminated')).sort()).toEqual([
-      'api terminated redis=up postgres=up',
-      'worker terminated redis=up postgres=up',
-    ]);
-    expect(stderr()).toMatch(/^\[stack\] stopping: [^\n]*\n$/);
-  });
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'ends everything in order and with 0 on %s, which may come twice at once',
+    async (signal) => {
+      const { child, state, stderr } = await ready();
+      const began = Date.now();
+      child.kill(signal);
+      child.kill(signal);
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      expect(Date.now() - began).toBeLessThan(15_000);
+      expect(alive(pidsOf(state))).toEqual([]);
+      expect(
+        apps
+          .events()
+          .filter((event) => event.includes('terminated'))
+          .sort(),
+      ).toEqual(['api terminated redis=up postgres=up', 'worker terminated redis=up postgres=up']);
+      expect(stderr()).toMatch(/^\[stack\] stopping: [^\n]*\n$/);
+    },
+  );
 
   it('starts on the same directory and port after kill -9 of everything', async () => {
     const first = await ready();

@@ -46,9 +46,18 @@ export const seedDemo = async ({ dataDir, database, created, admin, say }: SeedD
   if (kept) return kept;
   const email = 'demo@example.com';
   const password = `demo-${randomBytes(9).toString('base64url')}`;
-  const made = await admin(
-    ['account', 'create', '--name', 'Demo', '--email', email, '--password', password, '--plan', 'business'],
-  );
+  const made = await admin([
+    'account',
+    'create',
+    '--name',
+    'Demo',
+    '--email',
+    email,
+    '--password',
+    password,
+    '--plan',
+    'business',
+  ]);
   if (!made.ok) {
     say(`no demo account was made: ${complaintIn(made.stdout || made.stderr)}`);
     return null;

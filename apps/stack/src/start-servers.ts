@@ -1,5 +1,4 @@
-import { type EmbeddedServer, startPostgres, startRedis } from '@vat/embedded';
-import { checkDatabase, checkRedis } from './check-servers.js';
+import { type EmbeddedServer, reachPostgres, reachRedis, startPostgres, startRedis } from '@vat/embedded';
 import { type Kept, keepAlive } from './keep-alive.js';
 import type { StackSettings } from './read-settings.js';
 import { StartupError } from './startup-error.js';
@@ -22,10 +21,7 @@ export type StackServer = { url: string; kept: Kept | null; created: boolean };
  * Throws StartupError.
  */
 export const startServers = async ({ settings, dataDir, env, say, changed, signal }: StartServers) => {
-  const embedded = async (
-    name: string,
-    start: (port?: number) => Promise<EmbeddedServer>,
-  ): Promise<StackServer> => {
+  const embedded = async (name: string, start: (port?: number) => Promise<EmbeddedServer>): Promise<StackServer> => {
     const first = await start();
     // The port stays: the children hold it in their addresses.
     const kept = keepAlive({ name, first, restart: () => start(first.port), changed, say });
@@ -39,16 +35,18 @@ export const startServers = async ({ settings, dataDir, env, say, changed, signa
   const [postgres, redis] = await Promise.allSettled([
     DATABASE_URL === undefined
       ? embedded('Postgres', (port) => startPostgres({ dataDir, port, log: say }))
-      : given(DATABASE_URL, checkDatabase),
+      : given(DATABASE_URL, reachPostgres),
     REDIS_URL === undefined
       ? embedded('Redis', (port) => startRedis({ dataDir, port, env, log: say, signal }))
-      : given(REDIS_URL, checkRedis),
+      : given(REDIS_URL, reachRedis),
   ]);
   if (postgres.status === 'fulfilled' && redis.status === 'fulfilled') {
     return { postgres: postgres.value, redis: redis.value };
   }
   for (const result of [redis, postgres]) if (result.status === 'fulfilled') await result.value.kept?.stop();
   signal.throwIfAborted();
-  const failures = [postgres, redis].flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
+  const failures = [postgres, redis].flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as Error] : [],
+  );
   throw new StartupError(failures.map(({ message }) => message).join('\n'));
 };

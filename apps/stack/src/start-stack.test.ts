@@ -1,16 +1,17 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { once } from 'node:events';
 import os from 'node:os';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import { findFreePort, inspectProcess, isPortFree, startRedis } from '@vat/embedded';
-import type { RunState } from './run-file.js';
 import { readSettings } from './read-settings.js';
+import type { RunState } from './run-file.js';
 import { type Stack, startStack } from './start-stack.js';
 import { fakeApps } from './testing/fake-apps.js';
 import { until } from './testing/until.js';
 
+const searchPath = [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(path.delimiter);
 const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
 
 // Whole stacks: two servers and three programs each.
@@ -43,7 +44,13 @@ describe('startStack', () => {
 
   const never = new AbortController().signal;
   const start = async (env: NodeJS.ProcessEnv = {}, signal = never, force = never) => {
-    const full = { PATH: process.env['PATH'], DATA_DIR: dataDir, EVENTS: apps.eventsFile, PORT: String(await findFreePort()), ...env };
+    const full = {
+      PATH: searchPath,
+      DATA_DIR: dataDir,
+      EVENTS: apps.eventsFile,
+      PORT: String(await findFreePort()),
+      ...env,
+    };
     const stack = await startStack({
       ...{ settings: readSettings(full), env: full, commands: apps.commands, signal, force },
       say: (line) => said.push(line),
@@ -51,7 +58,10 @@ describe('startStack', () => {
     stacks.push(stack);
     return stack;
   };
-  const running = () => JSON.parse(readFileSync(path.join(dataDir, 'run.json'), 'utf8')) as Required<RunState> & { pids: { postgres: number; redis: number } };
+  const running = () =>
+    JSON.parse(readFileSync(path.join(dataDir, 'run.json'), 'utf8')) as Required<RunState> & {
+      pids: { postgres: number; redis: number };
+    };
   const pidsOf = ({ pids }: ReturnType<typeof running>) => [pids.postgres, pids.redis, pids.api, ...pids.workers];
 
   it('brings everything up in order, says where it is, and ends it in order', async () => {
@@ -126,7 +136,9 @@ describe('startStack', () => {
     process.kill(before.pids.workers[0] ?? 0, 'SIGSTOP');
     // Whoever mistook "held" for "dead" would have acted by the time a killed one is back.
     process.kill(before.pids.api, 'SIGKILL');
-    const after = await until('the api is back', () => (running().pids.api !== before.pids.api ? running() : undefined));
+    const after = await until('the api is back', () =>
+      running().pids.api !== before.pids.api ? running() : undefined,
+    );
     expect(after.pids).toMatchObject({ redis: before.pids.redis, workers: before.pids.workers });
     const began = Date.now();
     process.kill(before.pids.redis, 'SIGCONT');
@@ -143,7 +155,11 @@ describe('startStack', () => {
   });
 
   it('takes over a claim whose pid belongs to somebody else by now', async () => {
-    const claim = { pid: process.pid, started: 'at another time', children: [{ pid: process.pid, started: 'at another time' }] };
+    const claim = {
+      pid: process.pid,
+      started: 'at another time',
+      children: [{ pid: process.pid, started: 'at another time' }],
+    };
     writeFileSync(path.join(dataDir, 'stack.lock'), JSON.stringify(claim));
     writeFileSync(path.join(dataDir, 'run.json'), '{}');
     await start();
@@ -162,28 +178,47 @@ describe('startStack', () => {
       },
       /^port \d+ on 127\.0\.0\.1 is in use: /,
     ],
-    ['a host that is not here', async () => ({ HOST: '192.0.2.1' }), /HOST 192\.0\.2\.1 is not an address of this machine/],
-    ['a DATA_DIR below a file', async () => ({ DATA_DIR: path.join(apps.eventsFile, 'data') }), /DATA_DIR .* cannot be written \(ENOTDIR\)/],
+    [
+      'a host that is not here',
+      async () => ({ HOST: '192.0.2.1' }),
+      /HOST 192\.0\.2\.1 is not an address of this machine/,
+    ],
+    [
+      'a DATA_DIR below a file',
+      async () => ({ DATA_DIR: path.join(apps.eventsFile, 'data') }),
+      /DATA_DIR .* cannot be written \(ENOTDIR\)/,
+    ],
     [
       'a DATABASE_URL that nobody answers',
       async () => ({ DATABASE_URL: `postgresql://u:hidden@127.0.0.1:${await findFreePort()}/vat` }),
       /^DATABASE_URL \(127\.0\.0\.1:\d+\/vat\) does not answer: .*ECONNREFUSED/,
     ],
-    ['a DATABASE_URL of another kind', async () => ({ DATABASE_URL: 'mysql://u:hidden@h/vat' }), /DATABASE_URL: expected an address like postgresql/],
+    [
+      'a DATABASE_URL of another kind',
+      async () => ({ DATABASE_URL: 'mysql://u:hidden@h/vat' }),
+      /DATABASE_URL: expected an address like postgresql/,
+    ],
     [
       'a REDIS_URL that nobody answers',
       async () => ({ REDIS_URL: `redis://:hidden@127.0.0.1:${await findFreePort()}/0` }),
       /^REDIS_URL \(127\.0\.0\.1:\d+\/0\) does not answer: .*ECONNREFUSED/,
     ],
     ['a failing migration', async () => ({ FAIL: 'migrate' }), /^the migrations failed:\nit is broken/],
-    ['an api that cannot work', async () => ({ FAIL: 'api' }), /^api ended 3 times before it was ready \(exit code 7\)/],
+    [
+      'an api that cannot work',
+      async () => ({ FAIL: 'api' }),
+      /^api ended 3 times before it was ready \(exit code 7\)/,
+    ],
   ])('gives up with one clear message on %s, and leaves nothing running', async (_what, makeEnv, message) => {
     const failure = await start(await makeEnv()).catch((error: Error) => error);
     expect(failure).toMatchObject({ name: 'StartupError', message: expect.stringMatching(message) });
     expect((failure as Error).message).not.toContain('hidden');
     expect(existsSync(path.join(dataDir, 'stack.lock'))).toBe(false);
     expect(existsSync(path.join(dataDir, 'run.json'))).toBe(false);
-    for (const { port } of ['postgres', 'redis'].map((name) => path.join(dataDir, `${name}.json`)).filter((file) => existsSync(file)).map((file) => JSON.parse(readFileSync(file, 'utf8')) as { port: number })) {
+    for (const { port } of ['postgres', 'redis']
+      .map((name) => path.join(dataDir, `${name}.json`))
+      .filter((file) => existsSync(file))
+      .map((file) => JSON.parse(readFileSync(file, 'utf8')) as { port: number })) {
       expect(await isPortFree(port)).toBe(true);
     }
   });
@@ -192,7 +227,12 @@ describe('startStack', () => {
     const stack = await start();
     const { database_url, redis_url } = running();
     const other = path.join(home, 'other');
-    const own = await start({ DATA_DIR: other, DATABASE_URL: database_url, REDIS_URL: redis_url, ACCOUNT_EXISTS: 'yes' });
+    const own = await start({
+      DATA_DIR: other,
+      DATABASE_URL: database_url,
+      REDIS_URL: redis_url,
+      ACCOUNT_EXISTS: 'yes',
+    });
     expect(said).toEqual(['no demo account was made: that account exists']);
     expect(own.welcome).toMatch(/No demo account here/);
     const state = JSON.parse(readFileSync(path.join(other, 'run.json'), 'utf8')) as RunState;

@@ -56,7 +56,7 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
   const { settings, env, commands, say, signal, force, backoff } = options;
   // As many listen as there are processes; that is no leak.
   setMaxListeners(0, signal, force);
-  const undo: (() => Promise<unknown> | void)[] = [];
+  const undo: (() => unknown)[] = [];
   let announceStop: () => void = () => undefined;
   const stop = async (): Promise<void> => {
     announceStop();
@@ -83,7 +83,13 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
     const baseUrl = deriveBaseUrl(settings);
     const shared: NodeJS.ProcessEnv = {
       ...{ NODE_ENV: 'production', ...env },
-      ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url, BASE_URL: baseUrl, HOST: settings.HOST, PORT: String(settings.PORT) },
+      ...{
+        DATABASE_URL: postgres.url,
+        REDIS_URL: redis.url,
+        BASE_URL: baseUrl,
+        HOST: settings.HOST,
+        PORT: String(settings.PORT),
+      },
       SECRET_KEY: keepSecretKey(dataDir, settings.SECRET_KEY),
     };
     const admin = (args: string[]) => runAdmin({ command: commands.admin(args), env: shared, signal });

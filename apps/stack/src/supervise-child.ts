@@ -40,7 +40,14 @@ export const superviseChild = ({ name, start, changed, say, backoff }: Supervise
     });
     return child;
   };
-  const kept = keepAlive({ name, first: launch(), restart: async () => launch(), changed, say, ...(backoff && { backoff }) });
+  const kept = keepAlive({
+    name,
+    first: launch(),
+    restart: async () => launch(),
+    changed,
+    say,
+    ...(backoff && { backoff }),
+  });
   return {
     ...kept,
     untilReady: async (signal) => {

@@ -54,7 +54,10 @@ import {
 import { answerSandbox, createViesClient } from '@vat/vies';
 import { createPacing } from './pacing.js';
 import { askUpstream, splitVatNumber } from './processors/ask-upstream.js';
+import { keepAnswer } from './processors/keep-answer.js';
+import { recordCheck } from './processors/record-check.js';
 import { settleCheck } from './processors/settle-check.js';
+import { createRecordings } from './recordings.js';
 
 /** The settings a worker process reads. */
 export const WORKER_SETTINGS = [
@@ -153,10 +156,23 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   /** Hints are lost without harm: the API polls. */
   const hint = (job: RequestJob) =>
     job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined);
+  const recordings = createRecordings((error) =>
+    log.warn('An answer was not stored; the sweep asks again.', errorFields(error)),
+  );
   const enqueueSettle = (job: RequestJob) =>
     producer
       .enqueue({ definition: settleQueue, payload: job })
       .catch((error: unknown) => log.warn('A settlement was not enqueued; the sweep will.', errorFields(error)));
+
+  const record = recordCheck({
+    hashCheck,
+    newSalt: () => randomBytes(16).toString('hex'),
+    settleRequest: settleRequest(db),
+    hint,
+    now,
+    log,
+  });
+  const keep = keepAnswer({ sources: enrichment.sources, storeAsk: storeAsk(db), recordCheck: record, enqueueSettle });
 
   const askVies = (request: CheckRequest, signal: AbortSignal): ReturnType<AskUpstream> =>
     vies.ask(
@@ -197,6 +213,8 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
       findRequest: find,
       ask: memberState === null ? askSandbox : askVies,
       storeAsk: storeAsk(db),
+      keepAnswer: keep,
+      recordings,
       endRequest: end,
       enqueueSettle,
       hint,
@@ -240,19 +258,7 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   if (roles.includes('checks')) {
     for (const memberState of states) serve(upstreamQueue(memberState), asking(memberState));
     serve(sandboxQueue, asking(null));
-    serve(
-      settleQueue,
-      settleCheck({
-        findRequest: find,
-        sources: enrichment.sources,
-        hashCheck,
-        newSalt: () => randomBytes(16).toString('hex'),
-        settleRequest: settleRequest(db),
-        hint,
-        now,
-        log,
-      }),
-    );
+    serve(settleQueue, settleCheck({ findRequest: find, sources: enrichment.sources, recordCheck: record }));
   }
   if (roles.includes('maintenance')) {
     const expire = deleteExpiredKeys(db);
@@ -291,6 +297,7 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
       },
     },
     { name: 'priming', stop: primed.close },
+    { name: 'recordings', stop: recordings.drain },
     { name: 'consumers', stop: async () => void (await Promise.all(consumers.map((consumer) => consumer.close()))) },
   ];
   const ready = async () => {

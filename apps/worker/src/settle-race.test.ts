@@ -61,7 +61,8 @@ test('an answer near the end of the window is a 201 or a 202, never both, and is
             return call(keys[i] ?? '', vatNumber);
           }),
         );
-        expect(answers.map(({ status }) => status).filter((status) => status !== 201 && status !== 202)).toEqual([]);
+        expect(world.apis.flatMap((api) => api.lines())).toEqual([]);
+        expect(answers.filter(({ status }) => status !== 201 && status !== 202)).toEqual([]);
         const now201 = answers.filter(({ status }) => status === 201).length;
         checked += now201;
         accepted += answers.length - now201;
@@ -81,9 +82,10 @@ test('an answer near the end of the window is a 201 or a 202, never both, and is
         });
       },
     ),
-    { numRuns: faultSize(4, 40) },
+    // Shrinking would run whole worlds of calls over and over.
+    { numRuns: faultSize(4, 40), endOnFailure: true },
   );
   // Neither side of the race may win always, or the test shows nothing.
   expect(Math.min(checked, accepted)).toBeGreaterThan(5);
-  console.info(`window race: ${checked} answered 201, ${accepted} answered 202`);
+  process.stdout.write(`window race: ${checked} answered 201, ${accepted} answered 202\n`);
 }, 600_000);

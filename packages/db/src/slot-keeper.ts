@@ -21,6 +21,7 @@ export type SlotKeeper = {
  */
 export const slotKeeper = (url: string, onError: (error: Error) => void): SlotKeeper => {
   let connection: Promise<Connection> | null = null;
+  let current: pg.Client | null = null;
 
   const connect = async (): Promise<Connection> => {
     const client = new pg.Client({
@@ -33,25 +34,33 @@ export const slotKeeper = (url: string, onError: (error: Error) => void): SlotKe
       options:
         '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c idle_session_timeout=0',
     });
+    current = client;
     const broken = new AbortController();
     const drop = (error?: Error) => {
       if (broken.signal.aborted) return;
       broken.abort(error ?? new Error('the slot connection ended'));
-      connection = null;
+      // A late word of an old connection must not make its successor forgotten, with the slots that one holds.
+      if (current === client) {
+        current = null;
+        connection = null;
+      }
       if (error) onError(error);
     };
     client.on('error', drop);
     client.on('end', () => drop());
-    await client.connect();
+    try {
+      await client.connect();
+    } catch (error) {
+      drop();
+      client.end().catch(() => undefined);
+      throw error;
+    }
     return { client, held: new Set(), lost: broken.signal, drop };
   };
 
   return {
     take: async (memberState) => {
-      connection ??= connect().catch((error: unknown) => {
-        connection = null;
-        throw error;
-      });
+      connection ??= connect();
       const { client, held, lost, drop } = await connection;
       const first = MEMBER_STATES.indexOf(memberState) * SLOTS_PER_MEMBER_STATE;
       for (let slot = first; slot < first + SLOTS_PER_MEMBER_STATE; slot += 1) {
@@ -98,4 +107,55 @@ export const slotKeeper = (url: string, onError: (error: Error) => void): SlotKe
   };
 };
 
-type Connection = { client: pg.Client; held: Set<number>; lost: AbortSignal; drop: (error?: Error) => void };
+type Word = { slot: number; take: boolean };
+
+type Connection = {
+  client: pg.Client;
+  held: Set<number>;
+  lost: AbortSignal;
+  /** Takes or gives back one slot, in the order of the calls; whether it was free. A failure drops the connection. */
+  say: (word: Word) => Promise<boolean>;
+};
+
+const TAKE_AND_GIVE_BACK = `
+  SELECT CASE WHEN take THEN pg_try_advisory_lock($1, slot) ELSE pg_advisory_unlock($1, slot) END AS done
+  FROM unnest($2::int[], $3::bool[]) AS word(slot, take)`;
+
+/**
+ * Says over one connection what all member states have to say: while one statement is under way the next words gather,
+ * so that under load one round trip serves many of them, and none waits for more than one before it.
+ */
+const converse = (client: pg.Client, drop: (error: Error) => void): Connection['say'] => {
+  type Open = Word & { resolve: (done: boolean) => void; reject: (error: Error) => void };
+  let gathered: Open[] = [];
+  let speaking = false;
+
+  const speak = async () => {
+    speaking = true;
+    while (gathered.length > 0) {
+      const words = gathered;
+      gathered = [];
+      try {
+        const { rows } = await client.query<{ done: boolean }>({
+          name: 'vat_slots',
+          text: TAKE_AND_GIVE_BACK,
+          values: [SLOT_LOCKS, words.map(({ slot }) => slot), words.map(({ take }) => take)],
+        });
+        for (const [n, word] of words.entries()) word.resolve(rows[n]?.done === true);
+      } catch (error) {
+        // Whether a lock was granted is unknown: only the end of the session makes it free for certain.
+        const reason = error instanceof Error ? error : new Error(String(error));
+        drop(reason);
+        client.end().catch(() => undefined);
+        for (const word of words) word.reject(reason);
+      }
+    }
+    speaking = false;
+  };
+
+  return (word) =>
+    new Promise((resolve, reject) => {
+      gathered.push({ ...word, resolve, reject });
+      if (!speaking) void speak();
+    });
+};

@@ -42,7 +42,8 @@ export const adoptPostgres = async (
     }
     const state = left.port > 0 ? await probePostgres({ port: left.port, password }) : 'starting';
     if (state === 'serving') return { pid: left.pid, port: left.port };
-    if (state === 'foreign') throw new Error(`a Postgres runs on ${cluster} that does not take the password kept beside it`);
+    if (state === 'foreign')
+      throw new Error(`a Postgres runs on ${cluster} that does not take the password kept beside it`);
     hanging = state === 'hanging' ? hanging + 1 : 0;
     if (hanging >= HANGING_PROBES) process.kill(left.pid, 'SIGKILL');
     await wait(50);

@@ -17,7 +17,9 @@ const canRun = (native: string, uid: number): boolean => {
   // EPERM and EINVAL: this root may not change its uid at all, as in some containers.
   const { code } = (run.error ?? {}) as NodeJS.ErrnoException;
   if (code === 'EPERM' || code === 'EINVAL') {
-    throw new Error('Postgres refuses to run as root, and this root cannot start it as another user: set DATABASE_URL, or start as a user');
+    throw new Error(
+      'Postgres refuses to run as root, and this root cannot start it as another user: set DATABASE_URL, or start as a user',
+    );
   }
   return run.status === 0;
 };
@@ -35,7 +37,10 @@ const chooseCluster = (dataDir: string, uid: number): string => {
   const reachable = isReachable(inside, uid);
   if (isNew) rmSync(inside, { recursive: true });
   if (reachable) return inside;
-  if (!isNew) throw new Error(`uid ${uid}, which owns ${inside}, cannot reach it: start as that user, or choose another DATA_DIR`);
+  if (!isNew)
+    throw new Error(
+      `uid ${uid}, which owns ${inside}, cannot reach it: start as that user, or choose another DATA_DIR`,
+    );
   return path.join(openPostgresShelter().instance(dataDir, uid), 'postgres');
 };
 

@@ -29,7 +29,10 @@ const aptOptions = (state: string, status: string): string[] =>
     ...['Acquire::Retries=1', 'Acquire::http::Timeout=10', 'Acquire::https::Timeout=10', 'APT::Update::Error-Mode=any'],
   ].flatMap((option) => ['-o', option]);
 
-const unpack = async (state: string, { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal }): Promise<void> => {
+const unpack = async (
+  state: string,
+  { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<void> => {
   for (const folder of ['lists/partial', 'cache/archives/partial', 'root']) {
     mkdirSync(path.join(state, folder), { recursive: true });
   }

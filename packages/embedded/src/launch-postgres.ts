@@ -12,9 +12,20 @@ const READY_MS = 60_000;
 
 const settings = (durable: boolean): string[] =>
   [
-    ...['timezone=UTC', 'log_timezone=UTC', 'max_connections=300', 'shared_buffers=128MB', 'listen_addresses=127.0.0.1'],
+    ...[
+      'timezone=UTC',
+      'log_timezone=UTC',
+      'max_connections=300',
+      'shared_buffers=128MB',
+      'listen_addresses=127.0.0.1',
+    ],
     // "terse" keeps DETAIL lines, which quote rows, out of the log.
-    ...['unix_socket_directories=', 'logging_collector=off', 'log_error_verbosity=terse', 'password_encryption=scram-sha-256'],
+    ...[
+      'unix_socket_directories=',
+      'logging_collector=off',
+      'log_error_verbosity=terse',
+      'password_encryption=scram-sha-256',
+    ],
     ...(durable ? ['fsync=on'] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
   ].flatMap((setting) => ['-c', setting]);
 

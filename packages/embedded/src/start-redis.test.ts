@@ -45,7 +45,9 @@ describe('startRedis', () => {
 
   it('serves with what queues need: append-only file, no eviction, a password', async () => {
     const server = await start({ dataDir: newFolder() });
-    const config = await ask(server.url, (redis) => redis.config('GET', 'appendonly', 'maxmemory-policy', 'save', 'bind'));
+    const config = await ask(server.url, (redis) =>
+      redis.config('GET', 'appendonly', 'maxmemory-policy', 'save', 'bind'),
+    );
     expect(config).toEqual(
       expect.arrayContaining(['appendonly', 'yes', 'maxmemory-policy', 'noeviction', 'save', '', 'bind', '127.0.0.1']),
     );
@@ -119,7 +121,10 @@ describe('startRedis', () => {
     const calls = path.join(folder, 'calls');
     mkdirSync(path.join(folder, 'bin'));
     const fake = path.join(folder, 'bin/redis-server');
-    writeFileSync(fake, `#!/bin/sh\necho "$1" >> ${calls}\n[ "$1" = --version ] && exit 0\necho "the one on PATH" >&2; exit 3\n`);
+    writeFileSync(
+      fake,
+      `#!/bin/sh\necho "$1" >> ${calls}\n[ "$1" = --version ] && exit 0\necho "the one on PATH" >&2; exit 3\n`,
+    );
     chmodSync(fake, 0o755);
     await expect(
       startRedis({ dataDir: path.join(folder, 'data'), env: { PATH: `${folder}/bin:/usr/bin:/bin` } }),
@@ -129,8 +134,12 @@ describe('startRedis', () => {
   it('says what to do when there is neither a server nor a way to fetch one', async () => {
     const folder = newFolder();
     const env = { PATH: folder };
-    await expect(startRedis({ dataDir: folder, env })).rejects.toThrow(/there is no apt here.*apt install.*brew.*REDIS_URL.*docker/);
-    writeFileSync(path.join(folder, 'apt-get'), '#!/bin/sh\necho "E: Temporary failure resolving" >&2\nexit 100\n', { mode: 0o755 });
+    await expect(startRedis({ dataDir: folder, env })).rejects.toThrow(
+      /there is no apt here.*apt install.*brew.*REDIS_URL.*docker/,
+    );
+    writeFileSync(path.join(folder, 'apt-get'), '#!/bin/sh\necho "E: Temporary failure resolving" >&2\nexit 100\n', {
+      mode: 0o755,
+    });
     await expect(startRedis({ dataDir: folder, env })).rejects.toThrow(/could not be fetched \(E: Temporary failure/);
   });
 });

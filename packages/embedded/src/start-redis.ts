@@ -96,7 +96,12 @@ export const startRedis = async ({
     return asServer(remembered, left, waitForExit(left), true);
   }
 
-  const binary = await chooseRedis({ binDir: path.resolve(binDir ?? path.join(dataDir, 'redis-bin')), env, log, signal });
+  const binary = await chooseRedis({
+    binDir: path.resolve(binDir ?? path.join(dataDir, 'redis-bin')),
+    env,
+    log,
+    signal,
+  });
   const lastIsFree = remembered.port > 0 && (await isPortFree(remembered.port));
   let access = { ...remembered, port: port ?? (lastIsFree ? remembered.port : await findFreePort()) };
   for (let tries = 1; ; tries += 1) {

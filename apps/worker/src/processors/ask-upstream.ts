@@ -17,6 +17,8 @@ import {
 import type { JobHandler, JobResult, RequestJob } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
 import type { Pacing } from '../pacing.js';
+import type { Recordings } from '../recordings.js';
+import type { keepAnswer } from './keep-answer.js';
 
 export type AskUpstreamDeps = {
   /** The member state this queue asks about; null for the sandbox, which has no slots. */
@@ -27,6 +29,8 @@ export type AskUpstreamDeps = {
   findRequest: FindRequest;
   ask: (request: CheckRequest, signal: AbortSignal) => ReturnType<AskUpstream>;
   storeAsk: ReturnType<typeof storeAsk>;
+  keepAnswer: ReturnType<typeof keepAnswer>;
+  recordings: Pick<Recordings, 'start'>;
   endRequest: EndRequest;
   enqueueSettle: (job: RequestJob) => Promise<void>;
   hint: (job: RequestJob) => Promise<void>;
@@ -89,19 +93,17 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     const source = request.unconfirmed === null ? 'vies' : 'vies_confirmation';
     const exchange: Exchange | null = request.test ? null : { ...asked.exchange, source };
     const dueAt = decision.next.kind === 'ask_again' ? decision.next.at : endedAt;
-    const stored = await deps.storeAsk({
-      requestId: request.id,
-      expectedAttempts: request.attempts,
-      decision,
-      exchange,
-      dueAt,
-    });
-    if (!stored) return nothingToAsk(job);
+    const ask = { requestId: request.id, expectedAttempts: request.attempts, decision, exchange, dueAt };
     if (decision.next.kind === 'settle') {
-      // If this fails the sweep finds the stored answer; asking again would be wrong.
-      await deps.enqueueSettle(job);
+      const { answer } = decision.next;
+      // The queue runs as many jobs as there are slots: one that stayed to write its answer down would leave a slot idle.
+      deps.recordings.start(async () => {
+        if (!(await deps.keepAnswer({ job, request, answer, ask }))) await nothingToAsk(job);
+      });
       return undefined;
     }
+    const stored = await deps.storeAsk(ask);
+    if (!stored) return nothingToAsk(job);
     if (decision.next.kind === 'refuse')
       return end({ ...request, lastError: decision.lastError }, job, decision.next.reason);
     const interactive = stored.state === 'waiting' && decision.backgroundRetries === request.backgroundRetries;
@@ -132,8 +134,8 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
       // Cut short by ourselves: that says nothing about the upstream, so it is no attempt.
       if (signal.aborted && asked.outcome.kind === 'no_answer') return later(0);
     } finally {
-      // The slot is for the ask alone; recording does not need it.
-      await slot?.release();
+      // The slot is for the ask alone; recording neither needs it nor waits for it to be given back.
+      void slot?.release();
     }
     if (asked.outcome.kind === 'no_answer') {
       deps.pacing.noteNoAnswer(request.memberState, asked.outcome);

@@ -1,6 +1,6 @@
 import type { CheckRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { type RequestRow, requestOfRow } from './request-row.js';
+import { REQUEST_COLUMNS, type RequestRow, requestOfRow } from './request-row.js';
 
 /** A job may come a little before its row says: clocks of two machines, and the queue's own rounding. */
 const EARLY_MS = 100;
@@ -16,6 +16,6 @@ export const beginAsk =
       UPDATE request r SET asking_since = ${now}::timestamptz FROM account a
       WHERE r.id = ${id}::uuid AND a.id = r.account_id AND r.state IN ('waiting', 'pending') AND r.answer IS NULL
         AND r.due_at <= ${new Date(now.getTime() + EARLY_MS)}::timestamptz
-      RETURNING r.*, a.disabled_at IS NOT NULL AS account_disabled`;
+      RETURNING ${REQUEST_COLUMNS}`;
     return row ? requestOfRow(row) : null;
   };

@@ -1,4 +1,5 @@
 import type { Answer, CheckEntry, CheckRequest, MemberState, RequestState, Trader } from '@vat/domain';
+import { Prisma } from '../generated/client.js';
 
 /** A row of `request` joined with its account, as raw queries return it. */
 export type RequestRow = {
@@ -32,6 +33,16 @@ export type RequestRow = {
   answer: Answer | null;
   check_id: string | null;
 };
+
+/**
+ * The columns of {@link RequestRow}, for a query that calls `request` r and `account` a. Spelt out, so that a column that
+ * a migration adds does not change what an already planned statement returns.
+ */
+export const REQUEST_COLUMNS = Prisma.sql`r.id, r.account_id, a.disabled_at IS NOT NULL AS account_disabled, r.test,
+  r.state, r.input, r.country_code, r.national, r.vat_number, r.requester, r.reference, r.trader, r.entries, r.created_at,
+  r.window_ends_at, r.accepted_at, r.give_up_at, r.due_at, r.asking_since, r.attempts, r.window_retries,
+  r.background_retries, r.last_error, r.reason, r.unconfirmed, r.unconfirmed_at, r.requester_dropped, r.answer,
+  r.check_id`;
 
 /** The domain's request from its row. */
 export const requestOfRow = (row: RequestRow): CheckRequest => ({

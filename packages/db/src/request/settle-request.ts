@@ -1,4 +1,4 @@
-import type { CheckEntry, Exchange, NewEvent } from '@vat/domain';
+import type { Answer, CheckEntry, Exchange, NewEvent } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { tellAccount } from '../event-sql.js';
 import { insertExchanges } from '../exchange-sql.js';
@@ -18,15 +18,20 @@ export type Settlement = {
   };
   /** False for a verdict that consumes nothing (malformed): the reservation is released instead. */
   consumes: boolean;
-  /** Exchanges with enrichment sources. */
+  /** Exchanges that are not stored yet. */
   exchanges: Exchange[];
+  /**
+   * The ask whose answer this records, where it was not stored before: then both happen at once, and only if the request
+   * is where it was read. Left out when the answer lies on the request.
+   */
+  ask?: { expectedAttempts: number; attempts: number; answer: Answer } | undefined;
   /** Sent only if the request was answered 202; the statement itself looks. */
   event: NewEvent;
   deliveryId: string;
   now: Date;
 };
 
-/** `null` when the request had already ended: somebody else settled or abandoned it. */
+/** `null` when the request had already ended, or moved on from where it was read: somebody else was faster. */
 export type Settled = { acceptedAt: Date | null; deliveryId: string | null } | null;
 
 /**
@@ -36,12 +41,21 @@ export type Settled = { acceptedAt: Date | null; deliveryId: string | null } | n
 export const settleRequest =
   (db: Queryable) =>
   async (settlement: Settlement): Promise<Settled> => {
-    const { check, event, now, requestId } = settlement;
+    const { ask, check, event, now, requestId } = settlement;
+    const asked =
+      ask === undefined
+        ? { set: Prisma.empty, where: Prisma.empty }
+        : {
+            set: Prisma.sql`, answer = ${JSON.stringify(ask.answer)}::jsonb, attempts = ${ask.attempts}::int`,
+            where: Prisma.sql` AND answer IS NULL AND attempts = ${ask.expectedAttempts}::int`,
+          };
+    // What was exchanged with the upstream is kept even when it came too late: it happened.
+    const keptFor = ask === undefined ? Prisma.sql`SELECT id FROM done` : Prisma.sql`SELECT ${requestId}::uuid`;
     const [row] = await db.$queryRaw<{ accepted_at: Date | null; delivery_id: string | null }[]>`
       WITH done AS (
         UPDATE request SET state = 'completed', ended_at = ${now}::timestamptz, check_id = ${check.id}::uuid,
-          entries = ${JSON.stringify(settlement.entries)}::jsonb, asking_since = NULL, last_error = NULL
-        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending')
+          entries = ${JSON.stringify(settlement.entries)}::jsonb, asking_since = NULL, last_error = NULL${asked.set}
+        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending')${asked.where}
         RETURNING id, account_id, test, accepted_at, quota_period
       ), recorded AS (
         INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, reference, checked_at, body, hash)
@@ -55,7 +69,7 @@ export const settleRequest =
         INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
         SELECT ${check.id}::uuid, account_id, quota_period, ${now}::timestamptz FROM done
         WHERE quota_period IS NOT NULL AND ${settlement.consumes}
-      ), kept AS (${insertExchanges(settlement.exchanges, Prisma.sql`SELECT id FROM done`)}
+      ), kept AS (${insertExchanges(settlement.exchanges, keptFor)}
       ), ${tellAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}
       SELECT accepted_at, (SELECT id FROM sent) AS delivery_id FROM done`;
     return row ? { acceptedAt: row.accepted_at, deliveryId: row.delivery_id } : null;

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import { isApiKeyForm } from '@vat/domain';
+import { runProgram, startWorld, until, type World } from '@vat/testkit';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world?.stop());
+
+/** What the program printed and how it ended; exactly one JSON object on stdout is part of every expectation. */
+const admin = async (...words: string[]) => {
+  const { code, stdout, stderr } = await runProgram('apps/admin/dist/main.js', words, world.settings, true);
+  const lines = stdout.trimEnd().split('\n');
+  expect([lines.length, stderr]).toEqual([1, '']);
+  return { code, answer: JSON.parse(lines[0] ?? '') };
+};
+const create = (flags: Record<string, string>) =>
+  admin('account', 'create', ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]));
+const person = (email: string) => ({ name: 'Ada', email, password: 'a long password' });
+const statusOf = async (key: string) => (await world.http(key).get('/v1/usage')).status;
+
+describe('account create', () => {
+  test('prints the account and two keys of the right form, which work at once', async () => {
+    const { code, answer } = await create({ ...person('ada@example.com'), plan: 'starter', quota: '7' });
+    expect(code).toBe(0);
+    expect(Object.keys(answer)).toEqual(['account_id', 'live_key', 'test_key']);
+    expect(answer.account_id).toMatch(/^acc_[0-9a-z]{26}$/);
+    expect(answer.live_key).toMatch(/^vat_live_[0-9A-Za-z]{36}$/);
+    expect(answer.test_key).toMatch(/^vat_test_[0-9A-Za-z]{36}$/);
+    expect([answer.live_key, answer.test_key].map(isApiKeyForm)).toEqual([true, true]);
+    const usage = await world.http(answer.live_key).get('/v1/usage');
+    expect(usage.body).toMatchObject({ plan: 'starter', limit: 7, used: 0, reserved: 0 });
+    expect(await statusOf(answer.test_key)).toBe(200);
+  });
+
+  test('stores hashes and nothing that could be used: no key and no password is in any table', async () => {
+    const password = 'a password nobody else has';
+    const { answer } = await create({ ...person('hashes@example.com'), password });
+    const tables = await world.sql<{ name: string }>(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+    );
+    expect(tables.length).toBeGreaterThan(5);
+    const rows = (
+      await Promise.all(tables.map(({ name }) => world.sql<{ row: string }>(`SELECT t::text AS row FROM "${name}" t`)))
+    )
+      .flat()
+      .map(({ row }) => row)
+      .join('\n');
+    for (const secret of [answer.live_key, answer.test_key, password]) {
+      expect(rows.includes(secret)).toBe(false);
+      expect(rows.includes(Buffer.from(secret).toString('hex'))).toBe(false);
+    }
+    expect(rows).toContain(createHash('sha256').update(answer.live_key).digest('hex'));
+    expect(rows).toContain('$argon2id$');
+  });
+
+  test('is free without a plan', async () => {
+    const { answer } = await create(person('free@example.com'));
+    expect((await world.http(answer.live_key).get('/v1/usage')).body).toMatchObject({ plan: 'free', limit: 100 });
+  });
+
+  test('refuses an address that is taken, however it is written', async () => {
+    await create(person('twice@example.com'));
+    const { code, answer } = await create(person('Twice@Example.com'));
+    expect([code, answer.error.code]).toEqual([1, 'USAGE']);
+    expect(answer.error.message).toMatch(/taken/);
+  });
+
+  test.each([
+    [{ ...person('x@example.com'), plan: 'gold' }, /gold/],
+    [{ ...person('x@example.com'), quota: '-1' }, /quota/i],
+    [{ ...person('x@example.com'), quota: '1.5' }, /quota/i],
+    [{ ...person('x@example.com'), quota: '' }, /quota/i],
+    [{ ...person('x@example.com'), quota: 'many' }, /quota/i],
+    [person('nonsense'), /e-mail/],
+    [{ ...person('x@example.com'), password: 'short' }, /password/],
+    [{ name: 'x', email: 'x@example.com' }, /password/],
+    [{ email: 'x@example.com', password: 'a long password' }, /name/],
+    [{ ...person('x@example.com'), surprise: '1' }, /surprise/],
+  ])('%j is refused and says why', async (flags, why) => {
+    const { code, answer } = await create(flags);
+    expect(code).toBe(1);
+    expect(answer).toEqual({ error: { code: 'USAGE', message: expect.stringMatching(why) } });
+  });
+});
+
+test('account list names every account, in the order of their making, and no secret', async () => {
+  const { answer: made } = await create({ ...person('listed@example.com'), quota: '3' });
+  const { code, answer } = await admin('account', 'list');
+  expect(code).toBe(0);
+  const ids = answer.accounts.map(({ account_id: id }: { account_id: string }) => id);
+  expect(ids[0]).toBe(world.account.account_id);
+  expect(answer.accounts.at(-1)).toEqual({
+    account_id: made.account_id,
+    name: 'Ada',
+    plan: 'free',
+    quota: 3,
+    disabled_at: null,
+    created_at: expect.stringMatching(TIME),
+  });
+  expect(JSON.stringify(answer)).not.toMatch(/argon2|vat_live|vat_test/);
+});
+
+test('disable and enable say so, and the list shows it', async () => {
+  const { answer: made } = await create(person('off@example.com'));
+  const { answer: off } = await admin('account', 'disable', made.account_id);
+  expect(off).toEqual({ account_id: made.account_id, disabled_at: expect.stringMatching(TIME) });
+  const listed = async () =>
+    (await admin('account', 'list')).answer.accounts.find(
+      ({ account_id: id }: { account_id: string }) => id === made.account_id,
+    );
+  expect((await listed()).disabled_at).toBe(off.disabled_at);
+  const { answer: on } = await admin('account', 'enable', made.account_id);
+  expect(on).toEqual({ account_id: made.account_id, disabled_at: null });
+  expect((await listed()).disabled_at).toBeNull();
+});
+
+test('set-plan changes the plan', async () => {
+  const { answer: made } = await create(person('plan@example.com'));
+  const { code, answer } = await admin('account', 'set-plan', made.account_id, 'enterprise');
+  expect([code, answer]).toEqual([0, { account_id: made.account_id, plan: 'enterprise' }]);
+  expect((await world.http(made.live_key).get('/v1/usage')).body.limit).toBe(1_000_000);
+});
+
+test('key create makes live and test keys, key revoke ends one within five seconds and may be said twice', async () => {
+  const { answer: live } = await admin('key', 'create', world.account.account_id);
+  const { answer: test } = await admin('key', 'create', world.account.account_id, '--test');
+  expect(Object.keys(live)).toEqual(['key_id', 'key']);
+  expect([live.key_id, test.key_id].join()).toMatch(/^key_[0-9a-z]{26},key_[0-9a-z]{26}$/);
+  expect([live.key.slice(0, 9), test.key.slice(0, 9)]).toEqual(['vat_live_', 'vat_test_']);
+  expect([isApiKeyForm(live.key), isApiKeyForm(test.key)]).toEqual([true, true]);
+  expect([await statusOf(live.key), await statusOf(test.key)]).toEqual([200, 200]);
+
+  expect((await admin('key', 'revoke', live.key_id)).answer).toEqual({ key_id: live.key_id, revoked: true });
+  await until('the key to stop working', async () => (await statusOf(live.key)) === 401, 5_000);
+  expect(await statusOf(test.key)).toBe(200);
+  expect((await admin('key', 'revoke', live.key_id)).code).toBe(0);
+});
+
+test('reconcile is one sweep and says what it did', async () => {
+  const { code, answer } = await admin('reconcile');
+  expect(code).toBe(0);
+  expect(answer).toEqual({ enqueued: expect.any(Number), abandoned: expect.any(Number), orphans: expect.any(Number) });
+});
+
+test.each([
+  [[], /account create/],
+  [['account'], /account create/],
+  [['nonsense', 'words'], /account create/],
+  [['account', 'disable'], /acc_/],
+  [['account', 'disable', 'acc_nonsense'], /acc_/],
+  [['account', 'enable', 'acc_01h45ytscbebyvny4gc8cr8ma2'], /no account/],
+  [['account', 'set-plan', 'acc_01h45ytscbebyvny4gc8cr8ma2', 'starter'], /no account/],
+  [['account', 'set-plan', 'acc_01h45ytscbebyvny4gc8cr8ma2', 'gold'], /no plan gold/],
+  [['account', 'set-plan', 'acc_01h45ytscbebyvny4gc8cr8ma2'], /plan/],
+  [['key', 'create'], /acc_/],
+  [['key', 'create', 'acc_01h45ytscbebyvny4gc8cr8ma2'], /no account/],
+  [['key', 'create', 'acc_01h45ytscbebyvny4gc8cr8ma2', '--live'], /--live/],
+  [['key', 'revoke'], /key_/],
+  [['key', 'revoke', 'key_01h45ytscbebyvny4gc8cr8ma2'], /no key/],
+  [['account', 'list', 'surplus'], /surplus/],
+])('%j is refused in one JSON object that says what to write', async (words, why) => {
+  const { code, answer } = await admin(...words);
+  expect(code).toBe(1);
+  expect(answer).toEqual({ error: { code: 'USAGE', message: expect.stringMatching(why) } });
+});
+
+test('a database that does not answer is an error in JSON, too', async () => {
+  const settings = { ...world.settings, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
+  const { code, stdout } = await runProgram('apps/admin/dist/main.js', ['account', 'list'], settings, true);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toEqual({ error: { code: 'FAILED', message: expect.any(String) } });
+});

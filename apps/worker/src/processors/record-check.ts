@@ -1,0 +1,62 @@
+import type { Settled, Settlement } from '@vat/db';
+import {
+  type Answer,
+  type CheckRequest,
+  checkBody,
+  checkCompletedBody,
+  type Exchange,
+  type HashCheck,
+  newUuid,
+  publicCheck,
+} from '@vat/domain';
+import type { RequestJob } from '@vat/queues';
+import type { Logger } from '@vat/runtime';
+
+export type RecordCheckDeps = {
+  hashCheck: HashCheck;
+  newSalt: () => string;
+  settleRequest: (settlement: Settlement) => Promise<Settled>;
+  hint: (job: RequestJob) => Promise<void>;
+  now: () => Date;
+  log: Logger;
+};
+
+export type CheckToRecord = {
+  job: RequestJob;
+  /** With all its entries. */
+  request: CheckRequest;
+  answer: Answer;
+  exchanges: Exchange[];
+  ask?: Settlement['ask'];
+};
+
+/** Makes the check and records it with everything it causes, in one transaction, once. Tells who waits; null when too late. */
+export const recordCheck =
+  ({ hashCheck, newSalt, settleRequest, hint, now, log }: RecordCheckDeps) =>
+  async ({ job, request, answer, exchanges, ask }: CheckToRecord): Promise<Settled> => {
+    const id = newUuid();
+    const hashed = hashCheck(checkBody(id, request, answer, newSalt()));
+    const settled = await settleRequest({
+      requestId: request.id,
+      entries: request.entries,
+      check: {
+        id,
+        vatNumber: request.vatNumber,
+        valid: answer.verdict === 'valid',
+        reference: request.reference,
+        checkedAt: new Date(answer.answeredAt),
+        bytes: hashed.bytes,
+        hash: hashed.hash,
+      },
+      consumes: answer.verdict !== 'malformed',
+      exchanges,
+      ask,
+      event: { id: newUuid(), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
+      deliveryId: newUuid(),
+      now: now(),
+    });
+    if (settled)
+      log.info('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
+    await hint(job);
+    return settled;
+  };
