@@ -10,17 +10,18 @@ const PER_ACCOUNT = 200;
  * had been answered 202 just now: with its reserved unit, due at once.
  */
 export const insertBacklog = async ({ sql }: Pick<World, 'sql'>, count: number): Promise<void> => {
-    const now = new Date();
+  const now = new Date();
   const period = now.toISOString().slice(0, 7);
   const accounts = Array.from({ length: Math.ceil(count / PER_ACCOUNT) }, () => newUuid());
-  await sql(
-    `INSERT INTO account (id, name, plan, created_at) SELECT unnest($1::uuid[]), 'Bench', 'enterprise', $2`,
-    [accounts, now],
-  );
-  await sql(
-    'INSERT INTO usage (account_id, period, used, reserved) SELECT unnest($1::uuid[]), $2, 0, $3',
-    [accounts, period, PER_ACCOUNT],
-  );
+  await sql(`INSERT INTO account (id, name, plan, created_at) SELECT unnest($1::uuid[]), 'Bench', 'enterprise', $2`, [
+    accounts,
+    now,
+  ]);
+  await sql('INSERT INTO usage (account_id, period, used, reserved) SELECT unnest($1::uuid[]), $2, 0, $3', [
+    accounts,
+    period,
+    PER_ACCOUNT,
+  ]);
   const rows = Array.from({ length: count }, (_, i) => {
     const state = MEMBER_STATES[i % MEMBER_STATES.length] ?? 'DE';
     const number = uniqueNumber(state, Math.floor(i / MEMBER_STATES.length));

@@ -1,9 +1,71 @@
-import { openGround } from './open-ground.js';
-import { measureSlots } from './measure-slots.js';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-const ground = await openGround(fileURLToPath(new URL('..', import.meta.url)));
-process.env.VAT_TEST_POSTGRES = ground.databaseUrl;
-process.env.VAT_TEST_REDIS = ground.redisUrl;
-const [n, w, p] = process.argv.slice(2);
-try { console.log(JSON.stringify(await measureSlots(ground, { requests: Number(n ?? 6000), workers: Number(w ?? 1), latencyMs: 100, profiled: p === 'p' }), null, 1)); } finally { await ground.stop(); }
-process.exit();
+import { parseArgs } from 'node:util';
+import { describeMachine } from './describe-machine.js';
+import { measureLatency } from './measure-latency.js';
+import { measureQueue } from './measure-queue.js';
+import { measureSlots } from './measure-slots.js';
+import { openGround } from './open-ground.js';
+import { type Figures, renderReport } from './render-report.js';
+
+const PARTS = ['latency', 'slots', 'queue'] as const;
+type Part = (typeof PARTS)[number];
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const RESULTS = path.join(ROOT, '.artifacts', 'bench');
+
+const usage = (): never => {
+  console.error(`npm run bench -- [--quick] [${PARTS.join('] [')}]`);
+  process.exit(2);
+};
+
+const readArguments = (): { quick: boolean; parts: readonly Part[] } => {
+  try {
+    const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean' } }, allowPositionals: true });
+    const parts = PARTS.filter((part) => positionals.length === 0 || positionals.includes(part));
+    if (positionals.some((name) => !(PARTS as readonly string[]).includes(name))) return usage();
+    return { quick: values.quick === true, parts };
+  } catch {
+    return usage();
+  }
+};
+
+const { quick, parts } = readArguments();
+const say = (line: string): void => console.error(`[bench] ${line}`);
+
+const figures: Figures = { machine: describeMachine(new Date()), latency: [], slots: [], queue: null };
+const ground = await openGround(ROOT);
+// The testkit's worlds learn of the servers they live on by these two, as in a test run.
+Object.assign(process.env, { VAT_TEST_POSTGRES: ground.databaseUrl, VAT_TEST_REDIS: ground.redisUrl });
+try {
+  if (parts.includes('latency')) {
+    for (const upstreamLatencyMs of [100, 0]) {
+      say(`added latency, upstream at ${upstreamLatencyMs} ms`);
+      figures.latency.push(await measureLatency({ upstreamLatencyMs, checksPerSecond: 20, seconds: quick ? 5 : 30 }));
+    }
+  }
+  if (parts.includes('slots')) {
+    const requests = quick ? 3_000 : 12_000;
+    const runs = [
+      { workers: 1, profiled: false },
+      { workers: 2, profiled: false },
+      { workers: 1, profiled: true },
+    ];
+    for (const run of quick ? runs.slice(0, 1) : runs) {
+      say(`slot use, ${run.workers} worker(s)${run.profiled ? ', profiled' : ''}`);
+      figures.slots.push(await measureSlots(ground, { requests, latencyMs: 100, ...run }));
+    }
+  }
+  if (parts.includes('queue')) {
+    say('jobs a second');
+    figures.queue = await measureQueue(ground.redisUrl, quick ? 100 : 500, quick ? 1 : 3);
+  }
+} finally {
+  await ground.stop();
+}
+mkdirSync(RESULTS, { recursive: true });
+const file = path.join(RESULTS, `${figures.machine.date.replaceAll(':', '-')}.json`);
+writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
+console.log(renderReport(figures));
+say(`written to ${path.relative(ROOT, file)}; docs/benchmarks.md keeps the ones worth keeping`);

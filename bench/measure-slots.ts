@@ -6,6 +6,7 @@ import { until } from '@vat/testkit';
 import { insertBacklog } from './insert-backlog.js';
 import type { Ground } from './open-ground.js';
 import { openWorld } from './open-world.js';
+import { readBusySeconds } from './read-busy-seconds.js';
 import { readCpuSeconds } from './read-cpu-seconds.js';
 import { type ProfileLine, summarizeProfile } from './summarize-profile.js';
 
@@ -23,6 +24,8 @@ export type SlotsFigures = {
   max_in_flight: number;
   /** CPU seconds a second of each process in the middle of the run; null where there is no /proc. */
   cpu: Record<string, number | null>;
+  /** CPU seconds a second of everything else on the machine: what the service did not get. */
+  cpu_of_others: number | null;
   /** CPU milliseconds an ask of all of them. */
   cpu_ms_per_ask: number | null;
   /** Only with a profiled worker: where its time went. */
@@ -39,7 +42,12 @@ const TO = 0.8;
  */
 export const measureSlots = async (
   ground: Ground,
-  { requests, workers, latencyMs, profiled }: { requests: number; workers: number; latencyMs: number; profiled: boolean },
+  {
+    requests,
+    workers,
+    latencyMs,
+    profiled,
+  }: { requests: number; workers: number; latencyMs: number; profiled: boolean },
 ): Promise<SlotsFigures> => {
   const profiles = mkdtempSync(path.join(tmpdir(), 'vat-profile-'));
   const world = await openWorld(latencyMs, { apis: 0, workers: 0 });
@@ -65,7 +73,7 @@ export const measureSlots = async (
       const at = performance.now();
       const cpu = Object.entries(pids).map(([name, pid]) => [name, readCpuSeconds(pid, name === 'postgres')] as const);
       const [recorded] = await world.sql<{ n: number }>('SELECT count(*)::int AS n FROM "check"');
-      return { answered, at, cpu: new Map(cpu), checks: recorded?.n ?? 0 };
+      return { answered, at, cpu: new Map(cpu), busy: readBusySeconds(), checks: recorded?.n ?? 0 };
     };
     const first = await snapshot(FROM);
     const last = await snapshot(TO);
@@ -85,7 +93,8 @@ export const measureSlots = async (
       const [before, after] = [first.cpu.get(name), last.cpu.get(name)];
       return [name, typeof before === 'number' && typeof after === 'number' ? round((after - before) / seconds) : null];
     });
-    const busy = cpu.reduce((sum, [, share]) => sum + (share ?? 0), 0);
+    const own = cpu.reduce((sum, [, share]) => sum + (share ?? 0), 0);
+    const all = first.busy === null || last.busy === null ? null : (last.busy - first.busy) / seconds;
     const ideal = (MEMBER_STATES.length * SLOTS_PER_MEMBER_STATE * 1_000) / latencyMs;
     if (profiled) await Promise.all(started.map((worker) => worker.stop()));
     return {
@@ -98,7 +107,8 @@ export const measureSlots = async (
       checks_per_s: round((last.checks - first.checks) / seconds),
       max_in_flight: Math.max(...Object.values(states).map((state) => state.max_in_flight)),
       cpu: Object.fromEntries(cpu),
-      cpu_ms_per_ask: busy > 0 ? round((busy * 1_000 * seconds) / asks) : null,
+      cpu_of_others: all === null ? null : round(Math.max(0, all - own)),
+      cpu_ms_per_ask: own > 0 ? round((own * 1_000 * seconds) / asks) : null,
       profile: profiled ? summarizeProfile(profiles) : [],
     };
   } finally {

@@ -7,7 +7,7 @@ import path from 'node:path';
 
 const SAMPLE_EVERY_US = 500;
 
-const folder = process.env['PROFILE_DIR'] ?? '.';
+const folder = process.env.PROFILE_DIR ?? '.';
 const session = new Session();
 session.connect();
 session.post('Profiler.enable');

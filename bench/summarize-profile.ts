@@ -41,7 +41,12 @@ export const summarizeProfile = (folder: string): ProfileLine[] => {
       const where = packageOf(frame.url);
       packages.set(where, (packages.get(where) ?? 0) + 1);
       const key = `${frame.url}:${frame.lineNumber}:${frame.functionName}`;
-      const known = functions.get(key) ?? { where, function: frame.functionName || '(anonymous)', share: 0, samples: 0 };
+      const known = functions.get(key) ?? {
+        where,
+        function: frame.functionName || '(anonymous)',
+        share: 0,
+        samples: 0,
+      };
       known.samples += 1;
       functions.set(key, known);
     }

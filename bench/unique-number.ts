@@ -11,8 +11,7 @@ export const uniqueNumber = (memberState: MemberState, n: number): string => {
   const national = example.slice(2);
   const [longest = ''] = (national.match(/\d+/g) ?? []).toSorted((a, b) => b.length - a.length);
   const at = national.indexOf(longest) + 1;
-  const counted =
-    national.slice(0, at) + String(n).padStart(COUNTER_DIGITS, '0') + national.slice(at + COUNTER_DIGITS);
+  const counted = national.slice(0, at) + String(n).padStart(COUNTER_DIGITS, '0') + national.slice(at + COUNTER_DIGITS);
   if (!pattern.test(counted)) throw new Error(`${memberState}${counted} is no number of ${memberState}`);
   return memberState + counted;
 };

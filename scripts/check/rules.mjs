@@ -64,7 +64,7 @@ export const ROOMS = {
 
 /** @type {readonly Keeper[]} */
 export const KEEPERS = [
-  { modules: ['bullmq'], rooms: ['packages/queues'], why: 'only queues knows BullMQ' },
+  { modules: ['bullmq'], rooms: ['packages/queues', 'bench'], why: 'only queues knows BullMQ (and bench, to compare)' },
   {
     modules: ['ioredis'],
     rooms: ['packages/queues', 'packages/embedded', 'packages/testkit', 'bench'],

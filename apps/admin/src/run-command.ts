@@ -7,7 +7,22 @@ import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
 import type { Verb } from './verbs/verb.js';
 
+/** How many ids and names a usage line asks for before its flags: two in `account set-plan ACCOUNT PLAN`. */
+const countArguments = (usage: string): number => {
+  const words = usage.split(' ');
+  const flagsAt = words.findIndex((word) => /^\[?--/.test(word));
+  return words.slice(0, flagsAt === -1 ? words.length : flagsAt).filter((word) => /^[A-Z_]+$/.test(word)).length;
+};
+
 const parse = (verb: Verb, words: string[]) => {
+  const { positionals, flags } = split(verb, words);
+  // A word too many is a word meant for something else: `key revoke A B` must not end A alone in silence.
+  const surplus = positionals.slice(countArguments(verb.usage));
+  if (surplus.length > 0) throw new UsageError(`${surplus.join(' ')} is too much. Write: ${verb.usage}`);
+  return { positionals, flags };
+};
+
+const split = (verb: Verb, words: string[]) => {
   try {
     const { values, positionals } = parseArgs({
       args: words,

@@ -10,6 +10,8 @@ import {
   findUsage,
   listChecks,
   pingDatabase,
+  queueDepths,
+  readMinutes,
   recordMalformed,
   relockIdempotencyKey,
   storeIdempotentAnswer,
@@ -17,8 +19,8 @@ import {
 } from '@vat/db';
 import { requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
 import { hashCheck } from '@vat/evidence';
-import { askQueueOf, connectRedis, createProducer, subscribeHints } from '@vat/queues';
-import { createMetrics, errorFields, type Logger, type readSettings } from '@vat/runtime';
+import { askQueueOf, connectRedis, createProducer, createRateLimiter, subscribeHints } from '@vat/queues';
+import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
 import { createApp } from './create-app.js';
 import { requestNews } from './request-news.js';
 
@@ -35,12 +37,19 @@ export const API_SETTINGS = [
   'BACKPRESSURE_AFTER',
   'BACKGROUND_RETRY_DELAYS',
   'BACKGROUND_GIVE_UP_AFTER',
+  'RATE_LIMIT',
   'LOG_LEVEL',
 ] as const;
 export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[number]>>;
 
 /** Below the two seconds within which a caller hears that Postgres is away. */
 const QUERY_TIMEOUT_MS = 1_500;
+
+/** What goes on being wrong is said again after this long. */
+const REPEAT_WARNING_MS = 30_000;
+
+/** How early a call may be and still be held instead of refused: the jitter of a caller that keeps to the limit. */
+const RATE_HOLD_MS = 80;
 
 /** Puts an API process together. `baseUrl` is asked late: the port is known only once it is bound. */
 export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSignal, baseUrl: () => string) => {
@@ -53,7 +62,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     connectTimeoutMs: QUERY_TIMEOUT_MS,
     applicationName: 'vat-api',
   });
-  const onRedisError = (error: Error) => log.warn('Redis is away.', errorFields(error));
+  const onRedisError = warnSparingly(log, 'Redis is away.', REPEAT_WARNING_MS, () => new Date());
   const redis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
   const hintRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
   const producer = createProducer(redis, settings.REDIS_PREFIX);
@@ -70,6 +79,15 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     backpressureAfterMs: settings.BACKPRESSURE_AFTER,
   };
   const now = () => new Date();
+  const limiter = createRateLimiter({
+    connection: redis,
+    prefix: settings.REDIS_PREFIX,
+    limit: { calls: settings.RATE_LIMIT, windowMs: 1_000, holdMs: RATE_HOLD_MS },
+    onAlone: (error) => {
+      metrics.rateLimitAlone.inc();
+      log.warn('The rate limit counts per process for now.', errorFields(error));
+    },
+  });
   const find = findRequest(db);
 
   const app = createApp({
@@ -83,6 +101,10 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     pingDatabase: pingDatabase(db),
     redisReady: () => redis.status === 'ready',
     findRequest: find,
+    judgeRate: limiter.judge,
+    rateLimit: settings.RATE_LIMIT,
+    readMinutes: readMinutes(db),
+    queueDepths: queueDepths(db),
     findCheck: findCheck(db),
     listChecks: listChecks(db),
     findUsage: findUsage(db),

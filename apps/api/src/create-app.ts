@@ -4,16 +4,22 @@ import express, { type Express } from 'express';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { jsonBody } from './middleware/json-body.js';
+import { type LimitRateDeps, limitRate } from './middleware/limit-rate.js';
 import { requestId } from './middleware/request-id.js';
 import { sendError } from './middleware/send-error.js';
 import { type CheckRoutesDeps, checkRoutes } from './routes/checks.js';
+import { docsRoutes } from './routes/docs.js';
 import { type HealthDeps, healthRoutes } from './routes/health.js';
+import { showOpenApi } from './routes/openapi.js';
 import { showRequest } from './routes/requests.js';
+import { type StatusDeps, showStatus } from './routes/status.js';
 import { showUsage, type UsageDeps } from './routes/usage.js';
 
 export type AppDeps = AuthenticateDeps &
   CheckRoutesDeps &
   HealthDeps &
+  LimitRateDeps &
+  StatusDeps &
   UsageDeps & { findRequest: FindRequest; log: Logger; metrics: Metrics };
 
 /** The HTTP interface: every route, in the order of judgement of contract part 2 §1. */
@@ -29,13 +35,20 @@ export const createApp = (deps: AppDeps): Express => {
   resource(app, '/readyz', { get: [health.ready] });
   resource(app, '/metrics', { get: [health.scrape] });
 
-  const key = authenticate(deps);
+  const docs = docsRoutes();
+  resource(app, '/v1/openapi.json', { get: [showOpenApi(deps.baseUrl)] });
+  resource(app, '/docs', { get: docs.page });
+  resource(app, '/docs/start.js', { get: docs.start });
+  app.use('/docs', ...docs.assets);
+
+  const key = [authenticate(deps), limitRate(deps)];
   const checks = checkRoutes(deps);
-  resource(app, '/v1/checks', { get: [key, checks.list], post: [key, jsonBody, checks.create] });
-  resource(app, '/v1/checks/:id', { get: [key, checks.show] });
-  resource(app, '/v1/checks/:id/evidence', { get: [key, checks.evidence] });
-  resource(app, '/v1/requests/:id', { get: [key, showRequest(deps.findRequest)] });
-  resource(app, '/v1/usage', { get: [key, showUsage(deps)] });
+  resource(app, '/v1/checks', { get: [...key, checks.list], post: [...key, jsonBody, checks.create] });
+  resource(app, '/v1/checks/:id', { get: [...key, checks.show] });
+  resource(app, '/v1/checks/:id/evidence', { get: [...key, checks.evidence] });
+  resource(app, '/v1/requests/:id', { get: [...key, showRequest(deps.findRequest)] });
+  resource(app, '/v1/usage', { get: [...key, showUsage(deps)] });
+  resource(app, '/v1/status', { get: [...key, showStatus(deps)] });
 
   app.use(() => {
     throw new AppError('NOT_FOUND', { message: 'There is no such path.' });

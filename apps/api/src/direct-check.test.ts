@@ -188,6 +188,15 @@ describe('a requester', () => {
   });
 });
 
+test('INVALID_INPUT without a requester is malformed once it was said twice, and costs no unit', async () => {
+  const before = (await caller().get('/v1/usage')).body.used;
+  await world.vies.script('SE556703748503', [{ kind: 'error', code: 'INVALID_INPUT' }]);
+  const { status, body } = await check({ vat_number: 'SE556703748503' });
+  expect([status, body.verdict, body.valid]).toEqual([201, 'malformed', false]);
+  expect(await askedFor('SE556703748503')).toBe(2);
+  expect((await caller().get('/v1/usage')).body).toMatchObject({ used: before, reserved: 0 });
+});
+
 test('a trader is matched part by part, and what VIES does not say is not made up', async () => {
   const trader = { name: 'Acme', street: 'wrong street', postal_code: '1000', city: 'Testville' };
   const { status, body } = await check({ vat_number: 'FI20774740', trader });

@@ -7,15 +7,18 @@ import { API_SETTINGS, compose } from './compose.js';
 /** Calls in hand may take this long to be answered once stopping has begun; they are answered 202 at once. */
 const DRAIN_MS = 8_000;
 const STOP_DEADLINE_MS = 10_000;
+const CLOSE_IDLE_EVERY_MS = 50;
 
 const drain = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    // A kept-alive connection becomes idle once its call is answered; Node looks for such only when closing begins.
+    const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
     server.close(() => {
       clearTimeout(cut);
+      clearInterval(idle);
       resolve();
     });
-    server.closeIdleConnections();
   });
 
 const main = (): void => {
@@ -27,13 +30,10 @@ const main = (): void => {
   });
   const stop = new AbortController();
   const server = createServer();
-  const baseUrl = () => {
-    const { port } = server.address() as AddressInfo;
-    return (
-      settings.BASE_URL?.replace(/\/+$/, '') ??
-      `http://${settings.HOST === '0.0.0.0' ? '127.0.0.1' : settings.HOST}:${port}`
-    );
-  };
+  let port = settings.PORT;
+  const baseUrl = () =>
+    settings.BASE_URL?.replace(/\/+$/, '') ??
+    `http://${settings.HOST === '0.0.0.0' ? '127.0.0.1' : settings.HOST}:${port}`;
   const { app, close } = compose(settings, log, stop.signal, baseUrl);
   server.on('request', app);
   // A socket that dawdles over its headers or body is not a caller; one that waits 48 s for its answer is.
@@ -60,6 +60,8 @@ const main = (): void => {
     ],
   });
   server.listen(settings.PORT, settings.HOST, () => {
+    // Kept, since a closing server has no address and calls in hand are still to be answered with it.
+    port = (server.address() as AddressInfo).port;
     log.info('Listening.', { base_url: baseUrl() });
     reportReady(process, { base_url: baseUrl() });
   });

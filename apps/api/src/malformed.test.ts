@@ -39,6 +39,13 @@ test('a malformed number is answered on a spent quota, where a well-formed one i
   expect([refused.status, refused.body.error.code]).toEqual([429, 'QUOTA_EXCEEDED']);
 });
 
+test('a malformed number is answered while the upstream is down', async () => {
+  await world.vies.answerAll('reset');
+  const { status, body } = await check({ vat_number: 'ATU1' });
+  await world.vies.answerAll(null);
+  expect([status, body.verdict]).toEqual([201, 'malformed']);
+});
+
 test('a checksum that does not fit is noted, and the upstream decides', async () => {
   const { status, body } = await check({ vat_number: 'DE136695970' });
   expect([status, body.verdict]).toEqual([201, 'valid']);

@@ -122,6 +122,22 @@ test('a request in the background holds its unit, and gives it back when it is a
   expect([201, 202]).toContain(third.status);
 });
 
+test('a 202 is replayed as it was, also after the request has ended', async () => {
+  await world.vies.script('DK13585628', [DOWN]);
+  const call = () => caller().post('/v1/checks', { vat_number: 'DK13585628' }).set('Idempotency-Key', 'accepted');
+  const first = await call();
+  expect(first.status).toBe(202);
+  await world.vies.script('DK13585628', ['valid']);
+  await ended(first.body.request_id);
+  const again = await call();
+  expect([again.status, again.text]).toEqual([202, first.text]);
+  expect(again.headers).toMatchObject({
+    'idempotency-replayed': 'true',
+    location: first.headers.location,
+    'retry-after': first.headers['retry-after'],
+  });
+});
+
 test('a 201 is no event', async () => {
   const { status, body } = await caller().post('/v1/checks', { vat_number: 'NL123456789B01' });
   expect(status).toBe(201);

@@ -50,14 +50,16 @@ import {
   type readSettings,
   SettingsError,
   type Stoppable,
+  warnSparingly,
 } from '@vat/runtime';
 import { answerSandbox, createViesClient } from '@vat/vies';
 import { createPacing } from './pacing.js';
-import { askUpstream, splitVatNumber } from './processors/ask-upstream.js';
+import { askUpstream } from './processors/ask-upstream.js';
 import { keepAnswer } from './processors/keep-answer.js';
 import { recordCheck } from './processors/record-check.js';
 import { settleCheck } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
+import { splitVatNumber } from './split-vat-number.js';
 
 /** The settings a worker process reads. */
 export const WORKER_SETTINGS = [
@@ -88,6 +90,10 @@ export const WORKER_SETTINGS = [
   'HOST',
 ] as const;
 export type WorkerSettings = ReturnType<typeof readSettings<(typeof WORKER_SETTINGS)[number]>>;
+
+/** What goes on being wrong is said again after this long. */
+const REPEAT_WARNING_MS = 30_000;
+const REPEAT_JOB_WARNING_MS = 1_000;
 
 /** What WORKER_QUEUES may name. Source: contract part 2 §2. */
 const WORKER_ROLES = ['checks', 'webhooks', 'batches', 'watches', 'evidence', 'maintenance'] as const;
@@ -122,10 +128,14 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
     connectTimeoutMs: 3_000,
     applicationName: 'vat-worker',
   });
-  const slots = slotKeeper(settings.DATABASE_URL, (error) =>
-    log.warn('The slot connection broke; open asks end.', errorFields(error)),
+  const slots = slotKeeper(
+    settings.DATABASE_URL,
+    warnSparingly(log, 'The slot connection broke; open asks end.', REPEAT_WARNING_MS, () => new Date()),
   );
-  const onRedisError = (error: Error) => log.warn('Redis is away.', errorFields(error));
+  const onJobError = warnSparingly(log, 'A job failed and was put back.', REPEAT_JOB_WARNING_MS, () => new Date());
+  // Among others: a job went to another worker because this one stood still for longer than its lock, or Redis lost it.
+  const onQueueError = warnSparingly(log, 'A queue had an error.', REPEAT_WARNING_MS, () => new Date());
+  const onRedisError = warnSparingly(log, 'Redis is away.', REPEAT_WARNING_MS, () => new Date());
   const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
   const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
   const producer = createProducer(producerRedis, settings.REDIS_PREFIX);
@@ -232,6 +242,7 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
     releaseOrphans: releaseOrphans(db),
     enqueue: enqueueOverdue(producer),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+    windowMs: settings.UPSTREAM_WINDOW,
     now,
   });
   const sweepNow = async (scope: { everything: boolean }): Promise<void> => {
@@ -247,10 +258,10 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
         connection: consumerRedis,
         prefix: settings.REDIS_PREFIX,
         stopping,
-        onError: onRedisError,
+        onError: onQueueError,
         onJobError: (error, job) => {
           metrics.jobErrors.inc({ queue: job.queue });
-          log.warn('A job failed and was put back.', { queue: job.queue, job_id: job.jobId, ...errorFields(error) });
+          onJobError(error, { queue: job.queue, job_id: job.jobId });
         },
       }),
     );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { numberText, printable } from './text.js';
+import { atTheEdge, numberText, printable } from './text.js';
 
 const TRADER_MAX = 200;
 
@@ -10,13 +10,15 @@ export const checkRequestBody = z.strictObject({
     'vat_number is required: the VAT number as text, such as "DE123456789"',
   ).describe('The number as it was written, with or without its country prefix.'),
   country_code: z
-    .string()
+    .string('country_code is text')
+    .overwrite(atTheEdge)
     .max(10, 'country_code is two letters, such as DE')
     .optional()
     .describe('Two letters, needed when the number has no prefix. GR and EL both mean Greece.'),
   // No length is judged here: whatever is no VAT number, an empty text too, is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
     .string('requester_vat_number is text')
+    .overwrite(atTheEdge)
     .optional()
     .describe('Your own VAT number; VIES then gives a consultation number as proof of the enquiry.'),
   reference: printable('reference', 64)

@@ -8,6 +8,7 @@ export * from './openapi/build-openapi.js';
 export * from './operations.js';
 export * from './present-error.js';
 export * from './present-request.js';
+export * from './present-status.js';
 export * from './present-usage.js';
 export * from './request-schema.js';
 export * from './status-schema.js';

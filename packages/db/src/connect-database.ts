@@ -73,7 +73,7 @@ export const connectDatabase = (options: DatabaseOptions): { db: Database; close
       closed = true;
       await db.$disconnect();
       // Prisma disposes of a pool that it has used; one that only was warmed is ended here.
-      if (!pool.ended) await pool.end();
+      if (!pool.ending) await pool.end();
     },
   };
 };

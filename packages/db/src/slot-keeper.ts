@@ -55,45 +55,31 @@ export const slotKeeper = (url: string, onError: (error: Error) => void): SlotKe
       client.end().catch(() => undefined);
       throw error;
     }
-    return { client, held: new Set(), lost: broken.signal, drop };
+    return { client, held: new Set(), lost: broken.signal, say: converse(client, drop) };
   };
 
   return {
     take: async (memberState) => {
       connection ??= connect();
-      const { client, held, lost, drop } = await connection;
+      const { held, lost, say } = await connection;
       const first = MEMBER_STATES.indexOf(memberState) * SLOTS_PER_MEMBER_STATE;
       for (let slot = first; slot < first + SLOTS_PER_MEMBER_STATE; slot += 1) {
         // Advisory locks are re-entrant within a session, so a slot this process holds must not be asked for again.
         if (held.has(slot)) continue;
         held.add(slot);
-        try {
-          const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS taken', [
-            SLOT_LOCKS,
-            slot,
-          ]);
-          if (!rows[0]?.taken) {
-            held.delete(slot);
-            continue;
-          }
-        } catch (error) {
-          // Whether the lock was granted is unknown: only the end of the session makes it free for certain.
-          drop(error instanceof Error ? error : new Error(String(error)));
-          client.end().catch(() => undefined);
-          throw error;
+        if (!(await say({ slot, take: true }))) {
+          held.delete(slot);
+          continue;
         }
+        let released = false;
         return {
           lost,
           release: async () => {
-            if (!held.has(slot)) return;
-            try {
-              if (!lost.aborted) await client.query('SELECT pg_advisory_unlock($1, $2)', [SLOT_LOCKS, slot]);
-            } catch (error) {
-              drop(error instanceof Error ? error : new Error(String(error)));
-              client.end().catch(() => undefined);
-            } finally {
-              held.delete(slot);
-            }
+            if (released) return;
+            released = true;
+            // Words go out in order, so from here on this process may ask for the slot again.
+            held.delete(slot);
+            if (!lost.aborted) await say({ slot, take: false }).catch(() => undefined);
           },
         };
       }

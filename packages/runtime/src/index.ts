@@ -5,3 +5,4 @@ export * from './metrics.js';
 export * from './run-process.js';
 export * from './settings.js';
 export * from './start-probe-server.js';
+export * from './warn-sparingly.js';

@@ -40,6 +40,11 @@ export const createMetrics = (service: string) => {
       labelNames: ['action'],
       registers: [registry],
     }),
+    rateLimitAlone: new Counter({
+      name: 'vat_rate_limit_alone_total',
+      help: 'Times this process began to limit calls by its own count because Redis was away or slow.',
+      registers: [registry],
+    }),
     degraded: new Gauge({
       name: 'vat_redis_away',
       help: '1 while this process cannot reach Redis.',

@@ -57,6 +57,12 @@ export const SETTINGS = {
     .prefault('all')
     .describe('Member states whose asks this worker makes, such as `DE,FR`, or `all`.'),
   WORKERS: z.coerce.number().int().min(1).max(64).default(1).describe('Worker processes that `npm start` runs.'),
+  RATE_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(10)
+    .describe('Ours. Calls of one key admitted in any second, over all API processes.'),
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info').describe('Least severe level that is logged.'),
   METRICS_PORT: port()

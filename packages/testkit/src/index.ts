@@ -1,3 +1,5 @@
+export * from './balanced-ledger.js';
+export * from './call-checks.js';
 export * from './clone-database.js';
 export * from './fault-size.js';
 export * from './issue-keys.js';

@@ -54,6 +54,8 @@ const QUICK: Record<string, string> = {
   BACKGROUND_GIVE_UP_AFTER: '20s',
   SWEEP_EVERY: '500ms',
   ENRICHMENT_SOURCES: 'none',
+  // Tests of other things call as fast as they like.
+  RATE_LIMIT: '100000',
   SECRET_KEY: 'only-for-tests-only-for-tests',
   LOG_LEVEL: 'info',
   PORT: '0',

@@ -24,11 +24,15 @@ const found = (yes: boolean, id: string): void => {
 };
 
 const newAccount = z.object({
-  name: z.string('--name is missing').min(1).max(200),
+  name: z.string('--name is missing').trim().min(1, '--name is empty').max(200, '--name is longer than 200 characters'),
   email: z.email('--email is not an e-mail address').max(254),
   password: z.string('--password is missing').min(8, '--password has at least 8 characters').max(1_000),
   plan: z.string().default('free'),
-  quota: z.coerce.number('--quota is a whole number').int().min(0).max(2_000_000_000).optional(),
+  quota: z
+    .string()
+    .regex(/^\d{1,9}$/, '--quota is a whole number of at most 9 digits')
+    .transform(Number)
+    .optional(),
 });
 
 /** account create|list|disable|enable|set-plan. */

@@ -36,7 +36,7 @@ export const operationVerbs = (
     usage: 'reconcile',
     flags: {},
     run: async () => {
-      const settings = readSettings(env, ['REDIS_URL', 'REDIS_PREFIX', 'BACKGROUND_GIVE_UP_AFTER']);
+      const settings = readSettings(env, ['REDIS_URL', 'REDIS_PREFIX', 'BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
       const redis = connectRedis(settings.REDIS_URL, 'producer', () => undefined);
       const producer = createProducer(redis, settings.REDIS_PREFIX);
       try {
@@ -48,6 +48,7 @@ export const operationVerbs = (
           releaseOrphans: releaseOrphans(db),
           enqueue: enqueueOverdue(producer),
           giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+          windowMs: settings.UPSTREAM_WINDOW,
           now,
         });
         return await sweep({ everything: true });

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { checkListQuery, checkRequestBody, decodeCursor, encodeCursor, presentAcceptance } from '@vat/contracts';
+import {
+  type CheckRequestBody,
+  checkListQuery,
+  checkRequestBody,
+  decodeCursor,
+  encodeCursor,
+  presentAcceptance,
+} from '@vat/contracts';
 import type { CheckFilter } from '@vat/db';
 import {
   AppError,
@@ -55,9 +62,9 @@ const send = (res: Response, answer: StoredAnswer, replayed: boolean): void => {
   res.status(answer.status).end(Buffer.from(answer.body));
 };
 
-/** The same request, whatever the order of its keys and its white space. */
-const fingerprintOf = (req: Request): Buffer =>
-  createHash('sha256').update(`${req.method} ${req.path}\n`).update(canonicalForm(req.body)).digest();
+/** The same request, whatever the order of its keys and its white space. A raw body may hold what has no canonical form. */
+const fingerprintOf = (req: Request, body: CheckRequestBody): Buffer =>
+  createHash('sha256').update(`${req.method} ${req.path}\n`).update(canonicalForm(body)).digest();
 
 /** The routes of /v1/checks. */
 export const checkRoutes = (deps: CheckRoutesDeps) => {
@@ -76,7 +83,7 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
         (Object.fromEntries(
           Object.entries(body.trader).filter(([, text]) => text !== undefined),
         ) as CheckCall['trader']),
-      idempotency: key === null ? null : { key, fingerprint: fingerprintOf(req) },
+      idempotency: key === null ? null : { key, fingerprint: fingerprintOf(req, body) },
     });
     if (result.kind === 'replay') return send(res, result.answer, true);
     const answer = answerOf(result, deps.baseUrl());

@@ -10,8 +10,6 @@ import {
   type FindRequest,
   type MemberState,
   newUuid,
-  readVatNumber,
-  type SplitVatNumber,
   type UpstreamPolicy,
 } from '@vat/domain';
 import type { JobHandler, JobResult, RequestJob } from '@vat/queues';
@@ -148,10 +146,4 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     deps.metrics.asks.observe({ member_state: request.memberState, outcome }, seconds);
     return record(job, request, asked, startedAt);
   };
-};
-
-/** A normalised number, split for VIES. */
-export const splitVatNumber = (vatNumber: string): SplitVatNumber | null => {
-  const read = readVatNumber(vatNumber);
-  return read.kind === 'well_formed' ? { memberState: read.memberState, national: read.national } : null;
 };

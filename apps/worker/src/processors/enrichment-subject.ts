@@ -1,5 +1,5 @@
 import type { Answer, CheckRequest, EnrichmentSubject } from '@vat/domain';
-import { splitVatNumber } from './ask-upstream.js';
+import { splitVatNumber } from '../split-vat-number.js';
 
 /** What the national sources are told about an answer; null when they are not asked at all: test requests, malformed numbers. */
 export const enrichmentSubject = (request: CheckRequest, answer: Answer): EnrichmentSubject | null =>

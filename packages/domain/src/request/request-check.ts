@@ -102,7 +102,8 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     news: News,
   ): Promise<CallEnd> => {
     const end = await waitForEnd(request.id, deps.policyOf(request.test), news);
-    if (end.kind === 'accepted') await deps.demoteAsk(request).catch(() => undefined);
+    // Not waited for: it is a matter of order alone, and a Redis that hangs must not hold the 202 back.
+    if (end.kind === 'accepted') deps.demoteAsk(request).catch(() => undefined);
     return end;
   };
 

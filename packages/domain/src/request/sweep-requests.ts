@@ -11,13 +11,15 @@ export type SweepDeps = {
   /** Gives each request its job; a job that is still there is left alone. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
   giveUpAfterMs: number;
+  /** UPSTREAM_WINDOW: callers may wait for all of it, however long it is set. */
+  windowMs: number;
   now: () => Date;
 };
 
 /** A job that is this late is taken to be lost; adding one that is not changes nothing. */
 const GRACE_MS = 5_000;
-/** Callers wait for at most CHECK_DEADLINE; a request that waits longer has lost its caller. */
-const ORPHAN_AFTER_MS = CHECK_DEADLINE_MS + 7_000;
+/** Callers wait for at most CHECK_DEADLINE or their window; a request that waits this much longer has lost its caller. */
+const ORPHAN_GRACE_MS = 7_000;
 const SLICE = 500;
 
 /** What a sweep found and did. */
@@ -29,7 +31,7 @@ export type Swept = { enqueued: number; abandoned: number; orphans: number };
  * after a loss of Redis. Harmless however often it runs.
  */
 export const sweepRequests =
-  ({ overdue, toAbandon, endRequest, releaseOrphans, enqueue, giveUpAfterMs, now }: SweepDeps) =>
+  ({ overdue, toAbandon, endRequest, releaseOrphans, enqueue, giveUpAfterMs, windowMs, now }: SweepDeps) =>
   async ({ everything }: { everything: boolean }): Promise<Swept> => {
     const at = now();
     const swept: Swept = { enqueued: 0, abandoned: 0, orphans: 0 };
@@ -43,8 +45,9 @@ export const sweepRequests =
       swept.abandoned += slice.length;
     }
 
+    const orphanedBefore = new Date(at.getTime() - Math.max(CHECK_DEADLINE_MS, windowMs) - ORPHAN_GRACE_MS);
     for (let n = SLICE; n === SLICE; swept.orphans += n) {
-      n = await releaseOrphans(new Date(at.getTime() - ORPHAN_AFTER_MS), at, new Date(at.getTime() + giveUpAfterMs));
+      n = await releaseOrphans(orphanedBefore, at, new Date(at.getTime() + giveUpAfterMs));
     }
 
     const before = new Date(everything ? at.getTime() + giveUpAfterMs * 2 : at.getTime() - GRACE_MS);

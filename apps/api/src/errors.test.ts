@@ -1,0 +1,211 @@
+import { issueKey } from '@vat/domain';
+import { startWorld, until, type World } from '@vat/testkit';
+import { crowd } from './crowd.fixture.js';
+
+let world: World;
+let caller: () => ReturnType<World['http']>;
+beforeAll(async () => {
+  world = await startWorld();
+  caller = await crowd(world, world.account.account_id);
+});
+afterAll(() => world?.stop());
+
+const NOBODYS_CHECK = '/v1/checks/chk_01h45ytscbebyvny4gc8cr8ma2';
+const NOBODYS_REQUEST = '/v1/requests/req_01h45ytscbebyvny4gc8cr8ma2';
+const raw = (text: string, type = 'application/json') =>
+  caller().post('/v1/checks').set('Content-Type', type).send(text);
+const post = (body: object) => caller().post('/v1/checks', body);
+
+/** The envelope and nothing beside it. */
+const expectError = (
+  answer: { status: number; body: unknown; headers: Record<string, string> },
+  status: number,
+  code: string,
+) => {
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status,
+    body: { error: expect.objectContaining({ code, message: expect.stringMatching(/.\.$/) }) },
+  });
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
+  expect(answer.headers['x-request-id']).toMatch(/./);
+};
+
+describe('UNAUTHORIZED', () => {
+  const flip = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
+
+  test('is what a missing, malformed, mistyped or unknown key gets', async () => {
+    const { live_key: key } = world.account;
+    const given: (string | null)[] = [
+      null,
+      '',
+      'Bearer',
+      'Bearer ',
+      `Basic ${key}`,
+      key,
+      'Bearer nonsense',
+      `Bearer ${flip(key)}`,
+      `Bearer ${key}x`,
+      `Bearer ${key} ${key}`,
+      `Bearer ${issueKey('unknown', false).key}`,
+      `Bearer ${issueKey('unknown', true).key}`,
+    ];
+    for (const authorization of given) {
+      const call = world.http(null).get('/v1/usage');
+      const answer = await (authorization === null ? call : call.set('Authorization', authorization));
+      expectError(answer, 401, 'UNAUTHORIZED');
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+    }
+  });
+
+  test('is not what another spelling of the scheme gets', async () => {
+    const { status } = await world.http(null).get('/v1/usage').set('Authorization', `bearer ${world.account.live_key}`);
+    expect(status).toBe(200);
+  });
+
+  test('is what a revoked key gets, within five seconds', async () => {
+    const made = await world.admin('key', 'create', world.account.account_id);
+    const usage = () => world.http(String(made.key)).get('/v1/usage');
+    expect((await usage()).status).toBe(200);
+    await world.admin('key', 'revoke', String(made.key_id));
+    await until('the key to be refused', async () => (await usage()).status === 401, 5_000);
+    expectError(await world.http(String(made.key)).post('/v1/checks', { vat_number: 'DE1' }), 401, 'UNAUTHORIZED');
+  });
+});
+
+test.each(['/', '/v1', '/v1/nothing', '/v2/checks', '/v1/checks/a/b/c', '/v1/checks%2f', '/%', '/v1/usage/x'])(
+  '%s is an unknown route: NOT_FOUND, with a key and without',
+  async (path) => {
+    expectError(await caller().get(path), 404, 'NOT_FOUND');
+    expectError(await world.http(null).get(path), 404, 'NOT_FOUND');
+  },
+);
+
+test.each([
+  ['/v1/checks', ['GET', 'HEAD', 'POST'], ['put', 'patch', 'delete', 'options']],
+  [NOBODYS_CHECK, ['GET', 'HEAD'], ['put', 'patch', 'delete', 'options']],
+  [`${NOBODYS_CHECK}/evidence`, ['GET', 'HEAD'], ['put', 'delete']],
+  [NOBODYS_REQUEST, ['GET', 'HEAD'], ['put', 'patch', 'delete']],
+  ['/v1/usage', ['GET', 'HEAD'], ['put', 'delete']],
+  ['/healthz', ['GET', 'HEAD'], ['put', 'delete']],
+  ['/readyz', ['GET', 'HEAD'], ['delete']],
+  ['/metrics', ['GET', 'HEAD'], ['delete']],
+] as const)(
+  '%s accepts %j; another method is METHOD_NOT_ALLOWED, before the key is looked at',
+  async (path, allowed, others) => {
+    for (const method of others) {
+      const answer = await world.http(null).method(method, path);
+      expectError(answer, 405, 'METHOD_NOT_ALLOWED');
+      expect(answer.headers.allow?.split(', ').sort()).toEqual([...allowed]);
+    }
+  },
+);
+
+describe('BAD_REQUEST', () => {
+  const fieldsOf = (body: { error?: { fields?: { path: string }[] } }) => body.error?.fields?.map(({ path }) => path);
+
+  test('is what a body over 64 KiB gets; exactly 64 KiB are accepted', async () => {
+    const body = JSON.stringify({ vat_number: 'DE1' });
+    const exact = await raw(body + ' '.repeat(64 * 1024 - body.length));
+    expect([exact.status, exact.body.verdict]).toEqual([201, 'malformed']);
+    expectError(await raw(body + ' '.repeat(64 * 1024 - body.length + 1)), 400, 'BAD_REQUEST');
+    expectError(await raw(JSON.stringify({ vat_number: 'D'.repeat(1024 * 1024) })), 400, 'BAD_REQUEST');
+  });
+
+  test.each([
+    '',
+    '{',
+    '{"vat_number":"DE1"',
+    '{vat_number:"DE1"}',
+    '[]',
+    '[{"vat_number":"DE1"}]',
+    '"DE1"',
+    'null',
+    '5',
+    '\u0000',
+  ])('is what the body %j gets', async (text) => {
+    const answer = await raw(text);
+    expectError(answer, 400, 'BAD_REQUEST');
+    expect(answer.body.error.fields).toEqual(expect.any(Array));
+  });
+
+  test('is what a body in the wrong content type or coding gets', async () => {
+    const good = '{"vat_number":"DE1"}';
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'nonsense']) {
+      expectError(await raw(good, type), 400, 'BAD_REQUEST');
+    }
+    expectError(await raw(good, 'application/json; charset=nonsense'), 400, 'BAD_REQUEST');
+    expectError(await raw(good).set('Content-Encoding', 'nonsense'), 400, 'BAD_REQUEST');
+    expectError(await raw(good).set('Content-Encoding', 'gzip'), 400, 'BAD_REQUEST');
+    expectError(await caller().post('/v1/checks'), 400, 'BAD_REQUEST');
+    expect((await raw(good, 'application/json; charset=utf-8')).status).toBe(201);
+  });
+
+  test.each([
+    [{}, ['vat_number']],
+    [{ vat_number: 5 }, ['vat_number']],
+    [{ vat_number: null }, ['vat_number']],
+    [{ vat_number: ['DE1'] }, ['vat_number']],
+    [{ vat_number: { a: 1 } }, ['vat_number']],
+    [{ vat_number: '' }, ['vat_number']],
+    [{ vat_number: '\u0000' }, ['vat_number']],
+    [{ vat_number: 'D'.repeat(41) }, ['vat_number']],
+    [{ vat_number: 'DE1', surprise: 1 }, ['surprise']],
+    [{ vat_number: 'DE1', Vat_number: 'DE1' }, ['Vat_number']],
+    [{ vat_number: 'DE1', country_code: 5 }, ['country_code']],
+    [{ vat_number: 'DE1', country_code: 'D'.repeat(11) }, ['country_code']],
+    [{ vat_number: 'DE1', requester_vat_number: 5 }, ['requester_vat_number']],
+    [{ vat_number: 'DE1', reference: '' }, ['reference']],
+    [{ vat_number: 'DE1', reference: 'r'.repeat(65) }, ['reference']],
+    [{ vat_number: 'DE1', reference: 'a\nb' }, ['reference']],
+    [{ vat_number: 'DE1', reference: 'a\u0000b' }, ['reference']],
+    [{ vat_number: 'DE1', reference: true }, ['reference']],
+    [{ vat_number: 'DE1', trader: 'Acme' }, ['trader']],
+    [{ vat_number: 'DE1', trader: { name: 5 } }, ['trader.name']],
+    [{ vat_number: 'DE1', trader: { surname: 'x' } }, ['trader.surname']],
+    [{ vat_number: 'DE1', trader: { city: 'a\u001bb' } }, ['trader.city']],
+    [{ reference: '', surprise: 1 }, ['vat_number', 'reference', 'surprise']],
+  ])('is what %j gets, with the fields to correct', async (body, fields) => {
+    const answer = await post(body);
+    expectError(answer, 400, 'BAD_REQUEST');
+    expect(fieldsOf(answer.body)?.sort()).toEqual([...fields].sort());
+  });
+
+  test('is what an own __proto__ gets', async () => {
+    const answer = await raw('{"vat_number":"DE1","__proto__":{"a":1}}');
+    expectError(answer, 400, 'BAD_REQUEST');
+    expect(fieldsOf(answer.body)).toEqual(['__proto__']);
+  });
+
+  test('is not what the longest good fields get', async () => {
+    const answer = await post({ vat_number: `DE${'1'.repeat(38)}`, reference: 'r'.repeat(64) });
+    expect([answer.status, answer.body.verdict]).toEqual([201, 'malformed']);
+  });
+
+  test('comes after UNAUTHORIZED', async () => {
+    const answer = await world.http(null).post('/v1/checks').set('Content-Type', 'application/json').send('{');
+    expectError(answer, 401, 'UNAUTHORIZED');
+  });
+});
+
+describe('X-Request-Id', () => {
+  test.each(['abc-123', 'A.b:c_d', 'x'.repeat(128)])('%s is kept, and is in the log', async (id) => {
+    const { headers } = await caller().get('/v1/usage').set('X-Request-Id', id);
+    expect(headers['x-request-id']).toBe(id);
+    await until('its log line', () => world.apis[0]?.lines().some((line) => line.includes(`"request_id":"${id}"`)));
+  });
+
+  test.each(['', 'a b', 'x'.repeat(129), 'a"b', 'caf\u00e9'])('%j is replaced', async (id) => {
+    const { headers } = await caller().get('/v1/usage').set('X-Request-Id', id);
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('is on every answer, errors included, and never twice the same', async () => {
+    const ids = await Promise.all(
+      ['/healthz', '/nothing', '/v1/usage'].map(
+        async (path) => (await world.http(null).get(path)).headers['x-request-id'],
+      ),
+    );
+    expect(new Set(ids).size).toBe(3);
+    expect(ids).not.toContain(undefined);
+  });
+});

@@ -1,0 +1,41 @@
+import express, { type RequestHandler } from 'express';
+import { absolutePath } from 'swagger-ui-dist';
+
+/** Nothing on the page comes from another host, and nothing on it may call one. */
+const POLICY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>VAT Validation Service: API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="/docs/favicon-32x32.png">
+</head>
+<body>
+<div id="docs"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+// Without validatorUrl the page would send the description's address to a service of somebody else.
+const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, tryItOutEnabled: true });
+`;
+
+const secured: RequestHandler = (_req, res, next) => {
+  res.setHeader('Content-Security-Policy', POLICY);
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.setHeader('Referrer-Policy', 'no-referrer');
+  next();
+};
+
+/** GET /docs: the API description for people, with every asset served from here. */
+export const docsRoutes = (): { page: RequestHandler[]; start: RequestHandler[]; assets: RequestHandler[] } => ({
+  page: [secured, (_req, res) => void res.type('html').send(PAGE)],
+  start: [secured, (_req, res) => void res.type('js').send(START)],
+  assets: [secured, express.static(absolutePath(), { index: false, maxAge: '1h' })],
+});

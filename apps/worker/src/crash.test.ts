@@ -1,0 +1,132 @@
+import { randomInt } from 'node:crypto';
+import {
+  faultSize,
+  issueKeys,
+  NUMBERED_STATES,
+  numberOf,
+  openWorldRedis,
+  readLedger,
+  startWorld,
+  type TestProcess,
+  until,
+  type World,
+  type WorldRedis,
+} from '@vat/testkit';
+
+const ACCEPTED = faultSize(150, 5_000);
+const KILLS = faultSize(6, 500);
+/** Calls in hand at once; the rest of the schedule follows from what they are answered. */
+const CALLERS = 24;
+
+let world: World;
+let redis: WorldRedis;
+beforeAll(async () => {
+  world = await startWorld({
+    apis: 2,
+    workers: 2,
+    settings: {
+      UPSTREAM_WINDOW: '150ms',
+      UPSTREAM_ATTEMPT_TIMEOUT: '2s',
+      BACKGROUND_RETRY_DELAYS: '100ms',
+      BACKGROUND_GIVE_UP_AFTER: '30m',
+      LOG_LEVEL: 'warn',
+    },
+  });
+  redis = openWorldRedis(world);
+}, 60_000);
+afterAll(async () => {
+  redis?.close();
+  await world?.stop();
+}, 60_000);
+
+type Outcome =
+  | { status: 201; checkId: string }
+  | { status: 202; requestId: string }
+  | { status: 'refused'; code: number }
+  | 'cut';
+
+test('kill -9 of API and worker processes loses nothing that was promised and charges nothing twice', async () => {
+  await world.vies.defaults({ latency_ms: 20, jitter_ms: 250 });
+  // Accounts hold at most 200 pending requests each, keys ten calls a second.
+  const accounts = Math.ceil(ACCEPTED / 400);
+  await Promise.all(Array.from({ length: accounts }, () => world.newAccount({ quota: '1000000' })));
+  const rows = await world.sql<{ id: string }>('SELECT id FROM account');
+  const keys = (
+    await Promise.all(rows.map(({ id }) => issueKeys(world, Math.ceil((CALLERS * 8) / rows.length), id)))
+  ).flat();
+
+  const outcomes: Outcome[] = [];
+  let calls = 0;
+  const call = async (): Promise<Outcome> => {
+    calls += 1;
+    const state = NUMBERED_STATES[calls % NUMBERED_STATES.length] ?? 'DE';
+    const api = world.apis[randomInt(world.apis.length)];
+    try {
+      const response = await fetch(`${String(api?.ready.base_url)}/v1/checks`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${keys[calls % keys.length]}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ vat_number: numberOf(state, calls) }),
+      });
+      const body = (await response.json()) as { id: string; request_id: string };
+      if (response.status === 201) return { status: 201, checkId: body.id };
+      if (response.status === 202) return { status: 202, requestId: body.request_id };
+      return { status: 'refused', code: response.status };
+    } catch {
+      // The process died under the call: the caller knows nothing, and was promised nothing.
+      return 'cut';
+    }
+  };
+  const accepted = () => outcomes.filter((outcome) => outcome !== 'cut' && outcome.status === 202).length;
+  const callers = Array.from({ length: CALLERS }, async () => {
+    while (accepted() < ACCEPTED) outcomes.push(await call());
+  });
+
+  const replace = async (parts: TestProcess[], start: () => Promise<TestProcess>): Promise<void> => {
+    const [victim] = parts.splice(randomInt(parts.length), 1);
+    victim?.signal('SIGKILL');
+    await victim?.exited;
+    await start();
+  };
+  const killing = (async () => {
+    for (let kills = 1; kills <= KILLS; kills += 1) {
+      await until(
+        'more accepted checks',
+        () => accepted() >= Math.min(ACCEPTED, (kills * ACCEPTED) / (KILLS + 1)),
+        600_000,
+      );
+      if (kills % 2 === 0) await replace(world.apis, () => world.startApi());
+      else await replace(world.workers, () => world.startWorker());
+    }
+  })();
+  await Promise.all([...callers, killing]);
+
+  const stoppedAt = performance.now();
+  await until('every request to end', async () => (await readLedger(world)).open === 0, 60_000);
+  const seconds = (performance.now() - stoppedAt) / 1_000;
+  const ledger = await readLedger(world);
+  process.stdout.write(
+    `crash: ${KILLS} kills over ${outcomes.length} calls, ${accepted()} answered 202, ${outcomes.filter((o) => o === 'cut').length} cut; ` +
+      `${ledger.completed} completed, ${ledger.used} units; the last ended ${seconds.toFixed(1)} s after the last call\n`,
+  );
+  // A call that is refused while its API is killed would be an error that the caller sees for no fault of his.
+  expect(outcomes.filter((outcome) => outcome !== 'cut' && outcome.status === 'refused')).toEqual([]);
+  expect(ledger).toMatchObject({
+    abandoned: 0,
+    checks: ledger.completed,
+    used: ledger.completed,
+    reserved: 0,
+    acceptedWithoutOneEvent: 0,
+    needlessEvents: 0,
+    unchargedChecks: 0,
+  });
+  const told = await world.sql<{ id: string }>("SELECT body::jsonb ->> 'request_id' AS id FROM event");
+  const events = new Map<string, number>();
+  for (const { id } of told) events.set(id, (events.get(id) ?? 0) + 1);
+  for (const outcome of outcomes) {
+    if (outcome !== 'cut' && outcome.status === 202) expect(events.get(outcome.requestId)).toBe(1);
+  }
+  expect(events.size).toBeGreaterThanOrEqual(accepted());
+  const stats = await world.vies.stats();
+  for (const state of Object.values(stats.states)) expect(state.max_in_flight).toBeLessThanOrEqual(2);
+  expect(await until('no job to be left', async () => (await redis.jobs()).length === 0)).toBe(true);
+}, 3_600_000);

@@ -1,0 +1,43 @@
+import { issueKeys, numberOf, readLedger, startWorld, until, type World } from '@vat/testkit';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ workers: 0, settings: { UPSTREAM_WINDOW: '2s', BACKGROUND_GIVE_UP_AFTER: '10m' } });
+}, 60_000);
+afterAll(() => world?.stop(), 60_000);
+
+let numbers = 0;
+const call = async (state: Parameters<typeof numberOf>[0]) => {
+  numbers += 1;
+  const [key = ''] = await issueKeys(world, 1);
+  const response = await fetch(`${world.baseUrl()}/v1/checks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ vat_number: numberOf(state, numbers) }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+};
+const totalOf = async (state: string) => (await world.vies.stats()).states[state]?.total ?? 0;
+const noneOpen = async () => (await readLedger(world)).open === 0;
+
+test('a worker asks only about its own member states and does only its own kind of work', async () => {
+  const german = await world.startWorker({ WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'DE' });
+  expect(await call('DE')).toBe(201);
+  expect(await call('FR')).toBe(202);
+  expect(await totalOf('FR')).toBe(0);
+  const ready = await fetch(`http://127.0.0.1:${String(german.ready.metrics_port)}/readyz`);
+  expect(((await ready.json()) as { queues: string[] }).queues).toEqual(
+    expect.arrayContaining(['{upstream-DE}', '{settle}']),
+  );
+
+  // Sweeps alone ask nobody.
+  await world.startWorker({ WORKER_QUEUES: 'maintenance' });
+  expect(await call('DE')).toBe(201);
+  expect(await totalOf('FR')).toBe(0);
+
+  await world.startWorker({ WORKER_QUEUES: 'checks,maintenance', WORKER_MEMBER_STATES: 'fr' });
+  await until('the French request to end', noneOpen);
+  expect(await totalOf('FR')).toBe(1);
+  expect(await call('FR')).toBe(201);
+}, 60_000);

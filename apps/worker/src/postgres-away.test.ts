@@ -1,0 +1,142 @@
+import {
+  faultSize,
+  issueKeys,
+  NUMBERED_STATES,
+  numberOf,
+  type OwnServers,
+  readLedger,
+  startOwnServers,
+  startWorld,
+  type TestProcess,
+  until,
+  type World,
+} from '@vat/testkit';
+
+const ANSWERED_WITHIN_MS = 2_000;
+
+let servers: OwnServers;
+let world: World;
+let keys: string[];
+beforeAll(async () => {
+  servers = await startOwnServers();
+  world = await startWorld({
+    servers: { databaseUrl: servers.postgres.url, redisUrl: servers.redis.url },
+    settings: { UPSTREAM_WINDOW: '1s', BACKGROUND_GIVE_UP_AFTER: '10m' },
+  });
+  keys = await issueKeys(world, 200);
+}, 60_000);
+afterAll(async () => {
+  servers?.postgres.thaw();
+  await world?.stop();
+  await servers?.stop();
+}, 60_000);
+
+let numbers = 0;
+type Answer = { status: number; body: Record<string, unknown>; ms: number };
+const call = async (method: 'GET' | 'POST', path: string): Promise<Answer> => {
+  numbers += 1;
+  const startedAt = performance.now();
+  const response = await fetch(`${world.baseUrl()}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${keys[numbers % keys.length]}`, 'content-type': 'application/json' },
+    ...(method === 'POST'
+      ? {
+          body: JSON.stringify({
+            vat_number: numberOf(NUMBERED_STATES[numbers % NUMBERED_STATES.length] ?? 'DE', numbers),
+          }),
+        }
+      : {}),
+  });
+  return {
+    status: response.status,
+    body: (await response.json()) as Record<string, unknown>,
+    ms: performance.now() - startedAt,
+  };
+};
+const callMany = (count: number) => Promise.all(Array.from({ length: count }, () => call('POST', '/v1/checks')));
+const slowest = (answers: { ms: number }[]) => Math.max(...answers.map(({ ms }) => ms));
+const isAlive = (part: TestProcess) => Promise.race([part.exited.then(() => false), Promise.resolve(true)]);
+
+/** Calls made while Postgres is away: the one answer there is, in time. */
+const expectRefused = (answers: Answer[]) => {
+  for (const { status, body } of answers) {
+    expect(status).toBe(500);
+    expect(body).toEqual({ error: { code: 'INTERNAL', message: expect.any(String) } });
+  }
+  expect(slowest(answers)).toBeLessThan(ANSWERED_WITHIN_MS);
+};
+
+/** Every request that was promised an end gets it; nothing is told or charged twice; the service serves again. */
+const expectRecovery = async (what: string, promised: Answer[]) => {
+  const backAt = performance.now();
+  await until(
+    'a check to be answered 201 again',
+    async () => (await call('POST', '/v1/checks')).status === 201,
+    15_000,
+  );
+  const ids = promised.filter(({ status }) => status === 202).map(({ body }) => String(body.request_id));
+  await until(
+    'every accepted request to end',
+    async () =>
+      (await world.sql("SELECT id FROM request WHERE accepted_at IS NOT NULL AND state = 'pending'")).length === 0,
+    20_000,
+  );
+  process.stdout.write(
+    `postgres away: ${what}: accepted requests ended ${((performance.now() - backAt) / 1_000).toFixed(1)} s after\n`,
+  );
+  for (const id of ids) expect((await call('GET', `/v1/requests/${id}`)).body.status).toBe('completed');
+  expect(await readLedger(world)).toMatchObject({ acceptedWithoutOneEvent: 0, needlessEvents: 0, unchargedChecks: 0 });
+  for (const part of [...world.apis, ...world.workers]) expect(await isAlive(part)).toBe(true);
+};
+
+test('without Postgres every call is refused in time, and afterwards nothing that was promised is lost', async () => {
+  await world.vies.answerAll({ kind: 'error', code: 'MS_UNAVAILABLE' });
+  const promised = await callMany(10);
+  expect(new Set(promised.map(({ status }) => status))).toEqual(new Set([202]));
+  await world.vies.answerAll({ kind: 'valid', latency_ms: 700 });
+  await until('open asks', async () => (await world.vies.stats()).totals.in_flight > 0);
+  await servers.postgres.kill();
+  expectRefused(await callMany(30));
+  expect(await call('GET', '/readyz')).toMatchObject({
+    status: 503,
+    body: { status: 'unavailable', postgres: 'unreachable' },
+  });
+  expect((await call('GET', '/healthz')).status).toBe(200);
+  const worker = world.workers[0] as TestProcess;
+  const probe = await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/readyz`);
+  expect([probe.status, await probe.json()]).toMatchObject([503, { postgres: 'unreachable' }]);
+  await servers.postgres.start();
+  await world.vies.reset();
+  await expectRecovery('killed', promised);
+}, 90_000);
+
+test('a frozen Postgres holds nobody up for two seconds, however many call', async () => {
+  await world.vies.answerAll({ kind: 'error', code: 'MS_UNAVAILABLE' });
+  const promised = await callMany(5);
+  await world.vies.reset();
+  await servers.postgres.freeze();
+  const first = callMany(faultSize(40, 150));
+  await until('the pool to be full of them', async () => (await call('GET', '/healthz')).status === 200);
+  const answers = await first;
+  const later = await callMany(20);
+  const ready = await call('GET', '/readyz');
+  servers.postgres.thaw();
+  expectRefused([...answers, ...later]);
+  expect(ready.status).toBe(503);
+  expect(ready.ms).toBeLessThan(ANSWERED_WITHIN_MS);
+  await expectRecovery('frozen', promised);
+}, 90_000);
+
+test('a call whose Postgres goes away while it waits is answered 500 in time, never with a promise', async () => {
+  await world.vies.answerAll({ kind: 'valid', latency_ms: 700 });
+  const calls = callMany(6);
+  await until('open asks', async () => (await world.vies.stats()).totals.in_flight > 0);
+  await servers.postgres.kill();
+  const killedAt = performance.now();
+  const answers = await calls;
+  expect(performance.now() - killedAt).toBeLessThan(1_000 + ANSWERED_WITHIN_MS);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([500]));
+  await servers.postgres.start();
+  await world.vies.reset();
+  await expectRecovery('killed while calls waited', []);
+}, 90_000);

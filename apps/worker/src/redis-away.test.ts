@@ -1,0 +1,138 @@
+import {
+  faultSize,
+  issueKeys,
+  NUMBERED_STATES,
+  numberOf,
+  type OwnServers,
+  readLedger,
+  startOwnServers,
+  startWorld,
+  type TestProcess,
+  until,
+  type World,
+} from '@vat/testkit';
+
+/** What every caller is promised while Redis is away. */
+const ANSWERED_WITHIN_MS = 2_000;
+
+let servers: OwnServers;
+let world: World;
+beforeAll(async () => {
+  servers = await startOwnServers();
+  world = await startWorld({
+    servers: { databaseUrl: servers.postgres.url, redisUrl: servers.redis.url },
+    settings: { UPSTREAM_WINDOW: '5s', BACKGROUND_GIVE_UP_AFTER: '10m' },
+  });
+}, 60_000);
+afterAll(async () => {
+  servers?.redis.thaw();
+  await world?.stop();
+  await servers?.stop();
+}, 60_000);
+
+let numbers = 0;
+const call = async (method: 'GET' | 'POST', path: string, key = '') => {
+  numbers += 1;
+  const startedAt = performance.now();
+  const response = await fetch(`${world.baseUrl()}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(method === 'POST'
+      ? {
+          body: JSON.stringify({
+            vat_number: numberOf(NUMBERED_STATES[numbers % NUMBERED_STATES.length] ?? 'DE', numbers),
+          }),
+        }
+      : {}),
+  });
+  const body = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, body, ms: performance.now() - startedAt };
+};
+const callMany = async (count: number) =>
+  Promise.all((await issueKeys(world, count)).map((key) => call('POST', '/v1/checks', key)));
+const statuses = (answers: { status: number }[]) => [...new Set(answers.map(({ status }) => status))];
+const slowest = (answers: { ms: number }[]) => Math.max(...answers.map(({ ms }) => ms));
+
+const noneOpen = async () => (await readLedger(world)).open === 0;
+const isAlive = (part: TestProcess) => Promise.race([part.exited.then(() => false), Promise.resolve(true)]);
+const complaints = (part: TestProcess) => part.lines().filter((line) => line.includes('Redis is away.'));
+
+/** Everything accepted meanwhile ends soon after Redis is back, once each; no process died of it. */
+const expectRecovery = async (what: string) => {
+  const backAt = performance.now();
+  await until('every request to end', noneOpen, 20_000);
+  const seconds = (performance.now() - backAt) / 1_000;
+  process.stdout.write(`redis away: ${what}: all ended ${seconds.toFixed(1)} s after it was back\n`);
+  const ledger = await readLedger(world);
+  expect(ledger).toMatchObject({
+    completed: ledger.requests,
+    reserved: 0,
+    acceptedWithoutOneEvent: 0,
+    needlessEvents: 0,
+  });
+  for (const part of [...world.apis, ...world.workers]) {
+    expect(await isAlive(part)).toBe(true);
+    expect(part.lines().filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  }
+  const again = await until('a check to be answered 201 again', async () => {
+    const [answer] = await callMany(1);
+    return answer?.status === 201 && answer;
+  });
+  expect(again.body.valid).toBe(true);
+  await until('every request to end', noneOpen, 20_000);
+};
+
+test('without Redis checks are accepted at once, reads work, and all of it ends when Redis comes back empty', async () => {
+  expect(statuses(await callMany(3))).toEqual([201]);
+  await servers.redis.kill();
+  const answers = await callMany(10);
+  expect(statuses(answers)).toEqual([202]);
+  expect(slowest(answers)).toBeLessThan(ANSWERED_WITHIN_MS);
+  const [key = ''] = await issueKeys(world, 1);
+  const read = await call('GET', `/v1/requests/${String(answers[0]?.body.request_id)}`, key);
+  expect(read).toMatchObject({ status: 200, body: { status: 'pending' } });
+  expect(read.ms).toBeLessThan(ANSWERED_WITHIN_MS);
+  const ready = await call('GET', '/readyz');
+  expect(ready).toMatchObject({ status: 200, body: { status: 'degraded', redis: 'unreachable' } });
+  await until('a longer absence', () => complaints(world.workers[0] as TestProcess).length > 0, 10_000);
+  // Each of dozens of connections tries again every second; a line each would drown the log.
+  for (const part of [...world.apis, ...world.workers]) expect(complaints(part).length).toBeLessThanOrEqual(3);
+  await servers.redis.start();
+  await expectRecovery('killed');
+}, 90_000);
+
+test('a frozen Redis holds nobody up for two seconds', async () => {
+  await servers.redis.freeze();
+  const answers = await callMany(10);
+  const later = await callMany(faultSize(10, 100));
+  servers.redis.thaw();
+  expect(statuses([...answers, ...later])).toEqual([202]);
+  expect(slowest([...answers, ...later])).toBeLessThan(ANSWERED_WITHIN_MS);
+  await expectRecovery('frozen');
+}, 90_000);
+
+test('calls that wait while Redis goes away are answered when their window ends', async () => {
+  await world.vies.defaults({ latency_ms: 600 });
+  const calls = callMany(6);
+  await until('asks', async () => ((await world.vies.stats()).totals.in_flight ?? 0) > 0);
+  await servers.redis.kill();
+  const answers = await calls;
+  expect(answers.filter(({ status }) => status !== 201 && status !== 202)).toEqual([]);
+  expect(slowest(answers)).toBeLessThan(5_000 + 1_000);
+  await world.vies.reset();
+  await servers.redis.start();
+  await expectRecovery('killed during asks');
+}, 90_000);
+
+test('processes that start without Redis serve once it is there', async () => {
+  await servers.redis.kill();
+  const api = await world.startApi();
+  const worker = await world.startWorker();
+  const [first] = world.workers.splice(0, 1);
+  const [firstApi] = world.apis.splice(0, 1);
+  await Promise.all([first?.stop(), firstApi?.stop()]);
+  expect(statuses(await callMany(3))).toEqual([202]);
+  await servers.redis.start();
+  await expectRecovery('away at the start');
+  expect([await isAlive(api), await isAlive(worker)]).toEqual([true, true]);
+}, 90_000);

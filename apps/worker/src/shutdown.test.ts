@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { issueKeys, numberOf, readLedger, runProgram, startWorld, until, type World } from '@vat/testkit';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({
+    workers: 1,
+    settings: { UPSTREAM_WINDOW: '20s', UPSTREAM_ATTEMPT_TIMEOUT: '9s', BACKGROUND_GIVE_UP_AFTER: '10m' },
+  });
+}, 60_000);
+afterAll(() => world?.stop(), 60_000);
+beforeEach(() => world.vies.reset());
+
+let numbers = 0;
+const postTo = async (baseUrl: string, vatNumber: string) => {
+  const [key = ''] = await issueKeys(world, 1);
+  const response = await fetch(`${baseUrl}/v1/checks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ vat_number: vatNumber }),
+  });
+  return { status: response.status, body: (await response.json()) as { request_id: string } };
+};
+const nextNumber = (state: Parameters<typeof numberOf>[0]): string => {
+  numbers += 1;
+  return numberOf(state, numbers);
+};
+const asksOf = async (state: string) => (await world.vies.stats()).states[state]?.in_flight ?? 0;
+const noneOpen = async () => (await readLedger(world)).open === 0;
+const since = (startedAt: number): number => (performance.now() - startedAt) / 1_000;
+
+test('an API that is told to stop answers its waiting calls 202 and exits with 0', async () => {
+  await world.vies.state('DE', { latency_ms: 3_000 });
+  const api = await world.startApi();
+  const calls = Array.from({ length: 10 }, () => postTo(String(api.ready.base_url), nextNumber('DE')));
+  await until('two asks', async () => (await asksOf('DE')) === 2);
+  await until('ten rows', async () => (await readLedger(world)).open === 10);
+  api.signal('SIGTERM');
+  const toldAt = performance.now();
+  const answers = await Promise.all(calls);
+  expect(api.lines().filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+  expect(since(toldAt)).toBeLessThan(3);
+  expect(await api.exited).toBe(0);
+  expect(since(toldAt)).toBeLessThan(5);
+  process.stdout.write(`shutdown: the API ended after ${since(toldAt).toFixed(1)} s\n`);
+  await world.vies.reset();
+  await until('every request to end', noneOpen, 30_000);
+  expect(await readLedger(world)).toMatchObject({ accepted: 10, acceptedWithoutOneEvent: 0, reserved: 0 });
+}, 60_000);
+
+test('a worker that is told to stop puts its open asks back uncounted, and another one goes on', async () => {
+  await world.vies.state('IT', { latency_ms: 8_000 });
+  const [worker] = world.workers;
+  if (!worker) throw new Error('the world has no worker');
+  const calls = [nextNumber('IT'), nextNumber('IT')].map((vatNumber) => postTo(world.baseUrl(), vatNumber));
+  await until('both asks', async () => (await asksOf('IT')) === 2);
+  const next = await world.startWorker();
+  worker.signal('SIGTERM');
+  const toldAt = performance.now();
+  const probe = await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/readyz`);
+  expect(probe.status).toBe(503);
+  expect(await probe.json()).toMatchObject({ status: 'stopping' });
+  await until('the asks to be cut', async () => (await asksOf('IT')) === 0, 9_000);
+  await world.vies.reset();
+  expect(await worker.exited).toBe(0);
+  expect(since(toldAt)).toBeLessThan(10);
+  process.stdout.write(`shutdown: the worker ended after ${since(toldAt).toFixed(1)} s\n`);
+  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([201, 201]);
+  const attempts = await world.sql<{ attempts: number }>("SELECT attempts FROM request WHERE country_code = 'IT'");
+  expect(attempts).toEqual([{ attempts: 1 }, { attempts: 1 }]);
+  world.workers.splice(0, world.workers.length, next);
+}, 60_000);
+
+test('a worker lets an open ask end that is answered soon', async () => {
+  await world.vies.state('PL', { latency_ms: 1_000 });
+  const [worker] = world.workers;
+  const call = postTo(world.baseUrl(), nextNumber('PL'));
+  await until('the ask', async () => (await asksOf('PL')) === 1);
+  worker?.signal('SIGTERM');
+  expect(await worker?.exited).toBe(0);
+  expect((await world.vies.stats()).states.PL).toMatchObject({ total: 1, answered: 1, aborted: 0 });
+  world.workers.splice(0, 1);
+  await world.startWorker();
+  expect((await call).status).toBe(201);
+}, 60_000);
+
+test.each(['api', 'worker'])(
+  'the %s ends when the process that started it is gone',
+  async (app) => {
+    const file = fileURLToPath(new URL(`../../${app}/dist/main.js`, import.meta.url));
+    // The parent starts the program, says so once it is ready, and dies without a word to it.
+    const parent = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '--eval',
+        `import { fork } from 'node:child_process';
+       const child = fork(${JSON.stringify(file)}, { stdio: 'ignore', execArgv: [] });
+       child.once('message', () => { console.log(child.pid); });`,
+      ],
+      { env: { ...world.settings, PATH: path.dirname(process.execPath) }, stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    const gone = new Promise((resolve) => parent.once('close', resolve));
+    const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (chunk) => resolve(Number(chunk))));
+    const isAlive = () => {
+      try {
+        process.kill(pid, 0);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    expect(isAlive()).toBe(true);
+    parent.kill('SIGKILL');
+    await gone;
+    await until('the orphan to end', () => !isAlive(), 10_000);
+  },
+  30_000,
+);
+
+test.each([
+  ['apps/worker/dist/main.js', { WORKER_QUEUES: 'nonsense' }, /WORKER_QUEUES names nonsense; known are checks/],
+  ['apps/worker/dist/main.js', { WORKER_MEMBER_STATES: 'GB' }, /WORKER_MEMBER_STATES names GB/],
+  ['apps/worker/dist/main.js', { DATABASE_URL: '' }, /DATABASE_URL: must be set/],
+  ['apps/worker/dist/main.js', { SWEEP_EVERY: 'soon' }, /SWEEP_EVERY/],
+  ['apps/api/dist/main.js', { DATABASE_URL: '' }, /DATABASE_URL: must be set/],
+  ['apps/api/dist/main.js', { UPSTREAM_WINDOW: '20 parsecs' }, /UPSTREAM_WINDOW/],
+])('%s with %j ends with 1 and one line that says why', async (file, settings, message) => {
+  const ended = await runProgram(file, [], { ...world.settings, ...settings } as Record<string, string>, true);
+  expect(ended.code).toBe(1);
+  const lines = `${ended.stdout}${ended.stderr}`.split('\n').filter((line) => line !== '');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(message);
+});
+
+test('an API whose port is taken ends with 1 and says which', async () => {
+  const { port } = new URL(world.baseUrl());
+  const ended = await runProgram('apps/api/dist/main.js', [], { ...world.settings, PORT: port }, true);
+  expect(ended.code).toBe(1);
+  expect(`${ended.stdout}${ended.stderr}`).toContain(`Port ${port} is in use`);
+});

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import {
+  faultSize,
+  issueKeys,
+  NUMBERED_STATES,
+  numberOf,
+  openWorldRedis,
+  readLedger,
+  startWorld,
+  until,
+  type World,
+  type WorldRedis,
+} from '@vat/testkit';
+
+let world: World;
+let redis: WorldRedis;
+beforeAll(async () => {
+  world = await startWorld({
+    workers: 0,
+    settings: { UPSTREAM_WINDOW: '300ms', BACKGROUND_RETRY_DELAYS: '2s', BACKGROUND_GIVE_UP_AFTER: '10m' },
+  });
+  redis = openWorldRedis(world);
+  await world.startWorker({ WORKER_QUEUES: 'checks' });
+}, 60_000);
+afterAll(async () => {
+  redis?.close();
+  await world?.stop();
+}, 60_000);
+beforeEach(() => world.vies.reset());
+
+let numbers = 0;
+const nextNumber = (): string => {
+  numbers += 1;
+  return numberOf(NUMBERED_STATES[numbers % NUMBERED_STATES.length] ?? 'DE', numbers);
+};
+
+type Row = { state: string; reason: string | null; accepted_at: Date | null; attempts: number };
+const rowOf = async (id: string): Promise<Row | undefined> =>
+  (await world.sql<Row>('SELECT state, reason, accepted_at, attempts FROM request WHERE id = $1', [id]))[0];
+
+/** A row as an API process leaves it that dies right after the commit: with its unit reserved, without a job. */
+const admit = async (columns: { agoSeconds?: number; dueInSeconds?: number; answer?: object; accepted?: boolean }) => {
+  const id = randomUUID();
+  const vatNumber = nextNumber();
+  await world.sql(
+    `WITH account AS (SELECT id FROM account ORDER BY created_at LIMIT 1), period AS (SELECT to_char(now(), 'YYYY-MM') AS text),
+     reserved AS (
+       INSERT INTO usage (account_id, period, used, reserved) SELECT account.id, period.text, 0, 1 FROM account, period
+       ON CONFLICT (account_id, period) DO UPDATE SET reserved = usage.reserved + 1
+     )
+     INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+       window_ends_at, due_at, quota_period, answer, accepted_at, give_up_at)
+     SELECT $1, account.id, false, CASE WHEN $5 THEN 'pending' ELSE 'waiting' END, $2, left($2, 2), substr($2, 3), $2, '[]',
+       now() - make_interval(secs => $3), now(), now() + make_interval(secs => $4), period.text, $6::jsonb,
+       CASE WHEN $5 THEN now() END, CASE WHEN $5 THEN now() + interval '10 minutes' END
+     FROM account, period`,
+    [
+      id,
+      vatNumber,
+      columns.agoSeconds ?? 0,
+      columns.dueInSeconds ?? 0,
+      columns.accepted ?? false,
+      columns.answer ? JSON.stringify(columns.answer) : null,
+    ],
+  );
+  return { id, vatNumber };
+};
+
+const noneOpen = async () => (await readLedger(world)).open === 0;
+const since = (startedAt: number): number => (performance.now() - startedAt) / 1_000;
+
+test('the operator can have rows without a job finished at once', async () => {
+  // No worker of this world serves the maintenance queue yet, so nobody sweeps by himself.
+  await until('Redis to be primed', async () => (await redis.keys()).includes(`${world.name}:primed`));
+  const { id } = await admit({});
+  expect(await world.admin('reconcile')).toMatchObject({ enqueued: 1, abandoned: 0, orphans: 0 });
+  await until('the request to end', async () => (await rowOf(id))?.state === 'completed');
+  await world.startWorker({ WORKER_QUEUES: 'maintenance' });
+}, 30_000);
+
+test('after a loss of Redis pending requests go on, each once', async () => {
+  const count = faultSize(50, 1_000);
+  await Promise.all(Array.from({ length: Math.ceil(count / 200) }, () => world.newAccount()));
+  const accounts = await world.sql<{ id: string }>('SELECT id FROM account ORDER BY created_at DESC');
+  await world.vies.answerAll({ kind: 'error', code: 'MS_UNAVAILABLE' });
+  for (let left = count; left > 0; left -= 200) {
+    const keys = await issueKeys(world, Math.min(200, left), accounts[Math.floor((left - 1) / 200)]?.id);
+    const statuses = await Promise.all(
+      keys.map(async (key) => {
+        const response = await fetch(`${world.baseUrl()}/v1/checks`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ vat_number: nextNumber() }),
+        });
+        await response.arrayBuffer();
+        return response.status;
+      }),
+    );
+    expect(new Set(statuses)).toEqual(new Set([202]));
+  }
+  expect(await redis.flush()).toBeGreaterThan(0);
+  const flushedAt = performance.now();
+  await world.vies.answerAll(null);
+  await until('every request to end', noneOpen, 60_000);
+  process.stdout.write(
+    `sweep: ${count} pending requests ended ${since(flushedAt).toFixed(1)} s after a loss of Redis\n`,
+  );
+  const ledger = await readLedger(world);
+  expect(ledger).toMatchObject({ acceptedWithoutOneEvent: 0, needlessEvents: 0, reserved: 0, unchargedChecks: 0 });
+  const stats = await world.vies.stats();
+  for (const state of Object.values(stats.states)) expect(state.max_in_flight).toBeLessThanOrEqual(2);
+  expect(await redis.jobs()).toEqual([]);
+}, 120_000);
+
+test('a row whose API died before it could enqueue is asked, recorded and charged', async () => {
+  const before = await readLedger(world);
+  const { id, vatNumber } = await admit({});
+  const startedAt = performance.now();
+  await until('the request to end', async () => (await rowOf(id))?.state === 'completed', 20_000);
+  process.stdout.write(`sweep: a row without its job ended after ${since(startedAt).toFixed(1)} s\n`);
+  expect(await world.vies.journal(vatNumber)).toHaveLength(1);
+  const after = await readLedger(world);
+  expect(after).toMatchObject({ used: before.used + 1, reserved: 0, events: before.events });
+}, 30_000);
+
+test('a stored answer whose recording was never enqueued is recorded without another ask', async () => {
+  const answer = {
+    verdict: 'valid',
+    name: 'Sample',
+    address: null,
+    consultationNumber: null,
+    traderMatch: null,
+    answeredAt: new Date().toISOString(),
+  };
+  const { id, vatNumber } = await admit({ answer, accepted: true });
+  await until('the request to end', async () => (await rowOf(id))?.state === 'completed', 20_000);
+  expect(await world.vies.journal(vatNumber)).toEqual([]);
+  expect(await world.sql('SELECT type FROM event WHERE subject_id = $1', [id])).toEqual([{ type: 'check.completed' }]);
+}, 30_000);
+
+test('a request whose caller was lost is withdrawn and its unit released, unless an Idempotency-Key is bound to it', async () => {
+  const lost = await admit({ agoSeconds: 60, dueInSeconds: 300 });
+  const keyed = await admit({ agoSeconds: 54, dueInSeconds: 300 });
+  await world.sql(
+    `INSERT INTO idempotency_key (account_id, key, fingerprint, request_id, created_at, locked_until)
+     SELECT account_id, 'kept', '\\x00', id, now(), now() FROM request WHERE id = $1`,
+    [keyed.id],
+  );
+  await until('the request to be withdrawn', async () => (await rowOf(lost.id))?.state === 'withdrawn');
+  expect(await rowOf(lost.id)).toMatchObject({ reason: 'CALLER_LOST', accepted_at: null });
+  await until('the keyed request to go on', async () => (await rowOf(keyed.id))?.state === 'pending');
+  expect(await world.sql('SELECT key FROM idempotency_key WHERE request_id = $1', [keyed.id])).toHaveLength(1);
+  expect((await readLedger(world)).reserved).toBe(1);
+  await world.sql("UPDATE request SET due_at = now() - interval '10 seconds' WHERE id = $1", [keyed.id]);
+  await until('the keyed request to end', async () => (await rowOf(keyed.id))?.state === 'completed', 20_000);
+  expect(await readLedger(world)).toMatchObject({ reserved: 0, needlessEvents: 0 });
+}, 60_000);

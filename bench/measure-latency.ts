@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { MEMBER_STATES } from '@vat/domain';
+import type { World } from '@vat/testkit';
+import { openWorld } from './open-world.js';
+import { type Percentiles, percentiles } from './percentiles.js';
+import { uniqueNumber } from './unique-number.js';
+
+export type LatencyFigures = {
+  upstream_latency_ms: number;
+  checks_per_s: number;
+  /** Time of a call less the upstream's own time for it, in milliseconds: of POST /v1/checks, and of asking the upstream itself. */
+  added: Percentiles;
+  straight: Percentiles;
+  /** How many times the added latency of a call straight to the upstream. */
+  ratio_p50: number;
+  /** Answers that were no 201; their times are not among the figures. */
+  not_201: number;
+};
+
+/** A key may make ten calls a second; so many keys keep well below it. */
+const KEYS = 4;
+const WARM_UP_S = 3;
+
+type Call = (n: number) => Promise<{ number: string; ok: boolean }>;
+
+/**
+ * Calls at a fixed rate whether or not earlier calls were answered, so that a stall costs all the calls it held up.
+ * `from`: the first number, so that no two calls of a world are about the same.
+ */
+const callPaced = async (call: Call, rate: number, seconds: number, from: number) => {
+  const start = performance.now();
+  const calls: Promise<{ number: string; ok: boolean; ms: number }>[] = [];
+  for (let i = 0; i < rate * seconds; i += 1) {
+    await pause(Math.max(0, start + (i * 1_000) / rate - performance.now()));
+    const sentAt = performance.now();
+    calls.push(call(from + i).then((end) => ({ ...end, ms: performance.now() - sentAt })));
+  }
+  return Promise.all(calls);
+};
+
+const numberAt = (n: number): string =>
+  uniqueNumber(MEMBER_STATES[n % MEMBER_STATES.length] ?? 'DE', Math.floor(n / MEMBER_STATES.length));
+
+const post = async (url: string, body: unknown, headers: Record<string, string> = {}): Promise<number> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return response.status;
+};
+
+/** What the upstream's own time leaves of each call's. */
+const addedBy = async (world: World, calls: { number: string; ms: number }[]): Promise<number[]> => {
+  const own = new Map<string, number>();
+  for (const { number, at, finished_at } of await world.vies.journal())
+    if (finished_at !== null) own.set(number, (own.get(number) ?? 0) + finished_at - at);
+  return calls.map(({ number, ms }) => {
+    const upstream = own.get(number);
+    if (upstream === undefined) throw new Error(`the upstream was never asked about ${number}`);
+    return ms - upstream;
+  });
+};
+
+/** Measures what a direct check costs over the upstream's own time, and beside it a call straight to the upstream. */
+export const measureLatency = async (options: {
+  upstreamLatencyMs: number;
+  checksPerSecond: number;
+  seconds: number;
+}): Promise<LatencyFigures> => {
+  const { upstreamLatencyMs, checksPerSecond, seconds } = options;
+  const world = await openWorld(upstreamLatencyMs, { apis: 1, workers: 1 });
+  try {
+    const keys: string[] = [];
+    for (let n = 0; n < KEYS; n += 1) keys.push((await world.newAccount({ plan: 'enterprise' })).live_key);
+    const check: Call = async (n) => {
+      const number = numberAt(n);
+      const authorization = `Bearer ${keys[n % KEYS]}`;
+      const status = await post(`${world.baseUrl()}/v1/checks`, { vat_number: number }, { authorization });
+      return { number, ok: status === 201 };
+    };
+    const straight: Call = async (n) => {
+      const number = numberAt(n);
+      const ask = { countryCode: number.slice(0, 2), vatNumber: number.slice(2) };
+      return { number, ok: (await post(`${world.vies.url}/check-vat-number`, ask)) === 200 };
+    };
+    const count = checksPerSecond * Math.max(seconds, WARM_UP_S);
+    await callPaced(straight, checksPerSecond, WARM_UP_S, 0);
+    const baseline = await callPaced(straight, checksPerSecond, seconds, count);
+    await callPaced(check, checksPerSecond, WARM_UP_S, 2 * count);
+    const checks = await callPaced(check, checksPerSecond, seconds, 3 * count);
+    const answered = checks.filter(({ ok }) => ok);
+    const added = percentiles(await addedBy(world, answered));
+    const floor = percentiles(await addedBy(world, baseline));
+    return {
+      upstream_latency_ms: upstreamLatencyMs,
+      checks_per_s: checksPerSecond,
+      added,
+      straight: floor,
+      ratio_p50: Math.round((added.p50 / floor.p50) * 10) / 10,
+      not_201: checks.length - answered.length,
+    };
+  } finally {
+    await world.stop();
+  }
+};

@@ -1,0 +1,97 @@
+import type { Machine } from './describe-machine.js';
+import type { LatencyFigures } from './measure-latency.js';
+import type { QueueFigures } from './measure-queue.js';
+import type { SlotsFigures } from './measure-slots.js';
+
+export type Figures = {
+  machine: Machine;
+  latency: LatencyFigures[];
+  slots: SlotsFigures[];
+  queue: QueueFigures | null;
+};
+
+const table = (head: string[], rows: (string | number)[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
+const latencyTable = (figures: LatencyFigures[]): string =>
+  table(
+    [
+      'upstream',
+      'checks/s',
+      'added p50 / p95 / p99 (ms)',
+      'straight to the upstream (ms)',
+      'ratio p50',
+      'n',
+      'not 201',
+    ],
+    figures.map((f) => [
+      `${f.upstream_latency_ms} ms`,
+      f.checks_per_s,
+      `${f.added.p50} / ${f.added.p95} / ${f.added.p99}`,
+      `${f.straight.p50} / ${f.straight.p95} / ${f.straight.p99}`,
+      f.ratio_p50,
+      f.added.n,
+      f.not_201,
+    ]),
+  );
+
+const slotsTable = (figures: SlotsFigures[]): string =>
+  table(
+    [
+      'workers',
+      'asks/s of ideal',
+      'slot use',
+      'checks/s',
+      'most in flight',
+      'CPU ms an ask',
+      'cores used',
+      'cores of others',
+    ],
+    figures.map((f) => [
+      `${f.workers}${f.profile.length > 0 ? ' (profiled)' : ''}`,
+      `${Math.round(f.asks_per_s)} / ${Math.round(f.ideal_per_s)}`,
+      f.slot_use.toFixed(2),
+      Math.round(f.checks_per_s),
+      f.max_in_flight,
+      f.cpu_ms_per_ask?.toFixed(2) ?? '?',
+      Object.entries(f.cpu)
+        .map(([name, cores]) => `${name} ${cores?.toFixed(2) ?? '?'}`)
+        .join(', '),
+      f.cpu_of_others?.toFixed(2) ?? '?',
+    ]),
+  );
+
+/** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
+export const renderReport = ({ machine, latency, slots, queue }: Figures): string => {
+  const { date, node, cpu, cores, memory_gib, load_before } = machine;
+  const parts = [
+    `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
+    `One-minute load before the run: ${load_before}.`,
+  ];
+  if (latency.length > 0) parts.push('### Added latency of a direct check', latencyTable(latency));
+  if (slots.length > 0) {
+    parts.push(`### Slot use over a backlog of ${slots[0]?.requests} requests`, slotsTable(slots));
+    const profile = slots.find((f) => f.profile.length > 0)?.profile ?? [];
+    const row = (line: (typeof profile)[number]) => [line.function ?? '', line.where, percent(line.share)];
+    if (profile.length > 0) {
+      parts.push(
+        'Where a worker spends its time (self time, shares of what is not idle), by package and by function:',
+        table(
+          ['package', 'share'],
+          profile.filter((line) => line.function === null).map((line) => row(line).slice(1)),
+        ),
+        table(['function', 'package', 'share'], profile.filter((line) => line.function !== null).map(row)),
+      );
+    }
+  }
+  if (queue !== null) {
+    const { jobs, ours_per_s, bare_per_s, ratio } = queue;
+    parts.push(
+      '### Jobs that do nothing, 28 queues, two at a time each',
+      table(['jobs', 'ours/s', 'bare BullMQ/s', 'ratio'], [[jobs, ours_per_s, bare_per_s, ratio]]),
+    );
+  }
+  return `${parts.join('\n\n')}\n`;
+};

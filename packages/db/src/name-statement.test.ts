@@ -1,0 +1,53 @@
+import { newUuid } from '@vat/domain';
+import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
+import { connectDatabase, type Database } from './connect-database.js';
+import { nameStatement } from './name-statement.js';
+import { findRequest } from './request/find-request.js';
+
+let cloned: ClonedDatabase;
+let connected: { db: Database; close: () => Promise<void> };
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 1,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-name-test',
+  });
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+test('a statement keeps its name, and another text has another', () => {
+  const name = nameStatement();
+  const first = name({ sql: 'SELECT id FROM request WHERE id = $1' });
+  expect(first).toMatch(/^vat_[0-9a-f]{24}$/);
+  expect(name({ sql: 'SELECT id FROM request WHERE id = $1' })).toBe(first);
+  expect(name({ sql: 'SELECT id FROM request WHERE id > $1' })).not.toBe(first);
+});
+
+test.each(['SELECT * FROM account', 'UPDATE request r SET state = $1 RETURNING r.*'])(
+  'a statement whose columns depend on the table has none: %s',
+  (sql) => {
+    expect(nameStatement()({ sql })).toBeUndefined();
+  },
+);
+
+test('statements without end are named up to a bound', () => {
+  const name = nameStatement();
+  const named = Array.from({ length: 2_000 }, (_, n) => name({ sql: `SELECT ${n}` })).filter(Boolean);
+  expect(named).toHaveLength(500);
+});
+
+test('a connection keeps a repeated statement prepared, and reads on after a migration added a column', async () => {
+  const find = findRequest(connected.db);
+  for (let n = 0; n < 8; n += 1) expect(await find(newUuid())).toBeNull();
+  const prepared = await connected.db.$queryRaw<{ n: number }[]>`
+    SELECT count(*)::int AS n FROM pg_prepared_statements WHERE statement LIKE ${'%FROM request r JOIN account%'}`;
+  expect(prepared).toEqual([{ n: 1 }]);
+  await connected.db.$executeRaw`ALTER TABLE request ADD COLUMN added_later TEXT`;
+  expect(await find(newUuid())).toBeNull();
+});

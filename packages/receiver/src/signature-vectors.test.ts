@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { Webhook } from 'standardwebhooks';
+import type { WebhookEvent } from './events.js';
+import { EVENT_ID, signedHeaders } from './signed-delivery.fixture.js';
+import { verify } from './verify.js';
+
+type Vector = {
+  name: string;
+  secret: string;
+  id: string;
+  timestamp: string;
+  body: string;
+  service_signature: string;
+  webhook_signature: string;
+};
+
+const readVectors = async (): Promise<Vector[]> => {
+  const file = new URL('../vectors/signature-vectors.json', import.meta.url);
+  return (JSON.parse(await readFile(file, 'utf8')) as { vectors: Vector[] }).vectors;
+};
+
+const vectors = await readVectors();
+const timeOf = ({ timestamp }: Vector) => new Date(Number(timestamp) * 1000);
+
+/** Contract part 1 §6, and `test` where a test key caused the event. */
+const KEYS: Record<WebhookEvent['event'], string[]> = {
+  'check.completed': ['event', 'request_id', 'check'],
+  'check.failed': ['event', 'test', 'request_id', 'reason', 'last_error'],
+  'batch.completed': ['event', 'batch_id', 'total', 'done', 'failed'],
+  'watch.changed': ['event', 'watch_id', 'vat_number', 'label', 'kind', 'before', 'after', 'check_id'],
+  'webhook.test': ['event', 'sent_at'],
+};
+
+describe('the published vectors', () => {
+  it('hold every event, with exactly its keys', () => {
+    const bodies = vectors.map(({ body }) => JSON.parse(body) as WebhookEvent);
+    expect(Object.fromEntries(bodies.map((body) => [body.event, Object.keys(body)]))).toEqual(KEYS);
+  });
+
+  it.each(vectors)('$name: verifies by the service’s own scheme', (vector) => {
+    const headers = { 'X-Service-Signature': vector.service_signature, 'X-Service-Timestamp': vector.timestamp };
+    const judged = verify({ headers, rawBody: vector.body, secret: vector.secret, now: () => timeOf(vector) });
+    expect(judged.event).toEqual(JSON.parse(vector.body));
+  });
+
+  it.each(vectors)('$name: verifies by Standard Webhooks', (vector) => {
+    const headers = {
+      'webhook-id': vector.id,
+      'webhook-timestamp': vector.timestamp,
+      'webhook-signature': vector.webhook_signature,
+    };
+    const judged = verify({ headers, rawBody: vector.body, secret: vector.secret, now: () => timeOf(vector) });
+    expect(judged.id).toBe(vector.id);
+  });
+
+  it.each(vectors)('$name: is signed alike by the public standardwebhooks library', (vector) => {
+    expect(new Webhook(vector.secret).sign(vector.id, timeOf(vector), vector.body)).toBe(vector.webhook_signature);
+  });
+});
+
+describe('the public standardwebhooks library', () => {
+  const body = vectors[1]?.body ?? '';
+  const secret = vectors[1]?.secret ?? '';
+
+  it('verifies what verify() verifies, without being told anything but the secret', () => {
+    const headers = signedHeaders({ secret, body, sentAt: new Date() });
+    expect(new Webhook(secret).verify(body, headers)).toEqual(verify({ headers, rawBody: body, secret }).event);
+  });
+
+  it('refuses what verify() refuses', () => {
+    const headers = signedHeaders({ secret, body, sentAt: new Date(Date.now() - 302_000) });
+    expect(() => new Webhook(secret).verify(body, headers)).toThrow('too old');
+    expect(() => verify({ headers, rawBody: body, secret })).toThrow('behind this clock');
+  });
+
+  it('makes signatures that verify() believes', () => {
+    const sentAt = new Date();
+    const headers = {
+      'webhook-id': EVENT_ID,
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(EVENT_ID, sentAt, body),
+    };
+    expect(verify({ headers, rawBody: body, secret }).id).toBe(EVENT_ID);
+  });
+});

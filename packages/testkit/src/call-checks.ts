@@ -1,0 +1,25 @@
+import { issueKeys } from './issue-keys.js';
+import type { World } from './start-world.js';
+
+/** What a direct check was answered, and how long its caller waited (milliseconds). */
+export type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
+
+/** POST /v1/checks for all numbers at once, each with a key of its own so that no rate limit is in the way. */
+export const callChecks = async (
+  world: Pick<World, 'sql' | 'baseUrl'>,
+  vatNumbers: readonly string[],
+): Promise<CheckAnswer[]> => {
+  const keys = await issueKeys(world, vatNumbers.length);
+  return Promise.all(
+    vatNumbers.map(async (vatNumber, i) => {
+      const startedAt = performance.now();
+      const response = await fetch(`${world.baseUrl()}/v1/checks`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${keys[i]}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ vat_number: vatNumber }),
+      });
+      const body = (await response.json()) as Record<string, unknown>;
+      return { vatNumber, status: response.status, body, ms: performance.now() - startedAt };
+    }),
+  );
+};

@@ -1,0 +1,48 @@
+/** The part of the address rule that a refused URL breaks. */
+export type UrlRule = 'scheme' | 'user_info' | 'port' | 'length' | 'address' | 'resolution' | 'form';
+
+/** A refused URL: `message` is a sentence for the user. */
+export type UrlRefusal = { ok: false; rule: UrlRule; message: string };
+
+const MAX_LENGTH = 2_048;
+
+const refuse = (rule: UrlRule, message: string): UrlRefusal => ({ ok: false, rule, message });
+
+/** 443 and what an ordinary user may listen on; the well-known ports between are other services', never a receiver's. */
+const isPortAllowed = (port: number): boolean => port === 443 || (port >= 1024 && port <= 65_535);
+
+/**
+ * Reads an endpoint's URL and judges everything that needs no name lookup. Never throws, whatever the text. The URL it
+ * returns is normalised: address literals in their usual notation, names in ASCII, no trailing dot, no fragment.
+ * Stricter than the URL parser, which mends blanks, backslashes and missing slashes that people and programs read
+ * differently. Source: contract part 2 §8.
+ */
+export const readEndpoint = (text: string): { ok: true; url: URL } | UrlRefusal => {
+  const trimmed = text.trim();
+  const tooLong = refuse('length', `The URL is longer than ${MAX_LENGTH} characters.`);
+  if (trimmed.length > MAX_LENGTH) return tooLong;
+
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1];
+  if (scheme === undefined) return refuse('form', 'This is not a URL. Give one that begins with https://.');
+  if (scheme.toLowerCase() !== 'https') return refuse('scheme', 'The URL must begin with https://.');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\u0000-\u0020\u007f\\]/.test(trimmed)) {
+    return refuse('form', 'The URL contains a blank, a control character or a backslash.');
+  }
+  const authority = /^https:\/\/([^/?#]+)/i.exec(trimmed)?.[1];
+  if (authority === undefined) return refuse('form', 'The URL names no host.');
+  if (authority.includes('@')) return refuse('user_info', 'The URL must not contain a user name or password.');
+
+  const port = /^(?:\[[^\]]*\]|[^:]*):(\d*)$/.exec(authority)?.[1];
+  if (port && !isPortAllowed(Number(port))) {
+    return refuse('port', `Port ${Number(port)} is not allowed; use 443 or one from 1024 to 65535.`);
+  }
+  if (!URL.canParse(trimmed)) return refuse('form', 'The URL is not well-formed.');
+
+  const url = new URL(trimmed);
+  const host = url.hostname.replace(/\.$/, '');
+  if (host.split('.').includes('')) return refuse('form', 'The host name has an empty part.');
+  url.hostname = host;
+  url.hash = '';
+  return url.href.length > MAX_LENGTH ? tooLong : { ok: true, url };
+};

@@ -1,0 +1,34 @@
+import { createHmac } from 'node:crypto';
+
+/** What one attempt signs. `secret` as shown to the user (`whsec_…`); ids as the receiver sees them; `at` the attempt. */
+export type DeliveryToSign = {
+  secret: string;
+  eventId: string;
+  eventType: string;
+  deliveryId: string;
+  body: string;
+  at: Date;
+};
+
+const hmac = (key: string | Buffer, message: string) => createHmac('sha256', key).update(message);
+
+/**
+ * All headers of an attempt: the three of contract part 1 §5, whose HMAC key is the whole secret string, and the trio of
+ * Standard Webhooks, whose key is the bytes behind `whsec_`. Both signatures carry the same timestamp.
+ */
+export const signDelivery = ({ secret, eventId, eventType, deliveryId, body, at }: DeliveryToSign) => {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const standardKey = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json',
+    'User-Agent': 'vat-validation-service',
+    'X-Service-Event': eventType,
+    'X-Service-Timestamp': timestamp,
+    'X-Service-Signature': `sha256=${hmac(secret, `${timestamp}.${body}`).digest('hex')}`,
+    'X-Service-Delivery': deliveryId,
+    'webhook-id': eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${hmac(standardKey, `${eventId}.${timestamp}.${body}`).digest('base64')}`,
+  };
+  return headers;
+};

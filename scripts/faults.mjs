@@ -1,0 +1,18 @@
+// @ts-check
+// `npm run test:faults`: the fault and concurrency tests with the counts that a release is judged by (up to an hour).
+// The same files run with small counts in `npm test`. Arguments narrow the choice: `npm run test:faults -- crash`.
+import { prepare } from './prepare.mjs';
+
+const FILES = [
+  'apps/worker/src/(cap|cap\\.laws|crash|dead-worker|fleet|postgres-away|redis-away|settle-race|shutdown|sweep)\\.test',
+  'packages/db/src/request/request-race\\.test',
+];
+
+await prepare();
+const { runJest } = await import('./jest/run-jest.mjs');
+process.env.VAT_FAULTS = 'full';
+const chosen = process.argv.slice(2);
+// One file at a time: each of them wants the machine for itself, and the figures are to be compared.
+const { passed, failed } = await runJest(['--runInBand', ...(chosen.length > 0 ? chosen : FILES)]);
+process.exitCode = failed === 0 ? 0 : 1;
+console.log(`${passed} passed, ${failed} failed`);
