@@ -54,7 +54,11 @@ const RATE_HOLD_MS = 80;
 /** Puts an API process together. `baseUrl` is asked late: the port is known only once it is bound. */
 export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSignal, baseUrl: () => string) => {
   const metrics = createMetrics('api');
-  const { db, close: closeDatabase } = connectDatabase({
+  const {
+    db,
+    warmed,
+    close: closeDatabase,
+  } = connectDatabase({
     url: settings.DATABASE_URL,
     maxConnections: 20,
     keepOpen: 20,
@@ -79,13 +83,14 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     backpressureAfterMs: settings.BACKPRESSURE_AFTER,
   };
   const now = () => new Date();
+  const onLimiterAlone = warnSparingly(log, 'The rate limit counts per process for now.', REPEAT_WARNING_MS, now);
   const limiter = createRateLimiter({
     connection: redis,
     prefix: settings.REDIS_PREFIX,
     limit: { calls: settings.RATE_LIMIT, windowMs: 1_000, holdMs: RATE_HOLD_MS },
     onAlone: (error) => {
       metrics.rateLimitAlone.inc();
-      log.warn('The rate limit counts per process for now.', errorFields(error));
+      onLimiterAlone(error);
     },
   });
   const find = findRequest(db);
@@ -136,5 +141,5 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     hintRedis.disconnect();
     await closeDatabase();
   };
-  return { app, close };
+  return { app, warmed, close };
 };

@@ -89,6 +89,8 @@ test.each([
   ['/healthz', ['GET', 'HEAD'], ['put', 'delete']],
   ['/readyz', ['GET', 'HEAD'], ['delete']],
   ['/metrics', ['GET', 'HEAD'], ['delete']],
+  ['/v1/status', ['GET', 'HEAD'], ['put', 'delete']],
+  ['/v1/openapi.json', ['GET', 'HEAD'], ['put', 'delete']],
 ] as const)(
   '%s accepts %j; another method is METHOD_NOT_ALLOWED, before the key is looked at',
   async (path, allowed, others) => {

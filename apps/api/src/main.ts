@@ -34,7 +34,7 @@ const main = (): void => {
   const baseUrl = () =>
     settings.BASE_URL?.replace(/\/+$/, '') ??
     `http://${settings.HOST === '0.0.0.0' ? '127.0.0.1' : settings.HOST}:${port}`;
-  const { app, close } = compose(settings, log, stop.signal, baseUrl);
+  const { app, warmed, close } = compose(settings, log, stop.signal, baseUrl);
   server.on('request', app);
   // A socket that dawdles over its headers or body is not a caller; one that waits 48 s for its answer is.
   server.headersTimeout = 15_000;
@@ -59,12 +59,15 @@ const main = (): void => {
       { name: 'http', stop: () => drain(server) },
     ],
   });
-  server.listen(settings.PORT, settings.HOST, () => {
-    // Kept, since a closing server has no address and calls in hand are still to be answered with it.
-    port = (server.address() as AddressInfo).port;
-    log.info('Listening.', { base_url: baseUrl() });
-    reportReady(process, { base_url: baseUrl() });
-  });
+  const listen = () =>
+    server.listen(settings.PORT, settings.HOST, () => {
+      // Kept, since a closing server has no address and calls in hand are still to be answered with it.
+      port = (server.address() as AddressInfo).port;
+      log.info('Listening.', { base_url: baseUrl() });
+      reportReady(process, { base_url: baseUrl() });
+    });
+  // The first burst of calls must not wait for twenty handshakes. Without Postgres this is soon over, too.
+  void warmed.then(() => !stop.signal.aborted && listen());
 };
 
 try {

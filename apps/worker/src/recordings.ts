@@ -8,7 +8,10 @@ export type Recordings = {
   drain: () => Promise<void>;
 };
 
-/** Together below the sweep's grace: after that the sweep asks again, and two answers would be one too many. */
+/**
+ * Long enough for Postgres to be started again. The sweep may have the request asked again meanwhile: what is written
+ * second finds that the request has moved on.
+ */
 const TRIES = 4;
 const PAUSE_MS = 1_000;
 

@@ -27,18 +27,17 @@ export type Database = PrismaClient;
 /** What a repository needs: the client or a transaction of it. */
 export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 
-/** Opens connections without waiting for them. While Postgres is away this does nothing: they are made when they are needed. */
-const warm = (pool: pg.Pool, connections: number): void => {
-  const opening = Array.from({ length: connections }, () => pool.connect());
-  for (const connection of opening)
-    connection.then(
-      (client) => client.release(),
-      () => undefined,
-    );
+/** Opens connections; while Postgres is away there are none, and they are made when they are needed. Never rejects. */
+const warm = async (pool: pg.Pool, connections: number): Promise<void> => {
+  const opened = await Promise.allSettled(Array.from({ length: connections }, () => pool.connect()));
+  for (const connection of opened) if (connection.status === 'fulfilled') connection.value.release();
 };
 
+/** An open pool. `warmed` resolves when the connections to keep open are there or cannot be had. */
+export type ConnectedDatabase = { db: Database; warmed: Promise<void>; close: () => Promise<void> };
+
 /** Opens the pool without waiting for Postgres, so a process starts while it is away. */
-export const connectDatabase = (options: DatabaseOptions): { db: Database; close: () => Promise<void> } => {
+export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => {
   const pool = new pg.Pool({
     connectionString: options.url,
     // adapter-pg drops the offset of a timestamptz: without UTC every time would shift by the server's zone.
@@ -60,7 +59,7 @@ export const connectDatabase = (options: DatabaseOptions): { db: Database; close
   });
   // The adapter listens only from the first query on.
   pool.on('error', () => undefined);
-  warm(pool, options.keepOpen ?? 0);
+  const warmed = warm(pool, options.keepOpen ?? 0);
   const db = new PrismaClient({
     adapter,
     transactionOptions: { maxWait: options.connectTimeoutMs, timeout: options.queryTimeoutMs * 2 },
@@ -68,6 +67,7 @@ export const connectDatabase = (options: DatabaseOptions): { db: Database; close
   let closed = false;
   return {
     db,
+    warmed,
     close: async () => {
       if (closed) return;
       closed = true;

@@ -1,5 +1,5 @@
 /**
- * Why a delivery was not believed. The first three say that the sender is not the service (or that the clock is off), the
+ * Why a delivery was not believed. The first four say that the sender is not the service (or that the clock is off), the
  * last three that the receiver is set up wrongly or that something on the way changed the request.
  */
 export type VerificationErrorCode =

@@ -120,11 +120,23 @@ export const startWorld = async ({
     const words = Object.entries(given).flatMap(([flag, value]) => [`--${flag}`, value]);
     return (await admin('account', 'create', ...words)) as TestAccount;
   };
-  const [account] = await Promise.all([
+  const stop = async () => {
+    await Promise.all([...running.apis, ...running.workers].map((process) => process.stop()));
+    await vies.stop();
+    await client.end();
+    await inDatabase(server, 'postgres', (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+  };
+  const starting = [
     newAccount(),
     ...Array.from({ length: apis }, () => startApi()),
     ...Array.from({ length: workers }, () => startWorker()),
-  ]);
+  ] as const;
+  const [account] = await Promise.all(starting).catch(async (error: unknown) => {
+    // Nobody gets this world, so nobody would stop what of it did start; jest would wait for it for ever.
+    await Promise.allSettled(starting);
+    await stop();
+    throw error;
+  });
   const baseUrl = () => String(running.apis[0]?.ready.base_url);
 
   return {
@@ -151,12 +163,7 @@ export const startWorld = async ({
     },
     sql: async <T extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
       (await client.query<T>(text, values)).rows,
-    stop: async () => {
-      await Promise.all([...running.apis, ...running.workers].map((process) => process.stop()));
-      await vies.stop();
-      await client.end();
-      await inDatabase(server, 'postgres', (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
-    },
+    stop,
   };
 };
 

@@ -1,0 +1,235 @@
+import { COMMON_ERRORS, errorSchema, OPERATIONS, type Operation } from '@vat/contracts';
+import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, newUuid, publicId } from '@vat/domain';
+import { startWorld, type World } from '@vat/testkit';
+import fc from 'fast-check';
+
+/** How many generated requests; set by the jest configuration (2 000 in CI, FUZZ_RUNS=10000 for the long run). */
+declare const FUZZ_RUNS: number;
+const AT_ONCE = 20;
+
+let world: World;
+let document: Json;
+type Json = Record<string, unknown>;
+beforeAll(async () => {
+  world = await startWorld({ settings: { UPSTREAM_WINDOW: '3s' } });
+  document = (await world.http(null).get('/v1/openapi.json').expect(200)).body;
+});
+afterAll(() => world?.stop());
+
+const operationIn = (operation: Operation): Json =>
+  ((document.paths as Json)[operation.path] as Json)[operation.method] as Json;
+
+test('the document is OpenAPI 3.1, needs no key, and names every code of the error table', () => {
+  expect(document.openapi).toBe('3.1.0');
+  const schemas = Object.keys((document.components as Json).schemas as Json);
+  for (const code of Object.keys(ERROR_CATALOGUE)) expect(schemas).toContain(`Error_${code}`);
+});
+
+test('every reference in the document leads somewhere', () => {
+  const references: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === '$ref' && typeof inner === 'string') references.push(inner);
+      else walk(inner);
+    }
+  };
+  walk(document);
+  expect(references.length).toBeGreaterThan(50);
+  for (const reference of new Set(references)) {
+    const target = reference
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((at, part) => (at as Json | undefined)?.[part], document);
+    expect([reference, typeof target]).toEqual([reference, 'object']);
+  }
+});
+
+test('every documented operation is served, and every other method of its path is 405 with Allow', async () => {
+  const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+  const paths = new Set(OPERATIONS.map((operation) => operation.path));
+  for (const path of paths) {
+    const documented = OPERATIONS.filter((operation) => operation.path === path).map(
+      (operation) => operation.method as string,
+    );
+    const real = path.replace('{id}', publicId('check', newUuid()));
+    for (const method of methods) {
+      const { status, headers, body } = await (method === 'get' || method === 'post'
+        ? world.http(null)[method](real)
+        : world.http(null).method(method, real));
+      if (documented.includes(method)) {
+        expect([path, method, status]).toEqual([path, method, 401]);
+      } else {
+        expect([path, method, status, body.error.code]).toEqual([path, method, 405, 'METHOD_NOT_ALLOWED']);
+        for (const allowed of documented) expect(headers.allow).toContain(allowed.toUpperCase());
+      }
+    }
+  }
+});
+
+test('each operation has an example of each answer and each error', () => {
+  for (const operation of OPERATIONS) {
+    const responses = operationIn(operation).responses as Record<
+      string,
+      { content: Record<string, { example?: unknown; examples?: Json }> }
+    >;
+    for (const [status, success] of Object.entries(operation.success)) {
+      const [content] = Object.values(responses[status]?.content ?? {});
+      if (!success.schema) continue;
+      expect(content?.example).toBeDefined();
+      expect(success.schema.safeParse(success.example).error).toBeUndefined();
+    }
+    for (const code of [...COMMON_ERRORS, ...operation.errors]) {
+      const [content] = Object.values(responses[String(ERROR_CATALOGUE[code].status)]?.content ?? {});
+      expect(
+        errorSchema(code).safeParse(content?.examples?.[code] && (content.examples[code] as Json).value).error,
+      ).toBeUndefined();
+    }
+  }
+});
+
+describe('generated requests', () => {
+  type Call = { operation: Operation; path: string; headers: Record<string, string>; body: string | undefined };
+
+  const junk = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(fc.string(), { maxLength: 3 }),
+    fc.object({ maxDepth: 2 }),
+  );
+  const number = fc.oneof(
+    fc.constantFrom(
+      'DE123456788',
+      'FR40303265045',
+      'ATU12345675',
+      'XI123456789',
+      'DE1',
+      'GB123',
+      'FR 40 303 265 045',
+      '100',
+      '',
+    ),
+    fc.string({ unit: 'binary', maxLength: 45 }),
+    fc
+      .tuple(fc.constantFrom('DE', 'FR', 'IT', 'PL', 'EL'), fc.stringMatching(/^[0-9]{1,14}$/))
+      .map((parts) => parts.join('')),
+  );
+  const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+  const checkBody = fc.record({
+    vat_number: fc.oneof({ weight: 8, arbitrary: number }, { weight: 1, arbitrary: junk }),
+    country_code: sometimes(fc.oneof(fc.constantFrom('DE', 'gr', 'GB', ''), junk)),
+    requester_vat_number: sometimes(fc.oneof(number, junk)),
+    reference: sometimes(fc.oneof(fc.string({ unit: 'binary', maxLength: 70 }), junk)),
+    trader: sometimes(
+      fc.oneof(fc.record({ name: fc.string({ maxLength: 20 }), city: sometimes(fc.string({ maxLength: 20 })) }), junk),
+    ),
+    surplus: sometimes(junk),
+  });
+  const text = fc.oneof(
+    { weight: 8, arbitrary: checkBody.map((body) => JSON.stringify(body)) },
+    { weight: 1, arbitrary: fc.json() },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+    { weight: 1, arbitrary: fc.constant(`{"vat_number":"${'1'.repeat(70_000)}"}`) },
+  );
+  const query = fc.dictionary(
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom('limit', 'cursor', 'vat_number', 'valid', 'from', 'to', 'reference') },
+      { weight: 1, arbitrary: fc.string({ maxLength: 8 }) },
+    ),
+    fc.oneof(
+      fc.constantFrom(
+        '1',
+        '100',
+        '101',
+        '0',
+        '-1',
+        'true',
+        'false',
+        '2026-11-01',
+        '2026-11-20T00:00:00Z',
+        'DE123456788',
+      ),
+      fc.string({ unit: 'binary', maxLength: 30 }),
+    ),
+    { maxKeys: 4 },
+  );
+  const id = fc.oneof(
+    fc.constantFrom('chk', 'req', 'acc').map((prefix) => `${prefix}_01m7w2q8z5e0a9v6n3r4t7y1bc`),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+    fc.constantFrom('..', '%2e%2e', '%00', 'chk_', 'null'),
+  );
+  const printable = fc.stringMatching(/^[ -~]{0,300}$/);
+
+  const call: fc.Arbitrary<Call> = fc.constantFrom(...OPERATIONS).chain((operation) =>
+    fc
+      .record({
+        id,
+        query: operation.query ? query : fc.constant({}),
+        body: operation.body ? text : fc.constant(undefined),
+        type: fc.oneof(
+          { weight: 9, arbitrary: fc.constant('application/json') },
+          { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/xml', '') },
+        ),
+        key: fc.oneof(
+          { weight: 12, arbitrary: fc.constant('live') },
+          { weight: 2, arbitrary: fc.constant('test') },
+          { weight: 1, arbitrary: printable },
+        ),
+        idempotency: sometimes(printable),
+      })
+      .map(({ id: one, query: asked, body, type, key, idempotency }) => {
+        const keys: Record<string, string> = { live: world.account.live_key, test: world.account.test_key };
+        const safe = encodeURIComponent(one.toWellFormed()).replace(/^\.+$/, 'dots');
+        const search = new URLSearchParams(asked).toString();
+        return {
+          operation,
+          path: operation.path.replace('{id}', safe) + (search && `?${search}`),
+          headers: {
+            authorization: `Bearer ${keys[key] ?? key}`,
+            ...(body === undefined ? {} : { 'content-type': type }),
+            ...(idempotency === undefined ? {} : { 'idempotency-key': idempotency }),
+          },
+          body,
+        };
+      }),
+  );
+
+  const judge = async ({ operation, path, headers, body }: Call): Promise<string | null> => {
+    const response = await fetch(`${world.baseUrl()}${path}`, {
+      method: operation.method.toUpperCase(),
+      headers,
+      ...(body === undefined ? {} : { body: body.toWellFormed() }),
+    });
+    const answer = await response.text();
+    const shown = `${operation.method} ${path} ${body?.slice(0, 300)} → ${response.status} ${answer.slice(0, 300)}`;
+    if (!response.headers.get('x-request-id')) return `no X-Request-Id: ${shown}`;
+    if (response.status >= 500) return `5xx: ${shown}`;
+    if (response.status < 300) {
+      const success = operation.success[response.status];
+      if (!success) return `undocumented status: ${shown}`;
+      const parsed = success.schema?.safeParse(JSON.parse(answer));
+      return parsed && !parsed.success ? `${parsed.error.message}: ${shown}` : null;
+    }
+    const { code } = (JSON.parse(answer) as { error: { code: ErrorCode } }).error;
+    const spec: ErrorSpec | undefined = ERROR_CATALOGUE[code];
+    if (!spec || spec.status !== response.status) return `code and status disagree: ${shown}`;
+    if (![...COMMON_ERRORS, ...operation.errors].includes(code)) return `undocumented code: ${shown}`;
+    const parsed = errorSchema(code).safeParse(JSON.parse(answer));
+    return parsed.success ? null : `${parsed.error.message}: ${shown}`;
+  };
+
+  test('never meet a 5xx, and every answer matches its schema', async () => {
+    const calls = fc.sample(call, { numRuns: FUZZ_RUNS, seed: 20_261_120 });
+    const wrong: string[] = [];
+    const take = async () => {
+      for (let next = calls.pop(); next; next = calls.pop()) {
+        const fault = await judge(next);
+        if (fault !== null) wrong.push(fault);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, take));
+    expect(wrong.slice(0, 10)).toEqual([]);
+  }, 300_000);
+});
