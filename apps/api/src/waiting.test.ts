@@ -102,20 +102,27 @@ describe('an upstream that', () => {
 });
 
 describe('a saturated member state', () => {
-  test.each([
-    ['PL5261040828', [SATURATED], 'MS_MAX_CONCURRENT_REQ'],
-    ['RO18547290', [{ kind: 'error', code: 'MS_MAX_CONCURRENT_REQ_TIME' }], 'MS_MAX_CONCURRENT_REQ'],
-    ['SE556703748501', [SATURATED, 'hang'], 'MS_MAX_CONCURRENT_REQ'],
-    ['LT119511515', [SATURATED, SATURATED, { kind: 'error', code: 'TIMEOUT' }], 'MS_MAX_CONCURRENT_REQ'],
-  ])('is told by its code and never as invalid (%s, %j)', async (number, answers, code) => {
-    await world.vies.script(number, answers);
-    const { status, body } = await check(number);
-    expect(status).toBe(202);
-    expect(body).not.toHaveProperty('valid');
-    expect(viesEntry(body)).toMatchObject({ outcome: 'saturated', code });
-    expect(viesEntry(body)?.attempts).toBeGreaterThan(1);
-    await world.vies.script(number, ['valid']);
-    const request = await completed(body.request_id);
+  const CASES: [answers: string, vatNumber: string, script: unknown[]][] = [
+    ['always', 'PL5261040828', [SATURATED]],
+    ['by the code with _TIME', 'RO18547290', [{ kind: 'error', code: 'MS_MAX_CONCURRENT_REQ_TIME' }]],
+    ['and then hangs', 'SE556703748501', [SATURATED, 'hang']],
+    ['and then says TIMEOUT', 'LT119511515', [SATURATED, SATURATED, { kind: 'error', code: 'TIMEOUT' }]],
+  ];
+  let answers: Map<string, Awaited<ReturnType<typeof check>>>;
+
+  beforeAll(async () => {
+    await Promise.all(CASES.map(([, number, script]) => world.vies.script(number, script)));
+    answers = new Map(await Promise.all(CASES.map(async ([, number]) => [number, await check(number)] as const)));
+    await Promise.all(CASES.map(([, number]) => world.vies.script(number, ['valid'])));
+  });
+
+  test.each(CASES)('that says so %s is told by its code, never as invalid (%s)', async (_, number) => {
+    const answer = answers.get(number);
+    expect(answer?.status).toBe(202);
+    expect(answer?.body).not.toHaveProperty('valid');
+    expect(viesEntry(answer?.body)).toMatchObject({ outcome: 'saturated', code: 'MS_MAX_CONCURRENT_REQ' });
+    expect(viesEntry(answer?.body)?.attempts).toBeGreaterThan(1);
+    const request = await completed(answer?.body.request_id);
     expectWindow(request);
     expect(request.check.valid).toBe(true);
   });

@@ -23,7 +23,8 @@ const moment = (name: string) =>
       [z.iso.datetime({ offset: true }), z.iso.date()],
       `${name} is an RFC 3339 time, such as 2026-11-01T00:00:00Z`,
     )
-    .transform((text) => new Date(text))
+    // Nothing of ours is older than 1970, and Postgres knows no year 0, which RFC 3339 can write.
+    .transform((text) => new Date(Math.max(0, Date.parse(text))))
     .meta({ openapi: { type: 'string', format: 'date-time', examples: ['2026-11-01T00:00:00Z', '2026-11-01'] } });
 
 /** Query of GET /v1/checks. `from` is inclusive, `to` exclusive. */
