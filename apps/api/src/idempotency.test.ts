@@ -141,11 +141,11 @@ test('a call whose process is killed is taken up by the next: same request, one 
   const early = await post(body, 'killed');
   expect([early.status, early.body.error?.code]).toEqual([409, 'IDEMPOTENCY_IN_PROGRESS']);
   const [lock] = await world.sql<{ seconds: number; request_id: string }>(
-    `SELECT extract(epoch FROM locked_until - created_at)::float8 AS seconds, request_id FROM idempotency_key WHERE key = 'killed'`,
+    `SELECT extract(epoch FROM locked_until - created_at)::float8 AS seconds, request_id FROM idempotency_key WHERE key = 'live:killed'`,
   );
   expect(lock?.seconds).toBeLessThanOrEqual(60);
   // The lock's end is brought forward instead of waited for.
-  await world.sql(`UPDATE idempotency_key SET locked_until = now() WHERE key = 'killed'`);
+  await world.sql(`UPDATE idempotency_key SET locked_until = now() WHERE key = 'live:killed'`);
 
   const answers = await Promise.all(Array.from({ length: 5 }, () => post(body, 'killed')));
   for (const { status } of answers) expect([201, 409]).toContain(status);
@@ -158,4 +158,16 @@ test('a call whose process is killed is taken up by the next: same request, one 
   expect((await caller().get('/v1/checks?vat_number=HU12892312')).body.data).toHaveLength(1);
   const requests = await world.sql<{ id: string }>(`SELECT id FROM request WHERE vat_number = 'HU12892312'`);
   expect(requests).toEqual([{ id: lock?.request_id }]);
+});
+
+test('a live call is never answered with what a test key got for the same key', async () => {
+  const test = await world
+    .http(world.account.test_key)
+    .post('/v1/checks', { vat_number: 'DE136695976' })
+    .set('Idempotency-Key', 'both modes');
+  expect(test.body).toMatchObject({ test: true, valid: true });
+  const live = await post({ vat_number: 'DE136695976' }, 'both modes');
+  expect(live.status).toBe(201);
+  expect(live.headers).not.toHaveProperty('idempotency-replayed');
+  expect(live.body).not.toHaveProperty('test');
 });

@@ -51,6 +51,7 @@ import {
   SettingsError,
   type Stoppable,
   warnSparingly,
+  withLogContext,
 } from '@vat/runtime';
 import { answerSandbox, createViesClient } from '@vat/vies';
 import { createPacing } from './pacing.js';
@@ -254,16 +255,21 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   const consumers: Consumer[] = [];
   const serve = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>) =>
     consumers.push(
-      startConsumer(definition, handle, {
-        connection: consumerRedis,
-        prefix: settings.REDIS_PREFIX,
-        stopping,
-        onError: onQueueError,
-        onJobError: (error, job) => {
-          metrics.jobErrors.inc({ queue: job.queue });
-          onJobError(error, { queue: job.queue, job_id: job.jobId });
+      startConsumer(
+        definition,
+        (payload, context) =>
+          withLogContext({ job_id: context.jobId, queue: definition.name }, () => handle(payload, context)),
+        {
+          connection: consumerRedis,
+          prefix: settings.REDIS_PREFIX,
+          stopping,
+          onError: onQueueError,
+          onJobError: (error, job) => {
+            metrics.jobErrors.inc({ queue: job.queue });
+            onJobError(error, { queue: job.queue, job_id: job.jobId });
+          },
         },
-      }),
+      ),
     );
 
   if (roles.includes('checks')) {

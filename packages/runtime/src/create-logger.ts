@@ -1,4 +1,5 @@
 import winston from 'winston';
+import { currentLogContext } from './log-context.js';
 
 /** What a process logs with: the message is a fixed sentence, data goes into fields. ERROR means somebody must act. */
 export type Logger = {
@@ -16,6 +17,9 @@ const hideSecrets = winston.format((info) => {
   for (const field of Object.keys(info)) if (SECRET_FIELDS.test(field)) info[field] = '[hidden]';
   return info;
 });
+
+/** The ids of the work a line belongs to, so that no line is without them. */
+const addContext = winston.format((info) => Object.assign(info, currentLogContext.getStore()));
 
 /** An error as log fields; the stack only where somebody will look for it. */
 export const errorFields = (error: unknown): Record<string, unknown> =>
@@ -36,7 +40,7 @@ export const createLogger = (options: { level: string; pretty: boolean; fields: 
   return winston.createLogger({
     level: options.level,
     defaultMeta: options.fields,
-    format: combine(hideSecrets(), timestamp(), options.pretty ? pretty : json()),
+    format: combine(addContext(), hideSecrets(), timestamp(), options.pretty ? pretty : json()),
     transports: [new winston.transports.Console()],
   });
 };

@@ -1,6 +1,7 @@
 export * from './create-logger.js';
 export * from './duration.js';
 export * from './hash-password.js';
+export * from './log-context.js';
 export * from './metrics.js';
 export * from './run-process.js';
 export * from './settings.js';

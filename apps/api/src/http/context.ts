@@ -18,11 +18,14 @@ export const callerOf = (res: Response): Caller => {
 
 const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
 
-/** The Idempotency-Key, `null` without one; throws BAD_REQUEST when it is not 1 to 255 printable characters. */
-export const idempotencyKeyOf = (req: Request): string | null => {
+/**
+ * The Idempotency-Key as it is kept, `null` without one; throws BAD_REQUEST when it is not 1 to 255 printable characters.
+ * Test and live calls of an account are kept apart: a live call must never be answered with what the sandbox said.
+ */
+export const idempotencyKeyOf = (req: Request, caller: Pick<Caller, 'test'>): string | null => {
   const key = req.get('idempotency-key');
   if (key === undefined) return null;
-  if (KEY_FORM.test(key)) return key;
+  if (KEY_FORM.test(key)) return `${caller.test ? 'test' : 'live'}:${key}`;
   const message = 'Idempotency-Key is 1 to 255 printable ASCII characters';
   throw new AppError('BAD_REQUEST', {
     message: `${message}.`,

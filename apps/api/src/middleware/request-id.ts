@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger, Metrics } from '@vat/runtime';
+import { type Logger, type Metrics, withLogContext } from '@vat/runtime';
 import type { RequestHandler } from 'express';
 import { contextOf } from '../http/context.js';
 
@@ -30,5 +30,5 @@ export const requestId =
         ...(res.writableFinished ? {} : { aborted: true }),
       });
     });
-    next();
+    withLogContext({ request_id: id }, next);
   };

@@ -71,7 +71,7 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
   const create: RequestHandler = async (req, res) => {
     const caller = callerOf(res);
     const body = parse(checkRequestBody, req.body);
-    const key = idempotencyKeyOf(req);
+    const key = idempotencyKeyOf(req, caller);
     const result = await deps.requestCheck({
       caller,
       vatNumber: body.vat_number,
