@@ -81,11 +81,13 @@ test('kill -9 of API and worker processes loses nothing that was promised and ch
     while (accepted() < ACCEPTED) outcomes.push(await call());
   });
 
+  const everyApi = new Set(world.apis);
   const replace = async (parts: TestProcess[], start: () => Promise<TestProcess>): Promise<void> => {
     const [victim] = parts.splice(randomInt(parts.length), 1);
     victim?.signal('SIGKILL');
     await victim?.exited;
-    await start();
+    const next = await start();
+    if (parts === world.apis) everyApi.add(next);
   };
   const killing = (async () => {
     for (let kills = 1; kills <= KILLS; kills += 1) {
@@ -108,6 +110,8 @@ test('kill -9 of API and worker processes loses nothing that was promised and ch
     `crash: ${KILLS} kills over ${outcomes.length} calls, ${accepted()} answered 202, ${outcomes.filter((o) => o === 'cut').length} cut; ` +
       `${ledger.completed} completed, ${ledger.used} units; the last ended ${seconds.toFixed(1)} s after the last call\n`,
   );
+  const failures = [...everyApi].flatMap((api) => api.lines()).filter((line) => line.includes('"level":"error"'));
+  expect(failures).toEqual([]);
   // A call that is refused while its API is killed would be an error that the caller sees for no fault of his.
   expect(outcomes.filter((outcome) => outcome !== 'cut' && outcome.status === 'refused')).toEqual([]);
   expect(ledger).toMatchObject({

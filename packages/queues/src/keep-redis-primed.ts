@@ -20,6 +20,13 @@ const LOOK_EVERY_MS = 1_000;
 const EXPIRE_EVERY_MS = 3_600_000;
 /** One process restores at a time; if it dies doing so, another takes over. */
 const RESTORING_MS = 15_000;
+const RENEW_EVERY_MS = 5_000;
+
+const RENEW = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+const FINISH = `
+  if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+  redis.call('SET', KEYS[2], ARGV[2])
+  return redis.call('DEL', KEYS[1])`;
 
 /**
  * Keeps in Redis what is not a job: the queues' caps and the schedule of the maintenance jobs. Both vanish with a flush
@@ -48,7 +55,6 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
     await schedule('sweep', sweepEveryMs);
     await schedule('expire', EXPIRE_EVERY_MS);
     await onLoss();
-    await connection.set(mark, String(sweepEveryMs));
   };
 
   let busy = false;
@@ -58,8 +64,17 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
     try {
       if ((await connection.get(mark)) === String(sweepEveryMs)) return;
       if ((await connection.set(lock, me, 'PX', RESTORING_MS, 'NX')) !== 'OK') return;
-      await restore();
-      await connection.del(lock);
+      const renewing = setInterval(
+        () => void connection.eval(RENEW, 1, lock, me, RESTORING_MS).catch(onError),
+        RENEW_EVERY_MS,
+      );
+      try {
+        await restore();
+      } finally {
+        clearInterval(renewing);
+      }
+      // Without the lock a second loss fell into the restoring and took part of it along: the next look starts anew.
+      await connection.eval(FINISH, 2, lock, mark, me, String(sweepEveryMs));
     } catch (error) {
       onError(error);
     } finally {

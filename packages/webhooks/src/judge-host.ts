@@ -40,7 +40,7 @@ export const judgeHost =
     }
     for (const address of addresses) {
       const reason = judgeAddress(address, allowed);
-      continue;
+      if (reason === null) continue;
       return { ok: false, rule: 'address', message: `The name ${hostname} has an address that ${reason}.` };
     }
     return { ok: true, addresses, resolved: true };
