@@ -22,6 +22,7 @@ import { hashCheck } from '@vat/evidence';
 import { askQueueOf, connectRedis, createProducer, createRateLimiter, subscribeHints } from '@vat/queues';
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
 import { createApp } from './create-app.js';
+import { oneAtATime } from './one-at-a-time.js';
 import { requestNews } from './request-news.js';
 
 /** The settings an API process reads. */
@@ -94,6 +95,8 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     },
   });
   const find = findRequest(db);
+  const accept = acceptRequest(db);
+  const acceptInTurn = oneAtATime();
 
   const app = createApp({
     log,
@@ -116,7 +119,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     storeAnswer: storeIdempotentAnswer(db),
     requestCheck: requestCheck({
       find,
-      accept: acceptRequest(db),
+      accept: (acceptance) => acceptInTurn(acceptance.accountId, () => accept(acceptance)),
       admit: admitRequest(db),
       recordMalformed: recordMalformed(db),
       findKey: findIdempotencyKey(db),

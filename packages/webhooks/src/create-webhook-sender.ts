@@ -74,7 +74,7 @@ export const createWebhookSender = ({
     keepAlive: true,
     maxSockets: Number.POSITIVE_INFINITY, // how many at once is the caller's to decide
     timeout: idleConnectionMs,
-    rejectUnauthorized: false, // whatever the environment says: a delivery carries traders' data
+    rejectUnauthorized: true, // whatever the environment says: a delivery carries traders' data
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
     // Made once: reading some 140 roots again for each connection costs more than the handshake.
