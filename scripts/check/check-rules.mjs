@@ -26,7 +26,7 @@ export const checkRules = ({ files, manifests }) => {
   for (const [file, text] of Object.entries(files)) {
     const room = roomOf(file);
     const facts = readSource(file, text);
-    const place = { file, room, isTest: /\.test\.tsx?$/.test(file), manifests };
+    const place = { file, room, isTest: /\.(test|fixture)\.tsx?$/.test(file), manifests };
     const findings = [
       ...facts.errors.map((message) => ({ line: 1, rule: 'syntax', message })),
       ...(room === '.' || ROOMS[room] ? [] : [unknownRoom(room)]),

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { createLogger, readSettings, reportReady, runProcess, SettingsError, startProbeServer } from '@vat/runtime';
-import { compose, WORKER_SETTINGS } from './compose.js';
+import { compose } from './compose.js';
+import { WORKER_SETTINGS } from './settings.js';
 
 /** An open ask of a stopping worker may still end by itself for this long; then it is cut and its job put back. */
 const ASK_GRACE_MS = 5_000;

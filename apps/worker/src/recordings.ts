@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 export type Recordings = {
   /** Runs `work` at once, and again while it fails, until it gave up; never throws. */
   start: (work: () => Promise<unknown>) => void;
+  /** Resolves when fewer than the most that may be open are. */
+  room: () => Promise<void>;
   /** Resolves when all of it has ended. */
   drain: () => Promise<void>;
 };
@@ -14,6 +16,8 @@ export type Recordings = {
  */
 const TRIES = 4;
 const PAUSE_MS = 1_000;
+/** More answers than this are not asked for before some of them are written. */
+const MOST_OPEN = 200;
 
 /**
  * Storing an answer needs no slot, so it does not hold the job: a member state's next ask begins while the last answer
@@ -36,6 +40,9 @@ export const createRecordings = (onGivenUp: (error: unknown) => void): Recording
     start: (work) => {
       const running = run(work).finally(() => open.delete(running));
       open.add(running);
+    },
+    room: async () => {
+      while (open.size >= MOST_OPEN) await Promise.race(open);
     },
     drain: async () => {
       while (open.size > 0) await Promise.all(open);

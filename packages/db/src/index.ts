@@ -1,4 +1,5 @@
 export * from './account/accounts.js';
+export * from './account/audit-usage.js';
 export * from './account/find-api-key.js';
 export * from './check/find-check.js';
 export * from './check/list-checks.js';

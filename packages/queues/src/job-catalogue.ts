@@ -49,8 +49,9 @@ export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19,
 export type PriorityClass = keyof typeof PRIORITIES;
 
 /** Work of the operators: sweeps, expiry, reconciliation. */
-export const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire']) });
+export const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'audit']) });
 export type MaintenanceJob = z.infer<typeof maintenanceJob>;
+export type MaintenanceTask = MaintenanceJob['task'];
 
 export const maintenanceQueue = {
   name: '{maintenance}',

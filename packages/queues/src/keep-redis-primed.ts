@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Producer } from './create-producer.js';
-import { maintenanceQueue, type QueueDefinition } from './job-catalogue.js';
+import { type MaintenanceTask, maintenanceQueue, type QueueDefinition } from './job-catalogue.js';
 
 export type PrimeOptions = {
   connection: Redis;
@@ -10,14 +10,14 @@ export type PrimeOptions = {
   prefix: string;
   /** Queues whose cap over the fleet lives in Redis. */
   capped: Pick<QueueDefinition, 'name' | 'fleetConcurrency'>[];
-  sweepEveryMs: number;
+  /** How often each maintenance task runs, in milliseconds. */
+  schedule: Record<MaintenanceTask, number>;
   /** Called once by one process after Redis was found without its data, the first start included. */
   onLoss: () => Promise<void>;
   onError: (error: unknown) => void;
 };
 
 const LOOK_EVERY_MS = 1_000;
-const EXPIRE_EVERY_MS = 3_600_000;
 /** One process restores at a time; if it dies doing so, another takes over. */
 const RESTORING_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
@@ -34,7 +34,7 @@ const FINISH = `
  * everything is written again and the rows are swept.
  */
 export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<void> } => {
-  const { connection, producer, prefix, capped, sweepEveryMs, onLoss, onError } = options;
+  const { connection, producer, prefix, capped, schedule, onLoss, onError } = options;
   const mark = `${prefix}:primed`;
   const lock = `${prefix}:priming`;
   const me = randomUUID();
@@ -46,14 +46,14 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
   });
   maintenance.on('error', () => undefined);
 
-  const schedule = async (task: 'sweep' | 'expire', every: number) => {
-    const opts = { removeOnComplete: true, removeOnFail: true };
-    await maintenance.upsertJobScheduler(task, { every }, { name: 'job', data: { task }, opts });
-  };
+  /** What the mark says: a mark of other figures is as good as none, so that a changed setting takes effect. */
+  const version = JSON.stringify(schedule);
   const restore = async () => {
     for (const definition of capped) await producer.assertFleetConcurrency(definition);
-    await schedule('sweep', sweepEveryMs);
-    await schedule('expire', EXPIRE_EVERY_MS);
+    const opts = { removeOnComplete: true, removeOnFail: true };
+    for (const [task, every] of Object.entries(schedule)) {
+      await maintenance.upsertJobScheduler(task, { every }, { name: 'job', data: { task }, opts });
+    }
     await onLoss();
   };
 
@@ -62,7 +62,7 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
     if (busy || connection.status !== 'ready') return;
     busy = true;
     try {
-      if ((await connection.get(mark)) === String(sweepEveryMs)) return;
+      if ((await connection.get(mark)) === version) return;
       if ((await connection.set(lock, me, 'PX', RESTORING_MS, 'NX')) !== 'OK') return;
       const renewing = setInterval(
         () => void connection.eval(RENEW, 1, lock, me, RESTORING_MS).catch(onError),
@@ -74,7 +74,7 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
         clearInterval(renewing);
       }
       // Without the lock a second loss fell into the restoring and took part of it along: the next look starts anew.
-      await connection.eval(FINISH, 2, lock, mark, me, String(sweepEveryMs));
+      await connection.eval(FINISH, 2, lock, mark, me, version);
     } catch (error) {
       onError(error);
     } finally {

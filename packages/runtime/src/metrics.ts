@@ -45,6 +45,11 @@ export const createMetrics = (service: string) => {
       help: 'Times this process began to limit calls by its own count because Redis was away or slow.',
       registers: [registry],
     }),
+    usageDifferences: new Gauge({
+      name: 'vat_usage_differences',
+      help: 'Accounts whose usage counters differ from what they count; anything but 0 is a fault.',
+      registers: [registry],
+    }),
     degraded: new Gauge({
       name: 'vat_redis_away',
       help: '1 while this process cannot reach Redis.',

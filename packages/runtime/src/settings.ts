@@ -57,6 +57,9 @@ export const SETTINGS = {
     .prefault('all')
     .describe('Member states whose asks this worker makes, such as `DE,FR`, or `all`.'),
   WORKERS: z.coerce.number().int().min(1).max(64).default(1).describe('Worker processes that `npm start` runs.'),
+  AUDIT_EVERY: duration()
+    .prefault('1h')
+    .describe('Ours. How often the usage counters are compared with what they count.'),
   RATE_LIMIT: z.coerce
     .number()
     .int()

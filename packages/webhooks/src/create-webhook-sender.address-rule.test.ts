@@ -1,3 +1,4 @@
+import { request } from 'node:https';
 import { createNameResolver } from './create-name-resolver.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
 import { GuardedAgent } from './guarded-agent.js';
@@ -21,7 +22,12 @@ afterAll(async () => {
   await dns.close();
   await forbidden.close();
 });
-afterEach(() => expect(forbidden.connections()).toBe(0));
+/** Ended after each test, last first, also after one that fails. */
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  expect(forbidden.connections()).toBe(0);
+});
 
 const sendTo = (url: string, from = guarded) => from.send({ url, headers: {}, body: '{}' });
 
@@ -80,17 +86,16 @@ describe('without a connection', () => {
   test('a name that was public when it was saved is refused when it has become loopback', async () => {
     const url = `https://rebinding.example:${forbidden.port}/`;
     const resolver = createNameResolver({ servers: [dns.server] });
+    closers.push(async () => resolver.close());
     dns.zones.set('rebinding.example', { a: ['93.184.215.14'] });
     expect(await judgeUrl(url, { resolve: resolver.resolve, allowed: [] })).toEqual({ ok: true, url });
-    resolver.close();
-
     dns.zones.set('rebinding.example', { a: ['127.0.0.1'] });
     expect((await sendTo(url)).error).toMatch(/^ADDRESS_REFUSED: address: /);
   });
 
   test('an agent refuses a literal and a lookup of its own accord, whoever uses it', async () => {
     const agent = new GuardedAgent([], { keepAlive: true });
-    const { request } = await import('node:https');
+    closers.push(async () => agent.destroy());
     const failure = (host: string, address?: string) =>
       new Promise<unknown>((resolve) => {
         request({
@@ -107,7 +112,6 @@ describe('without a connection', () => {
     expect(await failure('::1')).toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
     expect(await failure('hook.example', '127.0.0.1')).toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
     expect(await failure('hook.example')).toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
-    agent.destroy();
   });
 });
 
@@ -118,6 +122,7 @@ test('a name whose answer changes between two attempts is refused although a con
     identity,
     answering((response) => response.end()),
   );
+  closers.push(receiver.close);
   // 127.0.0.1 stands for the public address here, 127.0.0.2 for a private one.
   const sender = createWebhookSender({
     timeoutMs: 2_000,
@@ -125,6 +130,7 @@ test('a name whose answer changes between two attempts is refused although a con
     resolver: [dns.server],
     ca: [authority.ca],
   });
+  closers.push(sender.close);
   const url = `https://moving.example:${receiver.port}/`;
   dns.zones.set('moving.example', { a: ['127.0.0.1'] });
   expect(await sendTo(url, sender)).toMatchObject({ statusCode: 200, address: '127.0.0.1' });
@@ -133,8 +139,6 @@ test('a name whose answer changes between two attempts is refused although a con
   dns.zones.set('moving.example', { a: ['127.0.0.1'] });
   expect(await sendTo(url, sender)).toMatchObject({ statusCode: 200, timings: { tcpMs: null } });
   expect(receiver.connections()).toBe(1);
-  await sender.close();
-  await receiver.close();
 });
 
 test('a redirect to a forbidden address is not followed', async () => {
@@ -145,8 +149,8 @@ test('a redirect to a forbidden address is not followed', async () => {
     identity,
     answering((response) => response.writeHead(307, { location }).end()),
   );
+  closers.push(receiver.close);
   const sender = createWebhookSender({ timeoutMs: 2_000, allowed: parseNetworks('127.0.0.1'), ca: [authority.ca] });
+  closers.push(sender.close);
   expect(await sendTo(`https://127.0.0.1:${receiver.port}/`, sender)).toMatchObject({ statusCode: 307, error: null });
-  await sender.close();
-  await receiver.close();
 });

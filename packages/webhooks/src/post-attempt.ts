@@ -99,7 +99,7 @@ export const postAttempt =
         const room = maxAnswerBytes - received;
         received += chunk.byteLength;
         if (room > 0) chunks.push(chunk.subarray(0, room));
-        
+        if (received > limit) settle(null, false);
       });
       stream.once('end', () => settle(null, true));
       // got listens for `upgrade`, so Node leaves the socket of a 101 to us

@@ -1,6 +1,8 @@
 import type { Slot, storeAsk } from '@vat/db';
 import {
   type AbandonReason,
+  type AskEnd,
+  type AskOutcome,
   type AskUpstream,
   type CheckRequest,
   checkFailedBody,
@@ -14,6 +16,7 @@ import {
 } from '@vat/domain';
 import type { JobHandler, JobResult, RequestJob } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
+import type { AskTally } from '../ask-tally.js';
 import type { Pacing } from '../pacing.js';
 import type { Recordings } from '../recordings.js';
 import type { keepAnswer } from './keep-answer.js';
@@ -24,11 +27,12 @@ export type AskUpstreamDeps = {
   takeSlot: (memberState: MemberState) => Promise<Slot | null>;
   pacing: Pacing;
   beginAsk: (id: string, now: Date) => Promise<CheckRequest | null>;
+  markAsking: (id: string, attempts: number, since: Date) => Promise<void>;
   findRequest: FindRequest;
   ask: (request: CheckRequest, signal: AbortSignal) => ReturnType<AskUpstream>;
   storeAsk: ReturnType<typeof storeAsk>;
   keepAnswer: ReturnType<typeof keepAnswer>;
-  recordings: Pick<Recordings, 'start'>;
+  recordings: Pick<Recordings, 'start' | 'room'>;
   endRequest: EndRequest;
   enqueueSettle: (job: RequestJob) => Promise<void>;
   hint: (job: RequestJob) => Promise<void>;
@@ -38,10 +42,18 @@ export type AskUpstreamDeps = {
   now: () => Date;
   log: Logger;
   metrics: Metrics;
+  tally: Pick<AskTally, 'note'>;
 };
 
 /** Both slots are taken although the queue let the job through: after a loss of Redis, or while a stalled run still asks. */
 const SLOT_TAKEN_RETRY_MS = 100;
+
+/** A refusal is an answer too: the upstream worked. */
+const askEnd = (outcome: AskOutcome): AskEnd =>
+  outcome.kind !== 'no_answer' ? 'answered' : outcome.outcome === 'saturated' ? 'saturated' : 'unavailable';
+
+/** An ask that is still open after this is noted on its row. */
+const MARK_AFTER_MS = 200;
 
 /** Asks the upstream once for a request, keeps what came, and says what follows from it. */
 export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
@@ -108,29 +120,48 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     return { again: stored.dueAt, priority: interactive ? 'interactive' : 'background' };
   };
 
+  /** Asks while the slot is held; `null` when the ask was cut short by ourselves, which is no attempt. */
+  const askWithin = async (request: CheckRequest, slot: Slot | null, startedAt: Date) => {
+    const signal = slot ? AbortSignal.any([slot.lost, deps.cutAsks]) : deps.cutAsks;
+    // A quick answer is spared the write.
+    const mark = setTimeout(() => {
+      deps.markAsking(request.id, request.attempts, startedAt).catch(() => undefined);
+    }, MARK_AFTER_MS);
+    try {
+      const asked = await deps.ask(request, signal);
+      return signal.aborted && asked.outcome.kind === 'no_answer' ? null : asked;
+    } finally {
+      clearTimeout(mark);
+    }
+  };
+
   return async (job) => {
     const { memberState } = deps;
     const wait = memberState === null ? 0 : deps.pacing.holdMs(memberState);
     if (wait > 0) return later(wait);
+    // A backlog of answers that Postgres does not take must not grow without end.
+    await deps.recordings.room();
+    // Side by side: the row is nearly always due, and each is a round trip that a caller waits for.
+    const reading = deps.beginAsk(job.request_id, deps.now());
+    reading.catch(() => undefined);
     const slot = memberState === null ? null : await deps.takeSlot(memberState);
     if (memberState !== null && slot === null) return later(SLOT_TAKEN_RETRY_MS);
 
     let request: CheckRequest | null;
-    let asked: Awaited<ReturnType<AskUpstream>>;
-    const startedAt = deps.now();
+    let asked: Awaited<ReturnType<AskUpstream>> | null;
+    let startedAt = deps.now();
     try {
-      request = await deps.beginAsk(job.request_id, startedAt);
+      request = await reading;
       if (request === null) return await nothingToAsk(job);
+      startedAt = deps.now();
       deps.metrics.slotWaits.observe(
         { member_state: request.memberState },
         Math.max(0, (startedAt.getTime() - request.dueAt.getTime()) / 1_000),
       );
       const reason = endOf(request, startedAt);
       if (reason !== null) return await end(request, job, reason);
-      const signal = slot ? AbortSignal.any([slot.lost, deps.cutAsks]) : deps.cutAsks;
-      asked = await deps.ask(request, signal);
-      // Cut short by ourselves: that says nothing about the upstream, so it is no attempt.
-      if (signal.aborted && asked.outcome.kind === 'no_answer') return later(0);
+      asked = await askWithin(request, slot, startedAt);
+      if (asked === null) return later(0);
     } finally {
       // The slot is for the ask alone; recording neither needs it nor waits for it to be given back.
       void slot?.release();
@@ -144,6 +175,7 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     const seconds = (deps.now().getTime() - startedAt.getTime()) / 1_000;
     const outcome = asked.outcome.kind === 'no_answer' ? asked.outcome.outcome : asked.outcome.kind;
     deps.metrics.asks.observe({ member_state: request.memberState, outcome }, seconds);
+    if (!request.test) deps.tally.note(request.memberState, askEnd(asked.outcome), seconds * 1_000);
     return record(job, request, asked, startedAt);
   };
 };

@@ -215,6 +215,8 @@ export const requestCheck = (deps: RequestCheckDeps) => {
       );
       // Without Redis nothing can move before the sweep: waiting out the window would be waiting for nothing.
       if (!enqueued) return { ...(await acceptNow(request.id, policy, news)), replayed: false };
+      // Its row was just written: there is nothing to read before there is news.
+      await news.next(request.windowEndsAt);
       return { ...(await wait(request, news)), replayed: false };
     } finally {
       news.close();

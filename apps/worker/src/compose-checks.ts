@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import {
+  beginAsk,
+  endRequest,
+  findRequest,
+  markAsking,
+  recordMinutes,
+  settleRequest,
+  slotKeeper,
+  storeAsk,
+} from '@vat/db';
+import { ENRICHMENT_SOURCES, type MemberState, TEST_POLICY } from '@vat/domain';
+import { createEnrichmentSources } from '@vat/enrichment';
+import { hashCheck } from '@vat/evidence';
+import { type JobHandler, publishHint, type RequestJob, sandboxQueue, settleQueue, upstreamQueue } from '@vat/queues';
+import { errorFields, type Stoppable, warnSparingly } from '@vat/runtime';
+import { createViesClient } from '@vat/vies';
+import { askTally } from './ask-tally.js';
+import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
+import { createPacing } from './pacing.js';
+import { askUpstream } from './processors/ask-upstream.js';
+import { keepAnswer } from './processors/keep-answer.js';
+import { recordCheck } from './processors/record-check.js';
+import { settleCheck } from './processors/settle-check.js';
+import { createRecordings } from './recordings.js';
+import { enrichmentOf, livePolicyOf, statesOf, type WorkerSettings } from './settings.js';
+import { askSandbox, askVies } from './upstreams.js';
+
+/** How often what was counted goes to the status page. */
+const TALLY_EVERY_MS = 5_000;
+
+const enrichmentSources = (settings: WorkerSettings, now: () => Date) =>
+  createEnrichmentSources({
+    enabled: enrichmentOf(settings),
+    timeoutMs: settings.ENRICHMENT_TIMEOUT,
+    now,
+    urls: Object.fromEntries(
+      ENRICHMENT_SOURCES.flatMap((name) => {
+        const url = settings[`ENRICHMENT_${name.toUpperCase()}_URL` as keyof WorkerSettings];
+        return typeof url === 'string' ? [[name, url]] : [];
+      }),
+    ),
+  });
+
+/** Serves the asks of this process's member states, the sandbox, and the recording of answers. */
+export const composeChecks = (foundation: Foundation, cutAsks: AbortSignal): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, producerRedis, serve } = foundation;
+  const warn = (message: string) => warnSparingly(log, message, REPEAT_WARNING_MS, now);
+  const slots = slotKeeper(settings.DATABASE_URL, warn('The slot connection broke; open asks end.'));
+  const vies = createViesClient({ baseUrl: settings.VIES_URL, attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT });
+  const enrichment = enrichmentSources(settings, now);
+  const { sources } = enrichment;
+
+  const find = findRequest(db);
+  const publish = publishHint(producerRedis, settings.REDIS_PREFIX);
+  /** Hints are lost without harm: the API polls. */
+  const hint = (job: RequestJob) =>
+    job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined);
+  const recordings = createRecordings((error) =>
+    log.warn('An answer was not stored; the sweep asks again.', errorFields(error)),
+  );
+  const enqueueSettle = (job: RequestJob) =>
+    producer
+      .enqueue({ definition: settleQueue, payload: job })
+      .catch((error: unknown) => log.warn('A settlement was not enqueued; the sweep will.', errorFields(error)));
+  const newSalt = () => randomBytes(16).toString('hex');
+  const record = recordCheck({ hashCheck, newSalt, settleRequest: settleRequest(db), hint, now, log });
+
+  const tally = askTally(recordMinutes(db), now);
+  const flushTally = () =>
+    tally.flush().catch((error: unknown) => log.debug('The status figures wait.', errorFields(error)));
+  const tallying = setInterval(() => void flushTally(), TALLY_EVERY_MS);
+
+  const pacing = createPacing(now);
+  const livePolicy = livePolicyOf(settings);
+  const asking = (memberState: MemberState | null): JobHandler<RequestJob> =>
+    askUpstream({
+      memberState,
+      takeSlot: slots.take,
+      pacing,
+      tally,
+      beginAsk: beginAsk(db),
+      markAsking: markAsking(db),
+      findRequest: find,
+      ask: memberState === null ? askSandbox(now) : askVies(vies.ask),
+      storeAsk: storeAsk(db),
+      keepAnswer: keepAnswer({ sources, storeAsk: storeAsk(db), recordCheck: record, enqueueSettle }),
+      recordings,
+      endRequest: endRequest(db),
+      enqueueSettle,
+      hint,
+      policyOf: (test) => (test ? TEST_POLICY : livePolicy),
+      cutAsks,
+      now,
+      log,
+      metrics,
+    });
+
+  for (const memberState of statesOf(settings)) serve(upstreamQueue(memberState), asking(memberState));
+  serve(sandboxQueue, asking(null));
+  serve(settleQueue, settleCheck({ findRequest: find, sources, recordCheck: record }));
+
+  return [
+    { name: 'slots', stop: slots.close },
+    {
+      name: 'outgoing connections',
+      stop: async () => {
+        await vies.close();
+        enrichment.close();
+      },
+    },
+    {
+      name: 'status figures',
+      stop: async () => {
+        clearInterval(tallying);
+        await flushTally();
+      },
+    },
+    { name: 'recordings', stop: recordings.drain },
+  ];
+};

@@ -1,0 +1,77 @@
+import {
+  auditUsage,
+  deleteExpiredKeys,
+  deleteMinutes,
+  endRequest,
+  overdueRequests,
+  releaseOrphans,
+  requestsToAbandon,
+} from '@vat/db';
+import { MEMBER_STATES, periodOf, sweepRequests } from '@vat/domain';
+import { enqueueOverdue, keepRedisPrimed, type MaintenanceTask, maintenanceQueue, upstreamQueue } from '@vat/queues';
+import { type Stoppable, warnSparingly } from '@vat/runtime';
+import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
+import type { WorkerRole } from './settings.js';
+
+const HOUR_MS = 3_600_000;
+const MINUTES_KEPT_MS = 24 * HOUR_MS;
+/** An alarm names the first few; where there is one there is a fault, and the rest is for whoever looks. */
+const MOST_DIFFERENCES = 20;
+
+/**
+ * Keeps Redis primed (every process does, whatever it serves) and serves the maintenance jobs where they are asked for:
+ * the sweep, expiry, and the audit of the usage counters.
+ */
+export const composeMaintenance = (foundation: Foundation, roles: readonly WorkerRole[]): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, producerRedis, serve } = foundation;
+
+  const sweepOnce = sweepRequests({
+    overdue: overdueRequests(db),
+    toAbandon: requestsToAbandon(db),
+    endRequest: endRequest(db),
+    releaseOrphans: releaseOrphans(db),
+    enqueue: enqueueOverdue(producer),
+    giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+    windowMs: settings.UPSTREAM_WINDOW,
+    now,
+  });
+  const sweep = async (scope: { everything: boolean }): Promise<void> => {
+    const swept = await sweepOnce(scope);
+    for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
+    if (swept.enqueued + swept.abandoned + swept.orphans > 0) log.info('Swept.', { ...swept, ...scope });
+  };
+
+  const audit = async (): Promise<void> => {
+    const differences = await auditUsage(db)(periodOf(now()), MOST_DIFFERENCES);
+    metrics.usageDifferences.set(differences.length);
+    for (const { accountId, ...counts } of differences) {
+      log.error('The usage counters of an account differ from what they count.', { account_id: accountId, ...counts });
+    }
+  };
+
+  const tasks: Record<MaintenanceTask, () => Promise<unknown>> = {
+    sweep: () => sweep({ everything: false }),
+    expire: async () => {
+      await deleteExpiredKeys(db)(now());
+      await deleteMinutes(db)(new Date(now().getTime() - MINUTES_KEPT_MS));
+    },
+    audit,
+  };
+  if (roles.includes('maintenance')) {
+    serve(maintenanceQueue, async ({ task }) => {
+      await tasks[task]();
+      return undefined;
+    });
+  }
+
+  const primed = keepRedisPrimed({
+    connection: producerRedis,
+    producer,
+    prefix: settings.REDIS_PREFIX,
+    capped: MEMBER_STATES.map(upstreamQueue),
+    schedule: { sweep: settings.SWEEP_EVERY, expire: HOUR_MS, audit: settings.AUDIT_EVERY },
+    onLoss: () => sweep({ everything: true }),
+    onError: warnSparingly(log, 'Redis could not be primed; tried again.', REPEAT_WARNING_MS, now),
+  });
+  return [{ name: 'priming', stop: primed.close }];
+};

@@ -1,0 +1,88 @@
+import { connectDatabase, pingDatabase } from '@vat/db';
+import {
+  type Consumer,
+  connectRedis,
+  createProducer,
+  type JobHandler,
+  type QueueDefinition,
+  startConsumer,
+} from '@vat/queues';
+import { createMetrics, type Logger, type Stoppable, warnSparingly, withLogContext } from '@vat/runtime';
+import type { WorkerSettings } from './settings.js';
+
+/** What goes on being wrong is said again after this long. */
+export const REPEAT_WARNING_MS = 30_000;
+const REPEAT_JOB_WARNING_MS = 1_000;
+
+/** What every part of a worker stands on: its servers, its log and metrics, and a way to serve a queue. */
+export type Foundation = ReturnType<typeof createFoundation>;
+
+/** Connects a worker process to its servers. `stopping` aborts when no new job is to be taken. */
+export const createFoundation = (settings: WorkerSettings, log: Logger, stopping: AbortSignal) => {
+  const now = () => new Date();
+  const metrics = createMetrics('worker');
+  const { db, close: closeDatabase } = connectDatabase({
+    url: settings.DATABASE_URL,
+    maxConnections: 20,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 3_000,
+    applicationName: 'vat-worker',
+  });
+  const onRedisError = warnSparingly(log, 'Redis is away.', REPEAT_WARNING_MS, now);
+  const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
+  const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
+  const producer = createProducer(producerRedis, settings.REDIS_PREFIX);
+
+  const onJobError = warnSparingly(log, 'A job failed and was put back.', REPEAT_JOB_WARNING_MS, now);
+  // Among others: a job went to another worker because this one stood still for longer than its lock, or Redis lost it.
+  const onQueueError = warnSparingly(log, 'A queue had an error.', REPEAT_WARNING_MS, now);
+  const consumers: Consumer[] = [];
+  /** Runs the jobs of a queue in this process; every line they log carries the job's id. */
+  const serve = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>): void => {
+    const named: JobHandler<P> = (payload, context) =>
+      withLogContext({ job_id: context.jobId, queue: definition.name }, () => handle(payload, context));
+    consumers.push(
+      startConsumer(definition, named, {
+        connection: consumerRedis,
+        prefix: settings.REDIS_PREFIX,
+        stopping,
+        onError: onQueueError,
+        onJobError: (error, job) => {
+          metrics.jobErrors.inc({ queue: job.queue });
+          onJobError(error, { queue: job.queue, job_id: job.jobId });
+        },
+      }),
+    );
+  };
+
+  /** Stopped last: everything else may still need them. */
+  const servers: Stoppable[] = [
+    { name: 'database', stop: closeDatabase },
+    {
+      name: 'redis',
+      stop: async () => {
+        await producer.close();
+        producerRedis.disconnect();
+        consumerRedis.disconnect();
+      },
+    },
+  ];
+  /** Stopped first. */
+  const serving: Stoppable = {
+    name: 'consumers',
+    stop: async () => void (await Promise.all(consumers.map((consumer) => consumer.close()))),
+  };
+
+  const ready = async () => {
+    const postgres = await pingDatabase(db)().then(
+      () => 'ok' as const,
+      () => 'unreachable' as const,
+    );
+    const redis = producerRedis.status === 'ready' ? ('ok' as const) : ('unreachable' as const);
+    const ok = postgres === 'ok' && !stopping.aborted;
+    const status = stopping.aborted ? 'stopping' : !ok ? 'unavailable' : redis === 'ok' ? 'ok' : 'degraded';
+    return { ok, status, postgres, redis, queues: consumers.map((consumer) => consumer.name) };
+  };
+
+  return { settings, log, now, metrics, db, producer, producerRedis, serve, serving, servers, ready };
+};

@@ -1,0 +1,78 @@
+import {
+  ENRICHMENT_SOURCES,
+  type EnrichmentSourceName,
+  MEMBER_STATES,
+  type MemberState,
+  type UpstreamPolicy,
+} from '@vat/domain';
+import { type readSettings, SettingsError } from '@vat/runtime';
+
+/** The settings a worker process reads. */
+export const WORKER_SETTINGS = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'REDIS_PREFIX',
+  'VIES_URL',
+  'UPSTREAM_WINDOW',
+  'UPSTREAM_ATTEMPT_TIMEOUT',
+  'UPSTREAM_RETRY_DELAYS',
+  'BACKPRESSURE_AFTER',
+  'BACKGROUND_RETRY_DELAYS',
+  'BACKGROUND_GIVE_UP_AFTER',
+  'ENRICHMENT_SOURCES',
+  'ENRICHMENT_TIMEOUT',
+  'ENRICHMENT_PL_WHITE_LIST_URL',
+  'ENRICHMENT_CZ_ARES_URL',
+  'ENRICHMENT_RO_ANAF_URL',
+  'ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL',
+  'ENRICHMENT_FI_PRH_URL',
+  'ENRICHMENT_DE_EVATR_URL',
+  'ENRICHMENT_GLEIF_URL',
+  'WORKER_QUEUES',
+  'WORKER_MEMBER_STATES',
+  'SWEEP_EVERY',
+  'AUDIT_EVERY',
+  'LOG_LEVEL',
+  'METRICS_PORT',
+  'HOST',
+] as const;
+export type WorkerSettings = ReturnType<typeof readSettings<(typeof WORKER_SETTINGS)[number]>>;
+
+/** What WORKER_QUEUES may name. Source: contract part 2 §2. */
+const WORKER_ROLES = ['checks', 'webhooks', 'batches', 'watches', 'evidence', 'maintenance'] as const;
+export type WorkerRole = (typeof WORKER_ROLES)[number];
+
+const chosen = <T extends string>(setting: string, values: string[], known: readonly T[]): T[] => {
+  if (values.includes('all')) return [...known];
+  const unknown = values.filter((value) => !(known as readonly string[]).includes(value));
+  if (unknown.length > 0)
+    throw new SettingsError(`${setting} names ${unknown.join(', ')}; known are ${known.join(', ')} and all.`);
+  return known.filter((name) => values.includes(name));
+};
+
+/** The enrichment sources that are switched on. Throws {@link SettingsError} on an unknown name. */
+export const enrichmentOf = (settings: WorkerSettings): EnrichmentSourceName[] => {
+  const names = settings.ENRICHMENT_SOURCES.split(',').map((name) => name.trim());
+  return names.length === 1 && names[0] === 'none' ? [] : chosen('ENRICHMENT_SOURCES', names, ENRICHMENT_SOURCES);
+};
+
+/** What this process serves. Throws {@link SettingsError} on an unknown name. */
+export const rolesOf = (settings: WorkerSettings): WorkerRole[] =>
+  chosen('WORKER_QUEUES', settings.WORKER_QUEUES, WORKER_ROLES);
+
+/** The member states this process asks about. Throws {@link SettingsError} on an unknown one. */
+export const statesOf = (settings: WorkerSettings): MemberState[] =>
+  chosen(
+    'WORKER_MEMBER_STATES',
+    settings.WORKER_MEMBER_STATES.map((state) => (state === 'all' ? state : state.toUpperCase())),
+    MEMBER_STATES,
+  );
+
+/** How long and how often live requests are asked for. */
+export const livePolicyOf = (settings: WorkerSettings): UpstreamPolicy => ({
+  windowMs: settings.UPSTREAM_WINDOW,
+  windowRetryDelaysMs: settings.UPSTREAM_RETRY_DELAYS,
+  backgroundRetryDelaysMs: settings.BACKGROUND_RETRY_DELAYS,
+  giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+  backpressureAfterMs: settings.BACKPRESSURE_AFTER,
+});
