@@ -11,7 +11,7 @@ const defaultOf = (schema) => {
 
 /** docs/settings.md, from the one place where settings are declared. */
 export const settingsPage = async () => {
-  const { SETTINGS } = await import('../../packages/runtime/dist/index.js');
+  const { SETTINGS } = await import('@vat/runtime');
   const rows = Object.entries(SETTINGS).map(
     ([name, schema]) => `| \`${name}\` | ${defaultOf(schema)} | ${schema.description ?? ''} |`,
   );

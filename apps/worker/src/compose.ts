@@ -13,6 +13,6 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
 
   const parts: Stoppable[] = [...servers];
   if (roles.includes('checks')) parts.push(...composeChecks(foundation, cutAsks));
-  parts.push(...composeMaintenance(foundation, roles), serving);
+  parts.push(...composeMaintenance(foundation, roles), foundation.joinFleet(), serving);
   return { parts, ready, metrics, roles, states };
 };

@@ -5,6 +5,7 @@ import {
   createProducer,
   type JobHandler,
   type QueueDefinition,
+  shareFleet,
   startConsumer,
 } from '@vat/queues';
 import { createMetrics, type Logger, type Stoppable, warnSparingly, withLogContext } from '@vat/runtime';
@@ -37,22 +38,38 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
   // Among others: a job went to another worker because this one stood still for longer than its lock, or Redis lost it.
   const onQueueError = warnSparingly(log, 'A queue had an error.', REPEAT_WARNING_MS, now);
   const consumers: Consumer[] = [];
+  /** Capped queues by name: with more processes than one, each takes its share of the cap. */
+  const capped = new Map<string, { consumer: Consumer; fleetConcurrency: number }>();
   /** Runs the jobs of a queue in this process; every line they log carries the job's id. */
   const serve = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>): void => {
     const named: JobHandler<P> = (payload, context) =>
       withLogContext({ job_id: context.jobId, queue: definition.name }, () => handle(payload, context));
-    consumers.push(
-      startConsumer(definition, named, {
-        connection: consumerRedis,
-        prefix: settings.REDIS_PREFIX,
-        stopping,
-        onError: onQueueError,
-        onJobError: (error, job) => {
-          metrics.jobErrors.inc({ queue: job.queue });
-          onJobError(error, { queue: job.queue, job_id: job.jobId });
-        },
-      }),
-    );
+    const consumer = startConsumer(definition, named, {
+      connection: consumerRedis,
+      prefix: settings.REDIS_PREFIX,
+      stopping,
+      onError: onQueueError,
+      onJobError: (error, job) => {
+        metrics.jobErrors.inc({ queue: job.queue });
+        onJobError(error, { queue: job.queue, job_id: job.jobId });
+      },
+    });
+    consumers.push(consumer);
+    const { fleetConcurrency } = definition;
+    if (fleetConcurrency !== null) capped.set(definition.name, { consumer, fleetConcurrency });
+  };
+  /** Call it once all queues are served. */
+  const joinFleet = (): Stoppable => {
+    const membership = shareFleet({
+      connection: producerRedis,
+      prefix: settings.REDIS_PREFIX,
+      queues: [...capped.keys()],
+      onCount: (queue, processes) => {
+        const known = capped.get(queue);
+        if (known) known.consumer.setConcurrency(Math.max(1, Math.ceil(known.fleetConcurrency / processes)));
+      },
+    });
+    return { name: 'fleet', stop: membership.close };
   };
 
   /** Stopped last: everything else may still need them. */
@@ -84,5 +101,5 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
     return { ok, status, postgres, redis, queues: consumers.map((consumer) => consumer.name) };
   };
 
-  return { settings, log, now, metrics, db, producer, producerRedis, serve, serving, servers, ready };
+  return { settings, log, now, metrics, db, producer, producerRedis, serve, joinFleet, serving, servers, ready };
 };

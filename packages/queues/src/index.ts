@@ -6,4 +6,5 @@ export * from './hints.js';
 export * from './job-catalogue.js';
 export * from './keep-redis-primed.js';
 export * from './rate-limit.js';
+export * from './share-fleet.js';
 export * from './start-consumer.js';

@@ -6,7 +6,13 @@ import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-cata
 export type JobResult = { again: Date; priority?: PriorityClass } | undefined;
 export type JobHandler<P> = (payload: P, context: { jobId: string; stopping: AbortSignal }) => Promise<JobResult>;
 
-export type Consumer = { name: string; close: (force?: boolean) => Promise<void>; isRunning: () => boolean };
+export type Consumer = {
+  name: string;
+  close: (force?: boolean) => Promise<void>;
+  isRunning: () => boolean;
+  /** Changes how many jobs this process runs at once, from the next job on. */
+  setConcurrency: (jobs: number) => void;
+};
 
 export type ConsumerOptions = {
   connection: Redis;
@@ -70,5 +76,12 @@ export const startConsumer = <P>(
     },
   );
   worker.on('error', options.onError);
-  return { name: definition.name, close: (force) => worker.close(force), isRunning: () => worker.isRunning() };
+  return {
+    name: definition.name,
+    close: (force) => worker.close(force),
+    isRunning: () => worker.isRunning(),
+    setConcurrency: (jobs) => {
+      worker.concurrency = jobs;
+    },
+  };
 };

@@ -164,7 +164,7 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
       if (asked === null) return later(0);
     } finally {
       // The slot is for the ask alone; recording neither needs it nor waits for it to be given back.
-      void slot?.release();
+      slot?.release();
     }
     if (asked.outcome.kind === 'no_answer') {
       deps.pacing.noteNoAnswer(request.memberState, asked.outcome);

@@ -56,7 +56,7 @@ export const recordCheck =
       now: now(),
     });
     if (settled)
-      log.info('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
+      log.debug('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
     await hint(job);
     return settled;
   };
