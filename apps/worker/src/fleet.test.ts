@@ -1,4 +1,13 @@
-import { issueKeys, numberOf, readLedger, startWorld, until, type World } from '@vat/testkit';
+import {
+  callChecks,
+  issueKeys,
+  numberOf,
+  readLedger,
+  startWorld,
+  type TestProcess,
+  until,
+  type World,
+} from '@vat/testkit';
 
 let world: World;
 beforeAll(async () => {
@@ -40,4 +49,37 @@ test('a worker asks only about its own member states and does only its own kind 
   await until('the French request to end', noneOpen);
   expect(await totalOf('FR')).toBe(1);
   expect(await call('FR')).toBe(201);
+}, 60_000);
+
+test('a process that comes to a backlog gets its share of the slots', async () => {
+  const serving = { WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'HR' };
+  const [first, late] = [await world.startWorker(serving), await world.startWorker(serving)];
+  const asksOf = async (worker: TestProcess): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/metrics`)).text();
+    return Number(/^vat_upstream_ask_seconds_count\S* (\d+)$/m.exec(text)?.[1] ?? 0);
+  };
+  await world.vies.state('HR', { latency_ms: 50 });
+  let asked = 0;
+  // Left to itself BullMQ hands the next job to whoever finishes one: the first process would keep both slots.
+  await until(
+    'a backlog that the late one worked on as well',
+    async () => {
+      const [firstBefore, lateBefore] = [await asksOf(first), await asksOf(late)];
+      late.signal('SIGSTOP');
+      const calls = callChecks(
+        world,
+        Array.from({ length: 40 }, () => {
+          asked += 1;
+          return numberOf('HR', asked);
+        }),
+      );
+      await until('the first to be at work', async () => (await asksOf(first)) - firstBefore >= 4);
+      late.signal('SIGCONT');
+      await calls;
+      await until('the end of the backlog', noneOpen);
+      return (await asksOf(late)) - lateBefore >= 10;
+    },
+    25_000,
+  );
+  expect((await world.vies.stats()).states.HR?.max_in_flight).toBeLessThanOrEqual(2);
 }, 60_000);
