@@ -1,29 +1,13 @@
-import {
-  balancedLedger,
-  callChecks,
-  faultSize,
-  numberOf,
-  openWorldRedis,
-  readLedger,
-  startWorld,
-  until,
-  type World,
-  type WorldRedis,
-} from '@vat/testkit';
+import { callChecks, faultSize, openWorldRedis, startWorld, until, type World, type WorldRedis } from '@vat/testkit';
 import fc from 'fast-check';
+import { FLEET_SETTINGS, fleetOf } from './fleet.fixture.js';
 
 let world: World;
 let redis: WorldRedis;
 beforeAll(async () => {
   world = await startWorld({
     workers: 2,
-    settings: {
-      UPSTREAM_WINDOW: '500ms',
-      UPSTREAM_ATTEMPT_TIMEOUT: '5s',
-      BACKGROUND_GIVE_UP_AFTER: '10m',
-      SWEEP_EVERY: '500ms',
-      LOG_LEVEL: 'warn',
-    },
+    settings: FLEET_SETTINGS,
   });
   redis = openWorldRedis(world);
 }, 60_000);
@@ -33,27 +17,7 @@ afterAll(async () => {
 }, 60_000);
 beforeEach(() => world.vies.reset());
 
-let numbers = 0;
-type State = Parameters<typeof numberOf>[0];
-const callMany = (state: State, count: number) =>
-  callChecks(
-    world,
-    Array.from({ length: count }, () => {
-      numbers += 1;
-      return numberOf(state, numbers);
-    }),
-  );
-
-const noneOpen = async () => (await readLedger(world)).open === 0;
-const statsOf = async (state: State) => (await world.vies.stats()).states[state];
-const inFlight = async (state: State) => (await statsOf(state))?.in_flight ?? 0;
-
-/** The law: never more than two, everything ended once, told once, charged once. */
-const expectLawful = async (state: State) => {
-  expect((await statsOf(state))?.max_in_flight).toBeLessThanOrEqual(2);
-  const ledger = await readLedger(world);
-  expect(ledger).toMatchObject(balancedLedger(ledger));
-};
+const { newNumbers, noneOpen, inFlight, expectLawful } = fleetOf(() => world);
 
 /** Kills a worker as the machine would, and starts another. */
 const replaceWorker = async (): Promise<void> => {
@@ -71,11 +35,11 @@ test('any mixture of latencies, kills and losses of Redis keeps two at a time', 
       fc.array(fault, { minLength: 1, maxLength: 3 }),
       async (latencies, faults) => {
         await world.vies.reset();
-        const first = numbers;
-        for (const [i, latency] of latencies.entries()) {
-          await world.vies.script(numberOf('HU', first + i + 1), [{ kind: 'valid', latency_ms: latency }]);
+        const numbers = newNumbers('HU', latencies.length);
+        for (const [i, number] of numbers.entries()) {
+          await world.vies.script(number, [{ kind: 'valid', latency_ms: latencies[i] ?? 0 }]);
         }
-        const calls = callMany('HU', latencies.length);
+        const calls = callChecks(world, numbers);
         for (const what of faults) {
           await until('an ask', async () => (await inFlight('HU')) > 0 || (await noneOpen()));
           if (what === 'flush') await redis.flush();

@@ -1,13 +1,5 @@
-import {
-  balancedLedger,
-  callChecks,
-  faultSize,
-  numberOf,
-  readLedger,
-  startWorld,
-  until,
-  type World,
-} from '@vat/testkit';
+import { faultSize, startWorld, until, type World } from '@vat/testkit';
+import { FLEET_SETTINGS, fleetOf } from './fleet.fixture.js';
 
 let world: World;
 
@@ -15,13 +7,7 @@ beforeAll(async () => {
   world = await startWorld({
     // The tests start the workers that ask; this one only sweeps, as some worker of every fleet does.
     workers: 0,
-    settings: {
-      UPSTREAM_WINDOW: '500ms',
-      UPSTREAM_ATTEMPT_TIMEOUT: '5s',
-      BACKGROUND_GIVE_UP_AFTER: '10m',
-      SWEEP_EVERY: '500ms',
-      LOG_LEVEL: 'warn',
-    },
+    settings: FLEET_SETTINGS,
   });
   await world.startWorker({ WORKER_QUEUES: 'maintenance' });
 }, 60_000);
@@ -30,27 +16,7 @@ afterAll(async () => {
 }, 60_000);
 beforeEach(() => world.vies.reset());
 
-let numbers = 0;
-type State = Parameters<typeof numberOf>[0];
-const callMany = (state: State, count: number) =>
-  callChecks(
-    world,
-    Array.from({ length: count }, () => {
-      numbers += 1;
-      return numberOf(state, numbers);
-    }),
-  );
-
-const noneOpen = async () => (await readLedger(world)).open === 0;
-const statsOf = async (state: State) => (await world.vies.stats()).states[state];
-const inFlight = async (state: State) => (await statsOf(state))?.in_flight ?? 0;
-
-/** The law: never more than two, everything ended once, told once, charged once. */
-const expectLawful = async (state: State) => {
-  expect((await statsOf(state))?.max_in_flight).toBeLessThanOrEqual(2);
-  const ledger = await readLedger(world);
-  expect(ledger).toMatchObject(balancedLedger(ledger));
-};
+const { callMany, noneOpen, statsOf, inFlight, expectLawful } = fleetOf(() => world);
 
 test('a member state goes on within 20 s after the worker that held both its slots was killed', async () => {
   const only = await world.startWorker({ WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'EL' });

@@ -31,10 +31,6 @@ type SandboxContext = {
   trader?: Trader | null;
 };
 
-/** True for a national part that means something to the sandbox, though no country's syntax accepts it. */
-export const isSandboxTestNumber = (national: string): boolean =>
-  national === '100' || national === '200' || SANDBOX_ERROR_CODES.has(national) || LATE_ANSWERS.has(national);
-
 const matchAll = (trader: Trader): TraderMatch => {
   const match: TraderMatch = { name: null, street: null, postal_code: null, city: null, company_type: null };
   for (const field of TRADER_FIELDS) match[field] = trader[field] ? 'valid' : 'not_processed';

@@ -1,26 +1,25 @@
-import type { CheckEntry } from '../check/entry.js';
 import type { StoredCheck } from '../check/hashed-check.js';
-import type { Trader } from '../check/upstream.js';
 import type { NewEvent } from '../event/event-bodies.js';
 import type { MemberState } from '../member-states.js';
 import type { AbandonReason, CheckRequest } from './request.js';
 
 /** A request to be admitted. Ids are UUIDs. */
-export type NewRequest = {
-  id: string;
-  accountId: string;
-  test: boolean;
-  input: string;
-  memberState: MemberState;
-  national: string;
-  vatNumber: string;
-  requester: string | null;
-  reference: string | null;
-  trader: Trader | null;
-  entries: CheckEntry[];
-  createdAt: Date;
-  windowEndsAt: Date;
-};
+export type NewRequest = Pick<
+  CheckRequest,
+  | 'id'
+  | 'accountId'
+  | 'test'
+  | 'input'
+  | 'memberState'
+  | 'national'
+  | 'vatNumber'
+  | 'requester'
+  | 'reference'
+  | 'trader'
+  | 'entries'
+  | 'createdAt'
+  | 'windowEndsAt'
+>;
 
 /** An Idempotency-Key on its way into the transaction that creates its work. */
 export type KeyToBind = { key: string; fingerprint: Uint8Array; lockedUntil: Date; expiredBefore: Date };

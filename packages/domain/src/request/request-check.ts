@@ -5,12 +5,11 @@ import type { Trader } from '../check/upstream.js';
 import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { MemberState } from '../member-states.js';
-import { readVatNumber } from '../vat-number/index.js';
 import { type AwaitEndDeps, awaitEnd, type CallEnd, PENDING_RETRY_AFTER_S } from './await-end.js';
 import { malformedAnswer, syntaxEntry } from './malformed-answer.js';
 import { MAX_PENDING, type UpstreamPolicy } from './policy.js';
 import type { AdmitRequest, BoundKey, KeyToBind, NewRequest, News, RecordMalformed, StoredAnswer } from './ports.js';
-import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
+import { readNumber, readRequester } from './read-call.js';
 
 /** A direct call whose body has passed its schema. */
 export type CheckCall = {
@@ -50,44 +49,6 @@ const KEY_LOCK_MS = 55_000;
 
 /** What a caller should wait while the first call with its key still runs, in seconds. */
 const IN_PROGRESS_RETRY_AFTER_S = 1;
-
-type Read = {
-  memberState: MemberState;
-  national: string;
-  vatNumber: string;
-  malformed: string | null;
-  checksumFailed: boolean;
-};
-
-/** Reads the number, throwing BAD_REQUEST when no covered country can be told. */
-const readNumber = ({ vatNumber, countryCode, caller }: CheckCall): Read => {
-  const read = readVatNumber(vatNumber, countryCode);
-  if (read.kind === 'unresolvable') {
-    throw new AppError('BAD_REQUEST', {
-      message: read.reason,
-      extra: { fields: [{ path: read.field, message: read.reason }] },
-    });
-  }
-  const sandbox = caller.test && SANDBOX_NUMBERS.includes(read.national);
-  const { memberState, national } = read;
-  return {
-    memberState,
-    national,
-    vatNumber: read.vatNumber,
-    malformed: read.kind === 'malformed' && !sandbox ? read.reason : null,
-    checksumFailed: read.kind === 'well_formed' && read.checksum === 'failed' && !sandbox,
-  };
-};
-
-/** Reads the requester, throwing INVALID_REQUESTER when it is no well-formed number of a covered country. */
-const readRequester = (requester: string | undefined): string | null => {
-  if (requester === undefined) return null;
-  const read = readVatNumber(requester);
-  if (read.kind === 'well_formed') return read.vatNumber;
-  throw new AppError('INVALID_REQUESTER', {
-    message: `requester_vat_number is not a valid VAT number. ${read.reason}`,
-  });
-};
 
 /**
  * The direct check of POST /v1/checks, in the order of judgement of contract part 2 §1: the number and the requester,

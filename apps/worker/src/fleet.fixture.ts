@@ -1,0 +1,38 @@
+import { balancedLedger, callChecks, numberOf, readLedger, type World } from '@vat/testkit';
+
+/** A member state that numbers can be made for. */
+export type State = Parameters<typeof numberOf>[0];
+
+/** Settings under which calls are soon answered 202 and a fleet is told from its asks. */
+export const FLEET_SETTINGS = {
+  UPSTREAM_WINDOW: '500ms',
+  UPSTREAM_ATTEMPT_TIMEOUT: '5s',
+  BACKGROUND_GIVE_UP_AFTER: '10m',
+  SWEEP_EVERY: '500ms',
+  LOG_LEVEL: 'warn',
+};
+
+/** What tests of the cap do with a world. `world` is asked late: it is made in `beforeAll`. */
+export const fleetOf = (world: () => World) => {
+  let numbers = 0;
+  const newNumbers = (state: State, count: number) =>
+    Array.from({ length: count }, () => {
+      numbers += 1;
+      return numberOf(state, numbers);
+    });
+  const statsOf = async (state: State) => (await world().vies.stats()).states[state];
+  return {
+    newNumbers,
+    /** Direct checks of new numbers of one member state, all at once. */
+    callMany: (state: State, count: number) => callChecks(world(), newNumbers(state, count)),
+    noneOpen: async () => (await readLedger(world())).open === 0,
+    statsOf,
+    inFlight: async (state: State) => (await statsOf(state))?.in_flight ?? 0,
+    /** The law: never more than two, everything ended once, told once, charged once. */
+    expectLawful: async (state: State) => {
+      expect((await statsOf(state))?.max_in_flight).toBeLessThanOrEqual(2);
+      const ledger = await readLedger(world());
+      expect(ledger).toMatchObject(balancedLedger(ledger));
+    },
+  };
+};
