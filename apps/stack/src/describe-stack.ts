@@ -18,7 +18,6 @@ export const describeStack = (baseUrl: string, demo: Demo | null): string => {
     '',
     `  API         ${baseUrl}/v1`,
     `  Docs        ${baseUrl}/docs`,
-    `  Dashboard   ${baseUrl}/app`,
     ...account,
     '',
     '  Ctrl-C ends everything.',
