@@ -1,4 +1,4 @@
-import { type CheckRequest, type PublicCheck, publicId } from '@vat/domain';
+import { type CheckRequest, type PublicCheck, publicId, readableEntries } from '@vat/domain';
 
 const time = (at: Date | null): string | null => at?.toISOString() ?? null;
 
@@ -30,5 +30,5 @@ export const presentAcceptance = (
   poll_url: `${baseUrl}/v1/requests/${publicId('request', request.id)}`,
   accepted_at: request.acceptedAt.toISOString(),
   give_up_at: request.giveUpAt.toISOString(),
-  checks: request.entries,
+  checks: readableEntries(request.entries),
 });

@@ -1,4 +1,5 @@
 import type { CheckBody, PublicCheck } from './check-body.js';
+import type { CheckEntry } from './entry.js';
 
 /** A check ready to be recorded: `bytes` is the RFC 8785 form of `body`, `hash` its SHA-256 (32 bytes). */
 export type HashedCheck = { body: CheckBody; bytes: Uint8Array; hash: Uint8Array };
@@ -51,12 +52,16 @@ const inOrder = <T extends object>(value: T, order: readonly (keyof T & string)[
   return { ...Object.fromEntries(named), ...value };
 };
 
+/** Entries as people read them; the database keeps their keys in an order of its own. */
+export const readableEntries = (entries: readonly CheckEntry[]): CheckEntry[] =>
+  entries.map((entry) => inOrder(entry, ENTRY_ORDER));
+
 /** The check object of the API from the bytes that were hashed, so that what is served is what was recorded. */
 export const publicCheck = (check: Pick<StoredCheck, 'bytes' | 'hash'>): PublicCheck => {
   const body = JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody;
   return {
     ...inOrder(body, READING_ORDER),
-    checks: body.checks.map((entry) => inOrder(entry, ENTRY_ORDER)),
+    checks: readableEntries(body.checks),
     response_hash: `sha256:${Buffer.from(check.hash).toString('hex')}`,
     timestamp: null,
     anchor: null,

@@ -1,4 +1,4 @@
-import type { StoredCheck } from '../check/hashed-check.js';
+import { readableEntries, type StoredCheck } from '../check/hashed-check.js';
 import { AppError } from '../errors.js';
 import { entriesAtAcceptance } from './entries-at-acceptance.js';
 import { windowEnd } from './plan-retry.js';
@@ -23,7 +23,9 @@ export type AwaitEndDeps = {
 export const PENDING_RETRY_AFTER_S = 30;
 
 const tooManyPending = (pending: number, checks: CheckRequest['entries']): AppError =>
-  new AppError('TOO_MANY_PENDING', { extra: { retry_after: PENDING_RETRY_AFTER_S, pending, checks } });
+  new AppError('TOO_MANY_PENDING', {
+    extra: { retry_after: PENDING_RETRY_AFTER_S, pending, checks: readableEntries(checks) },
+  });
 
 const isAccepted = (request: CheckRequest): request is CheckRequest & { acceptedAt: Date; giveUpAt: Date } =>
   request.state === 'pending' && request.acceptedAt !== null && request.giveUpAt !== null;
@@ -51,7 +53,7 @@ export const awaitEnd =
       if (check) return { kind: 'checked', check };
       if (isAccepted(request)) return { kind: 'accepted', request };
       if (request.reason === 'INVALID_REQUESTER')
-        throw new AppError('INVALID_REQUESTER', { extra: { checks: request.entries } });
+        throw new AppError('INVALID_REQUESTER', { extra: { checks: readableEntries(request.entries) } });
       if (request.state === 'withdrawn' || request.state === 'abandoned')
         throw new Error(`the request ended as ${request.state}`);
 
