@@ -67,6 +67,20 @@ test('every documented operation is served, and every other method of its path i
   }
 });
 
+test('the page for people comes from the service itself, whole', async () => {
+  const page = await world.http(null).get('/docs').expect(200);
+  expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+  const assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address));
+  expect(assets.length).toBeGreaterThanOrEqual(3);
+  for (const address of assets) {
+    expect(address).toMatch(/^\/docs\//);
+    await world.http(null).get(address).expect(200);
+  }
+  const start = await world.http(null).get('/docs/start.js').expect(200);
+  expect(start.text).toContain('/v1/openapi.json');
+  expect(start.text).not.toMatch(/https?:/);
+});
+
 test('each operation has an example of each answer and each error', () => {
   for (const operation of OPERATIONS) {
     const responses = operationIn(operation).responses as Record<
