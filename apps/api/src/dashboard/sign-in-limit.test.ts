@@ -113,3 +113,13 @@ test('what was typed lies nowhere: people type their password into the other fie
     for (const form of formsOf(typed)) expect(everything.includes(form)).toBe(false);
   }
 });
+
+test('without Redis people sign in, and tries are counted all the same', async () => {
+  const api = await world.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const alone = () => openBrowser(String(api.ready.base_url));
+  expect((await alone().signIn('bystander@example.com')).status).toBe(200);
+  const email = await newAddress(true);
+  for (let i = 0; i < 5; i += 1) expect((await alone().signIn(email, 'wrong')).status).toBe(401);
+  expect((await alone().signIn(email)).status).toBe(429);
+  await api.stop();
+});
