@@ -37,15 +37,18 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
     holdMs: leaseMs,
   });
 
+  // One of each for both lanes: what comes at the same time shares a statement.
+  const claim = claimDelivery(db);
+  const record = recordAttempt(db);
   for (const lane of Object.keys(DELIVERY_QUEUES) as DeliveryLane[]) {
     serve(
       DELIVERY_QUEUES[lane],
       deliverWebhook({
         lane,
         takePlace,
-        claim: claimDelivery(db),
+        claim,
         release: releaseDelivery(db),
-        record: recordAttempt(db),
+        record,
         endRemoved: endRemovedDeliveries(db),
         openSecret: (accountId, sealed) => openSecret(settings.SECRET_KEY, accountId, sealed),
         send: sender.send,

@@ -77,6 +77,32 @@ test('of many that claim an attempt at once, one gets it; the others hear when t
   );
 });
 
+test('claims and records that are made together are each answered for themselves', async () => {
+  const made = await Promise.all(Array.from({ length: 12 }, delivery));
+  const [claimOne, recordOne] = [claimDelivery(db), recordAttempt(db)];
+  const twice = [...made, ...made];
+  const claims = await Promise.all(
+    twice.map(({ deliveryId }) => claimOne({ deliveryId, number: 1, now: AT, leasedUntil: after(1_000) })),
+  );
+  expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(made.length);
+  expect(claims.filter(({ kind }) => kind === 'not_yet')).toHaveLength(made.length);
+  const recorded = await Promise.all(
+    twice.map(({ deliveryId }, n) =>
+      recordOne({
+        deliveryId,
+        attempt: { ...attempt(1, 204), answer: Buffer.from(String(n % made.length)) },
+        plan: { state: 'successful', nextAttemptAt: null },
+      }),
+    ),
+  );
+  expect(recorded.filter(Boolean)).toHaveLength(made.length);
+  for (const [n, { deliveryId, accountId }] of made.entries()) {
+    const found = await findDelivery(db)(deliveryId, accountId);
+    expect(found).toMatchObject({ state: 'successful', attempts: 1 });
+    expect(found?.log.map(({ answer }) => Buffer.from(answer).toString())).toEqual([String(n)]);
+  }
+});
+
 test('a claim whose process died can be taken over when its lease is out, and one given back at once', async () => {
   const { deliveryId } = await delivery();
   expect(await claim(deliveryId, 1, AT)).toMatchObject({ kind: 'claimed' });

@@ -1,4 +1,5 @@
 import type { Queryable } from '../connect-database.js';
+import { gather } from '../gather.js';
 
 /** What is due: one attempt of one delivery. `number` counts from 1. */
 export type AttemptToClaim = { deliveryId: string; number: number; now: Date; leasedUntil: Date };
@@ -16,6 +17,7 @@ export type ClaimedAttempt = {
 export type Claim = { kind: 'claimed'; attempt: ClaimedAttempt } | { kind: 'not_yet'; at: Date } | { kind: 'settled' };
 
 type Row = {
+  n: number;
   event_id: string;
   type: string;
   body: string;
@@ -24,35 +26,56 @@ type Row = {
   secret_sealed: Uint8Array | null;
 };
 
+/** Statements of this kind that may be under way at once; calls gather for the next one. */
+const LANES = 4;
+
+const claimedOf = (row: Row): Claim => {
+  const { url, secret_sealed: secretSealed } = row;
+  const endpoint = url === null || secretSealed === null ? null : { url, secretSealed };
+  const { event_id: eventId, type: eventType, body, next_attempt_at: dueAt } = row;
+  return { kind: 'claimed', attempt: { eventId, eventType, body, dueAt, endpoint } };
+};
+
 /**
  * Claims an attempt for this process until the lease ends, so that a job that comes twice (the queue was lost, its worker
  * stood still) is sent once. The lease is longer than an attempt can take: it runs out only when its process is dead.
  */
-export const claimDelivery =
-  (db: Queryable) =>
-  async ({ deliveryId, number, now, leasedUntil }: AttemptToClaim): Promise<Claim> => {
-    const [row] = await db.$queryRaw<Row[]>`
+export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Promise<Claim>) => {
+  const claimAll = async (wanted: AttemptToClaim[]): Promise<(Row | undefined)[]> => {
+    const list = wanted.map((attempt, n) => ({
+      n,
+      id: attempt.deliveryId,
+      number: attempt.number,
+      at: attempt.now,
+      until: attempt.leasedUntil,
+    }));
+    // Of several claims of one delivery the update serves one.
+    const rows = await db.$queryRaw<Row[]>`
       WITH claimed AS (
-        UPDATE delivery SET leased_until = ${leasedUntil}::timestamptz
-        WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int
-          AND next_attempt_at <= ${now}::timestamptz
-          AND (leased_until IS NULL OR leased_until <= ${now}::timestamptz)
-        RETURNING account_id, event_id, generation, next_attempt_at
+        UPDATE delivery d SET leased_until = w.until
+        FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
+          AS w(n int, id uuid, number int, at timestamptz, until timestamptz)
+        WHERE d.id = w.id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
+          AND (d.leased_until IS NULL OR d.leased_until <= w.at)
+        RETURNING w.n, d.account_id, d.event_id, d.generation, d.next_attempt_at
       )
-      SELECT c.event_id, c.next_attempt_at, e.type, e.body, w.url, w.secret_sealed
+      SELECT c.n, c.event_id, c.next_attempt_at, e.type, e.body, w.url, w.secret_sealed
       FROM claimed c JOIN event e ON e.id = c.event_id
         LEFT JOIN webhook w ON w.account_id = c.account_id AND w.generation = c.generation`;
-    if (row) {
-      const { url, secret_sealed: secretSealed } = row;
-      const endpoint = url === null || secretSealed === null ? null : { url, secretSealed };
-      const { event_id: eventId, type: eventType, body, next_attempt_at: dueAt } = row;
-      return { kind: 'claimed', attempt: { eventId, eventType, body, dueAt, endpoint } };
-    }
+    const byPlace = new Map(rows.map((row) => [row.n, row]));
+    return wanted.map((_attempt, n) => byPlace.get(n));
+  };
+  const claim = gather(claimAll, LANES);
+
+  return async (attempt) => {
+    const row = await claim(attempt);
+    if (row) return claimedOf(row);
     const [waiting] = await db.$queryRaw<{ at: Date }[]>`
       SELECT GREATEST(next_attempt_at, leased_until) AS at FROM delivery
-      WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int`;
+      WHERE id = ${attempt.deliveryId}::uuid AND state = 'pending' AND attempts = ${attempt.number - 1}::int`;
     return waiting ? { kind: 'not_yet', at: waiting.at } : { kind: 'settled' };
   };
+};
 
 /** Gives back a claim whose attempt was called off: it is no attempt, and due at once for whoever comes next. */
 export const releaseDelivery =
