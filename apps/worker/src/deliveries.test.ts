@@ -1,5 +1,5 @@
-import { connectDatabase, removeWebhook } from '@vat/db';
-import { uuidOf } from '@vat/domain';
+import { connectDatabase, type Database, removeWebhook, sendTestEvent } from '@vat/db';
+import { newUuid, publicId, uuidOf, webhookTestBody } from '@vat/domain';
 import { VerificationError, verify } from '@vat/receiver';
 import {
   type Arrival,
@@ -66,7 +66,8 @@ const ended = (who: Told, id: string) =>
     return log.status !== 'pending' && log;
   });
 const verified = ({ headers, body }: Arrival, secret: string) => verify({ headers, rawBody: body, secret });
-const remove = async ({ account }: Told): Promise<void> => {
+/** Does to the database what an API process does. */
+const inDatabase = async (work: (db: Database) => Promise<unknown>): Promise<void> => {
   const { db, close } = connectDatabase({
     url: String(world.settings.DATABASE_URL),
     maxConnections: 1,
@@ -74,9 +75,10 @@ const remove = async ({ account }: Told): Promise<void> => {
     connectTimeoutMs: 5_000,
     applicationName: 'vat-test',
   });
-  await removeWebhook(db)(uuidOf('account', account.account_id) ?? '', new Date());
+  await work(db);
   await close();
 };
+const uuidOfAccount = ({ account }: Told): string => uuidOf('account', account.account_id) ?? '';
 
 test('a request answered 202 is told once, signed both ways, with the check as it can be read; a 201 is not told', async () => {
   const who = await told();
@@ -186,6 +188,15 @@ test('each attempt uses the URL and the secret of its moment', async () => {
   expect(() => verified(arrival, who.secret)).toThrow(VerificationError);
 });
 
+test('an event whose process died between its commit and its job is delivered all the same', async () => {
+  const who = await told();
+  const [now, deliveryId] = [new Date(), newUuid()];
+  const event = { id: newUuid(), type: 'webhook.test' as const, body: webhookTestBody(now) };
+  await inDatabase((db) => sendTestEvent(db)({ accountId: uuidOfAccount(who), test: false, event, deliveryId, now }));
+  const log = await ended(who, publicId('delivery', deliveryId));
+  expect(log).toMatchObject({ status: 'successful', attempts: 1 });
+}, 30_000);
+
 test('losing all of Redis between two attempts delays the next one and repeats none', async () => {
   const who = await told(withStatus(500));
   const id = await sendTest(who);
@@ -251,7 +262,7 @@ test('removing the endpoint ends its pending deliveries, and setting one again r
   const who = await told(withStatus(500));
   const ids = await Promise.all([1, 2, 3].map(() => sendTest(who)));
   await until('attempts', () => who.receiver.arrivals.length >= 3);
-  await remove(who);
+  await inDatabase((db) => removeWebhook(db)(uuidOfAccount(who), new Date()));
   for (const id of ids) {
     const log = await logOf(who, id);
     expect(log).toMatchObject({ status: 'failed', next_attempt_at: null, last_attempt: { error: 'WEBHOOK_REMOVED' } });

@@ -8,11 +8,12 @@ import {
   type TestReceiver,
   until,
   type World,
+  withStatus,
 } from '@vat/testkit';
 
-/** Deliveries of each endpoint that answers, and of each that hangs: together more than a worker runs at once. */
+/** Deliveries of each endpoint that answers, and of the one that hangs: more than a worker runs at once. */
 const QUICK = { endpoints: 9, deliveries: 6 };
-const HANGING = { endpoints: 1, deliveries: 130 };
+const HANGING = { endpoints: 1, deliveries: 450 };
 /** While the endpoint hangs: longer than the rest of the test takes. */
 const TIMEOUT_MS = 20_000;
 
@@ -66,7 +67,7 @@ test('an endpoint that hangs holds its few places and nobody else up', async () 
   if (!hung) throw new Error('there is no account');
   await tellQuick(others);
   const alone = await tellQuick(others);
-  await sendTests(hung, HANGING.deliveries);
+  await Promise.all(Array.from({ length: 10 }, () => sendTests(hung, HANGING.deliveries / 10)));
   await until('its places to be taken', () => hanging.mostOpen() === 4);
   const beside = await tellQuick(others);
   process.stdout.write(`isolation: p95 from commit to attempt ${alone} ms alone, ${beside} ms beside one that hangs\n`);
@@ -76,4 +77,25 @@ test('an endpoint that hangs holds its few places and nobody else up', async () 
   // None of its attempts has timed out yet, and no more than its share is open.
   expect(hanging.mostOpen()).toBe(4);
   expect(hanging.arrivals).toHaveLength(4);
+}, 60_000);
+
+test('a worker that is told to stop calls its open attempts off uncounted, and another one makes them', async () => {
+  const [worker] = world.workers;
+  const open = hanging.arrivals.map(({ headers }) => String(headers['x-service-delivery']));
+  expect(open).toHaveLength(4);
+  await world.startWorker();
+  worker?.signal('SIGTERM');
+  await until('the attempts to be called off', () => hanging.open() < 4);
+  hanging.answer(withStatus(204));
+  expect(await worker?.exited).toBe(0);
+  world.workers.shift();
+  const [hung] = accounts;
+  for (const id of open) {
+    const log = await until('the delivery to end', async () => {
+      const { body } = await world.http(hung?.live_key).get(`/v1/webhook/deliveries/${id}`).expect(200);
+      return body.status !== 'pending' && body;
+    });
+    expect(log).toMatchObject({ status: 'successful', attempts: 1 });
+    expect(log.attempts_log).toHaveLength(1);
+  }
 }, 60_000);

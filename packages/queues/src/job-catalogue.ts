@@ -57,8 +57,9 @@ const deliveryLaneQueue = (name: string) =>
     payload: deliveryJob,
     jobId: (job: DeliveryJob) => `${job.delivery_id}-${job.attempt}`,
     fleetConcurrency: null,
-    // They wait for receivers, not for this machine; what one endpoint may hold of them is its share.
-    processConcurrency: 100,
+    // They wait for receivers, not for this machine. What one endpoint may hold of them is its share: a hundred that begin
+    // to hang at the same moment fill a process, for one time-out.
+    processConcurrency: 400,
   }) satisfies QueueDefinition<DeliveryJob>;
 
 /** Deliveries, by lane: retries never hold up first attempts. */

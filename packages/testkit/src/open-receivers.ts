@@ -19,6 +19,8 @@ export type TestReceiver = {
   arrivals: Arrival[];
   /** Changes how it answers from now on. */
   answer: (answer: Answer) => void;
+  /** How many are unanswered now. */
+  open: () => number;
   /** The most that were unanswered at one time. */
   mostOpen: () => number;
 };
@@ -83,6 +85,7 @@ export const openReceivers = async (): Promise<Receivers> => {
       answer: (next) => {
         answer = next;
       },
+      open: () => open,
       mostOpen: () => most,
     };
   };

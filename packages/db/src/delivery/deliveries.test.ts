@@ -4,6 +4,7 @@ import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { connectDatabase, type Database } from '../connect-database.js';
 import { removeWebhook } from '../webhook/remove-webhook.js';
 import { claimDelivery, releaseDelivery } from './claim-delivery.js';
+import { deleteOldDeliveries } from './delete-old-deliveries.js';
 import { dueDeliveries } from './due-deliveries.js';
 import { endRemovedDeliveries } from './end-removed-deliveries.js';
 import { findDelivery } from './find-delivery.js';
@@ -168,6 +169,26 @@ test('a delivery of a removed endpoint is not revived by setting one again, even
     kind: 'claimed',
     attempt: { endpoint: { url: 'https://example.com/' } },
   });
+});
+
+test('ended deliveries leave the log in time, with their attempts and test events; pending ones and other events stay', async () => {
+  const [old, pending, other] = [await delivery(), await delivery(), await delivery()];
+  await db.$executeRaw`
+    UPDATE event SET type = 'check.failed' WHERE id = (SELECT event_id FROM delivery WHERE id = ${other.deliveryId}::uuid)`;
+  for (const { deliveryId } of [old, other]) await record(deliveryId, 1, 'successful');
+  const left = async ({ accountId, deliveryId }: typeof old) => {
+    const [counts] = await db.$queryRaw<Record<'deliveries' | 'attempts' | 'events', number>[]>`
+      SELECT (SELECT count(*)::int FROM delivery WHERE id = ${deliveryId}::uuid) AS deliveries,
+        (SELECT count(*)::int FROM delivery_attempt WHERE delivery_id = ${deliveryId}::uuid) AS attempts,
+        (SELECT count(*)::int FROM event WHERE account_id = ${accountId}::uuid) AS events`;
+    return counts;
+  };
+  await deleteOldDeliveries(db)(AT);
+  expect(await left(old)).toEqual({ deliveries: 1, attempts: 1, events: 1 });
+  await deleteOldDeliveries(db)(after(1));
+  expect(await left(old)).toEqual({ deliveries: 0, attempts: 0, events: 0 });
+  expect(await left(pending)).toEqual({ deliveries: 1, attempts: 0, events: 1 });
+  expect(await left(other)).toEqual({ deliveries: 0, attempts: 0, events: 1 });
 });
 
 test('what is due is listed oldest first, each once, however small the slices', async () => {
