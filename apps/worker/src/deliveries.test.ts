@@ -188,6 +188,15 @@ test('each attempt uses the URL and the secret of its moment', async () => {
   expect(() => verified(arrival, who.secret)).toThrow(VerificationError);
 });
 
+test('a disabled account still gets what it was promised', async () => {
+  const who = await told(withStatus(500));
+  const id = await sendTest(who);
+  await until('an attempt', () => who.receiver.arrivals.length > 0);
+  await world.sql('UPDATE account SET disabled_at = now() WHERE id = $1', [uuidOfAccount(who)]);
+  who.receiver.answer(withStatus(204));
+  expect((await ended(who, id)).status).toBe('successful');
+});
+
 test('an event whose process died between its commit and its job is delivered all the same', async () => {
   const who = await told();
   const [now, deliveryId] = [new Date(), newUuid()];
