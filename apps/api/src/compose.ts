@@ -5,23 +5,36 @@ import {
   connectDatabase,
   findApiKey,
   findCheck,
+  findDelivery,
   findIdempotencyKey,
   findRequest,
   findUsage,
+  findWebhook,
   listChecks,
+  listDeliveries,
   pingDatabase,
   queueDepths,
   readMinutes,
   recordMalformed,
   relockIdempotencyKey,
+  resendDelivery,
+  sendTestEvent,
   storeIdempotentAnswer,
   touchApiKey,
 } from '@vat/db';
-import { requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
+import { type DueDelivery, requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
 import { hashCheck } from '@vat/evidence';
-import { askQueueOf, connectRedis, createProducer, createRateLimiter, subscribeHints } from '@vat/queues';
+import {
+  askQueueOf,
+  connectRedis,
+  createProducer,
+  createRateLimiter,
+  enqueueDelivery,
+  subscribeHints,
+} from '@vat/queues';
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
 import { createApp } from './create-app.js';
+import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { requestNews } from './request-news.js';
 
@@ -40,6 +53,7 @@ export const API_SETTINGS = [
   'BACKGROUND_GIVE_UP_AFTER',
   'RATE_LIMIT',
   'LOG_LEVEL',
+  ...DASHBOARD_SETTINGS,
 ] as const;
 export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[number]>>;
 
@@ -95,11 +109,15 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     },
   });
   const find = findRequest(db);
+  const dashboard = composeDashboard(settings, db, baseUrl, now);
   const accept = acceptRequest(db);
   const acceptInTurn = oneAtATime();
 
+  const addDelivery = enqueueDelivery(producer);
+
   const app = createApp({
     log,
+    dashboard: dashboard.deps,
     metrics,
     now,
     baseUrl,
@@ -116,6 +134,15 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     findCheck: findCheck(db),
     listChecks: listChecks(db),
     findUsage: findUsage(db),
+    findWebhook: findWebhook(db),
+    sendTestEvent: sendTestEvent(db),
+    listDeliveries: listDeliveries(db),
+    findDelivery: findDelivery(db),
+    resendDelivery: resendDelivery(db),
+    enqueueDelivery: (delivery: DueDelivery) =>
+      addDelivery(delivery).catch((error: unknown) =>
+        log.warn('A delivery was not enqueued; the sweep will.', errorFields(error)),
+      ),
     storeAnswer: storeIdempotentAnswer(db),
     requestCheck: requestCheck({
       find,
@@ -139,6 +166,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
 
   const close = async () => {
     news.close();
+    dashboard.close();
     await producer.close();
     redis.disconnect();
     hintRedis.disconnect();

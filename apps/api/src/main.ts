@@ -63,8 +63,8 @@ const main = (): void => {
     server.listen(settings.PORT, settings.HOST, () => {
       // Kept, since a closing server has no address and calls in hand are still to be answered with it.
       port = (server.address() as AddressInfo).port;
-      log.info('Listening.', { base_url: baseUrl() });
-      reportReady(process, { base_url: baseUrl() });
+      log.info('Listening.', { base_url: baseUrl(), port });
+      reportReady(process, { base_url: baseUrl(), port });
     });
   // The first burst of calls must not wait for twenty handshakes. Without Postgres this is soon over, too.
   void warmed.then(() => !stop.signal.aborted && listen());

@@ -9,10 +9,18 @@ import {
   slotKeeper,
   storeAsk,
 } from '@vat/db';
-import { ENRICHMENT_SOURCES, type MemberState, TEST_POLICY } from '@vat/domain';
+import { type DueDelivery, ENRICHMENT_SOURCES, type MemberState, TEST_POLICY } from '@vat/domain';
 import { createEnrichmentSources } from '@vat/enrichment';
 import { hashCheck } from '@vat/evidence';
-import { type JobHandler, publishHint, type RequestJob, sandboxQueue, settleQueue, upstreamQueue } from '@vat/queues';
+import {
+  enqueueDelivery,
+  type JobHandler,
+  publishHint,
+  type RequestJob,
+  sandboxQueue,
+  settleQueue,
+  upstreamQueue,
+} from '@vat/queues';
 import { errorFields, type Stoppable, warnSparingly } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import { askTally } from './ask-tally.js';
@@ -63,8 +71,21 @@ export const composeChecks = (foundation: Foundation, cutAsks: AbortSignal): Sto
     producer
       .enqueue({ definition: settleQueue, payload: job })
       .catch((error: unknown) => log.warn('A settlement was not enqueued; the sweep will.', errorFields(error)));
+  const addDelivery = enqueueDelivery(producer);
+  const tell = (delivery: DueDelivery) =>
+    addDelivery(delivery).catch((error: unknown) =>
+      log.warn('A delivery was not enqueued; the sweep will.', { delivery: delivery.id, ...errorFields(error) }),
+    );
   const newSalt = () => randomBytes(16).toString('hex');
-  const record = recordCheck({ hashCheck, newSalt, settleRequest: settleRequest(db), hint, now, log });
+  const record = recordCheck({
+    hashCheck,
+    newSalt,
+    settleRequest: settleRequest(db),
+    enqueueDelivery: tell,
+    hint,
+    now,
+    log,
+  });
 
   const tally = askTally(recordMinutes(db), now);
   const flushTally = () =>
@@ -88,6 +109,7 @@ export const composeChecks = (foundation: Foundation, cutAsks: AbortSignal): Sto
       recordings,
       endRequest: endRequest(db),
       enqueueSettle,
+      enqueueDelivery: tell,
       hint,
       policyOf: (test) => (test ? TEST_POLICY : livePolicy),
       cutAsks,

@@ -1,14 +1,26 @@
 import {
   auditUsage,
   deleteExpiredKeys,
+  deleteExpiredSessions,
   deleteMinutes,
+  deleteOldDeliveries,
+  dueDeliveries,
+  endRemovedDeliveries,
   endRequest,
   overdueRequests,
   releaseOrphans,
   requestsToAbandon,
 } from '@vat/db';
-import { MEMBER_STATES, periodOf, sweepRequests } from '@vat/domain';
-import { enqueueOverdue, keepRedisPrimed, type MaintenanceTask, maintenanceQueue, upstreamQueue } from '@vat/queues';
+import { MEMBER_STATES, periodOf, sweepDeliveries, sweepRequests } from '@vat/domain';
+import {
+  enqueueDeliveries,
+  enqueueDelivery,
+  enqueueOverdue,
+  keepRedisPrimed,
+  type MaintenanceTask,
+  maintenanceQueue,
+  upstreamQueue,
+} from '@vat/queues';
 import { type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
 import type { WorkerRole } from './settings.js';
@@ -25,20 +37,27 @@ const MOST_DIFFERENCES = 20;
 export const composeMaintenance = (foundation: Foundation, roles: readonly WorkerRole[]): Stoppable[] => {
   const { settings, log, now, metrics, db, producer, producerRedis, serve } = foundation;
 
-  const sweepOnce = sweepRequests({
+  const sweepRequestsOnce = sweepRequests({
     overdue: overdueRequests(db),
     toAbandon: requestsToAbandon(db),
     endRequest: endRequest(db),
     releaseOrphans: releaseOrphans(db),
     enqueue: enqueueOverdue(producer),
+    enqueueDelivery: enqueueDelivery(producer),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
     windowMs: settings.UPSTREAM_WINDOW,
     now,
   });
+  const sweepDeliveriesOnce = sweepDeliveries({
+    due: dueDeliveries(db),
+    endRemoved: endRemovedDeliveries(db),
+    enqueue: enqueueDeliveries(producer),
+    now,
+  });
   const sweep = async (scope: { everything: boolean }): Promise<void> => {
-    const swept = await sweepOnce(scope);
+    const swept = { ...(await sweepRequestsOnce(scope)), ...(await sweepDeliveriesOnce(scope)) };
     for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
-    if (swept.enqueued + swept.abandoned + swept.orphans > 0) log.info('Swept.', { ...swept, ...scope });
+    if (Object.values(swept).some((n) => n > 0)) log.info('Swept.', { ...swept, ...scope });
   };
 
   const audit = async (): Promise<void> => {
@@ -53,7 +72,9 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     sweep: () => sweep({ everything: false }),
     expire: async () => {
       await deleteExpiredKeys(db)(now());
+      await deleteExpiredSessions(db)(now());
       await deleteMinutes(db)(new Date(now().getTime() - MINUTES_KEPT_MS));
+      await deleteOldDeliveries(db)(new Date(now().getTime() - settings.DELIVERIES_KEPT));
     },
     audit,
   };

@@ -1,6 +1,7 @@
 import type { Logger, Stoppable } from '@vat/runtime';
 import { composeChecks } from './compose-checks.js';
 import { composeMaintenance } from './compose-maintenance.js';
+import { composeWebhooks } from './compose-webhooks.js';
 import { createFoundation } from './foundation.js';
 import { rolesOf, statesOf, type WorkerSettings } from './settings.js';
 
@@ -13,6 +14,7 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
 
   const parts: Stoppable[] = [...servers];
   if (roles.includes('checks')) parts.push(...composeChecks(foundation, cutAsks));
+  if (roles.includes('webhooks')) parts.push(...composeWebhooks(foundation, cutAsks));
   parts.push(...composeMaintenance(foundation, roles), foundation.joinFleet(), serving);
   return { parts, ready, metrics, roles, states };
 };

@@ -6,6 +6,7 @@ import {
   type UpstreamPolicy,
 } from '@vat/domain';
 import { type readSettings, SettingsError } from '@vat/runtime';
+import { type Network, parseNetworks } from '@vat/webhooks';
 
 /** The settings a worker process reads. */
 export const WORKER_SETTINGS = [
@@ -19,6 +20,11 @@ export const WORKER_SETTINGS = [
   'BACKPRESSURE_AFTER',
   'BACKGROUND_RETRY_DELAYS',
   'BACKGROUND_GIVE_UP_AFTER',
+  'SECRET_KEY',
+  'WEBHOOK_TIMEOUT',
+  'WEBHOOK_RETRY_DELAYS',
+  'WEBHOOK_ALLOWED_NETWORKS',
+  'DELIVERIES_KEPT',
   'ENRICHMENT_SOURCES',
   'ENRICHMENT_TIMEOUT',
   'ENRICHMENT_PL_WHITE_LIST_URL',
@@ -48,6 +54,15 @@ const chosen = <T extends string>(setting: string, values: string[], known: read
   if (unknown.length > 0)
     throw new SettingsError(`${setting} names ${unknown.join(', ')}; known are ${known.join(', ')} and all.`);
   return known.filter((name) => values.includes(name));
+};
+
+/** Networks that deliveries may go to although they are not public. Throws {@link SettingsError} on what is no network. */
+export const allowedNetworksOf = (settings: Pick<WorkerSettings, 'WEBHOOK_ALLOWED_NETWORKS'>): Network[] => {
+  try {
+    return parseNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
+  } catch (error) {
+    throw new SettingsError(`WEBHOOK_ALLOWED_NETWORKS: ${error instanceof Error ? error.message : String(error)}.`);
+  }
 };
 
 /** The enrichment sources that are switched on. Throws {@link SettingsError} on an unknown name. */

@@ -16,6 +16,9 @@ export const pageQuery = {
   cursor: z.string().min(1).max(200).optional(),
 };
 
+/** Query of a list without filters. */
+export const pageListQuery = z.strictObject(pageQuery);
+
 /** A moment as RFC 3339, or a plain day which means its beginning in UTC. */
 const moment = (name: string) =>
   z

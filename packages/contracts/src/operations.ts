@@ -1,43 +1,13 @@
 import type { ErrorCode } from '@vat/domain';
-import type { z } from 'zod';
 import { checkRequestBody } from './check-request.js';
 import { checkSchema } from './check-schema.js';
 import { checkListQuery } from './list-query.js';
 import { listOf } from './list-schema.js';
+import type { Operation } from './operation.js';
 import { acceptanceSchema, requestSchema } from './request-schema.js';
 import { statusSchema } from './status-schema.js';
 import { usageSchema } from './usage-schema.js';
-
-/** What a successful answer looks like. `schema` is absent where the body is no JSON object of ours. */
-export type Success = {
-  description: string;
-  schema?: z.ZodType;
-  example?: unknown;
-  headers?: readonly string[];
-  contentType?: string;
-};
-
-/** One operation of the public API: what is judged, what is answered, what can be refused. */
-export type Operation = {
-  method: 'get' | 'post' | 'patch' | 'delete';
-  /** With `{id}` placeholders, as OpenAPI writes them. */
-  path: string;
-  id: string;
-  tag: string;
-  summary: string;
-  description?: string;
-  /** False for the few that need no key. */
-  key?: false;
-  /** The kind of id in `{id}`. */
-  idPrefix?: string;
-  query?: z.ZodObject;
-  body?: z.ZodType;
-  bodyExample?: unknown;
-  idempotent?: true;
-  success: Readonly<Record<number, Success>>;
-  /** Beyond those that every operation with a key can give. */
-  errors: readonly ErrorCode[];
-};
+import { WEBHOOK_OPERATIONS } from './webhook-operations.js';
 
 /** Codes of every operation that needs a key. */
 export const COMMON_ERRORS: readonly ErrorCode[] = ['UNAUTHORIZED', 'RATE_LIMITED', 'INTERNAL'];
@@ -191,6 +161,7 @@ export const OPERATIONS: readonly Operation[] = [
     },
     errors: ['NOT_FOUND'],
   },
+  ...WEBHOOK_OPERATIONS,
   {
     method: 'get',
     path: '/v1/usage',

@@ -17,8 +17,8 @@ export const tellAccount = (
     FROM (${about}) AS about(id, account_id, test)
     RETURNING id, account_id
   ), sent AS (
-    INSERT INTO delivery (id, account_id, event_id, state, created_at, next_attempt_at)
-    SELECT ${deliveryId}::uuid, told.account_id, told.id, 'pending', ${now}::timestamptz, ${now}::timestamptz
+    INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
+    SELECT ${deliveryId}::uuid, told.account_id, told.id, w.generation, 'pending', ${now}::timestamptz, ${now}::timestamptz
     FROM told JOIN webhook w ON w.account_id = told.account_id
     RETURNING id
   )`;

@@ -213,6 +213,13 @@ export const ERROR_CATALOGUE = {
     remedy: 'Wait `retry_after` seconds.',
     extra: ['retry_after'],
   },
+  KEY_LIMIT: {
+    status: 403,
+    retryable: false,
+    message: 'The account has 200 API keys already.',
+    remedy: 'Revoke a key that is no longer used.',
+    extra: ['limit'],
+  },
 } as const satisfies Record<string, ErrorSpec>;
 
 /** A code of {@link ERROR_CATALOGUE}. */

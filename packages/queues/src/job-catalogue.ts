@@ -44,6 +44,33 @@ export const settleQueue = requestQueue('settle', { fleetConcurrency: null, proc
 export const askQueueOf = (request: { test: boolean; memberState: MemberState }) =>
   request.test ? sandboxQueue : upstreamQueue(request.memberState);
 
+/** One attempt of one delivery, from 1. The account is there because its endpoint's share is judged before the row is read. */
+export const deliveryJob = z.object({ delivery_id: z.uuid(), account_id: z.uuid(), attempt: z.int().min(1) });
+export type DeliveryJob = z.infer<typeof deliveryJob>;
+
+/** `first`: first attempts, to endpoints that answer. `retry`: later attempts, and all attempts to endpoints that are slow. */
+export type DeliveryLane = 'first' | 'retry';
+
+const deliveryLaneQueue = (name: string) =>
+  ({
+    name: `{${name}}`,
+    payload: deliveryJob,
+    jobId: (job: DeliveryJob) => `${job.delivery_id}-${job.attempt}`,
+    fleetConcurrency: null,
+    // They wait for receivers, not for this machine. What one endpoint may hold of them is its share: a hundred that begin
+    // to hang at the same moment fill a process, for one time-out.
+    processConcurrency: 400,
+  }) satisfies QueueDefinition<DeliveryJob>;
+
+/** Deliveries, by lane: retries never hold up first attempts. */
+export const DELIVERY_QUEUES = {
+  first: deliveryLaneQueue('deliveries'),
+  retry: deliveryLaneQueue('deliveries-retry'),
+} as const satisfies Record<DeliveryLane, QueueDefinition<DeliveryJob>>;
+
+/** The queue of an attempt by its number. */
+export const deliveryQueueOf = (attempt: number) => (attempt === 1 ? DELIVERY_QUEUES.first : DELIVERY_QUEUES.retry);
+
 /** Who goes first within a queue: the lower, the earlier; 0 is BullMQ's own "before everything". */
 export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19, watch: 1 << 20 } as const;
 export type PriorityClass = keyof typeof PRIORITIES;

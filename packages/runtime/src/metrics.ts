@@ -28,6 +28,20 @@ export const createMetrics = (service: string) => {
       buckets: [0.01, 0.05, 0.25, 1, 5, 20, 60, 600],
       registers: [registry],
     }),
+    deliveryAttempts: new Histogram({
+      name: 'vat_webhook_attempt_seconds',
+      help: 'Duration of delivery attempts by lane and by what they made of their delivery.',
+      labelNames: ['lane', 'outcome'],
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    deliveryWaits: new Histogram({
+      name: 'vat_webhook_wait_seconds',
+      help: 'Time between an attempt being due and being made.',
+      labelNames: ['lane'],
+      buckets: [0.005, 0.015, 0.05, 0.1, 0.5, 1, 5, 20, 60, 600],
+      registers: [registry],
+    }),
     jobErrors: new Counter({
       name: 'vat_job_errors_total',
       help: 'Jobs whose handler failed and that were put back.',

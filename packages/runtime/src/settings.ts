@@ -25,9 +25,12 @@ export const SETTINGS = {
   DATA_DIR: z.string().default('.data').describe('Where the embedded servers keep their files.'),
   SECRET_KEY: z
     .string()
-    .min(16)
-    .optional()
+    .min(16, 'at least 16 characters')
     .describe('Master key for webhook secrets and sessions; `npm start` makes one and keeps it in DATA_DIR.'),
+  SESSION_IDLE: duration().prefault('12h').describe('Ours. A dashboard session that is not used for this long ends.'),
+  SESSION_MAX_AGE: duration()
+    .prefault('168h')
+    .describe('Ours. A dashboard session ends after this long, however much it is used.'),
   VIES_URL: url().default('https://ec.europa.eu/taxation_customs/vies/rest-api').describe('Upstream for live keys.'),
   UPSTREAM_WINDOW: duration().prefault('20s').describe('How long a direct check waits for the upstream.'),
   UPSTREAM_ATTEMPT_TIMEOUT: duration().prefault('10s').describe('One call to the upstream.'),
@@ -48,6 +51,19 @@ export const SETTINGS = {
   ENRICHMENT_DE_EVATR_URL: url().optional().describe('Moves the source de_evatr.'),
   ENRICHMENT_GLEIF_URL: url().optional().describe('Moves the source gleif.'),
   ENRICHMENT_TIMEOUT: duration().prefault('4s').describe('Ours. One call to a national source.'),
+  WEBHOOK_TIMEOUT: duration()
+    .prefault('10s')
+    .describe('One attempt of a delivery, over DNS, TLS, headers and body together.'),
+  WEBHOOK_RETRY_DELAYS: durations()
+    .prefault('30s,2m,10m,30m,60m')
+    .describe('From the end of a failed attempt to the next; after the last one the delivery has failed.'),
+  DELIVERIES_KEPT: duration()
+    .prefault('2160h')
+    .describe('Ours. Ended deliveries and their attempts leave the delivery log after this long.'),
+  WEBHOOK_ALLOWED_NETWORKS: z
+    .string()
+    .optional()
+    .describe('CIDRs exempt from the public-address rule of webhooks, for tests and local receivers; none when unset.'),
   WORKER_QUEUES: list()
     .prefault('all')
     .describe(

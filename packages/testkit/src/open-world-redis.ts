@@ -8,6 +8,8 @@ export type WorldRedis = {
   jobs: () => Promise<string[]>;
   /** What FLUSHALL does to a deployment: every key of this world is gone, and no other. Returns how many there were. */
   flush: () => Promise<number>;
+  /** Every key and value as text: to show that something lies nowhere in it. */
+  text: () => Promise<string>;
   close: () => void;
 };
 
@@ -15,6 +17,15 @@ const FLUSH = `
   local found = redis.call('KEYS', ARGV[1])
   for i = 1, #found do redis.call('DEL', found[i]) end
   return #found`;
+
+const READ = {
+  string: (redis: Redis, key: string) => redis.get(key),
+  hash: (redis: Redis, key: string) => redis.hgetall(key),
+  list: (redis: Redis, key: string) => redis.lrange(key, 0, -1),
+  set: (redis: Redis, key: string) => redis.smembers(key),
+  zset: (redis: Redis, key: string) => redis.zrange(key, '0', '-1'),
+  stream: (redis: Redis, key: string) => redis.xrange(key, '-', '+'),
+} as const;
 
 /** Connects to the Redis of a world. */
 export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRedis => {
@@ -36,6 +47,15 @@ export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRe
       (await keys()).flatMap((key) => /:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(key)?.[1] ?? []),
     // In one step, as FLUSHALL is: a job whose hash is there and whose queue is gone is something no operator can cause.
     flush: async () => Number(await redis.eval(FLUSH, 0, `${world.name}:*`)),
+    text: async () => {
+      const found = await Promise.all(
+        (await keys()).map(async (key) => {
+          const read = READ[(await redis.type(key)) as keyof typeof READ];
+          return [key, await read?.(redis, key)];
+        }),
+      );
+      return JSON.stringify(found);
+    },
     close: () => redis.disconnect(),
   };
 };

@@ -1,4 +1,5 @@
 import { request } from 'node:https';
+import { createTestAuthority } from '@vat/testkit';
 import { createNameResolver } from './create-name-resolver.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
 import { GuardedAgent } from './guarded-agent.js';
@@ -6,7 +7,6 @@ import { judgeUrl } from './judge-url.js';
 import { type LocalDns, startLocalDns, type Zone } from './local-dns.fixture.js';
 import { answering, type LocalReceiver, startRawReceiver, startReceiver } from './local-receiver.fixture.js';
 import { parseNetworks } from './parse-networks.js';
-import { createTestAuthority } from './test-certificates.fixture.js';
 
 /** A bare listener on loopback: whatever connects to a forbidden address here is counted, at whatever layer it fails. */
 let forbidden: LocalReceiver;

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
+import { createTestAuthority, type Identity, type TestAuthority } from '@vat/testkit';
 import type { AttemptResult } from './attempt-result.js';
 import { attemptSucceeded } from './attempt-succeeded.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
@@ -14,7 +15,6 @@ import {
   startTlsReceiver,
 } from './local-receiver.fixture.js';
 import { parseNetworks } from './parse-networks.js';
-import { createTestAuthority, type Identity, type TestAuthority } from './test-certificates.fixture.js';
 
 const TIMEOUT_MS = 400;
 const PATIENCE_MS = 10_000;

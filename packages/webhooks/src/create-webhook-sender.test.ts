@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createTestAuthority, type Identity, type TestAuthority } from '@vat/testkit';
 import { attemptSucceeded } from './attempt-succeeded.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
@@ -15,7 +16,6 @@ import {
 } from './local-receiver.fixture.js';
 import { parseNetworks } from './parse-networks.js';
 import { signDelivery } from './sign-delivery.js';
-import { createTestAuthority, type Identity, type TestAuthority } from './test-certificates.fixture.js';
 
 const AT = new Date('2026-11-20T09:14:04.000Z');
 const BODY = '{"event":"webhook.test","note":"Größe €"}';

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import type { Identity } from './test-certificates.fixture.js';
+import type { Identity } from '@vat/testkit';
 
 /** A server on loopback that counts the TCP connections it gets. */
 export type LocalReceiver = { port: number; connections: () => number; close: () => Promise<void> };

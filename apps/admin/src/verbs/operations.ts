@@ -1,7 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { type Database, endRequest, migrate, overdueRequests, releaseOrphans, requestsToAbandon } from '@vat/db';
-import { sweepRequests } from '@vat/domain';
-import { connectRedis, createProducer, enqueueOverdue } from '@vat/queues';
+import {
+  type Database,
+  dueDeliveries,
+  endRemovedDeliveries,
+  endRequest,
+  migrate,
+  overdueRequests,
+  releaseOrphans,
+  requestsToAbandon,
+} from '@vat/db';
+import { sweepDeliveries, sweepRequests } from '@vat/domain';
+import { connectRedis, createProducer, enqueueDeliveries, enqueueDelivery, enqueueOverdue } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
 import { UsageError } from '../usage-error.js';
 import type { Verb } from './verb.js';
@@ -41,17 +50,24 @@ export const operationVerbs = (
       const producer = createProducer(redis, settings.REDIS_PREFIX);
       try {
         await ready(redis);
-        const sweep = sweepRequests({
+        const requests = sweepRequests({
           overdue: overdueRequests(db),
           toAbandon: requestsToAbandon(db),
           endRequest: endRequest(db),
           releaseOrphans: releaseOrphans(db),
           enqueue: enqueueOverdue(producer),
+          enqueueDelivery: enqueueDelivery(producer),
           giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
           windowMs: settings.UPSTREAM_WINDOW,
           now,
         });
-        return await sweep({ everything: true });
+        const deliveries = sweepDeliveries({
+          due: dueDeliveries(db),
+          endRemoved: endRemovedDeliveries(db),
+          enqueue: enqueueDeliveries(producer),
+          now,
+        });
+        return { ...(await requests({ everything: true })), ...(await deliveries({ everything: true })) };
       } finally {
         await producer.close();
         redis.disconnect();

@@ -1,10 +1,13 @@
-import type { Caller } from '@vat/db';
+import type { Caller, SignedIn } from '@vat/db';
 import { AppError } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
 import type { Request, Response } from 'express';
 
+/** Who is signed in to the dashboard, and the token of the session. */
+export type DashboardSession = SignedIn & { token: string };
+
 /** What middleware knows of a request; kept in `res.locals`. */
-export type Context = { requestId: string; log: Logger; caller?: Caller };
+export type Context = { requestId: string; log: Logger; caller?: Caller; session?: DashboardSession };
 
 /** The context of a response. */
 export const contextOf = (res: Response): Context => res.locals as Context;

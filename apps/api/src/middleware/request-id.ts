@@ -26,7 +26,7 @@ export const requestId =
         path: req.path,
         status: res.statusCode,
         duration_ms: Math.round(seconds * 1_000),
-        account_id: context.caller?.accountId,
+        account_id: (context.caller ?? context.session)?.accountId,
         ...(res.writableFinished ? {} : { aborted: true }),
       });
     });

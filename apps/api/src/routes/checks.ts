@@ -3,7 +3,6 @@ import {
   type CheckRequestBody,
   checkListQuery,
   checkRequestBody,
-  decodeCursor,
   encodeCursor,
   presentAcceptance,
 } from '@vat/contracts';
@@ -24,6 +23,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { callerOf, contextOf, idempotencyKeyOf } from '../http/context.js';
 import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
+import { readCursor } from '../http/read-cursor.js';
 
 export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;
@@ -98,17 +98,10 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
 
   const list: RequestHandler = async (req, res) => {
     const { limit, cursor, vat_number: vatNumber, ...filter } = parse(checkListQuery, req.query);
-    const before = cursor === undefined ? null : decodeCursor(cursor);
-    if (cursor !== undefined && before === null) {
-      throw new AppError('BAD_REQUEST', {
-        message: 'cursor is not one that a list gave you.',
-        extra: { fields: [{ path: 'cursor', message: 'cursor is not one that a list gave you' }] },
-      });
-    }
     const found = await deps.listChecks(
       callerOf(res).accountId,
       { ...filter, vatNumber: vatNumber && spelt(vatNumber) },
-      before,
+      readCursor(cursor),
       limit + 1,
     );
     const page = found.slice(0, limit);

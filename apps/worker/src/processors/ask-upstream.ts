@@ -6,6 +6,7 @@ import {
   type AskUpstream,
   type CheckRequest,
   checkFailedBody,
+  type DueDelivery,
   decideAsk,
   type EndRequest,
   type Exchange,
@@ -35,6 +36,7 @@ export type AskUpstreamDeps = {
   recordings: Pick<Recordings, 'start' | 'room'>;
   endRequest: EndRequest;
   enqueueSettle: (job: RequestJob) => Promise<void>;
+  enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   hint: (job: RequestJob) => Promise<void>;
   policyOf: (test: boolean) => UpstreamPolicy;
   /** Aborts when a stopping process no longer waits for open asks. */
@@ -71,15 +73,18 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
 
   const end = async (request: CheckRequest, job: RequestJob, reason: AbandonReason): Promise<undefined> => {
     const body = checkFailedBody(request, reason, request.lastError);
+    const at = deps.now();
     const ended = await deps.endRequest({
       requestId: request.id,
       reason,
       event: { id: newUuid(), type: 'check.failed', body },
       deliveryId: newUuid(),
-      now: deps.now(),
+      now: at,
     });
     if (ended) deps.log.info('A request ended without a check.', { request: request.id, reason });
     await deps.hint(job);
+    if (ended?.deliveryId)
+      await deps.enqueueDelivery({ id: ended.deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });
     return undefined;
   };
 

@@ -4,6 +4,7 @@ import {
   type CheckRequest,
   checkBody,
   checkCompletedBody,
+  type DueDelivery,
   type Exchange,
   type HashCheck,
   newUuid,
@@ -16,6 +17,7 @@ export type RecordCheckDeps = {
   hashCheck: HashCheck;
   newSalt: () => string;
   settleRequest: (settlement: Settlement) => Promise<Settled>;
+  enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   hint: (job: RequestJob) => Promise<void>;
   now: () => Date;
   log: Logger;
@@ -32,9 +34,10 @@ export type CheckToRecord = {
 
 /** Makes the check and records it with everything it causes, in one transaction, once. Tells who waits; null when too late. */
 export const recordCheck =
-  ({ hashCheck, newSalt, settleRequest, hint, now, log }: RecordCheckDeps) =>
+  ({ hashCheck, newSalt, settleRequest, enqueueDelivery, hint, now, log }: RecordCheckDeps) =>
   async ({ job, request, answer, exchanges, ask }: CheckToRecord): Promise<Settled> => {
     const id = newUuid();
+    const at = now();
     const hashed = hashCheck(checkBody(id, request, answer, newSalt()));
     const settled = await settleRequest({
       requestId: request.id,
@@ -53,10 +56,12 @@ export const recordCheck =
       ask,
       event: { id: newUuid(), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
       deliveryId: newUuid(),
-      now: now(),
+      now: at,
     });
     if (settled)
       log.debug('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
     await hint(job);
+    if (settled?.deliveryId)
+      await enqueueDelivery({ id: settled.deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });
     return settled;
   };

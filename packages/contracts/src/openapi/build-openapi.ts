@@ -1,7 +1,8 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec } from '@vat/domain';
 import { z } from 'zod';
 import { errorSchema } from '../error-schema.js';
-import { COMMON_ERRORS, OPERATIONS, type Operation, type Success } from '../operations.js';
+import type { Operation, Success } from '../operation.js';
+import { COMMON_ERRORS, OPERATIONS } from '../operations.js';
 
 type Json = Record<string, unknown>;
 

@@ -26,14 +26,17 @@ export const overdueRequests =
 export const requestsToAbandon =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<EndedRequest[]> => {
-    const rows = await db.$queryRaw<{ id: string; test: boolean; disabled: boolean; last_error: string | null }[]>`
-      (SELECT r.id, r.test, false AS disabled, r.last_error FROM request r
+    const rows = await db.$queryRaw<
+      { id: string; account_id: string; test: boolean; disabled: boolean; last_error: string | null }[]
+    >`
+      (SELECT r.id, r.account_id, r.test, false AS disabled, r.last_error FROM request r
         WHERE r.state = 'pending' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL LIMIT ${limit}::int)
       UNION ALL
-      (SELECT r.id, r.test, true, r.last_error FROM account a JOIN request r ON r.account_id = a.id
+      (SELECT r.id, r.account_id, r.test, true, r.last_error FROM account a JOIN request r ON r.account_id = a.id
         WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.answer IS NULL LIMIT ${limit}::int)`;
     return rows.map((row) => ({
       id: row.id,
+      accountId: row.account_id,
       test: row.test,
       reason: row.disabled ? 'ACCOUNT_DISABLED' : 'UPSTREAM_NO_ANSWER',
       lastError: row.last_error,

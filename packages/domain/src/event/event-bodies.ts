@@ -37,3 +37,38 @@ export const checkFailedBody = (request: About, reason: AbandonReason, lastError
     reason,
     ...(lastError === null ? {} : { last_error: lastError }),
   });
+
+/** What batch.completed tells: done + failed = total. */
+export type CompletedBatch = { id: string; total: number; done: number; failed: number };
+
+/** The body of batch.completed; written in the transaction that ends the batch, with the batch as its subject. */
+export const batchCompletedBody = ({ id, total, done, failed }: CompletedBatch): string =>
+  JSON.stringify({ event: 'batch.completed', batch_id: publicId('batch', id), total, done, failed });
+
+/** What watch.changed tells: booleans of `validity`, texts or null of `name` and `address`. Ids are UUIDs. */
+export type ObservedChange = {
+  watchId: string;
+  vatNumber: string;
+  label: string | null;
+  checkId: string;
+} & (
+  | { kind: 'validity'; before: boolean; after: boolean }
+  | { kind: 'name' | 'address'; before: string | null; after: string | null }
+);
+
+/** The body of watch.changed; written in the transaction that records the change, with the change as its subject. */
+export const watchChangedBody = (change: ObservedChange): string =>
+  JSON.stringify({
+    event: 'watch.changed',
+    watch_id: publicId('watch', change.watchId),
+    vat_number: change.vatNumber,
+    label: change.label,
+    kind: change.kind,
+    before: change.before,
+    after: change.after,
+    check_id: publicId('check', change.checkId),
+  });
+
+/** The body of webhook.test. It has no `test` mark: that belongs to the check.* events of test requests. */
+export const webhookTestBody = (sentAt: Date): string =>
+  JSON.stringify({ event: 'webhook.test', sent_at: sentAt.toISOString() });

@@ -116,4 +116,10 @@ export type OverdueRequest = {
 export type OverdueCursor = { dueAt: Date; id: string };
 
 /** A pending request that must end without a check, with what its event says. */
-export type EndedRequest = { id: string; test: boolean; reason: AbandonReason; lastError: string | null };
+export type EndedRequest = {
+  id: string;
+  accountId: string;
+  test: boolean;
+  reason: AbandonReason;
+  lastError: string | null;
+};

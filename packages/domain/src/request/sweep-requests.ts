@@ -1,3 +1,4 @@
+import type { DueDelivery } from '../delivery/delivery.js';
 import { checkFailedBody } from '../event/event-bodies.js';
 import { newUuid } from '../ids.js';
 import { CHECK_DEADLINE_MS } from './policy.js';
@@ -10,6 +11,8 @@ export type SweepDeps = {
   releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: Date) => Promise<number>;
   /** Gives each request its job; a job that is still there is left alone. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
+  /** Sends what was told of a request that ended; if it fails, the sweep of deliveries finds it. */
+  enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   giveUpAfterMs: number;
   /** UPSTREAM_WINDOW: callers may wait for all of it, however long it is set. */
   windowMs: number;
@@ -31,7 +34,17 @@ export type Swept = { enqueued: number; abandoned: number; orphans: number };
  * after a loss of Redis. Harmless however often it runs.
  */
 export const sweepRequests =
-  ({ overdue, toAbandon, endRequest, releaseOrphans, enqueue, giveUpAfterMs, windowMs, now }: SweepDeps) =>
+  ({
+    overdue,
+    toAbandon,
+    endRequest,
+    releaseOrphans,
+    enqueue,
+    enqueueDelivery,
+    giveUpAfterMs,
+    windowMs,
+    now,
+  }: SweepDeps) =>
   async ({ everything }: { everything: boolean }): Promise<Swept> => {
     const at = now();
     const swept: Swept = { enqueued: 0, abandoned: 0, orphans: 0 };
@@ -40,7 +53,10 @@ export const sweepRequests =
       for (const request of slice) {
         const body = checkFailedBody(request, request.reason, request.lastError);
         const event = { id: newUuid(), type: 'check.failed' as const, body };
-        await endRequest({ requestId: request.id, reason: request.reason, event, deliveryId: newUuid(), now: at });
+        const { id: requestId, accountId, reason } = request;
+        const ended = await endRequest({ requestId, reason, event, deliveryId: newUuid(), now: at });
+        if (ended?.deliveryId)
+          await enqueueDelivery({ id: ended.deliveryId, accountId, attempt: 1, dueAt: at }).catch(() => undefined);
       }
       swept.abandoned += slice.length;
     }

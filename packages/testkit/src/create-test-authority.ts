@@ -1,13 +1,5 @@
-import 'reflect-metadata'; // @peculiar/x509 refuses to load without it
 import { webcrypto } from 'node:crypto';
-import {
-  BasicConstraintsExtension,
-  cryptoProvider,
-  PemConverter,
-  SubjectAlternativeNameExtension,
-  type X509Certificate,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
+import type { X509Certificate } from '@peculiar/x509';
 
 /** A key and certificate in PEM, as `node:https` takes them. */
 export type Identity = { key: string; cert: string };
@@ -24,6 +16,15 @@ const pemOf = (certificate: X509Certificate) => certificate.toString('pem');
 
 /** Makes an authority nobody but the test trusts. */
 export const createTestAuthority = async (): Promise<TestAuthority> => {
+  // Loaded by the few tests that need certificates; the library refuses to load without reflect-metadata.
+  await import('reflect-metadata');
+  const {
+    BasicConstraintsExtension,
+    cryptoProvider,
+    PemConverter,
+    SubjectAlternativeNameExtension,
+    X509CertificateGenerator,
+  } = await import('@peculiar/x509');
   cryptoProvider.set(webcrypto as never);
   const from = new Date(Date.now() - 10 * DAY_MS);
   const to = new Date(Date.now() + DAY_MS);

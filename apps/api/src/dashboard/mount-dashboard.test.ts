@@ -1,0 +1,139 @@
+import { runProgram, startWorld, type World } from '@vat/testkit';
+import { openBrowser } from './browser.fixture.js';
+
+const EMAIL = 'owner@example.com';
+const OTHER_EMAIL = 'other@example.com';
+const NOBODYS_KEY = '/keys/key_01h45ytscbebyvny4gc8cr8ma2';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ workers: 0 });
+  await Promise.all([EMAIL, OTHER_EMAIL].map((email) => world.newAccount({ email })));
+});
+afterAll(() => world?.stop());
+
+const browser = () => openBrowser(world.baseUrl());
+const signedIn = async (email = EMAIL) => {
+  const opened = browser();
+  expect((await opened.signIn(email)).status).toBe(200);
+  return opened;
+};
+
+const CHANGES = [
+  ['delete', '/session', undefined],
+  ['put', '/webhook', { url: 'https://127.0.0.1/' }],
+  ['delete', '/webhook', undefined],
+  ['post', '/keys', { name: 'Stolen' }],
+  ['delete', NOBODYS_KEY, undefined],
+] as const;
+
+describe.each(CHANGES)('%s %s', (method, path, body) => {
+  test('needs the CSRF token of its own session: 403 FORBIDDEN otherwise, and nothing changes', async () => {
+    const opened = await signedIn();
+    const { csrf: own } = opened;
+    const other = await signedIn(OTHER_EMAIL);
+    const second = await signedIn();
+    const state = () =>
+      world.sql(
+        'SELECT (SELECT count(*) FROM api_key) k, (SELECT count(*) FROM webhook) w, (SELECT count(*) FROM session) s',
+      );
+    const before = await state();
+    for (const csrf of ['', 'wrong', own.slice(1), `${own}x`, other.csrf, second.csrf]) {
+      opened.csrf = csrf;
+      const answer = await opened.call(method, path, body);
+      expect([csrf, answer.status, answer.body.error?.code]).toEqual([csrf, 403, 'FORBIDDEN']);
+    }
+    expect(await state()).toEqual(before);
+    opened.csrf = own;
+    expect((await opened.call('get', '/session')).status).toBe(200);
+  });
+
+  test('needs a session: 401, before the CSRF token and the body are looked at', async () => {
+    const { csrf } = await signedIn();
+    for (const token of ['', csrf]) {
+      const stranger = browser();
+      stranger.csrf = token;
+      expect((await stranger.call(method, path, body)).status).toBe(401);
+    }
+  });
+
+  test('is closed to an API key: no key changes settings', async () => {
+    const stranger = browser();
+    const { csrf } = await signedIn();
+    stranger.csrf = csrf;
+    const answer = await stranger.call(method, path, body).set('Authorization', `Bearer ${world.account.live_key}`);
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
+  });
+});
+
+test.each(['/session', '/webhook', '/keys'])('GET %s without a session is 401, with an API key too', async (path) => {
+  expect((await browser().call('get', path)).status).toBe(401);
+  const answer = await browser().call('get', path).set('Authorization', `Bearer ${world.account.live_key}`);
+  expect([answer.status, answer.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
+});
+
+test('a session is no API key: /v1 answers 401', async () => {
+  const opened = await signedIn();
+  for (const path of ['/v1/usage', '/v1/checks']) {
+    const { status } = await world.http(null).get(path).set('Cookie', opened.cookie).set('X-CSRF-Token', opened.csrf);
+    expect([path, status]).toEqual([path, 401]);
+  }
+});
+
+test('the CSRF token comes before the body', async () => {
+  const opened = await signedIn();
+  opened.csrf = 'wrong';
+  expect((await opened.call('post', '/keys', { surprise: 1 })).status).toBe(403);
+});
+
+test.each([
+  ['/session', 'GET, HEAD, POST, DELETE', ['put', 'patch', 'options']],
+  ['/webhook', 'GET, HEAD, PUT, DELETE', ['post', 'patch']],
+  ['/keys', 'GET, HEAD, POST', ['put', 'delete']],
+  [NOBODYS_KEY, 'DELETE', ['get', 'put', 'post']],
+] as const)('%s accepts %s; another method is 405, before the session is looked at', async (path, allow, methods) => {
+  for (const method of methods) {
+    const { status, headers } = await browser().call(method, path);
+    expect([method, status, headers.allow]).toEqual([method, 405, allow]);
+  }
+});
+
+test('an unknown path is 404, signed in or not', async () => {
+  const opened = await signedIn();
+  for (const path of ['', '/', '/nothing', '/session/x', '/keys/a/b']) {
+    expect((await browser().call('get', path)).status).toBe(404);
+    expect((await opened.call('get', path)).status).toBe(404);
+  }
+});
+
+test('no answer may be kept, framed, sniffed or embedded, errors included', async () => {
+  const opened = await signedIn();
+  const answers = [
+    await opened.call('get', '/session'),
+    await opened.call('get', '/keys'),
+    await opened.call('get', '/nothing'),
+    await opened.call('post', '/keys', {}),
+    await browser().call('get', '/session'),
+    await browser().call('put', '/session'),
+  ];
+  for (const { headers } of answers) {
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  }
+});
+
+test.each([
+  ['SECRET_KEY', '', 'SECRET_KEY: must be set'],
+  ['SECRET_KEY', 'short', 'SECRET_KEY: at least 16 characters'],
+  ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0.0/99', 'WEBHOOK_ALLOWED_NETWORKS: Not a network'],
+])('the API does not start with %s=%j and says why', async (name, value, message) => {
+  const settings = { ...world.settings, [name]: value };
+  const { code, stderr } = await runProgram('apps/api/dist/main.js', [], settings, true);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+});

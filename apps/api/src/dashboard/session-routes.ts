@@ -1,0 +1,41 @@
+import { presentSession, signInBody } from '@vat/contracts';
+import type { SignedIn } from '@vat/db';
+import type { RequestHandler } from 'express';
+import { parse } from '../http/parse.js';
+import type { SessionCookie } from './session-cookie.js';
+import { sessionOf } from './session-of.js';
+import type { SessionTokens } from './session-tokens.js';
+
+export type SessionRoutesDeps = {
+  cookie: SessionCookie;
+  tokens: SessionTokens;
+  signIn: (input: { email: string; password: string; earlier: string | null }) => Promise<string>;
+  findSession: (id: Uint8Array, now: Date) => Promise<SignedIn | null>;
+  deleteSession: (id: Uint8Array) => Promise<void>;
+  now: () => Date;
+};
+
+/** The routes of /app/api/session: sign in, who am I, sign out. */
+export const sessionRoutes = ({ cookie, tokens, ...deps }: SessionRoutesDeps) => {
+  const create: RequestHandler = async (req, res) => {
+    const { email, password } = parse(signInBody, req.body);
+    const token = await deps.signIn({ email, password, earlier: cookie.read(req) });
+    const session = await deps.findSession(tokens.hash(token), deps.now());
+    if (!session) throw new Error('a session was gone as soon as it was made');
+    cookie.set(res, token);
+    res.json(presentSession(session, tokens.csrfOf(token)));
+  };
+
+  const show: RequestHandler = (_req, res) => {
+    const session = sessionOf(res);
+    res.json(presentSession(session, tokens.csrfOf(session.token)));
+  };
+
+  const end: RequestHandler = async (_req, res) => {
+    await deps.deleteSession(tokens.hash(sessionOf(res).token));
+    cookie.clear(res);
+    res.status(204).end();
+  };
+
+  return { create, show, end };
+};

@@ -1,0 +1,45 @@
+import { presentWebhook, saveWebhookBody } from '@vat/contracts';
+import type { NewWebhook } from '@vat/db';
+import { AppError, type WebhookConfiguration } from '@vat/domain';
+import { newWebhookSecret, secretPrefix, type UrlJudgement } from '@vat/webhooks';
+import type { RequestHandler } from 'express';
+import { parse } from '../http/parse.js';
+import { sessionOf } from './session-of.js';
+
+export type WebhookSettingsDeps = {
+  judgeUrl: (text: string) => Promise<UrlJudgement>;
+  sealSecret: (accountId: string, secret: string) => Uint8Array;
+  findWebhook: (accountId: string) => Promise<WebhookConfiguration | null>;
+  saveWebhook: (webhook: NewWebhook) => Promise<void>;
+  removeWebhook: (accountId: string, now: Date) => Promise<boolean>;
+  now: () => Date;
+};
+
+const none = (): AppError => new AppError('NOT_FOUND', { message: 'No webhook is configured.' });
+
+/** The routes of /app/api/webhook, the only place where an account's endpoint is set (contract part 1 §4). */
+export const webhookSettings = (deps: WebhookSettingsDeps) => {
+  const show: RequestHandler = async (_req, res) => {
+    const webhook = await deps.findWebhook(sessionOf(res).accountId);
+    if (!webhook) throw none();
+    res.json(presentWebhook(webhook));
+  };
+
+  const save: RequestHandler = async (req, res) => {
+    const { accountId } = sessionOf(res);
+    const judged = await deps.judgeUrl(parse(saveWebhookBody, req.body).url);
+    if (!judged.ok) throw new AppError('INVALID_WEBHOOK_URL', { message: judged.message });
+    const secret = newWebhookSecret();
+    const webhook = { url: judged.url, secretPrefix: secretPrefix(secret), configuredAt: deps.now() };
+    await deps.saveWebhook({ ...webhook, accountId, secretSealed: deps.sealSecret(accountId, secret) });
+    const { url, ...rest } = presentWebhook(webhook);
+    res.json({ url, secret, ...rest });
+  };
+
+  const remove: RequestHandler = async (_req, res) => {
+    if (!(await deps.removeWebhook(sessionOf(res).accountId, deps.now()))) throw none();
+    res.status(204).end();
+  };
+
+  return { show, save, remove };
+};

@@ -1,0 +1,67 @@
+import { setMaxListeners } from 'node:events';
+import { claimDelivery, endRemovedDeliveries, recordAttempt, releaseDelivery } from '@vat/db';
+import { KEPT_ANSWER_BYTES } from '@vat/domain';
+import { DELIVERY_QUEUES, type DeliveryLane, enqueueDelivery, shareEndpoints } from '@vat/queues';
+import type { Stoppable } from '@vat/runtime';
+import { createWebhookSender, openSecret } from '@vat/webhooks';
+import type { Foundation } from './foundation.js';
+import { deliverWebhook } from './processors/deliver-webhook.js';
+import { allowedNetworksOf } from './settings.js';
+
+/** Attempts of one endpoint in flight at once over the fleet, and while it is slow. */
+const ENDPOINT_SHARE = 4;
+const SLOW_ENDPOINT_SHARE = 2;
+/** Endpoints that take longer are served among the retries: as first attempts they would hold up quick ones. */
+const SLOW_AFTER_MS = 2_000;
+/** A claim outlives the longest attempt by this: reading, signing and recording. */
+const LEASE_MARGIN_MS = 3_000;
+
+/** Serves the deliveries: first attempts, and apart from them the later ones. Throws SettingsError. */
+export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, producerRedis, serve } = foundation;
+  const sender = createWebhookSender({
+    timeoutMs: settings.WEBHOOK_TIMEOUT,
+    allowed: allowedNetworksOf(settings),
+    maxAnswerBytes: KEPT_ANSWER_BYTES,
+    now,
+  });
+  // Every attempt in flight listens; that is no leak.
+  setMaxListeners(0, cutAttempts);
+  const leaseMs = settings.WEBHOOK_TIMEOUT + LEASE_MARGIN_MS;
+  const takePlace = shareEndpoints({
+    connection: producerRedis,
+    prefix: settings.REDIS_PREFIX,
+    share: ENDPOINT_SHARE,
+    slowShare: SLOW_ENDPOINT_SHARE,
+    slowAfterMs: SLOW_AFTER_MS,
+    holdMs: leaseMs,
+  });
+
+  // One of each for both lanes: what comes at the same time shares a statement.
+  const claim = claimDelivery(db);
+  const record = recordAttempt(db);
+  for (const lane of Object.keys(DELIVERY_QUEUES) as DeliveryLane[]) {
+    serve(
+      DELIVERY_QUEUES[lane],
+      deliverWebhook({
+        lane,
+        takePlace,
+        claim,
+        release: releaseDelivery(db),
+        record,
+        endRemoved: endRemovedDeliveries(db),
+        openSecret: (accountId, sealed) => openSecret(settings.SECRET_KEY, accountId, sealed),
+        send: sender.send,
+        enqueue: enqueueDelivery(producer),
+        changeLane: (job) => producer.enqueue({ definition: DELIVERY_QUEUES.retry, payload: job }),
+        retryDelaysMs: settings.WEBHOOK_RETRY_DELAYS,
+        leaseMs,
+        cutAttempts,
+        now,
+        log,
+        metrics,
+      }),
+    );
+  }
+  return [{ name: 'deliveries', stop: sender.close }];
+};

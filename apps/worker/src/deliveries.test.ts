@@ -1,0 +1,288 @@
+import { connectDatabase, type Database, removeWebhook, sendTestEvent } from '@vat/db';
+import { newUuid, publicId, uuidOf, webhookTestBody } from '@vat/domain';
+import { VerificationError, verify } from '@vat/receiver';
+import {
+  type Arrival,
+  configureWebhook,
+  insertAccount,
+  openReceivers,
+  openWorldRedis,
+  type Receivers,
+  startWorld,
+  type TestAccount,
+  type TestReceiver,
+  until,
+  type World,
+  type WorldRedis,
+  withStatus,
+} from '@vat/testkit';
+
+const DELAYS_MS = [150, 250, 350, 450, 550];
+const DOWN = { kind: 'error', code: 'MS_UNAVAILABLE' };
+
+let receivers: Receivers;
+let world: World;
+let redis: WorldRedis;
+beforeAll(async () => {
+  receivers = await openReceivers();
+  world = await startWorld({
+    settings: {
+      ...receivers.settings,
+      UPSTREAM_WINDOW: '300ms',
+      WEBHOOK_TIMEOUT: '1s',
+      WEBHOOK_RETRY_DELAYS: DELAYS_MS.map((ms) => `${ms}ms`).join(','),
+    },
+  });
+  redis = openWorldRedis(world);
+}, 60_000);
+afterAll(async () => {
+  redis?.close();
+  await world?.stop();
+  await receivers?.close();
+}, 60_000);
+beforeEach(() => world.vies.reset());
+
+type Log = {
+  status: string;
+  attempts: number;
+  next_attempt_at: string | null;
+  last_attempt: { status_code: number | null; error: string | null } | null;
+  attempts_log: { at: string; status_code: number | null; duration_ms: number; error: string | null; answer: string }[];
+};
+type Told = { account: TestAccount; receiver: TestReceiver; secret: string };
+
+/** An account with an endpoint of its own. */
+const told = async (answer?: Parameters<Receivers['start']>[0]): Promise<Told> => {
+  const [account, receiver] = await Promise.all([insertAccount(world), receivers.start(answer)]);
+  return { account, receiver, secret: await configureWebhook(world, account, receiver.url) };
+};
+const sendTest = async ({ account }: Told): Promise<string> =>
+  (await world.http(account.live_key).post('/v1/webhook/test').expect(202)).body.delivery_id;
+const logOf = async ({ account }: Told, id: string): Promise<Log> =>
+  (await world.http(account.live_key).get(`/v1/webhook/deliveries/${id}`).expect(200)).body;
+const ended = (who: Told, id: string) =>
+  until('the delivery to end', async () => {
+    const log = await logOf(who, id);
+    return log.status !== 'pending' && log;
+  });
+const verified = ({ headers, body }: Arrival, secret: string) => verify({ headers, rawBody: body, secret });
+/** Does to the database what an API process does. */
+const inDatabase = async (work: (db: Database) => Promise<unknown>): Promise<void> => {
+  const { db, close } = connectDatabase({
+    url: String(world.settings.DATABASE_URL),
+    maxConnections: 1,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-test',
+  });
+  await work(db);
+  await close();
+};
+const uuidOfAccount = ({ account }: Told): string => uuidOf('account', account.account_id) ?? '';
+
+test('a request answered 202 is told once, signed both ways, with the check as it can be read; a 201 is not told', async () => {
+  const who = await told();
+  const http = world.http(who.account.live_key);
+  await http.post('/v1/checks', { vat_number: 'ATU13585627' }).expect(201);
+  await world.vies.script('DE136695976', [DOWN]);
+  const { body: accepted } = await http.post('/v1/checks', { vat_number: 'DE136695976' }).expect(202);
+  await world.vies.script('DE136695976', ['valid']);
+
+  const arrival = await until('the event', () => who.receiver.arrivals[0]);
+  const { event, id, deliveryId } = verified(arrival, who.secret);
+  const { body: request } = await http.get(`/v1/requests/${accepted.request_id}`).expect(200);
+  expect(Object.keys(event)).toEqual(['event', 'request_id', 'check']);
+  expect(event).toEqual({ event: 'check.completed', request_id: accepted.request_id, check: request.check });
+  expect(arrival.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-service-event': 'check.completed',
+    'user-agent': expect.stringMatching(/./),
+  });
+  const [entry, ...more] = (await http.get('/v1/webhook/deliveries').expect(200)).body.data;
+  expect(more).toEqual([]);
+  expect(entry).toMatchObject({ delivery_id: deliveryId, event_id: id, event: 'check.completed' });
+  await ended(who, String(deliveryId));
+  expect(who.receiver.arrivals).toHaveLength(1);
+});
+
+test('what a test key caused says test: true, and a request that is given up tells its reason', async () => {
+  const who = await told();
+  const http = world.http(who.account.test_key);
+  await Promise.all(['DE700', 'DE300'].map((vat_number) => http.post('/v1/checks', { vat_number }).expect(202)));
+  await until('both events', () => who.receiver.arrivals.length === 2, 15_000);
+  const events = who.receiver.arrivals.map((arrival) => verified(arrival, who.secret).event);
+  expect(events.map(({ event }) => event).sort()).toEqual(['check.completed', 'check.failed']);
+  for (const event of events) expect(event).toMatchObject({ test: true });
+  expect(events.find(({ event }) => event === 'check.failed')).toMatchObject({ reason: 'UPSTREAM_NO_ANSWER' });
+}, 30_000);
+
+test('a failing endpoint gets five retries by the schedule, the same bytes each time; then the delivery has failed', async () => {
+  const who = await told((response) => void response.writeHead(500).end('out of order'));
+  const log = await ended(who, await sendTest(who));
+  const { arrivals } = who.receiver;
+  expect(arrivals).toHaveLength(6);
+  expect(new Set(arrivals.map(({ body }) => body)).size).toBe(1);
+  expect(new Set(arrivals.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  for (const arrival of arrivals) {
+    const { sentAt } = verified(arrival, who.secret);
+    // The signature carries the time of the attempt, in whole seconds.
+    expect(Math.abs(arrival.at - sentAt.getTime())).toBeLessThan(2_000);
+    expect(arrival.headers['webhook-timestamp']).toBe(arrival.headers['x-service-timestamp']);
+  }
+  expect(log).toMatchObject({ status: 'failed', attempts: 6, next_attempt_at: null });
+  expect(log.attempts_log).toHaveLength(6);
+  const endOf = (n: number) => Date.parse(log.attempts_log[n]?.at ?? '') + (log.attempts_log[n]?.duration_ms ?? 0);
+  for (const [n, delay] of DELAYS_MS.entries()) {
+    const gap = Date.parse(log.attempts_log[n + 1]?.at ?? '') - endOf(n);
+    expect(gap).toBeGreaterThanOrEqual(delay - 1);
+    expect(gap).toBeLessThan(delay + 1_500);
+  }
+  for (const attempt of log.attempts_log) {
+    expect(attempt).toMatchObject({ status_code: 500, error: null, answer: 'out of order' });
+  }
+}, 30_000);
+
+test('a redirect, a time-out and a broken connection are failures like any other; the first 2xx ends the delivery', async () => {
+  const who = await told((response, _arrival, n) => {
+    if (n === 0) response.writeHead(302, { location: who.receiver.url }).end();
+    if (n === 2) response.destroy();
+    if (n === 3) response.writeHead(299).end();
+  });
+  const log = await ended(who, await sendTest(who));
+  expect(log).toMatchObject({ status: 'successful', attempts: 4, next_attempt_at: null });
+  expect(log.attempts_log.map(({ status_code }) => status_code)).toEqual([302, null, null, 299]);
+  expect(log.attempts_log.map(({ error }) => error?.split(':')[0] ?? null)).toEqual([
+    null,
+    'TIMEOUT',
+    'CONNECTION_RESET',
+    null,
+  ]);
+  expect(who.receiver.arrivals).toHaveLength(4);
+}, 30_000);
+
+test('an endpoint that may not be called is an attempt whose error names the rule', async () => {
+  const who = await told();
+  const secret = await configureWebhook(world, who.account, 'https://10.0.0.1/');
+  expect(secret).not.toBe(who.secret);
+  const id = await sendTest(who);
+  const log = await until('an attempt', async () => {
+    const seen = await logOf(who, id);
+    return seen.attempts > 0 && seen;
+  });
+  expect(log.last_attempt).toMatchObject({
+    status_code: null,
+    error: expect.stringMatching(/^ADDRESS_REFUSED: .*private/),
+  });
+});
+
+test('each attempt uses the URL and the secret of its moment', async () => {
+  const who = await told(withStatus(503));
+  const id = await sendTest(who);
+  await until('an attempt', () => who.receiver.arrivals.length > 0);
+  const next = await receivers.start();
+  const secret = await configureWebhook(world, who.account, next.url);
+  expect((await ended(who, id)).status).toBe('successful');
+  const [arrival] = next.arrivals;
+  if (!arrival) throw new Error('nothing arrived at the new endpoint');
+  expect(verified(arrival, secret).event.event).toBe('webhook.test');
+  expect(() => verified(arrival, who.secret)).toThrow(VerificationError);
+});
+
+test('a disabled account still gets what it was promised', async () => {
+  const who = await told(withStatus(500));
+  const id = await sendTest(who);
+  await until('an attempt', () => who.receiver.arrivals.length > 0);
+  await world.sql('UPDATE account SET disabled_at = now() WHERE id = $1', [uuidOfAccount(who)]);
+  who.receiver.answer(withStatus(204));
+  expect((await ended(who, id)).status).toBe('successful');
+});
+
+test('an event whose process died between its commit and its job is delivered all the same', async () => {
+  const who = await told();
+  const [now, deliveryId] = [new Date(), newUuid()];
+  const event = { id: newUuid(), type: 'webhook.test' as const, body: webhookTestBody(now) };
+  await inDatabase((db) => sendTestEvent(db)({ accountId: uuidOfAccount(who), test: false, event, deliveryId, now }));
+  const log = await ended(who, publicId('delivery', deliveryId));
+  expect(log).toMatchObject({ status: 'successful', attempts: 1 });
+}, 30_000);
+
+test('losing all of Redis between two attempts delays the next one and repeats none', async () => {
+  const who = await told(withStatus(500));
+  const id = await sendTest(who);
+  await until('two attempts', async () => (await logOf(who, id)).attempts >= 2);
+  expect(await redis.flush()).toBeGreaterThan(0);
+  who.receiver.answer(withStatus(200));
+  const log = await ended(who, id);
+  expect(log.status).toBe('successful');
+  expect(who.receiver.arrivals).toHaveLength(log.attempts);
+  expect(log.attempts_log).toHaveLength(log.attempts);
+}, 30_000);
+
+test('losing all of Redis during an attempt does not make it twice', async () => {
+  const open: (() => void)[] = [];
+  const who = await told((response) => void open.push(() => response.writeHead(204).end()));
+  const id = await sendTest(who);
+  await until('the attempt', () => open.length === 1);
+  await redis.flush();
+  await until('Redis to be primed again', async () => (await redis.keys()).includes(`${world.name}:primed`));
+  expect(open).toHaveLength(1);
+  open[0]?.();
+  expect(await ended(who, id)).toMatchObject({ status: 'successful', attempts: 1 });
+  expect(who.receiver.arrivals).toHaveLength(1);
+}, 30_000);
+
+test('a delivery whose worker is killed in the middle of an attempt is made by another', async () => {
+  const who = await told(() => undefined);
+  const [worker] = world.workers;
+  const id = await sendTest(who);
+  await until('the attempt', () => who.receiver.arrivals.length === 1);
+  worker?.signal('SIGKILL');
+  await worker?.exited;
+  who.receiver.answer(withStatus(204));
+  await world.startWorker();
+  world.workers.shift();
+  const log = await until(
+    'the delivery to end',
+    async () => {
+      const seen = await logOf(who, id);
+      return seen.status !== 'pending' && seen;
+    },
+    25_000,
+  );
+  expect(log).toMatchObject({ status: 'successful', attempts: 1 });
+  expect(new Set(who.receiver.arrivals.map(({ body }) => body)).size).toBe(1);
+}, 60_000);
+
+test('a resend is a new delivery of the same event: same body, same webhook-id', async () => {
+  const who = await told();
+  const first = await sendTest(who);
+  await ended(who, first);
+  const { body } = await world.http(who.account.live_key).post(`/v1/webhook/deliveries/${first}/resend`).expect(202);
+  expect(await ended(who, body.delivery_id)).toMatchObject({ status: 'successful', attempts: 1 });
+  const [one, two] = who.receiver.arrivals;
+  if (!one || !two) throw new Error('fewer than two arrived');
+  expect(two.body).toBe(one.body);
+  const [before, after] = [verified(one, who.secret), verified(two, who.secret)];
+  expect(after.id).toBe(before.id);
+  expect([before.deliveryId, after.deliveryId]).toEqual([first, body.delivery_id]);
+});
+
+test('removing the endpoint ends its pending deliveries, and setting one again revives none', async () => {
+  const who = await told(withStatus(500));
+  const ids = await Promise.all([1, 2, 3].map(() => sendTest(who)));
+  await until('attempts', () => who.receiver.arrivals.length >= 3);
+  await inDatabase((db) => removeWebhook(db)(uuidOfAccount(who), new Date()));
+  for (const id of ids) {
+    const log = await logOf(who, id);
+    expect(log).toMatchObject({ status: 'failed', next_attempt_at: null, last_attempt: { error: 'WEBHOOK_REMOVED' } });
+  }
+  await world.http(who.account.live_key).post('/v1/webhook/test').expect(400);
+  const next = await receivers.start();
+  await configureWebhook(world, who.account, next.url);
+  const fresh = await sendTest(who);
+  await ended(who, fresh);
+  await world.admin('reconcile');
+  const last = await sendTest(who);
+  await ended(who, last);
+  expect(next.arrivals.map(({ headers }) => headers['x-service-delivery'])).toEqual([fresh, last]);
+}, 30_000);

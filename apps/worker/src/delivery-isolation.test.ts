@@ -1,0 +1,101 @@
+import {
+  configureWebhook,
+  insertAccount,
+  openReceivers,
+  type Receivers,
+  startWorld,
+  type TestAccount,
+  type TestReceiver,
+  until,
+  type World,
+  withStatus,
+} from '@vat/testkit';
+
+/** Deliveries of each endpoint that answers, and of the one that hangs: more than a worker runs at once. */
+const QUICK = { endpoints: 9, deliveries: 6 };
+const HANGING = { endpoints: 1, deliveries: 450 };
+/** While the endpoint hangs: longer than the rest of the test takes. */
+const TIMEOUT_MS = 20_000;
+
+let receivers: Receivers;
+let world: World;
+let accounts: TestAccount[];
+let hanging: TestReceiver;
+let quick: TestReceiver;
+beforeAll(async () => {
+  receivers = await openReceivers();
+  world = await startWorld({
+    settings: { ...receivers.settings, WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`, WEBHOOK_RETRY_DELAYS: '100ms' },
+  });
+  [hanging, quick] = await Promise.all([receivers.start(() => undefined), receivers.start()]);
+  accounts = [];
+  for (let n = 0; n < QUICK.endpoints + HANGING.endpoints; n += 1) {
+    const account = await insertAccount(world);
+    await configureWebhook(world, account, n < HANGING.endpoints ? hanging.url : quick.url);
+    accounts.push(account);
+  }
+}, 60_000);
+afterAll(async () => {
+  // First: what they leave open ends with them, and the worker need not wait for it.
+  await receivers?.close();
+  await world?.stop();
+}, 60_000);
+
+const sendTests = async (account: TestAccount, count: number): Promise<void> => {
+  for (let n = 0; n < count; n += 1) await world.http(account.live_key).post('/v1/webhook/test').expect(202);
+};
+/** Milliseconds from commit to attempt of what the quick endpoints got, sorted. */
+const waits = async (): Promise<number[]> => {
+  const rows = await world.sql<{ ms: number }>(
+    `SELECT (EXTRACT(EPOCH FROM d.last_attempt_at - d.created_at) * 1000)::int AS ms
+     FROM delivery d JOIN webhook w USING (account_id) WHERE d.state = 'successful' AND w.url = $1 ORDER BY 1`,
+    [quick.url],
+  );
+  return rows.map(({ ms }) => ms);
+};
+const p95Of = (sorted: number[]): number => sorted[Math.floor(sorted.length * 0.95)] ?? Number.POSITIVE_INFINITY;
+/** Tells all quick endpoints at once, and gives the p95 of how long each had to wait. */
+const tellQuick = async (accountsToTell: TestAccount[]): Promise<number> => {
+  await world.sql("DELETE FROM delivery WHERE state = 'successful'");
+  await Promise.all(accountsToTell.map((account) => sendTests(account, QUICK.deliveries)));
+  await until('all of them to be told', async () => (await waits()).length === QUICK.endpoints * QUICK.deliveries);
+  return p95Of(await waits());
+};
+
+test('an endpoint that hangs holds its few places and nobody else up', async () => {
+  const [hung, ...others] = accounts;
+  if (!hung) throw new Error('there is no account');
+  await tellQuick(others);
+  const alone = await tellQuick(others);
+  await Promise.all(Array.from({ length: 10 }, () => sendTests(hung, HANGING.deliveries / 10)));
+  await until('its places to be taken', () => hanging.mostOpen() === 4);
+  const beside = await tellQuick(others);
+  process.stdout.write(`isolation: p95 from commit to attempt ${alone} ms alone, ${beside} ms beside one that hangs\n`);
+  // A place that the hanging one holds would cost its whole time-out; what is measured here is the machine's own noise.
+  expect(beside).toBeLessThan(2 * alone + 500);
+  expect(quick.arrivals).toHaveLength(3 * QUICK.endpoints * QUICK.deliveries);
+  // None of its attempts has timed out yet, and no more than its share is open.
+  expect(hanging.mostOpen()).toBe(4);
+  expect(hanging.arrivals).toHaveLength(4);
+}, 60_000);
+
+test('a worker that is told to stop calls its open attempts off uncounted, and another one makes them', async () => {
+  const [worker] = world.workers;
+  const open = hanging.arrivals.map(({ headers }) => String(headers['x-service-delivery']));
+  expect(open).toHaveLength(4);
+  await world.startWorker();
+  worker?.signal('SIGTERM');
+  await until('the attempts to be called off', () => hanging.open() < 4);
+  hanging.answer(withStatus(204));
+  expect(await worker?.exited).toBe(0);
+  world.workers.shift();
+  const [hung] = accounts;
+  for (const id of open) {
+    const log = await until('the delivery to end', async () => {
+      const { body } = await world.http(hung?.live_key).get(`/v1/webhook/deliveries/${id}`).expect(200);
+      return body.status !== 'pending' && body;
+    });
+    expect(log).toMatchObject({ status: 'successful', attempts: 1 });
+    expect(log.attempts_log).toHaveLength(1);
+  }
+}, 60_000);

@@ -1,0 +1,140 @@
+import type { AttemptToClaim, AttemptToRecord, Claim, ClaimedAttempt } from '@vat/db';
+import { type DueDelivery, planDelivery, publicId } from '@vat/domain';
+import type { DeliveryJob, DeliveryLane, JobHandler, JobResult, TakePlace } from '@vat/queues';
+import { errorFields, type Logger, type Metrics } from '@vat/runtime';
+import { type AttemptResult, attemptSucceeded, signDelivery, type WebhookSender } from '@vat/webhooks';
+import { loggedAttempt } from './logged-attempt.js';
+
+export type DeliverWebhookDeps = {
+  lane: DeliveryLane;
+  takePlace: TakePlace;
+  claim: (attempt: AttemptToClaim) => Promise<Claim>;
+  release: (deliveryId: string, number: number) => Promise<void>;
+  record: (attempt: AttemptToRecord) => Promise<boolean>;
+  endRemoved: (now: Date, deliveryId: string) => Promise<number>;
+  /** The secret as shown to the user. Throws SealedSecretError. */
+  openSecret: (accountId: string, sealed: Uint8Array) => string;
+  send: WebhookSender['send'];
+  enqueue: (delivery: DueDelivery) => Promise<void>;
+  /** Puts a first attempt among the retries: its endpoint is slow. */
+  changeLane: (job: DeliveryJob) => Promise<void>;
+  retryDelaysMs: readonly number[];
+  /** How long a claim lasts in milliseconds: longer than an attempt can take. */
+  leaseMs: number;
+  /** Aborts when a stopping process no longer waits for open attempts. */
+  cutAttempts: AbortSignal;
+  now: () => Date;
+  log: Logger;
+  metrics: Pick<Metrics, 'deliveryAttempts' | 'deliveryWaits'>;
+};
+
+/**
+ * Makes one attempt of a delivery: with the URL and the secret of this moment, the bytes of the event and the time of
+ * the attempt. Records it and what follows from it in one statement.
+ */
+export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob> => {
+  const { lane, now, log, metrics } = deps;
+
+  const attemptOnce = async (
+    job: DeliveryJob,
+    { eventId, eventType, body }: ClaimedAttempt,
+    endpoint: NonNullable<ClaimedAttempt['endpoint']>,
+  ): Promise<AttemptResult> => {
+    const at = now();
+    let secret: string;
+    try {
+      secret = deps.openSecret(job.account_id, endpoint.secretSealed);
+    } catch (error) {
+      log.error('A webhook secret does not open; was SECRET_KEY changed?', {
+        account_id: job.account_id,
+        ...errorFields(error),
+      });
+      return unsigned(at);
+    }
+    const headers = signDelivery({
+      secret,
+      eventId: publicId('event', eventId),
+      eventType,
+      deliveryId: publicId('delivery', job.delivery_id),
+      body,
+      at,
+    });
+    // The timestamp that is signed is the attempt's time in the log, too.
+    return { ...(await deps.send({ url: endpoint.url, headers, body, signal: deps.cutAttempts })), at };
+  };
+
+  const settle = async (job: DeliveryJob, url: string, result: AttemptResult): Promise<undefined> => {
+    const succeeded = attemptSucceeded(result);
+    const plan = planDelivery({ number: job.attempt, succeeded, endedAt: now() }, deps.retryDelaysMs);
+    const attempt = loggedAttempt(job.attempt, url, result);
+    const recorded = await deps.record({ deliveryId: job.delivery_id, attempt, plan });
+    const outcome = plan.state === 'pending' ? 'retry' : plan.state;
+    metrics.deliveryAttempts.observe({ lane, outcome }, result.durationMs / 1_000);
+    log.debug('A delivery was attempted.', {
+      delivery: job.delivery_id,
+      attempt: job.attempt,
+      outcome,
+      status_code: result.statusCode,
+      error: result.error,
+    });
+    if (!recorded || plan.nextAttemptAt === null) return;
+    const { delivery_id: id, account_id: accountId } = job;
+    await deps
+      .enqueue({ id, accountId, attempt: job.attempt + 1, dueAt: plan.nextAttemptAt })
+      .catch((error: unknown) => log.warn('A retry was not enqueued; the sweep will.', errorFields(error)));
+  };
+
+  const deliver = async (job: DeliveryJob): Promise<{ result: JobResult; durationMs: number | null }> => {
+    const at = now();
+    const claim = await deps.claim({
+      deliveryId: job.delivery_id,
+      number: job.attempt,
+      now: at,
+      leasedUntil: new Date(at.getTime() + deps.leaseMs),
+    });
+    if (claim.kind === 'not_yet') return { result: { again: claim.at }, durationMs: null };
+    if (claim.kind === 'settled') return { result: undefined, durationMs: null };
+    const { endpoint, dueAt } = claim.attempt;
+    if (endpoint === null) {
+      await deps.endRemoved(at, job.delivery_id);
+      return { result: undefined, durationMs: null };
+    }
+    metrics.deliveryWaits.observe({ lane }, Math.max(0, (at.getTime() - dueAt.getTime()) / 1_000));
+    const attempted = await attemptOnce(job, claim.attempt, endpoint);
+    if (deps.cutAttempts.aborted && attempted.error?.startsWith('ABORTED')) {
+      // Called off by ourselves, which is no attempt.
+      await deps.release(job.delivery_id, job.attempt);
+      return { result: { again: now() }, durationMs: null };
+    }
+    return { result: await settle(job, endpoint.url, attempted), durationMs: attempted.durationMs };
+  };
+
+  return async (job, { jobId }) => {
+    const place = await deps.takePlace(job.account_id, jobId, lane);
+    if (place.kind === 'full') return { again: new Date(now().getTime() + place.waitMs) };
+    if (place.kind === 'slow') {
+      await deps.changeLane(job);
+      return undefined;
+    }
+    let durationMs: number | null = null;
+    try {
+      const delivered = await deliver(job);
+      ({ durationMs } = delivered);
+      return delivered.result;
+    } finally {
+      place.release(durationMs);
+    }
+  };
+};
+
+/** What the log says when nothing could be signed: nothing was sent, and it is tried again like any failure. */
+const unsigned = (at: Date): AttemptResult => ({
+  at,
+  statusCode: null,
+  durationMs: 0,
+  error: 'SECRET: the signing secret cannot be read; the operator has been told',
+  address: null,
+  timings: { dnsMs: null, tcpMs: null, tlsMs: null, firstByteMs: null, totalMs: 0 },
+  answer: Buffer.alloc(0),
+  answerTruncated: false,
+});

@@ -1,0 +1,119 @@
+import { pageListQuery } from './list-query.js';
+import { listOf } from './list-schema.js';
+import type { Operation } from './operation.js';
+import { deliveryDetailSchema, deliverySchema, sentSchema, webhookSchema } from './webhook-schema.js';
+
+const deliveryExample = {
+  delivery_id: 'dlv_01kafksw1te0a9v6n3r4t7y1bc',
+  event: 'check.completed',
+  event_id: 'evt_01kafksw1se0a9v6n3r4t7y1bb',
+  status: 'pending',
+  attempts: 1,
+  created_at: '2026-11-20T10:00:50.120Z',
+  next_attempt_at: '2026-11-20T10:01:20.410Z',
+  last_attempt: { at: '2026-11-20T10:00:50.131Z', status_code: 503, duration_ms: 279, error: null },
+};
+
+const sent = (description: string) => ({
+  202: { description, schema: sentSchema, example: { delivery_id: deliveryExample.delivery_id } },
+});
+
+/** The operations of the webhook. An API key reads and tries it; it is configured from the dashboard alone. */
+export const WEBHOOK_OPERATIONS: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/webhook',
+    id: 'getWebhook',
+    tag: 'Webhook',
+    summary: 'Get the endpoint',
+    success: {
+      200: {
+        description: 'The endpoint.',
+        schema: webhookSchema,
+        example: {
+          url: 'https://example.com/vat-events',
+          secret_prefix: 'whsec_Zm',
+          configured_at: '2026-11-20T09:00:00.000Z',
+        },
+      },
+    },
+    errors: ['NOT_FOUND'],
+  },
+  {
+    method: 'post',
+    path: '/v1/webhook/test',
+    id: 'sendTestEvent',
+    tag: 'Webhook',
+    summary: 'Send a test event',
+    description: 'Queues a signed `webhook.test`, which goes the way of every event.',
+    success: sent('The event is on its way.'),
+    errors: ['NO_WEBHOOK'],
+  },
+  {
+    method: 'get',
+    path: '/v1/webhook/deliveries',
+    id: 'listDeliveries',
+    tag: 'Webhook',
+    summary: 'List deliveries, newest first',
+    query: pageListQuery,
+    success: {
+      200: {
+        description: 'A page.',
+        schema: listOf(deliverySchema),
+        example: { data: [deliveryExample], next_cursor: null },
+      },
+    },
+    errors: ['BAD_REQUEST'],
+  },
+  {
+    method: 'get',
+    path: '/v1/webhook/deliveries/{id}',
+    id: 'getDelivery',
+    tag: 'Webhook',
+    summary: 'Get a delivery with its body and attempts',
+    idPrefix: 'dlv',
+    success: {
+      200: {
+        description: 'The delivery.',
+        schema: deliveryDetailSchema,
+        example: {
+          ...deliveryExample,
+          body: {
+            event: 'check.failed',
+            request_id: 'req_01m7w2q8yxe0a9v6n3r4t7y1bb',
+            reason: 'UPSTREAM_NO_ANSWER',
+            last_error: 'MS_UNAVAILABLE',
+          },
+          event: 'check.failed',
+          attempts_log: [
+            {
+              attempt: 1,
+              at: deliveryExample.last_attempt.at,
+              url: 'https://example.com/vat-events',
+              status_code: 503,
+              duration_ms: 279,
+              error: null,
+              address: '93.184.215.14',
+              timings: { dns_ms: 12, tcp_ms: 21, tls_ms: 44, first_byte_ms: 201, total_ms: 279 },
+              answer: 'try again later',
+              answer_truncated: false,
+            },
+          ],
+        },
+      },
+    },
+    errors: ['NOT_FOUND'],
+  },
+  {
+    method: 'post',
+    path: '/v1/webhook/deliveries/{id}/resend',
+    id: 'resendDelivery',
+    tag: 'Webhook',
+    summary: 'Send the event of a delivery again',
+    description:
+      'A new delivery of the same event, with the same body and `webhook-id`, to the endpoint that is set now.',
+    idPrefix: 'dlv',
+    success: sent('The new delivery is on its way.'),
+    errors: ['NOT_FOUND', 'NO_WEBHOOK'],
+  },
+];

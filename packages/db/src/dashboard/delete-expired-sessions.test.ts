@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { newUuid } from '@vat/domain';
+import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
+import { insertAccount } from '../account/accounts.js';
+import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
+import { deleteExpiredSessions } from './delete-expired-sessions.js';
+import { insertSession } from './insert-session.js';
+import { reserveSignIn } from './reserve-sign-in.js';
+
+const NOW = new Date('2026-11-20T10:00:00.000Z');
+const LIMIT = { tries: 5, windowMs: 60_000 };
+const after = (ms: number) => new Date(NOW.getTime() + ms);
+
+let cloned: ClonedDatabase;
+let connected: ConnectedDatabase;
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 10,
+    queryTimeoutMs: 10_000,
+    connectTimeoutMs: 10_000,
+    applicationName: 'test',
+  });
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+test('sessions and counts that are over are deleted, and no others', async () => {
+  const { db } = connected;
+  const userId = newUuid();
+  const user = { id: userId, email: 'owner@example.com', passwordHash: 'x' };
+  const account = { id: newUuid(), name: 'A', plan: 'free', monthlyQuota: null, user, keys: [], now: NOW } as const;
+  await insertAccount(db)({ ...account, keys: [] });
+  const sessions = [-1, 0, 1].map((ms) => ({ id: randomBytes(32), userId, now: NOW, expiresAt: after(ms) }));
+  for (const session of sessions) await insertSession(db)(session, null);
+  const [old, young] = [randomBytes(32), randomBytes(32)];
+  await reserveSignIn(db, LIMIT)(old, after(-LIMIT.windowMs));
+  await reserveSignIn(db, LIMIT)(young, NOW);
+
+  await deleteExpiredSessions(db)(NOW);
+
+  const left = await db.session.findMany();
+  expect(left.map(({ id }) => Buffer.from(id).toString('hex'))).toEqual([sessions[2]?.id.toString('hex')]);
+  const counts = await db.signInAttempt.findMany();
+  expect(counts.map(({ address }) => Buffer.from(address).toString('hex'))).toEqual([young.toString('hex')]);
+});
+
+test('of sign-ins that race on many connections exactly as many as the limit are let through', async () => {
+  const reserve = reserveSignIn(connected.db, LIMIT);
+  const address = randomBytes(32);
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => reserve(address, after(i))));
+  expect(answers.filter((free) => free === null)).toHaveLength(LIMIT.tries);
+  for (const free of answers) if (free) expect(free.getTime()).toBeGreaterThanOrEqual(after(LIMIT.windowMs).getTime());
+});
+
+test('the window slides: a place is free again when the oldest try has left it', async () => {
+  const reserve = reserveSignIn(connected.db, LIMIT);
+  const address = randomBytes(32);
+  for (let i = 0; i < LIMIT.tries; i += 1) expect(await reserve(address, after(i * 10_000))).toBeNull();
+  expect(await reserve(address, after(59_999))).toEqual(after(LIMIT.windowMs));
+  expect(await reserve(address, after(LIMIT.windowMs))).toBeNull();
+  expect(await reserve(address, after(LIMIT.windowMs + 1))).toEqual(after(LIMIT.windowMs + 10_000));
+});

@@ -1,0 +1,87 @@
+import type { Queryable } from '../connect-database.js';
+import { gather } from '../gather.js';
+
+/** What is due: one attempt of one delivery. `number` counts from 1. */
+export type AttemptToClaim = { deliveryId: string; number: number; now: Date; leasedUntil: Date };
+
+/** A claimed attempt, with the endpoint of this moment; `endpoint` is null when it was removed. */
+export type ClaimedAttempt = {
+  eventId: string;
+  eventType: string;
+  body: string;
+  dueAt: Date;
+  endpoint: { url: string; secretSealed: Uint8Array } | null;
+};
+
+/** `not_yet`: it is due or free again at `at`. `settled`: this attempt was made, or the delivery has ended. */
+export type Claim = { kind: 'claimed'; attempt: ClaimedAttempt } | { kind: 'not_yet'; at: Date } | { kind: 'settled' };
+
+type Row = {
+  n: number;
+  event_id: string;
+  type: string;
+  body: string;
+  next_attempt_at: Date;
+  url: string | null;
+  secret_sealed: Uint8Array | null;
+};
+
+/** Statements of this kind that may be under way at once; calls gather for the next one. */
+const LANES = 4;
+
+const claimedOf = (row: Row): Claim => {
+  const { url, secret_sealed: secretSealed } = row;
+  const endpoint = url === null || secretSealed === null ? null : { url, secretSealed };
+  const { event_id: eventId, type: eventType, body, next_attempt_at: dueAt } = row;
+  return { kind: 'claimed', attempt: { eventId, eventType, body, dueAt, endpoint } };
+};
+
+/**
+ * Claims an attempt for this process until the lease ends, so that a job that comes twice (the queue was lost, its worker
+ * stood still) is sent once. The lease is longer than an attempt can take: it runs out only when its process is dead.
+ */
+export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Promise<Claim>) => {
+  const claimAll = async (wanted: AttemptToClaim[]): Promise<(Row | undefined)[]> => {
+    const list = wanted.map((attempt, n) => ({
+      n,
+      id: attempt.deliveryId,
+      number: attempt.number,
+      at: attempt.now,
+      until: attempt.leasedUntil,
+    }));
+    // Of several claims of one delivery the update serves one.
+    const rows = await db.$queryRaw<Row[]>`
+      WITH claimed AS (
+        UPDATE delivery d SET leased_until = w.until
+        FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
+          AS w(n int, id uuid, number int, at timestamptz, until timestamptz)
+        WHERE d.id = w.id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
+          AND (d.leased_until IS NULL OR d.leased_until <= w.at)
+        RETURNING w.n, d.account_id, d.event_id, d.generation, d.next_attempt_at
+      )
+      SELECT c.n, c.event_id, c.next_attempt_at, e.type, e.body, w.url, w.secret_sealed
+      FROM claimed c JOIN event e ON e.id = c.event_id
+        LEFT JOIN webhook w ON w.account_id = c.account_id AND w.generation = c.generation`;
+    const byPlace = new Map(rows.map((row) => [row.n, row]));
+    return wanted.map((_attempt, n) => byPlace.get(n));
+  };
+  const claim = gather(claimAll, LANES);
+
+  return async (attempt) => {
+    const row = await claim(attempt);
+    if (row) return claimedOf(row);
+    const [waiting] = await db.$queryRaw<{ at: Date }[]>`
+      SELECT GREATEST(next_attempt_at, leased_until) AS at FROM delivery
+      WHERE id = ${attempt.deliveryId}::uuid AND state = 'pending' AND attempts = ${attempt.number - 1}::int`;
+    return waiting ? { kind: 'not_yet', at: waiting.at } : { kind: 'settled' };
+  };
+};
+
+/** Gives back a claim whose attempt was called off: it is no attempt, and due at once for whoever comes next. */
+export const releaseDelivery =
+  (db: Queryable) =>
+  async (deliveryId: string, number: number): Promise<void> => {
+    await db.$executeRaw`
+      UPDATE delivery SET leased_until = NULL
+      WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int`;
+  };

@@ -1,0 +1,48 @@
+/** States of a delivery. Source: contract part 1 §3, part 2 §8. */
+export const DELIVERY_STATES = ['pending', 'successful', 'failed'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** The error of deliveries that ended because their endpoint was removed. Source: contract part 2 §8. */
+export const WEBHOOK_REMOVED = 'WEBHOOK_REMOVED';
+
+/** Bytes of a receiver's answer that the log keeps. Source: contract part 2 §8. */
+export const KEPT_ANSWER_BYTES = 2_048;
+
+/** A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. */
+export type DueDelivery = { id: string; accountId: string; attempt: number; dueAt: Date };
+
+/** A position in the list of due deliveries. */
+export type DueCursor = { dueAt: Date; id: string };
+
+/** An endpoint as it is shown: the secret by its prefix alone. */
+export type WebhookConfiguration = { url: string; secretPrefix: string; configuredAt: Date };
+
+/** How an attempt ended, as the log keeps it. `timings`: milliseconds a phase, null where it did not take place. */
+export type LoggedAttempt = {
+  number: number;
+  at: Date;
+  url: string;
+  statusCode: number | null;
+  durationMs: number;
+  error: string | null;
+  address: string | null;
+  timings: Record<'dns_ms' | 'tcp_ms' | 'tls_ms' | 'first_byte_ms', number | null> & { total_ms: number };
+  answer: Uint8Array;
+  answerTruncated: boolean;
+};
+
+/** A delivery as the log lists it. */
+export type Delivery = {
+  id: string;
+  eventId: string;
+  eventType: string;
+  state: DeliveryState;
+  attempts: number;
+  createdAt: Date;
+  nextAttemptAt: Date | null;
+  /** The last attempt, or the removal of the endpoint, which is none. */
+  last: { at: Date; statusCode: number | null; durationMs: number; error: string | null } | null;
+};
+
+/** A delivery with all that is known of it; `body` is the text that was signed and sent. */
+export type DeliveryDetail = Delivery & { body: string; log: LoggedAttempt[] };
