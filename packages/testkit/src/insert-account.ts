@@ -1,11 +1,17 @@
 import { hashApiKey, newApiKey, newUuid, publicId } from '@vat/domain';
-import type { TestAccount, World } from './start-world.js';
+import type pg from 'pg';
+
+/** An account as the admin command line gives it: its id and the two keys it began with. */
+export type TestAccount = { account_id: string; live_key: string; test_key: string };
+
+/** A way to query a world's database. */
+export type Sql = <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
 
 /**
  * An account without a user, written straight into the database: a test that needs ten of them need not wait for ten
  * passwords to be hashed.
  */
-export const insertAccount = async (world: Pick<World, 'sql'>): Promise<TestAccount> => {
+export const insertAccount = async (world: { sql: Sql }): Promise<TestAccount> => {
   const id = newUuid();
   const [live, test] = [newApiKey(false), newApiKey(true)];
   await world.sql(

@@ -1,11 +1,10 @@
 import pg from 'pg';
 import supertest from 'supertest';
+import { insertAccount, type Sql, type TestAccount } from './insert-account.js';
 import { runProgram } from './run-program.js';
 import { startProcess, type TestProcess } from './start-process.js';
 import { POSTGRES_VARIABLE, REDIS_VARIABLE, TEMPLATE, worldName } from './test-servers.js';
 import { type ViesControl, viesControl } from './vies-control.js';
-
-export type TestAccount = { account_id: string; live_key: string; test_key: string };
 
 /** What a test asks of its world. */
 export type WorldOptions = {
@@ -40,7 +39,7 @@ export type World = {
   startWorker: (settings?: Record<string, string>) => Promise<TestProcess>;
   admin: (...words: string[]) => Promise<Record<string, unknown>>;
   newAccount: (flags?: Record<string, string>) => Promise<TestAccount>;
-  sql: <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
+  sql: Sql;
   stop: () => Promise<void>;
 };
 
@@ -95,6 +94,7 @@ export const startWorld = async ({
   // A pool, since a test may take the server away and bring it back.
   const client = new pg.Pool({ connectionString: database.href, max: 2 });
   client.on('error', () => undefined);
+  const sql: Sql = async (text, values = []) => (await client.query(text, values)).rows;
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
   const startApi = async (more: Record<string, string> = {}) => {
@@ -127,7 +127,7 @@ export const startWorld = async ({
     await inDatabase(server, 'postgres', (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
   };
   const starting = [
-    newAccount(),
+    insertAccount({ sql }),
     ...Array.from({ length: apis }, () => startApi()),
     ...Array.from({ length: workers }, () => startWorker()),
   ] as const;
@@ -161,8 +161,7 @@ export const startWorld = async ({
         method: (method, path) => signed(agent[method](path)),
       };
     },
-    sql: async <T extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
-      (await client.query<T>(text, values)).rows,
+    sql,
     stop,
   };
 };
