@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
@@ -9,7 +10,7 @@ import { measureSlots } from './measure-slots.js';
 import { openGround } from './open-ground.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue'] as const;
+const PARTS = ['latency', 'slots', 'queue', 'deliveries'] as const;
 type Part = (typeof PARTS)[number];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -34,7 +35,13 @@ const readArguments = (): { quick: boolean; parts: readonly Part[] } => {
 const { quick, parts } = readArguments();
 const say = (line: string): void => console.error(`[bench] ${line}`);
 
-const figures: Figures = { machine: describeMachine(new Date()), latency: [], slots: [], queue: null };
+const figures: Figures = {
+  machine: describeMachine(new Date()),
+  latency: [],
+  slots: [],
+  queue: null,
+  deliveries: null,
+};
 const ground = await openGround(ROOT);
 // The testkit's worlds learn of the servers they live on by these two, as in a test run.
 Object.assign(process.env, { VAT_TEST_POSTGRES: ground.databaseUrl, VAT_TEST_REDIS: ground.redisUrl });
@@ -60,6 +67,10 @@ try {
   if (parts.includes('queue')) {
     say('jobs a second');
     figures.queue = await measureQueue(ground.redisUrl, quick ? 100 : 500, quick ? 1 : 3);
+  }
+  if (parts.includes('deliveries')) {
+    const size = quick ? { count: 4_000, rounds: 1, seconds: 5 } : { count: 10_000, rounds: 2, seconds: 30 };
+    figures.deliveries = await measureDeliveries(ground, { ...size, say });
   }
 } finally {
   await ground.stop();

@@ -13,9 +13,13 @@ const PRODUCTION = {
   ENRICHMENT_SOURCES: 'none',
 };
 
-/** A service with settings as in production and an upstream that answers after `latencyMs`. */
-export const openWorld = async (latencyMs: number, processes: { apis: number; workers: number }): Promise<World> => {
-  const world = await startWorld({ ...processes, settings: PRODUCTION });
+/** A service with settings as in production, or others over them, and an upstream that answers after `latencyMs`. */
+export const openWorld = async (
+  latencyMs: number,
+  processes: { apis: number; workers: number },
+  settings: Record<string, string> = {},
+): Promise<World> => {
+  const world = await startWorld({ ...processes, settings: { ...PRODUCTION, ...settings } });
   await world.vies.defaults({ latency_ms: latencyMs });
   return world;
 };

@@ -1,19 +1,19 @@
+import type { DeliveriesFigures } from './deliveries/measure-deliveries.js';
+import { renderDeliveries } from './deliveries/render-deliveries.js';
 import type { Machine } from './describe-machine.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
+import { renderProfile } from './render-profile.js';
+import { renderTable as table } from './render-table.js';
 
 export type Figures = {
   machine: Machine;
   latency: LatencyFigures[];
   slots: SlotsFigures[];
   queue: QueueFigures | null;
+  deliveries: DeliveriesFigures | null;
 };
-
-const table = (head: string[], rows: (string | number)[][]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 const latencyTable = (figures: LatencyFigures[]): string =>
   table(
@@ -64,7 +64,7 @@ const slotsTable = (figures: SlotsFigures[]): string =>
   );
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
-export const renderReport = ({ machine, latency, slots, queue }: Figures): string => {
+export const renderReport = ({ machine, latency, slots, queue, deliveries }: Figures): string => {
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -74,17 +74,7 @@ export const renderReport = ({ machine, latency, slots, queue }: Figures): strin
   if (slots.length > 0) {
     parts.push(`### Slot use over a backlog of ${slots[0]?.requests} requests`, slotsTable(slots));
     const profile = slots.find((f) => f.profile.length > 0)?.profile ?? [];
-    const row = (line: (typeof profile)[number]) => [line.function ?? '', line.where, percent(line.share)];
-    if (profile.length > 0) {
-      parts.push(
-        'Where a worker spends its time (self time, shares of what is not idle), by package and by function:',
-        table(
-          ['package', 'share'],
-          profile.filter((line) => line.function === null).map((line) => row(line).slice(1)),
-        ),
-        table(['function', 'package', 'share'], profile.filter((line) => line.function !== null).map(row)),
-      );
-    }
+    if (profile.length > 0) parts.push(...renderProfile(profile));
   }
   if (queue !== null) {
     const { jobs, ours_per_s, bare_per_s, ratio } = queue;
@@ -93,5 +83,6 @@ export const renderReport = ({ machine, latency, slots, queue }: Figures): strin
       table(['jobs', 'ours/s', 'bare BullMQ/s', 'ratio'], [[jobs, ours_per_s, bare_per_s, ratio]]),
     );
   }
+  if (deliveries !== null) parts.push(...renderDeliveries(deliveries));
   return `${parts.join('\n\n')}\n`;
 };

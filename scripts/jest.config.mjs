@@ -31,6 +31,6 @@ export default {
   // Generated requests against the API: 2 000 in CI, more by FUZZ_RUNS for the long run.
   globals: { FUZZ_RUNS: Number(process.env.FUZZ_RUNS ?? 2_000) },
   testTimeout: 30_000,
-  // Tests wait for servers more than they compute, so two cores carry two workers; the servers need the rest.
-  maxWorkers: Math.max(2, Math.min(4, availableParallelism() - 1)),
+  // Tests wait for servers more than they compute, so two cores carry three workers.
+  maxWorkers: Math.max(3, Math.min(4, availableParallelism() - 1)),
 };

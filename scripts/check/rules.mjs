@@ -70,16 +70,17 @@ export const KEEPERS = [
     rooms: ['packages/queues', 'packages/embedded', 'packages/testkit', 'bench'],
     why: 'only queues (and embedded, testkit, bench) speaks to Redis',
   },
+  { modules: ['graphile-worker'], rooms: ['bench'], why: "bench compares itself with it; jobs are BullMQ's" },
   { modules: ['prisma', '@prisma/*'], rooms: ['packages/db'], why: 'only db knows Prisma' },
   {
     modules: ['pg'],
-    rooms: ['packages/db', 'packages/embedded', 'packages/testkit', 'scripts'],
-    why: 'only db (and embedded, testkit, scripts) speaks to Postgres',
+    rooms: ['packages/db', 'packages/embedded', 'packages/testkit', 'scripts', 'bench'],
+    why: 'only db (and embedded, testkit, scripts, bench) speaks to Postgres',
   },
   {
     modules: ['got', 'undici', 'axios', 'node-fetch', 'request-filtering-agent'],
-    rooms: ['packages/vies', 'packages/enrichment', 'packages/webhooks', 'packages/evidence'],
-    why: 'only vies, enrichment, webhooks and evidence make outgoing calls',
+    rooms: ['packages/vies', 'packages/enrichment', 'packages/webhooks', 'packages/evidence', 'bench'],
+    why: 'only vies, enrichment, webhooks and evidence make outgoing calls (and bench, to compare)',
   },
   {
     modules: ['express', 'express/*', 'helmet'],

@@ -1,0 +1,54 @@
+import type { DueDelivery } from '@vat/domain';
+import { connectRedis, createProducer, DELIVERY_QUEUES } from '@vat/queues';
+import { until, type World } from '@vat/testkit';
+import { Queue } from 'bullmq';
+import { makeWorkerUtils } from 'graphile-worker';
+
+const raise = (error: unknown): never => {
+  throw error;
+};
+
+/** A slice of jobs, so that no single call to Redis is long. */
+const SLICE = 1_000;
+const slices = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(all.length / SLICE) }, (_, n) => all.slice(n * SLICE, (n + 1) * SLICE));
+
+/** Gives our first attempts their jobs by the service's own producer. */
+export const enqueueOurs = async ({ settings }: World, deliveries: readonly DueDelivery[]): Promise<void> => {
+  const connection = connectRedis(String(settings.REDIS_URL), 'producer', raise);
+  const producer = createProducer(connection, String(settings.REDIS_PREFIX));
+  await until('Redis', () => connection.status === 'ready');
+  for (const slice of slices(deliveries)) {
+    const jobs = slice.map(({ id, accountId, attempt }) => ({
+      payload: { delivery_id: id, account_id: accountId, attempt },
+    }));
+    await producer.enqueueAll(DELIVERY_QUEUES.first, jobs);
+  }
+  await producer.close();
+  connection.disconnect();
+};
+
+/** The same as a user of BullMQ does it. */
+export const enqueuePlainBullmq = async ({ settings }: World, deliveries: readonly DueDelivery[]): Promise<void> => {
+  const connection = connectRedis(String(settings.REDIS_URL), 'consumer', raise);
+  const queue = new Queue('plain-deliveries', {
+    connection,
+    prefix: String(settings.REDIS_PREFIX),
+    defaultJobOptions: { attempts: 6, backoff: { type: 'exponential', delay: 30_000 }, removeOnComplete: true },
+  });
+  for (const slice of slices(deliveries))
+    await queue.addBulk(slice.map(({ id }) => ({ name: 'deliver', data: { id }, opts: { jobId: id } })));
+  await queue.close();
+  connection.disconnect();
+};
+
+/** The same as a user of graphile-worker does it, for every delivery there is. */
+export const enqueueGraphile = async ({ settings, sql }: World): Promise<void> => {
+  const tools = await makeWorkerUtils({ connectionString: String(settings.DATABASE_URL) });
+  await tools.migrate();
+  await tools.release();
+  await sql(
+    `SELECT count(*) FROM (SELECT graphile_worker.add_job('deliver', json_build_object('id', id), max_attempts := 6)
+       FROM delivery) AS added`,
+  );
+};

@@ -1,0 +1,88 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { connectDatabase, sendTestEvent } from '@vat/db';
+import { newUuid, publicId } from '@vat/domain';
+import { connectRedis, createProducer, enqueueDelivery } from '@vat/queues';
+import { until } from '@vat/testkit';
+import { type Percentiles, percentiles } from '../percentiles.js';
+import { clockMs } from './clock-ms.js';
+import { exampleBody } from './example-body.js';
+import type { Stage } from './measure-rate.js';
+
+export type FirstByteFigures = {
+  events_per_s: number;
+  /** From the commit of event and delivery, as its writer learns of it, to the receiver having the headers; in ms. */
+  commit_to_first_byte: Percentiles;
+  /** What of it passed until the writer had enqueued the job. */
+  commit_to_enqueued: Percentiles;
+  worst_ms: number;
+};
+
+/** A connection to each receiver and code that has run a while: starting is not what is measured. */
+const WARM_UP_S = 5;
+
+const raise = (error: unknown): never => {
+  throw error;
+};
+
+/**
+ * Writes events at a fixed rate by the statement that recording uses, enqueues each by the service's own producer as
+ * recording does, and looks when it reaches its receiver through one worker.
+ */
+export const measureFirstByte = async (
+  { world, receiver, accounts }: Stage,
+  { eventsPerSecond, seconds }: { eventsPerSecond: number; seconds: number },
+): Promise<FirstByteFigures> => {
+  const { db, close } = connectDatabase({
+    url: String(world.settings.DATABASE_URL),
+    maxConnections: 10,
+    queryTimeoutMs: 10_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-bench',
+  });
+  const redis = connectRedis(String(world.settings.REDIS_URL), 'producer', raise);
+  const producer = createProducer(redis, String(world.settings.REDIS_PREFIX));
+  const [write, enqueue] = [sendTestEvent(db), enqueueDelivery(producer)];
+  await until('Redis', () => redis.status === 'ready');
+  await world.sql('TRUNCATE delivery_attempt, delivery, event');
+  await receiver.forget();
+  const worker = await world.startWorker({ WORKER_QUEUES: 'webhooks' });
+
+  const tell = async (n: number) => {
+    const [deliveryId, now] = [newUuid(), new Date()];
+    const accountId = accounts[n % accounts.length] ?? '';
+    const event = {
+      id: newUuid(),
+      type: 'check.completed' as const,
+      body: exampleBody(publicId('request', newUuid())),
+    };
+    await write({ accountId, test: false, event, deliveryId, now });
+    const committedAt = clockMs();
+    await enqueue({ id: deliveryId, accountId, attempt: 1, dueAt: now });
+    return { delivery: publicId('delivery', deliveryId), committedAt, enqueuedMs: clockMs() - committedAt };
+  };
+  try {
+    const start = performance.now();
+    const told: ReturnType<typeof tell>[] = [];
+    for (let n = 0; n < eventsPerSecond * (WARM_UP_S + seconds); n += 1) {
+      await pause(Math.max(0, start + (n * 1_000) / eventsPerSecond - performance.now()));
+      told.push(tell(n));
+    }
+    const events = await Promise.all(told);
+    await until('every event to arrive', async () => (await receiver.count()) >= events.length, 60_000);
+    const arrived = new Map(await receiver.arrivals());
+    const measured = events.slice(eventsPerSecond * WARM_UP_S);
+    const times = measured.map(({ delivery, committedAt }) => (arrived.get(delivery) ?? Number.NaN) - committedAt);
+    if (times.some(Number.isNaN)) throw new Error('an event never arrived');
+    return {
+      events_per_s: eventsPerSecond,
+      commit_to_first_byte: percentiles(times),
+      commit_to_enqueued: percentiles(measured.map(({ enqueuedMs }) => enqueuedMs)),
+      worst_ms: Math.round(Math.max(...times)),
+    };
+  } finally {
+    await worker.stop();
+    await producer.close();
+    redis.disconnect();
+    await close();
+  }
+};

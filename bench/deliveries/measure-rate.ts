@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DELIVERY_QUEUES } from '@vat/queues';
+import { startProcess, type TestProcess, until, type World } from '@vat/testkit';
+import type { Ground } from '../open-ground.js';
+import { readBusySeconds } from '../read-busy-seconds.js';
+import { readCpuSeconds } from '../read-cpu-seconds.js';
+import { type ProfileLine, summarizeProfile } from '../summarize-profile.js';
+import { enqueueGraphile, enqueueOurs, enqueuePlainBullmq } from './enqueue.js';
+import { insertDeliveries } from './insert-deliveries.js';
+import type { BenchReceiver } from './open-receiver.js';
+import { runsTypeScript } from './runs-typescript.js';
+
+export const SENDERS = [
+  'bare loop',
+  'ours',
+  'ours, 50 endpoints',
+  'BullMQ + got',
+  'BullMQ + got, no log',
+  'graphile-worker + got',
+] as const;
+export type Sender = (typeof SENDERS)[number];
+
+/** What one sender made of a backlog, in the middle of it. */
+export type RateFigures = {
+  sender: Sender;
+  deliveries: number;
+  per_s: number;
+  /** CPU milliseconds a delivery: of the sender's process, and of it, Postgres and Redis; null where there is no /proc. */
+  sender_cpu_ms: number | null;
+  all_cpu_ms: number | null;
+  /** Cores that everything else on the machine used, the receiver and the bench not counted in. */
+  cpu_of_others: number | null;
+  profile: ProfileLine[];
+};
+
+/** What one process has in flight: for every sender as many as ours may. */
+export const IN_FLIGHT = DELIVERY_QUEUES.first.processConcurrency;
+/** So few that not all of what may be in flight finds a place among the endpoints' shares. */
+const FEW_ENDPOINTS = 50;
+/** The first deliveries meet cold code and new connections, the last ones an emptying queue. */
+const FROM = 0.2;
+const TO = 0.8;
+
+export type Stage = { ground: Ground; world: World; receiver: BenchReceiver; accounts: string[] };
+
+/** Fills the queue and returns how to start what empties it. */
+const prepareSender = async (stage: Stage, sender: Sender, count: number): Promise<Starter> => {
+  const { world, receiver, accounts } = stage;
+  const loops = { SENDER_LOOPS: String(IN_FLIGHT) };
+  const program = (file: string, settings: Record<string, string>): Starter => {
+    return (flags) =>
+      startProcess(`bench/deliveries/${file}`, {
+        ...world.settings,
+        ...runsTypeScript(),
+        ...loops,
+        ...settings,
+        ...flags,
+      });
+  };
+  if (sender === 'bare loop')
+    return program('send-bare.ts', { SENDER_URLS: receiver.urls.join(','), SENDER_COUNT: String(count) });
+  const few = sender === 'ours, 50 endpoints';
+  const deliveries = await insertDeliveries(world, few ? accounts.slice(0, FEW_ENDPOINTS) : accounts, count);
+  if (sender === 'ours' || few) {
+    await enqueueOurs(world, deliveries);
+    return (flags) => world.startWorker({ WORKER_QUEUES: 'webhooks', ...flags });
+  }
+  if (sender === 'graphile-worker + got') {
+    await enqueueGraphile(world);
+    return program('send-by-graphile.ts', {});
+  }
+  await enqueuePlainBullmq(world, deliveries);
+  return program('send-by-bullmq.ts', { SENDER_LOGS: sender === 'BullMQ + got' ? 'yes' : 'no' });
+};
+
+type Starter = (flags: Record<string, string>) => Promise<TestProcess>;
+
+/** Works off a backlog of `count` deliveries by one sender in one process, and tells the rate by the receiver's clock. */
+export const measureRate = async (
+  stage: Stage,
+  { sender, count, profiled }: { sender: Sender; count: number; profiled: boolean },
+): Promise<RateFigures> => {
+  const { ground, receiver } = stage;
+  const profiles = mkdtempSync(path.join(tmpdir(), 'vat-profile-'));
+  await receiver.forget();
+  const start = await prepareSender(stage, sender, count);
+  const preload = new URL('../record-profile.mjs', import.meta.url).href;
+  const process_ = await start(profiled ? { NODE_OPTIONS: `--import=${preload}`, PROFILE_DIR: profiles } : {});
+  const pids = { sender: process_.pid, ...ground.pids, receiver: receiver.pid, bench: process.pid };
+  try {
+    const snapshot = async (share: number) => {
+      const arrived = await until(
+        `${share * 100} % of the deliveries by ${sender}`,
+        async () => {
+          const seen = await receiver.count();
+          return seen >= share * count && seen;
+        },
+        300_000,
+      );
+      const cpu = Object.entries(pids).map(([name, pid]) => [name, readCpuSeconds(pid, name === 'postgres')] as const);
+      return { arrived, at: performance.now(), cpu: new Map<string, number | null>(cpu), busy: readBusySeconds() };
+    };
+    const first = await snapshot(FROM);
+    const last = await snapshot(TO);
+    await until('the rest', async () => (await receiver.count()) >= count, 60_000);
+    const times = (await receiver.arrivals()).map(([, at]) => at);
+    const [from, to] = [Math.floor(FROM * count), Math.floor(TO * count)];
+    // Connections that the sender before had left to Postgres take their past with them: never below nothing.
+    const used = (name: string): number =>
+      Math.max(0, (last.cpu.get(name) ?? Number.NaN) - (first.cpu.get(name) ?? Number.NaN));
+    const perDelivery = (...names: string[]): number | null =>
+      figure((names.reduce((sum, name) => sum + used(name), 0) * 1_000) / (last.arrived - first.arrived));
+    const own = Object.keys(pids).reduce((sum, name) => sum + used(name), 0);
+    return {
+      sender,
+      deliveries: count,
+      per_s: Math.round(((to - from) * 1_000) / ((times[to] ?? 0) - (times[from] ?? 0))),
+      sender_cpu_ms: perDelivery('sender'),
+      all_cpu_ms: perDelivery('sender', 'postgres', 'redis'),
+      cpu_of_others: figure(
+        Math.max(0, ((last.busy ?? Number.NaN) - (first.busy ?? Number.NaN) - own) / ((last.at - first.at) / 1_000)),
+      ),
+      profile: profiled ? await process_.stop().then(() => summarizeProfile(profiles)) : [],
+    };
+  } catch (error) {
+    throw new Error(`${sender}: ${process_.lines().slice(-5).join('\n')}`, { cause: error });
+  } finally {
+    await process_.stop();
+    rmSync(profiles, { recursive: true, force: true });
+  }
+};
+
+const figure = (value: number): number | null => (Number.isFinite(value) ? Math.round(value * 100) / 100 : null);

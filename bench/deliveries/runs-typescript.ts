@@ -1,0 +1,4 @@
+/** The setting that lets a started process run a TypeScript file as it is. */
+export const runsTypeScript = (): { NODE_OPTIONS: string } => ({
+  NODE_OPTIONS: `--import=${import.meta.resolve('tsx')}`,
+});

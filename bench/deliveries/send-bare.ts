@@ -1,0 +1,28 @@
+// A program: the ceiling. Posts the same body over keep-alive connections in so many loops, and nothing else: no queue, no
+// rows, no signature.
+import { Agent, request } from 'node:https';
+import { exampleBody } from './example-body.js';
+
+const { SENDER_URLS = '', SENDER_LOOPS = '1', SENDER_COUNT = '0' } = process.env;
+const urls = SENDER_URLS.split(',').map((url) => new URL(url));
+const agent = new Agent({ keepAlive: true });
+const body = Buffer.from(exampleBody('chk_00000000000000000000000000'));
+const headers = { 'content-type': 'application/json', 'content-length': body.byteLength };
+
+const post = (url: URL): Promise<void> =>
+  new Promise((resolve, reject) => {
+    request(url, { agent, method: 'POST', headers }, (response) => response.resume().once('end', resolve))
+      .once('error', reject)
+      .end(body);
+  });
+
+let left = Number(SENDER_COUNT);
+const loop = async (from: number): Promise<void> => {
+  for (let n = from; left > 0; n += 1) {
+    left -= 1;
+    await post(urls[n % urls.length] as URL);
+  }
+};
+process.once('SIGTERM', () => process.exit(0));
+process.send?.({});
+await Promise.all(Array.from({ length: Number(SENDER_LOOPS) }, (_, n) => loop(n)));
