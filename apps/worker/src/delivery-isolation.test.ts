@@ -91,11 +91,16 @@ test('a worker that is told to stop calls its open attempts off uncounted, and a
   world.workers.shift();
   const [hung] = accounts;
   for (const id of open) {
-    const log = await until('the delivery to end', async () => {
-      const { body } = await world.http(hung?.live_key).get(`/v1/webhook/deliveries/${id}`).expect(200);
-      return body.status !== 'pending' && body;
-    });
+    // Hundreds wait for the same few places, each for up to 30 s until its turn (decision 0012).
+    const log = await until(
+      'the delivery to end',
+      async () => {
+        const { body } = await world.http(hung?.live_key).get(`/v1/webhook/deliveries/${id}`).expect(200);
+        return body.status !== 'pending' && body;
+      },
+      45_000,
+    );
     expect(log).toMatchObject({ status: 'successful', attempts: 1 });
     expect(log.attempts_log).toHaveLength(1);
   }
-}, 60_000);
+}, 90_000);
