@@ -1,7 +1,7 @@
 import type { StoredCheck } from '../check/hashed-check.js';
 import type { NewEvent } from '../event/event-bodies.js';
 import type { MemberState } from '../member-states.js';
-import type { AbandonReason, CheckRequest } from './request.js';
+import type { AbandonReason, CheckRequest, RequestOrigin } from './request.js';
 
 /** A request to be admitted. Ids are UUIDs. */
 export type NewRequest = Pick<
@@ -106,6 +106,7 @@ export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
 export type OverdueRequest = {
   id: string;
   test: boolean;
+  origin: RequestOrigin;
   memberState: MemberState;
   pending: boolean;
   answered: boolean;
