@@ -22,6 +22,7 @@ export * from './request/malformed-answer.js';
 export * from './request/plan-retry.js';
 export * from './request/policy.js';
 export * from './request/ports.js';
+export * from './request/replay-of.js';
 export * from './request/request.js';
 export * from './request/request-check.js';
 export * from './request/sandbox-numbers.js';

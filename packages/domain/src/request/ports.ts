@@ -35,6 +35,12 @@ export type BoundKey = {
 /** An HTTP answer, kept to be replayed byte for byte. */
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: Uint8Array };
 
+/**
+ * An Idempotency-Key with its answer, for work that is done within one transaction: key, work and answer are committed
+ * together, so that such a key is never bound without the answer to replay.
+ */
+export type AnswerToBind = { key: string; fingerprint: Uint8Array; expiredBefore: Date; answer: StoredAnswer };
+
 export type Admission = {
   request: NewRequest;
   /** The unit to reserve; null for test keys. */
