@@ -3,6 +3,7 @@ import {
   beginAsk,
   endRequest,
   findRequest,
+  findRunningWatch,
   markAsking,
   recordMinutes,
   settleRequest,
@@ -28,6 +29,7 @@ import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
 import { createPacing } from './pacing.js';
 import { askUpstream } from './processors/ask-upstream.js';
 import { keepAnswer } from './processors/keep-answer.js';
+import { observeWatch } from './processors/observe-watch.js';
 import { recordCheck } from './processors/record-check.js';
 import { settleCheck } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
@@ -80,6 +82,7 @@ export const composeChecks = (foundation: Foundation, cutAsks: AbortSignal): Sto
   const record = recordCheck({
     hashCheck,
     newSalt,
+    observeWatch: observeWatch({ findRunningWatch: findRunningWatch(db) }),
     settleRequest: settleRequest(db),
     enqueueDelivery: tell,
     hint,

@@ -12,10 +12,12 @@ import {
 } from '@vat/domain';
 import type { RequestJob } from '@vat/queues';
 import type { Logger } from '@vat/runtime';
+import type { observeWatch } from './observe-watch.js';
 
 export type RecordCheckDeps = {
   hashCheck: HashCheck;
   newSalt: () => string;
+  observeWatch: ReturnType<typeof observeWatch>;
   settleRequest: (settlement: Settlement) => Promise<Settled>;
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   hint: (job: RequestJob) => Promise<void>;
@@ -34,7 +36,7 @@ export type CheckToRecord = {
 
 /** Makes the check and records it with everything it causes, in one transaction, once. Tells who waits; null when too late. */
 export const recordCheck =
-  ({ hashCheck, newSalt, settleRequest, enqueueDelivery, hint, now, log }: RecordCheckDeps) =>
+  ({ hashCheck, newSalt, observeWatch, settleRequest, enqueueDelivery, hint, now, log }: RecordCheckDeps) =>
   async ({ job, request, answer, exchanges, ask }: CheckToRecord): Promise<Settled> => {
     const id = newUuid();
     const at = now();
@@ -56,12 +58,13 @@ export const recordCheck =
       ask,
       event: { id: newUuid(), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
       deliveryId: newUuid(),
+      watch: request.origin === 'watch' ? await observeWatch({ id, request, answer, now: at }) : undefined,
       now: at,
     });
     if (settled)
       log.debug('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
     await hint(job);
-    if (settled?.deliveryId)
-      await enqueueDelivery({ id: settled.deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });
+    for (const deliveryId of settled?.deliveryIds ?? [])
+      await enqueueDelivery({ id: deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });
     return settled;
   };

@@ -2,10 +2,12 @@ import type { EndedAs, EndRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { tellAccount } from '../event-sql.js';
 import { Prisma } from '../generated/client.js';
+import { releaseWatch } from '../watch/record-watch-sql.js';
 
 /**
- * Ends a request without a check: releases its reservation, and writes check.failed if its caller was answered 202. A
- * waiting request is withdrawn and its Idempotency-Key freed, since its caller gets an error and errors are not kept.
+ * Ends a request without a check: releases its reservation and the watch whose run it was, and writes check.failed if its
+ * caller was answered 202. A waiting request is withdrawn and its Idempotency-Key freed, since its caller gets an error and
+ * errors are not kept.
  * `null` when it had already ended or its answer had arrived.
  */
 export const endRequest =
@@ -22,7 +24,7 @@ export const endRequest =
         WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
       ), unbound AS (
         DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id AND gone.accepted_at IS NULL
-      ), ${tellAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
+      ), ${releaseWatch()}, ${tellAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
       SELECT state, (SELECT id FROM sent) AS delivery_id FROM gone`;
     return row ? { state: row.state, deliveryId: row.delivery_id } : null;
   };
