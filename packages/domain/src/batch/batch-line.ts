@@ -15,3 +15,12 @@ export type BatchLine = {
   checkId: string | null;
   error: LineError | null;
 };
+
+/** What the results file says of a line: its cells as they came, and what became of it. `check.bytes`: the hashed body. */
+export type ResultLine = {
+  id: string;
+  cells: string[];
+  vatNumber: string | null;
+  error: LineError | null;
+  check: { id: string; bytes: Uint8Array } | null;
+};

@@ -5,10 +5,6 @@ export const MAX_ACTIVE_BATCHES = 5;
 export const BATCH_STATUSES = ['queued', 'running', 'completed'] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
-/** `done` lines have a check, `failed` ones an error. */
-export const LINE_STATUSES = ['queued', 'done', 'failed'] as const;
-export type LineStatus = (typeof LINE_STATUSES)[number];
-
 /** How many lines have a check (`done`, of these `valid` and `invalid`) and how many an error (`failed`). */
 export type BatchCounts = { done: number; failed: number; valid: number; invalid: number };
 

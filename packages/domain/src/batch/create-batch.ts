@@ -9,6 +9,7 @@ import { IDEMPOTENCY_KEPT_MS } from '../request/request-check.js';
 import { type Batch, MAX_ACTIVE_BATCHES } from './batch.js';
 import { planBatch } from './plan-batch.js';
 import type { BatchRow, FeedLane, InsertBatch } from './ports.js';
+import { storableText } from './storable-text.js';
 
 /** An upload whose file has been read. */
 export type BatchUpload = {
@@ -71,7 +72,7 @@ export const createBatch =
       label: upload.label,
       fileName: upload.fileName,
       requester,
-      header: upload.header,
+      header: upload.header?.map(storableText) ?? null,
       ...plan,
       quota: { period, limit: caller.quota },
       overQuota: {

@@ -4,6 +4,7 @@ import { malformedAnswer } from '../request/malformed-answer.js';
 import { openingEntry } from '../request/opening-entry.js';
 import { planLine } from './plan-line.js';
 import type { BatchRow, NewBatchRequest, NewLine } from './ports.js';
+import { storableText } from './storable-text.js';
 
 export type BatchToPlan = {
   rows: readonly BatchRow[];
@@ -11,9 +12,6 @@ export type BatchToPlan = {
   requester: string | null;
   at: Date;
 };
-
-/** What Postgres keeps in no text: U+0000 and lone surrogates. */
-const storable = (cell: string): string => cell.replaceAll('\0', '').toWellFormed();
 
 /** Rows planned between two breaths: about ten milliseconds. */
 const SLICE = 200;
@@ -32,14 +30,14 @@ export const planBatch = async (
   for (const [n, row] of rows.entries()) {
     if (n > 0 && n % SLICE === 0) await breathe();
     const planned = planLine(row, requester);
-    const input = storable(atTheEdge(row.candidate));
+    const input = storableText(atTheEdge(row.candidate));
     const line = {
       id: newUuid(),
       line: row.line,
       input,
       vatNumber: planned.read?.vatNumber ?? null,
       reference: planned.reference,
-      cells: row.cells.map(storable),
+      cells: row.cells.map(storableText),
     };
     if (planned.error !== null) {
       lines.push({ ...line, requestId: null, error: planned.error });
