@@ -20,6 +20,7 @@ import {
   type MaintenanceTask,
   maintenanceQueue,
   upstreamQueue,
+  watchesQueue,
 } from '@vat/queues';
 import { type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
@@ -85,12 +86,23 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     });
   }
 
+  const intervals: Record<MaintenanceTask, number> = {
+    sweep: settings.SWEEP_EVERY,
+    expire: HOUR_MS,
+    audit: settings.AUDIT_EVERY,
+  };
+  const schedule = Object.entries(intervals).map(([task, everyMs]) => ({
+    queue: maintenanceQueue,
+    id: task,
+    payload: { task },
+    everyMs,
+  }));
   const primed = keepRedisPrimed({
     connection: producerRedis,
     producer,
     prefix: settings.REDIS_PREFIX,
-    capped: MEMBER_STATES.map(upstreamQueue),
-    schedule: { sweep: settings.SWEEP_EVERY, expire: HOUR_MS, audit: settings.AUDIT_EVERY },
+    capped: [...MEMBER_STATES.map(upstreamQueue), watchesQueue],
+    schedule: [...schedule, { queue: watchesQueue, id: 'due', payload: {}, everyMs: settings.WATCHES_EVERY }],
     onLoss: () => sweep({ everything: true }),
     onError: warnSparingly(log, 'Redis could not be primed; tried again.', REPEAT_WARNING_MS, now),
   });

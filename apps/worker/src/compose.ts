@@ -1,6 +1,7 @@
 import type { Logger, Stoppable } from '@vat/runtime';
 import { composeChecks } from './compose-checks.js';
 import { composeMaintenance } from './compose-maintenance.js';
+import { composeWatches } from './compose-watches.js';
 import { composeWebhooks } from './compose-webhooks.js';
 import { createFoundation } from './foundation.js';
 import { rolesOf, statesOf, type WorkerSettings } from './settings.js';
@@ -15,6 +16,7 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   const parts: Stoppable[] = [...servers];
   if (roles.includes('checks')) parts.push(...composeChecks(foundation, cutAsks));
   if (roles.includes('webhooks')) parts.push(...composeWebhooks(foundation, cutAsks));
+  if (roles.includes('watches')) composeWatches(foundation, stopping);
   parts.push(...composeMaintenance(foundation, roles), foundation.joinFleet(), serving);
   return { parts, ready, metrics, roles, states };
 };

@@ -6,6 +6,7 @@ export * from './enqueue-overdue.js';
 export * from './hints.js';
 export * from './job-catalogue.js';
 export * from './keep-redis-primed.js';
+export * from './priority-class-of.js';
 export * from './rate-limit.js';
 export * from './share-endpoints.js';
 export * from './share-fleet.js';

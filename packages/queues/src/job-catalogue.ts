@@ -75,6 +75,15 @@ export const deliveryQueueOf = (attempt: number) => (attempt === 1 ? DELIVERY_QU
 export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19, watch: 1 << 20 } as const;
 export type PriorityClass = keyof typeof PRIORITIES;
 
+/** Starts the runs of the watches that are due; one job for all of them. */
+export const watchesQueue = {
+  name: '{watches}',
+  payload: z.object({}),
+  jobId: () => 'watches-due',
+  fleetConcurrency: 1,
+  processConcurrency: 1,
+} satisfies QueueDefinition<Record<string, never>>;
+
 /** Work of the operators: sweeps, expiry, reconciliation. */
 export const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'audit']) });
 export type MaintenanceJob = z.infer<typeof maintenanceJob>;

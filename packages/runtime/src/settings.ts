@@ -82,6 +82,7 @@ export const SETTINGS = {
     .min(1)
     .default(10)
     .describe('Ours. Calls of one key admitted in any second, over all API processes.'),
+  WATCHES_EVERY: duration().prefault('5s').describe('Ours. How often the runs of due watches are started.'),
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info').describe('Least severe level that is logged.'),
   METRICS_PORT: port()

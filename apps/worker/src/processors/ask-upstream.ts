@@ -15,7 +15,7 @@ import {
   newUuid,
   type UpstreamPolicy,
 } from '@vat/domain';
-import type { JobHandler, JobResult, RequestJob } from '@vat/queues';
+import { type JobHandler, type JobResult, priorityClassOf, type RequestJob } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
 import type { AskTally } from '../ask-tally.js';
 import type { Pacing } from '../pacing.js';
@@ -121,8 +121,8 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     if (!stored) return nothingToAsk(job);
     if (decision.next.kind === 'refuse')
       return end({ ...request, lastError: decision.lastError }, job, decision.next.reason);
-    const interactive = stored.state === 'waiting' && decision.backgroundRetries === request.backgroundRetries;
-    return { again: stored.dueAt, priority: interactive ? 'interactive' : 'background' };
+    const inBackground = stored.state === 'pending' || decision.backgroundRetries > request.backgroundRetries;
+    return { again: stored.dueAt, priority: priorityClassOf({ origin: request.origin, pending: inBackground }) };
   };
 
   /** Asks while the slot is held; `null` when the ask was cut short by ourselves, which is no attempt. */
