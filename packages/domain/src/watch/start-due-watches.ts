@@ -1,6 +1,7 @@
 import type { OverdueRequest } from '../request/ports.js';
 import { planRun } from './plan-run.js';
 import type { DueWatch, RunStart, StartRun } from './run.js';
+import { toAsk } from './to-ask.js';
 
 export type StartDueWatchesDeps = {
   /** Watches that are due, the longest due first, at most as many a member state as may be under way beside those that are. */
@@ -25,17 +26,6 @@ const LANES = 4;
 
 /** How many runs began, and how many were put off. */
 export type StartedWatches = Record<Exclude<RunStart, 'not_due'>, number>;
-
-/** The request of a run as its job is made: pending, unanswered, due now. */
-const toAsk = (id: string, { memberState }: DueWatch, dueAt: Date): OverdueRequest => ({
-  id,
-  test: false,
-  origin: 'watch',
-  memberState,
-  pending: true,
-  answered: false,
-  dueAt,
-});
 
 /** Starts the runs of the watches that are due, as far as there is room for them. Harmless however often it runs. */
 export const startDueWatches = (deps: StartDueWatchesDeps) => {
