@@ -18,7 +18,7 @@ export type BatchUpload = {
   fileName: string | null;
   /** As the caller wrote it. */
   requester: string | undefined;
-  header: string[] | null;
+  header: readonly string[] | null;
   rows: readonly BatchRow[];
   idempotency: { key: string; fingerprint: Uint8Array } | null;
   /** The 201 of a batch as it stands when it is created; kept with the key, byte for byte. */

@@ -9,7 +9,7 @@ export type BatchRow = {
   /** Line of the file where the row begins, from 1. */
   line: number;
   /** All cells of the row, for the results file. */
-  cells: string[];
+  cells: readonly string[];
   /** The number as it was written. */
   candidate: string;
   country: string | null;
