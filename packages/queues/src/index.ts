@@ -2,6 +2,8 @@ export * from './connect-redis.js';
 export * from './create-producer.js';
 export * from './create-rate-limiter.js';
 export * from './enqueue-deliveries.js';
+export * from './enqueue-feeds.js';
+export * from './enqueue-lines.js';
 export * from './enqueue-overdue.js';
 export * from './hints.js';
 export * from './job-catalogue.js';

@@ -102,8 +102,11 @@ export type Ending = {
   now: Date;
 };
 
-/** `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller waits and is told). */
-export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null };
+/**
+ * `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller waits and is told). `batchId`: of the lines
+ * that failed with it.
+ */
+export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null; batchId: string | null };
 
 /** Port: ends a request without a check; `null` when it had already ended or its answer had arrived. */
 export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
