@@ -1,20 +1,26 @@
 import {
+  auditBatches,
   auditUsage,
+  completeBatches,
   deleteExpiredKeys,
   deleteExpiredSessions,
   deleteMinutes,
+  deleteOldBatches,
   deleteOldDeliveries,
   dueDeliveries,
+  endLostLines,
   endRemovedDeliveries,
   endRequest,
+  lanesToFeed,
   overdueRequests,
   releaseOrphans,
   requestsToAbandon,
 } from '@vat/db';
-import { MEMBER_STATES, periodOf, sweepDeliveries, sweepRequests } from '@vat/domain';
+import { MEMBER_STATES, periodOf, sweepBatches, sweepDeliveries, sweepRequests } from '@vat/domain';
 import {
   enqueueDeliveries,
   enqueueDelivery,
+  enqueueFeeds,
   enqueueOverdue,
   keepRedisPrimed,
   type MaintenanceTask,
@@ -55,8 +61,21 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     enqueue: enqueueDeliveries(producer),
     now,
   });
+  const complete = completeBatches(db);
+  const sweepBatchesOnce = sweepBatches({
+    endLost: endLostLines(db),
+    complete: (at) => complete(null, at),
+    lanesToFeed: lanesToFeed(db),
+    feed: enqueueFeeds(producer),
+    enqueueDelivery: enqueueDelivery(producer),
+    now,
+  });
   const sweep = async (scope: { everything: boolean }): Promise<void> => {
-    const swept = { ...(await sweepRequestsOnce(scope)), ...(await sweepDeliveriesOnce(scope)) };
+    const swept = {
+      ...(await sweepRequestsOnce(scope)),
+      ...(await sweepBatchesOnce()),
+      ...(await sweepDeliveriesOnce(scope)),
+    };
     for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
     if (Object.values(swept).some((n) => n > 0)) log.info('Swept.', { ...swept, ...scope });
   };
@@ -67,6 +86,10 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     for (const { accountId, ...counts } of differences) {
       log.error('The usage counters of an account differ from what they count.', { account_id: accountId, ...counts });
     }
+    const since = new Date(now().getTime() - 2 * settings.AUDIT_EVERY);
+    for (const { batchId, ...counts } of await auditBatches(db)(since, MOST_DIFFERENCES)) {
+      log.error('The counts of a batch differ from its lines.', { batch: batchId, ...counts });
+    }
   };
 
   const tasks: Record<MaintenanceTask, () => Promise<unknown>> = {
@@ -75,6 +98,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
       await deleteExpiredKeys(db)(now());
       await deleteExpiredSessions(db)(now());
       await deleteMinutes(db)(new Date(now().getTime() - MINUTES_KEPT_MS));
+      await deleteOldBatches(db)(new Date(now().getTime() - settings.BATCHES_KEPT));
       await deleteOldDeliveries(db)(new Date(now().getTime() - settings.DELIVERIES_KEPT));
     },
     audit,

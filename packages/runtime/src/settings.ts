@@ -60,6 +60,9 @@ export const SETTINGS = {
   DELIVERIES_KEPT: duration()
     .prefault('2160h')
     .describe('Ours. Ended deliveries and their attempts leave the delivery log after this long.'),
+  BATCHES_KEPT: duration()
+    .prefault('8760h')
+    .describe('Ours. Completed batches and their lines are deleted after this long; their checks stay.'),
   WEBHOOK_ALLOWED_NETWORKS: z
     .string()
     .optional()
