@@ -1,4 +1,4 @@
-import { type Database, makeWatchDue, startRun } from '@vat/db';
+import { type Database, findOrFollowWatch, startRun } from '@vat/db';
 import { publicId, runWatch, uuidOf } from '@vat/domain';
 import { enqueueOverdue } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
@@ -17,7 +17,7 @@ export const watchVerbs = (db: Database, env: NodeJS.ProcessEnv, now: () => Date
       const { BACKGROUND_GIVE_UP_AFTER: giveUpAfterMs } = readSettings(env, ['BACKGROUND_GIVE_UP_AFTER']);
       const run = await withProducer(env, (producer) =>
         runWatch({
-          makeDue: makeWatchDue(db),
+          findOrFollow: findOrFollowWatch(db),
           startRun: startRun(db),
           enqueue: enqueueOverdue(producer),
           giveUpAfterMs,

@@ -8,14 +8,14 @@ import type { Queryable } from '../connect-database.js';
  */
 export const startRun =
   (db: Queryable): StartRun =>
-  async ({ watchId, requestId, entries, now, giveUpAt, quota, nextCheckAt, retryAt }) => {
+  async ({ watchId, requestId, entries, now, giveUpAt, quota, nextCheckAt, retryAt, asIfDue }) => {
     const [row] = await db.$queryRaw<{ started: boolean; disabled: boolean }[]>`
       WITH due AS (
         SELECT w.id, w.account_id, w.input, w.country_code, w.national, w.vat_number, w.requester,
           a.disabled_at IS NOT NULL AS disabled
         FROM watch w JOIN account a ON a.id = w.account_id
         WHERE w.id = ${watchId}::uuid AND w.state = 'active' AND w.request_id IS NULL
-          AND w.next_check_at <= ${now}::timestamptz
+          AND (${asIfDue} OR w.next_check_at <= ${now}::timestamptz)
         FOR UPDATE OF w SKIP LOCKED
       ), reserved AS (
         INSERT INTO usage (account_id, period, used, reserved)

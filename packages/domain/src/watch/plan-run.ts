@@ -22,5 +22,6 @@ export const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunT
     quota: { period: periodOf(now), limit: monthlyQuota(watch) },
     nextCheckAt: nextCheckAt(watch.id, watch.frequency, now),
     retryAt: nextCheckAt(watch.id, 'daily', now),
+    asIfDue: false,
   };
 };

@@ -26,6 +26,8 @@ export type RunToStart = {
   /** When the watch is due again, and when it is if this run must be skipped. */
   nextCheckAt: Date;
   retryAt: Date;
+  /** Whether it is started although the watch is not due yet. */
+  asIfDue: boolean;
 };
 
 /** `not_due`: somebody else was faster, or it was paused or deleted. */
