@@ -37,9 +37,11 @@ import {
   createProducer,
   createRateLimiter,
   enqueueDelivery,
+  enqueueFeeds,
   subscribeHints,
 } from '@vat/queues';
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
+import { composeBatches } from './compose-batches.js';
 import { createApp } from './create-app.js';
 import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
 import { jsonAnswer } from './http/json-answer.js';
@@ -124,6 +126,14 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const createInTurn = oneAtATime();
 
   const addDelivery = enqueueDelivery(producer);
+  const batches = composeBatches({
+    db,
+    feed: enqueueFeeds(producer),
+    enqueueDelivery: addDelivery,
+    onEnqueueFailure: (error) => log.warn('Work of a batch was not enqueued; the sweep will.', errorFields(error)),
+    giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+    now,
+  });
 
   const app = createApp({
     log,
@@ -154,6 +164,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
         log.warn('A delivery was not enqueued; the sweep will.', errorFields(error)),
       ),
     storeAnswer: storeIdempotentAnswer(db),
+    ...batches,
     listWatches: listWatches(db),
     findWatch: findWatch(db),
     listChanges: listChanges(db),
