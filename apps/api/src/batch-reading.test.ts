@@ -48,14 +48,15 @@ const csv = async (id: string, query = ''): Promise<Buffer> => {
   ]);
   return answer.body;
 };
+type Page = { data: Record<string, string>[]; next_cursor: string | null };
 /** A page after the other until there is none, with what happened in between. */
 const pages = async (path: string, between: (page: number) => Promise<unknown> = async () => undefined) => {
   const data: Record<string, string>[] = [];
   let cursor: string | null = null;
   for (let page = 0; page === 0 || cursor !== null; page += 1) {
-    const { body } = await get(`${path}${cursor === null ? '' : `&cursor=${cursor}`}`).expect(200);
-    data.push(...body.data);
-    cursor = body.next_cursor;
+    const answer: { body: Page } = await get(`${path}${cursor === null ? '' : `&cursor=${cursor}`}`).expect(200);
+    data.push(...answer.body.data);
+    cursor = answer.body.next_cursor;
     await between(page);
   }
   return data;
