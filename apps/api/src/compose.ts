@@ -123,7 +123,8 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const accept = acceptRequest(db);
   const acceptInTurn = oneAtATime();
   const create = createWatch(db);
-  const createInTurn = oneAtATime();
+  const change = changeWatch(db);
+  const watchInTurn = oneAtATime();
 
   const addDelivery = enqueueDelivery(producer);
   const batches = composeBatches({
@@ -168,11 +169,11 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     listWatches: listWatches(db),
     findWatch: findWatch(db),
     listChanges: listChanges(db),
-    changeWatch: changeWatch(db),
+    changeWatch: (id, accountId, amend) => watchInTurn(accountId, () => change(id, accountId, amend)),
     deleteWatch: deleteWatch(db),
     requestWatch: requestWatch({
       findKey: findIdempotencyKey(db),
-      create: (watch, ...rest) => createInTurn(watch.accountId, () => create(watch, ...rest)),
+      create: (watch, ...rest) => watchInTurn(watch.accountId, () => create(watch, ...rest)),
       answerOf: (watch) =>
         jsonAnswer(201, presentWatch(watch), { Location: `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}` }),
       now,
