@@ -116,7 +116,7 @@ test('kill -9 of workers in the middle of runs loses no change, tells none twice
   }
   await until('every run to end', async () => (await who.used()) === 2 * WATCHES, ENDED_WITHIN_MS);
   expect(await who.books()).toEqual(ALL_TOLD_ONCE);
-  process.stderr.write(`watches: ${WATCHES} runs with ${KILLS} kills of workers: every change once\n`);
+  process.stdout.write(`watches: ${WATCHES} runs with ${KILLS} kills of workers: every change once\n`);
 }, 1_200_000);
 
 test('a loss of Redis in the middle of runs loses no change, and the runs that follow begin by themselves', async () => {
