@@ -35,6 +35,7 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
     slowShare: SLOW_ENDPOINT_SHARE,
     slowAfterMs: SLOW_AFTER_MS,
     holdMs: leaseMs,
+    wake: (lane, jobId) => producer.promote(DELIVERY_QUEUES[lane], jobId),
   });
 
   // One of each for both lanes: what comes at the same time shares a statement.
