@@ -231,6 +231,24 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
   expect(who.receiver.arrivals).toHaveLength(1);
 }, 30_000);
 
+test('first attempts that wait for a place longer than the sweep is patient are made once, by the job they had', async () => {
+  const who = await told((response) => void setTimeout(() => response.writeHead(204).end(), 900));
+  const ids = await Promise.all(Array.from({ length: 12 }, () => sendTest(who)));
+  await until('the places to be taken', () => who.receiver.mostOpen() === 4);
+  await world.sql(
+    `UPDATE delivery SET next_attempt_at = next_attempt_at - interval '1 minute'
+     WHERE account_id = $1 AND state = 'pending' AND leased_until IS NULL`,
+    [uuidOfAccount(who)],
+  );
+  // Works as the timed sweep does, and reports how many rows it found overdue.
+  expect((await world.admin('reconcile')).deliveries).toBeGreaterThanOrEqual(4);
+  const firsts = new Set(ids.map((id) => `${world.name}:{deliveries-retry}:${uuidOf('delivery', id)}-1`));
+  expect((await redis.keys()).filter((key) => firsts.has(key))).toEqual([]);
+  for (const id of ids) expect(await ended(who, id)).toMatchObject({ status: 'successful', attempts: 1 });
+  const arrived = who.receiver.arrivals.map(({ headers }) => headers['x-service-delivery']);
+  expect(arrived.toSorted()).toEqual(ids.toSorted());
+}, 30_000);
+
 test('a delivery whose worker is killed in the middle of an attempt is made by another', async () => {
   const who = await told(() => undefined);
   const [worker] = world.workers;
