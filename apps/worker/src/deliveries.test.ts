@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { connectDatabase, type Database, removeWebhook, sendTestEvent } from '@vat/db';
 import { newUuid, publicId, uuidOf, webhookTestBody } from '@vat/domain';
 import { VerificationError, verify } from '@vat/receiver';
@@ -159,6 +160,22 @@ test('a redirect, a time-out and a broken connection are failures like any other
   ]);
   expect(who.receiver.arrivals).toHaveLength(4);
 }, 30_000);
+
+test('a 2xx ends the delivery from its head on, even if its body stalls past the deadline or breaks off', async () => {
+  for (const [name, spoil] of [
+    ['TIMEOUT', () => undefined],
+    ['CONNECTION_RESET', (response: ServerResponse) => void response.socket?.end()],
+  ] as const) {
+    const who = await told((response) => {
+      response.writeHead(200, { 'content-length': 10 }).write('half');
+      spoil(response);
+    });
+    const log = await ended(who, await sendTest(who));
+    expect(log).toMatchObject({ status: 'successful', attempts: 1, last_attempt: { status_code: 200 } });
+    expect(log.attempts_log).toMatchObject([{ status_code: 200, error: expect.stringMatching(`^${name}: `) }]);
+    expect(who.receiver.arrivals).toHaveLength(1);
+  }
+});
 
 test('an endpoint that may not be called is an attempt whose error names the rule', async () => {
   const who = await told();

@@ -102,8 +102,9 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
     }
     metrics.deliveryWaits.observe({ lane }, Math.max(0, (at.getTime() - dueAt.getTime()) / 1_000));
     const attempted = await attemptOnce(job, claim.attempt, endpoint);
-    if (deps.cutAttempts.aborted && attempted.error?.startsWith('ABORTED')) {
-      // Called off by ourselves, which is no attempt.
+    const calledOff = deps.cutAttempts.aborted && attempted.error?.startsWith('ABORTED');
+    if (calledOff && !attemptSucceeded(attempted)) {
+      // By ourselves, which is no attempt.
       await deps.release(job.delivery_id, job.attempt);
       return { result: { again: now() }, durationMs: null, comesBack: true };
     }
