@@ -38,7 +38,7 @@ end
 `;
 
 /**
- * Takes a place, if there is one: {1, 0, jobs to wake}, {0, wait, jobs to wake} or, in the lane of first attempts, {2, 0, {}}
+ * Takes a place, if there is one: {1, how many wait, jobs to wake}, {0, wait, {}} or, in the lane of first attempts, {2, 0, {}}
  * when the endpoint is slow. A job that comes again after its worker died takes its own place over.
  *
  * The wait is the net under lost calls, so it is long, and longer the more there are: a thousand dead endpoints with all
@@ -53,7 +53,7 @@ if slow and ARGV[7] == 'first' then return {2, 0, {}} end
 if free(slow) > 0 then
   redis.call('ZADD', flights, string.format('%.0f', now + hold), job)
   redis.call('PEXPIRE', flights, hold)
-  return {1, 0, callNext()}
+  return {1, redis.call('ZCARD', parked), callNext()}
 end
 return {0, math.min(600000, 30000 + 10000 * redis.call('ZCARD', parked)), {}}`;
 

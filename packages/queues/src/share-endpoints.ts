@@ -23,16 +23,20 @@ export type PlaceUse = { durationMs: number | null; comesBack: boolean };
 
 /**
  * `taken`: give it back, and wait for that, so that whoever is next is called before this process may end; never rejects.
+ * `contended`: others wait for the endpoint.
  * `full`: put the job off by `waitMs`, then park it: it is woken when its turn comes. `slow`: not in this lane: the
  * endpoint belongs to the retries until it answers quickly again.
  */
 export type EndpointPlace =
-  | { kind: 'taken'; release: (use: PlaceUse) => Promise<void> }
+  | { kind: 'taken'; contended: boolean; release: (use: PlaceUse) => Promise<void> }
   | { kind: 'full'; waitMs: number; park: () => Promise<void> }
   | { kind: 'slow' };
 
 /** Takes a place among the attempts in flight of an endpoint, for a job of a lane. Throws while Redis is away. */
 export type TakePlace = (endpoint: string, jobId: string, lane: DeliveryLane) => Promise<EndpointPlace>;
+
+/** What became of it, how long to wait or how many do, and jobs to wake. */
+type TakeReply = [kind: number, figure: number, called: string[]];
 
 const LANES: readonly DeliveryLane[] = ['first', 'retry'];
 
@@ -67,16 +71,12 @@ export const shareEndpoints = (options: EndpointSharesOptions): TakePlace => {
     const tag = `${prefix}:{endpoint-${endpoint}}`;
     const keys = [`${tag}:flights`, `${tag}:pace`, `${tag}:parked`, `${tag}:called`];
     const member = `${jobId}|${lane}`;
-    const [kind, waitMs, called] = (await run.take(keys, [...limits, jobId, member, lane])) as [
-      number,
-      number,
-      string[],
-    ];
+    const [kind, figure, called] = (await run.take(keys, [...limits, jobId, member, lane])) as TakeReply;
     if (called.length > 0) await call(called);
     if (kind === 2) return { kind: 'slow' };
     if (kind === 0) {
       const park = async () => call((await run.park(keys, [...limits, jobId, member])) as string[]);
-      return { kind: 'full', waitMs, park };
+      return { kind: 'full', waitMs: figure, park };
     }
     const release = async ({ durationMs, comesBack }: PlaceUse): Promise<void> => {
       const use = [durationMs === null ? '' : String(durationMs), comesBack ? 'yes' : 'no'];
@@ -86,6 +86,6 @@ export const shareEndpoints = (options: EndpointSharesOptions): TakePlace => {
         () => undefined,
       );
     };
-    return { kind: 'taken', release };
+    return { kind: 'taken', contended: figure > 0, release };
   };
 };
