@@ -249,8 +249,8 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
 }, 30_000);
 
 test('first attempts that wait for a place longer than the sweep is patient are made once, by the job they had', async () => {
-  const who = await told((response) => void setTimeout(() => response.writeHead(204).end(), 900));
-  const ids = await Promise.all(Array.from({ length: 12 }, () => sendTest(who)));
+  const who = await told((response) => void setTimeout(() => response.writeHead(204).end(), 300));
+  const ids = await Promise.all(Array.from({ length: 60 }, () => sendTest(who)));
   await until('the places to be taken', () => who.receiver.mostOpen() === 4);
   await world.sql(
     `UPDATE delivery SET next_attempt_at = next_attempt_at - interval '1 minute'
