@@ -160,6 +160,18 @@ test('a line that is never answered is given up in time, and the others are not 
   ]);
 }, 30_000);
 
+test('malformed lines get their checks at once, while the others wait for an upstream that is down', async () => {
+  await world.vies.state('FR', { answer: DOWN });
+  const account = await insertAccount(world);
+  const malformed = Array.from({ length: 300 }, (_, n) => `FR${n}`);
+  const id = await upload([...Array.from({ length: 30 }, (_, n) => numberOf('FR', n)), ...malformed], account);
+  await until('the malformed lines to be done', async () => (await batchOf(id, account)).done === 300);
+  expect(await batchOf(id, account)).toMatchObject({ status: 'running', done: 300, failed: 0, invalid: 300 });
+  expect(await usageOf(account)).toMatchObject({ used: 0, reserved: 30 });
+  await world.vies.state('FR', { answer: null });
+  expect(await completed(id, account)).toMatchObject({ done: 330, valid: 30, invalid: 300 });
+}, 30_000);
+
 test('a quota of three leaves the last two of five lines without a check', async () => {
   const account = await world.newAccount({ quota: '3' });
   const numbers = Array.from({ length: 5 }, (_, n) => numberOf('HU', n));
