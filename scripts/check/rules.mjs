@@ -87,6 +87,11 @@ export const KEEPERS = [
     rooms: ['apps/api'],
     why: 'only the api app serves HTTP through Express',
   },
+  {
+    modules: ['pkijs', 'asn1js'],
+    rooms: ['packages/evidence'],
+    why: 'only evidence takes time-stamps and certificates apart',
+  },
   { modules: ['winston', 'winston/*'], rooms: ['packages/runtime'], why: 'only runtime knows how lines are logged' },
 ];
 
