@@ -51,6 +51,9 @@ describe('createTimestamper', () => {
       kept(createTimestamper({ url, development: noDevelopment, now, trustedRoots })).stamp(DIGEST);
     expect(await refusal(stampWith([stranger.root]))).toBe('wrong_chain');
     expect(await refusal(stampWith([stranger.root, identity.root]))).toBe('none');
+    expect(await refusal(stampWith([`both:\n${stranger.root}\n${identity.root}`]))).toBe('none');
+    for (const root of ['', 'no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'])
+      expect(() => createTimestamper({ url, development: noDevelopment, now, trustedRoots: [root] })).toThrow();
   });
 
   it('stamps through its own authority where there is no address, opened once', async () => {

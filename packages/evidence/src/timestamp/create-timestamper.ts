@@ -1,6 +1,7 @@
 import { createCircuit } from './create-circuit.js';
 import type { DevelopmentAuthority } from './create-development-authority.js';
 import { createQuerySender, type QuerySender } from './create-query-sender.js';
+import { readTrustedRoots } from './read-trusted-roots.js';
 import { type RequestTimestamp, requestTimestamp } from './request-timestamp.js';
 
 type TimestamperOptions = {
@@ -34,7 +35,7 @@ const inProcess = (open: () => Promise<DevelopmentAuthority>): QuerySender => {
 
 /**
  * Stamps through the authority at `url`, or through the project's own where there is none; the answers of both are
- * verified alike. When to try again is `TIMESTAMP_RETRY_DELAYS_MS`.
+ * verified alike. When to try again is `TIMESTAMP_RETRY_DELAYS_MS`. Throws when a trusted root is no certificate.
  */
 export const createTimestamper = ({
   url,
@@ -44,6 +45,8 @@ export const createTimestamper = ({
   deadlineMs = 10_000,
   circuit: { failures, restMs } = { failures: 5, restMs: 60_000 },
 }: TimestamperOptions): Timestamper => {
+  // Now and not at the first stamp, when nobody reads the log of the start any more.
+  if (url !== null) readTrustedRoots(trustedRoots ?? []);
   const { send, close } = url === null ? inProcess(development) : createQuerySender({ url, deadlineMs });
   // The development authority has a root of its own, which nobody sets.
   const request = requestTimestamp({ send, now, trustedRoots: url === null ? [] : trustedRoots });

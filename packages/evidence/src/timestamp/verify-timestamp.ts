@@ -5,15 +5,16 @@ import { judgePurpose } from './judge-purpose.js';
 import { judgeSignature } from './judge-signature.js';
 import { OID } from './object-identifiers.js';
 import { hexOf } from './read-block.js';
-import { type ReadCertificate, readCertificate } from './read-certificate.js';
+import type { ReadCertificate } from './read-certificate.js';
 import { readResponse } from './read-response.js';
+import { readTrustedRoots } from './read-trusted-roots.js';
 import type { Timestamp } from './timestamp.js';
 import { TimestampRefused } from './timestamp-refused.js';
 
 type VerifyTimestamp = InfoExpectation & {
   /** A whole TimeStampResp. */
   tokenBytes: Uint8Array;
-  /** PEM. The signer's certificate has to lead to one of them; where there are none, its own chain has to hold. */
+  /** PEM, one or more in each. The signer's certificate has to lead to one; where there are none, its own chain has to hold. */
   trustedRoots?: readonly string[] | undefined;
 };
 
@@ -40,7 +41,7 @@ const readable = <T>(judge: () => T): T => {
  * where a trusted root is no certificate. Revocation is not asked: a token is verified years later, without a network.
  */
 export const verifyTimestamp = ({ tokenBytes, trustedRoots = [], ...expected }: VerifyTimestamp): Timestamp => {
-  const roots = trustedRoots.map((pem) => readCertificate(pem));
+  const roots = readTrustedRoots(trustedRoots);
   return readable(() => {
     const response = readResponse(tokenBytes);
     const accuracyMs = judgeInfo(response.info, expected);
