@@ -23,7 +23,7 @@ import time
 
 SUMS, SUMS_STAMP = 'SHA256SUMS', 'SHA256SUMS.tsr'
 ROOTS, INTERMEDIATES = 'certs/tsa-roots.pem', 'certs/tsa-intermediates.pem'
-SHOWN = 25
+SHOWN = 40
 TREE = 'rfc9162-sha256'
 ANCHOR_KEYS = {'v', 'seq', 'alg', 'closed_at', 'tree_size', 'root', 'prev_anchor_hash'}
 COMMON_NAME = b'\x06\x03\x55\x04\x03'
@@ -241,7 +241,8 @@ def check_stamp(stamp, stamped, roots):
         imprint, moment, seconds, names, development = parse_stamp(read(stamp))
         if imprint != sha256(read(stamped)):
             return '%s is over other bytes than those of %s' % (stamp, stamped), None, None, False
-        command = ['openssl', 'ts', '-verify', '-data', stamped, '-in', stamp, '-CAfile', roots, '-attime', str(seconds)]
+        command = ['openssl', 'ts', '-verify', '-data', stamped, '-in', stamp, '-CAfile', roots]
+        command += ['-attime', str(seconds)]
         if os.path.isfile(INTERMEDIATES) and b'BEGIN CERTIFICATE' in read(INTERMEDIATES):
             command += ['-untrusted', INTERMEDIATES]
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)

@@ -57,9 +57,8 @@ export type DossierWatchChange = {
 
 /**
  * What goes into a dossier. Each part is read once, in the order of this type, as fast as the reader takes it, and is
- * told to `return()` when the reader goes away. The order of the items is the order in the dossier, so it has to be a
- * stable one: checks by id, anchors by `seq` rising (best without gaps: a gap interrupts the chain), the others by id
- * or time.
+ * told to `return()` when the reader goes away. Checks and requests come with rising ids, anchors with rising `seq` (best
+ * without gaps: a gap interrupts the chain), changes in any stable order; writing fails otherwise.
  */
 export type DossierSource = {
   checks: AsyncIterable<DossierCheck>;

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import type { RunTool } from './auditor-tools.fixture.js';
 
 /** A time-stamping authority made with openssl alone, so that our own code does not vouch for itself. */
 export type TestAuthority = {
@@ -20,6 +17,10 @@ const CA = 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRL
 const UNIT =
   'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=critical,timeStamping\n' +
   'subjectKeyIdentifier=hash\n';
+/** Kinds of keys that authorities sign with. */
+export const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
+export const RSA = ['-newkey', 'rsa:2048'];
+
 const configuration = (policy: string) => `[tsa]
 default_tsa = t
 [t]
@@ -37,13 +38,30 @@ ess_cert_id_alg = sha256
 `;
 
 /** Makes an authority whose certificates are called after `name`; `policy` goes into its tokens. */
-export const makeTestAuthority = async (name: string, policy = '1.3.6.1.4.1.99999.1.1'): Promise<TestAuthority> => {
+export const makeTestAuthority = async (
+  run: RunTool,
+  name: string,
+  { policy = '1.3.6.1.4.1.99999.1.1', key = EC }: { policy?: string; key?: readonly string[] } = {},
+): Promise<TestAuthority> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'vat-tsa-'));
-  const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
+  const openssl = async (...args: string[]) => {
+    const { code, output } = await run('openssl', args, folder);
+    if (code !== 0) throw new Error(`openssl ${args.join(' ')}: ${output}`);
+  };
   const issue = async (what: string, issuer: string, extensions: string) => {
     await writeFile(path.join(folder, `${what}.ext`), extensions);
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${what}.key`];
-    await openssl('req', '-new', ...key, '-subj', `/C=EU/O=Tests/CN=${name} ${what}`, '-out', `${what}.csr`);
+    await openssl(
+      'req',
+      '-new',
+      ...key,
+      '-nodes',
+      '-keyout',
+      `${what}.key`,
+      '-subj',
+      `/C=EU/O=Tests/CN=${name} ${what}`,
+      '-out',
+      `${what}.csr`,
+    );
     const signing = issuer === what ? ['-signkey', `${what}.key`] : ['-CA', `${issuer}.pem`, '-CAkey', `${issuer}.key`];
     const serial = issuer === what ? [] : ['-CAcreateserial'];
     const file = ['-in', `${what}.csr`, '-extfile', `${what}.ext`, '-out', `${what}.pem`];
