@@ -13,6 +13,7 @@ export * from './delivery/plan-delivery.js';
 export * from './delivery/sweep-deliveries.js';
 export * from './errors.js';
 export * from './event/event-bodies.js';
+export * from './evidence/ports.js';
 export * from './ids.js';
 export * from './member-states.js';
 export * from './request/await-end.js';

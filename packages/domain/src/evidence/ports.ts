@@ -1,0 +1,130 @@
+/** What is time-stamped: a check's hashed bytes, or an anchor's JCS form. The subject's id is that of its row. */
+export type StampKind = 'check' | 'anchor';
+
+/** What a verified token says. Source: RFC 3161 §2.4.2. */
+export type StampFacts = {
+  /** When the authority says it saw the digest. */
+  genTime: Date;
+  /** How far `genTime` may be off; null when the authority does not say. */
+  accuracyMs: number | null;
+  /** Lower-case hex of whole bytes. */
+  serial: string;
+  /** The policy's object identifier. */
+  policy: string;
+  /** The name in the signer's certificate; the development authority's has "development" in it. */
+  authority: string;
+  /** True for a token of the service's own authority, which proves nothing to anybody else. */
+  development: boolean;
+};
+
+/** A time-stamp that was asked for. `facts` is set exactly when it is there; the token itself is read by itself. */
+export type Stamp = {
+  subjectId: string;
+  kind: StampKind;
+  /** Null for anchors, which are the whole service's. */
+  accountId: string | null;
+  requestedAt: Date;
+  /** Tries so far; also the version of the row for the conditional update. */
+  attempts: number;
+  /** Set exactly while it is pending. */
+  nextAttemptAt: Date | null;
+  lastError: string | null;
+  facts: StampFacts | null;
+};
+
+/** A stamp that has to be had. `digest`: the 32 bytes to stamp. */
+export type PendingStamp = Pick<Stamp, 'subjectId' | 'kind' | 'requestedAt' | 'attempts'> & { digest: Uint8Array };
+
+/** A stamp whose next try is to be made. */
+export type DueStamp = { subjectId: string; dueAt: Date };
+
+/** A position in the list of due stamps. */
+export type StampCursor = DueStamp;
+
+/** What a try made of a pending stamp. `token`: the authority's whole answer (TimeStampResp, DER), byte for byte. */
+export type StampOutcome =
+  | { kind: 'stamped'; token: Uint8Array; facts: StampFacts }
+  /** `counts`: false when nobody was asked (the circuit is open). */
+  | { kind: 'failed'; error: string; counts: boolean; nextAttemptAt: Date };
+
+/**
+ * Port: asks for the time-stamp of an account's own live check, at most once a check: the row, which is there from now on.
+ * `null` when the account has no such check, or it is a test check.
+ */
+export type RequestStamp = (
+  checkId: string,
+  accountId: string,
+  now: Date,
+) => Promise<(Stamp & { created: boolean }) | null>;
+
+/** Port: the stamp of an account's check; `null` when none was asked for or the check is not the account's. */
+export type FindCheckStamp = (checkId: string, accountId: string) => Promise<Stamp | null>;
+
+/** Port: the token of a stamp that is there, byte for byte. `accountId` null: of an anchor. */
+export type FindToken = (subjectId: string, accountId: string | null) => Promise<Uint8Array | null>;
+
+/** Port: what is to be stamped; `null` when there is no such row or it is stamped already. */
+export type FindPendingStamp = (subjectId: string) => Promise<PendingStamp | null>;
+
+/** Port: writes what a try made of a stamp, if it is where it was read (`attempts`); false when somebody else was faster. */
+export type RecordStamp = (
+  stamp: Pick<PendingStamp, 'subjectId' | 'attempts'>,
+  outcome: StampOutcome,
+) => Promise<boolean>;
+
+/** A closed anchor. Source: contract part 2 §7. */
+export type StoredAnchor = {
+  id: string;
+  /** 1 for the first, without gaps. */
+  seq: number;
+  closedAt: Date;
+  treeSize: number;
+  /** 32 bytes each. */
+  root: Uint8Array;
+  prevAnchorHash: Uint8Array;
+  /** SHA-256 of `body`. */
+  hash: Uint8Array;
+  /** The JCS form of its seven keys: what is hashed, chained and stamped. */
+  body: Uint8Array;
+  stamp: StampFacts | null;
+};
+
+/** Port: one anchor; `null` when there is none. */
+export type FindAnchor = (id: string) => Promise<StoredAnchor | null>;
+
+/** Port: anchors with a lower `seq` (null: from the newest), newest first. */
+export type ListAnchors = (beforeSeq: number | null, limit: number) => Promise<StoredAnchor[]>;
+
+/** Where a check's leaf lies. `hash`: the leaf's data, which is the check's hash (32 bytes). */
+export type AnchoredLeaf = {
+  checkId: string;
+  anchorId: string;
+  seq: number;
+  leafIndex: number;
+  treeSize: number;
+  hash: Uint8Array;
+};
+
+/** Port: the leaves of those of the checks that are anchored, in no order. */
+export type FindLeaves = (checkIds: readonly string[]) => Promise<AnchoredLeaf[]>;
+
+/** One block of a stored level of an anchor's tree: level 0 holds the leaves' data. */
+export type BlockPlace = { seq: number; level: number; place: number };
+
+/** Port: the block's hashes, 32 bytes each, end to end; shorter at the right edge of a level. */
+export type ReadBlock = (block: BlockPlace) => Promise<Uint8Array>;
+
+/** A check's place in an anchor. `path`: the hashes (32 bytes each) of its RFC 9162 inclusion proof, leaf upwards. */
+export type AnchorProof = Omit<AnchoredLeaf, 'checkId' | 'hash'> & { path: Uint8Array[] };
+
+/** Port: proofs of those of the checks that are anchored, by check id. Checks of one anchor share what is read. */
+export type ProveChecks = (checkIds: readonly string[]) => Promise<Map<string, AnchorProof>>;
+
+/** What a check shows of its evidence; null until it is there. */
+export type CheckEvidence = {
+  stamp: StampFacts | null;
+  anchor: Omit<AnchoredLeaf, 'checkId' | 'hash'> | null;
+};
+
+/** Port: the evidence of checks that the caller has read as its own, by check id; every id given has an entry. */
+export type FindEvidence = (checkIds: readonly string[]) => Promise<Map<string, CheckEvidence>>;
