@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
+import { measureAnchors } from './measure-anchors.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
 import { openGround } from './open-ground.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries'] as const;
+const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'anchors'] as const;
 type Part = (typeof PARTS)[number];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -41,6 +42,7 @@ const figures: Figures = {
   slots: [],
   queue: null,
   deliveries: null,
+  anchors: null,
 };
 const ground = await openGround(ROOT);
 // The testkit's worlds learn of the servers they live on by these two, as in a test run.
@@ -71,6 +73,10 @@ try {
   if (parts.includes('deliveries')) {
     const size = quick ? { count: 4_000, rounds: 1, seconds: 5 } : { count: 10_000, rounds: 2, seconds: 30 };
     figures.deliveries = await measureDeliveries(ground, { ...size, say });
+  }
+  if (parts.includes('anchors')) {
+    say('the tree of an anchor');
+    figures.anchors = await measureAnchors(quick ? 100_000 : 1_000_000);
   }
 } finally {
   await ground.stop();

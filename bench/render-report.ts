@@ -1,9 +1,11 @@
 import type { DeliveriesFigures } from './deliveries/measure-deliveries.js';
 import { renderDeliveries } from './deliveries/render-deliveries.js';
 import type { Machine } from './describe-machine.js';
+import type { AnchorsFigures } from './measure-anchors.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
+import { renderAnchors } from './render-anchors.js';
 import { renderProfile } from './render-profile.js';
 import { renderTable as table } from './render-table.js';
 
@@ -13,6 +15,7 @@ export type Figures = {
   slots: SlotsFigures[];
   queue: QueueFigures | null;
   deliveries: DeliveriesFigures | null;
+  anchors: AnchorsFigures | null;
 };
 
 const latencyTable = (figures: LatencyFigures[]): string =>
@@ -64,7 +67,7 @@ const slotsTable = (figures: SlotsFigures[]): string =>
   );
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
-export const renderReport = ({ machine, latency, slots, queue, deliveries }: Figures): string => {
+export const renderReport = ({ machine, latency, slots, queue, deliveries, anchors }: Figures): string => {
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -84,5 +87,6 @@ export const renderReport = ({ machine, latency, slots, queue, deliveries }: Fig
     );
   }
   if (deliveries !== null) parts.push(...renderDeliveries(deliveries));
+  if (anchors !== null) parts.push(...renderAnchors(anchors));
   return `${parts.join('\n\n')}\n`;
 };
