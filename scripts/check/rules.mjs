@@ -34,6 +34,7 @@ const SOURCES = [
   'domain',
   'runtime',
   'receiver',
+  'spreadsheet',
 ];
 
 /** @type {Readonly<Record<string, Room>>} */
@@ -41,6 +42,8 @@ export const ROOMS = {
   // No input or output; these two are arithmetic.
   'packages/domain': { ours: [], builtins: ['node:crypto', 'node:zlib'] },
   'packages/contracts': { ours: ['domain'], builtins: [] },
+  // Runs in the browser too.
+  'packages/spreadsheet': { ours: ['domain'], builtins: [] },
   'packages/db': { ours: ['domain'] },
   'packages/queues': { ours: ['domain'] },
   'packages/vies': { ours: ['domain'], fetches: true },
@@ -57,7 +60,7 @@ export const ROOMS = {
   'apps/vies-sandbox': { ours: SOURCES },
   // It watches over its own children, which includes asking them whether they are ready.
   'apps/stack': { ours: [...SOURCES, 'embedded'], fetches: true },
-  'apps/dashboard': { ours: ['contracts', 'domain'], builtins: [], fetches: true },
+  'apps/dashboard': { ours: ['contracts', 'domain', 'spreadsheet'], builtins: [], fetches: true },
   bench: { ours: [...SOURCES, 'embedded', 'testkit'], neighbours: ['scripts'], fetches: true },
   scripts: { ours: [...SOURCES, 'embedded', 'testkit'], neighbours: ['bench'], fetches: true, launches: true },
 };

@@ -1,6 +1,8 @@
 import type { IRouter } from 'express';
 import { resource } from '../http/resource.js';
 import { jsonBody } from '../middleware/json-body.js';
+import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
+import { callAsCustomer } from './call-as-customer.js';
 import { type KeyRoutesDeps, keyRoutes } from './key-routes.js';
 import { requireCsrf } from './require-csrf.js';
 import { requireSameOrigin } from './require-same-origin.js';
@@ -15,14 +17,19 @@ export type DashboardDeps = RequireSessionDeps &
   KeyRoutesDeps & { baseUrl: () => string };
 
 /**
- * The dashboard's own JSON API. Judged in this order: 404 or 405, 401 without a session, 403 without its CSRF token, 400
+ * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Judged in this order: 404 or 405, 401 without a session, 403 without its CSRF token, 400
  * for the body.
  */
-export const mountDashboard = (app: IRouter, deps: DashboardDeps): void => {
+export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoutesDeps): void => {
   app.use('/app/api', secureAnswers);
   const sameOrigin = requireSameOrigin(deps.baseUrl);
   const reading = [requireSession(deps)];
   const changing = [...reading, sameOrigin, requireCsrf(deps.tokens)];
+
+  mountCustomerRoutes(app, '/app/api', deps, {
+    reading: [...reading, callAsCustomer],
+    changing: [...changing, callAsCustomer],
+  });
 
   const session = sessionRoutes(deps);
   resource(app, '/app/api/session', {

@@ -13,7 +13,7 @@ export const acceptRequest =
     db.$transaction(async (tx) => {
       await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
       const [count] = await tx.$queryRaw<{ n: number }[]>`
-        SELECT count(*)::int AS n FROM request WHERE account_id = ${accountId}::uuid AND state = 'pending' AND id <> ${id}::uuid`;
+        SELECT count(*)::int AS n FROM request WHERE account_id = ${accountId}::uuid AND state = 'pending' AND origin = 'direct' AND id <> ${id}::uuid`;
       const pending = count?.n ?? 0;
       if (pending >= maxPending) {
         const withdrawn = await tx.$executeRaw`
@@ -34,7 +34,7 @@ export const acceptRequest =
       const accepted = await tx.$executeRaw`
         UPDATE request SET state = 'pending', accepted_at = ${now}::timestamptz,
           give_up_at = COALESCE(give_up_at, ${giveUpAt}::timestamptz), due_at = LEAST(due_at, ${giveUpAt}::timestamptz)
-        WHERE id = ${id}::uuid AND ((state = 'pending' AND accepted_at IS NULL)
+        WHERE id = ${id}::uuid AND ((state = 'pending' AND accepted_at IS NULL AND origin = 'direct')
           OR (state = 'waiting' AND ${pending < maxPending} AND (answer IS NULL OR ${evenAnswered})))`;
       return accepted === 0 ? { kind: 'lost_race' as const } : { kind: 'accepted' as const };
     });

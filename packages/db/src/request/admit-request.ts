@@ -14,7 +14,7 @@ const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<Ad
   const { request, quota, maxPending } = admission;
   const [row] = await db.$queryRaw<{ pending: number; reserved: number; admitted: number }[]>`
     WITH pend AS (
-      SELECT count(*)::int AS n FROM request WHERE account_id = ${request.accountId}::uuid AND state = 'pending'
+      SELECT count(*)::int AS n FROM request WHERE account_id = ${request.accountId}::uuid AND state = 'pending' AND origin = 'direct'
     ), reserved AS (
       INSERT INTO usage (account_id, period, used, reserved)
       SELECT ${request.accountId}::uuid, ${quota?.period ?? null}::text, 0, 1 FROM pend

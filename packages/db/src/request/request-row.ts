@@ -1,4 +1,4 @@
-import type { Answer, CheckEntry, CheckRequest, MemberState, RequestState, Trader } from '@vat/domain';
+import type { Answer, CheckEntry, CheckRequest, MemberState, RequestOrigin, RequestState, Trader } from '@vat/domain';
 import { Prisma } from '../generated/client.js';
 
 /** A row of `request` joined with its account, as raw queries return it. */
@@ -7,6 +7,7 @@ export type RequestRow = {
   account_id: string;
   account_disabled: boolean;
   test: boolean;
+  origin: RequestOrigin;
   state: RequestState;
   input: string;
   country_code: MemberState;
@@ -39,7 +40,7 @@ export type RequestRow = {
  * a migration adds does not change what an already planned statement returns.
  */
 export const REQUEST_COLUMNS = Prisma.sql`r.id, r.account_id, a.disabled_at IS NOT NULL AS account_disabled, r.test,
-  r.state, r.input, r.country_code, r.national, r.vat_number, r.requester, r.reference, r.trader, r.entries, r.created_at,
+  r.origin, r.state, r.input, r.country_code, r.national, r.vat_number, r.requester, r.reference, r.trader, r.entries, r.created_at,
   r.window_ends_at, r.accepted_at, r.give_up_at, r.due_at, r.asking_since, r.attempts, r.window_retries,
   r.background_retries, r.last_error, r.reason, r.unconfirmed, r.unconfirmed_at, r.requester_dropped, r.answer,
   r.check_id`;
@@ -50,6 +51,7 @@ export const requestOfRow = (row: RequestRow): CheckRequest => ({
   accountId: row.account_id,
   accountDisabled: row.account_disabled,
   test: row.test,
+  origin: row.origin,
   state: row.state,
   input: row.input,
   memberState: row.country_code,

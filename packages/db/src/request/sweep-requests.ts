@@ -1,20 +1,29 @@
-import type { EndedRequest, MemberState, OverdueCursor, OverdueRequest } from '@vat/domain';
+import type { EndedRequest, MemberState, OverdueCursor, OverdueRequest, RequestOrigin } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 
-type Row = { id: string; test: boolean; country_code: MemberState; state: string; answered: boolean; due_at: Date };
+type Row = {
+  id: string;
+  test: boolean;
+  origin: RequestOrigin;
+  country_code: MemberState;
+  state: string;
+  answered: boolean;
+  due_at: Date;
+};
 
 /** Live requests due before `before`, oldest first, a slice at a time. */
 export const overdueRequests =
   (db: Queryable) =>
   async (before: Date, after: OverdueCursor | null, limit: number): Promise<OverdueRequest[]> => {
     const rows = await db.$queryRaw<Row[]>`
-      SELECT id, test, country_code, state, answer IS NOT NULL AS answered, due_at FROM request
-      WHERE state IN ('waiting', 'pending') AND due_at < ${before}::timestamptz
+      SELECT id, test, origin, country_code, state, answer IS NOT NULL AS answered, due_at FROM request
+      WHERE state IN ('waiting', 'pending') AND fed AND due_at < ${before}::timestamptz
         AND (due_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? '00000000-0000-0000-0000-000000000000'}::uuid)
       ORDER BY due_at, id LIMIT ${limit}::int`;
     return rows.map((row) => ({
       id: row.id,
       test: row.test,
+      origin: row.origin,
       memberState: row.country_code,
       pending: row.state === 'pending',
       answered: row.answered,
@@ -22,7 +31,7 @@ export const overdueRequests =
     }));
   };
 
-/** Pending requests past their end, or of an account that was disabled. */
+/** Pending requests past their end, or of an account that was disabled; those of batches end by the thousand, see endLostLines. */
 export const requestsToAbandon =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<EndedRequest[]> => {
@@ -30,10 +39,12 @@ export const requestsToAbandon =
       { id: string; account_id: string; test: boolean; disabled: boolean; last_error: string | null }[]
     >`
       (SELECT r.id, r.account_id, r.test, false AS disabled, r.last_error FROM request r
-        WHERE r.state = 'pending' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL LIMIT ${limit}::int)
+        WHERE r.state = 'pending' AND r.origin <> 'batch' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL
+        LIMIT ${limit}::int)
       UNION ALL
       (SELECT r.id, r.account_id, r.test, true, r.last_error FROM account a JOIN request r ON r.account_id = a.id
-        WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.answer IS NULL LIMIT ${limit}::int)`;
+        WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.origin <> 'batch' AND r.answer IS NULL
+        LIMIT ${limit}::int)`;
     return rows.map((row) => ({
       id: row.id,
       accountId: row.account_id,

@@ -1,7 +1,7 @@
 import type { StoredCheck } from '../check/hashed-check.js';
 import type { NewEvent } from '../event/event-bodies.js';
 import type { MemberState } from '../member-states.js';
-import type { AbandonReason, CheckRequest } from './request.js';
+import type { AbandonReason, CheckRequest, RequestOrigin } from './request.js';
 
 /** A request to be admitted. Ids are UUIDs. */
 export type NewRequest = Pick<
@@ -34,6 +34,12 @@ export type BoundKey = {
 
 /** An HTTP answer, kept to be replayed byte for byte. */
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: Uint8Array };
+
+/**
+ * An Idempotency-Key with its answer, for work that is done within one transaction: key, work and answer are committed
+ * together, so that such a key is never bound without the answer to replay.
+ */
+export type AnswerToBind = { key: string; fingerprint: Uint8Array; expiredBefore: Date; answer: StoredAnswer };
 
 export type Admission = {
   request: NewRequest;
@@ -96,8 +102,11 @@ export type Ending = {
   now: Date;
 };
 
-/** `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller waits and is told). */
-export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null };
+/**
+ * `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller waits and is told). `batchId`: of the lines
+ * that failed with it.
+ */
+export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null; batchId: string | null };
 
 /** Port: ends a request without a check; `null` when it had already ended or its answer had arrived. */
 export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
@@ -106,6 +115,7 @@ export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
 export type OverdueRequest = {
   id: string;
   test: boolean;
+  origin: RequestOrigin;
   memberState: MemberState;
   pending: boolean;
   answered: boolean;

@@ -24,6 +24,7 @@ export const newRequest = (over: Partial<CheckRequest> = {}): CheckRequest => ({
   accountId: '01939d5e-0000-7000-8000-000000000002',
   accountDisabled: false,
   test: false,
+  origin: 'direct',
   state: 'waiting',
   input: 'FR40303265045',
   memberState: 'FR',

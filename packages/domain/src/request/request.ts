@@ -9,6 +9,9 @@ import type { MemberState } from '../member-states.js';
  */
 export type RequestState = 'waiting' | 'pending' | 'completed' | 'abandoned' | 'withdrawn';
 
+/** Who wants it: `direct` a caller of the API, `batch` lines of a file, `watch` a watched number. Only a direct one is ever answered 202 and counts as pending. */
+export type RequestOrigin = 'direct' | 'batch' | 'watch';
+
 /** Why a request ended without a check. Source: contract part 2 §4. */
 export const ABANDON_REASONS = ['UPSTREAM_NO_ANSWER', 'ACCOUNT_DISABLED', 'INVALID_REQUESTER'] as const;
 export type AbandonReason = (typeof ABANDON_REASONS)[number];
@@ -30,6 +33,7 @@ export type CheckRequest = {
   accountId: string;
   accountDisabled: boolean;
   test: boolean;
+  origin: RequestOrigin;
   state: RequestState;
   input: string;
   memberState: MemberState;
