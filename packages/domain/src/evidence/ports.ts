@@ -128,3 +128,58 @@ export type CheckEvidence = {
 
 /** Port: the evidence of checks that the caller has read as its own, by check id; every id given has an entry. */
 export type FindEvidence = (checkIds: readonly string[]) => Promise<Map<string, CheckEvidence>>;
+
+/** An anchor about to be written. `nodes`: the stored levels of its tree above the leaves, by level. */
+export type NewAnchor = Omit<StoredAnchor, 'stamp'> & { nodes: ReadonlyMap<number, Uint8Array> };
+
+/** What can be done while one closer holds the lock of all; everything is one transaction. */
+export type AnchorClosing = {
+  /** The body of the newest anchor; null before the first. */
+  previous: Uint8Array | null;
+  /**
+   * Gives the next leaves without a place theirs in the anchor `seq`, from index `from` on, and returns their data end to
+   * end, 32 bytes each; nothing once none are left.
+   */
+  take: (seq: number, from: number, limit: number) => Promise<Uint8Array>;
+  /** Writes the anchor, and that it is to be stamped. */
+  write: (anchor: NewAnchor) => Promise<void>;
+};
+
+/** Port: runs `work` in one transaction while no other does so anywhere; null when another is at it. */
+export type CloseAlone = <T>(work: (closing: AnchorClosing) => Promise<T>) => Promise<{ done: T } | null>;
+
+/** One anchor as the checker reads it. `token` is null until it is stamped; `stamped` tells whether a stamp was asked for. */
+export type AnchorToVerify = StoredAnchor & { token: Uint8Array | null; stampDigest: Uint8Array | null };
+
+/** A slice of an anchor's leaves in their order. */
+export type LeafSlice = {
+  /** 32 bytes each, end to end. */
+  hashes: Uint8Array;
+  /** The index after the last one; the slice is empty when it is where it began. */
+  next: number;
+  /** False when an index is missing between. */
+  whole: boolean;
+  /** Leaves whose check is still there and does not have their hash, or whose body does not. */
+  differing: LeafDifference[];
+};
+export type LeafDifference = { checkId: string; of: 'hash' | 'body' };
+
+/** A stamp of a check as the checker reads it. `checkHash` is null once the check is gone. */
+export type StampToVerify = {
+  subjectId: string;
+  digest: Uint8Array;
+  token: Uint8Array;
+  facts: StampFacts;
+  checkHash: Uint8Array | null;
+};
+
+/** What the checker reads; every list in the order of its cursor, a slice at a time. */
+export type AnchorAudit = {
+  anchors: (afterSeq: number, limit: number) => Promise<AnchorToVerify[]>;
+  leaves: (seq: number, from: number, limit: number) => Promise<LeafSlice>;
+  readBlock: ReadBlock;
+  /** Live checks without a leaf, and leaves in no anchor that differ from their check or name an anchor there is not. */
+  strays: (afterCheckId: string | null, limit: number) => Promise<{ strays: Stray[]; next: string | null }>;
+  checkStamps: (afterId: string | null, limit: number) => Promise<StampToVerify[]>;
+};
+export type Stray = { checkId: string; kind: 'no_leaf' | 'unanchored_differs' | 'unknown_anchor' };

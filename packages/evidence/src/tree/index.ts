@@ -3,4 +3,7 @@ export * from './compute-root.js';
 export * from './hash-leaf.js';
 export * from './hash-node.js';
 export * from './locate-path.js';
+export * from './open-tree-builder.js';
+export * from './prove-leaf.js';
+export * from './split-hashes.js';
 export * from './verify-inclusion.js';
