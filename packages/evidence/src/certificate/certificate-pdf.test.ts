@@ -1,24 +1,24 @@
 import type { CheckBody } from '@vat/domain';
 import { getDocumentProxy } from 'unpdf';
-import { sampleBody } from '../dossier/sample-source.fixture.js';
+import { sampleBody, sampleId } from '../dossier/sample-source.fixture.js';
 import { hashCheck } from '../hash-check.js';
 import { type CertificateInput, certificatePdf } from './certificate-pdf.js';
 
 const at = new Date('2026-11-20T14:00:00.123Z');
 const anchor = {
-  anchorId: 'anc_01m7w2abcdefghjkm000000001',
+  id: '0195f1e2-0000-7000-8000-000000000017',
   seq: 17,
   leafIndex: 123,
   treeSize: 4567,
   root: Buffer.alloc(32, 7),
   closedAt: at,
-  stampedAt: at,
+  stamp: { genTime: at, authority: 'An anchoring authority', development: false },
 };
 const input = (changes: Partial<CheckBody> = {}, more: Partial<CertificateInput> = {}): CertificateInput => ({
   check: hashCheck(sampleBody(1, changes)),
   issuedAt: at,
   serviceUrl: 'https://vat.example',
-  timestamp: { at, authority: 'A true authority', development: false },
+  timestamp: { genTime: at, authority: 'A true authority', development: false },
   anchor,
   ...more,
 });
@@ -63,15 +63,16 @@ describe('certificatePdf', () => {
         'WAPIAAAA1',
         'name: valid, postal code: not processed',
       ],
-      ...['2026-11-20 12:00:01.000 UTC', 'chk_01m7w2abcdefghjkm000000001', 'req_01m7w2abcdefghjkm000000001'],
+      ...['2026-11-20 12:00:01.000 UTC', sampleId('check', 1), sampleId('request', 1)],
       ...['syntax valid', 'vies valid 1 2026-11-20 12:00:01.000 UTC 80 ms'],
       `sha256:${Buffer.from(source.check.hash).toString('hex')}`,
       ...[
         '2026-11-20 14:00:00.123 UTC by A true authority',
-        'anc_01m7w2abcdefghjkm000000001, number 17',
+        'UTC by An anchoring authority',
+        `${sampleId('anchor', 17)}, number 17`,
         'leaf 123 of 4567',
       ],
-      ...['07'.repeat(32), 'https://vat.example/v1/checks/chk_01m7w2abcdefghjkm000000001/evidence', 'sh verify.sh'],
+      ...['07'.repeat(32), `https://vat.example/v1/checks/${sampleId('check', 1)}/evidence`, 'sh verify.sh'],
     ])
       expect(text).toContain(part);
     expect(text).not.toMatch(/TEST|worth nothing|\(cut\)/);
@@ -99,7 +100,7 @@ describe('certificatePdf', () => {
   });
 
   it('marks a test check, and a development time-stamp, for what they are', async () => {
-    const timestamp = { at, authority: 'Our development authority', development: true };
+    const timestamp = { genTime: at, authority: 'Our development authority', development: true };
     const { text } = await readPdf(await certificatePdf(input({ test: true }, { timestamp })));
     expect(text).toMatch(/^TEST .*TEST · VALID TEST: answered by the sandbox/);
     expect(text).toMatch(/Our development authority\. A development authority: worth nothing as evidence of time/);
@@ -144,7 +145,7 @@ describe('certificatePdf', () => {
         duration_ms: 123_456_789,
       })),
     };
-    const timestamp = { at, authority: 'W'.repeat(500), development: true };
+    const timestamp = { genTime: at, authority: 'W'.repeat(500), development: true };
     const page = await readPdf(
       await certificatePdf(input(changes, { timestamp, serviceUrl: `https://${'w'.repeat(300)}.example` })),
     );

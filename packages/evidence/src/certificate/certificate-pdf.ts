@@ -1,4 +1,11 @@
-import type { CheckBody, StoredCheck, TraderMatch } from '@vat/domain';
+import {
+  type CheckBody,
+  publicId,
+  type StampFacts,
+  type StoredAnchor,
+  type StoredCheck,
+  type TraderMatch,
+} from '@vat/domain';
 import { openPage, type Page } from './open-page.js';
 
 /** What a certificate is made of. `check`: the hashed bytes, so that what is printed is what was hashed. */
@@ -8,18 +15,15 @@ export type CertificateInput = {
   issuedAt: Date;
   /** Where the evidence is to be had: BASE_URL, without a slash at the end. */
   serviceUrl: string;
-  /** The check's own RFC 3161 time-stamp. `authority`: as it names itself in its certificate. */
-  timestamp: { at: Date; authority: string; development: boolean } | null;
-  /** The check's place in an anchor; `root`: 32 bytes; `stampedAt`: the anchor's own time-stamp, null until there is one. */
-  anchor: {
-    anchorId: string;
-    seq: number;
-    leafIndex: number;
-    treeSize: number;
-    root: Uint8Array;
-    closedAt: Date;
-    stampedAt: Date | null;
-  } | null;
+  /** The check's own time-stamp. */
+  timestamp: Pick<StampFacts, 'genTime' | 'authority' | 'development'> | null;
+  /** The anchor that the check is in, and its place there. */
+  anchor:
+    | (Pick<StoredAnchor, 'id' | 'seq' | 'closedAt' | 'treeSize' | 'root'> & {
+        stamp: Pick<StampFacts, 'genTime' | 'authority' | 'development'> | null;
+        leafIndex: number;
+      })
+    | null;
 };
 
 const VERDICTS = {
@@ -89,26 +93,22 @@ const writeSources = (page: Page, check: CheckBody): void => {
   );
 };
 
+const stamped = ({ genTime, authority, development }: NonNullable<CertificateInput['timestamp']>): string =>
+  `${utc(genTime)} by ${authority}${development ? '. A development authority: worth nothing as evidence of time' : ''}`;
+
 const writeEvidence = (page: Page, { check, timestamp, anchor }: CertificateInput): void => {
   page.section('Evidence');
   page.row('Response hash', `sha256:${hex(check.hash)}`, { face: 'mono', sizes: [7.5, 7], height: 20 });
-  const worthless = timestamp?.development ? '. A development authority: worth nothing as evidence of time' : '';
-  page.row(
-    'Time-stamp (RFC 3161)',
-    timestamp ? `${utc(timestamp.at)} by ${timestamp.authority}${worthless}` : 'none was asked for',
-    { height: 24 },
-  );
+  page.row('Time-stamp (RFC 3161)', timestamp ? stamped(timestamp) : 'none was asked for', { height: 24 });
   if (!anchor) {
     page.row('Anchor', 'not anchored yet when this page was made');
     return;
   }
-  const stamped = anchor.stampedAt ? `, time-stamped ${utc(anchor.stampedAt)}` : ', not time-stamped yet';
-  page.row(
-    'Anchor',
-    `${anchor.anchorId}, number ${anchor.seq}, closed ${utc(anchor.closedAt)}${stamped}; leaf ${anchor.leafIndex} of ${anchor.treeSize}`,
-    { height: 24 },
-  );
-  page.row('Root of the anchor', hex(anchor.root), { face: 'mono', sizes: [7.5, 7], height: 20 });
+  const { id, seq, closedAt, leafIndex, treeSize, root, stamp } = anchor;
+  const place = `number ${seq}, closed ${utc(closedAt)}; leaf ${leafIndex} of ${treeSize}`;
+  page.row('Anchor', `${publicId('anchor', id)}, ${place}`, { height: 24 });
+  page.row('Root of the anchor', hex(root), { face: 'mono', sizes: [7.5, 7], height: 20 });
+  page.row('Its time-stamp', stamp ? stamped(stamp) : 'there was none yet when this page was made', { height: 24 });
 };
 
 /**

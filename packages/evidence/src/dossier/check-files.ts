@@ -1,4 +1,4 @@
-import type { CheckBody } from '@vat/domain';
+import { type CheckBody, publicId } from '@vat/domain';
 import type { DossierFile } from './dossier-file.js';
 import type { DossierCheck } from './dossier-source.js';
 import { exchangeFiles } from './exchange-files.js';
@@ -26,7 +26,7 @@ export const CHECK_COLUMNS = [
 
 /** A check as a row of `checks.csv`. `body`: its bytes, read. */
 export const checkCells = (check: DossierCheck, body: CheckBody): string[] => [
-  check.id,
+  body.id,
   body.checked_at,
   body.vat_number,
   body.country_code,
@@ -39,16 +39,16 @@ export const checkCells = (check: DossierCheck, body: CheckBody): string[] => [
   body.reference ?? '',
   body.request_id,
   `sha256:${hex(check.hash)}`,
-  check.timestamp ? 'yes' : '',
+  check.token ? 'yes' : '',
   check.proof ? String(check.proof.seq) : '',
 ];
 
-/** A check's line of `proofs.jsonl`, or nothing while it is in no anchor. */
-export const proofLine = ({ id, proof }: DossierCheck): string =>
+/** A check's line of `proofs.jsonl`, or nothing while it is in no anchor. `id`: its public id. */
+export const proofLine = (id: string, { proof }: DossierCheck): string =>
   proof
     ? `${JSON.stringify({
         id,
-        anchor_id: proof.anchorId,
+        anchor_id: publicId('anchor', proof.anchorId),
         anchor_seq: proof.seq,
         leaf_index: proof.leafIndex,
         tree_size: proof.treeSize,
@@ -56,9 +56,9 @@ export const proofLine = ({ id, proof }: DossierCheck): string =>
       })}\n`
     : '';
 
-/** A check as files: the hashed bytes, its exchanges, its time-stamp where there is one. */
-export const checkFiles = (check: DossierCheck): DossierFile[] => [
-  { path: `checks/${check.id}.json`, bytes: check.bytes },
-  ...exchangeFiles(`exchanges/${check.id}`, check.exchanges),
-  ...(check.timestamp ? [{ path: `timestamps/${check.id}.tsr`, bytes: check.timestamp }] : []),
+/** A check as files: the hashed bytes, its exchanges, its time-stamp where there is one. `id`: its public id. */
+export const checkFiles = (id: string, { bytes, exchanges, token }: DossierCheck): DossierFile[] => [
+  { path: `checks/${id}.json`, bytes },
+  ...exchangeFiles(`exchanges/${id}`, exchanges),
+  ...(token ? [{ path: `timestamps/${id}.tsr`, bytes: token }] : []),
 ];

@@ -1,7 +1,7 @@
 import type { CheckBody } from '@vat/domain';
+import { csvRow } from '@vat/spreadsheet';
 import { readVerifier } from '../verify/read-verifier.js';
 import { CHECK_COLUMNS, checkCells, checkFiles, proofLine } from './check-files.js';
-import { csvRow } from './csv-row.js';
 import { type DossierFile, jsonFile, textFile } from './dossier-file.js';
 import type { DossierOptions, DossierSource } from './dossier-source.js';
 import { gatherBytes } from './gather-bytes.js';
@@ -20,21 +20,17 @@ const startCsv = (columns: readonly string[]) => {
   return { add: (cells: readonly string[]) => rows.add(csvRow(cells)), all: rows.all };
 };
 
-/** Passes items on in the order of their keys. Throws when one is not above the one before: it would be there twice. */
-async function* rising<T>(
-  items: AsyncIterable<T>,
-  keyOf: (item: T) => string | number,
-): AsyncGenerator<T, void, undefined> {
-  let last: string | number | null = null;
-  for await (const item of items) {
-    const key = keyOf(item);
+/** Judges keys one by one. Throws when one is not above the one before: the same file would be there twice. */
+const startOrder = <Key extends string | number>() => {
+  let last: Key | null = null;
+  return (key: Key): void => {
     if (last !== null && key <= last) throw new Error(`a dossier's source gives ${key} after ${last}`);
     last = key;
-    yield item;
-  }
-}
+  };
+};
 
-const pem = (certificates: readonly string[]): string => certificates.map((text) => `${text.trim()}\n`).join('');
+const pem = (certificates: readonly string[]): string =>
+  [...new Set(certificates.map((text) => `${text.trim()}\n`))].join('');
 
 /**
  * Every file of a dossier but the seal, in a fixed order: explanations and certificates, checks with what belongs to
@@ -52,18 +48,22 @@ export async function* dossierFiles(
 
   const checks = startCsv(CHECK_COLUMNS);
   const proofs = gatherBytes();
-  for await (const check of rising(source.checks, ({ id }) => id)) {
+  const orderOfChecks = startOrder<string>();
+  for await (const check of source.checks) {
     const body = JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody;
+    orderOfChecks(body.id);
     tallyCheck(tally, check, body);
     checks.add(checkCells(check, body));
-    proofs.add(proofLine(check));
-    yield* checkFiles(check);
+    proofs.add(proofLine(body.id, check));
+    yield* checkFiles(body.id, check);
   }
   yield { path: 'proofs.jsonl', bytes: proofs.all() };
   yield { path: 'checks.csv', bytes: checks.all() };
 
   const requests = startCsv(REQUEST_COLUMNS);
-  for await (const request of rising(source.requests, ({ id }) => id)) {
+  const orderOfRequests = startOrder<string>();
+  for await (const request of source.requests) {
+    orderOfRequests(request.id);
     counts.requests += 1;
     counts.exchanges += request.exchanges.length;
     requests.add(requestCells(request));
@@ -71,10 +71,12 @@ export async function* dossierFiles(
   }
   yield { path: 'requests.csv', bytes: requests.all() };
 
-  for await (const anchor of rising(source.anchors, ({ seq }) => seq)) {
+  const orderOfAnchors = startOrder<number>();
+  for await (const { seq, body, token } of source.anchors) {
+    orderOfAnchors(seq);
     counts.anchors += 1;
-    yield { path: `anchors/${anchor.seq}.json`, bytes: anchor.bytes };
-    if (anchor.timestamp) yield { path: `anchors/${anchor.seq}.tsr`, bytes: anchor.timestamp };
+    yield { path: `anchors/${seq}.json`, bytes: body };
+    if (token) yield { path: `anchors/${seq}.tsr`, bytes: token };
   }
 
   const changes = startCsv(WATCH_CHANGE_COLUMNS);

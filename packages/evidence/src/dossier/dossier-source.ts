@@ -1,29 +1,17 @@
-import type { CheckEntry, Exchange } from '@vat/domain';
+import type { AnchorProof, AnchorToVerify, CheckEntry, Exchange, StoredCheck } from '@vat/domain';
 
-/** A check's place in an anchor. `path`: the hashes (32 bytes each) of its RFC 9162 inclusion proof, leaf upwards. */
-export type DossierProof = {
-  anchorId: string;
-  seq: number;
-  leafIndex: number;
-  treeSize: number;
-  path: readonly Uint8Array[];
-};
-
-/** One check with everything that proves it. Ids are public ids (`chk_…`, `anc_…`). */
-export type DossierCheck = {
-  id: string;
-  /** The hashed bytes, and the 32 bytes of SHA-256 as they were recorded; the verifier compares the two. */
-  bytes: Uint8Array;
-  hash: Uint8Array;
+/** One check with everything that proves it. `hash` is what was recorded; the verifier compares it with the bytes. */
+export type DossierCheck = Pick<StoredCheck, 'bytes' | 'hash'> & {
   /** Every exchange of the check's request, unanswered ones included, in the order in which they were made. */
   exchanges: readonly Exchange[];
-  /** The authority's whole answer (TimeStampResp, DER) over `bytes`; null where none was asked for. */
-  timestamp: Uint8Array | null;
-  proof: DossierProof | null;
+  /** The authority's whole answer (TimeStampResp, DER) over `bytes`; null where there is no time-stamp. */
+  token: Uint8Array | null;
+  /** Null while it is in no anchor. */
+  proof: AnchorProof | null;
 };
 
-/** One anchor. `bytes`: its JCS form of seven keys; `timestamp`: the TimeStampResp over them, null until it is stamped. */
-export type DossierAnchor = { seq: number; bytes: Uint8Array; timestamp: Uint8Array | null };
+/** One anchor; `token` is null until it is stamped. */
+export type DossierAnchor = Pick<AnchorToVerify, 'seq' | 'body' | 'token'>;
 
 /** A request that was abandoned, or that still waits: what was tried although no check came of it. */
 export type DossierRequest = {
@@ -56,7 +44,7 @@ export type DossierWatchChange = {
 };
 
 /**
- * What goes into a dossier. Each part is read once, in the order of this type, as fast as the reader takes it, and is
+ * What goes into a dossier; ids are those of the rows. Each part is read once, in the order of this type, as fast as the reader takes it, and is
  * told to `return()` when the reader goes away. Checks and requests come with rising ids, anchors with rising `seq` (best
  * without gaps: a gap interrupts the chain), changes in any stable order; writing fails otherwise.
  */
@@ -67,7 +55,7 @@ export type DossierSource = {
   watchChanges: AsyncIterable<DossierWatchChange>;
 };
 
-/** What was exported, for whom, and who vouches for it. */
+/** What was exported, for whom, and who vouches for it. `account.id`: that of the row. */
 export type DossierOptions = {
   account: { id: string; name: string };
   /** When the export began: every date in the zip and its documents, so that equal evidence gives equal bytes. */

@@ -1,4 +1,4 @@
-import { HASH_PROFILE } from '@vat/domain';
+import { HASH_PROFILE, publicId } from '@vat/domain';
 import type { DossierOptions } from './dossier-source.js';
 import type { DossierTally } from './tally.js';
 
@@ -10,7 +10,7 @@ export const manifest = (
   format: 'vat-evidence-dossier',
   version: 1,
   created_at: createdAt.toISOString(),
-  account,
+  account: { id: publicId('account', account.id), name: account.name },
   choice: {
     from: choice.from?.toISOString() ?? null,
     to: choice.to?.toISOString() ?? null,

@@ -1,4 +1,4 @@
-import { readableEntries } from '@vat/domain';
+import { publicId, readableEntries } from '@vat/domain';
 import { type DossierFile, jsonFile } from './dossier-file.js';
 import type { DossierRequest } from './dossier-source.js';
 import { exchangeFiles } from './exchange-files.js';
@@ -19,7 +19,7 @@ export const REQUEST_COLUMNS = [
 
 /** A request as a row of `requests.csv`. */
 export const requestCells = (request: DossierRequest): string[] => [
-  request.id,
+  publicId('request', request.id),
   request.vatNumber,
   request.status,
   request.createdAt.toISOString(),
@@ -30,9 +30,10 @@ export const requestCells = (request: DossierRequest): string[] => [
 ];
 
 /** A request that came to nothing as files in `requests/<id>/`: `request.json`, and its exchanges. */
-export const requestFiles = (request: DossierRequest): DossierFile[] => [
-  jsonFile(`requests/${request.id}/request.json`, {
-    id: request.id,
+export const requestFiles = (request: DossierRequest): DossierFile[] => {
+  const id = publicId('request', request.id);
+  const record = {
+    id,
     object: 'request',
     status: request.status,
     vat_number: request.vatNumber,
@@ -46,6 +47,6 @@ export const requestFiles = (request: DossierRequest): DossierFile[] => [
     last_error: request.lastError,
     reason: request.reason,
     checks: readableEntries(request.entries),
-  }),
-  ...exchangeFiles(`requests/${request.id}`, request.exchanges),
-];
+  };
+  return [jsonFile(`requests/${id}/request.json`, record), ...exchangeFiles(`requests/${id}`, request.exchanges)];
+};

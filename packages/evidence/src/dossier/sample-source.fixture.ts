@@ -1,4 +1,4 @@
-import type { CheckBody, Exchange } from '@vat/domain';
+import { type AnchorProof, type CheckBody, type Exchange, type IdKind, publicId } from '@vat/domain';
 import { type Anchor, closeAnchor, encodeAnchor } from '../anchor/index.js';
 import { hashCheck } from '../hash-check.js';
 import { buildTree } from '../tree/index.js';
@@ -6,14 +6,18 @@ import type { DossierAnchor, DossierCheck, DossierSource } from './dossier-sourc
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const at = (seconds: number) => new Date(NOON + seconds * 1_000);
-const idOf = (prefix: string, number: number) => `${prefix}_01m7w2abcdefghjkm${String(number).padStart(9, '0')}`;
+/** Rising with `number`. */
+const uuid = (number: number) => `0195f1e2-0000-7000-8000-${String(number).padStart(12, '0')}`;
+
+/** The public id of a sample's row. */
+export const sampleId = (kind: IdKind, number: number): string => publicId(kind, uuid(number));
 const NAMES = ['Żółć Gęślą Jaźń Sp. z o.o.', 'Ελληνική Εταιρεία Α.Ε.', 'Българска фирма ЕООД', '=1+1, "Façade"\nGmbH'];
 
 /** The body of a check that VIES answered; `number` makes it another one. */
 export const sampleBody = (number: number, changes: Partial<CheckBody> = {}): CheckBody => ({
-  id: idOf('chk', number),
+  id: sampleId('check', number),
   object: 'check',
-  request_id: idOf('req', number),
+  request_id: sampleId('request', number),
   vat_number: `PL52600${String(number).padStart(5, '0')}`,
   country_code: 'PL',
   input: `pl 52600${String(number).padStart(5, '0')}`,
@@ -63,10 +67,10 @@ type Sample = {
 };
 
 const makeCheck = (number: number, answerBytes: number): DossierCheck => {
-  const { body, bytes, hash } = hashCheck(sampleBody(number));
+  const { bytes, hash } = hashCheck(sampleBody(number));
   const answer = JSON.stringify({ valid: true, filler: 'x'.repeat(answerBytes) });
   const exchanges = [...(number % 3 === 1 ? [sampleExchange(number, null)] : []), sampleExchange(number, answer)];
-  return { id: body.id, bytes, hash, exchanges, timestamp: null, proof: null };
+  return { bytes, hash, exchanges, token: null, proof: null };
 };
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T, void, undefined> {
@@ -86,16 +90,17 @@ export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 
     const tree = await buildTree(leaves.map(({ hash }) => hash));
     const anchor: Anchor = closeAnchor({ previous, size: tree.size, root: tree.root, closedAt: at(start + 3_600) });
     leaves.forEach((check, leafIndex) => {
-      const place = { anchorId: idOf('anc', anchor.seq), seq: anchor.seq, leafIndex, treeSize: tree.size };
-      check.proof = { ...place, path: tree.path(leafIndex) };
+      const place = { anchorId: uuid(anchor.seq), seq: anchor.seq, leafIndex, treeSize: tree.size };
+      const proof: AnchorProof = { ...place, path: tree.path(leafIndex) };
+      check.proof = proof;
     });
-    const bytes = encodeAnchor(anchor);
-    anchors.push({ seq: anchor.seq, bytes, timestamp: await stamp(bytes) });
+    const body = encodeAnchor(anchor);
+    anchors.push({ seq: anchor.seq, body, token: await stamp(body) });
     previous = anchor;
   }
-  for (const check of made.slice(0, 2)) check.timestamp = await stamp(check.bytes);
+  for (const check of made.slice(0, 2)) check.token = await stamp(check.bytes);
   const abandoned = {
-    id: idOf('req', 999),
+    id: uuid(999),
     vatNumber: 'FR12345678901',
     requester: null,
     reference: '@ref',
@@ -113,13 +118,13 @@ export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 
     exchanges: [sampleExchange(1, null), sampleExchange(2, '{"actionSucceed":false}')],
   };
   const change = {
-    watchId: idOf('wat', 1),
+    watchId: uuid(1),
     vatNumber: 'PL5260000001',
     label: '-supplier',
     kind: 'validity',
     before: true,
     after: false,
-    checkId: idOf('chk', 1),
+    checkId: uuid(1),
     changedAt: at(60),
   };
   return { checks: each(made), requests: each([abandoned]), anchors: each(anchors), watchChanges: each([change]) };

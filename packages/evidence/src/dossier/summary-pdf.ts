@@ -1,3 +1,4 @@
+import { publicId } from '@vat/domain';
 import { openPage } from '../certificate/open-page.js';
 import type { DossierOptions } from './dossier-source.js';
 import type { DossierTally } from './tally.js';
@@ -15,11 +16,12 @@ export const summaryPdf = (
   { account, createdAt, choice }: Pick<DossierOptions, 'account' | 'createdAt' | 'choice'>,
   { counts, first, last }: DossierTally,
 ): Promise<Uint8Array> => {
-  const page = openPage({ title: 'Dossier of VAT number checks', subject: account.id, at: createdAt });
+  const accountId = publicId('account', account.id);
+  const page = openPage({ title: 'Dossier of VAT number checks', subject: accountId, at: createdAt });
   page.title('Dossier of VAT number checks', `Made ${utc(createdAt.toISOString())}`);
   page.section('Whose, and which');
   page.row('Account', account.name, { height: 48, face: 'bold' });
-  page.row('Account id', account.id);
+  page.row('Account id', accountId);
   page.row('Period chosen', period(choice));
   page.row('Only the number', choice.vatNumber);
   page.row('Only the reference', choice.reference, { height: 24 });

@@ -42,7 +42,7 @@ export const tallyCheck = (tally: DossierTally, check: DossierCheck, body: Check
   counts.checks += 1;
   counts[body.verdict] += 1;
   counts.exchanges += check.exchanges.length;
-  counts.timestamps += check.timestamp ? 1 : 0;
+  counts.timestamps += check.token ? 1 : 0;
   counts.proofs += check.proof ? 1 : 0;
   const at = body.checked_at;
   if (tally.first === null || at < tally.first) tally.first = at;

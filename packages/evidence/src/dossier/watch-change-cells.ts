@@ -1,3 +1,4 @@
+import { publicId } from '@vat/domain';
 import type { DossierWatchChange } from './dossier-source.js';
 
 /** Columns of `watch-changes.csv`. */
@@ -20,6 +21,6 @@ export const watchChangeCells = (change: DossierWatchChange): string[] => [
   change.kind,
   change.before === null ? '' : String(change.before),
   change.after === null ? '' : String(change.after),
-  change.checkId,
-  change.watchId,
+  publicId('check', change.checkId),
+  publicId('watch', change.watchId),
 ];

@@ -4,10 +4,11 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { jest } from '@jest/globals';
+import { hashCheck } from '../hash-check.js';
 import { provideAuditorTools, type RunTool } from '../verify/auditor-tools.fixture.js';
 import { listFiles } from '../verify/sample-dossier.fixture.js';
 import type { DossierOptions, DossierSource } from './dossier-source.js';
-import { sampleBody, sampleSource } from './sample-source.fixture.js';
+import { sampleBody, sampleExchange, sampleId, sampleSource } from './sample-source.fixture.js';
 import { unpackDossier } from './unpack-dossier.fixture.js';
 import { writeDossier } from './write-dossier.js';
 
@@ -16,13 +17,13 @@ jest.setTimeout(90_000);
 
 const stamp = async () => Buffer.from('a stamp');
 const options: DossierOptions = {
-  account: { id: 'acc_01m7w2abcdefghjkm000000001', name: 'Müller & Σία ООД' },
+  account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Müller & Σία ООД' },
   createdAt: new Date('2026-11-20T14:00:00.000Z'),
   choice: { from: new Date('2026-11-01T00:00:00.000Z'), to: null, vatNumber: null, reference: 'R' },
   certificates: { roots: ['ROOT\n'], intermediates: [] },
   stamp,
 };
-const sample = (checks: number, more = {}) => sampleSource({ checks, perAnchor: 2, stamp, ...more });
+const sample = (checks: number) => sampleSource({ checks, perAnchor: 2, stamp });
 async function* nothing(): AsyncGenerator<never, void, undefined> {
   yield* [];
 }
@@ -51,8 +52,8 @@ afterEach(async () => {
 describe('writeDossier', () => {
   it('writes the layout of the contract', async () => {
     const { files, read } = await unpack(await sample(2));
-    const [one, two] = ['chk_01m7w2abcdefghjkm000000000', 'chk_01m7w2abcdefghjkm000000001'];
-    const request = 'requests/req_01m7w2abcdefghjkm000000999';
+    const [one, two] = [sampleId('check', 0), sampleId('check', 1)];
+    const request = `requests/${sampleId('request', 999)}`;
     const expected = [
       ...['README.txt', 'SHA256SUMS', 'SHA256SUMS.tsr', 'anchors/1.json', 'anchors/1.tsr'],
       ...[
@@ -97,7 +98,7 @@ describe('writeDossier', () => {
 
   it('keeps the hashed bytes, and sums every file but the seal', async () => {
     const { files, read } = await unpack(await sample(3));
-    expect(JSON.parse(await read('checks/chk_01m7w2abcdefghjkm000000002.json'))).toEqual(sampleBody(2));
+    expect(JSON.parse(await read(`checks/${sampleId('check', 2)}.json`))).toEqual(sampleBody(2));
     const sums = (await read('SHA256SUMS'))
       .trimEnd()
       .split('\n')
@@ -149,19 +150,19 @@ describe('writeDossier', () => {
 
   it('ends its sources when the reader goes away', async () => {
     let [asked, ended] = [0, 0];
-    async function* endless(source: DossierSource) {
+    async function* endless() {
       try {
-        for await (const check of source.checks) {
-          for (;;) {
-            asked += 1;
-            yield { ...check, id: `chk_${String(asked).padStart(9, '0')}` };
-          }
+        for (;;) {
+          const { bytes, hash } = hashCheck(sampleBody(asked));
+          const answer = sampleExchange(asked, 'x'.repeat(50_000));
+          asked += 1;
+          yield { bytes, hash, exchanges: [answer], token: null, proof: null };
         }
       } finally {
         ended += 1;
       }
     }
-    const zip = writeDossier({ ...empty(), checks: endless(await sample(1, { answerBytes: 50_000 })) }, options);
+    const zip = writeDossier({ ...empty(), checks: endless() }, options);
     zip.on('data', () => asked > 10 && zip.destroy());
     await once(zip, 'close');
     expect(ended).toBe(1);
@@ -181,9 +182,9 @@ describe('writeDossier', () => {
 
   it('refuses a source that gives something twice or out of order', async () => {
     async function* twice() {
-      const bytes = Buffer.from('{}');
-      yield { seq: 1, bytes, timestamp: null };
-      yield { seq: 1, bytes, timestamp: null };
+      const body = Buffer.from('{}');
+      yield { seq: 1, body, token: null };
+      yield { seq: 1, body, token: null };
     }
     const zip = buffer(writeDossier({ ...empty(), anchors: twice() }, options));
     await expect(zip).rejects.toThrow('gives 1 after 1');

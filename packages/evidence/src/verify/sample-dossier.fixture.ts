@@ -8,7 +8,7 @@ import type { TestAuthority } from './test-authority.fixture.js';
 
 /** Options of a dossier that `authority` stamps. */
 export const sampleOptions = (authority: TestAuthority): DossierOptions => ({
-  account: { id: 'acc_01m7w2abcdefghjkm000000001', name: 'Müller & Σία ООД' },
+  account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Müller & Σία ООД' },
   createdAt: new Date('2026-11-20T14:00:00.000Z'),
   choice: { from: null, to: null, vatNumber: null, reference: null },
   certificates: { roots: [authority.root], intermediates: [authority.intermediate] },

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { sampleSource } from '../dossier/sample-source.fixture.js';
+import { sampleId, sampleSource } from '../dossier/sample-source.fixture.js';
 import { unpackDossier } from '../dossier/unpack-dossier.fixture.js';
 import { writeDossier } from '../dossier/write-dossier.js';
 import { provideAuditorTools, type RunTool } from './auditor-tools.fixture.js';
@@ -13,9 +13,9 @@ import { makeTestAuthority, RSA, type TestAuthority } from './test-authority.fix
 // The first test of a clone may have to fetch python3 and openssl.
 jest.setTimeout(90_000);
 
-const CHECK = 'chk_01m7w2abcdefghjkm000000000';
-const SECOND = 'chk_01m7w2abcdefghjkm000000001';
-const REQUEST = 'req_01m7w2abcdefghjkm000000999';
+const CHECK = sampleId('check', 0);
+const SECOND = sampleId('check', 1);
+const REQUEST = sampleId('request', 999);
 /** One file of every kind. */
 const KINDS = [
   'README.txt',
@@ -202,7 +202,7 @@ describe('the verifier of a dossier', () => {
 
   it('finds a file that was added, and a link in place of a file', async () => {
     const added = await tamper();
-    await added.write(`checks/chk_01m7w2abcdefghjkm000000777.json`, '{}');
+    await added.write(`checks/${sampleId('check', 777)}.json`, '{}');
     expect(await added.verify()).toMatchObject({ code: 1, output: expect.stringContaining('was added') });
     const linked = await tamper();
     await linked.remove('README.txt');
