@@ -1,4 +1,5 @@
 export * from './anchor/index.js';
+export * from './audit/index.js';
 export * from './canonical-form.js';
 export * from './certificate/index.js';
 export * from './dossier/index.js';
