@@ -1,16 +1,15 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Null, OctetString } from 'asn1js';
 import { AlgorithmIdentifier, MessageImprint, TimeStampReq, TimeStampResp } from 'pkijs';
 import {
   createDevelopmentAuthority,
   DEVELOPMENT_POLICY,
+  type DevelopmentAuthority,
   type DevelopmentIdentity,
-  keepDevelopmentIdentity,
   makeDevelopmentIdentity,
+  openDevelopmentAuthority,
   requestTimestamp,
+  type SealedIdentity,
   TimestampRefused,
   verifyTimestamp,
 } from './index.js';
@@ -88,29 +87,44 @@ describe('the development authority', () => {
   });
 });
 
-describe('the kept identity', () => {
-  const folders: string[] = [];
-  const newFolder = () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'vat-identity-'));
-    folders.push(folder);
-    return path.join(folder, 'not', 'there', 'yet');
+describe('the authority that processes share', () => {
+  const shelf = () => {
+    let stored: SealedIdentity | null = null;
+    const store = async (made: SealedIdentity, instead: SealedIdentity | null) => {
+      if (stored?.certificate === instead?.certificate) stored = made;
+    };
+    return { find: async () => stored, store };
   };
-  afterEach(() => {
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  const stampWith = async (open: () => Promise<DevelopmentAuthority>) => {
+    const { reply: send } = await open();
+    return requestTimestamp({ send, now })(DIGEST);
+  };
+
+  it('is made once, also when processes start together, and its key lies sealed', async () => {
+    const place = shelf();
+    const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
+    const stamps = await Promise.all(Array.from({ length: 5 }, () => stampWith(open)));
+    const kept = await place.find();
+    expect(new Set(stamps.map(({ certificates }) => certificates[0]))).toEqual(new Set([kept?.certificate]));
+    expect(Buffer.from(kept?.keySealed ?? []).includes('PRIVATE KEY')).toBe(false);
   });
 
-  it('is made once, also when processes start together, and only its owner may read it', async () => {
-    const folder = newFolder();
-    const made = await Promise.all(Array.from({ length: 5 }, () => keepDevelopmentIdentity(folder, now())));
-    expect(new Set(made.map(({ key }) => key)).size).toBe(1);
-    expect(await keepDevelopmentIdentity(folder, now())).toEqual(made[0]);
-    const [file = '', ...others] = readdirSync(folder);
-    expect(others).toEqual([]);
-    expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(path.join(folder, file), 'utf8'))).toEqual(made[0]);
+  it('is made anew under another master key, and its earlier tokens go on verifying', async () => {
+    const place = shelf();
+    const before = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'one master key', now }));
+    const after = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'another master key', now }));
+    expect(after.certificates[0]).not.toBe(before.certificates[0]);
+    expect(verifyTimestamp({ tokenBytes: before.tokenBytes, digest: DIGEST }).serial).toBe(before.serial);
   });
 
-  it('says when it cannot be kept', async () => {
-    await expect(keepDevelopmentIdentity('/dev/null/folder', now())).rejects.toThrow(/ENOTDIR/);
+  it('says that what is stored is damaged, instead of replacing it', async () => {
+    const place = shelf();
+    const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
+    await open();
+    const kept = (await place.find()) as SealedIdentity;
+    const damaged = Buffer.from(kept.keySealed);
+    damaged[damaged.length - 1] = (damaged.at(-1) ?? 0) ^ 1;
+    await place.store({ ...kept, keySealed: damaged }, kept);
+    await expect(open()).rejects.toThrow('integrity');
   });
 });
