@@ -77,9 +77,12 @@ describe("a hostile authority's certificate", () => {
 
   it('is refused when its issuer is no authority, or none so far down', async () => {
     const { issuing, root } = forger;
-    const plain = await hold({ subject: 'Plain', issuer: root, extensions: unitExtensions() });
-    const byPlain = await hold({ subject: 'Test unit', issuer: plain, extensions: unitExtensions() });
-    expect(await forger.refusalOf({}, { unit: byPlain, chain: [plain, root] })).toBe('wrong_chain');
+    // One whose key usage forbids it, and one that merely does not say that it is an authority.
+    for (const extensions of [unitExtensions(), []]) {
+      const plain = await hold({ subject: 'Plain', issuer: root, extensions });
+      const byPlain = await hold({ subject: 'Test unit', issuer: plain, extensions: unitExtensions() });
+      expect(await forger.refusalOf({}, { unit: byPlain, chain: [plain, root] })).toBe('wrong_chain');
+    }
     // `issuing` may have no authority below it.
     const deeper = await hold({ subject: 'Deeper', issuer: issuing, extensions: authorityExtensions() });
     const tooDeep = await hold({ subject: 'Test unit', issuer: deeper, extensions: unitExtensions() });
