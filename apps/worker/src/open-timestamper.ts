@@ -1,0 +1,31 @@
+import { findDevelopmentIdentity, storeDevelopmentIdentity } from '@vat/db';
+import type { StampDigest } from '@vat/domain';
+import { createTimestamper, openDevelopmentAuthority } from '@vat/evidence';
+import { SettingsError, type Stoppable } from '@vat/runtime';
+import type { Foundation } from './foundation.js';
+
+/** What stamps, in the words of the domain. Throws SettingsError when TSA_ROOTS holds no certificate. */
+export const openTimestamper = ({ settings, db, now }: Foundation): { stampDigest: StampDigest; part: Stoppable } => {
+  const development = openDevelopmentAuthority({
+    find: findDevelopmentIdentity(db),
+    store: storeDevelopmentIdentity(db),
+    masterKey: settings.SECRET_KEY,
+    now,
+  });
+  const open = () => {
+    try {
+      const trustedRoots = settings.TSA_ROOTS === undefined ? undefined : [settings.TSA_ROOTS];
+      return createTimestamper({ url: settings.TSA_URL ?? null, development, now, trustedRoots });
+    } catch (error) {
+      throw new SettingsError(`TSA_ROOTS: ${error instanceof Error ? error.message : String(error)}.`);
+    }
+  };
+  const timestamper = open();
+  return {
+    stampDigest: async (digest, signal) => {
+      const { tokenBytes, certificates: _inToken, ...facts } = await timestamper.stamp(digest, signal);
+      return { token: tokenBytes, ...facts };
+    },
+    part: { name: 'time-stamps', stop: async () => timestamper.close() },
+  };
+};
