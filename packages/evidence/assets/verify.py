@@ -112,12 +112,17 @@ def check_sums(found):
 # --- RFC 3161 time-stamps -----------------------------------------------------------------------------------------
 
 def der(data, at=0):
-    """One DER element: its tag, its content, and where it ends."""
+    """One ASN.1 element: tag, content, and where it ends. DER, but for lengths that some authorities leave open."""
     tag, length, start = data[at], data[at + 1], at + 2
+    if length == 0x80:
+        end = start
+        while data[end:end + 2] != b'\0\0':
+            end = der(data, end)[2]
+        return tag, data[start:end], end + 2
     if length & 0x80:
         size = length & 0x7f
         length, start = int.from_bytes(data[start:start + size], 'big'), start + size
-        if not 0 < size < 5 or length < 0x80 or length >> 8 * (size - 1) == 0:
+        if size > 4 or length < 0x80 or length >> 8 * (size - 1) == 0:
             raise ValueError('not DER')
     if start + length > len(data):
         raise ValueError('cut off')
@@ -176,7 +181,9 @@ def parse_stamp(data):
     """What an RFC 3161 answer stamps, when (text and seconds), who is named in it, and whether it is development's."""
     fields = signed_data(data)
     (_, kind), (_, wrapped) = parts(fields[2][1], 0x06, 0xa0)
-    (_, octets), = parts(wrapped, 0x04)
+    (tag, octets), = parts(wrapped)
+    # Some authorities write the octets in pieces.
+    octets = b''.join(piece for _, piece in parts(octets, 0x04)) if tag == 0x24 else octets
     (_, content), = parts(octets, 0x30)
     info = parts(content, 0x02, 0x06, 0x30, 0x02, 0x18)
     (_, algorithm), (_, imprint) = parts(info[2][1], 0x30, 0x04)
@@ -229,8 +236,9 @@ def check_unsigned(data, seconds, roots):
         with open(paths[-1], 'wb') as file:
             file.write(b''.join(read(path) for path in paths[:-1] + [INTERMEDIATES]))
         for path in paths[:-1]:
-            run = subprocess.run(['openssl', 'verify', '-check_ss_sig', '-attime', str(seconds), '-CAfile', roots,
-                                  '-untrusted', paths[-1], path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            command = ['openssl', 'verify', '-check_ss_sig', '-partial_chain', '-attime', str(seconds)]
+            run = subprocess.run(command + ['-CAfile', roots, '-untrusted', paths[-1], path], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
             if run.returncode != 0:
                 raise ValueError('one of its certificates was changed, or does not lead to a trusted root')
 
@@ -242,7 +250,7 @@ def check_stamp(stamp, stamped, roots):
         if imprint != sha256(read(stamped)):
             return '%s is over other bytes than those of %s' % (stamp, stamped), None, None, False
         command = ['openssl', 'ts', '-verify', '-data', stamped, '-in', stamp, '-CAfile', roots]
-        command += ['-attime', str(seconds)]
+        command += ['-partial_chain', '-attime', str(seconds)]
         if os.path.isfile(INTERMEDIATES) and b'BEGIN CERTIFICATE' in read(INTERMEDIATES):
             command += ['-untrusted', INTERMEDIATES]
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
@@ -459,9 +467,12 @@ def trusted_roots(given):
     if listing.returncode != 0 or not blocks:
         return wrong('%s holds no root certificate' % path)
     for block in blocks:
-        shown = subprocess.run(['openssl', 'x509', '-noout', '-subject', '-fingerprint', '-sha256'], input=block,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        say('note', 'trusted: ' + '; '.join(shown.stdout.decode('utf-8', 'replace').split('\n')[:2]))
+        command = ['openssl', 'x509', '-noout', '-subject', '-issuer', '-fingerprint', '-sha256']
+        shown = subprocess.run(command, input=block, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        subject, issuer, fingerprint = shown.stdout.decode('utf-8', 'replace').split('\n')[:3]
+        say('note', 'trusted: %s; %s' % (subject, fingerprint))
+        if subject.split('=', 1)[1].strip() != issuer.split('=', 1)[1].strip():
+            say('note', 'that is no root, but the topmost certificate that is known; %s' % issuer)
     if not given:
         say('note', 'these roots came with the dossier: compare the fingerprints with what the authority publishes')
     return path

@@ -7,6 +7,7 @@ import type { DossierOptions, DossierSource } from './dossier-source.js';
 import { gatherBytes } from './gather-bytes.js';
 import { manifest } from './manifest.js';
 import { REQUEST_COLUMNS, requestCells, requestFiles } from './request-files.js';
+import { sortCertificates } from './sort-certificates.js';
 import { summaryPdf } from './summary-pdf.js';
 import { emptyTally, tallyCheck } from './tally.js';
 import { WATCH_CHANGE_COLUMNS, watchChangeCells } from './watch-change-cells.js';
@@ -29,9 +30,6 @@ const startOrder = <Key extends string | number>() => {
   };
 };
 
-const pem = (certificates: readonly string[]): string =>
-  [...new Set(certificates.map((text) => `${text.trim()}\n`))].join('');
-
 /**
  * Every file of a dossier but the seal, in a fixed order: explanations and certificates, checks with what belongs to
  * each, requests that came to nothing, anchors, and the tables and counts, which are known only at the end.
@@ -43,8 +41,9 @@ export async function* dossierFiles(
   const tally = emptyTally();
   const { counts } = tally;
   yield* await readVerifier();
-  yield textFile('certs/tsa-roots.pem', pem(options.certificates.roots));
-  yield textFile('certs/tsa-intermediates.pem', pem(options.certificates.intermediates));
+  const { roots, intermediates } = sortCertificates(options.certificates);
+  yield textFile('certs/tsa-roots.pem', roots.join(''));
+  yield textFile('certs/tsa-intermediates.pem', intermediates.join(''));
 
   const checks = startCsv(CHECK_COLUMNS);
   const proofs = gatherBytes();

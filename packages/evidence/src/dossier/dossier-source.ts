@@ -62,8 +62,11 @@ export type DossierOptions = {
   createdAt: Date;
   /** The caller's choice; null where it did not restrict. `from` is inclusive, `to` exclusive. */
   choice: { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
-  /** PEM of the time-stamping authorities, of all that stamped anything in here: self-signed ones, and those between. */
-  certificates: { roots: readonly string[]; intermediates: readonly string[] };
+  /**
+   * PEM of every authority that stamped anything in here, or will stamp SHA256SUMS: what is in its tokens, and its root
+   * where that is known. In any order; repetitions do no harm.
+   */
+  certificates: readonly string[];
   /**
    * Stamps the bytes of SHA256SUMS and resolves to the whole TimeStampResp. Null (no authority answered) leaves
    * SHA256SUMS.tsr out; such a dossier is readable, and the verifier says that it does not hold as a whole.

@@ -2,18 +2,8 @@ import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { DossierOptions } from '../dossier/index.js';
 import type { RunTool } from './auditor-tools.fixture.js';
 import type { TestAuthority } from './test-authority.fixture.js';
-
-/** Options of a dossier that `authority` stamps. */
-export const sampleOptions = (authority: TestAuthority): DossierOptions => ({
-  account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Müller & Σία ООД' },
-  createdAt: new Date('2026-11-20T14:00:00.000Z'),
-  choice: { from: null, to: null, vatNumber: null, reference: null },
-  certificates: { roots: [authority.root], intermediates: [authority.intermediate] },
-  stamp: authority.stamp,
-});
 
 /** An unpacked dossier that can be tampered with. */
 export type Tampered = {
@@ -26,7 +16,6 @@ export type Tampered = {
   /** Sums the files anew as a forger would and, given an authority, has the sums stamped. */
   reseal: (authority?: TestAuthority) => Promise<void>;
   verify: (...args: string[]) => Promise<{ code: number; output: string }>;
-  close: () => Promise<void>;
 };
 
 /** Every file below `folder`, with forward slashes, sorted. */
@@ -70,6 +59,5 @@ export const copyDossier = async (run: RunTool, original: string): Promise<Tampe
       if (authority) await writeFile(at('SHA256SUMS.tsr'), await authority.stamp(sums));
     },
     verify: (...args) => run('python3', [at('verify.py'), ...args]),
-    close: () => rm(folder, { recursive: true, force: true }),
   };
 };
