@@ -7,6 +7,7 @@ import {
   deleteMinutes,
   deleteOldBatches,
   deleteOldDeliveries,
+  deleteOldEvidence,
   dueDeliveries,
   dueStamps,
   endLostLines,
@@ -117,6 +118,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
       await deleteMinutes(db)(new Date(now().getTime() - MINUTES_KEPT_MS));
       await deleteOldBatches(db)(new Date(now().getTime() - settings.BATCHES_KEPT));
       await deleteOldDeliveries(db)(new Date(now().getTime() - settings.DELIVERIES_KEPT));
+      await deleteOldEvidence(db)(new Date(now().getTime() - settings.EVIDENCE_KEPT));
     },
     audit,
   };

@@ -86,6 +86,8 @@ CREATE INDEX "anchor_leaf_unanchored" ON "anchor_leaf" ("check_id") WHERE "ancho
 CREATE UNIQUE INDEX "anchor_leaf_place" ON "anchor_leaf" ("anchor_seq", "leaf_index") WHERE "anchor_seq" IS NOT NULL;
 -- Stamps still to be had, by the time of their next try.
 CREATE INDEX "stamp_pending_by_due" ON "stamp" ("next_attempt_at", "subject_id") WHERE "token" IS NULL;
+-- What was tried for an account and never became a check: a few rows, since an answered request leaves it.
+CREATE INDEX "request_without_check" ON "request" ("account_id", "id") WHERE "check_id" IS NULL;
 CREATE INDEX "stamp_of_account" ON "stamp" ("account_id") WHERE "account_id" IS NOT NULL;
 
 -- Each leaf is updated once, when it gets its place.
