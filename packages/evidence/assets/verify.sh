@@ -2,8 +2,7 @@
 # Verifies the dossier in this file's folder, offline: sh verify.sh [--roots roots.pem]
 # Needs python3 (3.7 or later) and openssl (1.1.1 or later). The exit code is 0 only when everything holds.
 set -eu
-case ${2:-} in '' | /*) ;; *) set -- "$1" "$(pwd)/$2" ;; esac
-cd "$(dirname "$0")"
+here=$(dirname "$0")
 for program in python3 openssl; do
   command -v "$program" >/dev/null 2>&1 || {
     echo "$program is missing: install it, e.g. \"apt install $program\" or \"brew install $program\"" >&2
@@ -12,6 +11,6 @@ for program in python3 openssl; do
 done
 # Once more with the system's own tool, so that nothing of ours has to be believed for the files' sums.
 if command -v sha256sum >/dev/null 2>&1; then
-  sha256sum --quiet -c SHA256SUMS
+  (cd "$here" && sha256sum --quiet -c SHA256SUMS)
 fi
-exec python3 verify.py "$@"
+exec python3 "$here/verify.py" "$@"

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { jest } from '@jest/globals';
 import { hashCheck } from '../hash-check.js';
 import { provideAuditorTools, type RunTool } from '../verify/auditor-tools.fixture.js';
-import { listFiles } from '../verify/sample-dossier.fixture.js';
+import { listFiles } from '../verify/tampered.fixture.js';
 import type { DossierOptions, DossierSource } from './dossier-source.js';
 import { sampleBody, sampleExchange, sampleId, sampleSource } from './sample-source.fixture.js';
 import { unpackDossier } from './unpack-dossier.fixture.js';
