@@ -44,9 +44,9 @@ export type DossierWatchChange = {
 };
 
 /**
- * What goes into a dossier; ids are those of the rows. Each part is read once, in the order of this type, as fast as the reader takes it, and is
- * told to `return()` when the reader goes away. Checks and requests come with rising ids, anchors with rising `seq` (best
- * without gaps: a gap interrupts the chain), changes in any stable order; writing fails otherwise.
+ * What goes into a dossier; ids are those of the rows. Each part is read once, in the order of this type, as fast as the
+ * reader takes it, and is told to `return()` when the reader goes away. Checks and requests come with rising ids, anchors
+ * with rising `seq` (best without gaps: a gap interrupts the chain), changes in any stable order; writing fails otherwise.
  */
 export type DossierSource = {
   checks: AsyncIterable<DossierCheck>;
