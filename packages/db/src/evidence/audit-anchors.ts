@@ -48,6 +48,12 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
 
   readBlock: readBlock(db),
 
+  leavesBeyond: async () => {
+    const [row] = await db.$queryRaw<{ n: number }[]>`
+      SELECT count(*)::int AS n FROM anchor_leaf WHERE anchor_seq > (SELECT COALESCE(max(seq), 0) FROM anchor)`;
+    return row?.n ?? 0;
+  },
+
   strays: async (afterCheckId, limit) => {
     const [row] = await db.$queryRaw<{ strays: Stray[] | null; n: number; last: string | null }[]>`
       WITH slice AS MATERIALIZED (

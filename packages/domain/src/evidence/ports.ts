@@ -178,6 +178,8 @@ export type AnchorAudit = {
   anchors: (afterSeq: number, limit: number) => Promise<AnchorToVerify[]>;
   leaves: (seq: number, from: number, limit: number) => Promise<LeafSlice>;
   readBlock: ReadBlock;
+  /** How many leaves lie in anchors after the last there is. */
+  leavesBeyond: () => Promise<number>;
   /** Live checks without a leaf, and leaves in no anchor that differ from their check or name an anchor there is not. */
   strays: (afterCheckId: string | null, limit: number) => Promise<{ strays: Stray[]; next: string | null }>;
   checkStamps: (afterId: string | null, limit: number) => Promise<StampToVerify[]>;
