@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db';
 import { makeStamp } from '@vat/domain';
-import { closeNextAnchor, TimestampRefused, verifyAnchors } from '@vat/evidence';
+import { closeNextAnchor, verifyAnchors } from '@vat/evidence';
 import { type EvidenceJob, enqueueStamp, evidenceQueue, type JobHandler } from '@vat/queues';
 import { type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
@@ -14,24 +14,18 @@ import { recomputeAnchors } from './processors/recompute-anchors.js';
 /** Between two slices of the recomputation, so that it is never most of what Postgres does. */
 const PAUSE_MS = 20;
 
-const reasonOf = (error: unknown): { error: string; asked: boolean } | null =>
-  error instanceof TimestampRefused
-    ? { error: `${error.refusal}: ${error.message}`, asked: error.refusal !== 'circuit_open' }
-    : null;
-
 /** Serves time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
 export const composeEvidence = (foundation: Foundation, cut: AbortSignal): Stoppable[] => {
   const { settings, log, now, metrics, db, producer, serve } = foundation;
-  const { stampDigest, part } = openTimestamper(foundation);
+  const { stamper, part } = openTimestamper(foundation);
   // Every query in flight listens; that is no leak.
   setMaxListeners(0, cut);
 
   const stamp = makeTimeStamp({
     makeStamp: makeStamp({
       findPending: findPendingStamp(db),
-      stamp: stampDigest,
+      ...stamper,
       record: recordStamp(db),
-      reasonOf,
       retryDelaysMs: settings.TSA_RETRY_DELAYS,
       now,
     }),

@@ -1,11 +1,15 @@
 import { findDevelopmentIdentity, storeDevelopmentIdentity } from '@vat/db';
-import type { StampDigest } from '@vat/domain';
-import { createTimestamper, openDevelopmentAuthority } from '@vat/evidence';
+import type { MakeStampDeps } from '@vat/domain';
+import { createTimestamper, digestStamper, openDevelopmentAuthority } from '@vat/evidence';
 import { SettingsError, type Stoppable } from '@vat/runtime';
 import type { Foundation } from './foundation.js';
 
 /** What stamps, in the words of the domain. Throws SettingsError when TSA_ROOTS holds no certificate. */
-export const openTimestamper = ({ settings, db, now }: Foundation): { stampDigest: StampDigest; part: Stoppable } => {
+export const openTimestamper = ({
+  settings,
+  db,
+  now,
+}: Foundation): { stamper: Pick<MakeStampDeps, 'stamp' | 'reasonOf'>; part: Stoppable } => {
   const development = openDevelopmentAuthority({
     find: findDevelopmentIdentity(db),
     store: storeDevelopmentIdentity(db),
@@ -22,10 +26,7 @@ export const openTimestamper = ({ settings, db, now }: Foundation): { stampDiges
   };
   const timestamper = open();
   return {
-    stampDigest: async (digest, signal) => {
-      const { tokenBytes, certificates: _inToken, ...facts } = await timestamper.stamp(digest, signal);
-      return { token: tokenBytes, ...facts };
-    },
+    stamper: digestStamper(timestamper),
     part: { name: 'time-stamps', stop: async () => timestamper.close() },
   };
 };

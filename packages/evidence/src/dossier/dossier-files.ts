@@ -31,8 +31,8 @@ const startOrder = <Key extends string | number>() => {
 };
 
 /**
- * Every file of a dossier but the seal, in a fixed order: explanations and certificates, checks with what belongs to
- * each, requests that came to nothing, anchors, and the tables and counts, which are known only at the end.
+ * Every file of a dossier but the seal, in a fixed order: explanations, checks with what belongs to each, requests
+ * that came to nothing, anchors, the certificates of all their stamps, and the tables and counts, which are known only at the end.
  */
 export async function* dossierFiles(
   source: DossierSource,
@@ -41,9 +41,6 @@ export async function* dossierFiles(
   const tally = emptyTally();
   const { counts } = tally;
   yield* await readVerifier();
-  const { roots, intermediates } = sortCertificates(options.certificates);
-  yield textFile('certs/tsa-roots.pem', roots.join(''));
-  yield textFile('certs/tsa-intermediates.pem', intermediates.join(''));
 
   const checks = startCsv(CHECK_COLUMNS);
   const proofs = gatherBytes();
@@ -77,6 +74,9 @@ export async function* dossierFiles(
     yield { path: `anchors/${seq}.json`, bytes: body };
     if (token) yield { path: `anchors/${seq}.tsr`, bytes: token };
   }
+  const { roots, intermediates } = sortCertificates(await options.certificates());
+  yield textFile('certs/tsa-roots.pem', roots.join(''));
+  yield textFile('certs/tsa-intermediates.pem', intermediates.join(''));
 
   const changes = startCsv(WATCH_CHANGE_COLUMNS);
   for await (const change of source.watchChanges) {

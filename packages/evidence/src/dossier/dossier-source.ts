@@ -19,7 +19,8 @@ export type DossierRequest = {
   vatNumber: string;
   requester: string | null;
   reference: string | null;
-  status: 'pending' | 'abandoned';
+  /** `withdrawn`: refused to its caller while it waited, or the caller was lost. */
+  status: 'pending' | 'abandoned' | 'withdrawn';
   createdAt: Date;
   acceptedAt: Date | null;
   giveUpAt: Date | null;
@@ -64,9 +65,10 @@ export type DossierOptions = {
   choice: { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
   /**
    * PEM of every authority that stamped anything in here, or will stamp SHA256SUMS: what is in its tokens, and its root
-   * where that is known. In any order; repetitions do no harm.
+   * where that is known. In any order; repetitions do no harm. Asked for once the last stamped part of the source was read,
+   * so that whoever hands the tokens out can gather them.
    */
-  certificates: readonly string[];
+  certificates: () => Promise<readonly string[]>;
   /**
    * Stamps the bytes of SHA256SUMS and resolves to the whole TimeStampResp. Null (no authority answered) leaves
    * SHA256SUMS.tsr out; such a dossier is readable, and the verifier says that it does not hold as a whole.

@@ -20,7 +20,7 @@ const options: DossierOptions = {
   account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Müller & Σία ООД' },
   createdAt: new Date('2026-11-20T14:00:00.000Z'),
   choice: { from: new Date('2026-11-01T00:00:00.000Z'), to: null, vatNumber: null, reference: 'R' },
-  certificates: [],
+  certificates: async () => [],
   stamp,
 };
 const sample = (checks: number) => sampleSource({ checks, perAnchor: 2, stamp });

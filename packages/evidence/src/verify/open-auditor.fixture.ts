@@ -36,7 +36,7 @@ const makeDossier = async (run: RunTool, checks: number, { certificates, stamp }
     account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Müller & Σία ООД' },
     createdAt: new Date('2026-11-20T14:00:00.000Z'),
     choice: { from: null, to: null, vatNumber: null, reference: null },
-    certificates,
+    certificates: async () => certificates,
     stamp,
   };
   return unpackDossier(run, writeDossier(source, options));
