@@ -90,8 +90,5 @@ CREATE INDEX "stamp_pending_by_due" ON "stamp" ("next_attempt_at", "subject_id")
 CREATE INDEX "request_without_check" ON "request" ("account_id", "id") WHERE "check_id" IS NULL;
 CREATE INDEX "stamp_of_account" ON "stamp" ("account_id") WHERE "account_id" IS NOT NULL;
 
--- Each leaf is updated once, when it gets its place.
-ALTER TABLE "anchor_leaf" SET (fillfactor = 60);
-
 -- Live checks recorded before there were anchors are in the first one.
 INSERT INTO "anchor_leaf" ("check_id", "hash") SELECT "id", "hash" FROM "check" WHERE NOT "test";
