@@ -58,6 +58,7 @@ export const eraseAccount =
       db.apiKey.deleteMany({ where: { accountId } }),
       db.webhook.deleteMany({ where: { accountId } }),
       db.idempotencyKey.deleteMany({ where: { accountId } }),
+      db.exportLease.deleteMany({ where: { accountId } }),
       db.account.update({ where: { id: accountId }, data: { name: 'erased', erasedAt: account.erasedAt ?? now } }),
     ]);
     const watches = await drain(
