@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { buildTree, computeRoot, verifyInclusion } from '@vat/evidence';
-
-/** One way through all leaves. */
-export type PassFigures = {
-  seconds: number;
-  /** The most memory above what the process had before, in MB. */
-  rss_mb: number;
-  /** The longest time in which nothing else could run. */
-  longest_turn_ms: number;
-};
+import { type ClosingFigures, measureClosing } from './measure-closing.js';
+import { measurePass, type PassFigures } from './measure-pass.js';
 
 export type AnchorsFigures = {
   leaves: number;
@@ -20,6 +12,8 @@ export type AnchorsFigures = {
   /** One proof out of the tree, and its verification. */
   path_us: number;
   verify_us: number;
+  /** The same on Postgres, as the service does it. */
+  stored: ClosingFigures;
 };
 
 const SAMPLES = 20_000;
@@ -29,22 +23,6 @@ const leafOf = (i: number) => createHash('sha256').update(String(i)).digest();
 function* leavesUpTo(count: number) {
   for (let i = 0; i < count; i += 1) yield leafOf(i);
 }
-
-const measurePass = async <T>(work: () => Promise<T>): Promise<{ result: T; figures: PassFigures }> => {
-  const before = process.memoryUsage.rss();
-  let peak = before;
-  const watch = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage.rss());
-  }, 10);
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  const startedAt = performance.now();
-  const result = await work();
-  const seconds = (performance.now() - startedAt) / 1_000;
-  delay.disable();
-  clearInterval(watch);
-  return { result, figures: { seconds, rss_mb: (peak - before) / 1e6, longest_turn_ms: delay.max / 1e6 } };
-};
 
 const microsecondsEach = (work: (i: number) => unknown): number => {
   const startedAt = performance.now();
@@ -68,6 +46,7 @@ export const measureAnchors = async (leaves: number): Promise<AnchorsFigures> =>
     root,
     tree: figures,
     path_us: microsecondsEach((sample) => tree.path(indexOf(sample))),
+    stored: await measureClosing(leaves),
     verify_us: microsecondsEach((sample) => claims[sample] && verifyInclusion(claims[sample])),
   };
 };
