@@ -68,6 +68,8 @@ export const verifyAnchors =
             told('the digest stamped is not the hash of the check');
           const fault = judgeToken({ token, digest, facts, trustedRoots });
           if (fault) told(fault);
+          // Milliseconds each: locks and health checks have to live through a slice.
+          await new Promise((resolve) => setImmediate(resolve));
         }
         report.stamps += slice.length;
         after = slice.at(-1)?.subjectId ?? after;
