@@ -1,4 +1,4 @@
-import { provideAuditorTools } from '../verify/auditor-tools.fixture.js';
+import { provideAuditorTools } from '@vat/testkit';
 import { makeTestAuthority } from '../verify/test-authority.fixture.js';
 import { sortCertificates } from './sort-certificates.js';
 

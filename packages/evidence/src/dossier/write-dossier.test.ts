@@ -4,12 +4,11 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { jest } from '@jest/globals';
+import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
 import { hashCheck } from '../hash-check.js';
-import { provideAuditorTools, type RunTool } from '../verify/auditor-tools.fixture.js';
 import { listFiles } from '../verify/tampered.fixture.js';
 import type { DossierOptions, DossierSource } from './dossier-source.js';
 import { sampleBody, sampleExchange, sampleId, sampleSource } from './sample-source.fixture.js';
-import { unpackDossier } from './unpack-dossier.fixture.js';
 import { writeDossier } from './write-dossier.js';
 
 // The first test of a clone may have to fetch python3.

@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
 import type { DossierOptions } from '../dossier/index.js';
 import { sampleSource } from '../dossier/sample-source.fixture.js';
-import { unpackDossier } from '../dossier/unpack-dossier.fixture.js';
 import { writeDossier } from '../dossier/write-dossier.js';
-import { provideAuditorTools, type RunTool } from './auditor-tools.fixture.js';
 import { copyDossier, type Tampered } from './tampered.fixture.js';
 import { makeTestAuthority, type TestAuthority } from './test-authority.fixture.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { RunTool } from './auditor-tools.fixture.js';
+import type { RunTool } from '@vat/testkit';
 import type { TestAuthority } from './test-authority.fixture.js';
 
 /** An unpacked dossier that can be tampered with. */

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { RunTool } from './auditor-tools.fixture.js';
+import type { RunTool } from '@vat/testkit';
 
 /** A time-stamping authority made with openssl alone, so that our own code does not vouch for itself. */
 export type TestAuthority = {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { provideTool } from '@vat/testkit';
+import { provideTool } from './provide-tool.js';
 
 const execute = promisify(execFile);
 
