@@ -25,6 +25,10 @@ export const chooseEvidence =
   (accountId, choice, limit) =>
     db.$transaction(
       async (tx) => {
+        const [account] = await tx.$queryRaw<
+          { name: string }[]
+        >`SELECT name FROM account WHERE id = ${accountId}::uuid`;
+        const accountName = account?.name ?? '';
         // The limit comes before the order: where it is passed nobody wants the rows, and sorting all of them would be slow.
         const checks = await tx.$queryRaw<CheckRow[]>`
           SELECT c.id, l.anchor_seq, s.token IS NOT NULL AS stamped
@@ -35,7 +39,8 @@ export const chooseEvidence =
               ...about(Prisma.sql`c`, choice),
             ])} LIMIT ${limit}::int
           ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
-        if (checks.length >= limit) return { checks: checks.map(chosen), requests: [], anchors: [], changes: [] };
+        if (checks.length >= limit)
+          return { accountName, checks: checks.map(chosen), requests: [], anchors: [], changes: [] };
         const requests = await tx.$queryRaw<{ id: string }[]>`
           SELECT r.id FROM request r WHERE ${all([
             Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
@@ -56,6 +61,7 @@ export const chooseEvidence =
                   ...about(Prisma.sql`w`, choice),
                 ])} ORDER BY x.id`;
         return {
+          accountName,
           checks: checks.map(chosen),
           requests: requests.map(({ id }) => id),
           anchors,

@@ -16,6 +16,7 @@ export type ChosenCheck = { id: string; anchorSeq: number | null; stamped: boole
  * what is only added to it (anchors, time-stamps) is taken as it was at that moment. Every list rises.
  */
 export type ChosenEvidence = {
+  accountName: string;
   /** Live checks, one more than wanted at most. */
   checks: ChosenCheck[];
   /** Live requests that had no check. */
