@@ -46,6 +46,12 @@ describe('the time that evidence is kept', () => {
     expect(await deleteOldEvidence(ground.db)(ago(10))).toEqual({ requests: 0, events: 0, changes: 0 });
   });
 
+  test('one run deletes only so much, and the next one goes on', async () => {
+    await ground.insertChecks(700, { at: ago(10.1) });
+    const run = () => deleteOldEvidence(ground.db)(ago(10), 1);
+    expect([await run(), await run(), await run()].map(({ requests }) => requests)).toEqual([500, 200, 0]);
+  });
+
   test('a request that still waits stays, and so does one whose check is younger than the limit', async () => {
     const [waiting, late] = await ground.insertChecks(2, { at: ago(10.1) });
     await ground.db.$executeRaw`DELETE FROM "check" WHERE id = ${waiting?.id}::uuid`;

@@ -4,6 +4,8 @@ import { NIL } from './nil.js';
 import { idAt } from './time-of-id.js';
 
 const SLICE = 500;
+/** Slices of a kind that one run deletes, so that what waits behind it (sweeps) never waits long; the next run goes on. */
+const MOST_SLICES = 100;
 
 /** What was deleted. */
 export type DeletedEvidence = { requests: number; events: number; changes: number };
@@ -11,14 +13,14 @@ export type DeletedEvidence = { requests: number; events: number; changes: numbe
 /**
  * Deletes what was recorded before a moment: ended requests with their checks, exchanges and time-stamps, events, the ledger's
  * entries, changes of watches. Anchors and leaves stay: the chain verifies for ever, and whoever has a check's bytes can
- * still prove them. Rows are found by their id, which begins with their time. A slice at a time, so that no statement runs long.
+ * still prove them. Rows are found by their id, which begins with their time. A slice at a time, so that no statement runs long, and at most `mostSlices` of each kind.
  */
 export const deleteOldEvidence =
   (db: Queryable) =>
-  async (before: Date): Promise<DeletedEvidence> => {
+  async (before: Date, mostSlices = MOST_SLICES): Promise<DeletedEvidence> => {
     const bound = idAt(before);
     const deleted = { requests: 0, events: 0, changes: 0 };
-    for (let after = NIL; ; ) {
+    for (let [after, slices] = [NIL, 0]; slices < mostSlices; slices += 1) {
       const [slice] = await db.$queryRaw<{ n: number; last: string | null }[]>`
         WITH old AS MATERIALIZED (
           SELECT id, check_id FROM request
@@ -32,7 +34,7 @@ export const deleteOldEvidence =
       if (!slice?.last || slice.n < SLICE) break;
       after = slice.last;
     }
-    for (let n = SLICE; n === SLICE; deleted.events += n) {
+    for (let [n, slices] = [SLICE, 0]; n === SLICE && slices < mostSlices; deleted.events += n, slices += 1) {
       n = await db.$executeRaw`
         WITH old AS MATERIALIZED (
           SELECT e.id FROM event e WHERE e.id < ${bound}::uuid
@@ -41,7 +43,7 @@ export const deleteOldEvidence =
         ), sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM old))
         DELETE FROM event WHERE id IN (SELECT id FROM old)`;
     }
-    for (let n = SLICE; n === SLICE; deleted.changes += n) {
+    for (let [n, slices] = [SLICE, 0]; n === SLICE && slices < mostSlices; deleted.changes += n, slices += 1) {
       n = await db.$executeRaw`
         DELETE FROM watch_change WHERE id IN (
           SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${SLICE}::int)`;
