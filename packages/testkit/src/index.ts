@@ -5,6 +5,7 @@ export * from './configure-webhook.js';
 export * from './create-test-authority.js';
 export * from './fault-size.js';
 export * from './insert-account.js';
+export * from './insert-checks.js';
 export * from './issue-keys.js';
 export * from './number-of.js';
 export * from './open-receivers.js';

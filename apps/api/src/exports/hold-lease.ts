@@ -1,7 +1,7 @@
 import { type ExportLeases, newUuid } from '@vat/domain';
 
 /** How long a lease outlives the process that held it, and how often it is renewed. Milliseconds. */
-const LEASE_MS = 10_000;
+const LEASE_MS = 9_000;
 const RENEW_EVERY_MS = 3_000;
 
 /** `lost` aborts when somebody else may have the lease by now: then two exports would run. `release` never rejects. */
@@ -27,7 +27,8 @@ export const holdLease =
         else lost.abort();
       } catch (error) {
         onFailure(error);
-        if (at - renewedAt >= LEASE_MS) lost.abort();
+        // At the next turn it would be too late.
+        if (at + RENEW_EVERY_MS - renewedAt > LEASE_MS) lost.abort();
       }
     };
     const timer = setInterval(renew, RENEW_EVERY_MS);
