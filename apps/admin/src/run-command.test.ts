@@ -153,7 +153,17 @@ test('key create makes live and test keys, key revoke ends one within five secon
 test('reconcile is one sweep and says what it did', async () => {
   const { code, answer } = await admin('reconcile');
   expect(code).toBe(0);
-  const counts = ['enqueued', 'abandoned', 'orphans', 'deliveries', 'removed'];
+  const counts = [
+    'enqueued',
+    'abandoned',
+    'orphans',
+    'lost_lines',
+    'batches',
+    'lanes',
+    'deliveries',
+    'removed',
+    'stamps',
+  ];
   expect(answer).toEqual(Object.fromEntries(counts.map((name) => [name, expect.any(Number)])));
 });
 

@@ -122,6 +122,17 @@ test('clients that stream a gigabyte hear 413 while they send, and the process d
   expect(memory() - before).toBeLessThan(50);
 });
 
+test('a file in pieces of one byte each costs no more memory than in large ones', async () => {
+  const { socket, answer } = await open();
+  const before = memory();
+  socket.write(head('Content-Type: text/csv', 'Transfer-Encoding: chunked'));
+  const file = `vat_number,note\nDE136695976,${'x'.repeat(30_000)}\n${'\n'.repeat(270_000)}`;
+  socket.write(`${[...file].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`);
+  await until('the batch', () => answer().includes('HTTP/1.1 201 Created'), 20_000);
+  expect(memory() - before).toBeLessThan(50);
+  socket.destroy();
+});
+
 test('a refusal that does not need the body reaches a client that streams one', async () => {
   const kept = key;
   key = 'vat_live_nobody';

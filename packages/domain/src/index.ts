@@ -41,6 +41,7 @@ export * from './request/request.js';
 export * from './request/request-check.js';
 export * from './request/sandbox-numbers.js';
 export * from './request/sweep-requests.js';
+export * from './sealing/create-text-opener.js';
 export * from './sealing/open-text.js';
 export * from './sealing/seal-text.js';
 export * from './sealing/sealed-text-error.js';

@@ -9,6 +9,7 @@ export * from './insert-checks.js';
 export * from './issue-keys.js';
 export * from './number-of.js';
 export * from './open-receivers.js';
+export * from './open-redis-corner.js';
 export * from './open-world-redis.js';
 export * from './provide-auditor-tools.js';
 export * from './provide-tool.js';

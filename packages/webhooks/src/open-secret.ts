@@ -1,5 +1,5 @@
-import { openText } from '@vat/domain';
+import { createSecretOpener } from './create-secret-opener.js';
 
-/** The secret that `sealSecret` sealed for this account. Throws SealedTextError when it does not open. */
+/** Opens one secret; see {@link createSecretOpener}. Throws SealedTextError when it does not open. */
 export const openSecret = (masterKey: string, accountId: string, sealed: Uint8Array): string =>
-  openText({ masterKey, purpose: 'webhook secret', boundTo: accountId }, sealed);
+  createSecretOpener(masterKey)(accountId, sealed);

@@ -7,6 +7,7 @@ import { streamResults } from './stream-results.js';
 
 const HEAD = { fileName: 'a.csv', header: ['note'], width: 1 };
 const FORM = { delimiter: ',', bom: false } as const;
+const STALLED_MS = 300;
 const CELL = 'x'.repeat(1_000);
 
 let server: Server;
@@ -40,6 +41,7 @@ const serve = async (read: (after: string | null, limit: number) => ResultLine[]
         head: HEAD,
         form: FORM,
         read: counted,
+        stalledMs: STALLED_MS,
       });
       seen.ended = 'done';
     } catch (error) {
@@ -70,6 +72,15 @@ test('stops reading once the client has gone', async () => {
   client.abort();
   await until('the end', () => seen.ended);
   expect(seen.ended).toBe('done');
+});
+
+test('is given up when the client takes nothing for too long', async () => {
+  const { seen, url } = await serve(slice);
+  const client = new AbortController();
+  await fetch(url, { signal: client.signal });
+  await until('the end', () => seen.ended);
+  expect(seen.ended).toBe('done');
+  client.abort();
 });
 
 test('is cut short when the rest cannot be read, so that half a file is not taken for a whole one', async () => {

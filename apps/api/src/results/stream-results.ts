@@ -16,14 +16,19 @@ export type Results = {
   form: { delimiter: CsvDelimiter; bom: boolean };
   /** A slice of the lines after one of them, in the order of the file. */
   read: (afterId: string | null, limit: number) => Promise<ResultLine[]>;
+  /** A client that takes nothing for so long is cut off: it would hold its slice for ever. Milliseconds. */
+  stalledMs: number;
 };
 
 /**
- * Sends results.csv a slice at a time, no faster than the client takes it, and stops reading when the client goes away.
+ * Sends results.csv a slice at a time, no faster than the client takes it, and stops reading when the client goes away or stalls.
  * Throws what `read` throws: before anything was sent for the first slice, later by cutting the answer short, so that
  * half a file is not taken for a whole one.
  */
-export const streamResults = async (res: Response, { batchId, head, form, read }: Results): Promise<void> => {
+export const streamResults = async (
+  res: Response,
+  { batchId, head, form, read, stalledMs }: Results,
+): Promise<void> => {
   const file = resultsFile({ header: head.header, width: head.width, ...form });
   const first = await read(null, SLICE);
 
@@ -40,6 +45,7 @@ export const streamResults = async (res: Response, { batchId, head, form, read }
   res.setHeader('Content-Type', 'text/csv; charset=utf-8; header=present');
   res.setHeader('Content-Disposition', contentDisposition(resultsFileName(batchId, head.fileName)));
   if (res.req.method === 'HEAD') return void res.end();
+  res.setTimeout(stalledMs, () => res.destroy());
   try {
     await pipeline(pieces, res);
   } catch (error) {

@@ -29,7 +29,7 @@ import { parse } from '../http/parse.js';
 import { readCursor } from '../http/read-cursor.js';
 import { sendAnswer } from '../http/send-answer.js';
 import type { OneAtATime } from '../one-at-a-time.js';
-import { streamResults } from '../results/stream-results.js';
+import { type Results, streamResults } from '../results/stream-results.js';
 import { fieldsOf } from '../upload/fields-of.js';
 import { markCharset } from '../upload/mark-charset.js';
 import type { ReadUpload } from '../upload/read-upload.js';
@@ -48,6 +48,9 @@ export type BatchRoutesDeps = {
   deleteBatch: (id: string, accountId: string) => Promise<'deleted' | 'running' | 'not_found'>;
   baseUrl: () => string;
 };
+
+/** A download that is not taken for so long has been given up. */
+const STALLED_MS = 60_000;
 
 /** The routes of /v1/batches. */
 export const batchRoutes = (deps: BatchRoutesDeps) => {
@@ -115,7 +118,8 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
     const id = ownedId('batch', req.params.id);
     const head = await deps.findResultsHead(id, callerOf(res).accountId);
     if (!head) throw new AppError('NOT_FOUND');
-    await streamResults(res, { batchId: id, head, form, read: (after, limit) => deps.readResults(id, after, limit) });
+    const read: Results['read'] = (after, limit) => deps.readResults(id, after, limit);
+    await streamResults(res, { batchId: id, head, form, read, stalledMs: STALLED_MS });
   };
 
   const remove: RequestHandler = async (req, res) => {
