@@ -1,5 +1,5 @@
-import { auditAnchors, closeAlone, connectDatabase, findLeaves, readBlock } from '@vat/db';
-import { closeNextAnchor, proveChecks, verifyAnchors, verifyInclusion } from '@vat/evidence';
+import { auditAnchors, closeAlone, connectDatabase, findLeaves, readBlocks } from '@vat/db';
+import { closeNextAnchor, proveChecks, verifyAnchors, verifyInclusion } from '@vat/evidence/proof';
 import { cloneDatabase } from '@vat/testkit';
 import { measurePass, type PassFigures } from './measure-pass.js';
 import { type Percentiles, percentiles } from './percentiles.js';
@@ -45,7 +45,7 @@ export const measureClosing = async (leaves: number): Promise<ClosingFigures> =>
       throw new Error('the anchor does not hold all checks');
     const { root } = closing.result.anchor;
 
-    const prove = proveChecks({ findLeaves: findLeaves(db), readBlock: readBlock(db) });
+    const prove = proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) });
     const times: number[] = [];
     for (let n = 0; n < PROOFS; n += 1) {
       const [row] = await db.$queryRaw<{ check_id: string; hash: Uint8Array }[]>`

@@ -13,7 +13,7 @@ import {
   findPendingStamp,
   findToken,
   listAnchors,
-  readBlock,
+  readBlocks,
   readEvidence,
   recordStamp,
   relockIdempotencyKey,
@@ -101,7 +101,7 @@ export const composeEvidence = (
       findEvidence: findEvidence(db),
       findAnchor: findAnchor(db),
       listAnchors: listAnchors(db),
-      prove: proveChecks({ findLeaves: findLeaves(db), readBlock: readBlock(db) }),
+      prove: proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) }),
       certificateInTurn: oneAtATime(),
       holdLease: holdLease({
         leases: exportLeases(db),

@@ -6,7 +6,7 @@ import {
   type Database,
   findLeaves,
   findPendingStamp,
-  readBlock,
+  readBlocks,
   recordStamp,
 } from '@vat/db';
 import { makeStamp, newUuid } from '@vat/domain';
@@ -17,7 +17,7 @@ import {
   proveChecks,
   requestTimestamp,
   verifyAnchors,
-} from '@vat/evidence';
+} from '@vat/evidence/proof';
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 
 export const now = () => new Date();
@@ -112,7 +112,7 @@ export const openEvidenceGround = async () => {
   return {
     ...{ db, url: cloned.url, insertAccount, insertChecks, close, stamp, sizes },
     verify: verifyAnchors({ audit: auditAnchors(db) }),
-    prove: proveChecks({ findLeaves: findLeaves(db), readBlock: readBlock(db) }),
+    prove: proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) }),
     stop: async () => {
       await connected.close();
       await cloned.drop();

@@ -54,6 +54,7 @@ export * from './evidence/find-leaves.js';
 export * from './evidence/find-stamp.js';
 export * from './evidence/list-anchors.js';
 export * from './evidence/read-block.js';
+export * from './evidence/read-blocks.js';
 export * from './evidence/read-evidence.js';
 export * from './evidence/record-stamp.js';
 export * from './evidence/request-stamp.js';

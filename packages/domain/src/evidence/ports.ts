@@ -114,6 +114,9 @@ export type BlockPlace = { seq: number; level: number; place: number };
 /** Port: the block's hashes, 32 bytes each, end to end; shorter at the right edge of a level. */
 export type ReadBlock = (block: BlockPlace) => Promise<Uint8Array>;
 
+/** Port: many at once, in the order of `blocks`. */
+export type ReadBlocks = (blocks: readonly BlockPlace[]) => Promise<Uint8Array[]>;
+
 /** A check's place in an anchor. `path`: the hashes (32 bytes each) of its RFC 9162 inclusion proof, leaf upwards. */
 export type AnchorProof = Omit<AnchoredLeaf, 'checkId' | 'hash'> & { path: Uint8Array[] };
 

@@ -1,30 +1,34 @@
-import type { AnchorProof, FindLeaves, ProveChecks, ReadBlock } from '@vat/domain';
-import { proveLeaf } from '../tree/prove-leaf.js';
+import type { AnchorProof, BlockPlace, FindLeaves, ProveChecks, ReadBlocks } from '@vat/domain';
+import { type BlockRows, blockRows, siblingsIn } from '../tree/block-rows.js';
+import { type BlockOnPath, locateBlocks } from '../tree/locate-blocks.js';
 
-type ProveChecksDeps = { findLeaves: FindLeaves; readBlock: ReadBlock };
+type ProveChecksDeps = { findLeaves: FindLeaves; readBlocks: ReadBlocks };
+type WantedBlock = BlockPlace & Pick<BlockOnPath, 'nodes'>;
 
-/** Reads each block once, for all checks of a call. */
-const remembering = (readBlock: ReadBlock): ReadBlock => {
-  const known = new Map<string, Promise<Uint8Array>>();
-  return (block) => {
-    const key = `${block.seq} ${block.level} ${block.place}`;
-    const found = known.get(key) ?? readBlock(block);
-    known.set(key, found);
-    return found;
-  };
-};
+const keyOf = ({ seq, level, place }: BlockPlace): string => `${seq} ${level} ${place}`;
 
-/** Makes the inclusion proofs of checks from one block of 64 of each stored level. Throws where a tree is not whole. */
+/**
+ * Makes the inclusion proofs of checks from one block of 64 of each stored level; blocks that they share are read and hashed
+ * once, and all of them are read together. Throws where a tree is not whole.
+ */
 export const proveChecks =
-  ({ findLeaves, readBlock }: ProveChecksDeps): ProveChecks =>
+  ({ findLeaves, readBlocks }: ProveChecksDeps): ProveChecks =>
   async (checkIds) => {
-    const read = remembering(readBlock);
-    const proofs = new Map<string, AnchorProof>();
-    for (const { checkId, hash: _hash, ...leaf } of await findLeaves(checkIds)) {
-      const path = await proveLeaf(leaf.treeSize, leaf.leafIndex, (level, place) =>
-        read({ seq: leaf.seq, level, place }),
-      );
-      proofs.set(checkId, { ...leaf, path });
-    }
-    return proofs;
+    if (checkIds.length === 0) return new Map();
+    const found = await findLeaves(checkIds);
+    const ways = found.map(({ checkId, hash: _hash, ...leaf }) => {
+      const blocks = locateBlocks(leaf.treeSize, leaf.leafIndex);
+      return { checkId, leaf, blocks: blocks.map((block) => ({ ...block, seq: leaf.seq })) };
+    });
+    const wanted = new Map<string, WantedBlock>(ways.flatMap(({ blocks }) => blocks.map((one) => [keyOf(one), one])));
+    const stored = await readBlocks([...wanted.values()]);
+    const rows = new Map<string, BlockRows>();
+    for (const [position, block] of [...wanted.values()].entries())
+      rows.set(keyOf(block), blockRows(block, stored[position] ?? new Uint8Array()));
+    return new Map(
+      ways.map(({ checkId, leaf, blocks }): [string, AnchorProof] => [
+        checkId,
+        { ...leaf, path: blocks.flatMap((block) => siblingsIn(rows.get(keyOf(block)) ?? [], block.at)) },
+      ]),
+    );
   };
