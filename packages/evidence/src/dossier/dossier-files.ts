@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 const startCsv = (columns: readonly string[]) => {
   const rows = gatherBytes();
   rows.add(`${BYTE_ORDER_MARK}${csvRow(columns)}`);
-  return { add: (cells: readonly string[]) => rows.add(csvRow(cells)), all: rows.all };
+  return { add: (cells: readonly string[]) => rows.add(csvRow(cells)), take: rows.take };
 };
 
 /** Judges keys one by one. Throws when one is not above the one before: the same file would be there twice. */
@@ -53,8 +53,8 @@ export async function* dossierFiles(
     proofs.add(proofLine(body.id, check));
     yield* checkFiles(body.id, check);
   }
-  yield { path: 'proofs.jsonl', bytes: proofs.all() };
-  yield { path: 'checks.csv', bytes: checks.all() };
+  yield { path: 'proofs.jsonl', bytes: proofs.take() };
+  yield { path: 'checks.csv', bytes: checks.take() };
 
   const requests = startCsv(REQUEST_COLUMNS);
   const orderOfRequests = startOrder<string>();
@@ -65,7 +65,7 @@ export async function* dossierFiles(
     requests.add(requestCells(request));
     yield* requestFiles(request);
   }
-  yield { path: 'requests.csv', bytes: requests.all() };
+  yield { path: 'requests.csv', bytes: requests.take() };
 
   const orderOfAnchors = startOrder<number>();
   for await (const { seq, body, token } of source.anchors) {
@@ -83,7 +83,7 @@ export async function* dossierFiles(
     counts.watch_changes += 1;
     changes.add(watchChangeCells(change));
   }
-  yield { path: 'watch-changes.csv', bytes: changes.all() };
+  yield { path: 'watch-changes.csv', bytes: changes.take() };
   yield { path: 'summary.pdf', bytes: await summaryPdf(options, tally) };
   yield jsonFile('manifest.json', manifest(options, tally));
 }

@@ -4,8 +4,8 @@ const BLOCK_BYTES = 262_144;
 export type GatheredBytes = {
   /** Adds text as UTF-8, or bytes; they are copied. */
   add: (piece: string | Uint8Array) => void;
-  /** Everything so far, in one piece. */
-  all: () => Buffer;
+  /** Everything so far, in one piece; nothing is remembered of it. */
+  take: () => Buffer;
 };
 
 /**
@@ -13,7 +13,7 @@ export type GatheredBytes = {
  * until its end (a sum and a directory entry for each of some 70 000 files) would take several times its size.
  */
 export const gatherBytes = (): GatheredBytes => {
-  const full: Buffer[] = [];
+  let full: Buffer[] = [];
   let block = Buffer.alloc(0);
   let used = 0;
   const room = (size: number) => {
@@ -30,6 +30,10 @@ export const gatherBytes = (): GatheredBytes => {
       else block.set(piece, used);
       used += size;
     },
-    all: () => Buffer.concat([...full, block.subarray(0, used)]),
+    take: () => {
+      const all = Buffer.concat([...full, block.subarray(0, used)]);
+      [full, block, used] = [[], Buffer.alloc(0), 0];
+      return all;
+    },
   };
 };

@@ -14,7 +14,7 @@ export async function* sealFiles(
     sums.add(`${createHash('sha256').update(file.bytes).digest('hex')}  ${file.path}\n`);
     yield file;
   }
-  const bytes = sums.all();
+  const bytes = sums.take();
   yield { path: 'SHA256SUMS', bytes };
   const token = await stamp(bytes);
   if (token) yield { path: 'SHA256SUMS.tsr', bytes: token };

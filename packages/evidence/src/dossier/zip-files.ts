@@ -41,7 +41,7 @@ export async function* zipFiles(
     await setImmediate();
   }
   const at = offset;
-  const listing = directory.all();
+  const listing = directory.take();
   put(listing);
   put(endRecords({ entries, size: listing.length, offset: at }));
   yield Buffer.concat(chunks, size);
