@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { buildTree, computeRoot, verifyInclusion } from '@vat/evidence';
+import { buildTree, computeRoot, verifyInclusion } from '@vat/evidence/proof';
 import { type ClosingFigures, measureClosing } from './measure-closing.js';
 import { measurePass, type PassFigures } from './measure-pass.js';
 

@@ -1,6 +1,6 @@
 import { closeAlone, findAnchor } from '@vat/db';
 import { newUuid } from '@vat/domain';
-import { buildTree, closeNextAnchor, decodeAnchor, NO_ANCHOR_HASH, verifyInclusion } from '@vat/evidence';
+import { buildTree, closeNextAnchor, decodeAnchor, NO_ANCHOR_HASH, verifyInclusion } from '@vat/evidence/proof';
 import fc from 'fast-check';
 import pg from 'pg';
 import { type EvidenceGround, type GroundCheck, now, openEvidenceGround, sha256 } from './evidence-ground.fixture.js';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db';
 import { makeStamp } from '@vat/domain';
-import { closeNextAnchor, verifyAnchors } from '@vat/evidence';
+import { closeNextAnchor, verifyAnchors } from '@vat/evidence/proof';
 import { type EvidenceJob, enqueueStamp, evidenceQueue, type JobHandler } from '@vat/queues';
 import { type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';

@@ -1,6 +1,6 @@
 import { findDevelopmentIdentity, storeDevelopmentIdentity } from '@vat/db';
 import type { MakeStampDeps } from '@vat/domain';
-import { createTimestamper, digestStamper, openDevelopmentAuthority } from '@vat/evidence';
+import { createTimestamper, digestStamper, openDevelopmentAuthority } from '@vat/evidence/proof';
 import { SettingsError, type Stoppable } from '@vat/runtime';
 import type { Foundation } from './foundation.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createDevelopmentAuthority, makeDevelopmentIdentity } from '@vat/evidence';
+import { createDevelopmentAuthority, makeDevelopmentIdentity } from '@vat/evidence/proof';
 
 /** A time-stamping authority on loopback that keeps its port while it is away. */
 export type Tsa = {

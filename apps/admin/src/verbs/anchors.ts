@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { auditAnchors, closeAlone, type Database } from '@vat/db';
 import { publicId } from '@vat/domain';
-import { type Closing, closeNextAnchor, verifyAnchors } from '@vat/evidence';
+import { type Closing, closeNextAnchor, verifyAnchors } from '@vat/evidence/proof';
 import { enqueueStamp } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
 import { BadNews } from '../bad-news.js';

@@ -1,5 +1,5 @@
 import { type DueStamp, publicId } from '@vat/domain';
-import type { Closing } from '@vat/evidence';
+import type { Closing } from '@vat/evidence/proof';
 import type { JobHandler } from '@vat/queues';
 import { errorFields, type Logger } from '@vat/runtime';
 

@@ -1,5 +1,5 @@
 import type { MadeStamp } from '@vat/domain';
-import { TimestampRefused } from '@vat/evidence';
+import { TimestampRefused } from '@vat/evidence/proof';
 import type { JobHandler } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
 

@@ -1,4 +1,4 @@
-import type { AnchorsReport } from '@vat/evidence';
+import type { AnchorsReport } from '@vat/evidence/proof';
 import type { JobHandler } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
 
