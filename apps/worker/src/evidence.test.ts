@@ -194,7 +194,7 @@ describe('with an authority that is away', () => {
   const failed = (id: string, why: RegExp) =>
     until('a failed try', async () => {
       const row = await stampIn(world, id);
-      return row?.last_error && why.test(row.last_error) && row;
+      return why.test(row?.last_error ?? '') && row;
     });
 
   test('anchors close all the same, and are stamped when it is back, byte for byte as it answered', async () => {
