@@ -145,7 +145,13 @@ describe('without an authority', () => {
     const kept = await world.sql<{ key_sealed: Buffer }>('SELECT * FROM development_authority');
     expect(kept).toHaveLength(1);
     expect(kept[0]?.key_sealed.includes('PRIVATE KEY')).toBe(false);
-    expect(await world.admin('anchor', 'verify')).toEqual({ anchors: 2, leaves: 4, stamps: 0, differences: [] });
+    expect(await world.admin('anchor', 'verify')).toEqual({
+      anchors: 2,
+      leaves: 4,
+      stamps: 0,
+      development: 2,
+      differences: [],
+    });
   }, 60_000);
 
   test('anchor verify ends with code 1 when something differs, and says what', async () => {

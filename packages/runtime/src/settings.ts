@@ -26,7 +26,9 @@ export const SETTINGS = {
   SECRET_KEY: z
     .string()
     .min(16, 'at least 16 characters')
-    .describe('Master key for webhook secrets and sessions; `npm start` makes one and keeps it in DATA_DIR.'),
+    .describe(
+      'Master key for webhook secrets, sessions and the development authority; `npm start` makes one and keeps it in DATA_DIR.',
+    ),
   SESSION_IDLE: duration().prefault('12h').describe('Ours. A dashboard session that is not used for this long ends.'),
   SESSION_MAX_AGE: duration()
     .prefault('168h')

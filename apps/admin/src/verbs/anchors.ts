@@ -51,8 +51,8 @@ export const anchorVerbs = (db: Database, env: NodeJS.ProcessEnv, now: () => Dat
     run: async () => {
       const { TSA_ROOTS: roots } = readSettings(env, ['TSA_ROOTS']);
       const verify = verifyAnchors({ audit: auditAnchors(db), trustedRoots: roots === undefined ? [] : [roots] });
-      const { anchors, leaves, stamps, differences, leftOff } = await verify();
-      const answer = { anchors, leaves, stamps, differences, ...(leftOff > 0 ? { left_off: leftOff } : {}) };
+      const { differences, leftOff, whole: _whole, ...counts } = await verify();
+      const answer = { ...counts, differences, ...(leftOff > 0 ? { left_off: leftOff } : {}) };
       if (differences.length > 0) throw new BadNews(answer);
       return answer;
     },

@@ -42,6 +42,7 @@ export const verifyAnchors =
           end = await judgeAnchorRow({ row, before: end, trustedRoots, differs });
           report.leaves += await judgeAnchorTree({ row, audit, differs, pause, signal });
           report.anchors += 1;
+          if (row.stamp?.development) report.development += 1;
           after = row.seq;
         }
         if (slice.length < SLICE_ANCHORS) return;
@@ -66,6 +67,7 @@ export const verifyAnchors =
             differs({ kind: 'check_stamp', check_id: publicId('check', subjectId), detail });
           if (checkHash && Buffer.compare(checkHash, digest) !== 0)
             told('the digest stamped is not the hash of the check');
+          if (facts.development) report.development += 1;
           const fault = judgeToken({ token, digest, facts, trustedRoots });
           if (fault) told(fault);
           // Milliseconds each: locks and health checks have to live through a slice.
