@@ -1,3 +1,5 @@
+import { bundlePrograms } from './bundle-programs.js';
+import { PROGRAMS_VARIABLE } from './program-file.js';
 import { POSTGRES_VARIABLE, REDIS_VARIABLE, startTestServers, type TestServers } from './test-servers.js';
 
 declare global {
@@ -5,8 +7,9 @@ declare global {
   var vatTestServers: TestServers | undefined;
 }
 
-/** Before all tests: the run's own Postgres and Redis. */
+/** Before all tests: the programs that they start, and the run's own Postgres and Redis. */
 export default async (): Promise<void> => {
+  process.env[PROGRAMS_VARIABLE] = await bundlePrograms();
   globalThis.vatTestServers = await startTestServers();
   process.env[POSTGRES_VARIABLE] = globalThis.vatTestServers.databaseUrl;
   process.env[REDIS_VARIABLE] = globalThis.vatTestServers.redisUrl;
