@@ -1,7 +1,7 @@
 import {
   askForStamp,
   chooseEvidence,
-  connectDatabase,
+  connectReader,
   type Database,
   exportLeases,
   findAnchor,
@@ -70,7 +70,7 @@ export const composeEvidence = (
 ): { deps: Omit<EvidenceRoutesDeps, 'findCheck' | 'storeAnswer' | 'baseUrl' | 'now'>; close: () => Promise<void> } => {
   const { settings, db, enqueueStamp, log, now } = deps;
   const timestamper = openTimestamper(deps);
-  const exporting = connectDatabase({
+  const exporting = connectReader({
     url: settings.DATABASE_URL,
     maxConnections: EXPORT_CONNECTIONS,
     queryTimeoutMs: EXPORT_QUERY_TIMEOUT_MS,
@@ -107,8 +107,9 @@ export const composeEvidence = (
         leases: exportLeases(db),
         onFailure: (error) => log.warn("An export's lease was not renewed or released.", errorFields(error)),
       }),
-      chooseEvidence: chooseEvidence(exporting.db),
-      read: readEvidence(exporting.db),
+      chooseEvidence: chooseEvidence(exporting),
+      proveMany: proveChecks({ findLeaves: findLeaves(exporting.reader), readBlocks: readBlocks(exporting.reader) }),
+      read: readEvidence(exporting.reader),
       sealer: openSealer({
         stamp: timestamper.stamp,
         onFailure: (error) => log.warn('A dossier could not be stamped.', errorFields(error)),

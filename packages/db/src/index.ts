@@ -19,6 +19,7 @@ export * from './batch/start-batches.js';
 export * from './check/find-check.js';
 export * from './check/list-checks.js';
 export * from './connect-database.js';
+export * from './connect-reader.js';
 export * from './dashboard/delete-expired-sessions.js';
 export * from './dashboard/delete-session.js';
 export * from './dashboard/find-session.js';

@@ -9,7 +9,7 @@ export type DossierSourceDeps = {
 };
 
 /** Rows held at a time: with their exchanges, mostly some hundred kilobytes. */
-const SLICE = 50;
+const SLICE = 25;
 
 function* slices<T>(all: readonly T[]): Generator<T[]> {
   for (let from = 0; from < all.length; from += SLICE) yield all.slice(from, from + SLICE);

@@ -1,5 +1,11 @@
 import { dossierQuery } from '@vat/contracts';
-import { AppError, type ChooseEvidence, type EvidenceChoice, MOST_EXPORTED_CHECKS } from '@vat/domain';
+import {
+  AppError,
+  type ChooseEvidence,
+  type EvidenceChoice,
+  MOST_EXPORTED_CHECKS,
+  type ProveChecks,
+} from '@vat/domain';
 import { type DossierOptions, type DossierSource, tokenCertificates, withIssuers, writeDossier } from '@vat/evidence';
 import type { RequestHandler } from 'express';
 import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
@@ -10,7 +16,8 @@ import { callerOf } from '../http/context.js';
 import { parse } from '../http/parse.js';
 import { speltNumber } from '../http/spelt-number.js';
 
-export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read' | 'prove'> & {
+export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
+  proveMany: ProveChecks;
   /** `null` when an export of the account runs already, in whatever process. */
   holdLease: (accountId: string) => Promise<HeldLease | null>;
   chooseEvidence: ChooseEvidence;
@@ -25,7 +32,7 @@ const fileNameOf = (at: Date): string => `vat-dossier-${at.toISOString().slice(0
 
 /** The routes of /v1/exports. */
 export const exportRoutes = (deps: ExportRoutesDeps) => {
-  const { read, prove, sealer, trustedRoots } = deps;
+  const { read, proveMany: prove, sealer, trustedRoots } = deps;
 
   const makeDossier = (
     chosen: Parameters<typeof dossierSource>[1],

@@ -1,5 +1,5 @@
 import type { ChooseEvidence, ChosenCheck, EvidenceChoice } from '@vat/domain';
-import type { Database } from '../connect-database.js';
+import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
 
 type CheckRow = { id: string; anchor_seq: number | null; stamped: boolean };
@@ -21,16 +21,13 @@ const chosen = ({ id, anchor_seq, stamped }: CheckRow): ChosenCheck => ({ id, an
  * takes its time. A watch has no reference: where one is asked for, its changes are left out.
  */
 export const chooseEvidence =
-  (db: Database): ChooseEvidence =>
+  ({ snapshot }: Pick<ConnectedReader, 'snapshot'>): ChooseEvidence =>
   (accountId, choice, limit) =>
-    db.$transaction(
-      async (tx) => {
-        const [account] = await tx.$queryRaw<
-          { name: string }[]
-        >`SELECT name FROM account WHERE id = ${accountId}::uuid`;
-        const accountName = account?.name ?? '';
-        // The limit comes before the order: where it is passed nobody wants the rows, and sorting all of them would be slow.
-        const checks = await tx.$queryRaw<CheckRow[]>`
+    snapshot(async (tx) => {
+      const [account] = await tx.$queryRaw<{ name: string }[]>`SELECT name FROM account WHERE id = ${accountId}::uuid`;
+      const accountName = account?.name ?? '';
+      // The limit comes before the order: where it is passed nobody wants the rows, and sorting all of them would be slow.
+      const checks = await tx.$queryRaw<CheckRow[]>`
           SELECT c.id, l.anchor_seq, s.token IS NOT NULL AS stamped
           FROM (
             SELECT c.id FROM "check" c WHERE ${all([
@@ -39,34 +36,32 @@ export const chooseEvidence =
               ...about(Prisma.sql`c`, choice),
             ])} LIMIT ${limit}::int
           ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
-        if (checks.length >= limit)
-          return { accountName, checks: checks.map(chosen), requests: [], anchors: [], changes: [] };
-        const requests = await tx.$queryRaw<{ id: string }[]>`
+      if (checks.length >= limit)
+        return { accountName, checks: checks.map(chosen), requests: [], anchors: [], changes: [] };
+      const requests = await tx.$queryRaw<{ id: string }[]>`
           SELECT r.id FROM request r WHERE ${all([
             Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
             ...within(Prisma.sql`r.created_at`, choice),
             ...about(Prisma.sql`r`, choice),
           ])} ORDER BY r.id`;
-        const seqs = [...new Set(checks.flatMap(({ anchor_seq }) => anchor_seq ?? []))];
-        const anchors = await tx.$queryRaw<{ seq: number; stamped: boolean }[]>`
+      const seqs = [...new Set(checks.flatMap(({ anchor_seq }) => anchor_seq ?? []))];
+      const anchors = await tx.$queryRaw<{ seq: number; stamped: boolean }[]>`
           SELECT a.seq, s.token IS NOT NULL AS stamped FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
           WHERE a.seq = ANY(${seqs}::int[]) ORDER BY a.seq`;
-        const changes =
-          choice.reference !== null
-            ? []
-            : await tx.$queryRaw<{ id: string }[]>`
+      const changes =
+        choice.reference !== null
+          ? []
+          : await tx.$queryRaw<{ id: string }[]>`
                 SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${all([
                   Prisma.sql`w.account_id = ${accountId}::uuid`,
                   ...within(Prisma.sql`x.changed_at`, choice),
                   ...about(Prisma.sql`w`, choice),
                 ])} ORDER BY x.id`;
-        return {
-          accountName,
-          checks: checks.map(chosen),
-          requests: requests.map(({ id }) => id),
-          anchors,
-          changes: changes.map(({ id }) => id),
-        };
-      },
-      { isolationLevel: 'RepeatableRead' },
-    );
+      return {
+        accountName,
+        checks: checks.map(chosen),
+        requests: requests.map(({ id }) => id),
+        anchors,
+        changes: changes.map(({ id }) => id),
+      };
+    });

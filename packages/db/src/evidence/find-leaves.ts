@@ -1,5 +1,5 @@
 import type { FindLeaves } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
+import type { Reader } from '../connect-reader.js';
 
 type Row = {
   check_id: string;
@@ -15,7 +15,7 @@ type Row = {
  * Postgres still takes the index of anchored leaves to be all but empty, and would walk over all of it (84 ms in a million).
  */
 export const findLeaves =
-  (db: Queryable): FindLeaves =>
+  (db: Reader): FindLeaves =>
   async (checkIds) => {
     const rows = await db.$queryRaw<Row[]>`
       WITH l AS MATERIALIZED (

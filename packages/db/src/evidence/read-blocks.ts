@@ -1,5 +1,5 @@
 import type { BlockPlace, ReadBlocks } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
+import type { Reader } from '../connect-reader.js';
 
 /** Nodes of a block, as the tree builder makes them. */
 const BLOCK_NODES = 64;
@@ -8,7 +8,7 @@ type Row = { position: number; hashes: Uint8Array | null };
 
 /** Reads blocks of anchors' trees; empty where there is none. Level 0: the leaves themselves. */
 export const readBlocks =
-  (db: Queryable): ReadBlocks =>
+  (db: Reader): ReadBlocks =>
   async (blocks) => {
     const column = (name: keyof BlockPlace) => blocks.map((block) => block[name]);
     const rows = await db.$queryRaw<Row[]>`

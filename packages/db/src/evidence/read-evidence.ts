@@ -1,25 +1,12 @@
 import type { ExportedChange, ExportedCheck, ExportedRequest, ReadEvidence } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
+import type { Reader } from '../connect-reader.js';
 import { readExchanges } from './read-exchanges.js';
 
-/** Bytes travel as hex, see `readExchanges`. */
-type CheckRow = Pick<ExportedCheck, 'id' | 'requestId'> & { bytes: string; hash: string; token: string | null };
-const bytesOf = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
-
 /** What an export reads, by ids; no order. The caller has chosen them among an account's own. */
-export const readEvidence = (db: Queryable): ReadEvidence => ({
-  checks: async (ids) => {
-    const rows = await db.$queryRaw<CheckRow[]>`
-    SELECT c.id, c.request_id AS "requestId", encode(c.body, 'hex') AS bytes, encode(c.hash, 'hex') AS hash,
-      encode(s.token, 'hex') AS token
-    FROM "check" c LEFT JOIN stamp s ON s.subject_id = c.id WHERE c.id = ANY(${[...ids]}::uuid[])`;
-    return rows.map(({ bytes, hash, token, ...row }) => ({
-      ...row,
-      bytes: bytesOf(bytes),
-      hash: bytesOf(hash),
-      token: token === null ? null : bytesOf(token),
-    }));
-  },
+export const readEvidence = (db: Reader): ReadEvidence => ({
+  checks: (ids) => db.$queryRaw<ExportedCheck[]>`
+    SELECT c.id, c.request_id AS "requestId", c.body AS bytes, c.hash, s.token
+    FROM "check" c LEFT JOIN stamp s ON s.subject_id = c.id WHERE c.id = ANY(${[...ids]}::uuid[])`,
   requests: (ids) => db.$queryRaw<ExportedRequest[]>`
     SELECT id, vat_number AS "vatNumber", requester, reference, state, created_at AS "createdAt",
       accepted_at AS "acceptedAt", give_up_at AS "giveUpAt", ended_at AS "endedAt", attempts,

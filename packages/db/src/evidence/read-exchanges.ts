@@ -1,5 +1,5 @@
 import type { CheckSource, Exchange } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
+import type { Reader } from '../connect-reader.js';
 
 type Row = {
   request_id: string;
@@ -9,10 +9,10 @@ type Row = {
   method: string;
   url: string;
   request_headers: Record<string, string>;
-  request_hex: string;
+  request_body: Uint8Array;
   status: number | null;
   response_headers: Record<string, string> | null;
-  response_hex: string | null;
+  response_body: Uint8Array | null;
   complete: boolean;
   error: string | null;
 };
@@ -25,7 +25,7 @@ const exchangeOfRow = (row: Row): Exchange => ({
     method: row.method,
     url: row.url,
     headers: row.request_headers,
-    body: Buffer.from(row.request_hex, 'hex'),
+    body: row.request_body,
   },
   response:
     row.status === null
@@ -33,23 +33,19 @@ const exchangeOfRow = (row: Row): Exchange => ({
       : {
           status: row.status,
           headers: row.response_headers ?? {},
-          body: Buffer.from(row.response_hex ?? '', 'hex'),
+          body: row.response_body ?? new Uint8Array(),
           complete: row.complete,
         },
   error: row.error,
 });
 
-/**
- * The exchanges of requests, in the order in which they were made. A request without any has no entry. Bytes travel as hex:
- * Prisma's own way with them took twice the time and the memory.
- */
+/** The exchanges of requests, in the order in which they were made. A request without any has no entry. */
 export const readExchanges =
-  (db: Queryable) =>
+  (db: Reader) =>
   async (requestIds: readonly string[]): Promise<Map<string, Exchange[]>> => {
     const rows = await db.$queryRaw<Row[]>`
-      SELECT request_id, source, started_at, duration_ms, method, url, request_headers,
-        encode(request_body, 'hex') AS request_hex, status, response_headers, encode(response_body, 'hex') AS response_hex,
-        complete, error
+      SELECT request_id, source, started_at, duration_ms, method, url, request_headers, request_body, status,
+        response_headers, response_body, complete, error
       FROM exchange WHERE request_id = ANY(${[...requestIds]}::uuid[]) ORDER BY started_at, id`;
     const byRequest = new Map<string, Exchange[]>();
     for (const row of rows) {

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Exchange } from '@vat/domain';
 import { type DossierFile, jsonFile } from './dossier-file.js';
 
 const described = (name: string | null, body: Uint8Array) => ({
   file: name,
   size: body.length,
-  sha256: createHash('sha256').update(body).digest('hex'),
+  sha256: hash('sha256', body, 'hex'),
 });
 
 const filesOf = (stem: string, exchange: Exchange): DossierFile[] => {

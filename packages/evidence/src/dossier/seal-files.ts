@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { DossierFile } from './dossier-file.js';
 import { gatherBytes } from './gather-bytes.js';
 
@@ -11,7 +11,7 @@ export async function* sealFiles(
 ): AsyncGenerator<DossierFile, void, undefined> {
   const sums = gatherBytes();
   for await (const file of files) {
-    sums.add(`${createHash('sha256').update(file.bytes).digest('hex')}  ${file.path}\n`);
+    sums.add(`${hash('sha256', file.bytes, 'hex')}  ${file.path}\n`);
     yield file;
   }
   const bytes = sums.take();
