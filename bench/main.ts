@@ -6,6 +6,7 @@ import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
 import { measureAnchors } from './measure-anchors.js';
 import { measureBatches } from './measure-batches.js';
+import { measureDossier } from './measure-dossier.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
@@ -13,7 +14,7 @@ import { measureWatches } from './measure-watches.js';
 import { openGround } from './open-ground.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors'] as const;
+const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier'] as const;
 type Part = (typeof PARTS)[number];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -46,6 +47,7 @@ const figures: Figures = {
   deliveries: null,
   anchors: null,
   batches: [],
+  dossier: null,
   watches: [],
 };
 const ground = await openGround(ROOT);
@@ -93,6 +95,10 @@ try {
   if (parts.includes('anchors')) {
     say('the tree of an anchor');
     figures.anchors = await measureAnchors(quick ? 100_000 : 1_000_000);
+  }
+  if (parts.includes('dossier')) {
+    say('the export of a dossier');
+    figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
   }
 } finally {
   await ground.stop();
