@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
@@ -25,13 +24,6 @@ const liesBeside = (importer: string, name: string): boolean => {
     .slice(0, name.startsWith('@') ? 2 : 1)
     .join('/');
   return room !== undefined && existsSync(path.join(room, 'node_modules', folder));
-};
-
-/** A package that only one of ours has, in a version of its own, is not found from where the programs are put. */
-const isShared = (specifier: string): boolean => {
-  const [scope = '', name = ''] = specifier.split('/');
-  const folder = scope.startsWith('@') ? path.join(scope, name) : scope;
-  return isBuiltin(specifier) || existsSync(path.join(PROJECT_ROOT, 'node_modules', folder));
 };
 
 const choose: Plugin = {
