@@ -38,10 +38,12 @@ import {
   createRateLimiter,
   enqueueDelivery,
   enqueueFeeds,
+  enqueueStamp,
   subscribeHints,
 } from '@vat/queues';
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
+import { composeEvidence, EVIDENCE_SETTINGS } from './compose-evidence.js';
 import { createApp } from './create-app.js';
 import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
 import { jsonAnswer } from './http/json-answer.js';
@@ -64,6 +66,7 @@ export const API_SETTINGS = [
   'RATE_LIMIT',
   'LOG_LEVEL',
   ...DASHBOARD_SETTINGS,
+  ...EVIDENCE_SETTINGS,
 ] as const;
 export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[number]>>;
 
@@ -136,6 +139,18 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     now,
   });
 
+  const addStamp = enqueueStamp(producer);
+  const evidence = composeEvidence({
+    settings,
+    db,
+    enqueueStamp: (stamp) =>
+      addStamp(stamp).catch((error: unknown) =>
+        log.warn('A time-stamp was not enqueued; the sweep will.', errorFields(error)),
+      ),
+    log,
+    now,
+  });
+
   const app = createApp({
     log,
     dashboard: dashboard.deps,
@@ -166,6 +181,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
       ),
     storeAnswer: storeIdempotentAnswer(db),
     ...batches,
+    ...evidence.deps,
     listWatches: listWatches(db),
     findWatch: findWatch(db),
     listChanges: listChanges(db),
@@ -204,6 +220,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     await producer.close();
     redis.disconnect();
     hintRedis.disconnect();
+    await evidence.close();
     await closeDatabase();
   };
   return { app, warmed, close };
