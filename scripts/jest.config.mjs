@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 
 const testkit = (name) => {
   const source = new URL(`../packages/testkit/src/${name}.ts`, import.meta.url);
@@ -32,6 +31,6 @@ export default {
   // Generated requests against the API: 1 000 in CI, more by FUZZ_RUNS for the long run.
   globals: { FUZZ_RUNS: Number(process.env.FUZZ_RUNS ?? 1_000) },
   testTimeout: 30_000,
-  // Tests wait for servers more than they compute, so two cores carry three workers.
-  maxWorkers: Math.max(3, Math.min(4, availableParallelism() - 1)),
+  // Tests wait for servers more than they compute: for locks to run out, windows to end, schedules to come round.
+  maxWorkers: 4,
 };
