@@ -1,5 +1,8 @@
 // @ts-check
-import TestSequencer from '@jest/test-sequencer';
+import exported from '@jest/test-sequencer';
+
+// Its types describe its CommonJS form, Node gives the other one.
+const TestSequencer = /** @type {typeof import('@jest/test-sequencer').default} */ (/** @type {unknown} */ (exported));
 
 /** Folders whose files take longest, the longest first: they start whole worlds and wait for things to go wrong. */
 const LONG = [/apps\/worker\//, /apps\/(admin|stack)\//, /apps\/api\//, /apps\//];
