@@ -2,6 +2,7 @@ import { AppError } from '@vat/domain';
 import type { Logger, Metrics } from '@vat/runtime';
 import express, { type Express } from 'express';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
+import { servePages } from './dashboard/serve-pages.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitRateDeps, limitRate } from './middleware/limit-rate.js';
@@ -42,6 +43,8 @@ export const createApp = (deps: AppDeps): Express => {
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });
 
   mountDashboard(app, { ...deps, ...deps.dashboard });
+  // Below /app/api there are no pages: what nobody answered so far is the usual 404.
+  app.use(/^\/app(?!\/api(\/|$))/, servePages(deps.dashboard));
 
   app.use(() => {
     throw new AppError('NOT_FOUND', { message: 'There is no such path.' });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import {
   type Database,
   deleteSession,
@@ -31,6 +32,9 @@ export const DASHBOARD_SETTINGS = [
 ] as const;
 type DashboardSettings = ReturnType<typeof readSettings<(typeof DASHBOARD_SETTINGS)[number]>>;
 
+/** The built dashboard, as it lies beside this app in the checkout and in the image. */
+const PAGES = fileURLToPath(new URL('../../../dashboard/dist', import.meta.url));
+
 /** A session's use is noted at most this often, and ten times before it would end. */
 const NOTE_USE_EVERY_MS = 60_000;
 
@@ -55,6 +59,7 @@ export const composeDashboard = (
   const tokens = sessionTokens(settings.SECRET_KEY);
   const resolver = createNameResolver();
   const deps: DashboardDeps = {
+    pagesFolder: PAGES,
     baseUrl,
     now,
     tokens,

@@ -8,13 +8,15 @@ import { requireCsrf } from './require-csrf.js';
 import { requireSameOrigin } from './require-same-origin.js';
 import { type RequireSessionDeps, requireSession } from './require-session.js';
 import { secureAnswers } from './secure-answers.js';
+import type { ServePagesDeps } from './serve-pages.js';
 import { type SessionRoutesDeps, sessionRoutes } from './session-routes.js';
 import { type WebhookSettingsDeps, webhookSettings } from './webhook-settings.js';
 
 export type DashboardDeps = RequireSessionDeps &
   SessionRoutesDeps &
   WebhookSettingsDeps &
-  KeyRoutesDeps & { baseUrl: () => string };
+  KeyRoutesDeps &
+  ServePagesDeps & { baseUrl: () => string };
 
 /**
  * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Judged in this order: 404 or 405, 401 without a session, 403 without its CSRF token, 400
