@@ -1,0 +1,4 @@
+import { Page } from '../../parts/page.js';
+
+/** To come. */
+export const EvidencePage = () => <Page title="Evidence">To come.</Page>;
