@@ -35,6 +35,7 @@ const SOURCES = [
   'domain',
   'runtime',
   'receiver',
+  'spreadsheet',
 ];
 
 /** @type {Readonly<Record<string, Room>>} */
@@ -42,6 +43,8 @@ export const ROOMS = {
   // No input or output; these two are arithmetic.
   'packages/domain': { ours: [], builtins: ['node:crypto', 'node:zlib'] },
   'packages/contracts': { ours: ['domain'], builtins: [] },
+  // Runs in the browser too.
+  'packages/spreadsheet': { ours: ['domain'], builtins: [] },
   'packages/db': { ours: ['domain'] },
   'packages/queues': { ours: ['domain'] },
   'packages/vies': { ours: ['domain'], fetches: true },

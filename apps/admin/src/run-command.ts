@@ -6,6 +6,7 @@ import { accountVerbs } from './verbs/accounts.js';
 import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
 import type { Verb } from './verbs/verb.js';
+import { watchVerbs } from './verbs/watches.js';
 
 /** How many ids and names a usage line asks for before its flags: two in `account set-plan ACCOUNT PLAN`. */
 const countArguments = (usage: string): number => {
@@ -52,6 +53,7 @@ export const runCommand = async (words: string[], env: NodeJS.ProcessEnv): Promi
       ...accountVerbs(db, now),
       ...keyVerbs(db, now),
       ...operationVerbs(db, url, env, now),
+      ...watchVerbs(db, env, now),
     };
     const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(verbs, candidate));
     const verb = name === undefined ? undefined : verbs[name];

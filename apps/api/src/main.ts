@@ -36,9 +36,12 @@ const main = (): void => {
     `http://${settings.HOST === '0.0.0.0' ? '127.0.0.1' : settings.HOST}:${port}`;
   const { app, warmed, close } = compose(settings, log, stop.signal, baseUrl);
   server.on('request', app);
+  // Whoever reads a body says so first (continueIfAsked), so that one which is refused anyway is never sent.
+  server.on('checkContinue', app);
   // A socket that dawdles over its headers or body is not a caller; one that waits 48 s for its answer is.
   server.headersTimeout = 15_000;
-  server.requestTimeout = 30_000;
+  // Above the minute that an upload may take, which is then told what was wrong.
+  server.requestTimeout = 70_000;
   server.keepAliveTimeout = 65_000;
   server.on('error', (error: NodeJS.ErrnoException) => {
     log.error(

@@ -1,21 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import {
-  beginAsk,
-  endRequest,
-  findRequest,
-  markAsking,
-  recordMinutes,
-  settleRequest,
-  slotKeeper,
-  storeAsk,
-} from '@vat/db';
-import { type DueDelivery, ENRICHMENT_SOURCES, type MemberState, TEST_POLICY } from '@vat/domain';
+import { beginAsk, endRequest, findRequest, markAsking, recordMinutes, slotKeeper, storeAsk } from '@vat/db';
+import { ENRICHMENT_SOURCES, type MemberState, TEST_POLICY } from '@vat/domain';
 import { createEnrichmentSources } from '@vat/enrichment';
-import { hashCheck } from '@vat/evidence';
 import {
-  enqueueDelivery,
   type JobHandler,
-  publishHint,
+  type PriorityClass,
   type RequestJob,
   sandboxQueue,
   settleQueue,
@@ -24,11 +12,11 @@ import {
 import { errorFields, type Stoppable, warnSparingly } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import { askTally } from './ask-tally.js';
+import type { Recording } from './compose-recording.js';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
 import { createPacing } from './pacing.js';
 import { askUpstream } from './processors/ask-upstream.js';
 import { keepAnswer } from './processors/keep-answer.js';
-import { recordCheck } from './processors/record-check.js';
 import { settleCheck } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
 import { enrichmentOf, livePolicyOf, statesOf, type WorkerSettings } from './settings.js';
@@ -51,8 +39,10 @@ const enrichmentSources = (settings: WorkerSettings, now: () => Date) =>
   });
 
 /** Serves the asks of this process's member states, the sandbox, and the recording of answers. */
-export const composeChecks = (foundation: Foundation, cutAsks: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, serve } = foundation;
+export const composeChecks = (foundation: Foundation, recording: Recording, cutAsks: AbortSignal): Stoppable[] => {
+  const { record, hint, tell, feed, progress } = recording;
+  const { advanced } = progress;
+  const { settings, log, now, metrics, db, producer, serve } = foundation;
   const warn = (message: string) => warnSparingly(log, message, REPEAT_WARNING_MS, now);
   const slots = slotKeeper(settings.DATABASE_URL, warn('The slot connection broke; open asks end.'));
   const vies = createViesClient({ baseUrl: settings.VIES_URL, attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT });
@@ -60,32 +50,13 @@ export const composeChecks = (foundation: Foundation, cutAsks: AbortSignal): Sto
   const { sources } = enrichment;
 
   const find = findRequest(db);
-  const publish = publishHint(producerRedis, settings.REDIS_PREFIX);
-  /** Hints are lost without harm: the API polls. */
-  const hint = (job: RequestJob) =>
-    job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined);
   const recordings = createRecordings((error) =>
     log.warn('An answer was not stored; the sweep asks again.', errorFields(error)),
   );
-  const enqueueSettle = (job: RequestJob) =>
+  const enqueueSettle = (job: RequestJob, priority: PriorityClass) =>
     producer
-      .enqueue({ definition: settleQueue, payload: job })
+      .enqueue({ definition: settleQueue, payload: job, priority })
       .catch((error: unknown) => log.warn('A settlement was not enqueued; the sweep will.', errorFields(error)));
-  const addDelivery = enqueueDelivery(producer);
-  const tell = (delivery: DueDelivery) =>
-    addDelivery(delivery).catch((error: unknown) =>
-      log.warn('A delivery was not enqueued; the sweep will.', { delivery: delivery.id, ...errorFields(error) }),
-    );
-  const newSalt = () => randomBytes(16).toString('hex');
-  const record = recordCheck({
-    hashCheck,
-    newSalt,
-    settleRequest: settleRequest(db),
-    enqueueDelivery: tell,
-    hint,
-    now,
-    log,
-  });
 
   const tally = askTally(recordMinutes(db), now);
   const flushTally = () =>
@@ -105,10 +76,13 @@ export const composeChecks = (foundation: Foundation, cutAsks: AbortSignal): Sto
       findRequest: find,
       ask: memberState === null ? askSandbox(now) : askVies(vies.ask),
       storeAsk: storeAsk(db),
-      keepAnswer: keepAnswer({ sources, storeAsk: storeAsk(db), recordCheck: record, enqueueSettle }),
+      keepAnswer: keepAnswer({ sources, storeAsk: storeAsk(db), recordCheck: record, enqueueSettle, advanced }),
       recordings,
       endRequest: endRequest(db),
       enqueueSettle,
+      advanced,
+      feedAt: (state, at) =>
+        feed([state], at).catch((error: unknown) => log.debug('A feed waits for the sweep.', errorFields(error))),
       enqueueDelivery: tell,
       hint,
       policyOf: (test) => (test ? TEST_POLICY : livePolicy),

@@ -1,25 +1,32 @@
 import {
+  auditBatches,
   auditUsage,
+  completeBatches,
   deleteExpiredKeys,
   deleteExpiredSessions,
   deleteMinutes,
+  deleteOldBatches,
   deleteOldDeliveries,
   dueDeliveries,
+  endLostLines,
   endRemovedDeliveries,
   endRequest,
+  lanesToFeed,
   overdueRequests,
   releaseOrphans,
   requestsToAbandon,
 } from '@vat/db';
-import { MEMBER_STATES, periodOf, sweepDeliveries, sweepRequests } from '@vat/domain';
+import { MEMBER_STATES, periodOf, sweepBatches, sweepDeliveries, sweepRequests } from '@vat/domain';
 import {
   enqueueDeliveries,
   enqueueDelivery,
+  enqueueFeeds,
   enqueueOverdue,
   keepRedisPrimed,
   type MaintenanceTask,
   maintenanceQueue,
   upstreamQueue,
+  watchesQueue,
 } from '@vat/queues';
 import { type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
@@ -54,8 +61,21 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     enqueue: enqueueDeliveries(producer),
     now,
   });
+  const complete = completeBatches(db);
+  const sweepBatchesOnce = sweepBatches({
+    endLost: endLostLines(db),
+    complete: (at) => complete(null, at),
+    lanesToFeed: lanesToFeed(db),
+    feed: enqueueFeeds(producer),
+    enqueueDelivery: enqueueDelivery(producer),
+    now,
+  });
   const sweep = async (scope: { everything: boolean }): Promise<void> => {
-    const swept = { ...(await sweepRequestsOnce(scope)), ...(await sweepDeliveriesOnce(scope)) };
+    const swept = {
+      ...(await sweepRequestsOnce(scope)),
+      ...(await sweepBatchesOnce()),
+      ...(await sweepDeliveriesOnce(scope)),
+    };
     for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
     if (Object.values(swept).some((n) => n > 0)) log.info('Swept.', { ...swept, ...scope });
   };
@@ -66,6 +86,10 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     for (const { accountId, ...counts } of differences) {
       log.error('The usage counters of an account differ from what they count.', { account_id: accountId, ...counts });
     }
+    const since = new Date(now().getTime() - 2 * settings.AUDIT_EVERY);
+    for (const { batchId, ...counts } of await auditBatches(db)(since, MOST_DIFFERENCES)) {
+      log.error('The counts of a batch differ from its lines.', { batch: batchId, ...counts });
+    }
   };
 
   const tasks: Record<MaintenanceTask, () => Promise<unknown>> = {
@@ -74,6 +98,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
       await deleteExpiredKeys(db)(now());
       await deleteExpiredSessions(db)(now());
       await deleteMinutes(db)(new Date(now().getTime() - MINUTES_KEPT_MS));
+      await deleteOldBatches(db)(new Date(now().getTime() - settings.BATCHES_KEPT));
       await deleteOldDeliveries(db)(new Date(now().getTime() - settings.DELIVERIES_KEPT));
     },
     audit,
@@ -85,12 +110,23 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     });
   }
 
+  const intervals: Record<MaintenanceTask, number> = {
+    sweep: settings.SWEEP_EVERY,
+    expire: HOUR_MS,
+    audit: settings.AUDIT_EVERY,
+  };
+  const schedule = Object.entries(intervals).map(([task, everyMs]) => ({
+    queue: maintenanceQueue,
+    id: task,
+    payload: { task },
+    everyMs,
+  }));
   const primed = keepRedisPrimed({
     connection: producerRedis,
     producer,
     prefix: settings.REDIS_PREFIX,
-    capped: MEMBER_STATES.map(upstreamQueue),
-    schedule: { sweep: settings.SWEEP_EVERY, expire: HOUR_MS, audit: settings.AUDIT_EVERY },
+    capped: [...MEMBER_STATES.map(upstreamQueue), watchesQueue],
+    schedule: [...schedule, { queue: watchesQueue, id: 'due', payload: {}, everyMs: settings.WATCHES_EVERY }],
     onLoss: () => sweep({ everything: true }),
     onError: warnSparingly(log, 'Redis could not be primed; tried again.', REPEAT_WARNING_MS, now),
   });

@@ -1,6 +1,9 @@
 import type { Logger, Stoppable } from '@vat/runtime';
+import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
 import { composeMaintenance } from './compose-maintenance.js';
+import { composeRecording } from './compose-recording.js';
+import { composeWatches } from './compose-watches.js';
 import { composeWebhooks } from './compose-webhooks.js';
 import { createFoundation } from './foundation.js';
 import { rolesOf, statesOf, type WorkerSettings } from './settings.js';
@@ -12,9 +15,12 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   const foundation = createFoundation(settings, log, stopping);
   const { servers, serving, ready, metrics } = foundation;
 
-  const parts: Stoppable[] = [...servers];
-  if (roles.includes('checks')) parts.push(...composeChecks(foundation, cutAsks));
+  const recording = composeRecording(foundation);
+  const parts: Stoppable[] = [...servers, { name: 'progress of batches', stop: recording.progress.drain }];
+  if (roles.includes('checks')) parts.push(...composeChecks(foundation, recording, cutAsks));
+  if (roles.includes('batches')) composeBatches(foundation, recording, stopping);
   if (roles.includes('webhooks')) parts.push(...composeWebhooks(foundation, cutAsks));
+  if (roles.includes('watches')) composeWatches(foundation, stopping);
   parts.push(...composeMaintenance(foundation, roles), foundation.joinFleet(), serving);
   return { parts, ready, metrics, roles, states };
 };

@@ -1,5 +1,6 @@
+import { atTheEdge } from '@vat/domain';
 import { z } from 'zod';
-import { atTheEdge, numberText, printable } from './text.js';
+import { numberText, printable } from './text.js';
 
 const TRADER_MAX = 200;
 

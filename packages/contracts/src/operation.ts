@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@vat/domain';
 import type { z } from 'zod';
 
-/** What a successful answer looks like. `schema` is absent where the body is no JSON object of ours. */
+/** What a successful answer looks like. `schema` is absent where the body is no JSON object of ours; a 204 has none. */
 export type Success = {
   description: string;
   schema?: z.ZodType;
@@ -26,6 +26,8 @@ export type Operation = {
   query?: z.ZodObject;
   body?: z.ZodType;
   bodyExample?: unknown;
+  /** Bodies that are not JSON, by content type. Without a schema it is bytes. */
+  uploads?: Readonly<Record<string, { schema?: z.ZodType; example?: unknown }>>;
   idempotent?: true;
   success: Readonly<Record<number, Success>>;
   /** Beyond those that every operation with a key can give. */

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@vat/domain';
+import { BATCH_OPERATIONS } from './batch-operations.js';
 import { checkRequestBody } from './check-request.js';
 import { checkSchema } from './check-schema.js';
 import { checkListQuery } from './list-query.js';
@@ -7,6 +8,7 @@ import type { Operation } from './operation.js';
 import { acceptanceSchema, requestSchema } from './request-schema.js';
 import { statusSchema } from './status-schema.js';
 import { usageSchema } from './usage-schema.js';
+import { WATCH_OPERATIONS } from './watch-operations.js';
 import { WEBHOOK_OPERATIONS } from './webhook-operations.js';
 
 /** Codes of every operation that needs a key. */
@@ -161,6 +163,8 @@ export const OPERATIONS: readonly Operation[] = [
     },
     errors: ['NOT_FOUND'],
   },
+  ...BATCH_OPERATIONS,
+  ...WATCH_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   {
     method: 'get',

@@ -1,11 +1,5 @@
+import { atTheEdge } from '@vat/domain';
 import { z } from 'zod';
-
-/**
- * Characters that JSON readers, terminals and hash implementations disagree on are removed at the edge: U+007F and lone
- * surrogates (contract part 2 §4).
- */
-export const atTheEdge = (text: string): string =>
-  text.replace(/\u007f/g, '').replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '');
 
 /** A number as it was written: {@link atTheEdge}, and no U+0000 either, which Postgres keeps in no text. */
 export const numberText = (what: string, missing = `${what} is text`) =>

@@ -3,7 +3,14 @@ import type { Redis } from 'ioredis';
 import { REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
 
-export type Enqueue<P> = { definition: QueueDefinition<P>; payload: P; priority?: PriorityClass; dueAt?: Date };
+/** `rank`: the order within the class, the lowest first; 0 when left out. */
+export type Enqueue<P> = {
+  definition: QueueDefinition<P>;
+  payload: P;
+  priority?: PriorityClass;
+  rank?: number;
+  dueAt?: Date;
+};
 
 /** Adds jobs to any queue of the catalogue, over one shared connection. */
 export type Producer = {
@@ -56,7 +63,7 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
   };
   const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>) => ({
     jobId: definition.jobId(job.payload),
-    priority: PRIORITIES[job.priority ?? 'interactive'],
+    priority: PRIORITIES[job.priority ?? 'interactive'] + (job.rank ?? 0),
     delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - Date.now()) : 0,
   });
 

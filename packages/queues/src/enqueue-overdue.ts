@@ -1,6 +1,7 @@
 import type { OverdueRequest } from '@vat/domain';
 import type { Producer } from './create-producer.js';
 import { askQueueOf, settleQueue } from './job-catalogue.js';
+import { priorityClassOf } from './priority-class-of.js';
 
 /** Gives requests the jobs they should have: an ask at their due time, or the recording of their answer now. */
 export const enqueueOverdue =
@@ -18,7 +19,7 @@ export const enqueueOverdue =
         first.answered ? settleQueue : askQueueOf(first),
         group.map((request) => ({
           payload: { request_id: request.id },
-          priority: request.pending ? ('background' as const) : ('interactive' as const),
+          priority: priorityClassOf(request),
           dueAt: request.dueAt,
         })),
       );

@@ -1,4 +1,4 @@
-import type { MemberState } from '@vat/domain';
+import { FEED_LANES, type MemberState } from '@vat/domain';
 import { z } from 'zod';
 
 /** A job carries ids, never documents; the row is read when it runs. */
@@ -74,6 +74,27 @@ export const deliveryQueueOf = (attempt: number) => (attempt === 1 ? DELIVERY_QU
 /** Who goes first within a queue: the lower, the earlier; 0 is BullMQ's own "before everything". */
 export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19, watch: 1 << 20 } as const;
 export type PriorityClass = keyof typeof PRIORITIES;
+
+/** Has the lines of batches that wait in a lane fed. `at`: the moment that asks for it, in milliseconds. */
+export const feedJob = z.object({ lane: z.enum(FEED_LANES), at: z.int() });
+export type FeedJob = z.infer<typeof feedJob>;
+
+export const batchesQueue = {
+  name: '{batches}',
+  payload: feedJob,
+  jobId: (job: FeedJob) => `feed-${job.lane}-${job.at}`,
+  fleetConcurrency: null,
+  processConcurrency: 8,
+} satisfies QueueDefinition<FeedJob>;
+
+/** Starts the runs of the watches that are due; one job for all of them. */
+export const watchesQueue = {
+  name: '{watches}',
+  payload: z.object({}),
+  jobId: () => 'watches-due',
+  fleetConcurrency: 1,
+  processConcurrency: 1,
+} satisfies QueueDefinition<Record<string, never>>;
 
 /** Work of the operators: sweeps, expiry, reconciliation. */
 export const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'audit']) });

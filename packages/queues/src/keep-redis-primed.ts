@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Producer } from './create-producer.js';
-import { type MaintenanceTask, maintenanceQueue, type QueueDefinition } from './job-catalogue.js';
+import { maintenanceQueue, type QueueDefinition } from './job-catalogue.js';
+
+/** A job that is added again and again. `id` names it within its queue. */
+export type ScheduledJob = {
+  queue: Pick<QueueDefinition, 'name'>;
+  id: string;
+  payload: Record<string, unknown>;
+  everyMs: number;
+};
 
 export type PrimeOptions = {
   connection: Redis;
@@ -10,8 +18,7 @@ export type PrimeOptions = {
   prefix: string;
   /** Queues whose cap over the fleet lives in Redis. */
   capped: Pick<QueueDefinition, 'name' | 'fleetConcurrency'>[];
-  /** How often each maintenance task runs, in milliseconds. */
-  schedule: Record<MaintenanceTask, number>;
+  schedule: readonly ScheduledJob[];
   /** Called once by one process after Redis was found without its data, the first start included. */
   onLoss: () => Promise<void>;
   onError: (error: unknown) => void;
@@ -29,7 +36,7 @@ const FINISH = `
   return redis.call('DEL', KEYS[1])`;
 
 /**
- * Keeps in Redis what is not a job: the queues' caps and the schedule of the maintenance jobs. Both vanish with a flush
+ * Keeps in Redis what is not a job: the queues' caps and the schedule of the jobs that come again. Both vanish with a flush
  * or a restart without data, so a mark beside them is looked for every second and on every reconnect; when it is gone,
  * everything is written again and the rows are swept.
  */
@@ -38,21 +45,26 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
   const mark = `${prefix}:primed`;
   const lock = `${prefix}:priming`;
   const me = randomUUID();
-  const maintenance = new Queue(maintenanceQueue.name, {
-    connection,
-    prefix,
-    skipVersionCheck: true,
-    streams: { events: { maxLen: 10 } },
-  });
-  maintenance.on('error', () => undefined);
+  const queues = new Map(
+    [...new Set(schedule.map(({ queue }) => queue.name))].map((name) => {
+      const queue = new Queue(name, {
+        connection,
+        prefix,
+        skipVersionCheck: true,
+        streams: { events: { maxLen: 10 } },
+      });
+      queue.on('error', () => undefined);
+      return [name, queue];
+    }),
+  );
 
   /** What the mark says: a mark of other figures is as good as none, so that a changed setting takes effect. */
   const version = JSON.stringify(schedule);
   const restore = async () => {
     for (const definition of capped) await producer.assertFleetConcurrency(definition);
     const opts = { removeOnComplete: true, removeOnFail: true };
-    for (const [task, every] of Object.entries(schedule)) {
-      await maintenance.upsertJobScheduler(task, { every }, { name: 'job', data: { task }, opts });
+    for (const { queue, id, payload, everyMs } of schedule) {
+      await queues.get(queue.name)?.upsertJobScheduler(id, { every: everyMs }, { name: 'job', data: payload, opts });
     }
     await onLoss();
   };
@@ -89,7 +101,7 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
   return {
     close: async () => {
       clearInterval(timer);
-      await maintenance.close().catch(() => undefined);
+      await Promise.all([...queues.values()].map((queue) => queue.close().catch(() => undefined)));
     },
   };
 };

@@ -54,6 +54,12 @@ export const createMetrics = (service: string) => {
       labelNames: ['action'],
       registers: [registry],
     }),
+    watchRuns: new Counter({
+      name: 'vat_watch_runs_total',
+      help: 'Due watches by what became of their run: started, or put off.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
     rateLimitAlone: new Counter({
       name: 'vat_rate_limit_alone_total',
       help: 'Times this process began to limit calls by its own count because Redis was away or slow.',

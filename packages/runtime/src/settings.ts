@@ -60,6 +60,9 @@ export const SETTINGS = {
   DELIVERIES_KEPT: duration()
     .prefault('2160h')
     .describe('Ours. Ended deliveries and their attempts leave the delivery log after this long.'),
+  BATCHES_KEPT: duration()
+    .prefault('8760h')
+    .describe('Ours. Completed batches and their lines are deleted after this long; their checks stay.'),
   WEBHOOK_ALLOWED_NETWORKS: z
     .string()
     .optional()
@@ -82,6 +85,7 @@ export const SETTINGS = {
     .min(1)
     .default(10)
     .describe('Ours. Calls of one key admitted in any second, over all API processes.'),
+  WATCHES_EVERY: duration().prefault('5s').describe('Ours. How often the runs of due watches are started.'),
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info').describe('Least severe level that is logged.'),
   METRICS_PORT: port()

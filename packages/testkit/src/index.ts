@@ -15,4 +15,5 @@ export * from './start-own-servers.js';
 export * from './start-process.js';
 export * from './start-world.js';
 export * from './until.js';
+export * from './upload-batch.js';
 export * from './vies-control.js';

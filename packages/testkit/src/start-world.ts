@@ -52,6 +52,7 @@ const QUICK: Record<string, string> = {
   BACKGROUND_RETRY_DELAYS: '200ms,400ms',
   BACKGROUND_GIVE_UP_AFTER: '20s',
   SWEEP_EVERY: '500ms',
+  WATCHES_EVERY: '300ms',
   ENRICHMENT_SOURCES: 'none',
   // Tests of other things call as fast as they like.
   RATE_LIMIT: '100000',

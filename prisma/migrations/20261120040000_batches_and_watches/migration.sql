@@ -118,16 +118,18 @@ CREATE INDEX "request_pending_direct" ON "request" ("account_id") WHERE "state" 
 -- The sweep looks for requests without a job; those kept out of Redis have none on purpose.
 DROP INDEX "request_live_by_due";
 CREATE INDEX "request_live_by_due" ON "request" ("due_at", "id") WHERE "state" IN ('waiting', 'pending') AND "fed";
--- Feeding: what waits outside Redis by member state, account and due time, and how much of each is inside.
-CREATE INDEX "request_unfed" ON "request" ("country_code", "account_id", "due_at", "id") WHERE "state" = 'pending' AND NOT "fed";
+-- Feeding: what waits outside Redis by member state, account and due time, and how much of each is inside. Malformed
+-- numbers wait for no member state.
+CREATE INDEX "request_unfed" ON "request" ("country_code", "account_id", "due_at", "id") WHERE "state" = 'pending' AND NOT "fed" AND "answer" IS NULL;
+CREATE INDEX "request_unfed_malformed" ON "request" ("account_id", "id") WHERE "state" = 'pending' AND NOT "fed" AND "answer" IS NOT NULL;
 CREATE INDEX "request_in_window" ON "request" ("origin", "country_code", "account_id") WHERE "state" = 'pending' AND "fed" AND "origin" <> 'direct';
 -- The end of a request ends its lines; a batch is found by what is still queued.
 CREATE INDEX "batch_line_of_request" ON "batch_line" ("request_id") WHERE "request_id" IS NOT NULL;
 CREATE INDEX "batch_live_of_account" ON "batch" ("account_id") WHERE "state" <> 'completed';
 CREATE INDEX "batch_live" ON "batch" ("id") WHERE "state" <> 'completed';
 CREATE INDEX "batch_completed_by_age" ON "batch" ("completed_at") WHERE "state" = 'completed';
--- Due watches cost the same however many are not due.
-CREATE INDEX "watch_due" ON "watch" ("next_check_at", "id") WHERE "state" = 'active' AND "request_id" IS NULL;
+-- Due watches cost the same however many are not due, and however many of another member state wait for its outage to end.
+CREATE INDEX "watch_due" ON "watch" ("country_code", "next_check_at", "id") WHERE "state" = 'active' AND "request_id" IS NULL;
 CREATE INDEX "watch_of_request" ON "watch" ("request_id") WHERE "request_id" IS NOT NULL;
 
 -- Rows that are updated once or a few times: leave room for updates in place.

@@ -10,24 +10,12 @@ import {
   requestsToAbandon,
 } from '@vat/db';
 import { sweepDeliveries, sweepRequests } from '@vat/domain';
-import { connectRedis, createProducer, enqueueDeliveries, enqueueDelivery, enqueueOverdue } from '@vat/queues';
+import { enqueueDeliveries, enqueueDelivery, enqueueOverdue } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
-import { UsageError } from '../usage-error.js';
+import { withProducer } from '../with-producer.js';
 import type { Verb } from './verb.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
-const REDIS_WAIT_MS = 5_000;
-
-/** Resolves when the connection can be used, or throws. */
-const ready = (redis: ReturnType<typeof connectRedis>): Promise<void> =>
-  new Promise((resolve, reject) => {
-    if (redis.status === 'ready') return resolve();
-    const timer = setTimeout(() => reject(new UsageError('Redis does not answer at REDIS_URL.')), REDIS_WAIT_MS);
-    redis.once('ready', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 
 /** migrate, reconcile. */
 export const operationVerbs = (
@@ -45,11 +33,8 @@ export const operationVerbs = (
     usage: 'reconcile',
     flags: {},
     run: async () => {
-      const settings = readSettings(env, ['REDIS_URL', 'REDIS_PREFIX', 'BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
-      const redis = connectRedis(settings.REDIS_URL, 'producer', () => undefined);
-      const producer = createProducer(redis, settings.REDIS_PREFIX);
-      try {
-        await ready(redis);
+      const settings = readSettings(env, ['BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
+      return withProducer(env, async (producer) => {
         const requests = sweepRequests({
           overdue: overdueRequests(db),
           toAbandon: requestsToAbandon(db),
@@ -68,10 +53,7 @@ export const operationVerbs = (
           now,
         });
         return { ...(await requests({ everything: true })), ...(await deliveries({ everything: true })) };
-      } finally {
-        await producer.close();
-        redis.disconnect();
-      }
+      });
     },
   },
 });

@@ -1,5 +1,6 @@
 import { AppError } from '@vat/domain';
 import express, { type RequestHandler } from 'express';
+import { continueIfAsked } from '../http/continue-if-asked.js';
 
 /** Bytes of a JSON body. Source: contract part 1 §8. */
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -13,6 +14,7 @@ const refuse = (message: string): never => {
 /** Reads a JSON object, or throws BAD_REQUEST and says what was wrong with it. */
 export const jsonBody: RequestHandler = (req, res, next) => {
   if (!req.is('application/json')) refuse('Send the body as JSON with Content-Type: application/json.');
+  continueIfAsked(req, res);
   read(req, res, (error?: unknown) => {
     if (error === undefined) return next();
     const type = (error as { type?: unknown }).type;

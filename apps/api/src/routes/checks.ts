@@ -1,11 +1,4 @@
-import { createHash } from 'node:crypto';
-import {
-  type CheckRequestBody,
-  checkListQuery,
-  checkRequestBody,
-  encodeCursor,
-  presentAcceptance,
-} from '@vat/contracts';
+import { checkListQuery, checkRequestBody, encodeCursor, presentAcceptance } from '@vat/contracts';
 import type { CheckFilter } from '@vat/db';
 import {
   AppError,
@@ -17,13 +10,15 @@ import {
   type StoredAnswer,
   type StoredCheck,
 } from '@vat/domain';
-import { canonicalForm } from '@vat/evidence';
 import { errorFields } from '@vat/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { callerOf, contextOf, idempotencyKeyOf } from '../http/context.js';
+import { fingerprintOf } from '../http/fingerprint-of.js';
+import { jsonAnswer } from '../http/json-answer.js';
 import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
 import { readCursor } from '../http/read-cursor.js';
+import { sendAnswer } from '../http/send-answer.js';
 
 export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;
@@ -42,29 +37,13 @@ export type CheckRoutesDeps = {
 const POLL_AFTER_S = 5;
 
 const answerOf = (result: Exclude<CheckCallResult, { kind: 'replay' }>, baseUrl: string): StoredAnswer => {
-  const json = (body: unknown) => Buffer.from(JSON.stringify(body), 'utf8');
-  const type = { 'Content-Type': 'application/json; charset=utf-8' };
   if (result.kind === 'checked') {
     const location = `${baseUrl}/v1/checks/${publicId('check', result.check.id)}`;
-    return { status: 201, headers: { ...type, Location: location }, body: json(publicCheck(result.check)) };
+    return jsonAnswer(201, publicCheck(result.check), { Location: location });
   }
   const body = presentAcceptance(result.request, baseUrl);
-  return {
-    status: 202,
-    headers: { ...type, Location: body.poll_url, 'Retry-After': String(POLL_AFTER_S) },
-    body: json(body),
-  };
+  return jsonAnswer(202, body, { Location: body.poll_url, 'Retry-After': String(POLL_AFTER_S) });
 };
-
-const send = (res: Response, answer: StoredAnswer, replayed: boolean): void => {
-  if (replayed) res.setHeader('Idempotency-Replayed', 'true');
-  for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
-  res.status(answer.status).end(Buffer.from(answer.body));
-};
-
-/** The same request, whatever the order of its keys and its white space. A raw body may hold what has no canonical form. */
-const fingerprintOf = (req: Request, body: CheckRequestBody): Buffer =>
-  createHash('sha256').update(`${req.method} ${req.path}\n`).update(canonicalForm(body)).digest();
 
 /** The routes of /v1/checks. */
 export const checkRoutes = (deps: CheckRoutesDeps) => {
@@ -85,7 +64,7 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
         ) as CheckCall['trader']),
       idempotency: key === null ? null : { key, fingerprint: fingerprintOf(req, body) },
     });
-    if (result.kind === 'replay') return send(res, result.answer, true);
+    if (result.kind === 'replay') return sendAnswer(res, result.answer, true);
     const answer = answerOf(result, deps.baseUrl());
     if (key !== null) {
       // The work is done and bound to the key: a replay can be made from it even if its bytes could not be kept.
@@ -93,7 +72,7 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
         contextOf(res).log.warn('An idempotent answer was not kept.', errorFields(error));
       });
     }
-    send(res, answer, result.replayed);
+    sendAnswer(res, answer, result.replayed);
   };
 
   const list: RequestHandler = async (req, res) => {

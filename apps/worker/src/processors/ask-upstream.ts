@@ -13,11 +13,13 @@ import {
   type FindRequest,
   type MemberState,
   newUuid,
+  PARK_AFTER_MS,
   type UpstreamPolicy,
 } from '@vat/domain';
-import type { JobHandler, JobResult, RequestJob } from '@vat/queues';
+import { type JobHandler, type JobResult, type PriorityClass, priorityClassOf, type RequestJob } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
 import type { AskTally } from '../ask-tally.js';
+import type { BatchStep } from '../batch-progress.js';
 import type { Pacing } from '../pacing.js';
 import type { Recordings } from '../recordings.js';
 import type { keepAnswer } from './keep-answer.js';
@@ -35,7 +37,11 @@ export type AskUpstreamDeps = {
   keepAnswer: ReturnType<typeof keepAnswer>;
   recordings: Pick<Recordings, 'start' | 'room'>;
   endRequest: EndRequest;
-  enqueueSettle: (job: RequestJob) => Promise<void>;
+  enqueueSettle: (job: RequestJob, priority: PriorityClass) => Promise<void>;
+  /** Told of every request of a batch that leaves its member state's window. */
+  advanced: (step: BatchStep) => void;
+  /** Has the member state's lines fed at a later moment; a failure is no harm. */
+  feedAt: (memberState: MemberState, at: Date) => Promise<void>;
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   hint: (job: RequestJob) => Promise<void>;
   policyOf: (test: boolean) => UpstreamPolicy;
@@ -60,14 +66,18 @@ const MARK_AFTER_MS = 200;
 /** Asks the upstream once for a request, keeps what came, and says what follows from it. */
 export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
   const later = (ms: number): JobResult => ({ again: new Date(deps.now().getTime() + ms) });
+  const classOf = ({ origin, state }: CheckRequest) => priorityClassOf({ origin, pending: state === 'pending' });
+  /** A line that is not asked again for long leaves Redis to those that can be asked; feeding brings it back. */
+  const isParked = ({ origin, dueAt }: Pick<CheckRequest, 'origin' | 'dueAt'>): boolean =>
+    origin === 'batch' && dueAt.getTime() - deps.now().getTime() > PARK_AFTER_MS;
 
   /** Nothing was to be asked: the request has ended, is answered, or is not due yet. */
   const nothingToAsk = async (job: RequestJob): Promise<JobResult> => {
     const found = await deps.findRequest(job.request_id);
     const request = found?.request;
     if (!request || (request.state !== 'waiting' && request.state !== 'pending')) return undefined;
-    if (request.answer === null) return { again: request.dueAt };
-    await deps.enqueueSettle(job);
+    if (request.answer === null) return isParked(request) ? undefined : { again: request.dueAt };
+    await deps.enqueueSettle(job, classOf(request));
     return undefined;
   };
 
@@ -82,6 +92,8 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
       now: at,
     });
     if (ended) deps.log.info('A request ended without a check.', { request: request.id, reason });
+    if (ended && request.origin === 'batch')
+      deps.advanced({ memberState: request.memberState, batchId: ended.batchId });
     await deps.hint(job);
     if (ended?.deliveryId)
       await deps.enqueueDelivery({ id: ended.deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });
@@ -103,12 +115,15 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
   ): Promise<JobResult> => {
     const endedAt = deps.now();
     const policy = deps.policyOf(request.test);
-    const backpressure = startedAt.getTime() - request.dueAt.getTime() > policy.backpressureAfterMs;
+    // Nobody waits for the slot of a line or a watch.
+    const backpressure =
+      request.origin === 'direct' && startedAt.getTime() - request.dueAt.getTime() > policy.backpressureAfterMs;
     const decision = decideAsk(request, { outcome: asked.outcome, startedAt, endedAt, backpressure }, policy);
     const source = request.unconfirmed === null ? 'vies' : 'vies_confirmation';
     const exchange: Exchange | null = request.test ? null : { ...asked.exchange, source };
     const dueAt = decision.next.kind === 'ask_again' ? decision.next.at : endedAt;
-    const ask = { requestId: request.id, expectedAttempts: request.attempts, decision, exchange, dueAt };
+    const park = decision.next.kind === 'ask_again' && isParked({ origin: request.origin, dueAt });
+    const ask = { requestId: request.id, expectedAttempts: request.attempts, decision, exchange, park, dueAt };
     if (decision.next.kind === 'settle') {
       const { answer } = decision.next;
       // The queue runs as many jobs as there are slots: one that stayed to write its answer down would leave a slot idle.
@@ -121,8 +136,13 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     if (!stored) return nothingToAsk(job);
     if (decision.next.kind === 'refuse')
       return end({ ...request, lastError: decision.lastError }, job, decision.next.reason);
-    const interactive = stored.state === 'waiting' && decision.backgroundRetries === request.backgroundRetries;
-    return { again: stored.dueAt, priority: interactive ? 'interactive' : 'background' };
+    if (park) {
+      deps.advanced({ memberState: request.memberState, batchId: null });
+      await deps.feedAt(request.memberState, stored.dueAt);
+      return undefined;
+    }
+    const inBackground = stored.state === 'pending' || decision.backgroundRetries > request.backgroundRetries;
+    return { again: stored.dueAt, priority: priorityClassOf({ origin: request.origin, pending: inBackground }) };
   };
 
   /** Asks while the slot is held; `null` when the ask was cut short by ourselves, which is no attempt. */
@@ -159,10 +179,11 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
       request = await reading;
       if (request === null) return await nothingToAsk(job);
       startedAt = deps.now();
-      deps.metrics.slotWaits.observe(
-        { member_state: request.memberState },
-        Math.max(0, (startedAt.getTime() - request.dueAt.getTime()) / 1_000),
-      );
+      if (request.origin === 'direct')
+        deps.metrics.slotWaits.observe(
+          { member_state: request.memberState },
+          Math.max(0, (startedAt.getTime() - request.dueAt.getTime()) / 1_000),
+        );
       const reason = endOf(request, startedAt);
       if (reason !== null) return await end(request, job, reason);
       asked = await askWithin(request, slot, startedAt);

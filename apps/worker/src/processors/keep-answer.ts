@@ -1,6 +1,7 @@
 import type { AskToStore, storeAsk } from '@vat/db';
 import type { Answer, CheckRequest, EnrichmentSource } from '@vat/domain';
-import type { RequestJob } from '@vat/queues';
+import { type PriorityClass, priorityClassOf, type RequestJob } from '@vat/queues';
+import type { BatchStep } from '../batch-progress.js';
 import { enrichmentSubject } from './enrichment-subject.js';
 import type { recordCheck } from './record-check.js';
 
@@ -8,7 +9,9 @@ export type KeepAnswerDeps = {
   sources: readonly EnrichmentSource[];
   storeAsk: ReturnType<typeof storeAsk>;
   recordCheck: ReturnType<typeof recordCheck>;
-  enqueueSettle: (job: RequestJob) => Promise<void>;
+  enqueueSettle: (job: RequestJob, priority: PriorityClass) => Promise<void>;
+  /** Told of every request of a batch that waits for no slot any more. */
+  advanced: (step: BatchStep) => void;
 };
 
 /** An answer as it came: the request as it was read before the ask, and what the ask does to it. */
@@ -20,13 +23,14 @@ export type AnswerToKeep = { job: RequestJob; request: CheckRequest; answer: Ans
  * as much as the ask. False when the request had moved on.
  */
 export const keepAnswer =
-  ({ sources, storeAsk, recordCheck, enqueueSettle }: KeepAnswerDeps) =>
+  ({ sources, storeAsk, recordCheck, enqueueSettle, advanced }: KeepAnswerDeps) =>
   async ({ job, request, answer, ask }: AnswerToKeep): Promise<boolean> => {
     const subject = enrichmentSubject(request, answer);
     if (subject !== null && sources.some((source) => source.appliesTo(subject))) {
       if ((await storeAsk(ask)) === null) return false;
       // If this fails the sweep finds the stored answer; asking again would be wrong.
-      await enqueueSettle(job);
+      await enqueueSettle(job, priorityClassOf({ origin: request.origin, pending: request.state === 'pending' }));
+      if (request.origin === 'batch') advanced({ memberState: request.memberState, batchId: null });
       return true;
     }
     const { decision, exchange, expectedAttempts } = ask;

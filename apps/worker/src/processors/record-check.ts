@@ -12,12 +12,17 @@ import {
 } from '@vat/domain';
 import type { RequestJob } from '@vat/queues';
 import type { Logger } from '@vat/runtime';
+import type { BatchStep } from '../batch-progress.js';
+import type { observeWatch } from './observe-watch.js';
 
 export type RecordCheckDeps = {
   hashCheck: HashCheck;
   newSalt: () => string;
+  observeWatch: ReturnType<typeof observeWatch>;
   settleRequest: (settlement: Settlement) => Promise<Settled>;
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
+  /** Told of every request of a batch that was recorded. */
+  advanced: (step: BatchStep) => void;
   hint: (job: RequestJob) => Promise<void>;
   now: () => Date;
   log: Logger;
@@ -34,7 +39,7 @@ export type CheckToRecord = {
 
 /** Makes the check and records it with everything it causes, in one transaction, once. Tells who waits; null when too late. */
 export const recordCheck =
-  ({ hashCheck, newSalt, settleRequest, enqueueDelivery, hint, now, log }: RecordCheckDeps) =>
+  ({ hashCheck, newSalt, observeWatch, settleRequest, enqueueDelivery, advanced, hint, now, log }: RecordCheckDeps) =>
   async ({ job, request, answer, exchanges, ask }: CheckToRecord): Promise<Settled> => {
     const id = newUuid();
     const at = now();
@@ -56,12 +61,15 @@ export const recordCheck =
       ask,
       event: { id: newUuid(), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
       deliveryId: newUuid(),
+      ofBatch: request.origin === 'batch',
+      watch: request.origin === 'watch' ? await observeWatch({ id, request, answer, now: at }) : undefined,
       now: at,
     });
     if (settled)
       log.debug('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
+    if (settled && request.origin === 'batch') advanced({ memberState: request.memberState, batchId: settled.batchId });
     await hint(job);
-    if (settled?.deliveryId)
-      await enqueueDelivery({ id: settled.deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });
+    for (const deliveryId of settled?.deliveryIds ?? [])
+      await enqueueDelivery({ id: deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });
     return settled;
   };

@@ -6,6 +6,8 @@ import { COMMON_ERRORS, OPERATIONS } from '../operations.js';
 
 type Json = Record<string, unknown>;
 
+const NO_CONTENT = 204;
+
 /** Values of extra error fields in examples. */
 const EXTRA_EXAMPLES: Json = {
   fields: [{ path: 'vat_number', message: 'vat_number is empty' }],
@@ -25,6 +27,7 @@ const HEADERS: Readonly<Record<string, Json>> = {
   },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
   Location: { description: 'Where the result is.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'The name to save it under.', schema: { type: 'string' } },
   Allow: { description: 'Methods of this path.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } },
   'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: { type: 'string' } },
@@ -119,16 +122,32 @@ const errorResponses = (codes: readonly ErrorCode[]): Json => {
   );
 };
 
-const successResponse = (success: Success): Json => ({
+const exampleOf = (example: unknown): Json => (example === undefined ? {} : { example });
+
+const successResponse = (status: number, success: Success): Json => ({
   description: success.description,
   headers: headersOf(success.headers ?? []),
-  content: {
-    [success.contentType ?? 'application/json']: {
-      schema: success.schema ? schemaOf(success.schema, 'output') : {},
-      ...(success.example === undefined ? {} : { example: success.example }),
-    },
-  },
+  ...(status === NO_CONTENT
+    ? {}
+    : {
+        content: {
+          [success.contentType ?? 'application/json']: {
+            schema: success.schema ? schemaOf(success.schema, 'output') : {},
+            ...exampleOf(success.example),
+          },
+        },
+      }),
 });
+
+const requestBodyOf = ({ body, bodyExample, uploads = {} }: Operation): Json => {
+  const json = body ? { 'application/json': { schema: schemaOf(body, 'input'), ...exampleOf(bodyExample) } } : {};
+  const others = Object.entries(uploads).map(([type, { schema, example }]) => [
+    type,
+    { schema: schema ? schemaOf(schema, 'input') : { type: 'string', format: 'binary' }, ...exampleOf(example) },
+  ]);
+  const content = { ...json, ...Object.fromEntries(others) };
+  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
+};
 
 const parametersOf = (operation: Operation): Json[] => {
   const path = operation.idPrefix
@@ -159,22 +178,10 @@ const operationOf = (operation: Operation): Json => ({
   ...(operation.description ? { description: operation.description } : {}),
   security: operation.key === false ? [] : [{ key: [] }],
   parameters: parametersOf(operation),
-  ...(operation.body
-    ? {
-        requestBody: {
-          required: true,
-          content: {
-            'application/json': {
-              schema: schemaOf(operation.body, 'input'),
-              ...(operation.bodyExample === undefined ? {} : { example: operation.bodyExample }),
-            },
-          },
-        },
-      }
-    : {}),
+  ...requestBodyOf(operation),
   responses: {
     ...Object.fromEntries(
-      Object.entries(operation.success).map(([status, success]) => [status, successResponse(success)]),
+      Object.entries(operation.success).map(([status, success]) => [status, successResponse(Number(status), success)]),
     ),
     ...errorResponses([
       ...new Set([...(operation.key === false ? ['INTERNAL' as const] : COMMON_ERRORS), ...operation.errors]),

@@ -1,8 +1,10 @@
 import type { Answer, CheckEntry, Exchange, NewEvent } from '@vat/domain';
+import { endLines } from '../batch/end-lines-sql.js';
 import type { Queryable } from '../connect-database.js';
 import { tellAccount } from '../event-sql.js';
 import { insertExchanges } from '../exchange-sql.js';
 import { Prisma } from '../generated/client.js';
+import { recordWatch, type WatchRecord } from '../watch/record-watch-sql.js';
 
 export type Settlement = {
   requestId: string;
@@ -28,20 +30,27 @@ export type Settlement = {
   /** Sent only if the request was answered 202; the statement itself looks. */
   event: NewEvent;
   deliveryId: string;
+  /** Whether lines of a batch wait for the check; they are done with it. */
+  ofBatch?: boolean | undefined;
+  /** What the check does to the watch whose run the request is. */
+  watch?: WatchRecord | undefined;
   now: Date;
 };
 
-/** `null` when the request had already ended, or moved on from where it was read: somebody else was faster. */
-export type Settled = { acceptedAt: Date | null; deliveryId: string | null } | null;
+/**
+ * `batchId`: of the lines that are done with it. `null` when the request had already ended, or moved on from where it was
+ * read: somebody else was faster.
+ */
+export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId: string | null } | null;
 
 /**
  * Records a check: the check, the unit, the end of the request and, if its caller was answered 202, the event and its
- * delivery: all of it or nothing, in one statement, and once however often it is run.
+ * delivery; of a batch, its lines; of a watch's run, what changed: all of it or nothing, in one statement, and once however often it is run.
  */
 export const settleRequest =
   (db: Queryable) =>
   async (settlement: Settlement): Promise<Settled> => {
-    const { ask, check, event, now, requestId } = settlement;
+    const { ask, check, event, now, requestId, watch } = settlement;
     const asked =
       ask === undefined
         ? { set: Prisma.empty, where: Prisma.empty }
@@ -51,7 +60,14 @@ export const settleRequest =
           };
     // What was exchanged with the upstream is kept even when it came too late: it happened.
     const keptFor = ask === undefined ? Prisma.sql`SELECT id FROM done` : Prisma.sql`SELECT ${requestId}::uuid`;
-    const [row] = await db.$queryRaw<{ accepted_at: Date | null; delivery_id: string | null }[]>`
+    const watched =
+      watch === undefined
+        ? { ctes: Prisma.empty, sent: Prisma.empty }
+        : { ctes: Prisma.sql`, ${recordWatch(watch)}`, sent: Prisma.sql` UNION ALL SELECT id FROM watch_sent` };
+    const lined = settlement.ofBatch
+      ? { ctes: Prisma.sql`, ${endLines(check)}`, batch: Prisma.sql`(SELECT batch_id FROM lines LIMIT 1)` }
+      : { ctes: Prisma.empty, batch: Prisma.sql`NULL::uuid` };
+    const [row] = await db.$queryRaw<{ accepted_at: Date | null; delivery_ids: string[]; batch_id: string | null }[]>`
       WITH done AS (
         UPDATE request SET state = 'completed', ended_at = ${now}::timestamptz, check_id = ${check.id}::uuid,
           entries = ${JSON.stringify(settlement.entries)}::jsonb, asking_since = NULL, last_error = NULL${asked.set}
@@ -70,7 +86,7 @@ export const settleRequest =
         SELECT ${check.id}::uuid, account_id, quota_period, ${now}::timestamptz FROM done
         WHERE quota_period IS NOT NULL AND ${settlement.consumes}
       ), kept AS (${insertExchanges(settlement.exchanges, keptFor)}
-      ), ${tellAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}
-      SELECT accepted_at, (SELECT id FROM sent) AS delivery_id FROM done`;
-    return row ? { acceptedAt: row.accepted_at, deliveryId: row.delivery_id } : null;
+      ), ${tellAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}${watched.ctes}${lined.ctes}
+      SELECT accepted_at, ARRAY(SELECT id FROM sent${watched.sent}) AS delivery_ids, ${lined.batch} AS batch_id FROM done`;
+    return row ? { acceptedAt: row.accepted_at, deliveryIds: row.delivery_ids, batchId: row.batch_id } : null;
   };

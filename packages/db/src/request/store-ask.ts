@@ -9,6 +9,8 @@ export type AskToStore = {
   expectedAttempts: number;
   decision: AskDecision;
   exchange: Exchange | null;
+  /** Whether the request leaves Redis until it is due: it gets no job, and feeding brings it back. */
+  park?: boolean;
   /** When the next step is due: the next ask, or now when the answer is to be recorded. */
   dueAt: Date;
 };
@@ -24,6 +26,7 @@ export const storeAsk =
     expectedAttempts,
     decision,
     exchange,
+    park = false,
     dueAt,
   }: AskToStore): Promise<{ state: RequestState; dueAt: Date } | null> => {
     const answer = decision.next.kind === 'settle' ? JSON.stringify(decision.next.answer) : null;
@@ -34,7 +37,7 @@ export const storeAsk =
         last_error = ${decision.lastError},
         unconfirmed = ${decision.unconfirmed === null ? null : JSON.stringify(decision.unconfirmed)}::jsonb,
         unconfirmed_at = ${decision.unconfirmedAt}::timestamptz, requester_dropped = ${decision.requesterDropped},
-        answer = ${answer}::jsonb, asking_since = NULL,
+        answer = ${answer}::jsonb, asking_since = NULL, fed = fed AND NOT ${park}::bool,
         due_at = LEAST(${dueAt}::timestamptz, COALESCE(give_up_at, 'infinity'::timestamptz))
       WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
         AND attempts = ${expectedAttempts}::int

@@ -31,7 +31,7 @@ export const overdueRequests =
     }));
   };
 
-/** Pending requests past their end, or of an account that was disabled. */
+/** Pending requests past their end, or of an account that was disabled; those of batches end by the thousand, see endLostLines. */
 export const requestsToAbandon =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<EndedRequest[]> => {
@@ -39,10 +39,12 @@ export const requestsToAbandon =
       { id: string; account_id: string; test: boolean; disabled: boolean; last_error: string | null }[]
     >`
       (SELECT r.id, r.account_id, r.test, false AS disabled, r.last_error FROM request r
-        WHERE r.state = 'pending' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL LIMIT ${limit}::int)
+        WHERE r.state = 'pending' AND r.origin <> 'batch' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL
+        LIMIT ${limit}::int)
       UNION ALL
       (SELECT r.id, r.account_id, r.test, true, r.last_error FROM account a JOIN request r ON r.account_id = a.id
-        WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.answer IS NULL LIMIT ${limit}::int)`;
+        WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.origin <> 'batch' AND r.answer IS NULL
+        LIMIT ${limit}::int)`;
     return rows.map((row) => ({
       id: row.id,
       accountId: row.account_id,

@@ -47,13 +47,16 @@ export const deleteMinutes =
   async (before: Date): Promise<number> =>
     db.$executeRaw`DELETE FROM upstream_minute WHERE minute < ${before}::timestamptz`;
 
-/** Live requests of live keys that are due and unanswered, by member state. Reads the index of live requests alone. */
+/**
+ * Live requests of live keys that are due and unanswered, by member state; of batches those that are in Redis, since the
+ * others wait for nobody's slot yet. Reads the index of live requests alone.
+ */
 export const queueDepths =
   (db: Queryable) =>
   async (now: Date): Promise<QueueDepth[]> => {
     const rows = await db.$queryRaw<{ country_code: MemberState; depth: number; oldest: Date }[]>`
       SELECT country_code, count(*)::int AS depth, min(due_at) AS oldest FROM request
-      WHERE state IN ('waiting', 'pending') AND answer IS NULL AND NOT test AND due_at <= ${now}::timestamptz
+      WHERE state IN ('waiting', 'pending') AND fed AND answer IS NULL AND NOT test AND due_at <= ${now}::timestamptz
       GROUP BY country_code`;
     return rows.map((row) => ({ memberState: row.country_code, depth: row.depth, oldestDueAt: row.oldest }));
   };

@@ -35,6 +35,12 @@ export type BoundKey = {
 /** An HTTP answer, kept to be replayed byte for byte. */
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: Uint8Array };
 
+/**
+ * An Idempotency-Key with its answer, for work that is done within one transaction: key, work and answer are committed
+ * together, so that such a key is never bound without the answer to replay.
+ */
+export type AnswerToBind = { key: string; fingerprint: Uint8Array; expiredBefore: Date; answer: StoredAnswer };
+
 export type Admission = {
   request: NewRequest;
   /** The unit to reserve; null for test keys. */
@@ -96,8 +102,11 @@ export type Ending = {
   now: Date;
 };
 
-/** `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller waits and is told). */
-export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null };
+/**
+ * `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller waits and is told). `batchId`: of the lines
+ * that failed with it.
+ */
+export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null; batchId: string | null };
 
 /** Port: ends a request without a check; `null` when it had already ended or its answer had arrived. */
 export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;

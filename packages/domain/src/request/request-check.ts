@@ -6,7 +6,8 @@ import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { MemberState } from '../member-states.js';
 import { type AwaitEndDeps, awaitEnd, type CallEnd, PENDING_RETRY_AFTER_S } from './await-end.js';
-import { malformedAnswer, syntaxEntry } from './malformed-answer.js';
+import { malformedAnswer } from './malformed-answer.js';
+import { openingEntry } from './opening-entry.js';
 import { MAX_PENDING, type UpstreamPolicy } from './policy.js';
 import type { AdmitRequest, BoundKey, KeyToBind, NewRequest, News, RecordMalformed, StoredAnswer } from './ports.js';
 import { readNumber, readRequester } from './read-call.js';
@@ -111,9 +112,6 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     if (earlier) return earlier;
 
     const policy = deps.policyOf(caller.test);
-    const note = read.checksumFailed
-      ? 'The checksum does not fit; real numbers fail it too, so the upstream decides.'
-      : null;
     const request: NewRequest = {
       id: newUuid(),
       accountId: caller.accountId,
@@ -125,7 +123,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
       requester,
       reference: call.reference ?? null,
       trader: call.trader ?? null,
-      entries: [syntaxEntry(read.malformed === null ? 'valid' : 'malformed', now, read.malformed ?? note)],
+      entries: [openingEntry(read, now)],
       createdAt: now,
       windowEndsAt: new Date(now.getTime() + policy.windowMs),
     };

@@ -1,0 +1,100 @@
+import {
+  encodeCursor,
+  pageListQuery,
+  presentChange,
+  presentWatch,
+  watchAmendmentBody,
+  watchRequestBody,
+} from '@vat/contracts';
+import { AppError, amendWatch, type RecordedChange, type StoredAnswer, type Watch, type WatchCall } from '@vat/domain';
+import type { RequestHandler } from 'express';
+import { callerOf, idempotencyKeyOf } from '../http/context.js';
+import { fingerprintOf } from '../http/fingerprint-of.js';
+import { ownedId } from '../http/owned-id.js';
+import { parse } from '../http/parse.js';
+import { readCursor } from '../http/read-cursor.js';
+import { sendAnswer } from '../http/send-answer.js';
+
+export type WatchRoutesDeps = {
+  requestWatch: (call: WatchCall) => Promise<{ answer: StoredAnswer; replayed: boolean }>;
+  listWatches: (accountId: string, beforeId: string | null, limit: number) => Promise<Watch[]>;
+  findWatch: (id: string, accountId: string) => Promise<Watch | null>;
+  /** `null` when there is no such watch. */
+  listChanges: (
+    watchId: string,
+    accountId: string,
+    beforeId: string | null,
+    limit: number,
+  ) => Promise<RecordedChange[] | null>;
+  /** Judges and writes the change in one transaction; `null` when there is no such watch. */
+  changeWatch: (
+    id: string,
+    accountId: string,
+    amend: (watch: Watch, otherActive: number) => Watch,
+  ) => Promise<Watch | null>;
+  deleteWatch: (id: string, accountId: string) => Promise<boolean>;
+  now: () => Date;
+};
+
+/** The routes of /v1/watches. */
+export const watchRoutes = (deps: WatchRoutesDeps) => {
+  const create: RequestHandler = async (req, res) => {
+    const caller = callerOf(res);
+    const body = parse(watchRequestBody, req.body);
+    const key = idempotencyKeyOf(req, caller);
+    const { answer, replayed } = await deps.requestWatch({
+      caller,
+      vatNumber: body.vat_number,
+      countryCode: body.country_code,
+      label: body.label ?? null,
+      frequency: body.frequency,
+      requester: body.requester_vat_number,
+      idempotency: key === null ? null : { key, fingerprint: fingerprintOf(req, body) },
+    });
+    sendAnswer(res, answer, replayed);
+  };
+
+  const list: RequestHandler = async (req, res) => {
+    const { limit, cursor } = parse(pageListQuery, req.query);
+    const found = await deps.listWatches(callerOf(res).accountId, readCursor(cursor), limit + 1);
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const next = found.length > limit && last ? encodeCursor(last.id) : null;
+    res.json({ data: page.map(presentWatch), next_cursor: next });
+  };
+
+  const show: RequestHandler = async (req, res) => {
+    const watch = await deps.findWatch(ownedId('watch', req.params.id), callerOf(res).accountId);
+    if (!watch) throw new AppError('NOT_FOUND');
+    res.json(presentWatch(watch));
+  };
+
+  const change: RequestHandler = async (req, res) => {
+    const { accountId, plan } = callerOf(res);
+    const amendment = parse(watchAmendmentBody, req.body);
+    const changed = await deps.changeWatch(ownedId('watch', req.params.id), accountId, (watch, otherActive) =>
+      amendWatch(watch, amendment, { plan, otherActive }, deps.now()),
+    );
+    if (!changed) throw new AppError('NOT_FOUND');
+    res.json(presentWatch(changed));
+  };
+
+  const remove: RequestHandler = async (req, res) => {
+    const removed = await deps.deleteWatch(ownedId('watch', req.params.id), callerOf(res).accountId);
+    if (!removed) throw new AppError('NOT_FOUND');
+    res.status(204).end();
+  };
+
+  const listChanges: RequestHandler = async (req, res) => {
+    const { limit, cursor } = parse(pageListQuery, req.query);
+    const id = ownedId('watch', req.params.id);
+    const found = await deps.listChanges(id, callerOf(res).accountId, readCursor(cursor), limit + 1);
+    if (!found) throw new AppError('NOT_FOUND');
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const next = found.length > limit && last ? encodeCursor(last.id) : null;
+    res.json({ data: page.map(presentChange), next_cursor: next });
+  };
+
+  return { create, list, show, change, remove, listChanges };
+};

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { AppError } from '@vat/domain';
+import { type Pouring, pour } from './pour.js';
+import { refuseUpload } from './refuse-upload.js';
+import { tidyFileName } from './tidy-file-name.js';
+import { ENVELOPE_BYTES, MAX_FILE_BYTES, type Upload } from './upload.js';
+
+/** The one part that is a file. */
+const FILE = 'file';
+
+/** Longer than any field may be, so that what is cut off is refused for its length by the field's own schema. */
+const FIELD_BYTES = 2_048;
+const MOST_PARTS = 20;
+/** Of a name that is refused. */
+const SHOWN_CHARACTERS = 100;
+
+const parserOf = (req: IncomingMessage): BusboyInstance => {
+  const headers = { ...req.headers, 'content-type': req.headers['content-type'] ?? '' };
+  const limits = { fieldSize: FIELD_BYTES, parts: MOST_PARTS, headerPairs: 20, headerSize: 8_192 };
+  try {
+    // By name, too: a script may send the file without a file name.
+    return new Busboy({
+      headers,
+      limits,
+      isPartAFile: (name, _type, fileName) => name === FILE || fileName !== undefined,
+    });
+  } catch (error) {
+    throw refuseUpload('Content-Type', 'The multipart boundary is missing', error);
+  }
+};
+
+/**
+ * Reads a form with one file, called `file`, and the text fields in `known`. Fails as {@link pour} does, or with BAD_REQUEST for what is not known, sent twice, missing, or no multipart.
+ */
+export const readMultipart = (
+  req: IncomingMessage,
+  known: readonly string[],
+): { upload: Promise<Upload>; fail: Pouring['fail'] } => {
+  const parser = parserOf(req);
+  const { done, fail } = pour(req, parser, MAX_FILE_BYTES + ENVELOPE_BYTES);
+  const chunks: Buffer[] = [];
+  let fileBytes = 0;
+  const fields: Record<string, string> = {};
+  let fileName: string | null | undefined;
+
+  parser.on('file', (name: string | undefined, part: BusboyFileStream, given: string | undefined) => {
+    part.on('error', fail);
+    if (name !== FILE || fileName !== undefined) {
+      part.resume();
+      const shown = name?.slice(0, SHOWN_CHARACTERS) ?? '';
+      return fail(refuseUpload(shown, name === FILE ? 'file is sent twice' : 'The only file is called file'));
+    }
+    fileName = tidyFileName(given);
+    part.on('data', (chunk: Buffer) => {
+      fileBytes += chunk.length;
+      if (fileBytes <= MAX_FILE_BYTES) chunks.push(chunk);
+      else fail(new AppError('FILE_TOO_LARGE'));
+    });
+  });
+  parser.on('field', (name: string | undefined, value: string) => {
+    if (name === undefined || !known.includes(name)) {
+      const shown = name?.slice(0, SHOWN_CHARACTERS) ?? '';
+      fail(refuseUpload(shown, `${shown === '' ? 'A part without a name' : shown} is not a known field`));
+    } else if (Object.hasOwn(fields, name)) fail(refuseUpload(name, `${name} is sent twice`));
+    else fields[name] = value;
+  });
+  parser.on('partsLimit', () => fail(refuseUpload('', 'The form has too many parts')));
+
+  const upload = done.then(
+    () => {
+      if (fileName === undefined) throw refuseUpload(FILE, 'file is required: a part called file with the CSV file');
+      return { bytes: Buffer.concat(chunks), charset: null, fileName, fields };
+    },
+    (error: unknown) => {
+      throw error instanceof AppError ? error : refuseUpload('', 'The body is not well-formed multipart', error);
+    },
+  );
+  return { upload, fail };
+};

@@ -1,0 +1,25 @@
+import { feedLines, findMalformedLines, startBatches } from '@vat/db';
+import { batchesQueue, enqueueLines } from '@vat/queues';
+import type { Recording } from './compose-recording.js';
+import type { Foundation } from './foundation.js';
+import { feedLane } from './processors/feed-lane.js';
+import { recordMalformedLines } from './processors/record-malformed-lines.js';
+
+/** Serves the feeding of batches' lines; the asks themselves are served with all others. */
+export const composeBatches = (foundation: Foundation, { record }: Recording, stopping: AbortSignal): void => {
+  const { db, producer, serve, now } = foundation;
+  serve(
+    batchesQueue,
+    feedLane({
+      feedLines: feedLines(db),
+      enqueueLines: enqueueLines(producer),
+      recordMalformed: recordMalformedLines({
+        find: findMalformedLines(db),
+        start: startBatches(db),
+        recordCheck: record,
+        stopping,
+      }),
+      now,
+    }),
+  );
+};

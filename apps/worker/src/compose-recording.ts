@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { completeBatches, findRunningWatch, lanesToFeed, settleRequest } from '@vat/db';
+import type { DueDelivery } from '@vat/domain';
+import { hashCheck } from '@vat/evidence';
+import { enqueueDelivery, enqueueFeeds, publishHint, type RequestJob } from '@vat/queues';
+import { errorFields, warnSparingly } from '@vat/runtime';
+import { createBatchProgress } from './batch-progress.js';
+import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
+import { observeWatch } from './processors/observe-watch.js';
+import { recordCheck } from './processors/record-check.js';
+
+/** How checks are recorded, and who is told: shared by the asks and by the lines of batches that need none. */
+export type Recording = ReturnType<typeof composeRecording>;
+
+export const composeRecording = ({ settings, log, now, db, producer, producerRedis }: Foundation) => {
+  const publish = publishHint(producerRedis, settings.REDIS_PREFIX);
+  /** Hints are lost without harm: the API polls. */
+  const hint = (job: RequestJob) =>
+    job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined);
+  const addDelivery = enqueueDelivery(producer);
+  const tell = (delivery: DueDelivery) =>
+    addDelivery(delivery).catch((error: unknown) =>
+      log.warn('A delivery was not enqueued; the sweep will.', { delivery: delivery.id, ...errorFields(error) }),
+    );
+  const feed = enqueueFeeds(producer);
+  const progress = createBatchProgress({
+    complete: completeBatches(db),
+    lanesToFeed: lanesToFeed(db),
+    feed,
+    enqueueDelivery: tell,
+    onError: warnSparingly(
+      log,
+      'The progress of batches was not looked after; the sweep will.',
+      REPEAT_WARNING_MS,
+      now,
+    ),
+    now,
+    log,
+  });
+  const record = recordCheck({
+    hashCheck,
+    newSalt: () => randomBytes(16).toString('hex'),
+    observeWatch: observeWatch({ findRunningWatch: findRunningWatch(db) }),
+    settleRequest: settleRequest(db),
+    enqueueDelivery: tell,
+    advanced: progress.advanced,
+    hint,
+    now,
+    log,
+  });
+  return { record, hint, tell, feed, progress };
+};

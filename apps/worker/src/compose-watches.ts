@@ -1,0 +1,25 @@
+import { findDueWatches, startRun } from '@vat/db';
+import { MEMBER_STATES, startDueWatches } from '@vat/domain';
+import { enqueueOverdue, watchesQueue } from '@vat/queues';
+import { errorFields } from '@vat/runtime';
+import type { Foundation } from './foundation.js';
+
+/** Serves the job that starts the runs of due watches. */
+export const composeWatches = (foundation: Foundation, stopping: AbortSignal): void => {
+  const { settings, log, now, metrics, db, producer, serve } = foundation;
+  const start = startDueWatches({
+    findDue: findDueWatches(db)(MEMBER_STATES),
+    startRun: startRun(db),
+    enqueue: enqueueOverdue(producer),
+    onEnqueueFailure: (error) => log.warn('Runs of watches were not enqueued; the sweep will.', errorFields(error)),
+    giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+    stopping,
+    now,
+  });
+  serve(watchesQueue, async () => {
+    const started = await start();
+    for (const [outcome, n] of Object.entries(started)) if (n > 0) metrics.watchRuns.inc({ outcome }, n);
+    if (Object.values(started).some((n) => n > 0)) log.info('Started the runs of due watches.', started);
+    return undefined;
+  });
+};

@@ -1,0 +1,172 @@
+import { batchFields, batchForm, lineListQuery, resultsQuery } from './batch-query.js';
+import { batchLineSchema, batchSchema } from './batch-schema.js';
+import { pageListQuery } from './list-query.js';
+import { listOf } from './list-schema.js';
+import type { Operation } from './operation.js';
+
+const created = {
+  batch_id: 'bat_01kafksw1te0a9v6n3r4t7y1bd',
+  object: 'batch',
+  status: 'queued',
+  label: 'Suppliers 2026',
+  file_name: 'suppliers.csv',
+  total: 3,
+  done: 0,
+  failed: 0,
+  valid: 0,
+  invalid: 0,
+  created_at: '2026-11-20T10:00:00.000Z',
+  completed_at: null,
+};
+
+const completed = {
+  ...created,
+  status: 'completed',
+  done: 2,
+  failed: 1,
+  valid: 1,
+  invalid: 1,
+  completed_at: '2026-11-20T10:00:04.512Z',
+};
+
+const line = {
+  line_id: 'lin_01kafksw1te0a9v6n3r4t7y1be',
+  line: 2,
+  status: 'done',
+  input: 'FR 40 303 265 045',
+  vat_number: 'FR40303265045',
+  reference: 'S-1001',
+  check_id: 'chk_01kafksw9te0a9v6n3r4t7y1bf',
+  error: null,
+};
+
+const failedLine = {
+  ...line,
+  line_id: 'lin_01kafksw1te0a9v6n3r4t7y1bg',
+  line: 4,
+  status: 'failed',
+  input: '12345678',
+  vat_number: null,
+  check_id: null,
+  error: { code: 'BAD_REQUEST', message: 'The number has no country prefix and the row names no country.' },
+};
+
+const CSV = `vat_number;reference
+FR 40 303 265 045;S-1001
+DE123;S-1002
+12345678;S-1003
+`;
+
+const RESULTS = `vat_number,reference,vat_number,valid,verdict,name,address,consultation_number,check_id,error
+FR 40 303 265 045,S-1001,FR40303265045,true,valid,SA EXEMPLE,1 RUE DE LA PAIX 75002 PARIS,,chk_01kafksw9te0a9v6n3r4t7y1bf,
+`;
+
+/** The operations of batches, for live keys alone. */
+export const BATCH_OPERATIONS: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/batches',
+    id: 'createBatch',
+    tag: 'Batches',
+    summary: 'Check a file of numbers',
+    description:
+      'Takes a CSV file as spreadsheets write it: any usual delimiter and encoding, with or without a header row. The file is read at once, its lines are checked in the background after direct checks, and `batch.completed` is sent once no line is left. Fields may be sent in the form or in the query.',
+    query: batchFields,
+    uploads: {
+      'multipart/form-data': { schema: batchForm },
+      'text/csv': { example: CSV },
+    },
+    idempotent: true,
+    success: {
+      201: { description: 'The batch.', schema: batchSchema, example: created, headers: ['Location'] },
+    },
+    errors: [
+      'TEST_KEY_NOT_ALLOWED',
+      'BAD_REQUEST',
+      'EMPTY_FILE',
+      'TOO_MANY_ROWS',
+      'INVALID_CSV',
+      'MISSING_CANDIDATE',
+      'FILE_TOO_LARGE',
+      'INVALID_REQUESTER',
+      'ACCOUNT_DISABLED',
+      'IDEMPOTENCY_MISMATCH',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'TOO_MANY_BATCHES',
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/batches',
+    id: 'listBatches',
+    tag: 'Batches',
+    summary: 'List batches, newest first',
+    query: pageListQuery,
+    success: {
+      200: {
+        description: 'A page.',
+        schema: listOf(batchSchema),
+        example: { data: [completed], next_cursor: null },
+      },
+    },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST'],
+  },
+  {
+    method: 'get',
+    path: '/v1/batches/{id}',
+    id: 'getBatch',
+    tag: 'Batches',
+    summary: 'Get a batch with its counts',
+    idPrefix: 'bat',
+    success: { 200: { description: 'The batch.', schema: batchSchema, example: completed } },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
+  },
+  {
+    method: 'delete',
+    path: '/v1/batches/{id}',
+    id: 'deleteBatch',
+    tag: 'Batches',
+    summary: 'Delete a completed batch',
+    description: 'Its lines go with it, its checks stay.',
+    idPrefix: 'bat',
+    success: { 204: { description: 'It is gone.' } },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND', 'BATCH_RUNNING'],
+  },
+  {
+    method: 'get',
+    path: '/v1/batches/{id}/lines',
+    id: 'listBatchLines',
+    tag: 'Batches',
+    summary: 'List the lines of a batch, in the order of the file',
+    idPrefix: 'bat',
+    query: lineListQuery,
+    success: {
+      200: {
+        description: 'A page.',
+        schema: listOf(batchLineSchema),
+        example: { data: [line, failedLine], next_cursor: null },
+      },
+    },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND'],
+  },
+  {
+    method: 'get',
+    path: '/v1/batches/{id}/results.csv',
+    id: 'getBatchResults',
+    tag: 'Batches',
+    summary: 'Download the file with its results',
+    description:
+      'A header row, then one row a line in the order of the file: the original cells first, then the columns of the result. While the batch runs, those of a queued line are empty. A cell that a spreadsheet would run as a formula begins with an apostrophe.',
+    idPrefix: 'bat',
+    query: resultsQuery,
+    success: {
+      200: {
+        description: 'The file, UTF-8.',
+        contentType: 'text/csv',
+        headers: ['Content-Disposition'],
+        example: RESULTS,
+      },
+    },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND'],
+  },
+];

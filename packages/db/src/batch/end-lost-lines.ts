@@ -1,0 +1,42 @@
+import { LINE_ENDINGS } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+
+/**
+ * Ends requests of batches that are past their end or whose account was disabled: units released, their lines failed, in one
+ * statement for up to `limit` of each kind, since a disabled account may leave tens of thousands. One whose answer is being
+ * written at this moment is left to that. Returns how many ended.
+ */
+export const endLostLines =
+  (db: Queryable) =>
+  async (now: Date, limit: number): Promise<number> => {
+    const messages = JSON.stringify(Object.values(LINE_ENDINGS));
+    const [row] = await db.$queryRaw<{ n: number }[]>`
+      WITH lost AS (
+        (SELECT id, 'UPSTREAM_NO_ANSWER' AS reason FROM request
+          WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
+          LIMIT ${limit}::int)
+        UNION ALL
+        (SELECT r.id, 'ACCOUNT_DISABLED' FROM account a JOIN request r ON r.account_id = a.id
+          WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.origin = 'batch' AND r.answer IS NULL
+          LIMIT ${limit}::int)
+      ), ending AS (
+        SELECT r.id FROM request r WHERE r.id IN (SELECT id FROM lost) AND r.state = 'pending' AND r.answer IS NULL
+        FOR UPDATE SKIP LOCKED
+      ), gone AS (
+        UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL,
+          reason = (SELECT min(lost.reason) FROM lost WHERE lost.id = r.id)
+        FROM ending WHERE r.id = ending.id
+        RETURNING r.id, r.account_id, r.quota_period, r.reason
+      ), released AS (
+        UPDATE usage u SET reserved = u.reserved - units.n FROM (
+          SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
+        ) AS units
+        WHERE u.account_id = units.account_id AND u.period = units.quota_period
+      ), lines AS (
+        UPDATE batch_line l SET status = 'failed', error_code = said.code, error_message = said.message
+        FROM gone JOIN jsonb_to_recordset(${messages}::jsonb) AS said(code text, message text) ON said.code = gone.reason
+        WHERE l.request_id = gone.id AND l.status = 'queued'
+      )
+      SELECT count(*)::int AS n FROM gone`;
+    return row?.n ?? 0;
+  };

@@ -1,0 +1,216 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type BatchRow, type NewBatch, newUuid, periodOf, planBatch } from '@vat/domain';
+import { type ClonedDatabase, cloneDatabase, numberOf } from '@vat/testkit';
+import { auditUsage } from '../account/audit-usage.js';
+import { connectDatabase, type Database } from '../connect-database.js';
+import { insertBatch } from './insert-batch.js';
+
+let cloned: ClonedDatabase;
+let connected: { db: Database; close: () => Promise<void> };
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 20,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-batch-test',
+  });
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+const AT = new Date('2026-11-20T10:00:00.000Z');
+const PERIOD = periodOf(AT);
+const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const newAccount = async (): Promise<string> => {
+  const id = randomUUID();
+  await connected.db
+    .$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${id}::uuid, 'Batch', 'free', ${AT}::timestamptz)`;
+  return id;
+};
+
+const rowsOf = (candidates: string[]): BatchRow[] =>
+  candidates.map((candidate, n) => ({
+    line: n + 2,
+    cells: [candidate, `row ${n}`],
+    candidate,
+    country: null,
+    reference: null,
+    requester: null,
+  }));
+
+const newBatch = async (accountId: string, rows: BatchRow[], over: Partial<NewBatch> = {}): Promise<NewBatch> => ({
+  id: newUuid(),
+  accountId,
+  label: null,
+  fileName: 'numbers.csv',
+  requester: null,
+  header: ['number', 'note'],
+  ...(await planBatch({ rows, requester: null, at: AT }, breathe)),
+  quota: { period: PERIOD, limit: 20_000 },
+  overQuota: { code: 'QUOTA_EXCEEDED', message: 'used up' },
+  createdAt: AT,
+  giveUpAt: new Date(AT.getTime() + 3_600_000),
+  maxActive: 5,
+  idempotency: null,
+  answerOf: (batch) => ({ status: 201, headers: {}, body: Buffer.from(JSON.stringify(batch)) }),
+  ...over,
+});
+
+const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, n) => numberOf('DE', from + n));
+
+const linesOf = (batchId: string) => connected.db.batchLine.findMany({ where: { batchId }, orderBy: { id: 'asc' } });
+const requestsOf = (accountId: string) => connected.db.request.findMany({ where: { accountId } });
+const usageOf = async (accountId: string) =>
+  (await connected.db.usage.findUnique({ where: { accountId_period: { accountId, period: PERIOD } } })) ?? {
+    used: 0,
+    reserved: 0,
+  };
+
+test('a file becomes a batch, its lines in file order and one request for the lines of one number', async () => {
+  const account = await newAccount();
+  const [a = '', b = ''] = numbers(2);
+  const batch = await newBatch(account, rowsOf([a, b, ` ${a.toLowerCase()}`, 'DE12', '', 'GB123456789']));
+  const inserted = await insertBatch(connected.db)(batch);
+
+  expect(inserted).toMatchObject({
+    kind: 'created',
+    batch: { id: batch.id, status: 'queued', total: 6, done: 0, failed: 2, valid: 0, invalid: 0, completedAt: null },
+    deliveryId: null,
+  });
+  const lines = await linesOf(batch.id);
+  expect(lines.map(({ line, status, errorCode }) => [line, status, errorCode])).toEqual([
+    [2, 'queued', null],
+    [3, 'queued', null],
+    [4, 'queued', null],
+    [5, 'queued', null],
+    [6, 'failed', 'BAD_REQUEST'],
+    [7, 'failed', 'BAD_REQUEST'],
+  ]);
+  expect(lines[0]?.requestId).toBe(lines[2]?.requestId);
+  expect(lines[0]?.cells).toEqual([a, 'row 0']);
+
+  const requests = await requestsOf(account);
+  expect(requests.map(({ state, origin, fed, acceptedAt }) => [state, origin, fed, acceptedAt])).toEqual(
+    Array.from({ length: 3 }, () => ['pending', 'batch', false, null]),
+  );
+  const malformed = requests.find((request) => request.vatNumber === 'DE12');
+  expect(malformed).toMatchObject({ quotaPeriod: null, answer: { verdict: 'malformed' } });
+  expect(requests.filter((request) => request.answer === null).map((request) => request.quotaPeriod)).toEqual([
+    PERIOD,
+    PERIOD,
+  ]);
+  expect(await usageOf(account)).toMatchObject({ used: 0, reserved: 2 });
+  expect(await auditUsage(connected.db)(PERIOD, 10)).toEqual([]);
+});
+
+test('units are reserved in file order as far as the quota goes, and the lines beyond it fail at once', async () => {
+  const account = await newAccount();
+  const [a = '', b = '', c = '', d = ''] = numbers(4);
+  const batch = await newBatch(account, rowsOf([a, 'DE12', b, a, c, d, c]), { quota: { period: PERIOD, limit: 2 } });
+  expect(await insertBatch(connected.db)(batch)).toMatchObject({ batch: { failed: 3, status: 'queued' } });
+  expect((await linesOf(batch.id)).map((line) => line.errorCode)).toEqual([
+    null,
+    null,
+    null,
+    null,
+    'QUOTA_EXCEEDED',
+    'QUOTA_EXCEEDED',
+    'QUOTA_EXCEEDED',
+  ]);
+  expect(await usageOf(account)).toMatchObject({ reserved: 2 });
+  expect(await requestsOf(account)).toHaveLength(3);
+});
+
+test('uploads that race for the last units never reserve more than there are', async () => {
+  const account = await newAccount();
+  const quota = { period: PERIOD, limit: 25 };
+  const batches = await Promise.all(
+    Array.from({ length: 5 }, (_, n) => newBatch(account, rowsOf(numbers(10, n * 10)), { quota })),
+  );
+  const inserted = await Promise.all(batches.map(insertBatch(connected.db)));
+  const failed = inserted.map((result) => (result.kind === 'created' ? result.batch.failed : -1));
+  expect(failed.reduce((sum, n) => sum + n, 0)).toBe(25);
+  expect(await usageOf(account)).toMatchObject({ used: 0, reserved: 25 });
+  expect(await requestsOf(account)).toHaveLength(25);
+  expect(await connected.db.batchLine.count({ where: { batch: { accountId: account }, status: 'failed' } })).toBe(25);
+  expect(await auditUsage(connected.db)(PERIOD, 10)).toEqual([]);
+});
+
+test('of twelve uploads at once five become batches, and the others say how many are active', async () => {
+  const account = await newAccount();
+  const batches = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => newBatch(account, rowsOf(numbers(3, n * 10)))),
+  );
+  const inserted = await Promise.all(batches.map(insertBatch(connected.db)));
+  expect(inserted.filter((result) => result.kind === 'created')).toHaveLength(5);
+  expect(inserted.filter((result) => result.kind === 'too_many_batches')).toEqual(
+    Array.from({ length: 7 }, () => ({ kind: 'too_many_batches', active: 5 })),
+  );
+  expect(await connected.db.batch.count({ where: { accountId: account } })).toBe(5);
+  expect(await usageOf(account)).toMatchObject({ reserved: 15 });
+});
+
+test('twenty uploads of one Idempotency-Key make one batch, whose answer the key replays', async () => {
+  const account = await newAccount();
+  const idempotency = {
+    key: 'once',
+    fingerprint: createHash('sha256').update('file').digest(),
+    expiredBefore: new Date(0),
+  };
+  const batches = await Promise.all(
+    Array.from({ length: 20 }, () => newBatch(account, rowsOf(numbers(3)), { idempotency })),
+  );
+  const inserted = await Promise.all(batches.map(insertBatch(connected.db)));
+  const created = inserted.filter((result) => result.kind === 'created');
+  expect(created).toHaveLength(1);
+  expect(inserted.filter((result) => result.kind === 'key_taken')).toHaveLength(19);
+  expect(await connected.db.batch.count({ where: { accountId: account } })).toBe(1);
+
+  const again = await insertBatch(connected.db)(await newBatch(account, rowsOf(numbers(3)), { idempotency }));
+  expect(again).toMatchObject({ kind: 'key_taken', bound: { answer: { status: 201 } } });
+  if (again.kind !== 'key_taken') throw new Error('the key was free');
+  expect(Buffer.from(again.bound?.answer?.body ?? [])).toEqual(
+    created[0]?.kind === 'created' && created[0].answer.body,
+  );
+});
+
+test('a batch none of whose lines can be asked is completed at once, and told of', async () => {
+  const account = await newAccount();
+  await connected.db.webhook.create({
+    data: {
+      accountId: account,
+      url: 'https://example.com',
+      secretSealed: Buffer.from(''),
+      secretPrefix: 'whsec_ab',
+      configuredAt: AT,
+    },
+  });
+  const batch = await newBatch(account, rowsOf(['', 'GB123456789']));
+  const inserted = await insertBatch(connected.db)(batch);
+  expect(inserted).toMatchObject({
+    kind: 'created',
+    batch: { status: 'completed', total: 2, failed: 2, completedAt: AT },
+    deliveryId: expect.any(String),
+  });
+  const events = await connected.db.event.findMany({ where: { accountId: account } });
+  expect(events.map((event) => JSON.parse(event.body))).toEqual([
+    { event: 'batch.completed', batch_id: expect.stringMatching(/^bat_/), total: 2, done: 0, failed: 2 },
+  ]);
+});
+
+test('ten thousand lines are written in less than two seconds', async () => {
+  const account = await newAccount();
+  const batch = await newBatch(account, rowsOf(numbers(10_000)));
+  const before = performance.now();
+  const inserted = await insertBatch(connected.db)(batch);
+  const took = performance.now() - before;
+  expect(inserted).toMatchObject({ kind: 'created', batch: { total: 10_000, failed: 0 } });
+  expect(await connected.db.batchLine.count({ where: { batchId: batch.id } })).toBe(10_000);
+  process.stdout.write(`10 000 lines: ${Math.round(took)} ms\n`);
+  expect(took).toBeLessThan(2_000);
+});

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { BatchInsertion, InsertBatch, NewBatch, NewBatchRequest, NewLine } from '@vat/domain';
+import type { Database, Queryable } from '../connect-database.js';
+import { bindAnswer } from '../idempotency/bind-answer.js';
+import { findIdempotencyKey } from '../idempotency/find-idempotency-key.js';
+import { completeBatches } from './complete-batches.js';
+import { insertBatchRows } from './insert-batch-rows.js';
+import { reserveUnits } from './reserve-units.js';
+
+/** Thrown inside the transaction to take everything back. */
+class Refused extends Error {
+  constructor(readonly result: BatchInsertion) {
+    super(result.kind);
+  }
+}
+
+/** The whole of it, ten thousand lines on a busy machine. Each of its statements is held to the pool's own limit. */
+const TRANSACTION_MS = 15_000;
+
+const activeOf = async (tx: Queryable, accountId: string, without: string): Promise<number> => {
+  const [row] = await tx.$queryRaw<{ n: number }[]>`
+    SELECT count(*)::int AS n FROM batch
+    WHERE account_id = ${accountId}::uuid AND state <> 'completed' AND id <> ${without}::uuid`;
+  return row?.n ?? 0;
+};
+
+/** Lets one upload of a key in at a time; others are told at once instead of writing ten thousand lines in vain. */
+const takeKey = async (tx: Queryable, { accountId, idempotency }: NewBatch): Promise<void> => {
+  if (idempotency === null) return;
+  const lock = createHash('sha256').update(`batch ${accountId} ${idempotency.key}`).digest().readBigInt64BE();
+  const [row] = await tx.$queryRaw<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(${lock}::bigint) AS taken`;
+  if (!row?.taken) throw new Refused({ kind: 'key_taken', bound: null });
+  const bound = await findIdempotencyKey(tx)(accountId, idempotency.key, idempotency.expiredBefore);
+  if (bound) throw new Refused({ kind: 'key_taken', bound });
+};
+
+/** The lines and requests that the quota reaches, in the order of the file; the lines of the others have failed. */
+const within = (
+  batch: NewBatch,
+  units: number,
+): { lines: NewLine[]; requests: NewBatchRequest[]; beyond: string[] } => {
+  const costing = batch.requests.filter((request) => request.answer === null);
+  const beyond = new Set(costing.slice(units).map((request) => request.id));
+  if (beyond.size === 0) return { lines: batch.lines, requests: batch.requests, beyond: [] };
+  return {
+    lines: batch.lines.map((line) =>
+      line.requestId !== null && beyond.has(line.requestId)
+        ? { ...line, requestId: null, error: batch.overQuota }
+        : line,
+    ),
+    requests: batch.requests.filter((request) => !beyond.has(request.id)),
+    beyond: [...beyond],
+  };
+};
+
+/** Takes back what was written for requests that the quota did not reach after all. */
+const dropBeyond = async (tx: Queryable, batch: NewBatch, beyond: string[]): Promise<void> => {
+  if (beyond.length === 0) return;
+  await tx.$executeRaw`
+    UPDATE batch_line SET status = 'failed', request_id = NULL, error_code = ${batch.overQuota.code},
+      error_message = ${batch.overQuota.message}
+    WHERE request_id = ANY(${beyond}::uuid[])`;
+  await tx.$executeRaw`DELETE FROM request WHERE id = ANY(${beyond}::uuid[])`;
+};
+
+/**
+ * Writes a batch with its lines and requests in one transaction, with its Idempotency-Key and the answer to replay. The rows
+ * go in first and the locks are taken last (the account's row for the count of active batches, then its usage), so that
+ * a large file does not hold up the account's direct checks.
+ */
+export const insertBatch =
+  (db: Database): InsertBatch =>
+  async (batch) => {
+    const { id, accountId, createdAt } = batch;
+    try {
+      return await db.$transaction(
+        async (tx) => {
+          await takeKey(tx, batch);
+          // Cheap, and nearly always right; judged again under the lock.
+          const before = await activeOf(tx, accountId, id);
+          if (before >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active: before });
+
+          const [usage] = await tx.$queryRaw<{ taken: number }[]>`
+            SELECT used + reserved AS taken FROM usage
+            WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
+          const reach = within(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
+          await insertBatchRows(tx)({ ...batch, ...reach });
+
+          await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+          const active = await activeOf(tx, accountId, id);
+          if (active >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active });
+          const costing = reach.requests.filter((request) => request.answer === null).length;
+          const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
+          const final = within({ ...batch, ...reach }, granted);
+          await dropBeyond(tx, batch, final.beyond);
+
+          const failed = final.lines.filter((line) => line.error !== null).length;
+          const [completed] = failed === final.lines.length ? await completeBatches(tx)([id], createdAt) : [];
+          const created = {
+            id,
+            status: completed ? ('completed' as const) : ('queued' as const),
+            label: batch.label,
+            fileName: batch.fileName,
+            total: final.lines.length,
+            done: 0,
+            failed,
+            valid: 0,
+            invalid: 0,
+            createdAt,
+            completedAt: completed ? createdAt : null,
+          };
+          const answer = batch.answerOf(created);
+          if (batch.idempotency !== null) {
+            const bound = await bindAnswer(tx)(accountId, { ...batch.idempotency, answer }, createdAt);
+            if (bound !== null) throw new Refused({ kind: 'key_taken', bound });
+          }
+          return { kind: 'created' as const, batch: created, answer, deliveryId: completed?.deliveryId ?? null };
+        },
+        { timeout: TRANSACTION_MS },
+      );
+    } catch (error) {
+      if (error instanceof Refused) return error.result;
+      throw error;
+    }
+  };

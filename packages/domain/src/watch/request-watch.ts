@@ -1,0 +1,90 @@
+import { PLANS, type Plan } from '../account/plans.js';
+import { AppError } from '../errors.js';
+import { newUuid } from '../ids.js';
+import type { AnswerToBind, BoundKey, StoredAnswer } from '../request/ports.js';
+import { readRequester } from '../request/read-call.js';
+import { replayOf } from '../request/replay-of.js';
+import { IDEMPOTENCY_KEPT_MS } from '../request/request-check.js';
+import { readVatNumber } from '../vat-number/index.js';
+import { sellsFrequency } from './sells-frequency.js';
+import type { NewWatch, Watch, WatchFrequency } from './watch.js';
+
+/** A POST /v1/watches whose body has passed its schema. */
+export type WatchCall = {
+  caller: { accountId: string; plan: Plan; disabled: boolean };
+  vatNumber: string;
+  countryCode: string | undefined;
+  label: string | null;
+  frequency: WatchFrequency;
+  requester: string | undefined;
+  idempotency: { key: string; fingerprint: Uint8Array } | null;
+};
+
+/** `key_taken`: the Idempotency-Key was used before; nothing was changed. */
+export type WatchCreation =
+  | { kind: 'created' }
+  | { kind: 'exists' }
+  | { kind: 'limit_reached' }
+  | { kind: 'key_taken'; bound: BoundKey };
+
+/** Port: binds the key with its answer and makes the watch, if the account has fewer than `limit` and not this one; or changes nothing. */
+export type CreateWatch = (watch: NewWatch, limit: number, idempotency: AnswerToBind | null) => Promise<WatchCreation>;
+
+export type RequestWatchDeps = {
+  findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
+  create: CreateWatch;
+  /** The 201 of a new watch. */
+  answerOf: (watch: Watch) => StoredAnswer;
+  now: () => Date;
+};
+
+/** Reads the number to watch. Throws INVALID_FORMAT for whatever no covered country's syntax accepts. */
+const readWatchedNumber = ({ vatNumber, countryCode }: Pick<WatchCall, 'vatNumber' | 'countryCode'>) => {
+  const read = readVatNumber(vatNumber, countryCode);
+  if (read.kind === 'well_formed') return read;
+  throw new AppError('INVALID_FORMAT', { message: read.reason });
+};
+
+/**
+ * Makes a watch, in the order of judgement of contract part 2 §1: the number and the requester, the account, the
+ * Idempotency-Key, then the plan, the number again, the limit. Its first run is due at once.
+ * Throws INVALID_FORMAT, INVALID_REQUESTER, ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, FREQUENCY_NOT_ALLOWED, WATCH_EXISTS,
+ * WATCH_LIMIT.
+ */
+export const requestWatch =
+  ({ findKey, create, answerOf, now }: RequestWatchDeps) =>
+  async (call: WatchCall): Promise<{ answer: StoredAnswer; replayed: boolean }> => {
+    const { caller, frequency, label, idempotency } = call;
+    const read = readWatchedNumber(call);
+    const requester = readRequester(call.requester);
+    if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
+
+    const createdAt = now();
+    const expiredBefore = new Date(createdAt.getTime() - IDEMPOTENCY_KEPT_MS);
+    // What was answered once is answered again, also to an account that has reached its limit with it.
+    const bound = idempotency && (await findKey(caller.accountId, idempotency.key, expiredBefore));
+    if (idempotency && bound) return { answer: replayOf(bound, idempotency.fingerprint), replayed: true };
+    if (!sellsFrequency(caller.plan, frequency)) throw new AppError('FREQUENCY_NOT_ALLOWED');
+
+    const { vatNumber, memberState, national } = read;
+    const watch = { id: newUuid(), accountId: caller.accountId, vatNumber, label, frequency, createdAt };
+    const answer = answerOf({
+      ...watch,
+      state: 'active',
+      nextCheckAt: createdAt,
+      requestId: null,
+      lastCheckId: null,
+      lastCheckedAt: null,
+    });
+    const limit = PLANS[caller.plan].watches;
+    const made = await create(
+      { ...watch, memberState, national, input: call.vatNumber, requester },
+      limit,
+      idempotency && { ...idempotency, expiredBefore, answer },
+    );
+    if (made.kind === 'exists') throw new AppError('WATCH_EXISTS');
+    if (made.kind === 'limit_reached') throw new AppError('WATCH_LIMIT', { extra: { limit } });
+    if (made.kind === 'key_taken' && idempotency)
+      return { answer: replayOf(made.bound, idempotency.fingerprint), replayed: true };
+    return { answer, replayed: false };
+  };

@@ -1,0 +1,47 @@
+import type { MemberState } from '../member-states.js';
+
+/** How often a watched number is asked about. Which plan sells which is in PLANS. Source: contract part 2 §6. */
+export const WATCH_FREQUENCIES = ['weekly', 'daily'] as const;
+export type WatchFrequency = (typeof WATCH_FREQUENCIES)[number];
+
+/** A paused watch is not asked about; it still counts among the account's watches. */
+export const WATCH_STATES = ['active', 'paused'] as const;
+export type WatchState = (typeof WATCH_STATES)[number];
+
+/** A number that is asked about again and again. Ids are UUIDs. */
+export type Watch = {
+  id: string;
+  accountId: string;
+  /** Normalised, prefix included: what makes two watches the same. */
+  vatNumber: string;
+  label: string | null;
+  frequency: WatchFrequency;
+  state: WatchState;
+  createdAt: Date;
+  nextCheckAt: Date;
+  /** The request of the run that is under way. */
+  requestId: string | null;
+  lastCheckId: string | null;
+  lastCheckedAt: Date | null;
+};
+
+/** What is written down when a watch is made, beside what every new one begins with. */
+export type NewWatch = Pick<Watch, 'id' | 'accountId' | 'vatNumber' | 'label' | 'frequency' | 'createdAt'> & {
+  memberState: MemberState;
+  national: string;
+  /** The number as it was given. */
+  input: string;
+  /** Normalised requester number, prefix included. */
+  requester: string | null;
+};
+
+/** What can change on a watched number. Source: contract part 2 §6. */
+export const CHANGE_KINDS = ['validity', 'name', 'address'] as const;
+
+/** A difference between two answers: booleans of `validity`, texts or null of `name` and `address`. */
+export type Change =
+  | { kind: 'validity'; before: boolean; after: boolean }
+  | { kind: 'name' | 'address'; before: string | null; after: string | null };
+
+/** A change as it was written down. Ids are UUIDs. */
+export type RecordedChange = Change & { id: string; checkId: string; changedAt: Date };

@@ -1,0 +1,69 @@
+import { AppError } from '@vat/domain/errors';
+import { findColumns } from './find-columns.js';
+import { isBlank } from './is-blank.js';
+import { recogniseColumns } from './recognise-columns.js';
+import { type ScannedRow, scanRows } from './scan-rows.js';
+
+/** The delimiter, and where the rows begin. */
+export type ChosenDelimiter = { delimiter: string; from: { at: number; line: number } };
+
+/** Excel's own hint, as Excel takes it (also quoted, or filled up with delimiters by a program that kept it as a row). */
+const HINT = /^"?sep=([^\s\w"]|\t)"?\1*(\r\n|\r|\n|$)/i;
+
+/** On equal terms the first wins, so a file of one column is read with commas. */
+const DELIMITERS = [',', ';', '\t'] as const;
+/** Enough to tell delimiters apart, and little enough to read three times. */
+const SAMPLE = { characters: 65_536, rows: 50 };
+
+/** What can be read of the sample's front with a delimiter: the cut at its end may have opened a quote. */
+const sampleRows = (text: string, delimiter: string): ScannedRow[] => {
+  const rows: ScannedRow[] = [];
+  try {
+    for (const row of scanRows(text, delimiter)) {
+      if (!row.cells.every(isBlank)) rows.push(row);
+      if (rows.length === SAMPLE.rows) return rows;
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+  return rows;
+};
+
+/**
+ * How much sense the sample makes: whether a column is named for the number, whether one holds numbers, and what share of
+ * the rows has the commonest width. Where nothing can be read the delimiter's own number is left to go by, so that the
+ * right one says what is wrong.
+ */
+const score = (text: string, delimiter: string): number => {
+  const rows = sampleRows(text, delimiter).map(({ cells }) => cells);
+  const [first] = rows;
+  if (first === undefined) return text.split(delimiter).length / (text.length + 2);
+  const isNamed = findColumns(first).candidate.length > 0;
+  const isSeen = recogniseColumns(rows, null) !== null;
+  const widths = new Map<number, number>();
+  for (const { length } of rows) if (length > 1) widths.set(length, (widths.get(length) ?? 0) + 1);
+  return Number(isNamed) + Number(isSeen) + Math.max(0, ...widths.values()) / rows.length;
+};
+
+/**
+ * The delimiter of a CSV text: what its `sep=` line says, else whichever of comma, semicolon and tab makes the most sense
+ * of the first rows, quotes considered. Decimal commas and commas in addresses do not mislead it, since with the wrong
+ * delimiter no cell is a number and the rows differ in width.
+ *
+ * @throws AppError EMPTY_FILE when there is nothing but blanks and delimiters
+ */
+export const chooseDelimiter = (text: string): ChosenDelimiter => {
+  const hint = HINT.exec(text);
+  if (hint?.[1] !== undefined) {
+    return { delimiter: hint[1], from: { at: hint[0].length, line: hint[2] === '' ? 1 : 2 } };
+  }
+  // Past blank lines, but not into the middle of a line: its first cells may be empty.
+  const visible = text.search(/[^\s;,]/);
+  if (visible === -1) throw new AppError('EMPTY_FILE');
+  const start = Math.max(text.lastIndexOf('\n', visible), text.lastIndexOf('\r', visible)) + 1;
+  const sample = text.slice(start, start + SAMPLE.characters);
+  const scored = DELIMITERS.map((delimiter) => ({ delimiter, reached: score(sample, delimiter) }));
+  const best = Math.max(...scored.map(({ reached }) => reached));
+  const delimiter = scored.find(({ reached }) => reached === best)?.delimiter ?? DELIMITERS[0];
+  return { delimiter, from: { at: 0, line: 1 } };
+};

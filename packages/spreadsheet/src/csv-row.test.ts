@@ -1,0 +1,100 @@
+import { csvRow } from './csv-row.js';
+import { RESULT_COLUMNS } from './result-columns.js';
+import { type LineResult, resultsFile } from './results-file.js';
+
+describe('csvRow', () => {
+  test('writes values of all kinds, commas between and CR LF behind them', () => {
+    expect(csvRow(['a b', '', null, true, 12, 'ü'])).toBe('a b,,,true,12,ü\r\n');
+  });
+
+  test.each([
+    ['a quote, doubled', 'say "hi"', '"say ""hi"""'],
+    ['the delimiter', 'a,b', '"a,b"'],
+    ['the delimiter of other countries', 'a;b\tc', '"a;b\tc"'],
+    ['a line break', 'a\r\nb', '"a\r\nb"'],
+    ['blanks at the ends', ' a ', '" a "'],
+    ['ID, which Excel would take for SYLK', 'ID', '"ID"'],
+  ])('quotes %s', (_what, cell, written) => {
+    expect(csvRow([cell])).toBe(`${written}\r\n`);
+  });
+
+  test.each([
+    ...['=1+1', '+49 30 1234', '-12.50', '@SUM(A1)', ' =1', '\u00A0=1', '\u200B=1', '\uFEFF@x', '\u3000-1', '\u00AD+1'],
+    ...[
+      '＝1',
+      '＋1',
+      '－1',
+      '＠x',
+      '﹢1',
+      '⁺1',
+      '\u22121',
+      '\tx',
+      '\rx',
+      '\nx',
+      '\t',
+      '\u2800=1',
+      "-2+3+cmd|' /C calc'!A0",
+    ],
+  ])('defuses %j with a mark in front', (cell) => {
+    expect(csvRow([cell]).replace(/^"|"?\r\n$/g, '')).toBe(`'${cell}`);
+  });
+
+  test.each(["'=1", "'", 'a=b', '1-2', 'x@y.example', '–', '\u00A0x', '\u200B', '#REF!', '%20'])(
+    'leaves %j as it is',
+    (cell) => {
+      expect(csvRow([cell]).replace(/^"|"?\r\n$/g, '')).toBe(cell);
+    },
+  );
+
+  test('defuses a negative number like any text', () => {
+    expect(csvRow([-12.5, 12.5])).toBe("'-12.5,12.5\r\n");
+  });
+});
+
+describe('resultsFile', () => {
+  const nothing: LineResult = {
+    vat_number: null,
+    valid: null,
+    verdict: null,
+    name: null,
+    address: null,
+    consultation_number: null,
+    check_id: null,
+    error: null,
+  };
+  const valid: LineResult = {
+    ...nothing,
+    vat_number: 'DE136695976',
+    valid: true,
+    verdict: 'valid',
+    name: 'Müller "Bau" GmbH',
+    address: 'Weg 1\n12345 Ort',
+    consultation_number: 'WAPI1',
+    check_id: 'chk_1',
+  };
+  const ours = RESULT_COLUMNS.join(',');
+
+  test('puts our columns behind the original ones', () => {
+    const file = resultsFile({ header: ['USt-IdNr.', 'Name'], width: 2 });
+    expect(file.header()).toBe(`USt-IdNr.,Name,${ours}\r\n`);
+    expect(file.row(['de 136 695 976', ' Müller '], valid)).toBe(
+      'de 136 695 976," Müller ",DE136695976,true,valid,"Müller ""Bau"" GmbH","Weg 1\n12345 Ort",WAPI1,chk_1,\r\n',
+    );
+  });
+
+  test('numbers the columns of a file without a header', () => {
+    expect(resultsFile({ header: null, width: 3 }).header()).toBe(`column_1,column_2,column_3,${ours}\r\n`);
+  });
+
+  test('fills short rows and a short header up to the widest row', () => {
+    const file = resultsFile({ header: ['vat', ''], width: 4 });
+    expect(file.header()).toBe(`vat,,column_3,column_4,${ours}\r\n`);
+    expect(file.row(['n/a'], { ...nothing, error: 'BAD_REQUEST' })).toBe('n/a,,,,,,,,,,,BAD_REQUEST\r\n');
+  });
+
+  test.each([';', '\t'] as const)('takes %j as delimiter and begins with a byte order mark on request', (delimiter) => {
+    const file = resultsFile({ header: ['a,b'], width: 1, delimiter, bom: true });
+    expect(file.header()).toBe(`\uFEFF"a,b"${delimiter}${RESULT_COLUMNS.join(delimiter)}\r\n`);
+    expect(file.row(['x'], nothing)).toBe(`x${delimiter.repeat(8)}\r\n`);
+  });
+});

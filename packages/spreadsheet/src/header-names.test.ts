@@ -1,0 +1,79 @@
+import type { Meaning } from './batch-file.js';
+import { findColumns } from './find-columns.js';
+import { foldName } from './fold-name.js';
+import { HEADER_NAMES } from './header-names.js';
+
+const meanings = Object.keys(HEADER_NAMES) as Meaning[];
+const namesOf = (meaning: Meaning) => HEADER_NAMES[meaning].flat();
+
+describe('HEADER_NAMES', () => {
+  test.each(meanings)('has no name of %s twice, none that is empty, and none of another meaning', (meaning) => {
+    const folded = namesOf(meaning).map(foldName);
+    expect(folded).not.toContain('');
+    expect(new Set(folded).size).toBe(folded.length);
+    const others = new Set(
+      meanings
+        .filter((other) => other !== meaning)
+        .flatMap(namesOf)
+        .map(foldName),
+    );
+    expect(folded.filter((name) => others.has(name))).toEqual([]);
+  });
+
+  test.each([
+    ['bg', 'ДДС номер'],
+    ['cs', 'DIČ'],
+    ['da', 'Momsnr.'],
+    ['de', 'USt-IdNr.'],
+    ['de-AT', 'UID'],
+    ['el', 'Α.Φ.Μ.'],
+    ['en', 'VAT number'],
+    ['es', 'NIF'],
+    ['es', 'C.I.F.'],
+    ['et', 'KMKR number'],
+    ['fi', 'ALV-numero'],
+    ['fr', 'Numéro de TVA intracommunautaire'],
+    ['ga', 'Uimhir CBL'],
+    ['hr', 'OIB'],
+    ['hu', 'ADÓSZÁM'],
+    ['it', 'Partita IVA'],
+    ['lt', 'PVM mokėtojo kodas'],
+    ['lv', 'PVN reģistrācijas numurs'],
+    ['mt', 'Numru tal-VAT'],
+    ['nl', 'btw-nummer'],
+    ['pl', 'NIP'],
+    ['pt', 'Número de contribuinte'],
+    ['ro', 'Cod TVA'],
+    ['sk', 'IČ DPH'],
+    ['sl', 'ID za DDV'],
+    ['sv', 'Momsregistreringsnummer'],
+  ])('knows the number in %s as %s', (_language, name) => {
+    expect(findColumns(['Name', name]).candidate).toEqual([1]);
+  });
+
+  test.each([
+    ['  ust - idnr  ', 'candidate'],
+    ['UST_IDNR*', 'candidate'],
+    ['N° T.V.A.', 'candidate'],
+    ['Nº IVA', 'candidate'],
+    ['αφμ', 'candidate'],
+    ['VATNUMBER', 'candidate'],
+    ['Pays', 'country'],
+    ['COUNTRY CODE', 'country'],
+    ['Χώρα', 'country'],
+    ['reference', 'reference'],
+    ['Kunden-Nr.', 'reference'],
+    ['Requester (VAT number)', 'requester'],
+    ['requester_vat_number', 'requester'],
+  ] as const)('takes "%s" for the %s alone', (name, meaning) => {
+    const none = { candidate: [], country: [], reference: [], requester: [] };
+    expect(findColumns([name])).toEqual({ ...none, [meaning]: [0] });
+  });
+
+  test.each(['Steuernummer', 'IBAN', 'Name', 'IČO', 'Ort', 'valid', 'vat amount', 'Rechnungsnummer', 'Status', ''])(
+    'makes nothing of "%s"',
+    (name) => {
+      expect(Object.values(findColumns([name])).flat()).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,186 @@
+import { AppError } from '@vat/domain/errors';
+import fc from 'fast-check';
+import { type CsvDelimiter, csvRow } from './csv-row.js';
+import { defuseCell } from './defuse-cell.js';
+import { utf8, utf16 } from './encode.fixture.js';
+import { readBatchFile } from './read-batch-file.js';
+import { resultsFile } from './results-file.js';
+import { scanRows } from './scan-rows.js';
+
+const delimiter = fc.constantFrom<CsvDelimiter[]>(',', ';', '\t');
+const piece = fc.constantFrom(
+  ...[
+    '"',
+    '""',
+    ',',
+    ';',
+    '\t',
+    '\n',
+    '\r',
+    '\r\n',
+    '=',
+    '+',
+    '-',
+    '@',
+    "'",
+    ' ',
+    '\u00A0',
+    '\u200B',
+    '\uFEFF',
+    '\u3000',
+  ],
+  ...['＝', '＋', '－', '＠', '\u2212', '⩵', '\u{E0020}', '﹢', 'sep=', 'ID', 'DE136695976', 'ü', '😀', '1.0'],
+);
+const cell = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.oneof(piece, fc.string()), { maxLength: 6 }).map((parts) => parts.join('')),
+);
+const cells = fc.array(cell, { minLength: 1, maxLength: 6 });
+/** Text only: CSV in UTF-8 carries neither half characters nor NUL. */
+const textCell = cell.map((text) => text.replace(/\0|\p{Cs}/gu, ''));
+
+const BLANK = /[\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Written differently from `defuseCell`, so that the same slip is not made twice. */
+const runs = (text: string): boolean => {
+  const seen = [...text].find((character) => !BLANK.test(character));
+  return /^[\t\r\n]/.test(text) || (seen !== undefined && '=+-@\u2212'.includes(seen.normalize('NFKC').charAt(0)));
+};
+
+describe('csvRow', () => {
+  test('writes rows that are read as they were, cells that would run apart', () => {
+    fc.assert(
+      fc.property(fc.array(cells, { minLength: 1, maxLength: 5 }), delimiter, (rows, separator) => {
+        const text = rows.map((row) => csvRow(row, separator)).join('');
+        const read = [...scanRows(text, separator)].map((row) => row.cells);
+        // A row of one empty cell is an empty line, which no reader gives back.
+        expect(read).toEqual(
+          rows.map((row) => row.map(defuseCell)).filter((row) => row.join('') !== '' || row.length > 1),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('writes no cell that begins with what a spreadsheet runs, whatever the spreadsheet splits at', () => {
+    fc.assert(
+      fc.property(cells, delimiter, (row, separator) => {
+        for (const written of [...scanRows(csvRow(row, separator), separator)].flatMap((line) => line.cells)) {
+          expect(runs(written)).toBe(false);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('defuseCell', () => {
+  test('changes only cells that would run, only by a mark in front, and once', () => {
+    fc.assert(
+      fc.property(cell, (text) => {
+        const defused = defuseCell(text);
+        expect(defused).toBe(runs(text) ? `'${text}` : text);
+        expect(defuseCell(defused)).toBe(defused);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('resultsFile', () => {
+  test('writes a file whose original columns are read back, with ours behind them in the same place', () => {
+    const rows = fc.array(fc.array(textCell, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
+    const result = fc.record({
+      vat_number: fc.option(fc.constant('DE136695976')),
+      valid: fc.option(fc.boolean()),
+      verdict: fc.option(fc.constantFrom('valid', 'invalid', 'malformed')),
+      name: fc.option(textCell),
+      address: fc.option(textCell),
+      consultation_number: fc.option(textCell),
+      check_id: fc.option(fc.constant('chk_1')),
+      error: fc.option(fc.constant('BAD_REQUEST')),
+    });
+    fc.assert(
+      fc.property(rows, result, delimiter, fc.boolean(), (originals, outcome, separator, bom) => {
+        const width = Math.max(...originals.map((row) => row.length));
+        const file = resultsFile({ header: null, width, delimiter: separator, bom });
+        const text = file.header() + originals.map((row) => file.row(row, outcome)).join('');
+        const read = [...scanRows(text.slice(bom ? 1 : 0), separator)].map((row) => row.cells);
+        expect(read).toHaveLength(originals.length + 1);
+        for (const [index, row] of originals.entries()) {
+          const padded = Array.from({ length: width }, (_, column) => row[column] ?? '');
+          const ours = Object.values(outcome).map((value) => (value === null ? '' : String(value)));
+          expect(read[index + 1]).toEqual([...padded, ...ours].map(defuseCell));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('readBatchFile', () => {
+  const soup = fc.array(fc.oneof(piece, fc.constantFrom('vat', 'Land', 'id', 'DE', '\n', ';'), fc.string()), {
+    maxLength: 40,
+  });
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    soup.map((parts) => utf8(parts.join(''))),
+    soup.map((parts) => utf8(`vat;ref;country\nDE136695976;x;DE\n${parts.join('')}`)),
+    soup.map((parts) => utf16(parts.join(''))),
+    soup.map((parts) => Buffer.from(parts.join(''), 'latin1')),
+  );
+
+  test('reads any bytes or refuses them with a code and, for INVALID_CSV, a line of the file', () => {
+    fc.assert(
+      fc.property(bytes, (file) => {
+        try {
+          const { rows, width, columns, repairs } = readBatchFile(file);
+          expect(rows.length).toBeGreaterThan(0);
+          expect(columns.candidate).toBeLessThan(width);
+          let last = 0;
+          for (const row of rows) {
+            expect(row.line).toBeGreaterThan(last);
+            expect(row.cells.length).toBeLessThanOrEqual(width);
+            last = row.line;
+          }
+          for (const { line, column, before } of repairs) {
+            expect(rows.find((row) => row.line === line)?.cells[column]).toBeDefined();
+            expect(before).not.toBe('');
+          }
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          expect(['EMPTY_FILE', 'TOO_MANY_ROWS', 'INVALID_CSV', 'MISSING_CANDIDATE']).toContain(error.code);
+          if (error.code === 'INVALID_CSV') expect(error.extra.line).toBeGreaterThanOrEqual(1);
+        }
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  test('reads the same rows whatever the delimiter, line end and encoding', () => {
+    const content = fc.array(
+      fc.tuple(
+        fc.constantFrom('DE136695976', 'FR83404833048', '743110157', 'n/a'),
+        textCell.map((text) => text.replace(/[\r\n]/g, ' ')),
+      ),
+      { minLength: 1, maxLength: 5 },
+    );
+    const write = (rows: [string, string][], separator: CsvDelimiter, end: string) =>
+      [['vat_number', 'note'], ...rows].map((row) => csvRow(row, separator).replace(/\r\n$/, end)).join('');
+    fc.assert(
+      fc.property(
+        content,
+        delimiter,
+        fc.constantFrom('\n', '\r\n', '\r'),
+        fc.boolean(),
+        (rows, separator, end, wide) => {
+          const text = `\uFEFF${write(rows, separator, end)}`;
+          const read = readBatchFile(wide ? utf16(text) : utf8(text));
+          expect(read.delimiter).toBe(separator);
+          expect(read.rows.map((row) => row.cells)).toEqual(rows.map((row) => row.map(defuseCell)));
+          expect(read.rows.map((row) => row.line)).toEqual(rows.map((_, index) => index + 2));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import { AppError } from '@vat/domain/errors';
+import type { BatchFile, Columns, Meaning } from './batch-file.js';
+import type { CountryReader } from './create-country-reader.js';
+import { findColumns, type NamedColumns } from './find-columns.js';
+import { invalidCsv } from './invalid-csv.js';
+import { isCountryCode } from './is-country-code.js';
+import { isHeaderLike } from './is-header-like.js';
+import { rateVatText } from './rate-vat-text.js';
+import { recogniseColumns } from './recognise-columns.js';
+import type { ScannedRow } from './scan-rows.js';
+
+/** Which column is which. `hasHeader` is whether the first row is a header and no data. */
+export type Layout = Pick<BatchFile, 'columns' | 'foundBy'> & { hasHeader: boolean };
+
+const MEANINGS: Readonly<Record<Meaning, string>> = {
+  candidate: 'the VAT number',
+  country: 'the country',
+  reference: 'the reference',
+  requester: "the requester's VAT number",
+};
+
+/**
+ * What the first row names. One with a number in it is data, though its other cells may be words that also name columns
+ * (`id`, `Land`); what only resembles a number (`RO 2024`) is no such proof beside a name for the number's column.
+ */
+const nameColumns = (cells: readonly string[]): NamedColumns => {
+  const named = findColumns(cells);
+  const resemblance = Math.max(0, ...cells.map((cell) => rateVatText(cell)));
+  const isData = resemblance === 2 || (resemblance === 1 && named.candidate.length === 0);
+  return isData ? { candidate: [], country: [], reference: [], requester: [] } : named;
+};
+
+/** @throws AppError INVALID_CSV when two columns are named alike: which of them is meant is not ours to guess */
+const refuseDoubles = ({ line, cells }: ScannedRow, named: NamedColumns): void => {
+  for (const meaning of Object.keys(MEANINGS) as Meaning[]) {
+    const [first, second] = named[meaning];
+    if (first === undefined || second === undefined) continue;
+    const names = [first, second].map((column) => `${column + 1} (“${cells[column]?.slice(0, 60)}”)`).join(' and ');
+    throw invalidCsv(line, `Columns ${names} both name ${MEANINGS[meaning]}: rename or remove one of them.`);
+  }
+};
+
+/**
+ * Whether any cell of the column is a country. `Land` may head German Länder and `Kraj` Slovenian towns; taken for
+ * countries they would contradict every number beside them.
+ */
+const holdsCountries = (rows: readonly ScannedRow[], column: number, readCountry: CountryReader): boolean =>
+  rows.some(({ cells }) => {
+    const cell = cells[column] ?? '';
+    return isCountryCode(cell) || readCountry(cell) !== null;
+  });
+
+/**
+ * Finds the columns of a file: by the names in its first row, else by what the cells look like.
+ *
+ * @param rows the rows that are not blank, at least one
+ * @throws AppError MISSING_CANDIDATE; INVALID_CSV on the header's line when two columns are named alike
+ */
+export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryReader): Layout => {
+  const [first, ...others] = rows;
+  if (first === undefined) throw new AppError('EMPTY_FILE');
+  const named = nameColumns(first.cells);
+  const hasNames = Object.values(named).some((columns) => columns.length > 0);
+  named.country = named.country.filter((column) => holdsCountries(others, column, readCountry));
+  refuseDoubles(first, named);
+
+  const columns: Omit<Columns, 'candidate'> = {
+    country: named.country[0] ?? null,
+    reference: named.reference[0] ?? null,
+    requester: named.requester[0] ?? null,
+  };
+  const [candidate] = named.candidate;
+  if (candidate !== undefined) return { columns: { candidate, ...columns }, foundBy: 'header', hasHeader: true };
+
+  const body = hasNames ? others : rows;
+  const recognised = recogniseColumns(
+    body.map(({ cells }) => cells),
+    columns.country,
+  );
+  if (recognised === null) throw new AppError('MISSING_CANDIDATE');
+  const hasHeader = hasNames || (rows.length > 1 && isHeaderLike(first.cells, recognised.candidate));
+  return { columns: { ...columns, ...recognised }, foundBy: 'cells', hasHeader };
+};

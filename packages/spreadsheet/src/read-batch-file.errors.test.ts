@@ -1,0 +1,93 @@
+import { AppError, type ErrorCode } from '@vat/domain/errors';
+import { raw, utf8, utf16 } from './encode.fixture.js';
+import { readBatchFile } from './read-batch-file.js';
+
+const refuse = (bytes: Uint8Array): { code: ErrorCode; line: unknown; message: string } => {
+  try {
+    readBatchFile(bytes);
+  } catch (error) {
+    if (error instanceof AppError) return { code: error.code, line: error.extra.line, message: error.message };
+    throw error;
+  }
+  throw new Error('was read');
+};
+
+describe('readBatchFile finds no row of data in', () => {
+  test.each([
+    ['0 bytes', new Uint8Array()],
+    ['a byte order mark', utf8('\uFEFF')],
+    ['a byte order mark of UTF-16', raw(0xff, 0xfe)],
+    ['blank lines', utf8('\r\n\r\n \n\t\n')],
+    ['lines of delimiters', utf8(';;;\r\n;;;\r\n')],
+    ['lines of empty quotes and invisible characters', utf8('"";"\u200B"\n\u00A0;\n')],
+    ['a header alone', utf8('vat_number;name\r\n')],
+    ['a header and blank lines', utf8('USt-IdNr.;Name\r\n;\r\n\r\n ; \r\n')],
+    ['a sep= line alone', utf8('sep=;')],
+    ['a sep= line and a header', utf8('sep=;\r\nvat;name')],
+  ])('%s', (_what, bytes) => {
+    expect(refuse(bytes)).toMatchObject({ code: 'EMPTY_FILE', line: undefined });
+  });
+});
+
+describe('readBatchFile finds no number in', () => {
+  test.each([
+    ['names and towns', 'name,city\nACME,Berlin\nDurand,Paris\n'],
+    ['a country and a reference', 'country;reference\nDE;A-1\n'],
+    ['numbers that no country goes with', '136695976;Müller\n83404833048;Durand\n'],
+    ['invoices, telephones, dates and accounts', 'INV-2024001;+49 30 1234567;2024-01-31;DE89370400440532013000\n'],
+    ['one column of words', 'alpha\nbeta\n'],
+  ])('%s', (_what, text) => {
+    expect(refuse(utf8(text))).toMatchObject({ code: 'MISSING_CANDIDATE', line: undefined });
+  });
+});
+
+describe('readBatchFile refuses as no CSV', () => {
+  const zip = (name: string) => raw('PK', 3, 4, 20, 0, 6, 0, 8, 0, 0, 0, '!', 0, name, 0, 0xff, 0xfe);
+
+  test.each<[what: string, bytes: Uint8Array, line: number, says: string]>([
+    ['an Excel workbook', zip('[Content_Types].xml'), 1, 'an Excel workbook (.xlsx)'],
+    ['an OpenDocument spreadsheet', zip('mimetypeapplication/vnd.oasis.opendocument.spreadsheet'), 1, '(.ods)'],
+    ['a Numbers spreadsheet', zip('Index/Document.iwa'), 1, 'a Numbers spreadsheet'],
+    ['another archive', zip('a.txt'), 1, 'a ZIP archive'],
+    ['an old Excel workbook', raw(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0), 1, '(.xls)'],
+    ['a PDF document', raw('%PDF-1.7\n%', 0xe2, 0xe3, '\n'), 1, 'a PDF document'],
+    ['a picture', raw(0x89, 'PNG\r\n', 0x1a, '\n', 0, 0), 1, 'a picture'],
+    ['a compressed file', raw(0x1f, 0x8b, 8, 0), 1, '(.gz)'],
+    ['a web page that is called .xls', utf8('\uFEFF\r\n<html><table><tr><td>vat</td></tr></table>'), 1, 'a web page'],
+    ['a NUL character', utf8('vat;name\nDE136695976;a\nFR83404833048;\0b\n'), 3, 'NUL'],
+    [
+      'a quote that is never closed',
+      utf8('vat;name\nDE136695976;"x\ny"\nFR83404833048;"oops\nIT00743110157;z\n'),
+      4,
+      'never closed',
+    ],
+    ['a quote that closes too late', utf8('vat;name\nDE136695976;"oops\nFR83404833048;"x"\n'), 2, 'not doubled'],
+    ['an undoubled quote inside quotes', utf8('vat;name\nDE136695976;"Müller "Bau" GmbH"\n'), 2, 'not doubled'],
+    ['an open quote in the first cell', utf8('"vat;name\nDE136695976;x\n'), 1, 'never closed'],
+    ['UTF-8 that breaks its mark', raw(0xef, 0xbb, 0xbf, 'vat;name\nDE136695976;M', 0xfc, 'ller\n'), 2, 'not UTF-8'],
+    [
+      'UTF-8 with a line of another encoding',
+      Buffer.concat([utf8('vat;name\nDE136695976;Müller & Söhne\r\n'), raw('FR83404833048;Caf', 0xe9, '\r\n')]),
+      3,
+      'not UTF-8',
+    ],
+    ['half a character of UTF-16', raw(0xff, 0xfe, 'v', 0, 'a', 0, 't', 0, '\n', 0, 'D'), 2, 'not UTF-16'],
+    ['half a pair of UTF-16', utf16('\uFEFFvat;name\r\nDE136695976;\uD83D!\r\n'), 2, 'not UTF-16'],
+    [
+      'two columns of the number',
+      utf8('\nvat_number;name;USt-IdNr.\nDE136695976;x;DE136695976\n'),
+      2,
+      'the VAT number',
+    ],
+    ['two columns of one name', utf8('vat,vat\nDE136695976,FR83404833048\n'), 1, '1 (“vat”) and 2 (“vat”)'],
+    ['two columns of the reference', utf8('vat,ref,reference\nDE136695976,1,2\n'), 1, 'the reference'],
+    ['two columns of the country', utf8('vat,country,Land\nDE136695976,DE,DE\n'), 1, 'the country'],
+    ['two columns of the requester', utf8('vat,requester,Own VAT number\nDE136695976,,\n'), 1, "the requester's"],
+    ['a cell that no spreadsheet holds', utf8(`vat;x\nDE136695976;${'x'.repeat(32_768)}\n`), 2, '32 767 characters'],
+    ['more columns than anybody means', utf8(`vat${';x'.repeat(1_000)}\nDE136695976\n`), 1, '1 000 columns'],
+  ])('%s', (_what, bytes, line, says) => {
+    const refusal = refuse(bytes);
+    expect(refusal).toMatchObject({ code: 'INVALID_CSV', line });
+    expect(refusal.message).toContain(says);
+  });
+});

@@ -1,0 +1,371 @@
+import type { BatchFile, BatchRow } from './batch-file.js';
+import { raw, utf8, utf16 } from './encode.fixture.js';
+import { readBatchFile } from './read-batch-file.js';
+
+/** `line: candidate · country · reference · requester`, without what is null at the end. */
+const show = ({ line, candidate, country, reference, requester }: BatchRow): string =>
+  `${line}: ${[candidate, country, reference, requester].map((value) => value ?? '').join(' · ')}`.replace(
+    /( · )+$/,
+    '',
+  );
+
+const summarise = (file: BatchFile) => ({
+  encoding: file.encoding,
+  bom: file.bom,
+  delimiter: file.delimiter,
+  header: file.header,
+  foundBy: file.foundBy,
+  width: file.width,
+  columns: file.columns,
+  rows: file.rows.map(show),
+  repairs: file.repairs.map(
+    ({ kind, line, column, before, after }) => `${line}/${column} ${kind} ${before} → ${after}`,
+  ),
+});
+
+type Seen = Partial<ReturnType<typeof summarise>>;
+type Shape = [what: string, bytes: Uint8Array, seen: Seen];
+
+const shapes: Shape[] = [
+  [
+    'a comma file as the contract names its columns',
+    utf8('vat_number,country,reference,requester\nDE136695976,DE,A-1,ATU13585627\n094259216,GR,,\n'),
+    {
+      encoding: 'utf-8',
+      bom: false,
+      delimiter: ',',
+      header: ['vat_number', 'country', 'reference', 'requester'],
+      foundBy: 'header',
+      width: 4,
+      columns: { candidate: 0, country: 1, reference: 2, requester: 3 },
+      rows: ['2: DE136695976 · DE · A-1 · ATU13585627', '3: 094259216 · GR'],
+      repairs: [],
+    },
+  ],
+  [
+    'the file of a German Excel: semicolons, CR LF, Windows-1252, a euro sign',
+    raw('USt-IdNr.;Name;Umsatz in ', 0x80, '\r\nDE136695976;M', 0xfc, 'ller ', 0x96, ' Bau;1.234,50\r\n'),
+    {
+      encoding: 'windows-1252',
+      delimiter: ';',
+      header: ['USt-IdNr.', 'Name', 'Umsatz in €'],
+      rows: ['2: DE136695976'],
+    },
+  ],
+  [
+    'the same as "CSV UTF-8": a byte order mark',
+    utf8('\uFEFFUSt-IdNr.;Name\r\nDE136695976;Müller – Bau\r\n'),
+    { encoding: 'utf-8', bom: true, delimiter: ';', header: ['USt-IdNr.', 'Name'], rows: ['2: DE136695976'] },
+  ],
+  [
+    '"Unicode text": UTF-16LE with a mark, tabs',
+    utf16('\uFEFFN° TVA\tNom\r\nFR83404833048\tÉtablissements Łódź\r\n'),
+    { encoding: 'utf-16le', bom: true, delimiter: '\t', header: ['N° TVA', 'Nom'], rows: ['2: FR83404833048'] },
+  ],
+  [
+    'UTF-16LE without a mark',
+    utf16('P.IVA;Nome\r\nIT00743110157;Società\r\n'),
+    { encoding: 'utf-16le', bom: false, delimiter: ';', rows: ['2: IT00743110157'] },
+  ],
+  [
+    'UTF-16LE without a mark in Greek letters',
+    utf16('ΑΦΜ;Επωνυμία επιχείρησης\r\nEL094259216;Ελληνική Εταιρεία\r\n'),
+    { encoding: 'utf-16le', header: ['ΑΦΜ', 'Επωνυμία επιχείρησης'], rows: ['2: EL094259216'] },
+  ],
+  [
+    'UTF-16BE with a mark',
+    utf16('\uFEFFBTW-nummer\tNaam\r\nNL004495445B01\tBakker\r\n', 'big'),
+    { encoding: 'utf-16be', bom: true, delimiter: '\t', rows: ['2: NL004495445B01'] },
+  ],
+  [
+    'UTF-16BE without a mark',
+    utf16('NIP;Nazwa\nPL8567346215;Łódź\n', 'big'),
+    { encoding: 'utf-16be', bom: false, rows: ['2: PL8567346215'] },
+  ],
+  [
+    'a sep= line, which counts as a line',
+    utf8('sep=;\r\nvat_number;reference\r\nDE136695976;a,b\r\n'),
+    { delimiter: ';', header: ['vat_number', 'reference'], rows: ['3: DE136695976 ·  · a,b'] },
+  ],
+  [
+    'a sep= line with a bar',
+    utf8('SEP=|\nvat|ref\nDE136695976|x;y\n'),
+    { delimiter: '|', rows: ['3: DE136695976 ·  · x;y'] },
+  ],
+  [
+    'a sep= line with a tab',
+    utf8('sep=\t\nvat\tref\nDE136695976\tx\n'),
+    { delimiter: '\t', rows: ['3: DE136695976 ·  · x'] },
+  ],
+  [
+    'a sep= line that a program quoted and filled up',
+    utf8('"sep=,",,\nvat,ref,note\nDE136695976,x;y;z,\n'),
+    { delimiter: ',', rows: ['3: DE136695976 ·  · x;y;z'] },
+  ],
+  [
+    'a sep= line behind a byte order mark',
+    utf8('\uFEFFsep=;\nvat;ref\nDE136695976;x\n'),
+    { bom: true, delimiter: ';', rows: ['3: DE136695976 ·  · x'] },
+  ],
+  [
+    'old Macintosh line ends',
+    utf8('vat;name\rDE136695976;x\rFR83404833048;y'),
+    { rows: ['2: DE136695976', '3: FR83404833048'] },
+  ],
+  [
+    'line ends of every kind in one file',
+    utf8('vat;name\r\nDE136695976;a\nFR83404833048;b\rIT00743110157;c\r\n'),
+    { rows: ['2: DE136695976', '3: FR83404833048', '4: IT00743110157'] },
+  ],
+  ['no line end behind the last row', utf8('vat_number\nDE136695976'), { delimiter: ',', rows: ['2: DE136695976'] }],
+  [
+    'line breaks inside quotes, each CR LF one line',
+    utf8('vat;address;ref\r\nDE136695976;"Weg 1\r\n12345 Ort\r\nDE";a\r\nFR83404833048;"1\n2\r3";b\r\n'),
+    { rows: ['2: DE136695976 ·  · a', '5: FR83404833048 ·  · b'] },
+  ],
+  [
+    'doubled quotes and delimiters inside quotes',
+    utf8('"vat";"name"\n"DE136695976";"Müller ""Bau""; GmbH, Köln"\n'),
+    { delimiter: ';', header: ['vat', 'name'], rows: ['2: DE136695976'] },
+  ],
+  [
+    'a quote in the middle of a cell, which is a character like any other',
+    utf8('vat,name\nDE136695976,Schrauben 6" lang\nFR83404833048,x\n'),
+    { rows: ['2: DE136695976', '3: FR83404833048'] },
+  ],
+  ['spaces behind a closing quote', utf8('vat;name\n"DE136695976" ;"x"  \n'), { rows: ['2: DE136695976'] }],
+  [
+    'a header of one name above rows of more cells',
+    utf8('vat_number\nDE136695976;x\nFR83404833048;y\n'),
+    { delimiter: ';', width: 2, rows: ['2: DE136695976', '3: FR83404833048'] },
+  ],
+  [
+    'decimal commas in a semicolon file',
+    utf8('Betrag;USt-IdNr;Satz\n12,50;DE136695976;19,0\n1,00;FR83404833048;20,0\n'),
+    { delimiter: ';', rows: ['2: DE136695976', '3: FR83404833048'] },
+  ],
+  [
+    'decimal commas in a semicolon file without a header',
+    utf8('DE136695976;12,50\nFR83404833048;13,70\n'),
+    { delimiter: ';', header: null, foundBy: 'cells', rows: ['1: DE136695976', '2: FR83404833048'] },
+  ],
+  [
+    'commas and semicolons in the addresses of a tab file',
+    utf8('VAT number\tAddress\nIE6433435F\tDublin 2, Ireland; Unit 1\nDE136695976\tKöln\n'),
+    { delimiter: '\t', rows: ['2: IE6433435F', '3: DE136695976'] },
+  ],
+  [
+    'semicolons only inside quotes of a comma file',
+    utf8('"a;b;c",vat_number\n"x;y;z",DE136695976\n'),
+    { delimiter: ',', rows: ['2: DE136695976'] },
+  ],
+  [
+    'one column with a header',
+    utf8('USt-IdNr.\r\nDE136695976\r\n'),
+    { delimiter: ',', width: 1, rows: ['2: DE136695976'] },
+  ],
+  [
+    'one column without a header',
+    utf8('DE136695976\nFR 83 404 833 048\nnot a number\n'),
+    { header: null, foundBy: 'cells', rows: ['1: DE136695976', '2: FR 83 404 833 048', '3: not a number'] },
+  ],
+  [
+    'one column and the delimiters of columns that are gone',
+    utf8('USt-IdNr.;;\r\nDE136695976;;\r\n;;\r\n'),
+    { delimiter: ';', header: ['USt-IdNr.', '', ''], width: 3, rows: ['2: DE136695976'] },
+  ],
+  [
+    'blank lines, lines of delimiters and of spaces between the rows',
+    utf8(
+      '\r\n;;\r\nvat;name;x\r\n\r\nDE136695976;a;b\r\n;;;;\r\n \u00A0; \t;\u200B\r\nFR83404833048;c;d\r\n\r\n\u001A',
+    ),
+    { header: ['vat', 'name', 'x'], rows: ['5: DE136695976', '8: FR83404833048'] },
+  ],
+  [
+    'rows shorter and longer than the header',
+    utf8('vat;name;ref\nDE136695976\nFR83404833048;b;c;d;e\n'),
+    { width: 5, rows: ['2: DE136695976', '3: FR83404833048 ·  · c'] },
+  ],
+  [
+    'a row whose number is missing but not its other cells',
+    utf8('ref;vat\nA1;\nA2;DE136695976\n'),
+    { rows: ['2:  ·  · A1', '3: DE136695976 ·  · A2'] },
+  ],
+  [
+    'no header, the number between other columns',
+    utf8('4711;Müller;DE136695976\n4712;Durand;FR83404833048\n'),
+    { header: null, columns: { candidate: 2, country: null, reference: null, requester: null } },
+  ],
+  [
+    'no header, numbers without prefixes beside country codes',
+    utf8('DE;136695976;x\nFR;83404833048;y\nIT;743110157;z\n'),
+    { header: null, rows: ['1: 136695976 · DE', '2: 83404833048 · FR', '3: 743110157 · IT'] },
+  ],
+  [
+    'no header, a country column that contradicts the prefixes: it is something else',
+    utf8('DE136695976;FR\nFR83404833048;DE\n'),
+    { header: null, columns: { candidate: 0, country: null, reference: null, requester: null } },
+  ],
+  [
+    'no header, an IBAN and a BIC beside the number',
+    utf8('DE89370400440532013000;COBADEFFXXX;DE136695976\nFR1420041010050500013M02606;BNPAFRPP;FR83404833048\n'),
+    { columns: { candidate: 2, country: null, reference: null, requester: null } },
+  ],
+  [
+    'a header in words that we do not know',
+    utf8('Kennzeichen;Bemerkung\nDE136695976;x\n'),
+    { header: ['Kennzeichen', 'Bemerkung'], foundBy: 'cells', rows: ['2: DE136695976'] },
+  ],
+  [
+    'a header that names the country and not the number',
+    utf8('Kennzeichen;Land\n136695976;Deutschland\n83404833048;FR\n'),
+    { header: ['Kennzeichen', 'Land'], foundBy: 'cells', rows: ['2: 136695976 · DE', '3: 83404833048 · FR'] },
+  ],
+  [
+    'a first row of data without a number',
+    utf8('n/a;12,50\nDE136695976;13,70\n'),
+    { header: null, rows: ['1: n/a', '2: DE136695976'] },
+  ],
+  [
+    'words that also name columns in the first row of data',
+    utf8('id,DE136695976,land\nref,FR83404833048,x\n'),
+    { header: null, rows: ['1: DE136695976', '2: FR83404833048'] },
+  ],
+  [
+    'a header that resembles a number in another column',
+    utf8('Partner;VAT number;RO 2024\nx;DE136695976;12,50\n'),
+    { header: ['Partner', 'VAT number', 'RO 2024'], rows: ['2: DE136695976'] },
+  ],
+  [
+    'the national tax number beside the VAT number',
+    utf8('NIF;NIF-IVA\nA28184661;ESA28184661\n'),
+    { columns: { candidate: 1, country: null, reference: null, requester: null } },
+  ],
+  [
+    'a column of VAT amounts beside the number, and an id beside the reference',
+    utf8('id;VAT number;VAT;reference\n1;DE136695976;19,00;A-1\n'),
+    { columns: { candidate: 1, country: null, reference: 3, requester: null } },
+  ],
+  [
+    'a header in two languages, with remarks',
+    utf8('VAT number / N° TVA;Country (ISO)*;Référence\nDE136695976;DE;x\n'),
+    { foundBy: 'header', columns: { candidate: 0, country: 1, reference: 2, requester: null } },
+  ],
+  ['a header with a line break', utf8('"USt-IdNr.\n(Kunde)";Name\nDE136695976;x\n'), { rows: ['3: DE136695976'] }],
+  [
+    'two other columns of one name, and one without',
+    utf8('Name;Name;;USt-IdNr.\na;b;c;DE136695976\n'),
+    { header: ['Name', 'Name', '', 'USt-IdNr.'], rows: ['2: DE136695976'] },
+  ],
+  [
+    'a results file that is uploaded again',
+    utf8(
+      'USt-IdNr.,vat_number,valid,verdict,name,address,consultation_number,check_id,error\r\nde 136695976,DE136695976,true,valid,,,,chk_1,\r\n',
+    ),
+    { columns: { candidate: 0, country: null, reference: null, requester: null }, rows: ['2: de 136695976'] },
+  ],
+  [
+    'the results alone',
+    utf8(
+      'vat_number,valid,verdict,name,address,consultation_number,check_id,error\r\nDE136695976,true,valid,,,,chk_1,\r\n',
+    ),
+    { rows: ['2: DE136695976'] },
+  ],
+  [
+    'countries written out, in several languages',
+    utf8('NIP;Kraj\n8567346215;Polska\n25123891;Česko\n094259216;Griechenland\n12892312;Magyarország\n1;Mars\n2;DE\n'),
+    {
+      rows: [
+        '2: 8567346215 · PL',
+        '3: 25123891 · CZ',
+        '4: 094259216 · EL',
+        '5: 12892312 · HU',
+        '6: 1 · Mars',
+        '7: 2 · DE',
+      ],
+      repairs: [
+        '2/1 country_name_read Polska → PL',
+        '3/1 country_name_read Česko → CZ',
+        '4/1 country_name_read Griechenland → EL',
+        '5/1 country_name_read Magyarország → HU',
+      ],
+    },
+  ],
+  [
+    'a column called Land that holds regions',
+    utf8('USt-IdNr;Land\nDE136695976;Bayern\nDE811569869;Hessen\n'),
+    { columns: { candidate: 0, country: null, reference: null, requester: null } },
+  ],
+  [
+    'numbers that a spreadsheet damaged',
+    utf8(
+      'vat;country\n136695976.0;DE\n136695976,00;DE\n"136,695,976";DE\n1.36696E+11;IT\n743110157;IT\n123.456.789;DE\n',
+    ),
+    {
+      rows: [
+        '2: 136695976 · DE',
+        '3: 136695976 · DE',
+        '4: 136695976 · DE',
+        '5: 1.36696E+11 · IT',
+        '6: 743110157 · IT',
+        '7: 123.456.789 · DE',
+      ],
+      repairs: [
+        '2/0 decimals_removed 136695976.0 → 136695976',
+        '3/0 decimals_removed 136695976,00 → 136695976',
+        '4/0 grouping_removed 136,695,976 → 136695976',
+        '5/0 digits_lost 1.36696E+11 → 1.36696E+11',
+      ],
+    },
+  ],
+  [
+    'text marks and invisible characters around numbers',
+    utf8(
+      `vat;ref\n'DE136695976;'007\n="FR83404833048";="08"\nDE\u00A0136\u202F695\u200B976;\u00A0x y\u200B\n  DE136695976  ; z \n`,
+    ),
+    {
+      rows: [
+        '2: DE136695976 ·  · 007',
+        '3: FR83404833048 ·  · 08',
+        '4: DE 136 695976 ·  · x y',
+        '5: DE136695976 ·  · z',
+      ],
+      repairs: [
+        "2/0 apostrophe_removed 'DE136695976 → DE136695976",
+        "2/1 apostrophe_removed '007 → 007",
+        '3/0 formula_unwrapped ="FR83404833048" → FR83404833048',
+        '3/1 formula_unwrapped ="08" → 08',
+        '4/0 blanks_removed DE\u00A0136\u202F695\u200B976 → DE 136 695976',
+        '4/1 blanks_removed \u00A0x y\u200B → x y',
+      ],
+    },
+  ],
+  [
+    'thousands of empty cells to the right, as Excel leaves them',
+    utf8(`vat;name${';'.repeat(16_382)}\nDE136695976;x${';'.repeat(16_382)}\n`),
+    { width: 1_000, rows: ['2: DE136695976'] },
+  ],
+  [
+    'byte order marks in the middle, from files glued together',
+    utf8('\uFEFFvat;name\nDE136695976;a\n\uFEFFFR83404833048;b\n'),
+    { rows: ['2: DE136695976', '3: FR83404833048'] },
+  ],
+  [
+    'numbers of countries that are not covered',
+    utf8('GB999999973;x\nCHE-116.281.710 MWST;y\n'),
+    { header: null, columns: { candidate: 0, country: null, reference: null, requester: null } },
+  ],
+];
+
+describe('readBatchFile', () => {
+  test.each(shapes)('reads %s', (_what, bytes, seen) => {
+    const summary = summarise(readBatchFile(bytes));
+    expect(Object.fromEntries(Object.keys(seen).map((key) => [key, summary[key as keyof Seen]]))).toEqual(seen);
+  });
+
+  test('keeps every cell as the file has it', () => {
+    const { rows, header } = readBatchFile(utf8(`vat; Name ;x\n'DE136695976;" a ""b"" ";=1+1\n 136695976.0 \n`));
+    expect(header).toEqual(['vat', ' Name ', 'x']);
+    expect(rows.map(({ cells }) => cells)).toEqual([["'DE136695976", ' a "b" ', '=1+1'], [' 136695976.0 ']]);
+  });
+});

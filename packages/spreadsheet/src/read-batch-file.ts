@@ -1,0 +1,85 @@
+import { AppError } from '@vat/domain/errors';
+import type { BatchFile, BatchRow, Columns, Repair } from './batch-file.js';
+import { BATCH_LIMITS } from './batch-limits.js';
+import { chooseDelimiter } from './choose-delimiter.js';
+import { type CountryReader, createCountryReader } from './create-country-reader.js';
+import { decodeText } from './decode-text.js';
+import { invalidCsv } from './invalid-csv.js';
+import { isBlank } from './is-blank.js';
+import { layOutColumns } from './lay-out-columns.js';
+import { refuseOtherFormat } from './refuse-other-format.js';
+import { repairCell } from './repair-cell.js';
+import { type ScannedRow, scanRows } from './scan-rows.js';
+
+/**
+ * Reads what European spreadsheets write: CSV with comma, semicolon, tab or a `sep=` line; UTF-8, UTF-16 or Windows-1252;
+ * with or without a header row. Works in Node and browsers alike. The size of the file is the caller's to limit; time
+ * and memory grow with it alone. Source: contract part 2 §5.
+ *
+ * @throws AppError EMPTY_FILE (no row of data), TOO_MANY_ROWS (over 10 000), MISSING_CANDIDATE (no column can be the
+ * number), INVALID_CSV (undecodable, unbalanced, another format, two columns named alike) with `extra.line`
+ */
+export const readBatchFile = (bytes: Uint8Array): BatchFile => {
+  if (bytes.length === 0) throw new AppError('EMPTY_FILE');
+  refuseOtherFormat(bytes);
+  const { text, encoding, bom } = decodeText(bytes);
+  const { delimiter, from } = chooseDelimiter(text);
+  const readCountry = createCountryReader();
+  const scanned = collectRows(scanRows(text, delimiter, from));
+  const { columns, foundBy, hasHeader } = layOutColumns(scanned, readCountry);
+
+  const data = hasHeader ? scanned.slice(1) : scanned;
+  if (data.length === 0) throw new AppError('EMPTY_FILE');
+  if (data.length > BATCH_LIMITS.rows) throw new AppError('TOO_MANY_ROWS');
+
+  const repairs: Repair[] = [];
+  const readRow = createRowReader({ columns, readCountry, repairs });
+  const width = scanned.reduce((widest, { cells }) => Math.max(widest, cells.length), 0);
+  const header = (hasHeader && scanned[0]?.cells) || null;
+  return { encoding, bom, delimiter, header, width, columns, foundBy, rows: data.map(readRow), repairs };
+};
+
+const EXCESSES = {
+  columns: (line: number) => `Line ${line} has more than 1 000 columns.`,
+  characters: (line: number) =>
+    `Line ${line} has a cell of more than 32 767 characters: a quote may be missing its partner.`,
+};
+
+/** The rows that are not blank; gives up as soon as there are too many, header or not. */
+const collectRows = (rows: Iterable<ScannedRow>): ScannedRow[] => {
+  const collected: ScannedRow[] = [];
+  for (const row of rows) {
+    if (row.excess !== null) throw invalidCsv(row.line, EXCESSES[row.excess](row.line));
+    if (row.cells.every(isBlank)) continue;
+    collected.push(row);
+    if (collected.length > BATCH_LIMITS.rows + 1) throw new AppError('TOO_MANY_ROWS');
+  }
+  if (collected.length === 0) throw new AppError('EMPTY_FILE');
+  return collected;
+};
+
+/** Takes a row's cells apart by meaning, and adds what it repaired to `repairs`. */
+const createRowReader =
+  ({ columns, readCountry, repairs }: { columns: Columns; readCountry: CountryReader; repairs: Repair[] }) =>
+  ({ line, cells }: ScannedRow): BatchRow => {
+    const read = (column: number | null, holds: 'number' | 'text'): string => {
+      if (column === null) return '';
+      const { text, steps } = repairCell(cells[column] ?? '', holds);
+      repairs.push(...steps.map((step) => ({ ...step, line, column })));
+      return text;
+    };
+    const candidate = read(columns.candidate, 'number');
+    const written = read(columns.country, 'text');
+    const code = readCountry(written);
+    if (code !== null && columns.country !== null) {
+      repairs.push({ kind: 'country_name_read', line, column: columns.country, before: written, after: code });
+    }
+    return {
+      line,
+      cells,
+      candidate,
+      country: (code ?? written) || null,
+      reference: read(columns.reference, 'text') || null,
+      requester: read(columns.requester, 'number') || null,
+    };
+  };

@@ -1,0 +1,44 @@
+import { type CsvCell, type CsvDelimiter, csvRow } from './csv-row.js';
+import { RESULT_COLUMNS } from './result-columns.js';
+
+/** What became of a line, in the words of results.csv. Null where there is nothing (yet). */
+export type LineResult = {
+  vat_number: string | null;
+  valid: boolean | null;
+  verdict: string | null;
+  name: string | null;
+  address: string | null;
+  consultation_number: string | null;
+  check_id: string | null;
+  error: string | null;
+};
+
+/** How a results file is written, and the shape of the file it belongs to. */
+export type ResultsLayout = {
+  /** The uploaded file's header, null when it had none. */
+  header: readonly string[] | null;
+  /** Cells of the uploaded file's widest row. */
+  width: number;
+  delimiter?: CsvDelimiter;
+  /** Begins with a byte order mark, by which Excel knows UTF-8. */
+  bom?: boolean;
+};
+
+/**
+ * Writes results.csv a piece at a time, so that it can be streamed: `header()` once, then `row()` for each line in file
+ * order. Each piece is one row with its CR LF. The original cells come first, unchanged unless a spreadsheet would run
+ * them, and filled up to the widest row, so that ours stand in the same columns throughout; a column without a header is
+ * called `column_N`. Source: contract part 2 §5.
+ */
+export const resultsFile = ({ header, width, delimiter = ',', bom = false }: ResultsLayout) => {
+  const padded = (cells: readonly string[], fill: (column: number) => string): CsvCell[] =>
+    Array.from({ length: width }, (_, column) => cells[column] ?? fill(column));
+  return {
+    header: (): string => {
+      const names = padded(header ?? [], (column) => `column_${column + 1}`);
+      return (bom ? '\uFEFF' : '') + csvRow([...names, ...RESULT_COLUMNS], delimiter);
+    },
+    row: (cells: readonly string[], result: LineResult): string =>
+      csvRow([...padded(cells, () => ''), ...RESULT_COLUMNS.map((column) => result[column])], delimiter),
+  };
+};
