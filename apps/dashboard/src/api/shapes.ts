@@ -1,6 +1,9 @@
 import type {
   acceptanceSchema,
   attemptSchema,
+  batchLineSchema,
+  batchSchema,
+  changeSchema,
   checkEntrySchema,
   checkSchema,
   deliveryDetailSchema,
@@ -10,6 +13,7 @@ import type {
   requestSchema,
   statusSchema,
   usageSchema,
+  watchSchema,
   webhookSchema,
 } from '@vat/contracts';
 import type { z } from 'zod';
@@ -29,18 +33,13 @@ export type Attempt = z.output<typeof attemptSchema>;
 export type ApiKey = ReturnType<typeof presentKey>;
 
 export type Session = ReturnType<typeof presentSession>;
-export type Frequency = 'weekly' | 'daily';
+export type Batch = z.output<typeof batchSchema>;
+export type BatchLine = z.output<typeof batchLineSchema>;
+export type Watch = z.output<typeof watchSchema>;
+export type Frequency = Watch['frequency'];
+/** A change, as a watch lists it; on the overview it says of which watch it is. */
+export type Change = z.output<typeof changeSchema> & Partial<Pick<Watch, 'watch_id' | 'vat_number' | 'label'>>;
 
-export type Change = {
-  watch_id?: string;
-  vat_number?: string;
-  label?: string | null;
-  kind: 'validity' | 'name' | 'address';
-  before: boolean | string | null;
-  after: boolean | string | null;
-  check_id: string;
-  changed_at: string;
-};
 export type Overview = {
   checks_per_day: { date: string; valid: number; invalid: number; malformed: number }[];
   changes: Change[];
@@ -48,3 +47,17 @@ export type Overview = {
   active_batches: number;
   pending_requests: number;
 };
+
+/** An anchor: the seven keys that are hashed, and its id. Source: contract part 2 §7. */
+export type Anchor = {
+  anchor_id: string;
+  v: number;
+  seq: number;
+  alg: string;
+  closed_at: string;
+  tree_size: number;
+  root: string;
+  prev_anchor_hash: string;
+};
+/** A check's place in an anchor's tree. */
+export type InclusionProof = { anchor_id: string; leaf_index: number; tree_size: number; path: string[] };

@@ -1,4 +1,4 @@
-import { hexOf } from '../check/hex-of.js';
+import { hexOf } from '../../proof/hex-of.js';
 
 /** The two signatures of an attempt. Source: contract parts 1 §5 and 2 §8. */
 export type Signatures = { service: string; standard: string };

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
@@ -5,6 +6,7 @@ import { Card } from '../../parts/card.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Field } from '../../parts/field.js';
 import { Refusal } from '../../parts/refusal.js';
+import { BOOT } from '../../session/read-boot.js';
 import { useEnter } from '../../session/use-enter.js';
 
 /** Change the password; end every session of this account's user. */
@@ -13,9 +15,12 @@ export const ChangePassword = () => {
   const form = useRef<HTMLFormElement>(null);
   const [repeated, setRepeated] = useState('');
   const [wanted, setWanted] = useState('');
-  const change = useChange([], (api, body: { current_password: string; new_password: string }) =>
-    api.call('PUT', '/password', { body }),
-  );
+  const queries = useQueryClient();
+  const change = useChange([], async (api, body: { current_password: string; new_password: string }) => {
+    await api.call('PUT', '/password', { body });
+    // The session goes on as a new one, with a CSRF token of its own.
+    await queries.refetchQueries({ queryKey: BOOT });
+  });
   const signOutEverywhere = useChange([], async (api, _input: undefined) => {
     await api.call('DELETE', '/sessions');
     enter(null);
@@ -46,8 +51,8 @@ export const ChangePassword = () => {
           autoComplete="new-password"
           value={wanted}
           onChange={setWanted}
-          minLength={8}
-          hint="At least 8 characters; a few words are good."
+          minLength={12}
+          hint="At least 12 characters; a few words are good. Other browsers are signed out."
           isRequired
         />
         <Field
