@@ -1,71 +1,15 @@
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { fetchDebianPackages } from './fetch-debian-packages.js';
 import { findUnpackedRedis, type RedisBinary } from './find-redis.js';
 
 type FetchRedis = { into: string; env: NodeJS.ProcessEnv; signal?: AbortSignal | undefined };
-
-const TIMEOUT_MS = 90_000;
-const STATUS = '/var/lib/dpkg/status';
-
-const run = async (file: string, args: string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> => {
-  const child = spawn(file, args, { env: { ...env, LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'pipe'], signal });
-  let complaint = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint += text;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(complaint.trim().split('\n')[0] || `${path.basename(file)} ended with ${code}`);
-};
-
-// apt's own state is kept in the folder, so neither root nor filled package lists are needed, and nothing of the machine changes.
-const aptOptions = (state: string, status: string): string[] =>
-  [
-    ...[`Dir::State=${state}`, `Dir::State::Lists=${state}/lists`, `Dir::Cache=${state}/cache`, `Dir::Log=${state}`],
-    ...[`Dir::State::status=${status}`, 'APT::Sandbox::User=', 'Debug::NoLocking=1', 'Acquire::Languages=none'],
-    // Without a network this has to fail soon, and to fail at all: by default an update that reached nothing succeeds.
-    ...['Acquire::Retries=1', 'Acquire::http::Timeout=10', 'Acquire::https::Timeout=10', 'APT::Update::Error-Mode=any'],
-  ].flatMap((option) => ['-o', option]);
-
-const unpack = async (
-  state: string,
-  { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal },
-): Promise<void> => {
-  for (const folder of ['lists/partial', 'cache/archives/partial', 'root']) {
-    mkdirSync(path.join(state, folder), { recursive: true });
-  }
-  const none = path.join(state, 'status');
-  writeFileSync(none, '');
-  const options = aptOptions(state, existsSync(STATUS) ? STATUS : none);
-  const wanted = ['install', '-qq', '-y', '--download-only', '--no-install-recommends', '--reinstall', 'redis-server'];
-  await run('apt-get', [...options, 'update', '-qq'], env, signal);
-  await run('apt-get', [...options, ...wanted], env, signal);
-  const archives = path.join(state, 'cache/archives');
-  for (const name of readdirSync(archives).filter((file) => file.endsWith('.deb'))) {
-    await run('dpkg-deb', ['-x', path.join(archives, name), path.join(state, 'root')], env, signal);
-  }
-};
 
 /**
  * Downloads Debian's (or Ubuntu's) redis-server with the libraries this machine lacks and unpacks them into `into`, without
  * root. Throws when there is no apt, no network, or the result does not run. About 3 s and 8 MB.
  */
 export const fetchRedis = async ({ into, env, signal }: FetchRedis): Promise<RedisBinary> => {
-  const state = `${path.resolve(into)}.${randomUUID()}`;
-  const limits = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])];
-  try {
-    await unpack(state, { env, signal: AbortSignal.any(limits) });
-    if (!findUnpackedRedis(path.join(state, 'root'))) throw new Error('the downloaded redis-server does not run here');
-    // Whoever fetched the same at the same time and was first wins; a folder that does not run is replaced.
-    if (!findUnpackedRedis(into)) {
-      rmSync(into, { recursive: true, force: true });
-      renameSync(path.join(state, 'root'), into);
-    }
-  } finally {
-    rmSync(state, { recursive: true, force: true });
-  }
+  const isUsable = (folder: string) => findUnpackedRedis(folder) !== null;
+  await fetchDebianPackages({ names: ['redis-server'], into, isUsable, env, signal });
   const fetched = findUnpackedRedis(into);
   if (!fetched) throw new Error(`redis-server was unpacked into ${into}, and does not run from there`);
   return fetched;

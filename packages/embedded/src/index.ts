@@ -1,4 +1,5 @@
 export * from './embedded-server.js';
+export * from './fetch-debian-packages.js';
 export * from './find-free-port.js';
 export * from './inspect-process.js';
 export * from './reach-postgres.js';

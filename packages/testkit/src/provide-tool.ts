@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fetchDebianPackages } from '@vat/embedded';
+import { PROJECT_ROOT } from './project-root.js';
+
+/** Programs that auditors have and that tests therefore run, with the Debian packages that bring them. */
+const PACKAGES = {
+  jq: ['jq'],
+  openssl: ['openssl'],
+  python3: ['python3-minimal', 'libpython3-stdlib'],
+} as const;
+const ASK_VERSION = { jq: '--version', openssl: 'version', python3: '--version' } as const;
+export type ToolName = keyof typeof PACKAGES;
+
+/** A program that runs here, and the environment it needs for that. */
+export type Tool = { file: string; env: Record<string, string> };
+
+const runs = (name: ToolName, { file, env }: Tool): boolean =>
+  spawnSync(file, [ASK_VERSION[name]], { env, timeout: 10_000 }).status === 0;
+
+/** The libraries of unpacked packages lie below the machine's own kind of folder, such as `x86_64-linux-gnu`. */
+const unpackedTool = (name: ToolName, folder: string): Tool => {
+  const libraries = ['usr/lib', 'lib'].flatMap((lib) => {
+    const parent = path.join(folder, lib);
+    if (!existsSync(parent)) return [];
+    return readdirSync(parent)
+      .filter((entry) => entry.includes('-linux-'))
+      .map((triplet) => path.join(parent, triplet));
+  });
+  return {
+    file: path.join(folder, 'usr/bin', name),
+    env: {
+      PATH: '/usr/bin:/bin',
+      LD_LIBRARY_PATH: libraries.join(':'),
+      // Where each would look in / for its own files.
+      ...(name === 'python3' && { PYTHONHOME: path.join(folder, 'usr') }),
+      ...(name === 'openssl' && { OPENSSL_CONF: path.join(folder, 'etc/ssl/openssl.cnf') }),
+    },
+  };
+};
+
+/**
+ * A program for a test: the one on PATH, else the distribution's package unpacked below the project's `.data` without root,
+ * as with redis-server. Throws an Error that says what to install; a test that needs it fails then, and is not left out.
+ */
+export const provideTool = async (name: ToolName, searchPath = process.env.PATH ?? ''): Promise<Tool> => {
+  const installed: Tool[] = searchPath
+    .split(path.delimiter)
+    .filter(Boolean)
+    .map((folder) => ({ file: path.join(folder, name), env: { PATH: searchPath } }));
+  const found = installed.find((tool) => existsSync(tool.file) && runs(name, tool));
+  if (found) return found;
+  const into = path.join(PROJECT_ROOT, '.data', 'tools', name);
+  const tool = () => unpackedTool(name, into);
+  if (runs(name, tool())) return tool();
+  mkdirSync(path.dirname(into), { recursive: true });
+  try {
+    const isUsable = (folder: string) => runs(name, unpackedTool(name, folder));
+    await fetchDebianPackages({ names: PACKAGES[name], into, isUsable, env: process.env });
+  } catch (error) {
+    throw new Error(`this test needs ${name}, which is not on PATH and could not be fetched; install it`, {
+      cause: error,
+    });
+  }
+  return tool();
+};
