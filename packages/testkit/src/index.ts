@@ -9,6 +9,7 @@ export * from './issue-keys.js';
 export * from './number-of.js';
 export * from './open-receivers.js';
 export * from './open-world-redis.js';
+export * from './provide-browser.js';
 export * from './provide-tool.js';
 export * from './read-ledger.js';
 export * from './run-program.js';
