@@ -7,10 +7,11 @@ import { describeMachine } from './describe-machine.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
+import { measureWatches } from './measure-watches.js';
 import { openGround } from './open-ground.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries'] as const;
+const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'watches'] as const;
 type Part = (typeof PARTS)[number];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -41,6 +42,7 @@ const figures: Figures = {
   slots: [],
   queue: null,
   deliveries: null,
+  watches: [],
 };
 const ground = await openGround(ROOT);
 // The testkit's worlds learn of the servers they live on by these two, as in a test run.
@@ -71,6 +73,12 @@ try {
   if (parts.includes('deliveries')) {
     const size = quick ? { count: 4_000, rounds: 1, seconds: 5 } : { count: 10_000, rounds: 2, seconds: 30 };
     figures.deliveries = await measureDeliveries(ground, { ...size, say });
+  }
+  if (parts.includes('watches')) {
+    for (const watches of [1_000, quick ? 100_000 : 1_000_000]) {
+      say(`${watches} watches`);
+      figures.watches.push(await measureWatches(watches, 1_000));
+    }
   }
 } finally {
   await ground.stop();

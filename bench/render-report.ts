@@ -4,6 +4,7 @@ import type { Machine } from './describe-machine.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
+import type { WatchesFigures } from './measure-watches.js';
 import { renderProfile } from './render-profile.js';
 import { renderTable as table } from './render-table.js';
 
@@ -13,6 +14,7 @@ export type Figures = {
   slots: SlotsFigures[];
   queue: QueueFigures | null;
   deliveries: DeliveriesFigures | null;
+  watches: WatchesFigures[];
 };
 
 const latencyTable = (figures: LatencyFigures[]): string =>
@@ -63,8 +65,21 @@ const slotsTable = (figures: SlotsFigures[]): string =>
     ]),
   );
 
+const watchesTable = (figures: WatchesFigures[]): string =>
+  table(
+    ['watches', 'due', 'find them p50 / p95 (ms)', 'find none p50 / p95 (ms)', 'start a run (ms)', 'runs/s'],
+    figures.map((f) => [
+      f.watches,
+      f.due,
+      `${f.find.p50} / ${f.find.p95}`,
+      `${f.find_none.p50} / ${f.find_none.p95}`,
+      f.start_ms,
+      f.runs_per_s,
+    ]),
+  );
+
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
-export const renderReport = ({ machine, latency, slots, queue, deliveries }: Figures): string => {
+export const renderReport = ({ machine, latency, slots, queue, deliveries, watches }: Figures): string => {
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -84,5 +99,6 @@ export const renderReport = ({ machine, latency, slots, queue, deliveries }: Fig
     );
   }
   if (deliveries !== null) parts.push(...renderDeliveries(deliveries));
+  if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   return `${parts.join('\n\n')}\n`;
 };

@@ -157,6 +157,23 @@ test('reconcile is one sweep and says what it did', async () => {
   expect(answer).toEqual(Object.fromEntries(counts.map((name) => [name, expect.any(Number)])));
 });
 
+test('watch run starts a watch at once, says which request it is, and says so when there is nothing to start', async () => {
+  const http = world.http();
+  const { body: watch } = await http.post('/v1/watches', { vat_number: 'DE136695976', frequency: 'daily' }).expect(201);
+  const id = watch.watch_id;
+  await until('the baseline', async () => (await http.get(`/v1/watches/${id}`)).body.last_check_id !== null);
+  const { code, answer } = await admin('watch', 'run', id);
+  expect([code, answer]).toEqual([0, { watch_id: id, request_id: expect.stringMatching(/^req_/), status: 'started' }]);
+  const request = await until('the run to end', async () => {
+    const { body } = await http.get(`/v1/requests/${answer.request_id}`).expect(200);
+    return body.status === 'completed' && body;
+  });
+  expect((await http.get(`/v1/watches/${id}`)).body.last_check_id).toBe(request.check.id);
+  await http.method('patch', `/v1/watches/${id}`).send({ status: 'paused' }).expect(200);
+  const paused = await admin('watch', 'run', id);
+  expect([paused.code, paused.answer]).toEqual([0, { watch_id: id, request_id: null, status: 'paused' }]);
+});
+
 test.each([
   [[], /account create/],
   [['account'], /account create/],
@@ -173,6 +190,9 @@ test.each([
   [['key', 'revoke'], /key_/],
   [['key', 'revoke', 'key_01h45ytscbebyvny4gc8cr8ma2'], /no key/],
   [['account', 'list', 'surplus'], /surplus/],
+  [['watch', 'run'], /wat_/],
+  [['watch', 'run', 'wat_nonsense'], /wat_/],
+  [['watch', 'run', 'wat_01h45ytscbebyvny4gc8cr8ma2'], /no watch/],
   [['key', 'revoke', 'key_01h45ytscbebyvny4gc8cr8ma2', 'key_2'], /key_2/],
 ])('%j is refused and says what to write', async (words, why) => {
   expect(await refusal(...words)).toMatch(why);

@@ -1,17 +1,24 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { presentWatch } from '@vat/contracts';
 import {
   acceptRequest,
   admitRequest,
+  changeWatch,
   connectDatabase,
+  createWatch,
+  deleteWatch,
   findApiKey,
   findCheck,
   findDelivery,
   findIdempotencyKey,
   findRequest,
   findUsage,
+  findWatch,
   findWebhook,
+  listChanges,
   listChecks,
   listDeliveries,
+  listWatches,
   pingDatabase,
   queueDepths,
   readMinutes,
@@ -22,7 +29,7 @@ import {
   storeIdempotentAnswer,
   touchApiKey,
 } from '@vat/db';
-import { type DueDelivery, requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
+import { type DueDelivery, publicId, requestCheck, requestWatch, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
 import { hashCheck } from '@vat/evidence';
 import {
   askQueueOf,
@@ -35,6 +42,7 @@ import {
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
 import { createApp } from './create-app.js';
 import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
+import { jsonAnswer } from './http/json-answer.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { requestNews } from './request-news.js';
 
@@ -112,6 +120,8 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const dashboard = composeDashboard(settings, db, baseUrl, now);
   const accept = acceptRequest(db);
   const acceptInTurn = oneAtATime();
+  const create = createWatch(db);
+  const createInTurn = oneAtATime();
 
   const addDelivery = enqueueDelivery(producer);
 
@@ -144,6 +154,18 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
         log.warn('A delivery was not enqueued; the sweep will.', errorFields(error)),
       ),
     storeAnswer: storeIdempotentAnswer(db),
+    listWatches: listWatches(db),
+    findWatch: findWatch(db),
+    listChanges: listChanges(db),
+    changeWatch: changeWatch(db),
+    deleteWatch: deleteWatch(db),
+    requestWatch: requestWatch({
+      findKey: findIdempotencyKey(db),
+      create: (watch, ...rest) => createInTurn(watch.accountId, () => create(watch, ...rest)),
+      answerOf: (watch) =>
+        jsonAnswer(201, presentWatch(watch), { Location: `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}` }),
+      now,
+    }),
     requestCheck: requestCheck({
       find,
       accept: (acceptance) => acceptInTurn(acceptance.accountId, () => accept(acceptance)),

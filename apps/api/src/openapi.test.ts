@@ -141,8 +141,20 @@ describe('generated requests', () => {
     ),
     surplus: sometimes(junk),
   });
+  const label = fc.string({ unit: 'binary', maxLength: 110 });
+  const watchBody = fc.record({
+    vat_number: sometimes(fc.oneof({ weight: 8, arbitrary: number }, { weight: 1, arbitrary: junk })),
+    country_code: sometimes(fc.constantFrom('DE', 'gr', 'GB', '')),
+    requester_vat_number: sometimes(fc.oneof(number, junk)),
+    label: sometimes(fc.oneof({ weight: 3, arbitrary: label }, { weight: 1, arbitrary: junk })),
+    frequency: sometimes(
+      fc.oneof({ weight: 5, arbitrary: fc.constantFrom('daily', 'weekly') }, { weight: 1, arbitrary: junk }),
+    ),
+    status: sometimes(fc.constantFrom('active', 'paused', 'gone')),
+  });
   const text = fc.oneof(
     { weight: 8, arbitrary: checkBody.map((body) => JSON.stringify(body)) },
+    { weight: 3, arbitrary: watchBody.map((body) => JSON.stringify(body)) },
     { weight: 1, arbitrary: fc.json() },
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
     { weight: 1, arbitrary: fc.constant(`{"vat_number":"${'1'.repeat(70_000)}"}`) },
@@ -170,7 +182,7 @@ describe('generated requests', () => {
     { maxKeys: 4 },
   );
   const id = fc.oneof(
-    fc.constantFrom('chk', 'req', 'acc').map((prefix) => `${prefix}_01m7w2q8z5e0a9v6n3r4t7y1bc`),
+    fc.constantFrom('chk', 'req', 'wat', 'acc').map((prefix) => `${prefix}_01m7w2q8z5e0a9v6n3r4t7y1bc`),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
     fc.constantFrom('..', '%2e%2e', '%00', 'chk_', 'null'),
   );

@@ -298,7 +298,7 @@ test('a watch that is deleted during its run leaves its check and tells nothing'
   await says(vatNumber, DOWN);
   const runs = await Promise.all([run(id), run(id), run(id)]);
   expect(runs.map(({ status }) => status).sort()).toEqual(['running', 'running', 'started']);
-  const [{ request }] = runs as [(typeof runs)[0]];
+  const [{ request }] = runs;
   expect(runs.map((each) => each.request)).toEqual([request, request, request]);
   await httpOf(who).method('delete', `/v1/watches/${id}`).expect(204);
   await says(vatNumber, valid('SOMEBODY ELSE', '---'));

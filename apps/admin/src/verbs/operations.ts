@@ -1,16 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import {
+  completeBatches,
   type Database,
   dueDeliveries,
+  endLostLines,
   endRemovedDeliveries,
   endRequest,
+  lanesToFeed,
   migrate,
   overdueRequests,
   releaseOrphans,
   requestsToAbandon,
 } from '@vat/db';
-import { sweepDeliveries, sweepRequests } from '@vat/domain';
-import { enqueueDeliveries, enqueueDelivery, enqueueOverdue } from '@vat/queues';
+import { sweepBatches, sweepDeliveries, sweepRequests } from '@vat/domain';
+import { enqueueDeliveries, enqueueDelivery, enqueueFeeds, enqueueOverdue } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
 import { withProducer } from '../with-producer.js';
 import type { Verb } from './verb.js';
@@ -46,13 +49,26 @@ export const operationVerbs = (
           windowMs: settings.UPSTREAM_WINDOW,
           now,
         });
+        const complete = completeBatches(db);
+        const batches = sweepBatches({
+          endLost: endLostLines(db),
+          complete: (at) => complete(null, at),
+          lanesToFeed: lanesToFeed(db),
+          feed: enqueueFeeds(producer),
+          enqueueDelivery: enqueueDelivery(producer),
+          now,
+        });
         const deliveries = sweepDeliveries({
           due: dueDeliveries(db),
           endRemoved: endRemovedDeliveries(db),
           enqueue: enqueueDeliveries(producer),
           now,
         });
-        return { ...(await requests({ everything: true })), ...(await deliveries({ everything: true })) };
+        return {
+          ...(await requests({ everything: true })),
+          ...(await batches()),
+          ...(await deliveries({ everything: true })),
+        };
       });
     },
   },

@@ -2,17 +2,20 @@ import type { FindRequest } from '@vat/domain';
 import type { IRouter, RequestHandler } from 'express';
 import { resource } from '../http/resource.js';
 import { jsonBody } from '../middleware/json-body.js';
+import { refuseTestKey } from '../middleware/refuse-test-key.js';
 import { type CheckRoutesDeps, checkRoutes } from './checks.js';
 import { type DeliveryRoutesDeps, deliveryRoutes } from './deliveries.js';
 import { showRequest } from './requests.js';
 import { type StatusDeps, showStatus } from './status.js';
 import { showUsage, type UsageDeps } from './usage.js';
+import { type WatchRoutesDeps, watchRoutes } from './watches.js';
 import { type WebhookRoutesDeps, webhookRoutes } from './webhook.js';
 
 export type CustomerRoutesDeps = CheckRoutesDeps &
   DeliveryRoutesDeps &
   StatusDeps &
   UsageDeps &
+  WatchRoutesDeps &
   WebhookRoutesDeps & { findRequest: FindRequest };
 
 /** What a call passes before its route, in the order of judgement: who calls, and whether it may change something. */
@@ -35,6 +38,16 @@ export const mountCustomerRoutes = (
   at(app, '/checks/:id', { get: [...reading, checks.show] });
   at(app, '/checks/:id/evidence', { get: [...reading, checks.evidence] });
   at(app, '/requests/:id', { get: [...reading, showRequest(deps.findRequest)] });
+  const readingLive = [...reading, refuseTestKey];
+  const changingLive = [...changing, refuseTestKey];
+  const watches = watchRoutes(deps);
+  at(app, '/watches', { get: [...readingLive, watches.list], post: [...changingLive, jsonBody, watches.create] });
+  at(app, '/watches/:id', {
+    get: [...readingLive, watches.show],
+    patch: [...changingLive, jsonBody, watches.change],
+    delete: [...changingLive, watches.remove],
+  });
+  at(app, '/watches/:id/changes', { get: [...readingLive, watches.listChanges] });
   at(app, '/webhook/test', { post: [...changing, webhookRoutes(deps).test] });
   const deliveries = deliveryRoutes(deps);
   at(app, '/webhook/deliveries', { get: [...reading, deliveries.list] });

@@ -8,7 +8,8 @@ const FEED_LOCKS = 0xfeed;
 /**
  * Fills the window of a member state from the lines that wait outside it, round robin over the accounts: the k-th line that
  * an account has in the window has rank k, and low ranks are taken first. Marks them as fed, and their batches as running.
- * `null`: somebody else is feeding this member state at this moment. However many lines wait, it reads a window's worth an
+ * `null`: somebody else is feeding this member state at this moment; one that has just ended is safe although this
+ * statement may not see it yet, since the lines that it took are looked at again before they are taken. However many lines wait, it reads a window's worth an
  * account, by the index of waiting lines.
  */
 export const feedLines =
@@ -23,9 +24,10 @@ export const feedLines =
         SELECT account_id, count(*)::int AS fed, count(*) FILTER (WHERE answer IS NULL)::int AS unanswered FROM request
         WHERE origin = 'batch' AND country_code = ${memberState} AND state = 'pending' AND fed GROUP BY account_id
       ), room AS MATERIALIZED (
-        SELECT GREATEST(0, LEAST(${LINES_IN_WINDOW}::int - COALESCE(sum(unanswered), 0)::int,
-          ${MOST_FED}::int - COALESCE(sum(fed), 0)::int)) AS n
-        FROM inside WHERE (SELECT mine FROM turn)
+        SELECT CASE WHEN (SELECT mine FROM turn) THEN GREATEST(0, LEAST(
+          ${LINES_IN_WINDOW}::int - COALESCE(sum(unanswered), 0)::int, ${MOST_FED}::int - COALESCE(sum(fed), 0)::int
+        )) ELSE 0 END AS n
+        FROM inside
       ), account(id) AS (
         (SELECT q.account_id FROM request q WHERE ${waits} AND (SELECT n > 0 FROM room)
           ORDER BY q.account_id LIMIT 1)

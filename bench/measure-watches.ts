@@ -1,0 +1,95 @@
+import { connectDatabase, findDueWatches, startRun } from '@vat/db';
+import { MEMBER_STATES, MOST_UNDER_WAY, startDueWatches } from '@vat/domain';
+import { connectRedis, createProducer, enqueueOverdue } from '@vat/queues';
+import { until } from '@vat/testkit';
+import { insertWatches } from './insert-watches.js';
+import { openWorld } from './open-world.js';
+import { type Percentiles, percentiles } from './percentiles.js';
+
+export type WatchesFigures = {
+  watches: number;
+  /** How many of them were due. */
+  due: number;
+  /** Milliseconds of the statement that finds the due ones, and of the same when there are none. */
+  find: Percentiles;
+  find_none: Percentiles;
+  /** Milliseconds to start a run: its statement and its job. */
+  start_ms: number;
+  /** Runs a second by one worker from the ask to what the watch remembers, upstream at 0 ms. */
+  runs_per_s: number;
+};
+
+const FINDS = 50;
+const HOUR_MS = 3_600_000;
+const WITHIN_MS = 300_000;
+/** The first runs of a worker meet cold code. */
+const FROM = 0.2;
+
+/** What a due watch costs among `watches` of which `due` are due: to find it, to start its run, and until it is recorded. */
+export const measureWatches = async (watches: number, due: number): Promise<WatchesFigures> => {
+  const world = await openWorld(0, { apis: 0, workers: 0 });
+  const { db, close } = connectDatabase({
+    url: String(world.settings.DATABASE_URL),
+    maxConnections: 4,
+    queryTimeoutMs: 30_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-bench',
+  });
+  const redis = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);
+  const producer = createProducer(redis, world.name);
+  try {
+    await insertWatches(world, { count: watches, due });
+    const findDue = findDueWatches(db)(MEMBER_STATES);
+    const timeFinds = async (now: Date, expected: number): Promise<Percentiles> => {
+      const times: number[] = [];
+      for (let n = 0; n < FINDS; n += 1) {
+        const startedAt = performance.now();
+        const found = await findDue(now, MOST_UNDER_WAY);
+        times.push(performance.now() - startedAt);
+        if (found.length !== expected) throw new Error(`${found.length} watches were found, not ${expected}`);
+      }
+      return percentiles(times);
+    };
+    const find = await timeFinds(new Date(), due);
+    const findNone = await timeFinds(new Date(Date.now() - HOUR_MS), 0);
+
+    const start = startDueWatches({
+      findDue,
+      startRun: startRun(db),
+      enqueue: enqueueOverdue(producer),
+      onEnqueueFailure: (error) => {
+        throw error;
+      },
+      giveUpAfterMs: 24 * HOUR_MS,
+      stopping: new AbortController().signal,
+      now: () => new Date(),
+    });
+    const startedAt = performance.now();
+    const { started } = await start();
+    const startMs = (performance.now() - startedAt) / started;
+    if (started !== due) throw new Error(`${started} runs were started, not ${due}`);
+
+    await world.startWorker({ WORKER_QUEUES: 'checks' });
+    const recorded = async (): Promise<number> => {
+      const [row] = await world.sql<{ n: number }>('SELECT count(*)::int AS n FROM "check"');
+      return row?.n ?? 0;
+    };
+    const some = await until('the first runs', async () => (await recorded()) >= FROM * due && recorded(), WITHIN_MS);
+    const from = performance.now();
+    await until('every run', async () => (await recorded()) === due, WITHIN_MS);
+    const runsPerSecond = ((due - some) * 1_000) / (performance.now() - from);
+    return {
+      watches,
+      due,
+      find,
+      find_none: findNone,
+      start_ms: Math.round(startMs * 100) / 100,
+      runs_per_s: Math.round(runsPerSecond),
+    };
+  } finally {
+    await producer.close();
+    redis.disconnect();
+    await close();
+    await world.stop();
+  }
+};
