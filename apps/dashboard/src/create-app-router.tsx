@@ -31,6 +31,11 @@ const signUp = createRoute({
 
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn });
 
+const welcome = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/welcome',
+  component: lazyRouteComponent(() => import('./pages/welcome/welcome-page.js'), 'WelcomePage'),
+});
 const overview = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
@@ -100,6 +105,7 @@ const tree = root.addChildren([
   signUp,
   signedIn.addChildren([
     overview,
+    welcome,
     checks,
     newCheck,
     check,

@@ -10,6 +10,13 @@ export const Shell = () => {
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const shown = useRef(pathname);
+  const navigation = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On narrow screens the links scroll sideways; the present one must be among those in sight.
+    if (pathname !== '') {
+      navigation.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    }
+  }, [pathname]);
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;
@@ -27,7 +34,7 @@ export const Shell = () => {
           <img src="/app/icon.svg" alt="" width="24" height="24" />
           <span>VAT Validation</span>
         </div>
-        <nav aria-label="Main">
+        <nav ref={navigation} aria-label="Main">
           <ul>
             {NAVIGATION.map(({ to, name }) => (
               <li key={to}>

@@ -6,7 +6,7 @@ import { RepairList } from './repair-list.js';
 
 type Row = BatchFile['rows'][number];
 
-const SHOWN_ROWS = 6;
+const SHOWN_ROWS = 5;
 
 const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab' };
 
@@ -15,22 +15,21 @@ const nameOf = ({ header }: BatchFile, column: number): string => {
   return name ? `“${name}”` : `column ${column + 1}`;
 };
 
-const columnsOf = (batch: BatchFile): Column<Row>[] => {
-  const { candidate, country, reference, requester } = batch.columns;
-  return [
-    { head: 'Line', figures: true, cell: ({ line }: Row) => line },
-    { head: `Number (${nameOf(batch, candidate)})`, cell: ({ candidate: text }: Row) => text || <em>empty</em> },
-    ...(country === null
-      ? []
-      : [{ head: `Country (${nameOf(batch, country)})`, cell: (row: Row) => row.country ?? '–' }]),
-    ...(reference === null
-      ? []
-      : [{ head: `Reference (${nameOf(batch, reference)})`, cell: (row: Row) => row.reference ?? '–' }]),
-    ...(requester === null
-      ? []
-      : [{ head: `Requester (${nameOf(batch, requester)})`, cell: (row: Row) => row.requester ?? '–' }]),
-  ];
-};
+const OTHERS = { country: 'Country', reference: 'Reference', requester: 'Requester' } as const;
+type Other = keyof typeof OTHERS;
+
+/** The optional meanings that the file has a column for. */
+const othersOf = ({ columns }: BatchFile): { meaning: Other; column: number }[] =>
+  (Object.keys(OTHERS) as Other[]).flatMap((meaning) => {
+    const column = columns[meaning];
+    return column === null ? [] : [{ meaning, column }];
+  });
+
+const columnsOf = (batch: BatchFile): Column<Row>[] => [
+  { head: 'Line', figures: true, cell: ({ line }) => line },
+  { head: 'Number', cell: ({ candidate }) => candidate || <em>empty</em> },
+  ...othersOf(batch).map(({ meaning }) => ({ head: OTHERS[meaning], cell: (row: Row) => row[meaning] ?? '–' })),
+];
 
 /** What was read from a file: which columns mean what, the first rows as they will be checked, and what was repaired. */
 export const FilePreview = ({ name, batch }: { name: string; batch: BatchFile }) => {
@@ -45,6 +44,7 @@ export const FilePreview = ({ name, batch }: { name: string; batch: BatchFile })
           Rows: count(batch.rows.length),
           Form: `${batch.encoding.toUpperCase()}${batch.bom ? ' with byte order mark' : ''}, separated by ${DELIMITERS[batch.delimiter] ?? batch.delimiter}, ${batch.header ? 'with a header row' : 'without a header row'}`,
           'VAT numbers': `${nameOf(batch, batch.columns.candidate)}, recognised by ${batch.foundBy === 'header' ? 'its name' : 'what its cells look like'}`,
+          ...Object.fromEntries(othersOf(batch).map(({ meaning, column }) => [OTHERS[meaning], nameOf(batch, column)])),
           'Other columns': others > 0 ? `${count(others)}, kept for the results` : null,
         }}
       />

@@ -1,10 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import type { Overview } from '../../api/shapes.js';
+import type { Check, Overview } from '../../api/shapes.js';
+import type { Page as Listed } from '../../api/use-pages.js';
 import { useRead } from '../../api/use-read.js';
 import { Card } from '../../parts/card.js';
 import { Page } from '../../parts/page.js';
 import { Reading } from '../../parts/reading.js';
 import { ChangeList } from '../watches/change-list.js';
+import { FirstSteps } from '../welcome/first-steps.js';
 import { ChecksChart } from './checks-chart.js';
 import { Figures } from './figures.js';
 import { MemberStates } from './member-states.js';
@@ -13,6 +15,8 @@ import { UsageMeter } from './usage-meter.js';
 /** How the account is doing: this month's checks, the last thirty days, the member states, and what needs a look. */
 export const OverviewPage = () => {
   const overview = useRead<Overview>('overview', '/overview', { every: 30_000 });
+  const checks = useRead<Listed<Check>>('checks', '/checks', { query: { limit: 1 } });
+  const isNew = checks.data?.data.length === 0;
   return (
     <Page
       title="Overview"
@@ -22,6 +26,7 @@ export const OverviewPage = () => {
         </Link>
       }
     >
+      {isNew && <FirstSteps />}
       <div className="columns">
         <UsageMeter />
         <Reading of={overview}>{(data) => <Figures overview={data} />}</Reading>
