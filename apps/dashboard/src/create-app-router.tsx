@@ -4,14 +4,11 @@ import { Refusal } from './parts/refusal.js';
 import { MissingPage } from './shell/missing-page.js';
 import { SignedIn } from './shell/signed-in.js';
 
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
-
 /** Keeps the texts of an address's query that a page knows; whatever else stands there is dropped. */
 const texts =
   <Name extends string>(...names: Name[]) =>
   (search: Record<string, unknown>): { [K in Name]?: string } =>
-    Object.fromEntries(names.flatMap((name) => (text(search[name]) ? [[name, text(search[name])]] : []))) as {
+    Object.fromEntries(names.flatMap((name) => (search[name] ? [[name, String(search[name])]] : []))) as {
       [K in Name]?: string;
     };
 
@@ -125,6 +122,13 @@ export const createAppRouter = () =>
   createRouter({
     routeTree: tree,
     basepath: '/app',
+    // Plain texts, as the API's own addresses have them; the router would read numbers and booleans into them.
+    parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+    stringifySearch: (search) => {
+      const given = Object.entries(search).filter(([, value]) => value !== undefined);
+      const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+      return text && `?${text}`;
+    },
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultPendingComponent: Loading,

@@ -1,4 +1,4 @@
-import { Link, Navigate, useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useRef } from 'react';
 import type { Session } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
@@ -9,6 +9,7 @@ import { Refusal } from '../../parts/refusal.js';
 import { useBoot } from '../../session/use-boot.js';
 import { useEnter } from '../../session/use-enter.js';
 import { Gate } from '../../shell/gate.js';
+import { GoTo } from '../../shell/go-to.js';
 
 /** Only addresses of our own lead on; anything else would be a way to send somebody elsewhere through us. */
 const ownAddress = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/');
@@ -33,7 +34,7 @@ export const SignInPage = () => {
     );
   };
 
-  if (boot.data?.session) return <Navigate to="." href={ownAddress(next)} replace />;
+  if (boot.data?.session) return <GoTo address={ownAddress(next)} />;
   if (boot.data === undefined) {
     return (
       <Gate title="Sign in">{boot.error ? <Refusal error={boot.error} onRetry={boot.refetch} /> : <Loading />}</Gate>

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, Navigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
 import type { Session } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
@@ -10,6 +10,7 @@ import { Refusal } from '../../parts/refusal.js';
 import { useBoot } from '../../session/use-boot.js';
 import { useEnter } from '../../session/use-enter.js';
 import { Gate } from '../../shell/gate.js';
+import { GoTo } from '../../shell/go-to.js';
 import { FIRST_KEYS, type FirstKeys } from '../welcome/first-keys.js';
 
 type NewAccount = { name: string; email: string; password: string };
@@ -36,7 +37,7 @@ export const SignUpPage = () => {
       <Gate title="Sign up">{boot.error ? <Refusal error={boot.error} onRetry={boot.refetch} /> : <Loading />}</Gate>
     );
   }
-  if (boot.data.session) return <Navigate to="/welcome" replace />;
+  if (boot.data.session) return <GoTo address="/welcome" />;
   if (boot.data.signup !== 'open') {
     return (
       <Gate title="Sign up">
