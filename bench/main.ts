@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
+import { measureBatches } from './measure-batches.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
@@ -11,7 +12,7 @@ import { measureWatches } from './measure-watches.js';
 import { openGround } from './open-ground.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'watches'] as const;
+const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches'] as const;
 type Part = (typeof PARTS)[number];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -42,6 +43,7 @@ const figures: Figures = {
   slots: [],
   queue: null,
   deliveries: null,
+  batches: [],
   watches: [],
 };
 const ground = await openGround(ROOT);
@@ -73,6 +75,12 @@ try {
   if (parts.includes('deliveries')) {
     const size = quick ? { count: 4_000, rounds: 1, seconds: 5 } : { count: 10_000, rounds: 2, seconds: 30 };
     figures.deliveries = await measureDeliveries(ground, { ...size, say });
+  }
+  if (parts.includes('batches')) {
+    for (const workers of quick ? [1] : [1, 2]) {
+      say(`a batch, ${workers} worker(s)`);
+      figures.batches.push(await measureBatches(ground, { lines: quick ? 3_000 : 10_000, workers, latencyMs: 100 }));
+    }
   }
   if (parts.includes('watches')) {
     for (const watches of [1_000, quick ? 100_000 : 1_000_000]) {

@@ -1,6 +1,7 @@
 import type { DeliveriesFigures } from './deliveries/measure-deliveries.js';
 import { renderDeliveries } from './deliveries/render-deliveries.js';
 import type { Machine } from './describe-machine.js';
+import type { BatchesFigures } from './measure-batches.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
@@ -14,6 +15,7 @@ export type Figures = {
   slots: SlotsFigures[];
   queue: QueueFigures | null;
   deliveries: DeliveriesFigures | null;
+  batches: BatchesFigures[];
   watches: WatchesFigures[];
 };
 
@@ -65,6 +67,36 @@ const slotsTable = (figures: SlotsFigures[]): string =>
     ]),
   );
 
+const batchesTable = (figures: BatchesFigures[]): string =>
+  table(
+    [
+      'workers',
+      'lines',
+      '201 after (ms)',
+      'first line asked after (ms)',
+      'lines/s of ideal',
+      'slot use',
+      'most in flight',
+      'CPU ms a line',
+      'memory before → most (MiB)',
+      'cores of others',
+    ],
+    figures.map((f) => [
+      f.workers,
+      f.lines,
+      f.answered_ms,
+      f.first_line_ms,
+      `${Math.round(f.lines_per_s)} / ${Math.round(f.ideal_per_s)}`,
+      f.slot_use.toFixed(2),
+      f.max_in_flight,
+      f.cpu_ms_per_line?.toFixed(2) ?? '?',
+      Object.entries(f.memory)
+        .map(([name, { before, most }]) => `${name} ${before ?? '?'} → ${most ?? '?'}`)
+        .join(', '),
+      f.cpu_of_others?.toFixed(2) ?? '?',
+    ]),
+  );
+
 const watchesTable = (figures: WatchesFigures[]): string =>
   table(
     ['watches', 'due', 'find them p50 / p95 (ms)', 'find none p50 / p95 (ms)', 'start a run (ms)', 'runs/s'],
@@ -79,7 +111,7 @@ const watchesTable = (figures: WatchesFigures[]): string =>
   );
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
-export const renderReport = ({ machine, latency, slots, queue, deliveries, watches }: Figures): string => {
+export const renderReport = ({ machine, latency, slots, queue, deliveries, batches, watches }: Figures): string => {
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -99,6 +131,7 @@ export const renderReport = ({ machine, latency, slots, queue, deliveries, watch
     );
   }
   if (deliveries !== null) parts.push(...renderDeliveries(deliveries));
+  if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   return `${parts.join('\n\n')}\n`;
 };

@@ -37,9 +37,11 @@ import {
   createProducer,
   createRateLimiter,
   enqueueDelivery,
+  enqueueFeeds,
   subscribeHints,
 } from '@vat/queues';
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
+import { composeBatches } from './compose-batches.js';
 import { createApp } from './create-app.js';
 import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
 import { jsonAnswer } from './http/json-answer.js';
@@ -121,9 +123,18 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const accept = acceptRequest(db);
   const acceptInTurn = oneAtATime();
   const create = createWatch(db);
-  const createInTurn = oneAtATime();
+  const change = changeWatch(db);
+  const watchInTurn = oneAtATime();
 
   const addDelivery = enqueueDelivery(producer);
+  const batches = composeBatches({
+    db,
+    feed: enqueueFeeds(producer),
+    enqueueDelivery: addDelivery,
+    onEnqueueFailure: (error) => log.warn('Work of a batch was not enqueued; the sweep will.', errorFields(error)),
+    giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+    now,
+  });
 
   const app = createApp({
     log,
@@ -154,14 +165,15 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
         log.warn('A delivery was not enqueued; the sweep will.', errorFields(error)),
       ),
     storeAnswer: storeIdempotentAnswer(db),
+    ...batches,
     listWatches: listWatches(db),
     findWatch: findWatch(db),
     listChanges: listChanges(db),
-    changeWatch: changeWatch(db),
+    changeWatch: (id, accountId, amend) => watchInTurn(accountId, () => change(id, accountId, amend)),
     deleteWatch: deleteWatch(db),
     requestWatch: requestWatch({
       findKey: findIdempotencyKey(db),
-      create: (watch, ...rest) => createInTurn(watch.accountId, () => create(watch, ...rest)),
+      create: (watch, ...rest) => watchInTurn(watch.accountId, () => create(watch, ...rest)),
       answerOf: (watch) =>
         jsonAnswer(201, presentWatch(watch), { Location: `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}` }),
       now,

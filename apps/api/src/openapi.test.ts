@@ -162,6 +162,7 @@ describe('generated requests', () => {
   const query = fc.dictionary(
     fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom('limit', 'cursor', 'vat_number', 'valid', 'from', 'to', 'reference') },
+      { weight: 3, arbitrary: fc.constantFrom('status', 'delimiter', 'bom', 'label', 'requester_vat_number') },
       { weight: 1, arbitrary: fc.string({ maxLength: 8 }) },
     ),
     fc.oneof(
@@ -181,8 +182,38 @@ describe('generated requests', () => {
     ),
     { maxKeys: 4 },
   );
+  const csv = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(
+          fc.constantFrom('vat_number;reference\n', 'USt-IdNr;Land\n', ''),
+          fc.array(fc.tuple(number, fc.string({ maxLength: 10 })), { maxLength: 20 }),
+        )
+        .map(([header, rows]) => header + rows.map((cells) => cells.join(';')).join('\r\n')),
+    },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+  );
+  const inForm = (file: string) =>
+    `--X\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n${file}\r\n--X--\r\n`;
+  const json = fc.record({
+    type: fc.oneof(
+      { weight: 9, arbitrary: fc.constant('application/json') },
+      { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/xml', '') },
+    ),
+    body: text,
+  });
+  const upload = fc.oneof(
+    { weight: 4, arbitrary: csv.map((body) => ({ type: 'text/csv', body })) },
+    { weight: 4, arbitrary: csv.map((file) => ({ type: 'multipart/form-data; boundary=X', body: inForm(file) })) },
+    { weight: 1, arbitrary: csv.map((body) => ({ type: 'multipart/form-data; boundary=X', body })) },
+    { weight: 1, arbitrary: csv.map((body) => ({ type: 'text/csv; charset=utf-16le', body })) },
+    { weight: 1, arbitrary: json },
+  );
+  const sentTo = ({ body, uploads }: Operation) => (uploads ? upload : body ? json : fc.constant(undefined));
+
   const id = fc.oneof(
-    fc.constantFrom('chk', 'req', 'wat', 'acc').map((prefix) => `${prefix}_01m7w2q8z5e0a9v6n3r4t7y1bc`),
+    fc.constantFrom('chk', 'req', 'bat', 'wat', 'acc').map((prefix) => `${prefix}_01m7w2q8z5e0a9v6n3r4t7y1bc`),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
     fc.constantFrom('..', '%2e%2e', '%00', 'chk_', 'null'),
   );
@@ -193,11 +224,7 @@ describe('generated requests', () => {
       .record({
         id,
         query: operation.query ? query : fc.constant({}),
-        body: operation.body ? text : fc.constant(undefined),
-        type: fc.oneof(
-          { weight: 9, arbitrary: fc.constant('application/json') },
-          { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/xml', '') },
-        ),
+        sent: sentTo(operation),
         key: fc.oneof(
           { weight: 12, arbitrary: fc.constant('live') },
           { weight: 2, arbitrary: fc.constant('test') },
@@ -205,7 +232,7 @@ describe('generated requests', () => {
         ),
         idempotency: sometimes(printable),
       })
-      .map(({ id: one, query: asked, body, type, key, idempotency }) => {
+      .map(({ id: one, query: asked, sent, key, idempotency }) => {
         const keys: Record<string, string> = { live: world.account.live_key, test: world.account.test_key };
         const safe = encodeURIComponent(one.toWellFormed()).replace(/^\.+$/, 'dots');
         const search = new URLSearchParams(asked).toString();
@@ -214,10 +241,10 @@ describe('generated requests', () => {
           path: operation.path.replace('{id}', safe) + (search && `?${search}`),
           headers: {
             authorization: `Bearer ${keys[key] ?? key}`,
-            ...(body === undefined ? {} : { 'content-type': type }),
+            ...(sent === undefined ? {} : { 'content-type': sent.type }),
             ...(idempotency === undefined ? {} : { 'idempotency-key': idempotency }),
           },
-          body,
+          body: sent?.body,
         };
       }),
   );

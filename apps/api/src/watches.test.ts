@@ -6,7 +6,7 @@ let world: World;
 beforeAll(async () => {
   // Nobody runs the watches here: this is about what calls are answered.
   world = await startWorld({ workers: 0, apis: 2 });
-});
+}, 60_000);
 afterAll(() => world?.stop());
 
 type Body = Record<string, unknown>;

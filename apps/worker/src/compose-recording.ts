@@ -1,18 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { completeBatches, findRunningWatch, lanesToFeed, settleRequest } from '@vat/db';
+import { completeBatches, feedLines, findRunningWatch, lanesToFeed, settleRequest } from '@vat/db';
 import type { DueDelivery } from '@vat/domain';
 import { hashCheck } from '@vat/evidence';
-import { enqueueDelivery, enqueueFeeds, publishHint, type RequestJob } from '@vat/queues';
+import { enqueueDelivery, enqueueFeeds, enqueueLines, publishHint, type RequestJob } from '@vat/queues';
 import { errorFields, warnSparingly } from '@vat/runtime';
 import { createBatchProgress } from './batch-progress.js';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
+import { feedHere } from './processors/feed-here.js';
 import { observeWatch } from './processors/observe-watch.js';
 import { recordCheck } from './processors/record-check.js';
+import type { WorkerRole } from './settings.js';
 
 /** How checks are recorded, and who is told: shared by the asks and by the lines of batches that need none. */
 export type Recording = ReturnType<typeof composeRecording>;
 
-export const composeRecording = ({ settings, log, now, db, producer, producerRedis }: Foundation) => {
+export const composeRecording = (
+  { settings, log, now, db, producer, producerRedis }: Foundation,
+  roles: readonly WorkerRole[],
+) => {
   const publish = publishHint(producerRedis, settings.REDIS_PREFIX);
   /** Hints are lost without harm: the API polls. */
   const hint = (job: RequestJob) =>
@@ -23,10 +28,17 @@ export const composeRecording = ({ settings, log, now, db, producer, producerRed
       log.warn('A delivery was not enqueued; the sweep will.', { delivery: delivery.id, ...errorFields(error) }),
     );
   const feed = enqueueFeeds(producer);
+  const feedDirectly = feedHere({
+    feedLines: feedLines(db),
+    enqueueLines: enqueueLines(producer),
+    enqueueFeeds: feed,
+    now,
+  });
   const progress = createBatchProgress({
     complete: completeBatches(db),
     lanesToFeed: lanesToFeed(db),
-    feed,
+    // A process that would serve the job itself is spared it.
+    feed: roles.includes('batches') ? feedDirectly : feed,
     enqueueDelivery: tell,
     onError: warnSparingly(
       log,

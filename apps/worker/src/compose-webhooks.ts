@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { claimDelivery, endRemovedDeliveries, recordAttempt, releaseDelivery } from '@vat/db';
 import { KEPT_ANSWER_BYTES } from '@vat/domain';
-import { DELIVERY_QUEUES, type DeliveryLane, enqueueDelivery, shareEndpoints } from '@vat/queues';
+import { DELIVERY_QUEUES, type DeliveryLane, enqueueDelivery, restPlaces, shareEndpoints } from '@vat/queues';
 import type { Stoppable } from '@vat/runtime';
-import { createWebhookSender, openSecret } from '@vat/webhooks';
+import { createSecretOpener, createWebhookSender } from '@vat/webhooks';
 import type { Foundation } from './foundation.js';
 import { deliverWebhook } from './processors/deliver-webhook.js';
 import { allowedNetworksOf } from './settings.js';
@@ -13,6 +13,8 @@ const ENDPOINT_SHARE = 4;
 const SLOW_ENDPOINT_SHARE = 2;
 /** Endpoints that take longer are served among the retries: as first attempts they would hold up quick ones. */
 const SLOW_AFTER_MS = 2_000;
+/** So long an endpoint's place stays with its process when the next attempt does not come at once. */
+const PLACE_RESTS_MS = 100;
 /** A claim outlives the longest attempt by this: reading, signing and recording. */
 const LEASE_MARGIN_MS = 3_000;
 
@@ -28,29 +30,32 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
   // Every attempt in flight listens; that is no leak.
   setMaxListeners(0, cutAttempts);
   const leaseMs = settings.WEBHOOK_TIMEOUT + LEASE_MARGIN_MS;
-  const takePlace = shareEndpoints({
+  const shares = shareEndpoints({
     connection: producerRedis,
     prefix: settings.REDIS_PREFIX,
     share: ENDPOINT_SHARE,
     slowShare: SLOW_ENDPOINT_SHARE,
     slowAfterMs: SLOW_AFTER_MS,
     holdMs: leaseMs,
+    wake: (lane, jobId) => producer.promote(DELIVERY_QUEUES[lane], jobId),
   });
+  const places = restPlaces({ take: shares, restMs: PLACE_RESTS_MS, mostMs: SLOW_AFTER_MS / 2 });
 
   // One of each for both lanes: what comes at the same time shares a statement.
   const claim = claimDelivery(db);
   const record = recordAttempt(db);
+  const openSecret = createSecretOpener(settings.SECRET_KEY);
   for (const lane of Object.keys(DELIVERY_QUEUES) as DeliveryLane[]) {
     serve(
       DELIVERY_QUEUES[lane],
       deliverWebhook({
         lane,
-        takePlace,
+        takePlace: places.take,
         claim,
         release: releaseDelivery(db),
         record,
         endRemoved: endRemovedDeliveries(db),
-        openSecret: (accountId, sealed) => openSecret(settings.SECRET_KEY, accountId, sealed),
+        openSecret,
         send: sender.send,
         enqueue: enqueueDelivery(producer),
         changeLane: (job) => producer.enqueue({ definition: DELIVERY_QUEUES.retry, payload: job }),
@@ -61,7 +66,11 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
         log,
         metrics,
       }),
+      { nameLines: false },
     );
   }
-  return [{ name: 'deliveries', stop: sender.close }];
+  return [
+    { name: 'deliveries', stop: sender.close },
+    { name: 'places', stop: places.close },
+  ];
 };

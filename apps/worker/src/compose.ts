@@ -15,7 +15,7 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   const foundation = createFoundation(settings, log, stopping);
   const { servers, serving, ready, metrics } = foundation;
 
-  const recording = composeRecording(foundation);
+  const recording = composeRecording(foundation, roles);
   const parts: Stoppable[] = [...servers, { name: 'progress of batches', stop: recording.progress.drain }];
   if (roles.includes('checks')) parts.push(...composeChecks(foundation, recording, cutAsks));
   if (roles.includes('batches')) composeBatches(foundation, recording, stopping);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { connectDatabase, type Database, removeWebhook, sendTestEvent } from '@vat/db';
 import { newUuid, publicId, uuidOf, webhookTestBody } from '@vat/domain';
 import { VerificationError, verify } from '@vat/receiver';
@@ -160,6 +161,22 @@ test('a redirect, a time-out and a broken connection are failures like any other
   expect(who.receiver.arrivals).toHaveLength(4);
 }, 30_000);
 
+test('a 2xx ends the delivery from its head on, even if its body stalls past the deadline or breaks off', async () => {
+  for (const [name, spoil] of [
+    ['TIMEOUT', () => undefined],
+    ['CONNECTION_RESET', (response: ServerResponse) => void response.socket?.end()],
+  ] as const) {
+    const who = await told((response) => {
+      response.writeHead(200, { 'content-length': 10 }).write('half');
+      spoil(response);
+    });
+    const log = await ended(who, await sendTest(who));
+    expect(log).toMatchObject({ status: 'successful', attempts: 1, last_attempt: { status_code: 200 } });
+    expect(log.attempts_log).toMatchObject([{ status_code: 200, error: expect.stringMatching(`^${name}: `) }]);
+    expect(who.receiver.arrivals).toHaveLength(1);
+  }
+});
+
 test('an endpoint that may not be called is an attempt whose error names the rule', async () => {
   const who = await told();
   const secret = await configureWebhook(world, who.account, 'https://10.0.0.1/');
@@ -229,6 +246,24 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
   open[0]?.();
   expect(await ended(who, id)).toMatchObject({ status: 'successful', attempts: 1 });
   expect(who.receiver.arrivals).toHaveLength(1);
+}, 30_000);
+
+test('first attempts that wait for a place longer than the sweep is patient are made once, by the job they had', async () => {
+  const who = await told((response) => void setTimeout(() => response.writeHead(204).end(), 300));
+  const ids = await Promise.all(Array.from({ length: 60 }, () => sendTest(who)));
+  await until('the places to be taken', () => who.receiver.mostOpen() === 4);
+  await world.sql(
+    `UPDATE delivery SET next_attempt_at = next_attempt_at - interval '1 minute'
+     WHERE account_id = $1 AND state = 'pending' AND leased_until IS NULL`,
+    [uuidOfAccount(who)],
+  );
+  // Works as the timed sweep does, and reports how many rows it found overdue.
+  expect((await world.admin('reconcile')).deliveries).toBeGreaterThanOrEqual(4);
+  const firsts = new Set(ids.map((id) => `${world.name}:{deliveries-retry}:${uuidOf('delivery', id)}-1`));
+  expect((await redis.keys()).filter((key) => firsts.has(key))).toEqual([]);
+  for (const id of ids) expect(await ended(who, id)).toMatchObject({ status: 'successful', attempts: 1 });
+  const arrived = who.receiver.arrivals.map(({ headers }) => headers['x-service-delivery']);
+  expect(arrived.toSorted()).toEqual(ids.toSorted());
 }, 30_000);
 
 test('a delivery whose worker is killed in the middle of an attempt is made by another', async () => {

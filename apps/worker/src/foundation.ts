@@ -40,11 +40,14 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
   const consumers: Consumer[] = [];
   /** Capped queues by name: with more processes than one, each takes its share of the cap. */
   const capped = new Map<string, { consumer: Consumer; fleetConcurrency: number }>();
-  /** Runs the jobs of a queue in this process; every line they log carries the job's id. */
-  const serve = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>): void => {
+  /**
+   * Runs the jobs of a queue in this process; every line they log carries the job's id, unless `nameLines` is false: the
+   * context is kept along each promise, of which a queue with thousands of jobs a second has too many.
+   */
+  const serve = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>, { nameLines = true } = {}): void => {
     const named: JobHandler<P> = (payload, context) =>
       withLogContext({ job_id: context.jobId, queue: definition.name }, () => handle(payload, context));
-    const consumer = startConsumer(definition, named, {
+    const consumer = startConsumer(definition, nameLines ? named : handle, {
       connection: consumerRedis,
       prefix: settings.REDIS_PREFIX,
       stopping,

@@ -7,7 +7,6 @@ import {
   numberOf,
   openReceivers,
   type Receivers,
-  readLedger,
   startWorld,
   type TestAccount,
   type TestReceiver,
@@ -233,6 +232,16 @@ test('a requester that the upstream refuses ends the run without a change and gi
   expect(told(who)).toEqual([]);
 });
 
+test('a number that the upstream comes to call malformed is no longer valid, and that costs no unit', async () => {
+  const who = await owner();
+  const vatNumber = newNumber();
+  const id = await watched(who, vatNumber);
+  await says(vatNumber, { kind: 'error', code: 'INVALID_INPUT' });
+  expect(await ran(who, id)).toMatchObject({ status: 'completed', check: { valid: false, verdict: 'malformed' } });
+  expect(differences(await changesOf(who, id))).toEqual([['validity', true, false]]);
+  expect(await usage(who)).toMatchObject({ used: 1, reserved: 0 });
+});
+
 test('without a unit the run is put off to the next day, and is made when there is one', async () => {
   const who = await owner();
   await world.sql('UPDATE account SET monthly_quota = 1 WHERE id = $1', [accountId(who)]);
@@ -358,40 +367,3 @@ test('a direct check does not wait for the watches of its member state', async (
   expect((await usage(who)).used).toBeLessThan(40);
   await until('every run to end', async () => (await usage(who)).used === 61, 20_000);
 }, 60_000);
-
-test('kill -9 of workers in the middle loses no change and tells none twice', async () => {
-  const who = await owner();
-  const COUNT = 40;
-  const states = ['IT', 'PT', 'SK', 'SI'] as const;
-  const mine = Array.from({ length: COUNT }, (_, n) => newNumber(states[n % states.length]));
-  await insertDue(who, mine);
-  await until('every baseline', async () => (await usage(who)).used === COUNT, 20_000);
-  await world.vies.defaults({ latency_ms: 60, jitter_ms: 120 });
-  await Promise.all(mine.map((vatNumber) => says(vatNumber, valid('ANOTHER', '2 RUE B'))));
-  await world.sql('UPDATE watch SET next_check_at = now() WHERE account_id = $1', [accountId(who)]);
-  for (let kills = 1; kills <= 3; kills += 1) {
-    await until('some runs to have ended', async () => (await usage(who)).used >= COUNT + kills * 8, 30_000);
-    const next = await world.startWorker();
-    const victim = world.workers.at(-2);
-    victim?.signal('SIGKILL');
-    await victim?.exited;
-    expect(next.pid).not.toBe(victim?.pid);
-  }
-  await until('every run to end', async () => (await usage(who)).used === 2 * COUNT, 40_000);
-  expect(await usage(who)).toMatchObject({ used: 2 * COUNT, reserved: 0 });
-  const [counts] = await world.sql<Record<string, number>>(
-    `SELECT count(*)::int AS watches, count(*) FILTER (WHERE n = 2)::int AS two_changes,
-       count(*) FILTER (WHERE request_id IS NOT NULL)::int AS running
-     FROM (SELECT w.request_id, (SELECT count(*) FROM watch_change c WHERE c.watch_id = w.id) AS n
-       FROM watch w WHERE account_id = $1) AS w`,
-    [accountId(who)],
-  );
-  expect(counts).toEqual({ watches: COUNT, two_changes: COUNT, running: 0 });
-  const [sent] = await world.sql(
-    `SELECT count(DISTINCT e.id)::int AS events, count(d.id)::int AS deliveries
-     FROM event e LEFT JOIN delivery d ON d.event_id = e.id WHERE e.account_id = $1`,
-    [accountId(who)],
-  );
-  expect(sent).toEqual({ events: 2 * COUNT, deliveries: 2 * COUNT });
-  expect((await readLedger(world)).unchargedChecks).toBe(0);
-}, 150_000);

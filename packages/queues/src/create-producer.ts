@@ -1,4 +1,4 @@
-import { Queue } from 'bullmq';
+import { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
@@ -20,6 +20,10 @@ export type Producer = {
   enqueueAll: <P>(definition: QueueDefinition<P>, jobs: Omit<Enqueue<P>, 'definition'>[]) => Promise<void>;
   /** Moves a job that still waits to another class; does nothing when it is gone. */
   reclassify: <P>(definition: QueueDefinition<P>, payload: P, priority: PriorityClass) => Promise<void>;
+  /** Lets a job that waits for its time run now. Fails when it does not wait (any more), and while Redis is away. */
+  promote: (definition: Pick<QueueDefinition, 'name'>, jobId: string) => Promise<void>;
+  /** Of these ids, those that have a job in the queue, in whatever state. */
+  present: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<Set<string>>;
   /** Jobs of a queue that wait (delayed ones too) or run. */
   depth: (definition: Pick<QueueDefinition, 'name'>) => Promise<{ waiting: number; delayed: number; active: number }>;
   /** Writes the queue's cap over the fleet to Redis, where it is lost with a flush. */
@@ -81,6 +85,12 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
     reclassify: async (definition, payload, priority) => {
       const job = await within(queueOf(definition).getJob(definition.jobId(payload)));
       await job?.changePriority({ priority: PRIORITIES[priority] });
+    },
+    promote: (definition, jobId) => within(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
+    present: async (definition, jobIds) => {
+      const queue = queueOf(definition);
+      const found = await within(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
+      return new Set(jobIds.filter((_jobId, n) => found[n] === 1));
     },
     depth: async (definition) => {
       const counts = await within(queueOf(definition).getJobCounts('wait', 'prioritized', 'delayed', 'active'));

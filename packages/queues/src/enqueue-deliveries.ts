@@ -15,9 +15,21 @@ export const enqueueDelivery =
 
 /**
  * Gives many the jobs that they had lost. They are late already, so they go among the retries, where they hold up nobody
- * who is on time; first attempts to a slow endpoint, which wait there, are left alone.
+ * who is on time. First attempts that still wait in their own lane are left alone: late is not lost.
  */
 export const enqueueDeliveries =
-  (producer: Pick<Producer, 'enqueueAll'>) =>
-  (deliveries: DueDelivery[]): Promise<void> =>
-    producer.enqueueAll(DELIVERY_QUEUES.retry, deliveries.map(jobOf));
+  (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
+  async (deliveries: DueDelivery[]): Promise<void> => {
+    const jobs = deliveries.map((delivery) => {
+      const job = jobOf(delivery);
+      return { ...job, first: delivery.attempt === 1, jobId: DELIVERY_QUEUES.first.jobId(job.payload) };
+    });
+    const firsts = jobs.filter(({ first }) => first).map(({ jobId }) => jobId);
+    // In this order: a first attempt changes lanes by being added to the retries before it leaves its own lane.
+    const waiting = await producer.present(DELIVERY_QUEUES.first, firsts);
+    const lost = jobs.filter(({ jobId }) => !waiting.has(jobId));
+    await producer.enqueueAll(
+      DELIVERY_QUEUES.retry,
+      lost.map(({ payload, dueAt }) => ({ payload, dueAt })),
+    );
+  };

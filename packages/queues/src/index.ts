@@ -10,6 +10,7 @@ export * from './job-catalogue.js';
 export * from './keep-redis-primed.js';
 export * from './priority-class-of.js';
 export * from './rate-limit.js';
+export * from './rest-places.js';
 export * from './share-endpoints.js';
 export * from './share-fleet.js';
 export * from './start-consumer.js';

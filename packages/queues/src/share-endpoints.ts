@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
+import { PARK_SCRIPT, RELEASE_SCRIPT, TAKE_SCRIPT } from './endpoint-scripts.js';
 import type { DeliveryLane } from './job-catalogue.js';
+import { prepareScript, type RunScript } from './prepare-script.js';
 
 export type EndpointSharesOptions = {
   connection: Redis;
@@ -12,80 +14,78 @@ export type EndpointSharesOptions = {
   slowAfterMs: number;
   /** A place that is not given back (its worker died) is free again after this; longer than any attempt. */
   holdMs: number;
+  /** Lets a parked job run now. Where it fails the job comes by itself, later. */
+  wake: (lane: DeliveryLane, jobId: string) => Promise<void>;
 };
 
+/** How a place was used: how long the receiver took, null when it was not asked; whether the same job comes back at once. */
+export type PlaceUse = { durationMs: number | null; comesBack: boolean };
+
 /**
- * `full`: ask again after `waitMs`, when the turn of this one has probably come. `slow`: not in this lane: the endpoint
- * belongs to the retries until it answers quickly again.
+ * `taken`: give it back, and wait for that, so that whoever is next is called before this process may end; never rejects.
+ * `contended`: others wait for the endpoint.
+ * `full`: put the job off by `waitMs`, then park it: it is woken when its turn comes. `slow`: not in this lane: the
+ * endpoint belongs to the retries until it answers quickly again.
  */
 export type EndpointPlace =
-  | { kind: 'taken'; release: (durationMs: number | null) => void }
-  | { kind: 'full'; waitMs: number }
+  | { kind: 'taken'; contended: boolean; release: (use: PlaceUse) => Promise<void> }
+  | { kind: 'full'; waitMs: number; park: () => Promise<void> }
   | { kind: 'slow' };
 
-/** Takes a place among the attempts in flight of an endpoint. `token` names the attempt. Throws while Redis is away. */
-export type TakePlace = (endpoint: string, token: string, lane: DeliveryLane) => Promise<EndpointPlace>;
+/** Takes a place among the attempts in flight of an endpoint, for a job of a lane. Throws while Redis is away. */
+export type TakePlace = (endpoint: string, jobId: string, lane: DeliveryLane) => Promise<EndpointPlace>;
 
-/**
- * In flight: token → when its place runs out. Pace: the average duration (or the age of the oldest in flight), and when the
- * next one that finds no room is to come back: one after the other, as far apart as places come free, so that a thousand that wait for a receiver that hangs
- * do not all ask many times a second.
- */
-const TAKE = `
-local share, slowShare, slowAfter, hold = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-local average = tonumber(redis.call('HGET', KEYS[2], 'average') or '-1')
-local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
-local pace = average
-if oldest then pace = math.max(pace, now - (tonumber(oldest) - hold)) end
-local slow = pace > slowAfter
-if slow and ARGV[6] == 'first' then return {2, 0} end
-if slow then share = slowShare end
-if redis.call('ZCARD', KEYS[1]) < share then
-  redis.call('ZADD', KEYS[1], string.format('%.0f', now + hold), ARGV[1])
-  redis.call('PEXPIRE', KEYS[1], hold)
-  return {1, 0}
-end
-local apart = math.min(1000, math.max(average < 0 and 10 or 2, pace / share))
-local turn = math.max(now, tonumber(redis.call('HGET', KEYS[2], 'turn') or '0')) + apart
-turn = math.ceil(math.min(turn, now + 30000))
-redis.call('HSET', KEYS[2], 'turn', string.format('%.0f', turn))
-redis.call('PEXPIRE', KEYS[2], 60000)
-return {0, turn - now}`;
+/** What became of it, how long to wait or how many do, and jobs to wake. */
+type TakeReply = [kind: number, figure: number, called: string[]];
 
-/** A newcomer's average is its first duration; then the last ten or so count. */
-const RELEASE = `
-redis.call('ZREM', KEYS[1], ARGV[1])
-if ARGV[2] == '' then return 0 end
-local known = redis.call('HGET', KEYS[2], 'average')
-local average = tonumber(ARGV[2])
-if known then average = tonumber(known) * 0.7 + average * 0.3 end
-redis.call('HSET', KEYS[2], 'average', string.format('%.3f', average))
-redis.call('PEXPIRE', KEYS[2], 60000)
-return 1`;
+const LANES: readonly DeliveryLane[] = ['first', 'retry'];
 
 /**
  * Shares the workers among endpoints: one that hangs holds its few places and nothing else, over the whole fleet. Unlike
  * the slots of member states this is fairness, no promise to anybody, so it may live in Redis and be lost with it.
+ *
+ * A job without a place sleeps, and costs nothing until a place comes free and it is called: the oldest first. Jobs come
+ * by themselves as well, late: calls can be lost, and the first that comes calls the others again.
  */
 export const shareEndpoints = (options: EndpointSharesOptions): TakePlace => {
-  const { connection, prefix, share, slowShare, slowAfterMs, holdMs } = options;
+  const { connection, prefix, share, slowShare, slowAfterMs, holdMs, wake } = options;
+  const limits = [share, slowShare, slowAfterMs, holdMs].map(String);
+  const run = {
+    take: prepareScript(connection, TAKE_SCRIPT),
+    park: prepareScript(connection, PARK_SCRIPT),
+    release: prepareScript(connection, RELEASE_SCRIPT),
+  } satisfies Record<string, RunScript>;
 
-  return async (endpoint, token, lane) => {
-    const keys = [`${prefix}:{endpoint-${endpoint}}:flights`, `${prefix}:{endpoint-${endpoint}}:pace`] as const;
-    const limits = [share, slowShare, slowAfterMs, holdMs].map(String);
-    const [kind, waitMs] = (await connection.eval(TAKE, 2, ...keys, token, ...limits, lane)) as [number, number];
-    if (kind === 0) return { kind: 'full', waitMs };
+  const call = async (members: readonly string[]): Promise<void> => {
+    await Promise.all(
+      members.map(async (member) => {
+        const [jobId = '', lane] = member.split('|');
+        const known = LANES.find((name) => name === lane);
+        // Not asleep any more, or Redis went away: then it comes by itself.
+        if (known) await wake(known, jobId).catch(() => undefined);
+      }),
+    );
+  };
+
+  return async (endpoint, jobId, lane) => {
+    const tag = `${prefix}:{endpoint-${endpoint}}`;
+    const keys = [`${tag}:flights`, `${tag}:pace`, `${tag}:parked`, `${tag}:called`];
+    const member = `${jobId}|${lane}`;
+    const [kind, figure, called] = (await run.take(keys, [...limits, jobId, member, lane])) as TakeReply;
+    if (called.length > 0) await call(called);
     if (kind === 2) return { kind: 'slow' };
-    return {
-      kind: 'taken',
+    if (kind === 0) {
+      const park = async () => call((await run.park(keys, [...limits, jobId, member])) as string[]);
+      return { kind: 'full', waitMs: figure, park };
+    }
+    const release = async ({ durationMs, comesBack }: PlaceUse): Promise<void> => {
+      const use = [durationMs === null ? '' : String(durationMs), comesBack ? 'yes' : 'no'];
       // What is not given back runs out by itself.
-      release: (durationMs) =>
-        void connection
-          .eval(RELEASE, 2, ...keys, token, durationMs === null ? '' : String(durationMs))
-          .catch(() => undefined),
+      await run.release(keys, [...limits, jobId, member, ...use]).then(
+        (next) => call(next as string[]),
+        () => undefined,
+      );
     };
+    return { kind: 'taken', contended: figure > 0, release };
   };
 };

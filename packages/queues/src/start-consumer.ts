@@ -2,8 +2,11 @@ import { DelayedError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
 
-/** What a handler says at its end: nothing when the job is done, or when to run it again and in which class. */
-export type JobResult = { again: Date; priority?: PriorityClass } | undefined;
+/**
+ * What a handler says at its end: nothing when the job is done, or when to run it again and in which class. `onPutOff` is
+ * called once the job waits for that time; when it fails the job waits all the same.
+ */
+export type JobResult = { again: Date; priority?: PriorityClass; onPutOff?: () => Promise<void> } | undefined;
 export type JobHandler<P> = (payload: P, context: { jobId: string; stopping: AbortSignal }) => Promise<JobResult>;
 
 export type Consumer = {
@@ -62,6 +65,7 @@ export const startConsumer = <P>(
       if (result === undefined) return;
       if (result.priority !== undefined) await job.changePriority({ priority: PRIORITIES[result.priority] });
       await job.moveToDelayed(result.again.getTime(), token);
+      await result.onPutOff?.().catch((error: unknown) => options.onJobError(error, { queue: definition.name, jobId }));
       throw new DelayedError();
     },
     {

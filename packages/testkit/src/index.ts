@@ -8,6 +8,7 @@ export * from './insert-account.js';
 export * from './issue-keys.js';
 export * from './number-of.js';
 export * from './open-receivers.js';
+export * from './open-redis-corner.js';
 export * from './open-world-redis.js';
 export * from './provide-browser.js';
 export * from './provide-tool.js';

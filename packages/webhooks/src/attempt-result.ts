@@ -26,7 +26,10 @@ export type AttemptResult = {
   /** The answer's status; null when no head arrived. */
   statusCode: number | null;
   durationMs: number;
-  /** `CLASS: sentence`; null when an answer arrived whole (or as far as it is read), whatever its status. */
+  /**
+   * `CLASS: sentence`; null when an answer arrived whole (or as far as it is read), whatever its status. Beside a status:
+   * what happened to the body.
+   */
   error: string | null;
   /** The address connected to, or tried first; null when none was. */
   address: string | null;

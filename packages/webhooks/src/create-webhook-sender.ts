@@ -1,7 +1,7 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
-import got from 'got';
 import type { AttemptResult } from './attempt-result.js';
 import { checkedLookup } from './checked-lookup.js';
+import { type AttemptStop, createAttemptStop } from './create-attempt-stop.js';
 import { createNameResolver } from './create-name-resolver.js';
 import { GuardedAgent } from './guarded-agent.js';
 import { judgeHost } from './judge-host.js';
@@ -34,7 +34,6 @@ export type WebhookSender = {
   close: () => Promise<void>;
 };
 
-const MAX_HEADER_BYTES = 16 * 1024;
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
 const unsent = (error: string): Posted => ({
@@ -80,33 +79,21 @@ export const createWebhookSender = ({
     // Made once: reading some 140 roots again for each connection costs more than the handshake.
     secureContext: createSecureContext(ca ? { ca: [...rootCertificates, ...ca] } : {}),
   });
-  // Extended once: got checks its options at every merge, and per attempt only what differs is left to merge.
-  const client = got.extend({
-    method: 'POST',
-    agent: { https: agent },
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-    decompress: false,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headers: { accept: '*/*' },
-  });
-  const post = postAttempt({ client, maxAnswerBytes });
-  const endings = new Set<(reason: string) => void>();
-  const inFlight = new Set<Promise<unknown>>();
+  const post = postAttempt({ agent, maxAnswerBytes });
+  const inFlight = new Map<AttemptStop, Promise<unknown>>();
   let closed = false;
 
   const judgeAndPost = async (
     attempt: WebhookAttempt,
-    stop: AbortSignal,
+    stop: AttemptStop,
   ): Promise<Posted & { dnsMs: number | null }> => {
     const read = readEndpoint(attempt.url);
     if (!read.ok) return { ...refused(read), dnsMs: null };
 
     const start = performance.now();
-    const stopped = new Promise<null>((resolve) => stop.addEventListener('abort', () => resolve(null)));
+    const stopped = new Promise<string>((resolve) => stop.onStop(resolve));
     const host = await Promise.race([judge(read.url.hostname), stopped]);
-    if (host === null) return { ...unsent(`${stop.reason} (while resolving the name)`), dnsMs: null };
+    if (typeof host === 'string') return { ...unsent(`${host} (while resolving the name)`), dnsMs: null };
     if (!host.ok) return { ...refused(host), dnsMs: host.rule === 'resolution' ? elapsed(start) : null };
 
     const { url } = read;
@@ -119,21 +106,18 @@ export const createWebhookSender = ({
   const send = async (attempt: WebhookAttempt): Promise<AttemptResult> => {
     const at = now();
     const start = performance.now();
-    const stop = new AbortController();
-    const end = (reason: string) => stop.abort(reason);
-    const onSignal = () => end('ABORTED: the attempt was called off');
-    const timer = setTimeout(() => end(`TIMEOUT: no complete answer within ${timeoutMs} ms`), timeoutMs);
-    endings.add(end);
+    const stop = createAttemptStop();
+    const onSignal = () => stop.stop('ABORTED: the attempt was called off');
+    const timer = setTimeout(() => stop.stop(`TIMEOUT: no complete answer within ${timeoutMs} ms`), timeoutMs);
     attempt.signal?.addEventListener('abort', onSignal);
 
     const called = closed || attempt.signal?.aborted;
     const working = called
       ? Promise.resolve({ ...unsent('ABORTED: the attempt was called off'), dnsMs: null })
-      : judgeAndPost(attempt, stop.signal);
-    inFlight.add(working);
+      : judgeAndPost(attempt, stop);
+    inFlight.set(stop, working);
     const { dnsMs, tcpMs, tlsMs, firstByteMs, ...posted } = await working;
-    inFlight.delete(working);
-    endings.delete(end);
+    inFlight.delete(stop);
     clearTimeout(timer);
     attempt.signal?.removeEventListener('abort', onSignal);
     const totalMs = elapsed(start);
@@ -142,8 +126,8 @@ export const createWebhookSender = ({
 
   const close = async () => {
     closed = true;
-    for (const end of endings) end('ABORTED: the sender is closing');
-    await Promise.all(inFlight);
+    for (const { stop } of inFlight.keys()) stop('ABORTED: the sender is closing');
+    await Promise.all(inFlight.values());
     agent.destroy();
     resolver.close();
   };

@@ -1,6 +1,7 @@
 export * from './attempt-result.js';
 export * from './attempt-succeeded.js';
 export * from './create-name-resolver.js';
+export * from './create-secret-opener.js';
 export * from './create-webhook-sender.js';
 export * from './judge-address.js';
 export * from './judge-url.js';

@@ -115,6 +115,9 @@ ALTER TABLE "watch_change" ADD CONSTRAINT "watch_change_kind" CHECK ("kind" IN (
 
 -- TOO_MANY_PENDING counts these: 200 an account at most, however large its batches are.
 CREATE INDEX "request_pending_direct" ON "request" ("account_id") WHERE "state" = 'pending' AND "origin" = 'direct';
+-- Of an account that is disabled. Without the lines that wait outside Redis: Postgres would take it for feeding them, too.
+DROP INDEX "request_pending_of_account";
+CREATE INDEX "request_pending_of_account" ON "request" ("account_id") WHERE "state" = 'pending' AND "fed";
 -- The sweep looks for requests without a job; those kept out of Redis have none on purpose.
 DROP INDEX "request_live_by_due";
 CREATE INDEX "request_live_by_due" ON "request" ("due_at", "id") WHERE "state" IN ('waiting', 'pending') AND "fed";

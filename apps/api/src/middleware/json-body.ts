@@ -14,6 +14,8 @@ const refuse = (message: string): never => {
 /** Reads a JSON object, or throws BAD_REQUEST and says what was wrong with it. */
 export const jsonBody: RequestHandler = (req, res, next) => {
   if (!req.is('application/json')) refuse('Send the body as JSON with Content-Type: application/json.');
+  // Told by its length alone; the reader would take it in to its end before it says so.
+  if (Number(req.headers['content-length']) > MAX_BODY_BYTES) refuse('The body is over 64 KiB.');
   continueIfAsked(req, res);
   read(req, res, (error?: unknown) => {
     if (error === undefined) return next();

@@ -3,6 +3,7 @@ import type { IRouter, RequestHandler } from 'express';
 import { resource } from '../http/resource.js';
 import { jsonBody } from '../middleware/json-body.js';
 import { refuseTestKey } from '../middleware/refuse-test-key.js';
+import { type BatchRoutesDeps, batchRoutes } from './batches.js';
 import { type CheckRoutesDeps, checkRoutes } from './checks.js';
 import { type DeliveryRoutesDeps, deliveryRoutes } from './deliveries.js';
 import { showRequest } from './requests.js';
@@ -11,7 +12,8 @@ import { showUsage, type UsageDeps } from './usage.js';
 import { type WatchRoutesDeps, watchRoutes } from './watches.js';
 import { type WebhookRoutesDeps, webhookRoutes } from './webhook.js';
 
-export type CustomerRoutesDeps = CheckRoutesDeps &
+export type CustomerRoutesDeps = BatchRoutesDeps &
+  CheckRoutesDeps &
   DeliveryRoutesDeps &
   StatusDeps &
   UsageDeps &
@@ -40,6 +42,11 @@ export const mountCustomerRoutes = (
   at(app, '/requests/:id', { get: [...reading, showRequest(deps.findRequest)] });
   const readingLive = [...reading, refuseTestKey];
   const changingLive = [...changing, refuseTestKey];
+  const batches = batchRoutes(deps);
+  at(app, '/batches', { get: [...readingLive, batches.list], post: [...changingLive, batches.create] });
+  at(app, '/batches/:id', { get: [...readingLive, batches.show], delete: [...changingLive, batches.remove] });
+  at(app, '/batches/:id/lines', { get: [...readingLive, batches.listLines] });
+  at(app, '/batches/:id/results.csv', { get: [...readingLive, batches.results] });
   const watches = watchRoutes(deps);
   at(app, '/watches', { get: [...readingLive, watches.list], post: [...changingLive, jsonBody, watches.create] });
   at(app, '/watches/:id', {

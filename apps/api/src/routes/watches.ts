@@ -30,7 +30,7 @@ export type WatchRoutesDeps = {
   changeWatch: (
     id: string,
     accountId: string,
-    amend: (watch: Watch, otherActive: number) => Watch,
+    amend: (watch: Watch, active: number | null) => Watch,
   ) => Promise<Watch | null>;
   deleteWatch: (id: string, accountId: string) => Promise<boolean>;
   now: () => Date;
@@ -72,8 +72,8 @@ export const watchRoutes = (deps: WatchRoutesDeps) => {
   const change: RequestHandler = async (req, res) => {
     const { accountId, plan } = callerOf(res);
     const amendment = parse(watchAmendmentBody, req.body);
-    const changed = await deps.changeWatch(ownedId('watch', req.params.id), accountId, (watch, otherActive) =>
-      amendWatch(watch, amendment, { plan, otherActive }, deps.now()),
+    const changed = await deps.changeWatch(ownedId('watch', req.params.id), accountId, (watch, active) =>
+      amendWatch(watch, amendment, { plan, active }, deps.now()),
     );
     if (!changed) throw new AppError('NOT_FOUND');
     res.json(presentWatch(changed));

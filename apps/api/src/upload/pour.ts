@@ -19,8 +19,9 @@ export const pour = (req: IncomingMessage, sink: Writable, mostBytes: number): P
       total += chunk.length;
       if (total > mostBytes) fail(new AppError('FILE_TOO_LARGE'));
     };
+    const gone = (cause?: unknown): void => fail(refuseUpload('', 'The body ended early', cause));
     const onClose = (): void => {
-      if (!req.readableEnded) fail(refuseUpload('', 'The body ended early'));
+      if (!req.readableEnded) gone();
     };
     const settle = (end: () => void): void => {
       req.unpipe(sink);
@@ -31,10 +32,10 @@ export const pour = (req: IncomingMessage, sink: Writable, mostBytes: number): P
     fail = (error) => settle(() => reject(error));
     // These two stay: a sink or request that was given up may still complain, and nobody listens any more.
     sink.on('error', fail);
-    req.on('error', fail);
+    req.on('error', gone);
     sink.once('finish', () => settle(resolve));
     req.on('close', onClose);
-    if (req.destroyed) return onClose();
+    if (req.destroyed) return gone();
     // Before the pipe, so that the sink never sees a byte too many.
     req.on('data', count);
     req.pipe(sink);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { AppError } from '@vat/domain';
+import { collectBytes } from './collect-bytes.js';
 import { type Pouring, pour } from './pour.js';
 import { refuseUpload } from './refuse-upload.js';
 import { tidyFileName } from './tidy-file-name.js';
@@ -39,8 +40,7 @@ export const readMultipart = (
 ): { upload: Promise<Upload>; fail: Pouring['fail'] } => {
   const parser = parserOf(req);
   const { done, fail } = pour(req, parser, MAX_FILE_BYTES + ENVELOPE_BYTES);
-  const chunks: Buffer[] = [];
-  let fileBytes = 0;
+  const file = collectBytes(MAX_FILE_BYTES);
   const fields: Record<string, string> = {};
   let fileName: string | null | undefined;
 
@@ -53,9 +53,7 @@ export const readMultipart = (
     }
     fileName = tidyFileName(given);
     part.on('data', (chunk: Buffer) => {
-      fileBytes += chunk.length;
-      if (fileBytes <= MAX_FILE_BYTES) chunks.push(chunk);
-      else fail(new AppError('FILE_TOO_LARGE'));
+      if (!file.add(chunk)) fail(new AppError('FILE_TOO_LARGE'));
     });
   });
   parser.on('field', (name: string | undefined, value: string) => {
@@ -70,7 +68,7 @@ export const readMultipart = (
   const upload = done.then(
     () => {
       if (fileName === undefined) throw refuseUpload(FILE, 'file is required: a part called file with the CSV file');
-      return { bytes: Buffer.concat(chunks), charset: null, fileName, fields };
+      return { bytes: file.bytes(), charset: null, fileName, fields };
     },
     (error: unknown) => {
       throw error instanceof AppError ? error : refuseUpload('', 'The body is not well-formed multipart', error);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { parse as parseDisposition } from 'content-disposition';
+import { collectBytes } from './collect-bytes.js';
 import { type Pouring, pour } from './pour.js';
 import { tidyFileName } from './tidy-file-name.js';
 import { MAX_FILE_BYTES, type Upload } from './upload.js';
@@ -20,15 +21,15 @@ export const readRawFile = (
   req: IncomingMessage,
   charset: string | null,
 ): { upload: Promise<Upload>; fail: Pouring['fail'] } => {
-  const chunks: Buffer[] = [];
+  const file = collectBytes(MAX_FILE_BYTES);
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      chunks.push(chunk);
+      file.add(chunk);
       done();
     },
   });
   const { done, fail } = pour(req, sink, MAX_FILE_BYTES);
   const disposition = req.headers['content-disposition'];
   const fileName = tidyFileName(disposition && parseDisposition(asWritten(disposition)).parameters.filename);
-  return { upload: done.then(() => ({ bytes: Buffer.concat(chunks), charset, fileName, fields: {} })), fail };
+  return { upload: done.then(() => ({ bytes: file.bytes(), charset, fileName, fields: {} })), fail };
 };

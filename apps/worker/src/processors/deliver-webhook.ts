@@ -1,6 +1,6 @@
 import type { AttemptToClaim, AttemptToRecord, Claim, ClaimedAttempt } from '@vat/db';
 import { type DueDelivery, planDelivery, publicId } from '@vat/domain';
-import type { DeliveryJob, DeliveryLane, JobHandler, JobResult, TakePlace } from '@vat/queues';
+import type { DeliveryJob, DeliveryLane, JobHandler, JobResult, PlaceUse, TakePlace } from '@vat/queues';
 import { errorFields, type Logger, type Metrics } from '@vat/runtime';
 import { type AttemptResult, attemptSucceeded, signDelivery, type WebhookSender } from '@vat/webhooks';
 import { loggedAttempt } from './logged-attempt.js';
@@ -84,7 +84,8 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       .catch((error: unknown) => log.warn('A retry was not enqueued; the sweep will.', errorFields(error)));
   };
 
-  const deliver = async (job: DeliveryJob): Promise<{ result: JobResult; durationMs: number | null }> => {
+  const deliver = async (job: DeliveryJob): Promise<{ result: JobResult } & PlaceUse> => {
+    const unused = { durationMs: null, comesBack: false };
     const at = now();
     const claim = await deps.claim({
       deliveryId: job.delivery_id,
@@ -92,37 +93,40 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       now: at,
       leasedUntil: new Date(at.getTime() + deps.leaseMs),
     });
-    if (claim.kind === 'not_yet') return { result: { again: claim.at }, durationMs: null };
-    if (claim.kind === 'settled') return { result: undefined, durationMs: null };
+    if (claim.kind === 'not_yet') return { result: { again: claim.at }, ...unused };
+    if (claim.kind === 'settled') return { result: undefined, ...unused };
     const { endpoint, dueAt } = claim.attempt;
     if (endpoint === null) {
       await deps.endRemoved(at, job.delivery_id);
-      return { result: undefined, durationMs: null };
+      return { result: undefined, ...unused };
     }
     metrics.deliveryWaits.observe({ lane }, Math.max(0, (at.getTime() - dueAt.getTime()) / 1_000));
     const attempted = await attemptOnce(job, claim.attempt, endpoint);
-    if (deps.cutAttempts.aborted && attempted.error?.startsWith('ABORTED')) {
-      // Called off by ourselves, which is no attempt.
+    const calledOff = deps.cutAttempts.aborted && attempted.error?.startsWith('ABORTED');
+    if (calledOff && !attemptSucceeded(attempted)) {
+      // By ourselves, which is no attempt.
       await deps.release(job.delivery_id, job.attempt);
-      return { result: { again: now() }, durationMs: null };
+      return { result: { again: now() }, durationMs: null, comesBack: true };
     }
-    return { result: await settle(job, endpoint.url, attempted), durationMs: attempted.durationMs };
+    const { durationMs } = attempted;
+    return { result: await settle(job, endpoint.url, attempted), durationMs, comesBack: false };
   };
 
   return async (job, { jobId }) => {
     const place = await deps.takePlace(job.account_id, jobId, lane);
-    if (place.kind === 'full') return { again: new Date(now().getTime() + place.waitMs) };
+    if (place.kind === 'full') return { again: new Date(now().getTime() + place.waitMs), onPutOff: place.park };
     if (place.kind === 'slow') {
       await deps.changeLane(job);
       return undefined;
     }
-    let durationMs: number | null = null;
+    // What fails is put back by the consumer, a second later: its place is another's until then.
+    let use: PlaceUse = { durationMs: null, comesBack: false };
     try {
-      const delivered = await deliver(job);
-      ({ durationMs } = delivered);
-      return delivered.result;
+      const { result, ...used } = await deliver(job);
+      use = used;
+      return result;
     } finally {
-      place.release(durationMs);
+      await place.release(use);
     }
   };
 };

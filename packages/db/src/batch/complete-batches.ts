@@ -21,13 +21,17 @@ export const completeBatches =
   async (ids: readonly string[] | null, now: Date): Promise<CompletedNow[]> => {
     const among = ids === null ? Prisma.empty : Prisma.sql`AND b.id = ANY(${[...ids]}::uuid[])`;
     const ended = await db.$queryRaw<Counted[]>`
-      SELECT b.id, b.account_id, b.total, c.done, c.failed, c.valid FROM batch b CROSS JOIN LATERAL (
+      WITH ended AS MATERIALIZED (
+        SELECT b.id, b.account_id, b.total FROM batch b
+        WHERE b.state <> 'completed' ${among} AND (
+          SELECT true FROM batch_line l WHERE l.batch_id = b.id AND l.status = 'queued' LIMIT 1
+        ) IS NULL
+      )
+      SELECT ended.id, ended.account_id, ended.total, c.done, c.failed, c.valid FROM ended CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE status = 'done')::int AS done, count(*) FILTER (WHERE status = 'failed')::int AS failed,
           count(*) FILTER (WHERE valid)::int AS valid
-        FROM batch_line WHERE batch_id = b.id
-      ) c
-      WHERE b.state <> 'completed' ${among}
-        AND NOT EXISTS (SELECT 1 FROM batch_line l WHERE l.batch_id = b.id AND l.status = 'queued')`;
+        FROM batch_line WHERE batch_id = ended.id
+      ) c`;
     const completed: CompletedNow[] = [];
     for (const { account_id: accountId, ...counts } of ended) {
       const event = { id: newUuid(), type: 'batch.completed' as const, body: batchCompletedBody(counts) };

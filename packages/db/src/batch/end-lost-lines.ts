@@ -11,21 +11,27 @@ export const endLostLines =
   async (now: Date, limit: number): Promise<number> => {
     const messages = JSON.stringify(Object.values(LINE_ENDINGS));
     const [row] = await db.$queryRaw<{ n: number }[]>`
-      WITH lost AS (
-        (SELECT id, 'UPSTREAM_NO_ANSWER' AS reason FROM request
-          WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
-          LIMIT ${limit}::int)
-        UNION ALL
-        (SELECT r.id, 'ACCOUNT_DISABLED' FROM account a JOIN request r ON r.account_id = a.id
-          WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.origin = 'batch' AND r.answer IS NULL
-          LIMIT ${limit}::int)
-      ), ending AS (
-        SELECT r.id FROM request r WHERE r.id IN (SELECT id FROM lost) AND r.state = 'pending' AND r.answer IS NULL
-        FOR UPDATE SKIP LOCKED
+      WITH late AS (
+        SELECT id FROM request
+        WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
+        LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+      ), disabled AS (
+        -- By the live batches of disabled accounts: they are few, whatever else waits.
+        SELECT r.id FROM (
+          SELECT l.request_id AS id FROM account a
+          JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
+          JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
+          WHERE a.disabled_at IS NOT NULL LIMIT ${limit}::int
+        ) AS line JOIN request r ON r.id = line.id
+        WHERE r.ended_at IS NULL AND r.answer IS NULL
+        FOR UPDATE OF r SKIP LOCKED
       ), gone AS (
-        UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL,
-          reason = (SELECT min(lost.reason) FROM lost WHERE lost.id = r.id)
-        FROM ending WHERE r.id = ending.id
+        UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL, reason = lost.reason
+        FROM (
+          SELECT id, 'ACCOUNT_DISABLED' AS reason FROM disabled
+          UNION SELECT id, 'UPSTREAM_NO_ANSWER' FROM late WHERE id NOT IN (SELECT id FROM disabled)
+        ) AS lost
+        WHERE r.id = lost.id
         RETURNING r.id, r.account_id, r.quota_period, r.reason
       ), released AS (
         UPDATE usage u SET reserved = u.reserved - units.n FROM (

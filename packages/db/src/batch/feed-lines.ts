@@ -47,7 +47,7 @@ export const feedLines =
         ORDER BY rank, line.due_at, line.id LIMIT (SELECT n FROM room)
       ), fed AS (
         UPDATE request q SET fed = true, due_at = ${now}::timestamptz
-        FROM picked WHERE q.id = picked.id AND ${waits} RETURNING q.id, picked.rank
+        FROM picked WHERE q.id = picked.id AND NOT q.fed RETURNING q.id, picked.rank
       ), started AS (
         -- Skipping locked rows: another member state's feed is doing the same to them.
         UPDATE batch SET state = 'running' WHERE id IN (

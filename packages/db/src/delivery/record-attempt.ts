@@ -5,7 +5,7 @@ import { gather } from '../gather.js';
 export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan };
 
 /** Statements of this kind that may be under way at once; calls gather for the next one. */
-const LANES = 4;
+const LANES = 1;
 
 /**
  * Logs an attempt and settles what follows from it, in one statement, once however often it is run: false when another

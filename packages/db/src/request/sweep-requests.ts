@@ -43,7 +43,7 @@ export const requestsToAbandon =
         LIMIT ${limit}::int)
       UNION ALL
       (SELECT r.id, r.account_id, r.test, true, r.last_error FROM account a JOIN request r ON r.account_id = a.id
-        WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.origin <> 'batch' AND r.answer IS NULL
+        WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.fed AND r.origin <> 'batch' AND r.answer IS NULL
         LIMIT ${limit}::int)`;
     return rows.map((row) => ({
       id: row.id,

@@ -36,7 +36,7 @@ export const planBatch = async (
       line: row.line,
       input,
       vatNumber: planned.read?.vatNumber ?? null,
-      reference: planned.reference,
+      reference: planned.reference === null ? null : storableText(planned.reference),
       cells: row.cells.map(storableText),
     };
     if (planned.error !== null) {

@@ -19,7 +19,7 @@ const watch = (more: Partial<Watch> = {}): Watch => ({
   lastCheckedAt: daysAgo(3),
   ...more,
 });
-const BUSINESS = { plan: 'business', otherActive: 0 } as const;
+const BUSINESS = { plan: 'business', active: 0 } as const;
 const codeOf = (amend: () => unknown): unknown => {
   try {
     return amend();
@@ -60,11 +60,11 @@ test('a watch that is resumed keeps its due time, and makes good at once what ca
 
 test('the frequency is judged before the limit, and neither where nothing is asked for', () => {
   const paused = watch({ state: 'paused', frequency: 'daily' });
-  const full = { plan: 'starter', otherActive: 50 } as const;
+  const full = { plan: 'starter', active: 50 } as const;
   expect(codeOf(() => amendWatch(paused, { status: 'active' }, full, NOW))).toBe('FREQUENCY_NOT_ALLOWED');
   expect(codeOf(() => amendWatch(paused, { status: 'active', frequency: 'weekly' }, full, NOW))).toBe('WATCH_LIMIT');
   expect(codeOf(() => amendWatch(watch(), { frequency: 'daily' }, full, NOW))).toBe('FREQUENCY_NOT_ALLOWED');
-  const free = { plan: 'free', otherActive: 10 } as const;
+  const free = { plan: 'free', active: 10 } as const;
   expect(amendWatch(watch(), { status: 'active', label: null }, free, NOW)).toEqual(watch({ label: null }));
   expect(amendWatch(watch(), { status: 'paused' }, free, NOW).state).toBe('paused');
 });

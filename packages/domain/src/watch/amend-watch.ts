@@ -11,8 +11,8 @@ export type WatchAmendment = {
   status?: Watch['state'] | undefined;
 };
 
-/** The account as the amendment is judged: its plan, and how many of its other watches are active. */
-export type AmendedBy = { plan: Plan; otherActive: number };
+/** The account as the amendment is judged: its plan and, for a watch that is paused, how many of its watches are active. */
+export type AmendedBy = { plan: Plan; active: number | null };
 
 /** When the watch is due once it is amended. A due time that passed during a pause is made good at once. */
 const dueAfter = (watch: Watch, frequency: Watch['frequency'], resumed: boolean, now: Date): Date => {
@@ -36,7 +36,7 @@ export const amendWatch = (watch: Watch, amendment: WatchAmendment, by: AmendedB
   if ((resumed || amendment.frequency !== undefined) && !sellsFrequency(by.plan, frequency))
     throw new AppError('FREQUENCY_NOT_ALLOWED');
   const limit = PLANS[by.plan].watches;
-  if (resumed && by.otherActive >= limit) throw new AppError('WATCH_LIMIT', { extra: { limit } });
+  if (resumed && (by.active ?? 0) >= limit) throw new AppError('WATCH_LIMIT', { extra: { limit } });
   return {
     ...watch,
     label: amendment.label === undefined ? watch.label : amendment.label,

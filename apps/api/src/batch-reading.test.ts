@@ -1,0 +1,246 @@
+import { publicId } from '@vat/domain';
+import {
+  insertAccount,
+  startWorld,
+  type TestAccount,
+  type UploadOptions,
+  until,
+  uploadBatch,
+  type World,
+} from '@vat/testkit';
+
+let world: World;
+let account: TestAccount;
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(async () => {
+  account = await insertAccount(world);
+});
+afterAll(() => world?.stop());
+
+/** One line that needs no upstream. */
+const SHORT = 'vat_number\nDE1\n';
+
+const get = (path: string, key = account.live_key) => world.http(key).get(`/v1/batches${path}`);
+const remove = (id: string, key = account.live_key) => world.http(key).method('delete', `/v1/batches/${id}`);
+const upload = async (file: string | Uint8Array, options: UploadOptions = {}): Promise<string> => {
+  const { status, body } = await uploadBatch(world, file, { key: account.live_key, ...options });
+  expect(status).toBe(201);
+  return body.batch_id;
+};
+const completed = (id: string) =>
+  until(`${id} to complete`, async () => {
+    const { body } = await get(`/${id}`);
+    return body.status === 'completed' && body;
+  });
+type Page = { data: Record<string, string>[]; next_cursor: string | null };
+/** A page after the other until there is none, with what happened in between. */
+const pages = async (path: string, between: (page: number) => Promise<unknown> = async () => undefined) => {
+  const data: Record<string, string>[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page === 0 || cursor !== null; page += 1) {
+    const answer: { body: Page } = await get(`${path}${cursor === null ? '' : `&cursor=${cursor}`}`).expect(200);
+    data.push(...answer.body.data);
+    cursor = answer.body.next_cursor;
+    await between(page);
+  }
+  return data;
+};
+
+describe('a batch that has completed', () => {
+  const FILE = 'vat_number;reference\nDE136695976;good\nDE111111111;bad\nDE1;short\n12345678;nothing\n';
+
+  test('counts its lines and shows each with its check or its error', async () => {
+    await world.vies.script('DE111111111', ['invalid']);
+    const id = await upload(FILE, { fileName: 'four.csv', query: '?label=Four' });
+    expect(await completed(id)).toMatchObject({
+      batch_id: id,
+      label: 'Four',
+      file_name: 'four.csv',
+      total: 4,
+      done: 3,
+      failed: 1,
+      valid: 1,
+      invalid: 2,
+      completed_at: expect.stringMatching(/Z$/),
+    });
+    const { body } = await get(`/${id}/lines`).expect(200);
+    expect(body).toEqual({
+      data: [
+        {
+          line_id: expect.stringMatching(/^lin_/),
+          line: 2,
+          status: 'done',
+          input: 'DE136695976',
+          vat_number: 'DE136695976',
+          reference: 'good',
+          check_id: expect.stringMatching(/^chk_/),
+          error: null,
+        },
+        expect.objectContaining({ line: 3, status: 'done', vat_number: 'DE111111111', error: null }),
+        expect.objectContaining({ line: 4, status: 'done', vat_number: 'DE1', reference: 'short', error: null }),
+        expect.objectContaining({
+          line: 5,
+          status: 'failed',
+          vat_number: null,
+          check_id: null,
+          error: { code: 'BAD_REQUEST', message: expect.stringMatching(/./) },
+        }),
+      ],
+      next_cursor: null,
+    });
+    const verdicts = await Promise.all(
+      body.data.slice(0, 3).map(async (line: { check_id: string }) => {
+        const check = await world.http(account.live_key).get(`/v1/checks/${line.check_id}`).expect(200);
+        return check.body.verdict;
+      }),
+    );
+    expect(verdicts).toEqual(['valid', 'invalid', 'malformed']);
+    const failed = await get(`/${id}/lines?status=failed`).expect(200);
+    expect(failed.body.data.map(({ line }: { line: number }) => line)).toEqual([5]);
+    expect((await get(`/${id}/lines?status=queued`)).body).toEqual({ data: [], next_cursor: null });
+  });
+
+  test('is deleted with its lines, and its checks stay', async () => {
+    const id = await upload(FILE);
+    await completed(id);
+    const [line] = (await get(`/${id}/lines`)).body.data;
+    const gone = await remove(id);
+    expect([gone.status, gone.text]).toEqual([204, '']);
+    for (const path of ['', '/lines', '/results.csv']) expect((await get(`/${id}${path}`)).status).toBe(404);
+    expect((await remove(id)).status).toBe(404);
+    expect((await get('')).body.data).toEqual([]);
+    await world.http(account.live_key).get(`/v1/checks/${line.check_id}`).expect(200);
+    const left = await world.sql(
+      'SELECT 1 FROM batch_line l WHERE NOT EXISTS (SELECT 1 FROM batch b WHERE b.id = l.batch_id)',
+    );
+    expect(left).toEqual([]);
+  });
+
+  test('is deleted once, however many ask at once', async () => {
+    const id = await upload(SHORT);
+    await completed(id);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => remove(id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404, 404, 404, 404]);
+  });
+
+  test('of 10 000 lines is deleted in one call', async () => {
+    const id = await upload(`vat_number\n${'DE1\n'.repeat(10_000)}`);
+    await completed(id);
+    expect((await remove(id)).status).toBe(204);
+  });
+});
+
+test('a batch that runs cannot be deleted, and counts what is done so far', async () => {
+  // Two at a time, so that the last one waits for about three seconds.
+  await world.vies.state('AT', { latency_ms: 700 });
+  const waiting = Array.from({ length: 8 }, (_, n) => `ATU${40_000_000 + n}\n`);
+  const id = await upload(`DE136695976\n12345678\n${waiting.join('')}`);
+  const early = await remove(id);
+  expect([early.status, early.body]).toEqual([409, { error: { code: 'BATCH_RUNNING', message: expect.any(String) } }]);
+  const seen = await until('two lines to end', async () => {
+    const { body } = await get(`/${id}`);
+    return body.done + body.failed >= 2 && body;
+  });
+  expect(seen).toMatchObject({ total: 10, failed: 1, completed_at: null, status: 'running' });
+  expect(seen.valid + seen.invalid).toBe(seen.done);
+  expect((await remove(id)).status).toBe(409);
+  const listed = (await get('')).body.data[0];
+  expect(listed.done).toBeGreaterThanOrEqual(seen.done);
+  expect(await completed(id)).toMatchObject({ done: 9, failed: 1, valid: 9, invalid: 0 });
+  await world.vies.reset();
+});
+
+describe('lists', () => {
+  test('batches come newest first, a page at a time, neither repeated nor skipped while more arrive', async () => {
+    const ids: string[] = [];
+    const one = async () => {
+      const id = await upload(SHORT);
+      await completed(id);
+      return id;
+    };
+    for (let n = 0; n < 5; n += 1) ids.unshift(await one());
+    const seen = await pages('?limit=2', one);
+    expect(seen.map(({ batch_id }) => batch_id)).toEqual(ids);
+  });
+
+  test('lines come in the order of the file, also while they end', async () => {
+    const numbers = Array.from({ length: 60 }, (_, n) => `ATU${10_000_000 + n}`);
+    const id = await upload(`${numbers.join('\n')}\n`);
+    const seen = await pages(`/${id}/lines?limit=7`);
+    expect(seen.map(({ line }) => line)).toEqual(numbers.map((_, n) => n + 1));
+    expect(seen.map(({ input }) => input)).toEqual(numbers);
+    await completed(id);
+    const again = await pages(`/${id}/lines?limit=100&status=done`);
+    expect(again).toHaveLength(60);
+  });
+
+  test('lines that have ended leave the list of queued ones without others being skipped', async () => {
+    const id = await upload(`${Array.from({ length: 9 }, (_, n) => `ATU${20_000_000 + n}`).join('\n')}\n`);
+    const seen: number[] = [];
+    await completed(id);
+    // Nothing moves by itself any more: what moves is moved here, in the middle of the pages.
+    const uuid = (
+      await world.sql<{ id: string }>('SELECT batch_id AS id FROM batch_line WHERE input = $1', ['ATU20000000'])
+    )[0]?.id;
+    await world.sql(`UPDATE batch_line SET status = 'queued', check_id = NULL, valid = NULL WHERE batch_id = $1`, [
+      uuid,
+    ]);
+    const lines = await pages(`/${id}/lines?limit=2&status=queued`, (page) =>
+      world.sql(
+        `UPDATE batch_line SET status = 'failed', error_code = 'BAD_REQUEST', error_message = '' WHERE batch_id = $1 AND line <= $2`,
+        [uuid, page * 2 + 1],
+      ),
+    );
+    seen.push(...lines.map(({ line }) => Number(line)));
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  test.each(['limit=0', 'limit=101', 'cursor=x', 'status=open', 'status=', 'colour=red'])(
+    '?%s is refused',
+    async (query) => {
+      const id = await upload(SHORT);
+      const { status, body } = await get(`/${id}/lines?${query}`);
+      expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
+    },
+  );
+});
+
+test("an id that is ill-formed, unknown or another account's is 404 alike", async () => {
+  const theirs = await insertAccount(world);
+  const id = await upload(SHORT);
+  await completed(id);
+  const unknown = publicId('batch', '01930000-0000-7000-8000-000000000000');
+  const check = (await get(`/${id}/lines`)).body.data[0].check_id;
+  const texts = new Set<string>();
+  for (const [key, other] of [
+    [theirs.live_key, id],
+    [account.live_key, unknown],
+    [account.live_key, 'bat_nonsense'],
+    [account.live_key, check],
+  ] as const) {
+    for (const path of ['', '/lines', '/results.csv']) {
+      const answer = await get(`/${other}${path}`, key);
+      expect(answer.status).toBe(404);
+      texts.add(answer.text);
+    }
+    const answer = await remove(other, key);
+    expect(answer.status).toBe(404);
+    texts.add(answer.text);
+  }
+  expect(texts.size).toBe(1);
+  expect((await get(`/${id}`)).status).toBe(200);
+});
+
+test('a disabled account reads and deletes on', async () => {
+  const id = await upload(SHORT);
+  await completed(id);
+  await world.admin('account', 'disable', account.account_id);
+  await until('uploads to be refused', async () => {
+    const { status } = await uploadBatch(world, SHORT, { key: account.live_key });
+    return status === 403;
+  });
+  for (const path of ['', `/${id}`, `/${id}/lines`, `/${id}/results.csv`]) await get(path).expect(200);
+  expect((await remove(id)).status).toBe(204);
+});

@@ -1,0 +1,305 @@
+import { insertAccount, startWorld, type TestAccount, uploadBatch, type World } from '@vat/testkit';
+
+let world: World;
+let account: TestAccount;
+beforeAll(async () => {
+  // Without workers a batch stays queued, which is all these tests need.
+  world = await startWorld({ workers: 0 });
+});
+beforeEach(async () => {
+  account = await insertAccount(world);
+});
+afterAll(() => world?.stop());
+
+const FILE = 'vat_number;reference\nDE136695976;a\nATU13585627;b\n';
+
+const form = (key = account.live_key) => world.http(key).post('/v1/batches');
+const attach = (file: string | Buffer = FILE, fileName = 'suppliers.csv') =>
+  form().attach('file', Buffer.from(file), fileName);
+const raw = (file: string | Uint8Array = FILE, options: Parameters<typeof uploadBatch>[2] = {}) =>
+  uploadBatch(world, file, { key: account.live_key, ...options });
+const linesOf = async (batchId: string): Promise<{ line: number; input: string; reference: string | null }[]> =>
+  (await world.http(account.live_key).get(`/v1/batches/${batchId}/lines`).expect(200)).body.data;
+const batches = async () => (await world.http(account.live_key).get('/v1/batches').expect(200)).body.data;
+
+/** A form as text, for what no client would write. */
+const writtenForm = (parts: string[], type = 'multipart/form-data; boundary=X') =>
+  form()
+    .set('Content-Type', type)
+    .send(Buffer.from(`${parts.map((part) => `--X\r\n${part}\r\n`).join('')}--X--\r\n`));
+const filePart = (disposition = 'filename="a.csv"', content = FILE) =>
+  `Content-Disposition: form-data; name="file"; ${disposition}\r\nContent-Type: text/csv\r\n\r\n${content}`;
+
+test('a form with a file is answered 201 with the batch and where to find it', async () => {
+  const answer = await attach().field('label', 'Suppliers').field('requester_vat_number', 'FR40303265045');
+  expect(answer.status).toBe(201);
+  expect(answer.body).toEqual({
+    batch_id: expect.stringMatching(/^bat_[0-9a-z]{26}$/),
+    object: 'batch',
+    status: 'queued',
+    label: 'Suppliers',
+    file_name: 'suppliers.csv',
+    total: 2,
+    done: 0,
+    failed: 0,
+    valid: 0,
+    invalid: 0,
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    completed_at: null,
+  });
+  expect(answer.headers.location).toBe(`${world.baseUrl()}/v1/batches/${answer.body.batch_id}`);
+  const shown = await world.http(account.live_key).get(`/v1/batches/${answer.body.batch_id}`).expect(200);
+  expect(shown.body).toEqual(answer.body);
+  expect(await linesOf(answer.body.batch_id)).toEqual([
+    expect.objectContaining({ line: 2, status: 'queued', input: 'DE136695976', reference: 'a', error: null }),
+    expect.objectContaining({ line: 3, vat_number: 'ATU13585627', reference: 'b', check_id: null }),
+  ]);
+  const [row] = await world.sql<{ requester: string }>(
+    `SELECT DISTINCT requester FROM request WHERE origin = 'batch' AND vat_number = 'DE136695976' AND requester IS NOT NULL`,
+  );
+  expect(row?.requester).toBe('FR40303265045');
+});
+
+test('the bytes alone, with name in the header and fields in the query, make the same batch', async () => {
+  const { status, body } = await raw(FILE, {
+    fileName: 'suppliers.csv',
+    query: '?label=Suppliers%202026&requester_vat_number=FR40303265045',
+  });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ label: 'Suppliers 2026', file_name: 'suppliers.csv', total: 2 });
+  const bare = await raw();
+  expect(bare.body).toMatchObject({ label: null, file_name: null });
+});
+
+test('fields of a form may be in the query too, but not in both', async () => {
+  const one = await world
+    .http(account.live_key)
+    .post('/v1/batches?label=Query')
+    .attach('file', Buffer.from(FILE), 'a.csv');
+  expect(one.body.label).toBe('Query');
+  const both = await world
+    .http(account.live_key)
+    .post('/v1/batches?label=Query')
+    .field('label', 'Form')
+    .attach('file', Buffer.from(FILE), 'a.csv');
+  expect(both.body.error).toMatchObject({ code: 'BAD_REQUEST', fields: [{ path: 'label' }] });
+});
+
+test.each([
+  ['C:\\Users\\me\\Lieferanten.csv', 'Lieferanten.csv'],
+  ['../../etc/passwd', 'passwd'],
+  ['Übersicht €.csv', 'Übersicht €.csv'],
+])('the file name %j is kept as %j', async (given, kept) => {
+  const { body } = await writtenForm([filePart(`filename="${given}"`)]);
+  expect(body.file_name).toBe(kept);
+});
+
+test('a file without a name, and a part without a type, are files all the same', async () => {
+  const { status, body } = await writtenForm([`Content-Disposition: form-data; name="file"\r\n\r\n${FILE}`]);
+  expect([status, body.file_name, body.total]).toEqual([201, null, 2]);
+});
+
+describe('a charset that is declared decides', () => {
+  const windows1252 = Buffer.from('vat_number;name\nDE136695976;M\xfcller \x80 \xc3\xbc\n', 'latin1');
+  const cells = async (batchId: string) =>
+    (await world.http(account.live_key).get(`/v1/batches/${batchId}/results.csv`).expect(200)).text;
+
+  test.each([
+    ['text/csv; charset=windows-1252', windows1252, 'Müller € Ã¼'],
+    ['text/csv; charset="ISO-8859-1"', windows1252, 'Müller € Ã¼'],
+    ['text/csv; charset=utf-16le', Buffer.from('vat_number;name\nDE136695976;Müller\n', 'utf16le'), 'Müller'],
+    ['text/csv; charset=UTF-8; header=present', Buffer.from('vat_number;name\nDE136695976;Müller\n'), 'Müller'],
+  ])('%s', async (type, bytes, name) => {
+    const { status, body } = await raw(bytes, { type });
+    expect(status).toBe(201);
+    expect(await cells(body.batch_id)).toContain(`DE136695976,${name},DE136695976,`);
+  });
+
+  test('and bytes that break it are INVALID_CSV with the line', async () => {
+    const { status, body } = await raw(windows1252, { type: 'text/csv; charset=utf-8' });
+    expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'INVALID_CSV', line: 2 })]);
+  });
+
+  test('one that we do not read is refused', async () => {
+    const { status, body } = await raw(FILE, { type: 'text/csv; charset=ebcdic' });
+    expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'BAD_REQUEST' })]);
+  });
+});
+
+describe('files that cannot be used', () => {
+  test.each<[string, string | Buffer, string, number | undefined]>([
+    ['no bytes', '', 'EMPTY_FILE', undefined],
+    ['a header alone', 'vat_number;reference\n', 'EMPTY_FILE', undefined],
+    ['blank lines', '\r\n \r\n;;\r\n', 'EMPTY_FILE', undefined],
+    ['10 001 rows', 'DE136695976\n'.repeat(10_001), 'TOO_MANY_ROWS', undefined],
+    ['no column of numbers', 'name,town\nAnna,Bonn\nBert,Köln\n', 'MISSING_CANDIDATE', undefined],
+    ['a quote that is never closed', 'vat_number\nDE136695976\n"DE1\n', 'INVALID_CSV', 3],
+    ['a NUL', 'vat_number\nDE1366\0 95976\n', 'INVALID_CSV', 2],
+    ['a workbook', Buffer.from('PK\x03\x04\x14\x00\x06\x00[Content_Types].xml', 'latin1'), 'INVALID_CSV', 1],
+  ])('%s: %#', async (_what, file, code, line) => {
+    const answers = [await raw(file), await attach(file).then(({ status, body }) => ({ status, body }))];
+    for (const { status, body } of answers) {
+      expect([status, body.error]).toEqual([400, expect.objectContaining({ code, message: expect.any(String) })]);
+      expect((body.error as { line?: number }).line).toBe(line);
+    }
+    expect(await batches()).toEqual([]);
+  });
+
+  test('exactly 10 000 rows are accepted', async () => {
+    const { status, body } = await raw('DE136695976\n'.repeat(10_000));
+    expect([status, body.total]).toEqual([201, 10_000]);
+  });
+});
+
+describe('bodies that are no upload', () => {
+  const refused = (
+    what: string,
+    send: () => PromiseLike<{ status: number; body: Record<string, unknown> }>,
+    path: string,
+  ) =>
+    test(`${what} is BAD_REQUEST`, async () => {
+      const { status, body } = await send();
+      expect([status, body.error]).toEqual([
+        400,
+        expect.objectContaining({ code: 'BAD_REQUEST', fields: [{ path, message: expect.any(String) }] }),
+      ]);
+    });
+
+  refused('JSON', () => form().send({ file: FILE }), 'Content-Type');
+  refused('a file of another type', () => raw(FILE, { type: 'application/vnd.ms-excel' }), 'Content-Type');
+  refused('a body without a type', () => form().unset('Content-Type'), 'Content-Type');
+  refused('multipart of another kind', () => writtenForm([filePart()], 'multipart/mixed; boundary=X'), 'Content-Type');
+  refused('a form without a boundary', () => writtenForm([filePart()], 'multipart/form-data'), 'Content-Type');
+  refused(
+    'a compressed file',
+    () => form().set('Content-Encoding', 'gzip').type('text/csv').send(FILE),
+    'Content-Encoding',
+  );
+  refused('a form without a file', () => form().field('label', 'x'), 'file');
+  refused('a form with no part', () => form().type('multipart/form-data; boundary=X').send('--X--\r\n'), 'file');
+  refused('two files', () => attach().attach('file', Buffer.from(FILE), 'b.csv'), 'file');
+  refused('a file by another name', () => form().attach('upload', Buffer.from(FILE), 'a.csv'), 'upload');
+  refused('an unknown field', () => attach().field('colour', 'red'), 'colour');
+  refused('a field that is sent twice', () => attach().field('label', 'a').field('label', 'b'), 'label');
+  refused('a label that is a file', () => attach().attach('label', Buffer.from('x'), 'a.txt'), 'label');
+  refused('an empty label', () => attach().field('label', ''), 'label');
+  refused('a label of 101 characters', () => attach().field('label', 'x'.repeat(101)), 'label');
+  refused('a label of many thousand characters', () => attach().field('label', 'x'.repeat(50_000)), 'label');
+  refused('a label with a line break', () => attach().field('label', 'a\nb'), 'label');
+  refused('a part without a name', () => writtenForm([filePart(), 'Content-Disposition: form-data\r\n\r\nx']), '');
+  refused('a form of too many parts', () => writtenForm(Array.from({ length: 21 }, () => 'X-Nothing: x\r\n\r\n')), '');
+  refused(
+    'a form that ends early',
+    () => form().type('multipart/form-data; boundary=X').send(`--X\r\n${filePart()}`),
+    '',
+  );
+  refused('an unknown query parameter', () => raw(FILE, { query: '?colour=red' }), 'colour');
+  refused('an empty label in the query', () => raw(FILE, { query: '?label=' }), 'label');
+
+  test('a label of 100 characters, also beyond ASCII, is kept', async () => {
+    const label = `${'ü'.repeat(98)}\u{1F600}`;
+    expect((await attach().field('label', label)).body.label).toBe(label);
+  });
+
+  test('what is around the parts of a form is ignored', async () => {
+    const answer = await form()
+      .type('multipart/form-data; boundary=X')
+      .send(Buffer.from(`preamble\r\n--X\r\n${filePart()}\r\n--X--\r\nepilogue`));
+    expect(answer.status).toBe(201);
+  });
+});
+
+test.each(['GB123456789', 'DE1', ''])('the requester %j is INVALID_REQUESTER', async (requester) => {
+  const { status, body } = await attach().field('requester_vat_number', requester);
+  expect([status, body.error.code]).toEqual([400, 'INVALID_REQUESTER']);
+});
+
+describe('order of judgement', () => {
+  const code = ({ body }: { body: Record<string, never> }) => (body as { error?: { code?: string } }).error?.code;
+
+  test('a test key is refused before the body is looked at, wherever batches are', async () => {
+    const key = account.test_key;
+    expect(await raw('', { key, type: 'application/json' }).then(code)).toBe('TEST_KEY_NOT_ALLOWED');
+    for (const path of ['', '/bat_1', '/bat_1/lines?limit=x', '/bat_1/results.csv']) {
+      const { status, body } = await world.http(key).get(`/v1/batches${path}`);
+      expect([path, status, body.error.code]).toEqual([path, 403, 'TEST_KEY_NOT_ALLOWED']);
+    }
+    expect((await world.http(key).method('delete', '/v1/batches/bat_1')).status).toBe(403);
+  });
+
+  test('no key is told before a test key, and the file before the account', async () => {
+    expect(await raw('', { key: 'none' }).then(code)).toBe('UNAUTHORIZED');
+    await world.sql(
+      `UPDATE account SET disabled_at = now() WHERE id = (SELECT id FROM account ORDER BY created_at DESC LIMIT 1)`,
+    );
+    expect(await raw('').then(code)).toBe('EMPTY_FILE');
+    expect(await raw(FILE, { query: '?requester_vat_number=x' }).then(code)).toBe('INVALID_REQUESTER');
+    expect(await raw(FILE, { idempotencyKey: 'k'.repeat(256) }).then(code)).toBe('BAD_REQUEST');
+    expect(await raw().then(code)).toBe('ACCOUNT_DISABLED');
+    expect(await batches()).toEqual([]);
+  });
+
+  test('a replay is told before the number of batches', async () => {
+    const first = await raw(FILE, { idempotencyKey: 'early' });
+    await Promise.all([1, 2, 3, 4].map(() => raw()));
+    expect(await raw().then(code)).toBe('TOO_MANY_BATCHES');
+    expect(await raw(FILE, { idempotencyKey: 'early' })).toMatchObject({ status: 201, body: first.body });
+    expect(await raw(`${FILE}\n`, { idempotencyKey: 'early' }).then(code)).toBe('IDEMPOTENCY_MISMATCH');
+    expect(await raw(FILE, { idempotencyKey: 'late' }).then(code)).toBe('TOO_MANY_BATCHES');
+  });
+});
+
+describe('Idempotency-Key', () => {
+  test('twenty identical uploads at once make one batch', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => raw(FILE, { idempotencyKey: 'crowd' })));
+    const made = answers.filter(({ status }) => status === 201);
+    const busy = answers.filter(({ status }) => status === 409);
+    expect(made.length + busy.length).toBe(20);
+    expect(new Set(made.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(made.filter(({ headers }) => !headers.has('idempotency-replayed'))).toHaveLength(1);
+    for (const { body } of busy) expect(body.error).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS' });
+    expect(await batches()).toHaveLength(1);
+  });
+
+  test('a replay is the first answer, whichever way the same file and fields are sent', async () => {
+    const first = await raw(FILE, { idempotencyKey: 'ways', query: '?label=Mine' });
+    const again = await attach(FILE, 'other name.csv').field('label', 'Mine').set('Idempotency-Key', 'ways');
+    expect(again.status).toBe(201);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.headers.location).toBe(first.headers.get('location'));
+    expect(again.text).toBe(JSON.stringify(first.body));
+    expect(await batches()).toHaveLength(1);
+  });
+
+  test.each([
+    ['another file', `${FILE}DE1\n`, {}],
+    ['another label', FILE, { query: '?label=Theirs' }],
+    ['another requester', FILE, { query: '?label=Mine&requester_vat_number=FR40303265045' }],
+    ['another charset', FILE, { query: '?label=Mine', type: 'text/csv; charset=windows-1252' }],
+  ])('%s is a mismatch', async (_what, file, options) => {
+    await raw(FILE, { idempotencyKey: 'taken', query: '?label=Mine' });
+    const { status, body } = await raw(file, { idempotencyKey: 'taken', ...options });
+    expect([status, body.error]).toEqual([422, expect.objectContaining({ code: 'IDEMPOTENCY_MISMATCH' })]);
+  });
+
+  test('a refused file does not take the key', async () => {
+    expect((await raw('', { idempotencyKey: 'free' })).status).toBe(400);
+    const made = await raw(FILE, { idempotencyKey: 'free' });
+    expect([made.status, made.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  });
+});
+
+test('of twelve uploads at once over two processes five become batches, and the others hear how many are active', async () => {
+  const second = await world.startApi();
+  const other = { ...world, baseUrl: () => String(second.ready.base_url) };
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => uploadBatch(n % 2 ? world : other, FILE, { key: account.live_key })),
+  );
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(7);
+  for (const { body } of refused) {
+    expect(body.error).toEqual({ code: 'TOO_MANY_BATCHES', message: expect.any(String), active: 5 });
+  }
+  expect(await batches()).toHaveLength(5);
+});

@@ -1,0 +1,101 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ResultLine } from '@vat/domain';
+import { until } from '@vat/testkit';
+import express from 'express';
+import { streamResults } from './stream-results.js';
+
+const HEAD = { fileName: 'a.csv', header: ['note'], width: 1 };
+const FORM = { delimiter: ',', bom: false } as const;
+const STALLED_MS = 300;
+const CELL = 'x'.repeat(1_000);
+
+let server: Server;
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const slice = (after: string | null, limit: number): ResultLine[] =>
+  Array.from({ length: limit }, (_, n) => ({
+    id: String(Number(after ?? 0) + n + 1),
+    cells: [CELL],
+    vatNumber: null,
+    error: null,
+    check: null,
+  }));
+
+/** Serves results whose slices `read` gives. `ended`: how the streaming ended; `waiting`: most bytes held for the client. */
+const serve = async (read: (after: string | null, limit: number) => ResultLine[]) => {
+  const seen = { reads: 0, waiting: 0, ended: null as null | 'done' | Error };
+  const app = express();
+  app.get('/', async (_req, res) => {
+    const counted = (after: string | null, limit: number) => {
+      seen.reads += 1;
+      seen.waiting = Math.max(seen.waiting, res.writableLength);
+      return Promise.resolve().then(() => read(after, limit));
+    };
+    try {
+      await streamResults(res, {
+        batchId: '01930000-0000-7000-8000-000000000000',
+        head: HEAD,
+        form: FORM,
+        read: counted,
+        stalledMs: STALLED_MS,
+      });
+      seen.ended = 'done';
+    } catch (error) {
+      seen.ended = error as Error;
+      if (!res.headersSent) res.status(500).end();
+    }
+  });
+  server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+};
+
+test('reads no faster than the client takes it', async () => {
+  const { seen, url } = await serve((after, limit) => slice(after, Number(after) < 50_000 ? limit : 3));
+  const text = await (await fetch(url)).text();
+  expect(text.split('\r\n')).toHaveLength(1 + 50_003 + 1);
+  expect(seen.ended).toBe('done');
+  expect(seen.reads).toBe(101);
+  // Two slices, one of them half sent: of fifty megabytes.
+  expect(seen.waiting).toBeLessThan(1_200_000);
+});
+
+test('stops reading once the client has gone', async () => {
+  const { seen, url } = await serve(slice);
+  const client = new AbortController();
+  const response = await fetch(url, { signal: client.signal });
+  await response.body?.getReader().read();
+  client.abort();
+  await until('the end', () => seen.ended);
+  expect(seen.ended).toBe('done');
+});
+
+test('is given up when the client takes nothing for too long', async () => {
+  const { seen, url } = await serve(slice);
+  const client = new AbortController();
+  await fetch(url, { signal: client.signal });
+  await until('the end', () => seen.ended);
+  expect(seen.ended).toBe('done');
+  client.abort();
+});
+
+test('is cut short when the rest cannot be read, so that half a file is not taken for a whole one', async () => {
+  const { seen, url } = await serve((after, limit) => {
+    if (after !== null) throw new Error('the database is away');
+    return slice(after, limit);
+  });
+  const response = await fetch(url);
+  await expect(response.text()).rejects.toThrow();
+  expect(seen.ended).toEqual(new Error('the database is away'));
+});
+
+test('sends nothing before the first lines were read', async () => {
+  const { url } = await serve(() => {
+    throw new Error('the database is away');
+  });
+  expect((await fetch(url)).status).toBe(500);
+});

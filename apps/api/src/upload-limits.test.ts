@@ -1,0 +1,247 @@
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { insertAccount, startWorld, until, uploadBatch, type World } from '@vat/testkit';
+
+const MIB = 1024 * 1024;
+const MAX_FILE = 2 * MIB;
+
+let world: World;
+let key: string;
+beforeAll(async () => {
+  world = await startWorld({ workers: 0 });
+});
+beforeEach(async () => {
+  key = (await insertAccount(world)).live_key;
+});
+afterAll(() => world?.stop());
+
+/** A file of so many bytes, with few rows. */
+const fileOf = (bytes: number): Buffer => {
+  const row = `DE136695976,${'x'.repeat(1_000)}\n`;
+  const head = `vat_number,note\n${row.repeat(Math.floor((bytes - 100) / row.length))}DE136695976,`;
+  return Buffer.from(head + 'y'.repeat(bytes - head.length));
+};
+const form = (file: Uint8Array): FormData => {
+  const made = new FormData();
+  made.append('file', new Blob([new Uint8Array(file)]), 'big.csv');
+  return made;
+};
+const sendForm = async (file: Uint8Array) => {
+  const response = await fetch(`${world.baseUrl()}/v1/batches`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: form(file),
+  });
+  return { status: response.status, body: (await response.json()) as { error?: { code: string } } };
+};
+/** Memory of the API process in MiB. */
+const memory = (): number => {
+  const status = readFileSync(`/proc/${String(world.apis[0]?.pid)}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+};
+/** Bytes without an end, until `most` were taken; counts what was. */
+const endless = (most: number) => {
+  const chunk = new Uint8Array(64 * 1024).fill(120);
+  const counted = { sent: 0 };
+  const body = new ReadableStream({
+    pull: (controller) => {
+      if (counted.sent >= most) return controller.close();
+      counted.sent += chunk.length;
+      controller.enqueue(chunk);
+    },
+  });
+  return { body, counted };
+};
+const stream = async (most: number, type = 'text/csv', headers: Record<string, string> = {}) => {
+  const { body, counted } = endless(most);
+  const init = {
+    method: 'POST',
+    duplex: 'half',
+    body,
+    headers: { authorization: `Bearer ${key}`, 'content-type': type, ...headers },
+  };
+  const response = await fetch(`${world.baseUrl()}/v1/batches`, init as RequestInit);
+  const text = await response.text();
+  return { status: response.status, code: (JSON.parse(text) as { error: { code: string } }).error.code, ...counted };
+};
+
+/** A connection that speaks for itself. `answer` is all that came so far. */
+const open = async (): Promise<{ socket: Socket; answer: () => string; ended: () => boolean }> => {
+  const { hostname, port } = new URL(world.baseUrl());
+  const socket = connect(Number(port), hostname);
+  let answer = '';
+  let ended = false;
+  socket.on('data', (chunk) => {
+    answer += chunk.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    ended = true;
+  });
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return { socket, answer: () => answer, ended: () => ended };
+};
+const head = (...lines: string[]) =>
+  `${['POST /v1/batches HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`, ...lines].join('\r\n')}\r\n\r\n`;
+
+test('a file of exactly 2 MiB is accepted, and one byte more is not, whichever way it comes', async () => {
+  const [whole, over] = [fileOf(MAX_FILE), fileOf(MAX_FILE + 1)];
+  expect([whole.length, over.length]).toEqual([MAX_FILE, MAX_FILE + 1]);
+  expect((await uploadBatch(world, whole, { key })).status).toBe(201);
+  expect((await sendForm(whole)).status).toBe(201);
+  const refused = [await uploadBatch(world, over, { key }), await sendForm(over)];
+  for (const { status, body } of refused) {
+    expect([status, body.error]).toEqual([413, { code: 'FILE_TOO_LARGE', message: expect.any(String) }]);
+  }
+  // Without a declared length it is the bytes that are counted.
+  expect(await stream(MAX_FILE + 1)).toMatchObject({ status: 413, code: 'FILE_TOO_LARGE' });
+});
+
+test('a form that is large around its file is refused, too', async () => {
+  const { socket, answer } = await open();
+  socket.write(head('Content-Type: multipart/form-data; boundary=X', 'Transfer-Encoding: chunked'));
+  const chunk = `10000\r\n${'p'.repeat(65_536)}\r\n`;
+  socket.write(chunk.repeat(40));
+  await until('the refusal', () => answer().includes('FILE_TOO_LARGE'));
+  socket.destroy();
+});
+
+test('clients that stream a gigabyte hear 413 while they send, and the process does not grow by it', async () => {
+  await stream(8 * MIB);
+  const before = memory();
+  const answers = await Promise.all([
+    stream(1024 * MIB),
+    stream(64 * MIB),
+    stream(64 * MIB, 'multipart/form-data; boundary=X'),
+    sendForm(Buffer.alloc(64 * MIB, 120)).then(({ status, body }) => ({ status, code: body.error?.code, sent: 0 })),
+  ]);
+  for (const { status, code, sent } of answers) {
+    expect([status, code]).toEqual([413, 'FILE_TOO_LARGE']);
+    expect(sent).toBeLessThan(32 * MIB);
+  }
+  expect(memory() - before).toBeLessThan(50);
+});
+
+test('a file in pieces of one byte each costs no more memory than in large ones', async () => {
+  const { socket, answer } = await open();
+  const before = memory();
+  socket.write(head('Content-Type: text/csv', 'Transfer-Encoding: chunked'));
+  const file = `vat_number,note\nDE136695976,${'x'.repeat(30_000)}\n${'\n'.repeat(270_000)}`;
+  socket.write(`${[...file].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`);
+  await until('the batch', () => answer().includes('HTTP/1.1 201 Created'), 20_000);
+  expect(memory() - before).toBeLessThan(50);
+  socket.destroy();
+});
+
+test('a refusal that does not need the body reaches a client that streams one', async () => {
+  const kept = key;
+  key = 'vat_live_nobody';
+  expect(await stream(64 * MIB)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+  key = kept;
+  expect(await stream(64 * MIB, 'text/plain')).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
+  expect(await stream(64 * MIB, 'text/csv', { 'idempotency-key': '' })).toMatchObject({ status: 400 });
+});
+
+test('a declared length over the limit is refused before a byte of it', async () => {
+  const { socket, answer } = await open();
+  socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE + 1}`));
+  await until('the refusal', () => answer().includes('FILE_TOO_LARGE'));
+  expect(answer()).toMatch(/^HTTP\/1\.1 413 /);
+  socket.destroy();
+});
+
+test('a JSON body with a declared length over its limit is refused before a byte of it', async () => {
+  const { socket, answer } = await open();
+  socket.write(head('Content-Type: application/json', 'Content-Length: 65537').replace('/v1/batches', '/v1/checks'));
+  await until('the refusal', () => answer().includes('BAD_REQUEST'));
+  expect(answer()).toContain('over 64 KiB');
+  socket.destroy();
+});
+
+test('a refused client that sends on without end is cut off', async () => {
+  const { socket, answer, ended } = await open();
+  socket.write(head('Content-Type: text/csv', `Content-Length: ${4096 * MIB}`));
+  const chunk = Buffer.alloc(MIB, 120);
+  let sent = 0;
+  const more = (error?: Error | null) => {
+    if (error || ended()) return;
+    sent += chunk.length;
+    socket.write(chunk, more);
+  };
+  more();
+  await until('the end', ended);
+  expect(answer()).toMatch(/^HTTP\/1\.1 413 /);
+  expect(sent).toBeLessThan(64 * MIB);
+});
+
+test('a connection goes on after a refusal whose body was small', async () => {
+  const { socket, answer } = await open();
+  const body = 'x'.repeat(3 * MIB);
+  socket.write(head('Content-Type: text/csv', `Content-Length: ${body.length}`) + body);
+  await until('the refusal', () => answer().includes('FILE_TOO_LARGE'));
+  socket.write(`GET /v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  await until('the list', () => answer().includes('{"data":[],"next_cursor":null}'));
+  socket.destroy();
+});
+
+describe('Expect: 100-continue', () => {
+  test('is answered before the body is read, and the upload goes on', async () => {
+    const { socket, answer } = await open();
+    const file = 'vat_number\nDE136695976\n';
+    socket.write(head('Content-Type: text/csv', `Content-Length: ${file.length}`, 'Expect: 100-continue'));
+    await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    socket.write(file);
+    await until('the batch', () => answer().includes('HTTP/1.1 201 Created'));
+    socket.destroy();
+  });
+
+  test('is answered with the refusal alone where there is one, and the connection ends', async () => {
+    for (const lines of [
+      ['Content-Type: text/csv', `Content-Length: ${MAX_FILE + 1}`],
+      ['Content-Type: text/plain', 'Content-Length: 5'],
+    ]) {
+      const { socket, answer, ended } = await open();
+      socket.write(head(...lines, 'Expect: 100-continue'));
+      await until('the end', ended);
+      expect(answer()).toMatch(/^HTTP\/1\.1 4\d\d /);
+      expect(answer()).not.toContain('100 Continue');
+    }
+  });
+
+  test('works with JSON bodies as before', async () => {
+    const { socket, answer } = await open();
+    const body = '{"vat_number":"DE1"}';
+    socket.write(
+      head('Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue').replace(
+        '/v1/batches',
+        '/v1/checks',
+      ),
+    );
+    await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    socket.write(body);
+    await until('the check', () => answer().includes('HTTP/1.1 201 Created'));
+    socket.destroy();
+  });
+});
+
+test('clients that go away in the middle leave nothing behind: their places are free for others', async () => {
+  const sockets = await Promise.all(Array.from({ length: 12 }, () => open()));
+  for (const { socket } of sockets) {
+    socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE}`));
+    socket.write('x'.repeat(100_000));
+  }
+  const uploading = uploadBatch(world, 'vat_number\nDE136695976\n', { key });
+  for (const { socket } of sockets) socket.destroy();
+  expect((await uploading).status).toBe(201);
+});
+
+test("an account whose uploads stall holds up nobody else's", async () => {
+  const sockets = await Promise.all(Array.from({ length: 12 }, () => open()));
+  for (const { socket } of sockets) {
+    socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE}`));
+    socket.write('x'.repeat(100_000));
+  }
+  const other = await insertAccount(world);
+  expect((await uploadBatch(world, 'vat_number\nDE136695976\n', { key: other.live_key })).status).toBe(201);
+  for (const { socket } of sockets) socket.destroy();
+});

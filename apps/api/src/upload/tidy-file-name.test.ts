@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { tidyFileName } from './tidy-file-name.js';
+
+test.each([
+  ['Kunden.csv', 'Kunden.csv'],
+  ['  Kunden 2026.csv ', 'Kunden 2026.csv'],
+  ['C:\\Users\\me\\Kunden.csv', 'Kunden.csv'],
+  ['/home/me/Kunden.csv', 'Kunden.csv'],
+  ['a\r\nb\0c.csv', 'abc.csv'],
+  ['fdp\u202evsc.csv', 'fdpvsc.csv'],
+  ['Καταλογος €.csv', 'Καταλογος €.csv'],
+  [undefined, null],
+  ['', null],
+  ['..', null],
+  ['folder/', null],
+])('%j is kept as %j', (given, kept) => {
+  expect(tidyFileName(given)).toBe(kept);
+});
+
+test('a long name keeps its ending', () => {
+  const name = tidyFileName(`${'x'.repeat(400)}.csv`);
+  expect(name).toHaveLength(255);
+  expect(name).toMatch(/x\.csv$/);
+});
+
+test('whatever comes, what is kept is short, well-formed, without folders, and kept the same again', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 600 }), (given) => {
+      const name = tidyFileName(given);
+      if (name === null) return;
+      expect(name.length).toBeLessThanOrEqual(255);
+      expect(name.isWellFormed()).toBe(true);
+      expect(name).not.toMatch(/[/\\\p{Cc}\p{Cf}]/u);
+      expect(tidyFileName(name)).toBe(name);
+    }),
+  );
+});

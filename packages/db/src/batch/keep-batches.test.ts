@@ -1,0 +1,116 @@
+import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
+import { auditUsage } from '../account/audit-usage.js';
+import { connectDatabase, type Database } from '../connect-database.js';
+import { auditBatches } from './audit-batches.js';
+import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
+import { completeBatches } from './complete-batches.js';
+import { deleteOldBatches } from './delete-old-batches.js';
+import { endLostLines } from './end-lost-lines.js';
+import { feedLines } from './feed-lines.js';
+import { insertBatch } from './insert-batch.js';
+
+let cloned: ClonedDatabase;
+let connected: { db: Database; close: () => Promise<void> };
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 10,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-batch-test',
+  });
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+const END = new Date(AT.getTime() + 3_600_001);
+
+/** A batch of lines that are asked, one number twice, and one that is malformed. */
+const upload = async (accountId: string, from: number): Promise<string> => {
+  const [first = '', ...others] = numbers(20, from);
+  const batch = await newBatch(accountId, rowsOf([first, first, ...others, 'DE12']));
+  await insertBatch(connected.db)(batch);
+  return batch.id;
+};
+/** How many lines ended how. */
+const errorsOf = (batchId: string) =>
+  connected.db.$queryRaw<unknown[]>`
+    SELECT COALESCE(error_code, status) AS as, count(*)::int AS n FROM batch_line WHERE batch_id = ${batchId}::uuid
+    GROUP BY 1 ORDER BY 1`;
+
+test('lines past their end are given up, fed or not, and their units released', async () => {
+  const account = await newAccount(connected.db);
+  const batchId = await upload(account, 0);
+  await feedLines(connected.db)('DE', AT);
+  expect(await endLostLines(connected.db)(AT, 500)).toBe(0);
+  expect(await endLostLines(connected.db)(END, 15)).toBe(15);
+  expect(await endLostLines(connected.db)(END, 15)).toBe(5);
+  expect(await errorsOf(batchId)).toEqual([
+    { as: 'UPSTREAM_NO_ANSWER', n: 21 },
+    // Its check is known, and is recorded whenever a worker comes to it.
+    { as: 'queued', n: 1 },
+  ]);
+  expect(await connected.db.usage.findMany({ where: { accountId: account } })).toMatchObject([
+    { used: 0, reserved: 0 },
+  ]);
+});
+
+test('lines of a disabled account end by the slice, and those of others are not touched', async () => {
+  const [account, other] = [await newAccount(connected.db), await newAccount(connected.db)];
+  const batchId = await upload(account, 100);
+  const otherId = await upload(other, 200);
+  await connected.db.account.update({ where: { id: account }, data: { disabledAt: AT } });
+  expect(await endLostLines(connected.db)(AT, 500)).toBe(20);
+  expect(await errorsOf(batchId)).toEqual([
+    { as: 'ACCOUNT_DISABLED', n: 21 },
+    { as: 'queued', n: 1 },
+  ]);
+  expect(await errorsOf(otherId)).toEqual([{ as: 'queued', n: 22 }]);
+  expect(await auditUsage(connected.db)(PERIOD, 10)).toEqual([]);
+});
+
+test('a batch is completed once, however many look at the same time, and only when no line is left', async () => {
+  const account = await newAccount(connected.db);
+  const batchId = await upload(account, 300);
+  const complete = () => completeBatches(connected.db)([batchId], END);
+  expect(await complete()).toEqual([]);
+  await connected.db.account.update({ where: { id: account }, data: { disabledAt: AT } });
+  await endLostLines(connected.db)(AT, 500);
+  expect(await complete()).toEqual([]);
+  await connected.db
+    .$executeRaw`UPDATE batch_line SET status = 'failed', error_code = 'BAD_REQUEST' WHERE status = 'queued' AND batch_id = ${batchId}::uuid`;
+  const looks = await Promise.all(Array.from({ length: 8 }, complete));
+  expect(looks.flat()).toMatchObject([{ id: batchId, accountId: account, total: 22, done: 0, failed: 22 }]);
+  expect(await connected.db.event.count({ where: { subjectId: batchId } })).toBe(1);
+  expect(await connected.db.batch.findUnique({ where: { id: batchId } })).toMatchObject({
+    state: 'completed',
+    failed: 22,
+    completedAt: END,
+  });
+  expect(await auditBatches(connected.db)(AT, 10)).toEqual([]);
+
+  await connected.db.$executeRaw`UPDATE batch SET done = 1, invalid = 1, failed = 21 WHERE id = ${batchId}::uuid`;
+  expect(await auditBatches(connected.db)(AT, 10)).toEqual([
+    {
+      batchId,
+      events: 1,
+      counts: { done: 1, failed: 21, valid: 0, invalid: 1 },
+      counted: { done: 0, failed: 22, valid: 0, invalid: 0 },
+    },
+  ]);
+});
+
+test('old completed batches go with their lines, and none that still runs', async () => {
+  const account = await newAccount(connected.db);
+  const old = await insertBatch(connected.db)(await newBatch(account, rowsOf(['', 'GB1'])));
+  const running = await upload(account, 400);
+  const before = new Date(AT.getTime() + 1);
+  expect(old).toMatchObject({ kind: 'created', batch: { status: 'completed' } });
+  expect(await deleteOldBatches(connected.db)(AT)).toBe(0);
+  expect(await deleteOldBatches(connected.db)(before)).toBe(1);
+  expect(await connected.db.batchLine.count({ where: { batch: { accountId: account } } })).toBe(22);
+  expect(await connected.db.batch.findMany({ where: { accountId: account } })).toMatchObject([{ id: running }]);
+});

@@ -1,0 +1,53 @@
+import { newUuid } from '@vat/domain';
+import { openRedisCorner, type RedisCorner, until } from '@vat/testkit';
+import type { Redis } from 'ioredis';
+import { connectRedis } from './connect-redis.js';
+import { createProducer, type Producer } from './create-producer.js';
+import { enqueueDeliveries, enqueueDelivery } from './enqueue-deliveries.js';
+import { DELIVERY_QUEUES } from './job-catalogue.js';
+
+let corner: RedisCorner;
+let connection: Redis;
+let producer: Producer;
+beforeAll(async () => {
+  corner = openRedisCorner();
+  connection = connectRedis(corner.url, 'producer', (error) => {
+    throw error;
+  });
+  producer = createProducer(connection, corner.prefix);
+  await until('Redis', () => connection.status === 'ready');
+});
+afterAll(async () => {
+  await producer.close();
+  connection.disconnect();
+  await corner.close();
+});
+beforeEach(() => corner.redis.flush());
+
+const due = (attempt: number) => ({
+  id: newUuid(),
+  accountId: newUuid(),
+  attempt,
+  dueAt: new Date(Date.now() - 9_000),
+});
+const waiting = async () => ({
+  first: (await producer.depth(DELIVERY_QUEUES.first)).waiting,
+  retry: (await producer.depth(DELIVERY_QUEUES.retry)).waiting,
+});
+
+test('a first attempt that still waits in its lane gets no second job, one that has none gets it among the retries', async () => {
+  const [late, lost] = [due(1), due(1)];
+  await enqueueDelivery(producer)(late);
+  await enqueueDeliveries(producer)([late, lost]);
+  expect(await waiting()).toEqual({ first: 1, retry: 1 });
+  expect(await producer.present(DELIVERY_QUEUES.first, [`${late.id}-1`, `${lost.id}-1`])).toEqual(
+    new Set([`${late.id}-1`]),
+  );
+});
+
+test('however often late deliveries are swept, each has one job', async () => {
+  const deliveries = [due(1), due(2), due(6)];
+  for (const delivery of deliveries) await enqueueDelivery(producer)(delivery);
+  for (let n = 0; n < 3; n += 1) await enqueueDeliveries(producer)(deliveries);
+  expect(await waiting()).toEqual({ first: 1, retry: 2 });
+});
