@@ -66,7 +66,9 @@ export const ExportCard = () => {
         </div>
       </form>
       <Refusal error={error} />
-      {state.kind === 'running' && <Progress label="Export" value={null} text={`${byteCount(state.bytes)} so far`} />}
+      {state.kind === 'running' && (
+        <Progress label="Export" percentage={null} text={`${byteCount(state.bytes)} so far`} />
+      )}
       {state.kind === 'done' && <p role="status">Exported dossier.zip, {byteCount(state.bytes)}.</p>}
     </Card>
   );
