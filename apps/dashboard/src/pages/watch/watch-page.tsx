@@ -31,7 +31,7 @@ export const WatchPage = () => {
       lead={
         watch.data && (
           <p className="lead-line">
-            <Status word={watch.data.status} /> {watch.data.label}
+            <Status word={watch.data.status} /> <span>{watch.data.label}</span>
           </p>
         )
       }
