@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 
 export type Column<Row> = {
   head: string;
+  /** Null where there is nothing to say, which a card then leaves out. */
   cell: (row: Row) => ReactNode;
   /** Figures stand at the right, so that they can be compared. */
   figures?: boolean;
@@ -36,16 +37,19 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey }: DataTableProps
     <tbody role="rowgroup">
       {rows.map((row) => (
         <tr key={rowKey(row)} role="row">
-          {columns.map(({ head, cell, figures, hideHead }) => (
-            <td key={head} role="cell" className={figures ? 'figures' : undefined}>
-              {!hideHead && (
-                <span className="cell-head" aria-hidden="true">
-                  {head}
-                </span>
-              )}
-              <span className="cell-body">{cell(row)}</span>
-            </td>
-          ))}
+          {columns.map(({ head, cell, figures, hideHead }) => {
+            const body = cell(row);
+            return (
+              <td key={head} role="cell" className={`${figures ? 'figures' : ''} ${body === null ? 'nothing' : ''}`}>
+                {!hideHead && (
+                  <span className="cell-head" aria-hidden="true">
+                    {head}
+                  </span>
+                )}
+                <span className="cell-body">{body ?? '–'}</span>
+              </td>
+            );
+          })}
         </tr>
       ))}
     </tbody>

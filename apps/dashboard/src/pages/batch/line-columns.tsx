@@ -18,15 +18,13 @@ export const LINE_COLUMNS: readonly Column<BatchLine>[] = [
       );
     },
   },
-  { head: 'As sent', cell: ({ input, vat_number }) => (input === vat_number ? '–' : input) },
-  { head: 'Reference', cell: ({ reference }) => reference ?? '–' },
+  { head: 'As sent', cell: ({ input, vat_number }) => (input === vat_number ? null : input) },
+  { head: 'Reference', cell: ({ reference }) => reference },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
     head: 'Error',
     cell: ({ error }) =>
-      error === null ? (
-        '–'
-      ) : (
+      error === null ? null : (
         <>
           <code>{error.code}</code> {error.message}
         </>

@@ -28,7 +28,7 @@ const othersOf = ({ columns }: BatchFile): { meaning: Other; column: number }[] 
 const columnsOf = (batch: BatchFile): Column<Row>[] => [
   { head: 'Line', figures: true, cell: ({ line }) => line },
   { head: 'Number', cell: ({ candidate }) => candidate || <em>empty</em> },
-  ...othersOf(batch).map(({ meaning }) => ({ head: OTHERS[meaning], cell: (row: Row) => row[meaning] ?? '–' })),
+  ...othersOf(batch).map(({ meaning }) => ({ head: OTHERS[meaning], cell: (row: Row) => row[meaning] })),
 ];
 
 /** What was read from a file: which columns mean what, the first rows as they will be checked, and what was repaired. */

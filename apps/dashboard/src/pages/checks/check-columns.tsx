@@ -18,7 +18,7 @@ export const CHECK_COLUMNS: readonly Column<Check>[] = [
     ),
   },
   { head: 'Verdict', cell: ({ verdict }) => <Status word={verdict} /> },
-  { head: 'Name', cell: ({ name }) => (name === null ? '–' : <span className="clipped">{name}</span>) },
-  { head: 'Reference', cell: ({ reference }) => reference ?? '–' },
+  { head: 'Name', cell: ({ name }) => (name === null ? null : <span className="clipped">{name}</span>) },
+  { head: 'Reference', cell: ({ reference }) => reference },
   { head: 'Checked', cell: ({ checked_at }) => <Moment at={checked_at} /> },
 ];

@@ -20,11 +20,11 @@ const COLUMNS: readonly Column<CheckRequest>[] = [
     ),
   },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
-  { head: 'Last answer', cell: ({ last_error }) => last_error ?? '–' },
+  { head: 'Last answer', cell: ({ last_error }) => last_error },
   { head: 'Asked', figures: true, cell: ({ attempts }) => `${attempts} ×` },
   {
     head: 'Next try',
-    cell: ({ next_attempt_at }) => (next_attempt_at ? <Moment at={next_attempt_at} seconds /> : '–'),
+    cell: ({ next_attempt_at }) => (next_attempt_at ? <Moment at={next_attempt_at} seconds /> : null),
   },
 ];
 

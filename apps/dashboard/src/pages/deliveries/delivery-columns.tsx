@@ -19,7 +19,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   {
     head: 'Last answer',
     cell: ({ last_attempt }) => {
-      if (last_attempt === null) return '–';
+      if (last_attempt === null) return null;
       return last_attempt.status_code ?? <span className="clipped">{last_attempt.error}</span>;
     },
   },
@@ -27,11 +27,11 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   {
     head: 'Took',
     figures: true,
-    cell: ({ last_attempt }) => (last_attempt === null ? '–' : duration(last_attempt.duration_ms)),
+    cell: ({ last_attempt }) => (last_attempt === null ? null : duration(last_attempt.duration_ms)),
   },
   {
     head: 'Next try',
-    cell: ({ next_attempt_at }) => (next_attempt_at ? <Moment at={next_attempt_at} seconds /> : '–'),
+    cell: ({ next_attempt_at }) => (next_attempt_at ? <Moment at={next_attempt_at} seconds /> : null),
   },
   { head: 'Created', cell: ({ created_at }) => <Moment at={created_at} seconds /> },
 ];

@@ -6,7 +6,7 @@ import { duration } from '../../parts/duration.js';
 import { Status } from '../../parts/status.js';
 import { ShareBar } from './share-bar.js';
 
-const time = (ms: number | null): string => (ms === null ? '–' : duration(ms));
+const time = (ms: number | null): string | null => (ms === null ? null : duration(ms));
 
 const COLUMNS: readonly Column<MemberStateStatus>[] = [
   { head: 'Member state', cell: ({ member_state }) => `${member_state} ${countryName(member_state)}` },

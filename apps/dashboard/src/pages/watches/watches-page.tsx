@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Watch>[] = [
       </Link>
     ),
   },
-  { head: 'Label', cell: ({ label }) => label ?? '–' },
+  { head: 'Label', cell: ({ label }) => label },
   { head: 'Frequency', cell: ({ frequency }) => frequency },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Watch>[] = [
   },
   {
     head: 'Next',
-    cell: ({ next_check_at, status }) => (status === 'paused' ? '–' : <Moment at={next_check_at} />),
+    cell: ({ next_check_at, status }) => (status === 'paused' ? null : <Moment at={next_check_at} />),
   },
   { head: 'Action', hideHead: true, cell: (watch) => <PauseWatch watch={watch} /> },
 ];
