@@ -1,6 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useId, useRef, useState } from 'react';
-import { DropZone } from 'react-aria-components/DropZone';
 import type { Batch } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
@@ -17,6 +16,7 @@ export const UploadCard = () => {
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<ChosenFile | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const upload = useChange(['batches'], (api, { file, idempotencyKey, label, requester }: Upload) => {
@@ -55,12 +55,18 @@ export const UploadCard = () => {
   return (
     <Card title="New batch">
       <form className="stack" onSubmit={submit}>
-        <DropZone
-          aria-label="Drop a file"
-          className="drop"
-          getDropOperation={() => 'copy'}
-          onDrop={async ({ items }) => {
-            for (const item of items) if (item.kind === 'file') return choose(await item.getFile());
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is for the mouse; the field inside is for everybody */}
+        <div
+          className={`drop ${isOver ? 'over' : ''}`}
+          onDragOver={(event) => {
+            event.preventDefault();
+            setOver(true);
+          }}
+          onDragLeave={() => setOver(false)}
+          onDrop={(event) => {
+            event.preventDefault();
+            setOver(false);
+            void choose(event.dataTransfer.files[0]);
           }}
         >
           <label htmlFor={id}>CSV file</label>
@@ -74,7 +80,7 @@ export const UploadCard = () => {
           <p className="hint">
             Drop one here or choose it: up to 2 MiB and 10,000 rows, as Excel and others export it.
           </p>
-        </DropZone>
+        </div>
         <Refusal error={error ?? upload.error} />
         {chosen && (
           <>

@@ -4,6 +4,7 @@ import { useApi } from '../../api/use-api.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
+import { DownloadButton } from '../../parts/download-button.js';
 import { Facts } from '../../parts/facts.js';
 import { Findings } from '../../parts/findings.js';
 import { IdText } from '../../parts/id-text.js';
@@ -63,9 +64,9 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
           Certificate (PDF)
         </a>
         {timestamp !== null && (
-          <a className="button" href={addressOf(`/checks/${check.id}/timestamp.tsr`)} download={`${check.id}.tsr`}>
+          <DownloadButton path={`/checks/${check.id}/timestamp.tsr`} fileName={`${check.id}.tsr`}>
             Download the time-stamp
-          </a>
+          </DownloadButton>
         )}
         {timestamp === null && !check.test && !stamp.isSuccess && (
           <Button isPending={stamp.isPending} onPress={() => stamp.mutate(undefined)}>

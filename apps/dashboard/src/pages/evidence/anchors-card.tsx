@@ -1,10 +1,10 @@
-import { addressOf } from '../../api/create-api.js';
 import type { Anchor } from '../../api/shapes.js';
 import { usePages } from '../../api/use-pages.js';
 import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
 import { count } from '../../parts/count.js';
 import type { Column } from '../../parts/data-table.js';
+import { DownloadButton } from '../../parts/download-button.js';
 import { Empty } from '../../parts/empty.js';
 import { Findings } from '../../parts/findings.js';
 import { Listing } from '../../parts/listing.js';
@@ -28,9 +28,9 @@ const COLUMNS: readonly Column<Anchor>[] = [
   {
     head: 'Time-stamp',
     cell: ({ anchor_id, seq }) => (
-      <a href={addressOf(`/anchors/${anchor_id}.tsr`)} download={`${seq}.tsr`}>
-        {seq}.tsr
-      </a>
+      <DownloadButton small path={`/anchors/${anchor_id}.tsr`} fileName={`${seq}.tsr`}>
+        Download
+      </DownloadButton>
     ),
   },
 ];

@@ -22,7 +22,7 @@ export const FirstSteps = () => {
       text: 'Ask VIES about a number you know, and look at the answer and its evidence.',
       action: (
         <Link to="/checks/new" className="button small">
-          New check
+          Start
         </Link>
       ),
     },
