@@ -24,6 +24,7 @@ export * from './errors.js';
 export * from './event/event-bodies.js';
 export * from './ids.js';
 export * from './member-states.js';
+export * from './page-news/page-news.js';
 export * from './request/await-end.js';
 export * from './request/decide-ask.js';
 export * from './request/entries-at-acceptance.js';
