@@ -38,7 +38,9 @@ import {
   createRateLimiter,
   enqueueDelivery,
   enqueueFeeds,
+  publishPageNews,
   subscribeHints,
+  subscribePageNews,
 } from '@vat/queues';
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
@@ -62,6 +64,7 @@ export const API_SETTINGS = [
   'BACKGROUND_RETRY_DELAYS',
   'BACKGROUND_GIVE_UP_AFTER',
   'RATE_LIMIT',
+  'TRUSTED_PROXIES',
   'LOG_LEVEL',
   ...DASHBOARD_SETTINGS,
 ] as const;
@@ -119,7 +122,14 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     },
   });
   const find = findRequest(db);
-  const dashboard = composeDashboard(settings, db, baseUrl, now);
+  const pages = publishPageNews(redis, settings.REDIS_PREFIX);
+  const dashboard = composeDashboard(settings, {
+    db,
+    subscribe: (onNews) => subscribePageNews(hintRedis, settings.REDIS_PREFIX, onNews),
+    baseUrl,
+    stopping,
+    now,
+  });
   const accept = acceptRequest(db);
   const acceptInTurn = oneAtATime();
   const create = createWatch(db);
@@ -139,6 +149,8 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const app = createApp({
     log,
     dashboard: dashboard.deps,
+    tellPages: pages.tell,
+    trustedProxies: settings.TRUSTED_PROXIES,
     metrics,
     now,
     baseUrl,
@@ -201,6 +213,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const close = async () => {
     news.close();
     dashboard.close();
+    pages.close();
     await producer.close();
     redis.disconnect();
     hintRedis.disconnect();
