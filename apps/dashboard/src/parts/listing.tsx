@@ -16,10 +16,10 @@ type ListingProps<Row> = {
 
 /** A list of the API as a table that grows on request. */
 export const Listing = <Row,>({ label, list, columns, rowKey, empty }: ListingProps<Row>) => {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = list;
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = list;
   if (data === undefined) return error ? <Refusal error={error} onRetry={refetch} /> : <Loading />;
   return (
-    <>
+    <div className={isPlaceholderData ? 'outdated' : undefined} aria-busy={isPlaceholderData}>
       {error && <Refusal error={error} onRetry={refetch} />}
       {data.length === 0 ? empty : <DataTable label={label} columns={columns} rows={data} rowKey={rowKey} />}
       {hasNextPage && (
@@ -29,6 +29,6 @@ export const Listing = <Row,>({ label, list, columns, rowKey, empty }: ListingPr
           </Button>
         </div>
       )}
-    </>
+    </div>
   );
 };
