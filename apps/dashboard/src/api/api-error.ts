@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldError } from '@vat/domain/browser';
+import type { ErrorCode, FieldError } from '@vat/domain';
 
 /** What the service says besides code and message. */
 export type ErrorExtra = {

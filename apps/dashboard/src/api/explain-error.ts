@@ -1,4 +1,4 @@
-import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain/browser';
+import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain/errors';
 import { ApiError } from './api-error.js';
 
 /** An error in words for the person at the screen. */
@@ -21,6 +21,7 @@ const HERE: Partial<Record<ErrorCode, string>> = {
   METHOD_NOT_ALLOWED: 'Reload the page: it may be older than the service.',
   QUOTA_EXCEEDED: 'Wait for the next month or move to a larger plan.',
   TOO_MANY_SIGN_INS: 'Wait a while and try again.',
+  TOO_MANY_SIGN_UPS: 'Wait a while and try again.',
   IDEMPOTENCY_IN_PROGRESS: 'Wait a moment and try again.',
   IDEMPOTENCY_MISMATCH: 'Choose the file again.',
   RATE_LIMITED: 'Wait a second and try again.',

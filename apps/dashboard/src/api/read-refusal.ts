@@ -1,4 +1,4 @@
-import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain/browser';
+import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain/errors';
 import { ApiError } from './api-error.js';
 
 const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERROR_CATALOGUE, code);

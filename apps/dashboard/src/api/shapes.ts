@@ -9,6 +9,7 @@ import type {
   deliveryDetailSchema,
   deliverySchema,
   presentKey,
+  presentOverview,
   presentSession,
   requestSchema,
   statusSchema,
@@ -40,13 +41,7 @@ export type Frequency = Watch['frequency'];
 /** A change, as a watch lists it; on the overview it says of which watch it is. */
 export type Change = z.output<typeof changeSchema> & Partial<Pick<Watch, 'watch_id' | 'vat_number' | 'label'>>;
 
-export type Overview = {
-  checks_per_day: { date: string; valid: number; invalid: number; malformed: number }[];
-  changes: Change[];
-  failed_deliveries: number;
-  active_batches: number;
-  pending_requests: number;
-};
+export type Overview = ReturnType<typeof presentOverview>;
 
 /** An anchor: the seven keys that are hashed, and its id. Source: contract part 2 §7. */
 export type Anchor = {

@@ -1,4 +1,4 @@
-import { MEMBER_STATES } from '@vat/domain/browser';
+import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useState } from 'react';
 import { ApiError } from '../../api/api-error.js';
 import { Button } from '../../parts/button.js';

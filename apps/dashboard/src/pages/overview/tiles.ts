@@ -1,4 +1,4 @@
-import type { MemberState } from '@vat/domain/browser';
+import type { MemberState } from '@vat/domain';
 
 /** Where each member state lies on a map of equal tiles: column and row, from the north-west. */
 export const TILES: Record<MemberState, readonly [column: number, row: number]> = {

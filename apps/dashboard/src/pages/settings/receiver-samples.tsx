@@ -9,7 +9,7 @@ import { useWebhook } from './use-webhook.js';
 /** Whole receivers to copy, as docs/webhooks.md has them and its tests run them. */
 export const ReceiverSamples = () => {
   const samples = useMemo(() => readSamples(guide), []);
-  const prefix = useWebhook().data?.secret_prefix ?? 'whsec_';
+  const prefix = useWebhook().data?.webhook?.secret_prefix ?? 'whsec_';
   return (
     <Card
       title="Receive it"

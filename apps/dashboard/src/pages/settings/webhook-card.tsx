@@ -17,7 +17,7 @@ type Saved = Webhook & { secret: string };
 /** The account's one endpoint: save it, see its secret this once, try it, remove it. */
 export const WebhookCard = () => {
   const settings = useWebhook();
-  const webhook = settings.data ?? null;
+  const webhook = settings.data?.webhook ?? null;
   const [url, setUrl] = useState('');
   const known = webhook?.url;
   useEffect(() => {

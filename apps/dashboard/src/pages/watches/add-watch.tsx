@@ -1,8 +1,7 @@
-import { MEMBER_STATES, PLANS } from '@vat/domain/browser';
+import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useRef, useState } from 'react';
-import type { Frequency, Usage, Watch } from '../../api/shapes.js';
+import type { Frequency, Watch } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
-import { useRead } from '../../api/use-read.js';
 import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
 import { Choice } from '../../parts/choice.js';
@@ -10,6 +9,7 @@ import { count } from '../../parts/count.js';
 import { countryName } from '../../parts/country-name.js';
 import { Field } from '../../parts/field.js';
 import { Refusal } from '../../parts/refusal.js';
+import { useSession } from '../../session/use-session.js';
 
 type NewWatch = {
   vat_number: string;
@@ -31,9 +31,8 @@ const textsOf = (fields: FormData): Omit<NewWatch, 'frequency' | 'country_code'>
 
 /** Adds a watch. What the plan does not sell is said before the service refuses it. */
 export const AddWatch = () => {
-  const usage = useRead<Usage>('usage', '/usage', { every: false });
-  const plan = usage.data && PLANS[usage.data.plan];
-  const sold: readonly Frequency[] = plan?.frequencies ?? FREQUENCIES;
+  const { plan } = useSession();
+  const sold: readonly Frequency[] = plan.frequencies;
   const [frequency, setFrequency] = useState<Frequency>('weekly');
   const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
@@ -50,10 +49,9 @@ export const AddWatch = () => {
     <Card
       title="New watch"
       hint={
-        plan &&
-        (plan.watches === 0
-          ? `Your plan, ${usage.data?.plan}, sells no watches. A larger one does.`
-          : `Your plan, ${usage.data?.plan}, sells up to ${count(plan.watches)}, ${plan.frequencies.join(' or ')}.`)
+        plan.watches === 0
+          ? `Your plan, ${plan.name}, sells no watches. A larger one does.`
+          : `Your plan, ${plan.name}, sells up to ${count(plan.watches)}, ${plan.frequencies.join(' or ')}.`
       }
     >
       <form ref={form} className="filters" onSubmit={submit}>

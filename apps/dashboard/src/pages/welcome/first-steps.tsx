@@ -27,7 +27,7 @@ export const FirstSteps = () => {
       ),
     },
     {
-      isDone: Boolean(webhook.data),
+      isDone: Boolean(webhook.data?.webhook),
       title: 'Set up the webhook',
       text: 'Some member states take their time. Your server is told when their answer comes.',
       action: (
