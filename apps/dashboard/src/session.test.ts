@@ -48,7 +48,7 @@ test('an address of another site is no place to go on to', async () => {
   await heading(visit, 'Overview');
 });
 
-test('signing out ends the session on the server: another window is sent to sign in at its next call', async () => {
+test('signing out ends the session on the server: another window is sent to sign in by itself', async () => {
   visit = await dashboard.visit({ refused: /\/app\/api\// });
   await visit.signIn(EMAIL);
   const other = await visit.page.context().newPage();
@@ -56,8 +56,6 @@ test('signing out ends the session on the server: another window is sent to sign
   await other.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
   await visit.page.getByRole('button', { name: 'Sign out' }).click();
   await heading(visit, 'Sign in');
-  await other.getByLabel('Key name').fill('Too late');
-  await other.getByRole('button', { name: 'Create key' }).click();
   await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   await visit.go('/settings');
   await heading(visit, 'Sign in');
