@@ -132,6 +132,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   });
   const accept = acceptRequest(db);
   const acceptInTurn = oneAtATime();
+  const record = recordMalformed(db);
   const create = createWatch(db);
   const change = changeWatch(db);
   const watchInTurn = oneAtATime();
@@ -172,10 +173,12 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     listDeliveries: listDeliveries(db),
     findDelivery: findDelivery(db),
     resendDelivery: resendDelivery(db),
-    enqueueDelivery: (delivery: DueDelivery) =>
-      addDelivery(delivery).catch((error: unknown) =>
+    enqueueDelivery: (delivery: DueDelivery) => {
+      pages.tell(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
+      return addDelivery(delivery).catch((error: unknown) =>
         log.warn('A delivery was not enqueued; the sweep will.', errorFields(error)),
-      ),
+      );
+    },
     storeAnswer: storeIdempotentAnswer(db),
     ...batches,
     listWatches: listWatches(db),
@@ -192,9 +195,18 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     }),
     requestCheck: requestCheck({
       find,
-      accept: (acceptance) => acceptInTurn(acceptance.accountId, () => accept(acceptance)),
+      accept: async (acceptance) => {
+        const { id, accountId } = acceptance;
+        const accepted = await acceptInTurn(accountId, () => accept(acceptance));
+        if (accepted.kind === 'accepted') pages.tell(accountId, 'requests', publicId('request', id));
+        return accepted;
+      },
       admit: admitRequest(db),
-      recordMalformed: recordMalformed(db),
+      recordMalformed: async (malformed) => {
+        const isNew = await record(malformed);
+        if (isNew) pages.tell(malformed.request.accountId, 'checks', publicId('check', malformed.check.id));
+        return isNew;
+      },
       findKey: findIdempotencyKey(db),
       relockKey: relockIdempotencyKey(db),
       hashCheck,
