@@ -8,6 +8,7 @@ import { ApiError } from './api/api-error.js';
 import { createApi } from './api/create-api.js';
 import { createAppRouter } from './create-app-router.js';
 import { BOOT, type Boot } from './session/read-boot.js';
+import { SESSION_CHANNEL } from './session/session-channel.js';
 import { applyTheme, readTheme } from './shell/theme.js';
 
 /** A refusal stays one however often it is asked for; what did not arrive may arrive the next time. */
@@ -27,6 +28,7 @@ const start = (root: HTMLElement): void => {
     csrfToken: () => queries.getQueryData<Boot>(BOOT)?.session?.csrf_token ?? null,
     onSignedOut: () => queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session: null }),
   });
+  new BroadcastChannel(SESSION_CHANNEL).onmessage = () => void queries.invalidateQueries({ queryKey: BOOT });
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queries}>

@@ -48,7 +48,7 @@ test('an address of another site is no place to go on to', async () => {
   await heading(visit, 'Overview');
 });
 
-test('signing out ends the session on the server: another window is sent to sign in by itself', async () => {
+test('signing out ends the session on the server: another window is sent to sign in at once', async () => {
   visit = await dashboard.visit({ refused: /\/app\/api\// });
   await visit.signIn(EMAIL);
   const other = await visit.page.context().newPage();

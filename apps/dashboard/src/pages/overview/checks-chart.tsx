@@ -14,10 +14,10 @@ const totalOf = (day: Day): number => day.valid + day.invalid + day.malformed;
 const dateOf = (day: Day, style: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat(undefined, { ...style, timeZone: 'UTC' }).format(new Date(`${day.date}T00:00:00Z`));
 
-/** The next round number, so that the axis can be read. */
+/** The next round number that can be halved, so that both lines stand for whole checks. */
 const roundUp = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? value;
+  return [2, 4, 6, 8, 10, 20].map((step) => step * power).find((step) => step >= value) ?? value;
 };
 
 /** The parts of one day's bar, from below. */
@@ -68,34 +68,44 @@ export const ChecksChart = ({ days }: { days: Day[] }) => {
           </p>
         )}
       </figcaption>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        aria-hidden="true"
-        onPointerLeave={() => setPointed(null)}
-      >
-        {[0.5, 1].map((line) => (
-          <line key={line} x1="0" x2={WIDTH} y1={HEIGHT * (1 - line)} y2={HEIGHT * (1 - line)} />
-        ))}
-        {days.map((day, index) => (
-          <g key={day.date} onPointerEnter={() => setPointed(day)} className={day === pointed ? 'pointed' : undefined}>
-            <rect className="ground" x={index * step} width={step} height={HEIGHT} />
-            {partsOf(day, top).map(({ verdict, height, y }) => (
-              <rect
-                key={verdict}
-                className={verdict}
-                x={index * step + step * 0.15}
-                width={step * 0.7}
-                y={y}
-                height={height}
-              />
-            ))}
-          </g>
-        ))}
-      </svg>
+      <div className="chart-plot">
+        <div className="chart-scale" aria-hidden="true">
+          <span>{count(top)}</span>
+          <span>{count(top / 2)}</span>
+          <span>0</span>
+        </div>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+          onPointerLeave={() => setPointed(null)}
+        >
+          {[0, 0.5, 1].map((line) => (
+            <line key={line} x1="0" x2={WIDTH} y1={HEIGHT * (1 - line)} y2={HEIGHT * (1 - line)} />
+          ))}
+          {days.map((day, index) => (
+            <g
+              key={day.date}
+              onPointerEnter={() => setPointed(day)}
+              className={day === pointed ? 'pointed' : undefined}
+            >
+              <rect className="ground" x={index * step} width={step} height={HEIGHT} />
+              {partsOf(day, top).map(({ verdict, height, y }) => (
+                <rect
+                  key={verdict}
+                  className={verdict}
+                  x={index * step + step * 0.15}
+                  width={step * 0.7}
+                  y={y}
+                  height={height}
+                />
+              ))}
+            </g>
+          ))}
+        </svg>
+      </div>
       <div className="chart-axis" aria-hidden="true">
         <span>{days[0] && dateOf(days[0], { day: 'numeric', month: 'short' })}</span>
-        <span>top line: {count(top)}</span>
         <span>today</span>
       </div>
       <table className="for-reader">

@@ -8,10 +8,12 @@ import { Field } from '../../parts/field.js';
 import { Refusal } from '../../parts/refusal.js';
 import { BOOT } from '../../session/read-boot.js';
 import { useEnter } from '../../session/use-enter.js';
+import { useSession } from '../../session/use-session.js';
 
 /** Change the password; end every session of this account's user. */
 export const ChangePassword = () => {
   const enter = useEnter();
+  const { account } = useSession();
   const form = useRef<HTMLFormElement>(null);
   const [repeated, setRepeated] = useState('');
   const [wanted, setWanted] = useState('');
@@ -44,6 +46,8 @@ export const ChangePassword = () => {
   return (
     <Card title="Password">
       <form ref={form} className="stack narrow" onSubmit={submit}>
+        {/* So that password managers know whose password it is. */}
+        <input type="text" autoComplete="username" value={account.email} readOnly hidden />
         <Field label="Current password" name="current" type="password" autoComplete="current-password" isRequired />
         <Field
           label="New password"
