@@ -12,6 +12,9 @@ import { TILES } from './tiles.js';
 const percent = (share: number | null): string =>
   share === null ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 }).format(share);
 
+/** Beside the colour, for those who do not see it. */
+const MARKS = { ok: '', degraded: '! ', down: '✕ ', unknown: '' } as const;
+
 const sentence = (state: MemberStateStatus): string =>
   state.asks === 0
     ? `${countryName(state.member_state)}: not asked lately`
@@ -54,7 +57,7 @@ export const MemberStates = () => {
                         {state.member_state}
                       </span>
                       <span aria-hidden="true" className="tile-figure">
-                        {state.p95_ms === null ? '' : duration(state.p95_ms)}
+                        {state.p95_ms === null ? '' : `${MARKS[state.health]}${duration(state.p95_ms)}`}
                       </span>
                     </li>
                   );
