@@ -20,9 +20,19 @@ import type {
 import type { z } from 'zod';
 
 /** What the API answers, from the very schemas that judge it; nothing of them is in the bundle. */
-export type Check = z.output<typeof checkSchema>;
+export type Check = Omit<z.output<typeof checkSchema>, 'timestamp' | 'anchor'> & {
+  timestamp: {
+    gen_time: string;
+    accuracy_ms: number | null;
+    serial: string;
+    policy: string;
+    authority: string;
+    development: boolean;
+  } | null;
+  anchor: { anchor_id: string; seq: number; leaf_index: number; tree_size: number } | null;
+};
 export type CheckEntry = z.output<typeof checkEntrySchema>;
-export type CheckRequest = z.output<typeof requestSchema>;
+export type CheckRequest = Omit<z.output<typeof requestSchema>, 'check'> & { check: Check | null };
 export type Acceptance = z.output<typeof acceptanceSchema>;
 export type Status = z.output<typeof statusSchema>;
 export type MemberStateStatus = Status['member_states'][number];
@@ -54,5 +64,5 @@ export type Anchor = {
   root: string;
   prev_anchor_hash: string;
 };
-/** A check's place in an anchor's tree. */
+/** A check's place in an anchor's tree, and the way from there to its root. */
 export type InclusionProof = { anchor_id: string; leaf_index: number; tree_size: number; path: string[] };

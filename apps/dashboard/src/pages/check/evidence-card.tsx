@@ -8,10 +8,11 @@ import { DownloadButton } from '../../parts/download-button.js';
 import { Facts } from '../../parts/facts.js';
 import { Findings } from '../../parts/findings.js';
 import { IdText } from '../../parts/id-text.js';
-import { RecordFacts } from '../../parts/record-facts.js';
 import { Refusal } from '../../parts/refusal.js';
 import { useVerify } from '../../parts/use-verify.js';
 import { verifyCheck } from '../../proof/verify-check.js';
+import { AnchorFacts } from './anchor-facts.js';
+import { TimestampFacts } from './timestamp-facts.js';
 
 /** The proof of a check: its hash, the bytes it is of, and a way to see in this very browser that they agree. */
 export const EvidenceCard = ({ check }: { check: Check }) => {
@@ -43,13 +44,13 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
       {timestamp !== null && (
         <>
           <h3>Time-stamp</h3>
-          <RecordFacts record={timestamp} />
+          <TimestampFacts timestamp={timestamp} />
         </>
       )}
       {anchor !== null && (
         <>
           <h3>Anchor</h3>
-          <RecordFacts record={anchor} />
+          <AnchorFacts anchor={anchor} />
         </>
       )}
       {anchor === null && !check.test && (
