@@ -6,7 +6,7 @@ const EMAIL = 'owner@example.com';
 let dashboard: Dashboard;
 let visit: Visit;
 beforeAll(async () => {
-  dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '500ms' } });
+  dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '500ms', BACKGROUND_GIVE_UP_AFTER: '10m' } });
   await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/batches/ });
   await visit.signIn(EMAIL);

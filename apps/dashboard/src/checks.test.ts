@@ -6,7 +6,7 @@ const HOSTILE = '<img src=x onerror=alert(1)> "Ünï" & Söhne';
 let dashboard: Dashboard;
 let visit: Visit;
 beforeAll(async () => {
-  dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '1s' } });
+  dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '1s', BACKGROUND_GIVE_UP_AFTER: '10m' } });
   await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/checks$/ });
   await visit.signIn(EMAIL);

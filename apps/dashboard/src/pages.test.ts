@@ -14,7 +14,7 @@ const ids: Record<string, string> = {};
 
 beforeAll(async () => {
   receivers = await openReceivers();
-  dashboard = await openDashboard({ settings: receivers.settings });
+  dashboard = await openDashboard({ settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '10m' } });
   const { world } = dashboard;
   const [account, receiver] = await Promise.all([
     dashboard.account(EMAIL, { name: 'Müller & Söhne' }),

@@ -17,7 +17,8 @@ const dateOf = (day: Day, style: Intl.DateTimeFormatOptions): string =>
 /** The next round number that can be halved, so that both lines stand for whole checks. */
 const roundUp = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
-  return [2, 4, 6, 8, 10, 20].map((step) => step * power).find((step) => step >= value) ?? value;
+  const candidates = [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10, 12].map((step) => Math.round(step * power));
+  return candidates.find((candidate) => candidate >= value && candidate % 2 === 0) ?? value;
 };
 
 /** The parts of one day's bar, from below. */
