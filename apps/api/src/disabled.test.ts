@@ -13,9 +13,10 @@ beforeAll(async () => {
   world = await startWorld({
     settings: { UPSTREAM_WINDOW: '500ms', BACKGROUND_RETRY_DELAYS: '10m', LOG_LEVEL: 'debug' },
   });
-  const made = await world.newAccount({ password: PASSWORD });
-  account = made.account_id;
-  keys = [made.live_key, made.test_key];
+  const person = ['--name', 'Test', '--email', 'test@example.com', '--password', PASSWORD, '--plan', 'business'];
+  const made = await world.admin('account', 'create', ...person);
+  account = String(made.account_id);
+  keys = [String(made.live_key), String(made.test_key)];
   caller = await crowd(world, account);
 });
 afterAll(() => world?.stop());

@@ -1,5 +1,5 @@
-import { issueKey } from '@vat/domain';
-import { startWorld, until, type World } from '@vat/testkit';
+import { hashApiKey, issueKey } from '@vat/domain';
+import { issueKeys, startWorld, until, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
 let world: World;
@@ -63,12 +63,12 @@ describe('UNAUTHORIZED', () => {
   });
 
   test('is what a revoked key gets, within five seconds', async () => {
-    const made = await world.admin('key', 'create', world.account.account_id);
-    const usage = () => world.http(String(made.key)).get('/v1/usage');
+    const [key = ''] = await issueKeys(world, 1);
+    const usage = () => world.http(key).get('/v1/usage');
     expect((await usage()).status).toBe(200);
-    await world.admin('key', 'revoke', String(made.key_id));
+    await world.sql('UPDATE api_key SET revoked_at = now() WHERE hash = $1', [hashApiKey(key)]);
     await until('the key to be refused', async () => (await usage()).status === 401, 5_000);
-    expectError(await world.http(String(made.key)).post('/v1/checks', { vat_number: 'DE1' }), 401, 'UNAUTHORIZED');
+    expectError(await world.http(key).post('/v1/checks', { vat_number: 'DE1' }), 401, 'UNAUTHORIZED');
   });
 });
 

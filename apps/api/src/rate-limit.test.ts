@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { startWorld, type World } from '@vat/testkit';
+import { issueKeys, startWorld, type World } from '@vat/testkit';
 
 let world: World;
 beforeAll(async () => {
@@ -7,8 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-const newKey = async (): Promise<string> =>
-  (await world.admin('key', 'create', world.account.account_id)).key as string;
+const newKey = async (): Promise<string> => String(await issueKeys(world, 1));
 
 /** One cheap call to one of the API processes; tells when it was answered and how. */
 const call = async (api: number, key: string) => {

@@ -216,7 +216,7 @@ test('a test key is refused on every call before its body is judged', async () =
 test('a disabled account makes no watch, is told so after its body is judged, and reads on', async () => {
   const who = await customer();
   const id = await made(who, { vat_number: 'DE136695976' });
-  await world.admin('account', 'disable', who.account_id);
+  await world.sql('UPDATE account SET disabled_at = now() WHERE id = $1', [uuidOf('account', who.account_id)]);
   await until('calls to be refused', async () => (await post(who, { vat_number: 'FI20774740' })).status === 403, 5_000);
   expect(await codeOf(post(who, { vat_number: 'FI20774740' }))).toEqual([403, 'ACCOUNT_DISABLED']);
   expect(await codeOf(post(who, { vat_number: 'DE1' }))).toEqual([400, 'INVALID_FORMAT']);

@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { uuidOf } from '@vat/domain';
 import {
   configureWebhook,
@@ -20,9 +21,21 @@ let world: World;
 beforeAll(async () => {
   receivers = await openReceivers();
   world = await startWorld({
-    // The second wait is long enough for a line to leave Redis meanwhile.
-    settings: { ...receivers.settings, BACKGROUND_RETRY_DELAYS: '300ms,2500ms', BACKGROUND_GIVE_UP_AFTER: '5m' },
+    workers: 0,
+    settings: {
+      ...receivers.settings,
+      // The second wait is long enough for a line to leave Redis meanwhile.
+      BACKGROUND_RETRY_DELAYS: '300ms,2500ms',
+      BACKGROUND_GIVE_UP_AFTER: '5m',
+      // What is seen here happens by itself; the sweep would hide what does not.
+      SWEEP_EVERY: '1h',
+    },
   });
+  // The roles apart, as a large deployment has them: the asks' process has windows filled by the other one.
+  await Promise.all([
+    world.startWorker({ WORKER_QUEUES: 'checks,webhooks' }),
+    world.startWorker({ WORKER_QUEUES: 'batches,maintenance' }),
+  ]);
 }, 60_000);
 afterAll(async () => {
   await world?.stop();
@@ -147,6 +160,18 @@ test('a line that is never answered is given up in time, and the others are not 
   ]);
 }, 30_000);
 
+test('malformed lines get their checks at once, while the others wait for an upstream that is down', async () => {
+  await world.vies.state('FR', { answer: DOWN });
+  const account = await insertAccount(world);
+  const malformed = Array.from({ length: 300 }, (_, n) => `FR${n}`);
+  const id = await upload([...Array.from({ length: 30 }, (_, n) => numberOf('FR', n)), ...malformed], account);
+  await until('the malformed lines to be done', async () => (await batchOf(id, account)).done === 300);
+  expect(await batchOf(id, account)).toMatchObject({ status: 'running', done: 300, failed: 0, invalid: 300 });
+  expect(await usageOf(account)).toMatchObject({ used: 0, reserved: 30 });
+  await world.vies.state('FR', { answer: null });
+  expect(await completed(id, account)).toMatchObject({ done: 330, valid: 30, invalid: 300 });
+}, 30_000);
+
 test('a quota of three leaves the last two of five lines without a check', async () => {
   const account = await world.newAccount({ quota: '3' });
   const numbers = Array.from({ length: 5 }, (_, n) => numberOf('HU', n));
@@ -170,7 +195,7 @@ const placesOf = async (numbers: string[]): Promise<number[]> => {
 
 test("one account's three hundred lines do not hold up another's ten of the same member state", async () => {
   const [large, small] = await Promise.all([insertAccount(world), insertAccount(world)]);
-  await world.vies.state('SK', { latency_ms: 40 });
+  await world.vies.state('SK', { latency_ms: 25 });
   const mine = Array.from({ length: 10 }, (_, n) => numberOf('SK', 1_000 + n));
   const largeId = await upload(
     Array.from({ length: 300 }, (_, n) => numberOf('SK', n)),
@@ -184,8 +209,10 @@ test("one account's three hundred lines do not hold up another's ten of the same
   expect((await batchOf(largeId, large)).status).toBe('running');
   const places = await placesOf(mine);
   expect(places).toHaveLength(10);
-  // Twenty when the two take turns; two were in flight when it arrived.
-  expect((places.at(-1) ?? 0) - asksBefore).toBeLessThanOrEqual(24);
+  const within = (places.at(-1) ?? 0) + 1 - asksBefore;
+  process.stdout.write(`batches: ten lines beside three hundred were asked within ${within} asks\n`);
+  // Twenty when the two take turns; two were in flight when it arrived, and two may have begun while it was written down.
+  expect(within).toBeLessThanOrEqual(24);
   await completed(largeId, large);
 }, 60_000);
 

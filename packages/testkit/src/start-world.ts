@@ -1,6 +1,6 @@
 import pg from 'pg';
 import supertest from 'supertest';
-import { insertAccount, type Sql, type TestAccount } from './insert-account.js';
+import { type AccountOptions, insertAccount, type Sql, type TestAccount } from './insert-account.js';
 import { runProgram } from './run-program.js';
 import { startProcess, type TestProcess } from './start-process.js';
 import { POSTGRES_VARIABLE, REDIS_VARIABLE, TEMPLATE, worldName } from './test-servers.js';
@@ -38,7 +38,7 @@ export type World = {
   startApi: (settings?: Record<string, string>) => Promise<TestProcess>;
   startWorker: (settings?: Record<string, string>) => Promise<TestProcess>;
   admin: (...words: string[]) => Promise<Record<string, unknown>>;
-  newAccount: (flags?: Record<string, string>) => Promise<TestAccount>;
+  newAccount: (options?: AccountOptions) => Promise<TestAccount>;
   sql: Sql;
   stop: () => Promise<void>;
 };
@@ -110,17 +110,7 @@ export const startWorld = async ({
   };
   const admin = async (...words: string[]) =>
     JSON.parse((await runProgram('apps/admin/dist/main.js', words, all, true)).stdout) as Record<string, unknown>;
-  const newAccount = async (flags: Record<string, string> = {}) => {
-    const given = {
-      name: 'Test',
-      email: `${worldName()}@example.com`,
-      password: 'correct horse',
-      plan: 'business',
-      ...flags,
-    };
-    const words = Object.entries(given).flatMap(([flag, value]) => [`--${flag}`, value]);
-    return (await admin('account', 'create', ...words)) as TestAccount;
-  };
+  const newAccount = (options: AccountOptions = {}) => insertAccount({ sql }, options);
   const stop = async () => {
     await Promise.all([...running.apis, ...running.workers].map((process) => process.stop()));
     await vies.stop();
