@@ -1,10 +1,11 @@
 type Bytes = Uint8Array<ArrayBuffer>;
+type Sha256 = (bytes: Bytes) => Promise<Bytes>;
 
 /** What is claimed: that `leaf` (its data) is number `index` of the `size` leaves of a tree. */
 export type InclusionClaim = { leaf: Bytes; index: number; size: number; path: readonly Bytes[] };
 
-const hasherOf = (crypto: Crypto) => {
-  const hash = async (first: number, ...parts: Bytes[]): Promise<Bytes> => {
+const hasherOf = (sha256: Sha256) => {
+  const hash = (first: number, ...parts: Bytes[]): Promise<Bytes> => {
     const whole = new Uint8Array(1 + parts.reduce((sum, { length }) => sum + length, 0));
     whole[0] = first;
     let at = 1;
@@ -12,7 +13,7 @@ const hasherOf = (crypto: Crypto) => {
       whole.set(part, at);
       at += part.length;
     }
-    return new Uint8Array(await crypto.subtle.digest('SHA-256', whole));
+    return sha256(whole);
   };
   return { leaf: (data: Bytes) => hash(0, data), node: (left: Bytes, right: Bytes) => hash(1, left, right) };
 };
@@ -22,9 +23,9 @@ const hasherOf = (crypto: Crypto) => {
  * proved when that is the anchor's root. Source: RFC 9162 §2.1.3.2.
  */
 export const proveInclusion =
-  (crypto: Crypto) =>
+  (sha256: Sha256) =>
   async ({ leaf, index, size, path }: InclusionClaim): Promise<Bytes | null> => {
-    const of = hasherOf(crypto);
+    const of = hasherOf(sha256);
     if (index < 0 || index >= size) return null;
     // Halved by division: the bit operators would cut numbers off at 32 bits.
     let node = index;

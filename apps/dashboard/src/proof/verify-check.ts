@@ -6,6 +6,7 @@ import type { Finding } from './finding.js';
 import { hexOf } from './hex-of.js';
 import { needsWebCrypto } from './needs-web-crypto.js';
 import { proveInclusion } from './prove-inclusion.js';
+import { sha256By } from './sha256-by.js';
 
 type VerifyDeps = { api: Api; crypto: Crypto };
 
@@ -20,7 +21,7 @@ const verifyPlace = async ({ api, crypto }: VerifyDeps, check: Check): Promise<F
   const root =
     leaf === null || path.includes(null)
       ? null
-      : await proveInclusion(crypto)({
+      : await proveInclusion(sha256By(crypto))({
           leaf,
           index: proof.leaf_index,
           size: anchor.tree_size,
@@ -42,8 +43,9 @@ export const verifyCheck =
   async (check: Check): Promise<Finding[]> => {
     const { api, crypto } = deps;
     needsWebCrypto(crypto);
-    const bytes = await (await api.send('GET', `/checks/${check.id}/evidence`)).arrayBuffer();
-    const hash = `sha256:${hexOf(await crypto.subtle.digest('SHA-256', bytes))}`;
+    const answer = await api.send('GET', `/checks/${check.id}/evidence`);
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const hash = `sha256:${hexOf(await sha256By(crypto)(bytes))}`;
     const shown = Object.fromEntries(Object.entries(check).filter(([name]) => !LEFT_OUT.includes(name)));
     return [
       {
