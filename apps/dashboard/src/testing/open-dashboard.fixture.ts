@@ -1,4 +1,11 @@
-import { provideBrowser, startWorld, type TestAccount, type World, type WorldOptions } from '@vat/testkit';
+import {
+  type AccountOptions,
+  provideBrowser,
+  startWorld,
+  type TestAccount,
+  type World,
+  type WorldOptions,
+} from '@vat/testkit';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 export const WIDE = { width: 1280, height: 860 };
@@ -28,7 +35,7 @@ export type Visit = {
 export type Dashboard = {
   world: World;
   visit: (options?: VisitOptions) => Promise<Visit>;
-  account: (email: string, flags?: Record<string, string>) => Promise<TestAccount>;
+  account: (email: string, more?: Omit<AccountOptions, 'email'>) => Promise<TestAccount>;
   close: () => Promise<void>;
 };
 
@@ -44,7 +51,7 @@ export const openDashboard = async (options: WorldOptions = {}): Promise<Dashboa
   return {
     world,
     visit: (visitOptions = {}) => openVisit(browser, world, visitOptions),
-    account: (email, flags = {}) => world.newAccount({ email, password: PASSWORD, ...flags }),
+    account: (email, more = {}) => world.newAccount({ email, ...more }),
     close: async () => {
       await browser.close();
       await world.stop();

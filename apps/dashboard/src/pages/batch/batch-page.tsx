@@ -1,9 +1,9 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { addressOf } from '../../api/create-api.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
 import { usePages } from '../../api/use-pages.js';
 import { useRead } from '../../api/use-read.js';
+import { useRemoval } from '../../api/use-removal.js';
 import { Card } from '../../parts/card.js';
 import { Choice } from '../../parts/choice.js';
 import { Confirm } from '../../parts/confirm.js';
@@ -35,7 +35,7 @@ export const BatchPage = () => {
     every: (data) => (data?.status === 'completed' ? false : WHILE_RUNNING_MS),
   });
   const lines = usePages<BatchLine>('batches', `/batches/${id}/lines`, { status });
-  const remove = useChange(['batches'], (api, _input: undefined) => api.call('DELETE', `/batches/${id}`));
+  const remove = useRemoval('batches', `/batches/${id}`, () => navigate({ to: '/batches' }));
   const { data } = batch;
   return (
     <Page
@@ -62,11 +62,7 @@ export const BatchPage = () => {
             >
               For Excel
             </a>
-            <Confirm
-              action="Delete"
-              question="Delete this batch?"
-              onConfirm={() => remove.mutate(undefined, { onSuccess: () => void navigate({ to: '/batches' }) })}
-            >
+            <Confirm action="Delete" question="Delete this batch?" onConfirm={() => remove.mutate()}>
               <p>Its lines and the results file go. The checks it made stay.</p>
             </Confirm>
           </>

@@ -1,8 +1,8 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { Change, Watch } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
 import { usePages } from '../../api/use-pages.js';
 import { useRead } from '../../api/use-read.js';
+import { useRemoval } from '../../api/use-removal.js';
 import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
 import { Confirm } from '../../parts/confirm.js';
@@ -24,7 +24,7 @@ export const WatchPage = () => {
   const navigate = useNavigate();
   const watch = useRead<Watch>('watches', `/watches/${id}`);
   const changes = usePages<Change>('watches', `/watches/${id}/changes`);
-  const remove = useChange(['watches'], (api, _input: undefined) => api.call('DELETE', `/watches/${id}`));
+  const remove = useRemoval('watches', `/watches/${id}`, () => navigate({ to: '/watches' }));
   return (
     <Page
       title={watch.data?.vat_number ?? 'Watch'}
@@ -39,11 +39,7 @@ export const WatchPage = () => {
         watch.data && (
           <>
             <PauseWatch watch={watch.data} />
-            <Confirm
-              action="Delete"
-              question="Stop watching this number?"
-              onConfirm={() => remove.mutate(undefined, { onSuccess: () => void navigate({ to: '/watches' }) })}
-            >
+            <Confirm action="Delete" question="Stop watching this number?" onConfirm={() => remove.mutate()}>
               <p>Its history of changes goes. The checks it made stay.</p>
             </Confirm>
           </>
