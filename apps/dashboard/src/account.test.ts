@@ -7,7 +7,7 @@ let visit: Visit;
 beforeAll(async () => {
   dashboard = await openDashboard({ settings: { SIGNUP: 'open' } });
   await dashboard.account(EMAIL);
-}, 60_000);
+}, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(async () => {
   expect(visit.complaints()).toEqual([]);

@@ -10,7 +10,7 @@ beforeAll(async () => {
   await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/batches/ });
   await visit.signIn(EMAIL);
-}, 60_000);
+}, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(() => expect(visit.complaints()).toEqual([]));
 

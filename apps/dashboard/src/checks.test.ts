@@ -10,7 +10,7 @@ beforeAll(async () => {
   await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/checks$/ });
   await visit.signIn(EMAIL);
-}, 60_000);
+}, 120_000);
 afterAll(() => dashboard?.close());
 beforeEach(() => visit.go('/checks/new'));
 afterEach(() => expect(visit.complaints()).toEqual([]));

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await world.admin('anchor', 'close');
   visit = await dashboard.visit({ refused: /\.tsr$/ });
   await visit.signIn(EMAIL);
-}, 60_000);
+}, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(() => expect(visit.complaints()).toEqual([]));
 

@@ -52,7 +52,7 @@ beforeAll(async () => {
   ]);
   Object.assign(visits, { wide, narrow });
   await Promise.all([wide.signIn(EMAIL), narrow.signIn(EMAIL)]);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await dashboard?.close();
   await receivers?.close();

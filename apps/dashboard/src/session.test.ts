@@ -7,7 +7,7 @@ let visit: Visit;
 beforeAll(async () => {
   dashboard = await openDashboard({ workers: 0 });
   await dashboard.account(EMAIL, { name: 'Owner & Söhne' });
-}, 60_000);
+}, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(async () => {
   expect(visit.complaints()).toEqual([]);

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/(webhook|password)/ });
   await visit.signIn(EMAIL);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await dashboard?.close();
   await receivers?.close();

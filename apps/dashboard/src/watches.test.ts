@@ -7,7 +7,7 @@ let visit: Visit;
 beforeAll(async () => {
   dashboard = await openDashboard();
   await Promise.all([dashboard.account(EMAIL), dashboard.account('free@example.com', { plan: 'free' })]);
-}, 60_000);
+}, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(async () => {
   expect(visit.complaints()).toEqual([]);

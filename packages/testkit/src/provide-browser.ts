@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fetchDebianPackages } from '@vat/embedded';
 import { PROJECT_ROOT } from './project-root.js';
@@ -9,8 +9,21 @@ export type BrowserProgram = { file: string; env: Record<string, string> };
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'microsoft-edge'];
 
-const runs = ({ file, env }: BrowserProgram): boolean =>
-  existsSync(file) && spawnSync(file, ['--version'], { env, timeout: 20_000 }).status === 0;
+const answers = ({ file, env }: BrowserProgram, args: string[]): boolean =>
+  existsSync(file) && spawnSync(file, args, { env, timeout: 20_000 }).status === 0;
+const isInstalled = (browser: BrowserProgram): boolean => answers(browser, ['--version']);
+/** It says its version even when the data without which it shows nothing is missing. */
+const opensPages = (browser: BrowserProgram): boolean =>
+  answers(browser, ['--headless', '--no-sandbox', '--disable-background-networking', '--dump-dom', 'about:blank']);
+
+const fontsOf = (folder: string): string => path.join(folder, 'fonts.conf');
+
+/** A page without any letters to write with has no size; a bare machine has none, and would look for them in / alone. */
+const nameFonts = (folder: string): void =>
+  writeFileSync(
+    fontsOf(folder),
+    `<?xml version="1.0"?><fontconfig><dir>/usr/share/fonts</dir><dir>${folder}/usr/share/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>\n`,
+  );
 
 /** Debian's start script looks for its parts in /, so the program itself is started, with its libraries named. */
 const unpackedBrowser = (folder: string): BrowserProgram => {
@@ -26,7 +39,7 @@ const unpackedBrowser = (folder: string): BrowserProgram => {
     env: {
       PATH: '/usr/bin:/bin',
       LD_LIBRARY_PATH: [path.join(folder, 'usr/lib/chromium'), ...libraries].join(':'),
-      ...(existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: path.join(folder, 'etc/fonts') }),
+      FONTCONFIG_FILE: fontsOf(folder),
     },
   };
 };
@@ -40,16 +53,24 @@ export const provideBrowser = async (searchPath = process.env.PATH ?? ''): Promi
   const installed = NAMES.flatMap((name) =>
     folders.map((folder) => ({ file: path.join(folder, name), env: { PATH: searchPath } })),
   );
-  const found = installed.find(runs);
+  const found = installed.find(isInstalled);
   if (found) return found;
   const into = path.join(PROJECT_ROOT, '.data', 'tools', 'chromium');
-  if (runs(unpackedBrowser(into))) return unpackedBrowser(into);
+  if (opensPages(unpackedBrowser(into))) return unpackedBrowser(into);
+  process.stderr.write(
+    `[test] no chromium on PATH: fetching the distribution's package into ${into} (nothing is installed)\n`,
+  );
   mkdirSync(path.dirname(into), { recursive: true });
   try {
     await fetchDebianPackages({
-      names: ['chromium', 'fonts-dejavu-core', 'fontconfig-config'],
+      // The second is part of the first, and left out where it is installed without it.
+      names: ['chromium', 'chromium-common', 'fonts-dejavu-core'],
       into,
-      isUsable: (folder) => runs(unpackedBrowser(folder)),
+      isUsable: (folder) => {
+        if (!existsSync(folder)) return false;
+        nameFonts(folder);
+        return opensPages(unpackedBrowser(folder));
+      },
       env: process.env,
     });
   } catch (error) {
@@ -58,5 +79,7 @@ export const provideBrowser = async (searchPath = process.env.PATH ?? ''): Promi
       { cause: error },
     );
   }
+  // The folder had another name while it was filled.
+  nameFonts(into);
   return unpackedBrowser(into);
 };
