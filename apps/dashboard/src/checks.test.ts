@@ -100,3 +100,15 @@ test('the list is filtered by its address, and a check made elsewhere appears by
       headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf_token } }))`);
   await page.getByRole('row', { name: /NL004495445B01/ }).waitFor();
 });
+
+test('without the server’s news an open list asks by itself', async () => {
+  const deaf = await dashboard.visit({ refused: /\/news$/ });
+  await deaf.page.route('**/app/api/news', (route) => route.abort());
+  await deaf.signIn(EMAIL);
+  await deaf.go('/checks');
+  await deaf.page.getByRole('row', { name: /FR40303265045/ }).waitFor();
+  await check('LU26375245');
+  await deaf.page.getByRole('row', { name: /LU26375245/ }).waitFor();
+  expect(deaf.complaints()).toEqual([]);
+  await deaf.close();
+});

@@ -43,6 +43,8 @@ export const createApi = ({ csrfToken, onSignedOut }: ApiDeps): Api => {
       },
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
+      // What was asked to go has to go, even when the page is closed right after.
+      ...(method === 'DELETE' ? { keepalive: true } : {}),
     });
     if (response.ok) return response;
     // Signing in with a wrong password is 401 too, and ends nothing.

@@ -45,11 +45,23 @@ export const LiveNews = ({ children }: { children: ReactNode }) => {
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
       };
     };
-    open();
-    return () => {
+    const close = () => {
       source?.close();
       clearTimeout(again);
       clearTimeout(gathering);
+      gathering = undefined;
+      setOpen(false);
+    };
+    // Over HTTP/1.1 a browser has six connections for all of its windows: those that nobody looks at must not hold one.
+    const look = () => {
+      close();
+      if (!document.hidden) open();
+    };
+    look();
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      close();
     };
   }, [queries]);
 

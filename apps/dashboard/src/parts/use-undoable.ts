@@ -14,14 +14,18 @@ export const useUndoable = (delayMs: number, act: () => void) => {
     latest.current();
   }, []);
 
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    const leave = () => {
       if (timer.current === null) return;
       clearTimeout(timer.current);
       run();
-    },
-    [run],
-  );
+    };
+    window.addEventListener('pagehide', leave);
+    return () => {
+      window.removeEventListener('pagehide', leave);
+      leave();
+    };
+  }, [run]);
   return {
     isPlanned,
     plan: () => {

@@ -20,11 +20,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { head: 'Kind', cell: ({ test }) => <Status word={test ? 'test' : 'live'} /> },
   {
     head: 'Key',
-    cell: ({ test, hint }) => (
-      <code>
-        vat_{test ? 'test' : 'live'}_…{hint}
-      </code>
-    ),
+    cell: ({ hint }) => <code>…{hint}</code>,
   },
   { head: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
   { head: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Moment at={last_used_at} /> : 'never') },
