@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
+import { measureAnchors } from './measure-anchors.js';
 import { measureBatches } from './measure-batches.js';
+import { measureDossier } from './measure-dossier.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
@@ -12,7 +14,7 @@ import { measureWatches } from './measure-watches.js';
 import { openGround } from './open-ground.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches'] as const;
+const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier'] as const;
 type Part = (typeof PARTS)[number];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -43,7 +45,9 @@ const figures: Figures = {
   slots: [],
   queue: null,
   deliveries: null,
+  anchors: null,
   batches: [],
+  dossier: null,
   watches: [],
 };
 const ground = await openGround(ROOT);
@@ -87,6 +91,14 @@ try {
       say(`${watches} watches`);
       figures.watches.push(await measureWatches(watches, 1_000));
     }
+  }
+  if (parts.includes('anchors')) {
+    say('the tree of an anchor');
+    figures.anchors = await measureAnchors(quick ? 100_000 : 1_000_000);
+  }
+  if (parts.includes('dossier')) {
+    say('the export of a dossier');
+    figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
   }
 } finally {
   await ground.stop();

@@ -1,11 +1,15 @@
 import type { DeliveriesFigures } from './deliveries/measure-deliveries.js';
 import { renderDeliveries } from './deliveries/render-deliveries.js';
 import type { Machine } from './describe-machine.js';
+import type { AnchorsFigures } from './measure-anchors.js';
 import type { BatchesFigures } from './measure-batches.js';
+import type { DossierFigures } from './measure-dossier.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
 import type { WatchesFigures } from './measure-watches.js';
+import { renderAnchors } from './render-anchors.js';
+import { renderDossier } from './render-dossier.js';
 import { renderProfile } from './render-profile.js';
 import { renderTable as table } from './render-table.js';
 
@@ -15,7 +19,9 @@ export type Figures = {
   slots: SlotsFigures[];
   queue: QueueFigures | null;
   deliveries: DeliveriesFigures | null;
+  anchors: AnchorsFigures | null;
   batches: BatchesFigures[];
+  dossier: DossierFigures | null;
   watches: WatchesFigures[];
 };
 
@@ -111,7 +117,8 @@ const watchesTable = (figures: WatchesFigures[]): string =>
   );
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
-export const renderReport = ({ machine, latency, slots, queue, deliveries, batches, watches }: Figures): string => {
+export const renderReport = (figures: Figures): string => {
+  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier } = figures;
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -131,6 +138,8 @@ export const renderReport = ({ machine, latency, slots, queue, deliveries, batch
     );
   }
   if (deliveries !== null) parts.push(...renderDeliveries(deliveries));
+  if (anchors !== null) parts.push(...renderAnchors(anchors));
+  if (dossier !== null) parts.push(...renderDossier(dossier));
   if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   return `${parts.join('\n\n')}\n`;

@@ -50,7 +50,7 @@ export const ROOMS = {
   'packages/vies': { ours: ['domain'], fetches: true },
   'packages/enrichment': { ours: ['domain'], fetches: true },
   'packages/webhooks': { ours: ['domain'], fetches: true },
-  'packages/evidence': { ours: ['domain'], fetches: true },
+  'packages/evidence': { ours: ['domain', 'spreadsheet'], fetches: true },
   'packages/runtime': { ours: [] },
   'packages/embedded': { ours: [] },
   'packages/receiver': { ours: [], builtins: ['node:crypto'] },
@@ -98,6 +98,12 @@ export const KEEPERS = [
     rooms: ['apps/api'],
     why: 'only the api app serves HTTP through Express',
   },
+  {
+    modules: ['pkijs', 'asn1js'],
+    rooms: ['packages/evidence'],
+    why: 'only evidence takes time-stamps and certificates apart',
+  },
+  { modules: ['pdfkit', 'fontkit'], rooms: ['packages/evidence'], why: 'only evidence writes PDFs' },
   { modules: ['winston', 'winston/*'], rooms: ['packages/runtime'], why: 'only runtime knows how lines are logged' },
 ];
 

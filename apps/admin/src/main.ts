@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { SettingsError } from '@vat/runtime';
+import { BadNews } from './bad-news.js';
 import { runCommand } from './run-command.js';
 import { UsageError } from './usage-error.js';
 
@@ -7,9 +8,13 @@ import { UsageError } from './usage-error.js';
 runCommand(process.argv.slice(2), process.env).then(
   (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`),
   (error: unknown) => {
+    process.exitCode = 1;
+    if (error instanceof BadNews) {
+      process.stdout.write(`${JSON.stringify(error.answer)}\n`);
+      return;
+    }
     const expected = error instanceof UsageError || error instanceof SettingsError;
     const message = error instanceof Error ? error.message : String(error);
     process.stdout.write(`${JSON.stringify({ error: { code: expected ? 'USAGE' : 'FAILED', message } })}\n`);
-    process.exitCode = 1;
   },
 );

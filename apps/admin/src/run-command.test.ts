@@ -158,7 +158,17 @@ test('key create makes live and test keys, key revoke ends one within five secon
 test('reconcile is one sweep and says what it did', async () => {
   const { code, answer } = await admin('reconcile');
   expect(code).toBe(0);
-  const counts = ['enqueued', 'abandoned', 'orphans', 'lost_lines', 'batches', 'lanes', 'deliveries', 'removed'];
+  const counts = [
+    'enqueued',
+    'abandoned',
+    'orphans',
+    'lost_lines',
+    'batches',
+    'lanes',
+    'deliveries',
+    'removed',
+    'stamps',
+  ];
   expect(answer).toEqual(Object.fromEntries(counts.map((name) => [name, expect.any(Number)])));
 });
 
@@ -195,6 +205,10 @@ test.each([
   [['key', 'revoke', 'key_01h45ytscbebyvny4gc8cr8ma2'], /no key/],
   [['account', 'list', 'surplus'], /surplus/],
   [['watch', 'run'], /wat_/],
+  [['account', 'erase'], /acc_/],
+  [['account', 'erase', 'acc_01h45ytscbebyvny4gc8cr8ma2'], /no account/],
+  [['anchor', 'close', 'now'], /now is too much/],
+  [['anchor'], /anchor verify/],
   [['watch', 'run', 'wat_nonsense'], /wat_/],
   [['watch', 'run', 'wat_01h45ytscbebyvny4gc8cr8ma2'], /no watch/],
   [['key', 'revoke', 'key_01h45ytscbebyvny4gc8cr8ma2', 'key_2'], /key_2/],

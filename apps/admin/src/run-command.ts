@@ -3,6 +3,7 @@ import { connectDatabase } from '@vat/db';
 import { readSettings } from '@vat/runtime';
 import { UsageError } from './usage-error.js';
 import { accountVerbs } from './verbs/accounts.js';
+import { anchorVerbs } from './verbs/anchors.js';
 import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
 import type { Verb } from './verbs/verb.js';
@@ -37,7 +38,7 @@ const split = (verb: Verb, words: string[]) => {
   }
 };
 
-/** Runs one command of the operator and returns the JSON object to print. Throws {@link UsageError} and SettingsError. */
+/** Runs one command of the operator and returns the JSON object to print. Throws {@link UsageError}, BadNews and SettingsError. */
 export const runCommand = async (words: string[], env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> => {
   const { DATABASE_URL: url } = readSettings(env, ['DATABASE_URL']);
   const { db, close } = connectDatabase({
@@ -54,6 +55,7 @@ export const runCommand = async (words: string[], env: NodeJS.ProcessEnv): Promi
       ...keyVerbs(db, now),
       ...operationVerbs(db, url, env, now),
       ...watchVerbs(db, env, now),
+      ...anchorVerbs(db, env, now),
     };
     const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(verbs, candidate));
     const verb = name === undefined ? undefined : verbs[name];

@@ -38,12 +38,14 @@ import {
   createRateLimiter,
   enqueueDelivery,
   enqueueFeeds,
+  enqueueStamp,
   publishPageNews,
   subscribeHints,
   subscribePageNews,
 } from '@vat/queues';
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
+import { composeEvidence, EVIDENCE_SETTINGS } from './compose-evidence.js';
 import { createApp } from './create-app.js';
 import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
 import { jsonAnswer } from './http/json-answer.js';
@@ -67,6 +69,7 @@ export const API_SETTINGS = [
   'TRUSTED_PROXIES',
   'LOG_LEVEL',
   ...DASHBOARD_SETTINGS,
+  ...EVIDENCE_SETTINGS,
 ] as const;
 export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[number]>>;
 
@@ -147,6 +150,18 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     now,
   });
 
+  const addStamp = enqueueStamp(producer);
+  const evidence = composeEvidence({
+    settings,
+    db,
+    enqueueStamp: (stamp) =>
+      addStamp(stamp).catch((error: unknown) =>
+        log.warn('A time-stamp was not enqueued; the sweep will.', errorFields(error)),
+      ),
+    log,
+    now,
+  });
+
   const app = createApp({
     log,
     dashboard: dashboard.deps,
@@ -181,6 +196,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     },
     storeAnswer: storeIdempotentAnswer(db),
     ...batches,
+    ...evidence.deps,
     listWatches: listWatches(db),
     findWatch: findWatch(db),
     listChanges: listChanges(db),
@@ -229,6 +245,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     await producer.close();
     redis.disconnect();
     hintRedis.disconnect();
+    await evidence.close();
     await closeDatabase();
   };
   return { app, warmed, close };

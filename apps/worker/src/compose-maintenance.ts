@@ -7,21 +7,34 @@ import {
   deleteMinutes,
   deleteOldBatches,
   deleteOldDeliveries,
+  deleteOldEvidence,
   dueDeliveries,
+  dueStamps,
   endLostLines,
   endRemovedDeliveries,
   endRequest,
+  evidenceAge,
   lanesToFeed,
   overdueRequests,
   releaseOrphans,
   requestsToAbandon,
 } from '@vat/db';
-import { MEMBER_STATES, periodOf, publicId, sweepBatches, sweepDeliveries, sweepRequests } from '@vat/domain';
+import {
+  MEMBER_STATES,
+  periodOf,
+  publicId,
+  sweepBatches,
+  sweepDeliveries,
+  sweepRequests,
+  sweepStamps,
+} from '@vat/domain';
 import {
   enqueueDeliveries,
   enqueueDelivery,
   enqueueFeeds,
   enqueueOverdue,
+  enqueueStamps,
+  evidenceQueue,
   keepRedisPrimed,
   type MaintenanceTask,
   maintenanceQueue,
@@ -31,6 +44,7 @@ import {
 import { type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
 import type { WorkerRole } from './settings.js';
+import { watchEvidence } from './watch-evidence.js';
 
 const HOUR_MS = 3_600_000;
 const MINUTES_KEPT_MS = 24 * HOUR_MS;
@@ -75,11 +89,20 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });
+  const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueue: enqueueStamps(producer), now });
+  const watchEvidenceOnce = watchEvidence({
+    look: evidenceAge(db),
+    anchorEveryMs: settings.ANCHOR_EVERY,
+    metrics,
+    now,
+    log,
+  });
   const sweep = async (scope: { everything: boolean }): Promise<void> => {
     const swept = {
       ...(await sweepRequestsOnce(scope)),
       ...(await sweepBatchesOnce()),
       ...(await sweepDeliveriesOnce(scope)),
+      ...(await sweepStampsOnce(scope)),
     };
     for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
     if (Object.values(swept).some((n) => n > 0)) log.info('Swept.', { ...swept, ...scope });
@@ -98,13 +121,17 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
   };
 
   const tasks: Record<MaintenanceTask, () => Promise<unknown>> = {
-    sweep: () => sweep({ everything: false }),
+    sweep: async () => {
+      await sweep({ everything: false });
+      await watchEvidenceOnce();
+    },
     expire: async () => {
       await deleteExpiredKeys(db)(now());
       await deleteExpiredSessions(db)(now());
       await deleteMinutes(db)(new Date(now().getTime() - MINUTES_KEPT_MS));
       await deleteOldBatches(db)(new Date(now().getTime() - settings.BATCHES_KEPT));
       await deleteOldDeliveries(db)(new Date(now().getTime() - settings.DELIVERIES_KEPT));
+      await deleteOldEvidence(db)(new Date(now().getTime() - settings.EVIDENCE_KEPT));
     },
     audit,
   };
@@ -131,7 +158,12 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     producer,
     prefix: settings.REDIS_PREFIX,
     capped: [...MEMBER_STATES.map(upstreamQueue), watchesQueue],
-    schedule: [...schedule, { queue: watchesQueue, id: 'due', payload: {}, everyMs: settings.WATCHES_EVERY }],
+    schedule: [
+      ...schedule,
+      { queue: watchesQueue, id: 'due', payload: {}, everyMs: settings.WATCHES_EVERY },
+      { queue: evidenceQueue, id: 'close', payload: { task: 'close' }, everyMs: settings.ANCHOR_EVERY },
+      { queue: evidenceQueue, id: 'verify', payload: { task: 'verify' }, everyMs: settings.ANCHORS_VERIFIED_EVERY },
+    ],
     onLoss: () => sweep({ everything: true }),
     onError: warnSparingly(log, 'Redis could not be primed; tried again.', REPEAT_WARNING_MS, now),
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { completeBatches, feedLines, findRunningWatch, lanesToFeed, settleRequest } from '@vat/db';
 import { type DueDelivery, publicId } from '@vat/domain';
-import { hashCheck } from '@vat/evidence';
+import { hashCheck } from '@vat/evidence/proof';
 import { enqueueDelivery, enqueueFeeds, enqueueLines, publishHint, type RequestJob } from '@vat/queues';
 import { errorFields, warnSparingly } from '@vat/runtime';
 import { createBatchProgress } from './batch-progress.js';

@@ -1,6 +1,7 @@
 import type { Logger, Stoppable } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
+import { composeEvidence } from './compose-evidence.js';
 import { composeMaintenance } from './compose-maintenance.js';
 import { composeRecording } from './compose-recording.js';
 import { composeWatches } from './compose-watches.js';
@@ -21,6 +22,7 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   if (roles.includes('batches')) composeBatches(foundation, recording, stopping);
   if (roles.includes('webhooks')) parts.push(...composeWebhooks(foundation, cutAsks));
   if (roles.includes('watches')) composeWatches(foundation, stopping);
+  if (roles.includes('evidence')) parts.push(...composeEvidence(foundation, cutAsks));
   parts.push(...composeMaintenance(foundation, roles), foundation.joinFleet(), serving);
   return { parts, ready, metrics, roles, states };
 };

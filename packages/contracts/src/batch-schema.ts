@@ -1,6 +1,6 @@
 import { BATCH_STATUSES, LINE_ERROR_CODES, LINE_STATUSES } from '@vat/domain';
 import { z } from 'zod';
-import { idOf, instant } from './check-schema.js';
+import { idOf, instant } from './instant.js';
 
 const count = (what: string) => z.int().min(0).describe(what);
 

@@ -1,11 +1,7 @@
 import { CHECK_OUTCOMES, CHECK_SOURCES, HASH_PROFILE, MEMBER_STATES, VERDICTS } from '@vat/domain';
 import { z } from 'zod';
-
-/** A moment on the wire: RFC 3339, UTC, milliseconds. */
-export const instant = () => z.iso.datetime({ precision: 3 });
-
-/** A public id with its prefix. */
-export const idOf = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+import { anchorPlaceSchema, timestampFactsSchema } from './evidence-schema.js';
+import { idOf, instant } from './instant.js';
 
 /** One entry of `checks`. */
 export const checkEntrySchema = z
@@ -57,7 +53,7 @@ export const checkSchema = z
       .string()
       .regex(/^sha256:[0-9a-f]{64}$/)
       .describe('SHA-256 of the RFC 8785 form of this object without response_hash, timestamp and anchor.'),
-    timestamp: z.record(z.string(), z.unknown()).nullable(),
-    anchor: z.record(z.string(), z.unknown()).nullable(),
+    timestamp: timestampFactsSchema.nullable().describe('Null until it was asked for and is there.'),
+    anchor: anchorPlaceSchema.nullable().describe('Null until the check is in an anchor.'),
   })
   .meta({ id: 'Check', description: 'The record of an outcome.' });

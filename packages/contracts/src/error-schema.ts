@@ -1,6 +1,7 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec } from '@vat/domain';
 import { z } from 'zod';
-import { checkEntrySchema, instant } from './check-schema.js';
+import { checkEntrySchema } from './check-schema.js';
+import { instant } from './instant.js';
 
 /** The extra fields an error can carry, by name. Which code carries which is the catalogue's to say. */
 const EXTRA_FIELDS = {

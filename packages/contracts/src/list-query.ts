@@ -30,16 +30,24 @@ const moment = (name: string) =>
     .transform((text) => new Date(Math.max(0, Date.parse(text))))
     .meta({ openapi: { type: 'string', format: 'date-time', examples: ['2026-11-01T00:00:00Z', '2026-11-01'] } });
 
-/** Query of GET /v1/checks. `from` is inclusive, `to` exclusive. */
+/** Which checks are meant. `from` is inclusive, `to` exclusive. */
+const choice = {
+  vat_number: numberText('vat_number').optional(),
+  from: moment('from').optional(),
+  to: moment('to').optional(),
+  reference: printable('reference', 64).optional(),
+};
+
+/** Query of GET /v1/checks. */
 export const checkListQuery = z.strictObject({
   ...pageQuery,
-  vat_number: numberText('vat_number').optional(),
   valid: z
     .enum(['true', 'false'], 'valid is true or false')
     .transform((text) => text === 'true')
     .optional()
     .meta({ openapi: { type: 'boolean' } }),
-  from: moment('from').optional(),
-  to: moment('to').optional(),
-  reference: printable('reference', 64).optional(),
+  ...choice,
 });
+
+/** Query of GET /v1/exports/dossier.zip. */
+export const dossierQuery = z.strictObject(choice);

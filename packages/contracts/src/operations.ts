@@ -2,6 +2,7 @@ import type { ErrorCode } from '@vat/domain';
 import { BATCH_OPERATIONS } from './batch-operations.js';
 import { checkRequestBody } from './check-request.js';
 import { checkSchema } from './check-schema.js';
+import { EVIDENCE_OPERATIONS } from './evidence-operations.js';
 import { checkListQuery } from './list-query.js';
 import { listOf } from './list-schema.js';
 import type { Operation } from './operation.js';
@@ -163,6 +164,7 @@ export const OPERATIONS: readonly Operation[] = [
     },
     errors: ['NOT_FOUND'],
   },
+  ...EVIDENCE_OPERATIONS,
   ...BATCH_OPERATIONS,
   ...WATCH_OPERATIONS,
   ...WEBHOOK_OPERATIONS,

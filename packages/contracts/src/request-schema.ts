@@ -1,6 +1,7 @@
 import { ABANDON_REASONS } from '@vat/domain';
 import { z } from 'zod';
-import { checkEntrySchema, checkSchema, idOf, instant } from './check-schema.js';
+import { checkEntrySchema, checkSchema } from './check-schema.js';
+import { idOf, instant } from './instant.js';
 
 /** The body of a 202. */
 export const acceptanceSchema = z

@@ -1,6 +1,6 @@
 import { MEMBER_STATES } from '@vat/domain';
 import { z } from 'zod';
-import { instant } from './check-schema.js';
+import { instant } from './instant.js';
 
 const share = () => z.number().min(0).max(1).nullable();
 

@@ -1,6 +1,6 @@
 import { PLANS, type Plan } from '@vat/domain';
 import { z } from 'zod';
-import { instant } from './check-schema.js';
+import { instant } from './instant.js';
 
 /** GET /v1/usage. */
 export const usageSchema = z

@@ -1,6 +1,6 @@
 import { CHANGE_KINDS, WATCH_FREQUENCIES, WATCH_STATES } from '@vat/domain';
 import { z } from 'zod';
-import { idOf, instant } from './check-schema.js';
+import { idOf, instant } from './instant.js';
 
 /** A watch. Source: contract part 2 §6. */
 export const watchSchema = z

@@ -1,6 +1,6 @@
 import { DELIVERY_STATES, EVENT_TYPES } from '@vat/domain';
 import { z } from 'zod';
-import { idOf, instant } from './check-schema.js';
+import { idOf, instant } from './instant.js';
 
 /** GET /v1/webhook. Source: contract part 2 §8. */
 export const webhookSchema = z

@@ -1,2 +1,3 @@
-export * from './canonical-form.js';
-export * from './hash-check.js';
+export * from './certificate/index.js';
+export * from './dossier/index.js';
+export * from './proof.js';

@@ -5,6 +5,7 @@ export * from './enqueue-deliveries.js';
 export * from './enqueue-feeds.js';
 export * from './enqueue-lines.js';
 export * from './enqueue-overdue.js';
+export * from './enqueue-stamps.js';
 export * from './gather-page-news.js';
 export * from './hints.js';
 export * from './job-catalogue.js';

@@ -96,6 +96,23 @@ export const watchesQueue = {
   processConcurrency: 1,
 } satisfies QueueDefinition<Record<string, never>>;
 
+/** Has one time-stamp made, closes the next anchor, or recomputes all of them. */
+export const evidenceJob = z.discriminatedUnion('task', [
+  z.object({ task: z.literal('stamp'), subject_id: z.uuid() }),
+  z.object({ task: z.literal('close') }),
+  z.object({ task: z.literal('verify') }),
+]);
+export type EvidenceJob = z.infer<typeof evidenceJob>;
+
+export const evidenceQueue = {
+  name: '{evidence}',
+  payload: evidenceJob,
+  jobId: (job: EvidenceJob) => (job.task === 'stamp' ? `stamp-${job.subject_id}` : `evidence-${job.task}`),
+  // Closing is alone by a lock of Postgres; stamps wait for the authority, and must not wait for each other's time-outs.
+  fleetConcurrency: null,
+  processConcurrency: 8,
+} satisfies QueueDefinition<EvidenceJob>;
+
 /** Work of the operators: sweeps, expiry, reconciliation. */
 export const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'audit']) });
 export type MaintenanceJob = z.infer<typeof maintenanceJob>;

@@ -70,6 +70,30 @@ export const createMetrics = (service: string) => {
       help: 'Accounts whose usage counters differ from what they count; anything but 0 is a fault.',
       registers: [registry],
     }),
+    evidenceAge: new Gauge({
+      name: 'vat_evidence_waiting_seconds',
+      help: 'Age of the oldest check that is in no anchor, and of the oldest time-stamp still to be had, by kind.',
+      labelNames: ['what'],
+      registers: [registry],
+    }),
+    stampsPending: new Gauge({
+      name: 'vat_stamps_pending',
+      help: 'Time-stamps still to be had, by what they are of.',
+      labelNames: ['kind'],
+      registers: [registry],
+    }),
+    stampTries: new Histogram({
+      name: 'vat_stamp_seconds',
+      help: 'Duration of tries for a time-stamp by outcome.',
+      labelNames: ['outcome'],
+      buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    anchorDifferences: new Gauge({
+      name: 'vat_anchor_differences',
+      help: 'Differences that the last recomputation of all anchors found; anything but 0 is a fault.',
+      registers: [registry],
+    }),
     degraded: new Gauge({
       name: 'vat_redis_away',
       help: '1 while this process cannot reach Redis.',

@@ -26,7 +26,9 @@ export const SETTINGS = {
   SECRET_KEY: z
     .string()
     .min(16, 'at least 16 characters')
-    .describe('Master key for webhook secrets and sessions; `npm start` makes one and keeps it in DATA_DIR.'),
+    .describe(
+      'Master key for webhook secrets, sessions and the development authority; `npm start` makes one and keeps it in DATA_DIR.',
+    ),
   SESSION_IDLE: duration().prefault('12h').describe('Ours. A dashboard session that is not used for this long ends.'),
   SESSION_MAX_AGE: duration()
     .prefault('168h')
@@ -69,6 +71,23 @@ export const SETTINGS = {
   BATCHES_KEPT: duration()
     .prefault('8760h')
     .describe('Ours. Completed batches and their lines are deleted after this long; their checks stay.'),
+  TSA_URL: url()
+    .optional()
+    .describe('RFC 3161 time-stamping authority; a local development authority, marked as such, when unset.'),
+  TSA_ROOTS: z
+    .string()
+    .optional()
+    .describe('Ours. PEM of the certificates that the authority must lead to; its own chain has to hold when unset.'),
+  TSA_RETRY_DELAYS: durations()
+    .prefault('10s,1m,5m,15m,1h')
+    .describe('Ours. From a failed try for a time-stamp to the next; the last one repeats.'),
+  ANCHOR_EVERY: duration().prefault('1h').describe('How often the checks not yet anchored are closed into an anchor.'),
+  ANCHORS_VERIFIED_EVERY: duration()
+    .prefault('24h')
+    .describe('Ours. How often all anchors are recomputed from their leaves and checks.'),
+  EVIDENCE_KEPT: duration()
+    .prefault('87660h')
+    .describe('Ours. Checks with everything about them are deleted after this long (ten years); anchors stay.'),
   WEBHOOK_ALLOWED_NETWORKS: z
     .string()
     .optional()

@@ -16,12 +16,22 @@ const TAKEN_IN = /^(@prisma\/|bullmq$|express$|got$|ioredis$|jsvat-next$|pg$|pro
 const BANNER = `import { createRequire as $createRequire } from 'node:module';
 const require = $createRequire(import.meta.url);`;
 
+/** Whether a version of its own lies beside one of our packages, where a file that lies elsewhere would not find it. */
+const liesBeside = (importer: string, name: string): boolean => {
+  const [, room] = /^(.*\/(?:apps|packages)\/[^/]+)\/dist\//.exec(importer) ?? [];
+  const folder = name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/');
+  return room !== undefined && existsSync(path.join(room, 'node_modules', folder));
+};
+
 const choose: Plugin = {
   name: 'choose',
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /^[^./]/ }, ({ path: name, importer, kind }) => {
       if (kind === 'entry-point' || importer.includes('/node_modules/') || name.startsWith('@vat/')) return null;
-      return TAKEN_IN.test(name) ? null : { path: name, external: true };
+      return TAKEN_IN.test(name) || liesBeside(importer, name) ? null : { path: name, external: true };
     });
     // Ours go on knowing where they lie: the migrations, for one, are found from there.
     onLoad({ filter: /\/(apps|packages)\/[^/]+\/dist\/.*\.js$/ }, async ({ path: file }) => {

@@ -10,6 +10,5 @@ export * from './open-secret.js';
 export * from './parse-networks.js';
 export * from './read-endpoint.js';
 export * from './seal-secret.js';
-export * from './sealed-secret-error.js';
 export * from './secret-prefix.js';
 export * from './sign-delivery.js';

@@ -1,5 +1,5 @@
 import { createSecretOpener } from './create-secret-opener.js';
 
-/** Opens one secret; see {@link createSecretOpener}. Throws SealedSecretError when it does not open. */
+/** Opens one secret; see {@link createSecretOpener}. Throws SealedTextError when it does not open. */
 export const openSecret = (masterKey: string, accountId: string, sealed: Uint8Array): string =>
   createSecretOpener(masterKey)(accountId, sealed);

@@ -1,7 +1,8 @@
+import { SealedTextError } from '@vat/domain';
 import { newWebhookSecret } from './new-webhook-secret.js';
 import { openSecret } from './open-secret.js';
 import { sealSecret } from './seal-secret.js';
-import { SealedSecretError } from './sealed-secret-error.js';
+
 import { secretPrefix } from './secret-prefix.js';
 
 const MASTER = 'master key of the tests';
@@ -11,7 +12,7 @@ const reasonOf = (open: () => unknown): string => {
   try {
     open();
   } catch (error) {
-    if (error instanceof SealedSecretError) return error.reason;
+    if (error instanceof SealedTextError) return error.reason;
     throw error;
   }
   return 'opened';

@@ -1,4 +1,4 @@
-import { type Database, insertAccount, listAccounts, setAccountDisabled, setAccountPlan } from '@vat/db';
+import { type Database, eraseAccount, insertAccount, listAccounts, setAccountDisabled, setAccountPlan } from '@vat/db';
 import { createAccount, isPlan, PLANS, type Plan, publicId, uuidOf } from '@vat/domain';
 import { hashPassword } from '@vat/runtime';
 import { z } from 'zod';
@@ -6,6 +6,8 @@ import { UsageError } from '../usage-error.js';
 import type { Verb } from './verb.js';
 
 const PAGE = 500;
+/** By then nothing of a disabled account is under way any more: its keys are refused, its requests abandoned, its asks over. */
+const AT_REST_AFTER_MS = 60_000;
 
 const planOf = (name: string): Plan => {
   if (isPlan(name)) return name;
@@ -35,7 +37,7 @@ const newAccount = z.object({
     .optional(),
 });
 
-/** account create|list|disable|enable|set-plan. */
+/** account create|list|disable|enable|set-plan|erase. */
 export const accountVerbs = (db: Database, now: () => Date): Record<string, Verb> => ({
   'account create': {
     usage: 'account create --name N --email E --password P [--plan PLAN] [--quota N]',
@@ -101,6 +103,21 @@ export const accountVerbs = (db: Database, now: () => Date): Record<string, Verb
     run: async ({ positionals: [id = '', plan = ''] }) => {
       found(await setAccountPlan(db)(accountIdOf(id), planOf(plan)), id);
       return { account_id: id, plan };
+    },
+  },
+  'account erase': {
+    usage: 'account erase ACCOUNT',
+    flags: {},
+    run: async ({ positionals: [id = ''] }) => {
+      const at = now();
+      const erased = await eraseAccount(db)(accountIdOf(id), new Date(at.getTime() - AT_REST_AFTER_MS), at);
+      found(erased.kind !== 'missing', id);
+      if (erased.kind !== 'erased')
+        throw new UsageError(
+          `Write account disable ${id} first, and erase it a minute later: what is deleted does not come back.`,
+        );
+      const { kind: _kind, ...counts } = erased;
+      return { account_id: id, erased: counts };
     },
   },
 });

@@ -3,6 +3,7 @@ import {
   completeBatches,
   type Database,
   dueDeliveries,
+  dueStamps,
   endLostLines,
   endRemovedDeliveries,
   endRequest,
@@ -12,8 +13,8 @@ import {
   releaseOrphans,
   requestsToAbandon,
 } from '@vat/db';
-import { sweepBatches, sweepDeliveries, sweepRequests } from '@vat/domain';
-import { enqueueDeliveries, enqueueDelivery, enqueueFeeds, enqueueOverdue } from '@vat/queues';
+import { sweepBatches, sweepDeliveries, sweepRequests, sweepStamps } from '@vat/domain';
+import { enqueueDeliveries, enqueueDelivery, enqueueFeeds, enqueueOverdue, enqueueStamps } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
 import { withProducer } from '../with-producer.js';
 import type { Verb } from './verb.js';
@@ -64,10 +65,12 @@ export const operationVerbs = (
           enqueue: enqueueDeliveries(producer),
           now,
         });
+        const stamps = sweepStamps({ due: dueStamps(db), enqueue: enqueueStamps(producer), now });
         return {
           ...(await requests({ everything: true })),
           ...(await batches()),
           ...(await deliveries({ everything: true })),
+          ...(await stamps({ everything: true })),
         };
       });
     },

@@ -1,12 +1,12 @@
-import { checkListQuery, checkRequestBody, encodeCursor, presentAcceptance } from '@vat/contracts';
+import { checkListQuery, checkRequestBody, encodeCursor, presentAcceptance, presentCheck } from '@vat/contracts';
 import type { CheckFilter } from '@vat/db';
 import {
   AppError,
   type CheckCall,
   type CheckCallResult,
+  type FindEvidence,
   publicCheck,
   publicId,
-  readVatNumber,
   type StoredAnswer,
   type StoredCheck,
 } from '@vat/domain';
@@ -19,6 +19,7 @@ import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
 import { readCursor } from '../http/read-cursor.js';
 import { sendAnswer } from '../http/send-answer.js';
+import { speltNumber } from '../http/spelt-number.js';
 
 export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;
@@ -30,6 +31,7 @@ export type CheckRoutesDeps = {
     beforeId: string | null,
     limit: number,
   ) => Promise<StoredCheck[]>;
+  findEvidence: FindEvidence;
   baseUrl: () => string;
 };
 
@@ -79,13 +81,15 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
     const { limit, cursor, vat_number: vatNumber, ...filter } = parse(checkListQuery, req.query);
     const found = await deps.listChecks(
       callerOf(res).accountId,
-      { ...filter, vatNumber: vatNumber && spelt(vatNumber) },
+      { ...filter, vatNumber: vatNumber && speltNumber(vatNumber) },
       readCursor(cursor),
       limit + 1,
     );
     const page = found.slice(0, limit);
     const last = page.at(-1);
-    res.json({ data: page.map(publicCheck), next_cursor: found.length > limit && last ? encodeCursor(last.id) : null });
+    const evidence = await deps.findEvidence(page.map(({ id }) => id));
+    const next = found.length > limit && last ? encodeCursor(last.id) : null;
+    res.json({ data: page.map((check) => presentCheck(check, evidence.get(check.id))), next_cursor: next });
   };
 
   const find = async (req: Request, res: Response): Promise<StoredCheck> => {
@@ -95,7 +99,8 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
   };
 
   const show: RequestHandler = async (req, res) => {
-    res.json(publicCheck(await find(req, res)));
+    const check = await find(req, res);
+    res.json(presentCheck(check, (await deps.findEvidence([check.id])).get(check.id)));
   };
 
   const evidence: RequestHandler = async (req, res) => {
@@ -104,10 +109,4 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
   };
 
   return { create, list, show, evidence };
-};
-
-/** A number as it is stored, however it was spelt; a text that is none finds nothing. */
-const spelt = (vatNumber: string): string => {
-  const read = readVatNumber(vatNumber);
-  return read.kind === 'unresolvable' ? vatNumber : read.vatNumber;
 };

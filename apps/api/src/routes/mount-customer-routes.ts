@@ -1,12 +1,13 @@
-import type { FindRequest } from '@vat/domain';
-import type { IRouter, RequestHandler } from 'express';
+import type { IRouter } from 'express';
+import type { Gates } from '../http/gates.js';
 import { resource } from '../http/resource.js';
 import { jsonBody } from '../middleware/json-body.js';
 import { refuseTestKey } from '../middleware/refuse-test-key.js';
 import { type BatchRoutesDeps, batchRoutes } from './batches.js';
 import { type CheckRoutesDeps, checkRoutes } from './checks.js';
 import { type DeliveryRoutesDeps, deliveryRoutes } from './deliveries.js';
-import { showRequest } from './requests.js';
+import { type EvidenceRoutesDeps, mountEvidenceRoutes } from './mount-evidence-routes.js';
+import { type RequestDeps, showRequest } from './requests.js';
 import { type StatusDeps, showStatus } from './status.js';
 import { showUsage, type UsageDeps } from './usage.js';
 import { type WatchRoutesDeps, watchRoutes } from './watches.js';
@@ -15,13 +16,12 @@ import { type WebhookRoutesDeps, webhookRoutes } from './webhook.js';
 export type CustomerRoutesDeps = BatchRoutesDeps &
   CheckRoutesDeps &
   DeliveryRoutesDeps &
+  EvidenceRoutesDeps &
+  RequestDeps &
   StatusDeps &
   UsageDeps &
   WatchRoutesDeps &
-  WebhookRoutesDeps & { findRequest: FindRequest };
-
-/** What a call passes before its route, in the order of judgement: who calls, and whether it may change something. */
-export type Gates = { reading: RequestHandler[]; changing: RequestHandler[] };
+  WebhookRoutesDeps;
 
 /**
  * What a customer can read and start, below `prefix`: the public API serves it to keys (`/v1`), the dashboard the same
@@ -39,7 +39,8 @@ export const mountCustomerRoutes = (
   at(app, '/checks', { get: [...reading, checks.list], post: [...changing, jsonBody, checks.create] });
   at(app, '/checks/:id', { get: [...reading, checks.show] });
   at(app, '/checks/:id/evidence', { get: [...reading, checks.evidence] });
-  at(app, '/requests/:id', { get: [...reading, showRequest(deps.findRequest)] });
+  at(app, '/requests/:id', { get: [...reading, showRequest(deps)] });
+  mountEvidenceRoutes(app, prefix, deps, { reading, changing });
   const readingLive = [...reading, refuseTestKey];
   const changingLive = [...changing, refuseTestKey];
   const batches = batchRoutes(deps);

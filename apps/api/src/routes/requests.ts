@@ -1,14 +1,18 @@
-import { presentRequest } from '@vat/contracts';
-import { AppError, type FindRequest, publicCheck } from '@vat/domain';
+import { presentCheck, presentRequest } from '@vat/contracts';
+import { AppError, type FindEvidence, type FindRequest } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { callerOf } from '../http/context.js';
 import { ownedId } from '../http/owned-id.js';
 
+export type RequestDeps = { findRequest: FindRequest; findEvidence: FindEvidence };
+
 /** GET /v1/requests/{id}. A withdrawn request was refused to its caller, so there is nothing to read. */
 export const showRequest =
-  (find: FindRequest): RequestHandler =>
+  ({ findRequest, findEvidence }: RequestDeps): RequestHandler =>
   async (req, res) => {
-    const found = await find(ownedId('request', req.params.id), callerOf(res).accountId);
+    const found = await findRequest(ownedId('request', req.params.id), callerOf(res).accountId);
     if (!found || found.request.state === 'withdrawn') throw new AppError('NOT_FOUND');
-    res.json(presentRequest(found.request, found.check && publicCheck(found.check)));
+    const { request, check } = found;
+    const shown = check && presentCheck(check, (await findEvidence([check.id])).get(check.id));
+    res.json(presentRequest(request, shown));
   };

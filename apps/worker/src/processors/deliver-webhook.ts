@@ -12,7 +12,7 @@ export type DeliverWebhookDeps = {
   release: (deliveryId: string, number: number) => Promise<void>;
   record: (attempt: AttemptToRecord) => Promise<boolean>;
   endRemoved: (now: Date, deliveryId: string) => Promise<number>;
-  /** The secret as shown to the user. Throws SealedSecretError. */
+  /** The secret as shown to the user. Throws SealedTextError. */
   openSecret: (accountId: string, sealed: Uint8Array) => string;
   send: WebhookSender['send'];
   enqueue: (delivery: DueDelivery) => Promise<void>;

@@ -51,11 +51,11 @@ export const revokeApiKey =
     return true;
   };
 
-/** Disables (`now`) or enables (`null`) an account; false when there is none. */
+/** Disables (`now`) or enables (`null`) an account; false when there is none, or it was erased. */
 export const setAccountDisabled =
   (db: Database) =>
   async (id: string, disabledAt: Date | null): Promise<boolean> =>
-    (await db.account.updateMany({ where: { id }, data: { disabledAt } })).count > 0;
+    (await db.account.updateMany({ where: { id, erasedAt: null }, data: { disabledAt } })).count > 0;
 
 /** Moves an account to another plan; false when there is none. */
 export const setAccountPlan =

@@ -1,10 +1,10 @@
 import type { KeyToBind } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 
-/** Binds a key to a request; false when it is bound already and not expired. */
+/** Binds a key to a request, or to work that has none; false when it is bound already and not expired. */
 export const bindIdempotencyKey =
   (db: Queryable) =>
-  async (binding: KeyToBind & { accountId: string; requestId: string; now: Date }): Promise<boolean> => {
+  async (binding: KeyToBind & { accountId: string; requestId: string | null; now: Date }): Promise<boolean> => {
     const bound = await db.$executeRaw`
       INSERT INTO idempotency_key (account_id, key, fingerprint, request_id, created_at, locked_until)
       VALUES (${binding.accountId}::uuid, ${binding.key}, ${binding.fingerprint}, ${binding.requestId}::uuid,

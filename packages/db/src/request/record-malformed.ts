@@ -16,13 +16,18 @@ const insert = async (db: Queryable, { request, check }: MalformedCheck): Promis
         ${request.windowEndsAt}::timestamptz, ${request.createdAt}::timestamptz, ${request.createdAt}::timestamptz,
         ${check.id}::uuid)
       RETURNING account_id, test
-    ), ${countCheck('malformed', check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}
+    ), ${countCheck('malformed', check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}, leaf AS (
+      INSERT INTO anchor_leaf (check_id, hash) SELECT ${check.id}::uuid, ${check.hash} WHERE NOT ${request.test}
+    )
     INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, reference, checked_at, body, hash)
     VALUES (${check.id}::uuid, ${request.accountId}::uuid, ${request.id}::uuid, ${request.test}, ${request.vatNumber},
       false, ${request.reference}, ${check.checkedAt}::timestamptz, ${check.bytes}, ${check.hash})`;
 };
 
-/** Records a malformed number at once: request and check, no unit. False when its Idempotency-Key is bound already. */
+/**
+ * Records a malformed number at once: request, check and its place in the next anchor, no unit. False when its
+ * Idempotency-Key is bound already.
+ */
 export const recordMalformed =
   (db: Database): RecordMalformed =>
   async (malformed) => {

@@ -45,8 +45,9 @@ export type Settlement = {
 export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId: string | null } | null;
 
 /**
- * Records a check: the check, the unit, the day's count, the end of the request and, if its caller was answered 202, the event and its
- * delivery; of a batch, its lines; of a watch's run, what changed: all of it or nothing, in one statement, and once however often it is run.
+ * Records a check: the check, its place in the next anchor, the unit, the day's count, the end of the request and, if its
+ * caller was answered 202, the event and its delivery; of a batch, its lines; of a watch's run, what changed: all of it or
+ * nothing, in one statement, and once however often it is run.
  */
 export const settleRequest =
   (db: Queryable) =>
@@ -80,6 +81,8 @@ export const settleRequest =
         SELECT ${check.id}::uuid, account_id, id, test, ${check.vatNumber}, ${check.valid}, ${check.reference},
           ${check.checkedAt}::timestamptz, ${check.bytes}, ${check.hash}
         FROM done
+      ), leaf AS (
+        INSERT INTO anchor_leaf (check_id, hash) SELECT ${check.id}::uuid, ${check.hash} FROM done WHERE NOT test
       ), charged AS (
         UPDATE usage u SET reserved = u.reserved - 1, used = u.used + ${settlement.consumes ? 1 : 0}::int
         FROM done WHERE u.account_id = done.account_id AND u.period = done.quota_period

@@ -1,0 +1,124 @@
+import {
+  askForStamp,
+  chooseEvidence,
+  connectReader,
+  type Database,
+  exportLeases,
+  findAnchor,
+  findCheckStamp,
+  findDevelopmentIdentity,
+  findEvidence,
+  findIdempotencyKey,
+  findLeaves,
+  findPendingStamp,
+  findToken,
+  listAnchors,
+  readBlocks,
+  readEvidence,
+  recordStamp,
+  relockIdempotencyKey,
+  storeDevelopmentIdentity,
+} from '@vat/db';
+import { type DueStamp, makeStamp, stampCheck } from '@vat/domain';
+import { createTimestamper, digestStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
+import { errorFields, type Logger, type readSettings, SettingsError } from '@vat/runtime';
+import { holdLease } from './exports/hold-lease.js';
+import { openSealer } from './exports/open-sealer.js';
+import { oneAtATime } from './one-at-a-time.js';
+import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
+
+/** The settings of what the API does with evidence. */
+export const EVIDENCE_SETTINGS = ['TSA_URL', 'TSA_ROOTS', 'TSA_RETRY_DELAYS'] as const;
+type EvidenceSettings = ReturnType<
+  typeof readSettings<(typeof EVIDENCE_SETTINGS)[number] | 'DATABASE_URL' | 'SECRET_KEY'>
+>;
+
+/** How long a caller waits for a time-stamp before it is told that there will be one. */
+const PATIENCE_MS = 3_000;
+
+/** Exports read through connections of their own: they may be many rows behind each other, and nobody waits behind them. */
+const EXPORT_CONNECTIONS = 3;
+const EXPORT_QUERY_TIMEOUT_MS = 10_000;
+
+type ComposeEvidenceDeps = {
+  settings: EvidenceSettings;
+  db: Database;
+  /** Never rejects. */
+  enqueueStamp: (stamp: DueStamp) => Promise<void>;
+  log: Logger;
+  now: () => Date;
+};
+
+const openTimestamper = ({ settings, db, now }: ComposeEvidenceDeps) => {
+  const development = openDevelopmentAuthority({
+    find: findDevelopmentIdentity(db),
+    store: storeDevelopmentIdentity(db),
+    masterKey: settings.SECRET_KEY,
+    now,
+  });
+  const trustedRoots = settings.TSA_ROOTS === undefined ? undefined : [settings.TSA_ROOTS];
+  try {
+    return createTimestamper({ url: settings.TSA_URL ?? null, development, now, trustedRoots });
+  } catch (error) {
+    throw new SettingsError(`TSA_ROOTS: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+};
+
+/** What the routes of evidence are made of. Throws {@link SettingsError}. */
+export const composeEvidence = (
+  deps: ComposeEvidenceDeps,
+): { deps: Omit<EvidenceRoutesDeps, 'findCheck' | 'storeAnswer' | 'baseUrl' | 'now'>; close: () => Promise<void> } => {
+  const { settings, db, enqueueStamp, log, now } = deps;
+  const timestamper = openTimestamper(deps);
+  const exporting = connectReader({
+    url: settings.DATABASE_URL,
+    maxConnections: EXPORT_CONNECTIONS,
+    queryTimeoutMs: EXPORT_QUERY_TIMEOUT_MS,
+    connectTimeoutMs: EXPORT_QUERY_TIMEOUT_MS,
+    applicationName: 'vat-api-export',
+  });
+  const make = makeStamp({
+    findPending: findPendingStamp(db),
+    ...digestStamper(timestamper),
+    record: recordStamp(db),
+    retryDelaysMs: settings.TSA_RETRY_DELAYS,
+    now,
+  });
+  return {
+    deps: {
+      stampCheck: stampCheck({
+        findKey: findIdempotencyKey(db),
+        relockKey: relockIdempotencyKey(db),
+        ask: askForStamp(db),
+        make,
+        find: findCheckStamp(db),
+        enqueue: enqueueStamp,
+        patience: () => AbortSignal.timeout(PATIENCE_MS),
+        now,
+      }),
+      findCheckStamp: findCheckStamp(db),
+      findToken: findToken(db),
+      findEvidence: findEvidence(db),
+      findAnchor: findAnchor(db),
+      listAnchors: listAnchors(db),
+      prove: proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) }),
+      certificateInTurn: oneAtATime(),
+      holdLease: holdLease({
+        leases: exportLeases(db),
+        onFailure: (error) => log.warn("An export's lease was not renewed or released.", errorFields(error)),
+      }),
+      chooseEvidence: chooseEvidence(exporting),
+      proveMany: proveChecks({ findLeaves: findLeaves(exporting.reader), readBlocks: readBlocks(exporting.reader) }),
+      read: readEvidence(exporting.reader),
+      sealer: openSealer({
+        stamp: timestamper.stamp,
+        onFailure: (error) => log.warn('A dossier could not be stamped.', errorFields(error)),
+      }),
+      trustedRoots: settings.TSA_ROOTS === undefined ? [] : [settings.TSA_ROOTS],
+    },
+    close: async () => {
+      timestamper.close();
+      await exporting.close();
+    },
+  };
+};

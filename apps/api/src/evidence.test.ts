@@ -1,0 +1,275 @@
+import { createHash } from 'node:crypto';
+import { newUuid, publicId } from '@vat/domain';
+import { canonicalForm, verifyInclusion, verifyTimestamp } from '@vat/evidence';
+import { startWorld, until, type World } from '@vat/testkit';
+import { getDocumentProxy } from 'unpdf';
+
+const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest();
+const bytesOf = (world: World, key: string, path: string) =>
+  world
+    .http(key)
+    .get(path)
+    .buffer()
+    .parse((res, done) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('end', () => done(null, Buffer.concat(chunks)));
+    });
+
+let world: World;
+let live: string;
+beforeAll(async () => {
+  world = await startWorld();
+  live = world.account.live_key;
+}, 60_000);
+afterAll(() => world?.stop(), 60_000);
+
+const newCheck = async (number: string, key = live): Promise<Record<string, unknown> & { id: string }> =>
+  (await world.http(key).post('/v1/checks', { vat_number: number }).expect(201)).body;
+
+describe('time-stamps', () => {
+  test('stamp the hashed bytes while the caller waits, once a check, and show in it without changing its hash', async () => {
+    const check = await newCheck('DE136695976');
+    const path = `/v1/checks/${check.id}`;
+    await world.http().get(`${path}/timestamp`).expect(404);
+    await world.http().get(`${path}/timestamp.tsr`).expect(404);
+
+    const made = await world.http().post(`${path}/timestamp`).expect(201);
+    expect(made.headers.location).toBe(`${world.baseUrl()}${path}/timestamp`);
+    expect(made.body).toEqual({
+      object: 'timestamp',
+      check_id: check.id,
+      requested_at: expect.stringMatching(/Z$/),
+      status: 'stamped',
+      gen_time: expect.stringMatching(/Z$/),
+      accuracy_ms: expect.any(Number),
+      serial: expect.stringMatching(/^[0-9a-f]+$/),
+      policy: expect.any(String),
+      authority: expect.stringContaining('evelopment'),
+      development: true,
+    });
+    expect((await world.http().get(`${path}/timestamp`).expect(200)).body).toEqual(made.body);
+    expect((await world.http().post(`${path}/timestamp`).expect(200)).body).toEqual(made.body);
+
+    const token = await bytesOf(world, live, `${path}/timestamp.tsr`).expect(200);
+    expect(token.headers['content-type']).toBe('application/timestamp-reply');
+    const { body: evidence } = await bytesOf(world, live, `${path}/evidence`).expect(200);
+    const facts = verifyTimestamp({ tokenBytes: token.body, digest: sha256(evidence) });
+    expect(facts.genTime.toISOString()).toBe(made.body.gen_time);
+
+    const { object, check_id, requested_at, status, ...shown } = made.body;
+    const { body: later } = await world.http().get(path).expect(200);
+    expect(later).toEqual({ ...check, timestamp: shown });
+    const { response_hash, timestamp, anchor, ...hashed } = later;
+    expect(response_hash).toBe(`sha256:${sha256(canonicalForm(hashed)).toString('hex')}`);
+    const { body: list } = await world.http().get(`/v1/checks?vat_number=DE136695976`).expect(200);
+    expect(list.data).toEqual([later]);
+    const { body: request } = await world.http().get(`/v1/requests/${check.request_id}`).expect(200);
+    expect(request.check).toEqual(later);
+  });
+
+  test('are replayed for an Idempotency-Key, byte for byte, and nothing else may use it', async () => {
+    const [one, two] = [await newCheck('DE100000001'), await newCheck('DE100000002')];
+    const stamp = (id: string) => world.http().post(`/v1/checks/${id}/timestamp`).set('Idempotency-Key', 'stamp-1');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => stamp(one.id)));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made.length).toBeGreaterThan(0);
+    for (const { status, body } of answers)
+      if (status === 201) expect(body).toEqual(made[0]?.body);
+      else expect([status, body.error.code]).toEqual([409, 'IDEMPOTENCY_IN_PROGRESS']);
+    expect(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+    const again = await stamp(one.id).expect(201);
+    expect([again.text, again.headers['idempotency-replayed']]).toEqual([made[0]?.text, 'true']);
+    await stamp(two.id).expect(422);
+    await world.http().get(`/v1/checks/${two.id}/timestamp`).expect(404);
+  });
+
+  test('are for live keys, for the own checks, and for accounts that are not disabled', async () => {
+    const mine = await newCheck('DE100000003');
+    const sandboxed = await newCheck('DE100000003', world.account.test_key);
+    const stranger = await world.newAccount();
+    const path = `/v1/checks/${mine.id}`;
+    for (const id of [mine.id, publicId('check', newUuid()), 'nonsense']) {
+      const calls = [
+        world.http(world.account.test_key).post(`/v1/checks/${id}/timestamp`),
+        world.http(world.account.test_key).get(`/v1/checks/${id}/timestamp`),
+        world.http(world.account.test_key).get(`/v1/checks/${id}/timestamp.tsr`),
+        world.http(world.account.test_key).get(`/v1/checks/${id}/anchor`),
+      ];
+      for (const call of calls) expect((await call.expect(403)).body.error.code).toBe('TEST_KEY_NOT_ALLOWED');
+      const key = id === mine.id ? stranger.live_key : live;
+      for (const call of [
+        world.http(key).post(`/v1/checks/${id}/timestamp`),
+        world.http(key).get(`/v1/checks/${id}/timestamp`),
+        world.http(key).get(`/v1/checks/${id}/timestamp.tsr`),
+        world.http(key).get(`/v1/checks/${id}/anchor`),
+        world.http(key).get(`/v1/checks/${id}/certificate.pdf`),
+      ])
+        expect((await call.expect(404)).body.error.code).toBe('NOT_FOUND');
+    }
+    await world.http().post(`/v1/checks/${sandboxed.id}/timestamp`).expect(404);
+    expect(await world.sql('SELECT 1 FROM stamp WHERE account_id <> (SELECT account_id FROM "check" LIMIT 1)')).toEqual(
+      [],
+    );
+
+    const theirs = await newCheck('DE100000004', stranger.live_key);
+    await world.http(stranger.live_key).post(`/v1/checks/${theirs.id}/timestamp`).expect(201);
+    await world.admin('account', 'disable', stranger.account_id);
+    await until('the account to be disabled', async () => {
+      const { status } = await world.http(stranger.live_key).post(`${path}/timestamp`);
+      return status === 403;
+    });
+    const { body } = await world.http(stranger.live_key).post(`/v1/checks/${theirs.id}/timestamp`).expect(403);
+    expect(body.error.code).toBe('ACCOUNT_DISABLED');
+    await world.http(stranger.live_key).get(`/v1/checks/${theirs.id}/timestamp`).expect(200);
+  });
+
+  test('that no authority gives yet are promised with 202 and not there', async () => {
+    const api = await world.startApi({ TSA_URL: 'http://127.0.0.1:9/tsa' });
+    const check = await newCheck('DE100000005');
+    const call = (method: string) =>
+      fetch(`${String(api.ready.base_url)}/v1/checks/${check.id}/timestamp`, {
+        method,
+        headers: { authorization: `Bearer ${live}`, ...(method === 'POST' && { 'idempotency-key': 'later' }) },
+      });
+    const promised = await call('POST');
+    expect(promised.status).toBe(202);
+    expect(promised.headers.get('retry-after')).toBe('10');
+    const text = await promised.text();
+    expect(JSON.parse(text)).toEqual({
+      object: 'timestamp',
+      check_id: check.id,
+      requested_at: expect.stringMatching(/Z$/),
+      status: 'pending',
+      attempts: 1,
+      next_attempt_at: expect.stringMatching(/Z$/),
+      last_error: 'unreachable',
+    });
+    expect(await (await call('POST')).text()).toBe(text);
+    const [row] = await world.sql<{ error: string }>('SELECT last_error AS error FROM stamp WHERE token IS NULL');
+    expect(row?.error).toMatch(/^unreachable: /);
+    await api.stop();
+  });
+});
+
+describe('anchors', () => {
+  test('hold every live check; each is proved to be in its own, without a word of whose the others are', async () => {
+    await world.admin('anchor', 'close');
+    const stranger = await world.newAccount();
+    const before = (await world.http().get('/v1/anchors').expect(200)).body.data.length;
+    const check = await newCheck('DE100000006');
+    await newCheck('DE100000007', stranger.live_key);
+    expect((await world.http().get(`/v1/checks/${check.id}/anchor`).expect(404)).body.error.message).toBe(
+      'The check is not in an anchor yet.',
+    );
+    const closed = await world.admin('anchor', 'close');
+    await newCheck('DE100000008');
+    const next = await world.admin('anchor', 'close');
+
+    const { body: page } = await world.http().get('/v1/anchors?limit=1').expect(200);
+    expect(page.data.map((one: Record<string, unknown>) => one.anchor_id)).toEqual([next.anchor_id]);
+    const { body: rest } = await world.http().get(`/v1/anchors?cursor=${page.next_cursor}`).expect(200);
+    expect(rest.data).toHaveLength(before + 1);
+    const [second] = rest.data;
+    expect(second).toEqual({
+      anchor_id: closed.anchor_id,
+      v: 1,
+      seq: closed.seq,
+      alg: 'rfc9162-sha256',
+      closed_at: closed.closed_at,
+      tree_size: 2,
+      root: closed.root,
+      prev_anchor_hash: closed.prev_anchor_hash,
+    });
+    const { body: theirs } = await world.http(stranger.live_key).get(`/v1/anchors/${closed.anchor_id}`).expect(200);
+    expect(theirs).toEqual(second);
+    const { anchor_id: anchorId, ...seven } = second;
+    expect(page.data[0].prev_anchor_hash).toBe(sha256(canonicalForm(seven)).toString('hex'));
+
+    const { body: proof } = await world.http().get(`/v1/checks/${check.id}/anchor`).expect(200);
+    expect(proof).toEqual({
+      anchor_id: anchorId,
+      leaf_index: 0,
+      tree_size: 2,
+      path: [expect.stringMatching(/^[0-9a-f]{64}$/)],
+    });
+    const holds = verifyInclusion({
+      leaf: Buffer.from(String(check.response_hash).slice(7), 'hex'),
+      index: proof.leaf_index,
+      size: proof.tree_size,
+      path: proof.path.map((node: string) => Buffer.from(node, 'hex')),
+      root: Buffer.from(second.root, 'hex'),
+    });
+    expect(holds).toBe(true);
+    await world.http(stranger.live_key).get(`/v1/checks/${check.id}/anchor`).expect(404);
+    const { body: shown } = await world.http().get(`/v1/checks/${check.id}`).expect(200);
+    expect(shown).toEqual({
+      ...check,
+      anchor: { anchor_id: anchorId, seq: closed.seq, leaf_index: 0, tree_size: 2 },
+    });
+
+    const token = await until('the stamp', async () => {
+      const answer = await bytesOf(world, live, `/v1/anchors/${anchorId}.tsr`);
+      return answer.status === 200 && answer;
+    });
+    expect(token.headers['content-type']).toBe('application/timestamp-reply');
+    expect(verifyTimestamp({ tokenBytes: token.body, digest: sha256(canonicalForm(seven)) }).development).toBe(true);
+  });
+
+  test('are for live keys; what there is not is 404, and a cursor of another list is refused', async () => {
+    const nobody = publicId('anchor', newUuid());
+    for (const path of ['/v1/anchors', `/v1/anchors/${nobody}`, `/v1/anchors/${nobody}.tsr`])
+      expect((await world.http(world.account.test_key).get(path).expect(403)).body.error.code).toBe(
+        'TEST_KEY_NOT_ALLOWED',
+      );
+    for (const path of [`/v1/anchors/${nobody}`, `/v1/anchors/${nobody}.tsr`, '/v1/anchors/x', '/v1/anchors/x.tsr'])
+      expect((await world.http().get(path).expect(404)).body.error.code).toBe('NOT_FOUND');
+    await newCheck('DE100000009');
+    const { body: checks } = await world.http().get('/v1/checks?limit=1').expect(200);
+    const { body } = await world.http().get(`/v1/anchors?cursor=${checks.next_cursor}`).expect(400);
+    expect(body.error.fields).toEqual([{ path: 'cursor', message: expect.any(String) }]);
+  });
+});
+
+/** What a PDF reader finds. */
+const readPdf = async (bytes: Uint8Array): Promise<{ pages: number; text: string }> => {
+  const document = await getDocumentProxy(new Uint8Array(bytes));
+  const { items } = await (await document.getPage(1)).getTextContent();
+  const pages = document.numPages;
+  await document.destroy();
+  const text = items.map((item) => ('str' in item ? item.str : '')).join(' ');
+  return { pages, text: text.replace(/\s+/g, ' ') };
+};
+
+describe('certificates', () => {
+  test.each([
+    ['EL123456783', 'ΚΑΦΕΝΕΙΟ «Ο ΉΛΙΟΣ» Α.Ε.'],
+    ['PL5260001246', 'Żółć i Gęśl Jaźń Sp. z o.o.'],
+    ['BG123456788', 'Щастливият жътвар ЕООД'],
+  ])('of %s have one page with the name as it is written', async (number, name) => {
+    await world.vies.script(number, [{ kind: 'valid', name, address: 'Somewhere 1' }]);
+    const check = await newCheck(number);
+    const page = await bytesOf(world, live, `/v1/checks/${check.id}/certificate.pdf`).expect(200);
+    expect(page.headers['content-type']).toBe('application/pdf');
+    expect(page.headers['content-disposition']).toBe(`inline; filename=${check.id}.pdf`);
+    const { pages, text } = await readPdf(page.body);
+    expect(pages).toBe(1);
+    for (const part of [`${number} VALID`, name, String(check.response_hash), check.id, 'not anchored yet'])
+      expect(text).toContain(part);
+  });
+
+  test('name the time-stamp and the anchor once they are there, and those of test checks are marked', async () => {
+    const check = await newCheck('DE100000010');
+    await world.http().post(`/v1/checks/${check.id}/timestamp`).expect(201);
+    const anchor = await world.admin('anchor', 'close');
+    const { body } = await bytesOf(world, live, `/v1/checks/${check.id}/certificate.pdf`).expect(200);
+    const { text } = await readPdf(body);
+    for (const part of [String(anchor.anchor_id), String(anchor.root), 'A development authority: worth nothing'])
+      expect(text).toContain(part);
+
+    const key = world.account.test_key;
+    const sandboxed = await newCheck('DE100', key);
+    const marked = await bytesOf(world, key, `/v1/checks/${sandboxed.id}/certificate.pdf`).expect(200);
+    expect((await readPdf(marked.body)).text).toContain('TEST');
+  });
+});

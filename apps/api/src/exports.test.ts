@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { newUuid, uuidOf } from '@vat/domain';
+import {
+  insertAccount,
+  insertChecks,
+  provideAuditorTools,
+  type RunTool,
+  startWorld,
+  type TestAccount,
+  type TestProcess,
+  unpackDossier,
+  until,
+  type World,
+} from '@vat/testkit';
+
+const PATH = '/v1/exports/dossier.zip';
+/** Source: contract part 2 §7. */
+const FREED_WITHIN_MS = 15_000;
+
+let world: World;
+let run: RunTool;
+const folders: string[] = [];
+beforeAll(async () => {
+  [world, run] = await Promise.all([startWorld({ apis: 2 }), provideAuditorTools()]);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+  await world?.stop();
+}, 60_000);
+
+/** Begins an export and takes nothing of it yet. */
+const begin = async (account: TestAccount, api = world.apis[0], query = ''): Promise<IncomingMessage> => {
+  const request = get(`${String(api?.ready.base_url)}${PATH}${query}`, {
+    headers: { authorization: `Bearer ${account.live_key}` },
+  });
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  return response;
+};
+const unpack = async (zip: Buffer): Promise<string> => {
+  const folder = await unpackDossier(run, Readable.from([zip]));
+  folders.push(folder);
+  return folder;
+};
+const exported = async (account: TestAccount, query = ''): Promise<string> => {
+  const response = await begin(account, world.apis[0], query);
+  expect(response.statusCode).toBe(200);
+  return unpack(await buffer(response));
+};
+const verify = (folder: string) => run('python3', [path.join(folder, 'verify.py')]);
+const manifestOf = async (folder: string) =>
+  JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8')) as {
+    choice: Record<string, unknown>;
+    counts: Record<string, number>;
+  };
+const statusOf = async (account: TestAccount, api: TestProcess | undefined): Promise<number> => {
+  const response = await fetch(`${String(api?.ready.base_url)}${PATH}`, {
+    headers: { authorization: `Bearer ${account.live_key}` },
+  });
+  await response.arrayBuffer();
+  return response.status;
+};
+/** More than the sockets between us and the API hold, so that an export whose client takes nothing does not end. */
+const insertMuch = (account: TestAccount) =>
+  insertChecks(world, { accountId: account.account_id, count: 600, answerBytes: 20_000 });
+
+test('everything of an account verifies offline with what the dossier contains; a changed byte does not', async () => {
+  const account = await insertAccount(world);
+  const http = world.http(account.live_key);
+  const check = async (body: Record<string, unknown>, key = account.live_key) =>
+    (await world.http(key).post('/v1/checks', body).expect(201)).body as { id: string; request_id: string };
+  const stamped = await check({ vat_number: 'PL5260001246', reference: 'R-1' });
+  await http.post(`/v1/checks/${stamped.id}/timestamp`).expect(201);
+  await check({ vat_number: 'DE12' });
+  await check({ vat_number: 'DE136695976' }, account.test_key);
+  await world.vies.state('IT', { answer: { kind: 'error', code: 'MS_UNAVAILABLE' } });
+  const { body: waiting } = await http.post('/v1/checks', { vat_number: 'IT00743110157' }).expect(202);
+  const closed = await world.admin('anchor', 'close');
+  await until(
+    'the stamp of the anchor',
+    async () => (await http.get(`/v1/anchors/${closed.anchor_id}.tsr`)).status === 200,
+  );
+  const later = await check({ vat_number: 'FR40303265045', reference: 'R-1' });
+  const [watch] = await world.sql<{ id: string }>(
+    `INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at)
+     VALUES ($1, $2, 'PL5260001246', 'PL', '5260001246', 'x', 'daily', 'paused', now(), now()) RETURNING id`,
+    [newUuid(), uuidOf('account', account.account_id)],
+  );
+  await world.sql(
+    `INSERT INTO watch_change (id, watch_id, kind, before, after, check_id, changed_at)
+     VALUES ($1, $2, 'name', '"=Old"', '"New"', $3, now())`,
+    [newUuid(), watch?.id, uuidOf('check', stamped.id)],
+  );
+
+  const folder = await exported(account);
+  const verified = await verify(folder);
+  expect(verified.output).toContain('ALL HOLDS');
+  expect(verified.code).toBe(0);
+  expect((await manifestOf(folder)).counts).toEqual({
+    ...{ checks: 3, valid: 2, invalid: 0, malformed: 1, exchanges: expect.any(Number), timestamps: 1 },
+    ...{ anchors: 1, proofs: 2, requests: 1, watch_changes: 1 },
+  });
+  const read = (file: string) => readFile(path.join(folder, file), 'utf8');
+  expect(JSON.parse(await read(`requests/${waiting.request_id}/request.json`))).toMatchObject({
+    status: 'pending',
+    vat_number: 'IT00743110157',
+    last_error: 'MS_UNAVAILABLE',
+  });
+  const attempts = await readdir(path.join(folder, 'requests', waiting.request_id));
+  expect(attempts.filter((file) => file.endsWith('.response')).length).toBeGreaterThan(0);
+  const { body: evidence } = await http.get(`/v1/checks/${later.id}/evidence`).expect(200);
+  expect(JSON.parse(await read(`checks/${later.id}.json`))).toEqual(evidence);
+
+  const changed = await mkdtemp(path.join(tmpdir(), 'vat-tampered-'));
+  folders.push(changed);
+  await cp(folder, changed, { recursive: true });
+  const file = path.join(changed, 'checks', `${stamped.id}.json`);
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replace('"valid":true', '"valid":false'));
+  expect((await verify(changed)).code).not.toBe(0);
+}, 120_000);
+
+test('the choice: from is inclusive, to exclusive, a number may be spelt anyhow, and nothing is a dossier too', async () => {
+  const account = await insertAccount(world);
+  const from = new Date('2026-03-01T00:00:00.000Z');
+  await insertChecks(world, { accountId: account.account_id, count: 10, from });
+  const counted = async (query: string) => {
+    const folder = await exported(account, query);
+    const { code, output } = await verify(folder);
+    expect({ code, output }).toMatchObject({ code: 0 });
+    return manifestOf(folder);
+  };
+  const some = await counted('?from=2026-03-01T00:00:00.002Z&to=2026-03-01T00:00:00.005Z');
+  expect(some.counts.checks).toBe(3);
+  expect(some.choice).toEqual({
+    ...{ from: '2026-03-01T00:00:00.002Z', to: '2026-03-01T00:00:00.005Z', vat_number: null, reference: null },
+  });
+  expect((await counted('?vat_number=fr%2010%20000%20000%20003')).counts.checks).toBe(1);
+  expect((await counted('?reference=none')).counts).toMatchObject({ checks: 0, requests: 0, watch_changes: 0 });
+}, 60_000);
+
+test('one at a time over all processes; a client that goes away frees it, and so does one that has had it all', async () => {
+  const account = await insertAccount(world);
+  await insertMuch(account);
+  const [one, other] = world.apis;
+  const running = await begin(account, one);
+  expect(running.headers['content-type']).toBe('application/zip');
+  expect(running.headers['content-disposition']).toMatch(/^attachment; filename=vat-dossier-\S+Z\.zip$/);
+  for (const api of [one, other]) {
+    const { status, body } = await world.http(account.live_key).get(PATH);
+    expect([api && status, body.error?.code]).toEqual([409, 'EXPORT_IN_PROGRESS']);
+    expect(await statusOf(account, api)).toBe(409);
+  }
+  const stranger = await insertAccount(world);
+  expect(await statusOf(stranger, other)).toBe(200);
+
+  running.destroy();
+  const goneAt = performance.now();
+  const next = await until(
+    'the export to be free',
+    async () => {
+      const response = await begin(account, other);
+      return response.statusCode === 200 ? response : void response.resume();
+    },
+    FREED_WITHIN_MS,
+  );
+  expect(performance.now() - goneAt).toBeLessThan(FREED_WITHIN_MS);
+  await buffer(next);
+  expect(await statusOf(account, one)).toBe(200);
+}, 60_000);
+
+test('a process that is killed frees it within 15 s, and not before its client can know', async () => {
+  const account = await insertAccount(world);
+  await insertMuch(account);
+  const doomed = await world.startApi();
+  const running = await begin(account, doomed);
+  const cut = buffer(running).catch((error: NodeJS.ErrnoException) => error.code);
+  expect(await statusOf(account, world.apis[0])).toBe(409);
+  doomed.signal('SIGKILL');
+  const killedAt = performance.now();
+  expect(await cut).toBe('ECONNRESET');
+  await until('the export to be free', async () => (await statusOf(account, world.apis[0])) === 200, FREED_WITHIN_MS);
+  expect(performance.now() - killedAt).toBeLessThan(FREED_WITHIN_MS);
+}, 60_000);
+
+test('what is recorded or anchored while it runs is not in it, and what is in it agrees', async () => {
+  const account = await insertAccount(world);
+  await insertMuch(account);
+  const running = await begin(account);
+  const { body: late } = await world
+    .http(account.live_key)
+    .post('/v1/checks', { vat_number: 'FR40303265045' })
+    .expect(201);
+  await world.admin('anchor', 'close');
+  const folder = await unpack(await buffer(running));
+  const { code, output } = await verify(folder);
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect((await manifestOf(folder)).counts).toMatchObject({ checks: 600, anchors: 0, proofs: 0 });
+  expect(await readdir(path.join(folder, 'checks'))).not.toContain(`${late.id}.json`);
+}, 60_000);
+
+test('the connection is cut when something fails in the middle, and the account is free again', async () => {
+  const account = await insertAccount(world);
+  const ids = await insertMuch(account);
+  const running = await begin(account);
+  await world.sql('DELETE FROM "check" WHERE id = $1', [ids.at(-1)]);
+  await expect(buffer(running)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  expect(running.complete).toBe(false);
+  expect(await statusOf(account, world.apis[1])).toBe(200);
+  const failure = world.apis[0]?.lines().find((line) => line.includes('evidence was deleted while it was exported'));
+  expect(failure).toBeDefined();
+}, 60_000);
+
+test('over 10 000 checks it is refused before its first byte; exactly as many are not', async () => {
+  const account = await insertAccount(world);
+  const { accountId, count, exchanges } = { accountId: account.account_id, count: 10_000, exchanges: 0 };
+  await insertChecks(world, { accountId, count, exchanges });
+  const enough = await begin(account);
+  expect(enough.statusCode).toBe(200);
+  enough.destroy();
+  await insertChecks(world, { accountId, count: 1, exchanges, from: new Date() });
+  const { body } = await until('an answer', async () => {
+    const answer = await world.http(account.live_key).get(PATH);
+    return answer.status !== 409 && answer;
+  });
+  expect(body).toEqual({
+    error: { code: 'EXPORT_TOO_LARGE', message: 'The export would hold more than 10 000 checks.' },
+  });
+  const narrowed = `${PATH}?to=${new Date(Date.now() - 60_000).toISOString()}`;
+  await world.http(account.live_key).method('head', narrowed).expect(200);
+}, 60_000);
+
+test('is for live keys, takes no query it does not know, and goes on working for a disabled account', async () => {
+  const { body } = await world.http(world.account.test_key).get(`${PATH}?surplus=1`).expect(403);
+  expect(body.error.code).toBe('TEST_KEY_NOT_ALLOWED');
+  await world.http().get(`${PATH}?surplus=1`).expect(400);
+  await world.http().get(`${PATH}?from=yesterday`).expect(400);
+  const account = await insertAccount(world);
+  await world.admin('account', 'disable', account.account_id);
+  expect(await statusOf(account, world.apis[0])).toBe(200);
+});

@@ -1,0 +1,51 @@
+import type { ExportLeases } from '@vat/domain';
+import { until } from '@vat/testkit';
+import { holdLease } from './hold-lease.js';
+
+const leasesThat = (changes: Partial<ExportLeases>): ExportLeases => ({
+  take: async () => true,
+  renew: async () => true,
+  release: async () => undefined,
+  ...changes,
+});
+
+test('nobody holds what somebody else has', async () => {
+  const hold = holdLease({ leases: leasesThat({ take: async () => false }), onFailure: () => undefined });
+  expect(await hold('account')).toBeNull();
+});
+
+test('it is renewed while it is held, by the one who took it, and given back once', async () => {
+  const said: string[] = [];
+  let holder = '';
+  const leases = leasesThat({
+    take: async (account, by) => {
+      holder = by;
+      said.push(`take ${account}`);
+      return true;
+    },
+    renew: async (account, by) => said.push(`renew ${account} ${by === holder}`) > 0,
+    release: async (account, by) => void said.push(`release ${account} ${by === holder}`),
+  });
+  const held = await holdLease({ leases, onFailure: () => undefined })('a');
+  await until('a renewal', () => said.length > 1);
+  await held?.release();
+  expect(said).toEqual(['take a', 'renew a true', 'release a true']);
+  expect(held?.lost.aborted).toBe(false);
+});
+
+test('it is lost when it cannot be renewed, and when the database does not answer in time', async () => {
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => void failures.push(error);
+  const gone = await holdLease({ leases: leasesThat({ renew: async () => false }), onFailure })('a');
+  const away = await holdLease({
+    leases: leasesThat({
+      renew: () => Promise.reject(new Error('away')),
+      release: () => Promise.reject(new Error('away')),
+    }),
+    onFailure,
+  })('b');
+  await until('both to be lost', () => gone?.lost.aborted && away?.lost.aborted, 20_000);
+  await gone?.release();
+  await away?.release();
+  expect(failures.length).toBeGreaterThanOrEqual(2);
+}, 30_000);

@@ -1,0 +1,40 @@
+import { type ExportLeases, newUuid } from '@vat/domain';
+
+/** How long a lease outlives the process that held it, and how often it is renewed. Milliseconds. */
+const LEASE_MS = 9_000;
+const RENEW_EVERY_MS = 3_000;
+
+/** `lost` aborts when somebody else may have the lease by now: then two exports would run. `release` never rejects. */
+export type HeldLease = { lost: AbortSignal; release: () => Promise<void> };
+
+type HoldLeaseDeps = { leases: ExportLeases; onFailure: (error: unknown) => void };
+
+/**
+ * Takes an account's one export and holds it until it is released; null when somebody has it. A process that dies loses it
+ * within {@link LEASE_MS}, which is why it is a row that has to be renewed.
+ */
+export const holdLease =
+  ({ leases, onFailure }: HoldLeaseDeps) =>
+  async (accountId: string): Promise<HeldLease | null> => {
+    const holder = newUuid();
+    let renewedAt = performance.now();
+    if (!(await leases.take(accountId, holder, LEASE_MS))) return null;
+    const lost = new AbortController();
+    const renew = async () => {
+      const at = performance.now();
+      try {
+        if (await leases.renew(accountId, holder, LEASE_MS)) renewedAt = at;
+        else lost.abort();
+      } catch (error) {
+        onFailure(error);
+        // At the next turn it would be too late.
+        if (at + RENEW_EVERY_MS - renewedAt > LEASE_MS) lost.abort();
+      }
+    };
+    const timer = setInterval(renew, RENEW_EVERY_MS);
+    const release = async () => {
+      clearInterval(timer);
+      await leases.release(accountId, holder).catch(onFailure);
+    };
+    return { lost: lost.signal, release };
+  };

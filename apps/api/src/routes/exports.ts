@@ -1,0 +1,76 @@
+import { dossierQuery } from '@vat/contracts';
+import {
+  AppError,
+  type ChooseEvidence,
+  type EvidenceChoice,
+  MOST_EXPORTED_CHECKS,
+  type ProveChecks,
+} from '@vat/domain';
+import { type DossierOptions, type DossierSource, tokenCertificates, withIssuers, writeDossier } from '@vat/evidence';
+import type { RequestHandler } from 'express';
+import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
+import type { HeldLease } from '../exports/hold-lease.js';
+import type { Sealer } from '../exports/open-sealer.js';
+import { sendZip } from '../exports/send-zip.js';
+import { callerOf } from '../http/context.js';
+import { parse } from '../http/parse.js';
+import { speltNumber } from '../http/spelt-number.js';
+
+export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
+  proveMany: ProveChecks;
+  /** `null` when an export of the account runs already, in whatever process. */
+  holdLease: (accountId: string) => Promise<HeldLease | null>;
+  chooseEvidence: ChooseEvidence;
+  sealer: Sealer;
+  /** PEM: what stamps are trusted to lead to. */
+  trustedRoots: readonly string[];
+  now: () => Date;
+};
+
+/** `vat-dossier-2026-11-20T14-00-00Z.zip` */
+const fileNameOf = (at: Date): string => `vat-dossier-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z.zip`;
+
+/** The routes of /v1/exports. */
+export const exportRoutes = (deps: ExportRoutesDeps) => {
+  const { read, proveMany: prove, sealer, trustedRoots } = deps;
+
+  const makeDossier = (
+    chosen: Parameters<typeof dossierSource>[1],
+    options: Pick<DossierOptions, 'account' | 'createdAt' | 'choice'>,
+  ) => {
+    const inTokens = new Set<string>();
+    const onToken = (token: Uint8Array) => {
+      for (const pem of tokenCertificates(token)) inTokens.add(pem);
+    };
+    const source: DossierSource = dossierSource({ read, prove, onToken }, chosen);
+    const certificates = async () => withIssuers([...inTokens, ...(await sealer.certificates())], trustedRoots);
+    return writeDossier(source, { ...options, certificates, stamp: sealer.stamp });
+  };
+
+  const dossier: RequestHandler = async (req, res) => {
+    const { from, to, vat_number: vatNumber, reference } = parse(dossierQuery, req.query);
+    const choice: EvidenceChoice = {
+      from: from ?? null,
+      to: to ?? null,
+      vatNumber: vatNumber === undefined ? null : speltNumber(vatNumber),
+      reference: reference ?? null,
+    };
+    const { accountId } = callerOf(res);
+    const createdAt = deps.now();
+    if (req.method === 'HEAD') return void res.type('application/zip').end();
+
+    const lease = await deps.holdLease(accountId);
+    if (!lease) throw new AppError('EXPORT_IN_PROGRESS');
+    try {
+      const { accountName, ...chosen } = await deps.chooseEvidence(accountId, choice, MOST_EXPORTED_CHECKS + 1);
+      if (chosen.checks.length > MOST_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE');
+      const zip = makeDossier(chosen, { account: { id: accountId, name: accountName }, createdAt, choice });
+      const { lost: signal, release: beforeEnd } = lease;
+      await sendZip(res, zip, { fileName: fileNameOf(createdAt), signal, beforeEnd });
+    } finally {
+      await lease.release();
+    }
+  };
+
+  return { dossier };
+};

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { insertChecks, type World } from '@vat/testkit';
+import { openWorld } from './open-world.js';
+
+export type DossierFigures = {
+  checks: number;
+  /** Leaves of other accounts between those of this one in the same anchor. */
+  strangers: number;
+  mb: number;
+  seconds: number;
+  first_byte_ms: number;
+  /** The most memory of the API above what it had before, in MB. */
+  rss_mb: number;
+  /** The slowest of the calls that another client made meanwhile, and how many there were. */
+  other_calls: number;
+  slowest_other_ms: number;
+};
+
+const SAMPLE_EVERY_MS = 20;
+const STRANGERS_A_CHECK = 9;
+const CALL_EVERY_MS = 50;
+
+const rssOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_000;
+
+/** Leaves whose ids lie between those that are there: a tree of all accounts, so that each proof reads blocks of its own. */
+const insertStrangers = ({ sql }: Pick<World, 'sql'>) =>
+  sql(
+    `INSERT INTO anchor_leaf (check_id, hash)
+     SELECT (substr(replace(check_id::text, '-', ''), 1, 12) || '7' || substr(m, 1, 3) || '8' || substr(m, 4, 15))::uuid,
+       sha256(m::bytea)
+     FROM anchor_leaf, generate_series(1, ${STRANGERS_A_CHECK}) AS n, md5(random()::text || n) AS m
+     ON CONFLICT DO NOTHING`,
+  );
+
+/** Calls another route some twenty times a second until `ended`; how long each took, in milliseconds. */
+const callMeanwhile = async (world: World, ended: () => boolean): Promise<number[]> => {
+  const times: number[] = [];
+  while (!ended()) {
+    const startedAt = performance.now();
+    const response = await fetch(`${world.baseUrl()}/v1/usage`, {
+      headers: { authorization: `Bearer ${world.account.live_key}` },
+    });
+    await response.arrayBuffer();
+    times.push(performance.now() - startedAt);
+    await pause(CALL_EVERY_MS);
+  }
+  return times;
+};
+
+/** Time and memory of the export of one account with `checks` checks, each with two exchanges of 2 KB. */
+export const measureDossier = async (checks: number): Promise<DossierFigures> => {
+  const world = await openWorld(0, { apis: 1, workers: 0 }, { RATE_LIMIT: '100000' });
+  try {
+    await insertChecks(world, { accountId: world.account.account_id, count: checks, answerBytes: 2_000 });
+    await insertStrangers(world);
+    await world.admin('anchor', 'close');
+    const fetchZip = (query: string) =>
+      fetch(`${world.baseUrl()}/v1/exports/dossier.zip${query}`, {
+        headers: { authorization: `Bearer ${world.account.live_key}` },
+      });
+    // What the first export of a process loads is no part of what an export takes.
+    await (await fetchZip('?reference=none')).arrayBuffer();
+    await world.sql('VACUUM ANALYZE');
+
+    const { pid } = world.apis[0] ?? { pid: 0 };
+    const before = rssOf(pid);
+    let [peak, ended, bytes] = [before, false, 0];
+    const sampling = setInterval(() => {
+      peak = Math.max(peak, rssOf(pid));
+    }, SAMPLE_EVERY_MS);
+    const others = callMeanwhile(world, () => ended);
+    const startedAt = performance.now();
+    const response = await fetchZip('');
+    if (response.status !== 200 || !response.body) throw new Error(`the export was answered ${response.status}`);
+    let firstByte = 0;
+    for await (const chunk of response.body) {
+      firstByte ||= performance.now() - startedAt;
+      bytes += chunk.length;
+    }
+    const seconds = (performance.now() - startedAt) / 1_000;
+    clearInterval(sampling);
+    ended = true;
+    const times = await others;
+    return {
+      checks,
+      strangers: checks * STRANGERS_A_CHECK,
+      mb: bytes / 1e6,
+      seconds,
+      first_byte_ms: firstByte,
+      rss_mb: peak - before,
+      other_calls: times.length,
+      slowest_other_ms: Math.max(...times),
+    };
+  } finally {
+    await world.stop();
+  }
+};

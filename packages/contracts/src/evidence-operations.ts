@@ -1,0 +1,184 @@
+import { anchorProofSchema, anchorSchema, pendingTimestampSchema, timestampSchema } from './evidence-schema.js';
+import { dossierQuery, pageListQuery } from './list-query.js';
+import { listOf } from './list-schema.js';
+import type { Operation } from './operation.js';
+
+const checkId = 'chk_01m7w2q8z5e0a9v6n3r4t7y1bc';
+const anchorId = 'anc_01m7w5b1k2e0a9v6n3r4t7y1bd';
+
+const stampedExample = {
+  object: 'timestamp',
+  check_id: checkId,
+  requested_at: '2026-11-20T10:05:00.000Z',
+  status: 'stamped',
+  gen_time: '2026-11-20T10:05:00.000Z',
+  accuracy_ms: 1_000,
+  serial: '5f3a91c2',
+  policy: '1.3.6.1.4.1.99999.1.1',
+  authority: 'Example Qualified TSA 3',
+  development: false,
+};
+
+const pendingExample = {
+  object: 'timestamp',
+  check_id: checkId,
+  requested_at: '2026-11-20T10:05:00.000Z',
+  status: 'pending',
+  attempts: 1,
+  next_attempt_at: '2026-11-20T10:05:13.000Z',
+  last_error: 'unreachable',
+};
+
+const anchorExample = {
+  anchor_id: anchorId,
+  v: 1,
+  seq: 412,
+  alg: 'rfc9162-sha256',
+  closed_at: '2026-11-20T11:00:00.120Z',
+  tree_size: 18_204,
+  root: '4a0c1f0b7f0d3f1a2b9d5c5d4f6e8a7b9c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f',
+  prev_anchor_hash: 'b6f0b3f7d6b0f0c34b0e0b5bb6a0d4a4b2c1f5f0a6f5b8b7b3b2e1d0c9b8a7f6',
+};
+
+const proofExample = {
+  anchor_id: anchorId,
+  leaf_index: 3,
+  tree_size: 4,
+  path: [
+    'd1a2b9d5c5d4f6e8a7b9c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f4a0c1f0b7f0d3',
+    '0f3a4b5c6d7e8f9a0b1c2d3e4f4a0c1f0b7f0d3f1a2b9d5c5d4f6e8a7b9c0d1e',
+  ],
+};
+
+const TSR = 'application/timestamp-reply';
+const stamped = (description: string) => ({ description, schema: timestampSchema, example: stampedExample });
+
+/** The operations of time-stamps, anchors, certificates and dossiers. */
+export const EVIDENCE_OPERATIONS: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/checks/{id}/timestamp',
+    id: 'createTimestamp',
+    tag: 'Evidence',
+    summary: 'Have a check time-stamped',
+    description:
+      'Takes no body. A check has one time-stamp (RFC 3161, SHA-256) over its hashed bytes; asking again gives the same one. When the authority does not answer at once it is asked again in the background, until it does.',
+    idPrefix: 'chk',
+    idempotent: true,
+    success: {
+      200: stamped('It was stamped before.'),
+      201: { ...stamped('The time-stamp.'), headers: ['Location'] },
+      202: {
+        description: 'Asked for, and not there yet. `Location` answers 404 until it is.',
+        schema: pendingTimestampSchema,
+        example: pendingExample,
+        headers: ['Location', 'Retry-After'],
+      },
+    },
+    errors: [
+      'TEST_KEY_NOT_ALLOWED',
+      'BAD_REQUEST',
+      'ACCOUNT_DISABLED',
+      'NOT_FOUND',
+      'IDEMPOTENCY_MISMATCH',
+      'IDEMPOTENCY_IN_PROGRESS',
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/checks/{id}/timestamp',
+    id: 'getTimestamp',
+    tag: 'Evidence',
+    summary: "Get the facts of a check's time-stamp",
+    idPrefix: 'chk',
+    success: { 200: stamped('The time-stamp.') },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
+  },
+  {
+    method: 'get',
+    path: '/v1/checks/{id}/timestamp.tsr',
+    id: 'getTimestampToken',
+    tag: 'Evidence',
+    summary: "Get the authority's answer",
+    description: '`openssl ts -verify -in timestamp.tsr -data evidence.json` verifies it over the evidence bytes.',
+    idPrefix: 'chk',
+    success: { 200: { description: 'The TimeStampResp (DER), byte for byte.', contentType: TSR } },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
+  },
+  {
+    method: 'get',
+    path: '/v1/checks/{id}/anchor',
+    id: 'getAnchorProof',
+    tag: 'Evidence',
+    summary: 'Get the proof that a check is in its anchor',
+    idPrefix: 'chk',
+    success: { 200: { description: 'The inclusion proof.', schema: anchorProofSchema, example: proofExample } },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
+  },
+  {
+    method: 'get',
+    path: '/v1/checks/{id}/certificate.pdf',
+    id: 'getCertificate',
+    tag: 'Evidence',
+    summary: 'Get a page about a check, to be filed',
+    description:
+      'One A4 page: number, verdict, name and address, consultation number, times, hash, anchor, how to verify.',
+    idPrefix: 'chk',
+    success: {
+      200: { description: 'The page.', contentType: 'application/pdf', headers: ['Content-Disposition'] },
+    },
+    errors: ['NOT_FOUND'],
+  },
+  {
+    method: 'get',
+    path: '/v1/anchors',
+    id: 'listAnchors',
+    tag: 'Evidence',
+    summary: 'List anchors, newest first',
+    description: 'Anchors are those of the whole service: one tree holds the checks of all accounts.',
+    query: pageListQuery,
+    success: {
+      200: {
+        description: 'A page.',
+        schema: listOf(anchorSchema),
+        example: { data: [anchorExample], next_cursor: null },
+      },
+    },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST'],
+  },
+  {
+    method: 'get',
+    path: '/v1/anchors/{id}',
+    id: 'getAnchor',
+    tag: 'Evidence',
+    summary: 'Get an anchor',
+    idPrefix: 'anc',
+    success: { 200: { description: 'The anchor.', schema: anchorSchema, example: anchorExample } },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
+  },
+  {
+    method: 'get',
+    path: '/v1/anchors/{id}.tsr',
+    id: 'getAnchorToken',
+    tag: 'Evidence',
+    summary: "Get the authority's answer about an anchor",
+    description: 'It stamps the RFC 8785 form of the anchor without `anchor_id`. 404 until it is there.',
+    idPrefix: 'anc',
+    success: { 200: { description: 'The TimeStampResp (DER), byte for byte.', contentType: TSR } },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
+  },
+  {
+    method: 'get',
+    path: '/v1/exports/dossier.zip',
+    id: 'exportDossier',
+    tag: 'Evidence',
+    summary: "Export the account's evidence",
+    description:
+      'Streams a zip that verifies offline with what it contains (`sh verify.sh`): the live checks of the choice with every exchange, time-stamps, anchors and proofs; attempts that came to nothing; changes of watches. At most 10 000 checks, and one export of an account at a time. A connection that is cut before its end is no dossier.',
+    query: dossierQuery,
+    success: {
+      200: { description: 'The dossier.', contentType: 'application/zip', headers: ['Content-Disposition'] },
+    },
+    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'EXPORT_TOO_LARGE', 'EXPORT_IN_PROGRESS'],
+  },
+];

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { idOf, instant } from './instant.js';
+
+const hash = () => z.string().regex(/^[0-9a-f]{64}$/);
+
+const facts = {
+  gen_time: instant().describe('When the authority says it saw the hash.'),
+  accuracy_ms: z.int().min(0).nullable().describe('How far gen_time may be off; null when the authority does not say.'),
+  serial: z.string().describe("The token's number at its authority, in hex."),
+  policy: z.string().describe("The policy's object identifier."),
+  authority: z.string().describe("The name in the signer's certificate."),
+  development: z
+    .boolean()
+    .describe("True for a token of the service's own development authority, which proves nothing about time."),
+};
+
+/** What a check shows of its time-stamp. */
+export const timestampFactsSchema = z
+  .strictObject(facts)
+  .meta({ id: 'TimestampFacts', description: 'What a verified RFC 3161 time-stamp says.' });
+
+const about = { object: z.literal('timestamp'), check_id: idOf('chk'), requested_at: instant() };
+
+/** A time-stamp that is there. */
+export const timestampSchema = z
+  .strictObject({ ...about, status: z.literal('stamped'), ...facts })
+  .meta({ id: 'Timestamp', description: 'A time-stamp over the hashed bytes of a check.' });
+
+/** A time-stamp that was asked for. */
+export const pendingTimestampSchema = z
+  .strictObject({
+    ...about,
+    status: z.literal('pending'),
+    attempts: z.int().min(0),
+    next_attempt_at: instant().nullable(),
+    last_error: z.string().nullable().describe('Why the latest try failed, in a word, such as `unreachable`.'),
+  })
+  .meta({
+    id: 'PendingTimestamp',
+    description: 'The authority has not answered yet; it is asked again until it does.',
+  });
+
+/** What a check shows of its anchor. */
+export const anchorPlaceSchema = z
+  .strictObject({
+    anchor_id: idOf('anc'),
+    seq: z.int().min(1),
+    leaf_index: z.int().min(0),
+    tree_size: z.int().min(1),
+  })
+  .meta({ id: 'AnchorPlace', description: "The check's place in its anchor." });
+
+/** An anchor: its id beside the seven keys that are hashed, and no more, so that taking the id off leaves what is hashed. */
+export const anchorSchema = z
+  .strictObject({
+    anchor_id: idOf('anc'),
+    v: z.literal(1),
+    seq: z.int().min(1).describe('1 for the first anchor, without gaps.'),
+    alg: z.literal('rfc9162-sha256'),
+    closed_at: instant(),
+    tree_size: z.int().min(1),
+    root: hash(),
+    prev_anchor_hash: hash().describe('SHA-256 of the RFC 8785 form of the anchor before; zeros in the first.'),
+  })
+  .meta({
+    id: 'Anchor',
+    description:
+      'The closed tree of all checks recorded since the one before. Without `anchor_id`, its RFC 8785 form is what is hashed, chained and time-stamped.',
+  });
+
+/** An inclusion proof. Source: contract part 2 §7. */
+export const anchorProofSchema = z
+  .strictObject({
+    anchor_id: idOf('anc'),
+    leaf_index: z.int().min(0),
+    tree_size: z.int().min(1),
+    path: z.array(hash()).describe('Hashes from the leaf upwards. The leaf is the 32 bytes of `response_hash`.'),
+  })
+  .meta({ id: 'AnchorProof', description: 'An RFC 9162 inclusion proof of a check in its anchor.' });

@@ -1,0 +1,91 @@
+import type { AnchorAudit, LeafDifference, StampFacts, Stray } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+import { ANCHOR_COLUMNS, ANCHORS, type AnchorRow, anchorOfRow } from './anchor-row.js';
+import { NIL } from './nil.js';
+import { readBlock } from './read-block.js';
+import { FACTS_COLUMNS, type FactsRow, factsOfRow } from './stamp-row.js';
+
+type SliceRow = { hashes: Uint8Array | null; n: number; last: number | null; differing: LeafDifference[] | null };
+type StampRow = FactsRow & {
+  subject_id: string;
+  digest: Uint8Array;
+  token: Uint8Array;
+  check_hash: Uint8Array | null;
+};
+
+/**
+ * What the checker reads of anchors. Each slice is one statement, so one snapshot: checks that are recorded, anchored or
+ * deleted meanwhile are whole in it or not at all. Bodies are hashed where they lie, since they are most of the data.
+ */
+export const auditAnchors = (db: Queryable): AnchorAudit => ({
+  anchors: async (afterSeq, limit) => {
+    const rows = await db.$queryRaw<(AnchorRow & { token: Uint8Array | null; digest: Uint8Array | null })[]>`
+      SELECT ${ANCHOR_COLUMNS}, s.token, s.digest FROM ${ANCHORS}
+      WHERE a.seq > ${afterSeq}::int ORDER BY a.seq LIMIT ${limit}::int`;
+    return rows.map((row) => ({ ...anchorOfRow(row), token: row.token, stampDigest: row.digest }));
+  },
+
+  leaves: async (seq, from, limit) => {
+    const [row] = await db.$queryRaw<SliceRow[]>`
+      WITH slice AS MATERIALIZED (
+        SELECT check_id, leaf_index, hash FROM anchor_leaf WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from}::int
+        ORDER BY leaf_index LIMIT ${limit}::int
+      )
+      SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last, (
+          SELECT jsonb_agg(jsonb_build_object('checkId', c.id,
+            'of', CASE WHEN c.hash <> s.hash THEN 'hash' ELSE 'body' END) ORDER BY s.leaf_index)
+          FROM slice s JOIN "check" c ON c.id = s.check_id WHERE c.hash <> s.hash OR sha256(c.body) <> s.hash
+        ) AS differing
+      FROM slice`;
+    const next = row?.last === null || row === undefined ? from : row.last + 1;
+    return {
+      hashes: row?.hashes ?? new Uint8Array(),
+      next,
+      whole: row === undefined || row.n === next - from,
+      differing: row?.differing ?? [],
+    };
+  },
+
+  readBlock: readBlock(db),
+
+  leavesBeyond: async () => {
+    const [row] = await db.$queryRaw<{ n: number }[]>`
+      SELECT count(*)::int AS n FROM anchor_leaf WHERE anchor_seq > (SELECT COALESCE(max(seq), 0) FROM anchor)`;
+    return row?.n ?? 0;
+  },
+
+  strays: async (afterCheckId, limit) => {
+    const [row] = await db.$queryRaw<{ strays: Stray[] | null; n: number; last: string | null }[]>`
+      WITH slice AS MATERIALIZED (
+        SELECT id, test, hash, body FROM "check" WHERE id > ${afterCheckId ?? NIL}::uuid ORDER BY id LIMIT ${limit}::int
+      ), judged AS (
+        SELECT c.id, CASE
+            WHEN l.check_id IS NULL THEN 'no_leaf'
+            WHEN l.anchor_seq IS NULL AND (l.hash <> c.hash OR sha256(c.body) <> l.hash) THEN 'unanchored_differs'
+            WHEN l.anchor_seq IS NOT NULL AND a.seq IS NULL THEN 'unknown_anchor'
+          END AS kind
+        FROM slice c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN anchor a ON a.seq = l.anchor_seq
+        WHERE NOT c.test
+      )
+      SELECT (SELECT jsonb_agg(jsonb_build_object('checkId', id, 'kind', kind) ORDER BY id) FROM judged
+          WHERE kind IS NOT NULL) AS strays, count(*)::int AS n,
+        (SELECT id FROM slice ORDER BY id DESC LIMIT 1) AS last
+      FROM slice`;
+    return { strays: row?.strays ?? [], next: row && row.n === limit ? row.last : null };
+  },
+
+  checkStamps: async (afterId, limit) => {
+    const rows = await db.$queryRaw<StampRow[]>`
+      SELECT s.subject_id, s.digest, s.token, c.hash AS check_hash, ${FACTS_COLUMNS}
+      FROM stamp s LEFT JOIN "check" c ON c.id = s.subject_id
+      WHERE s.kind = 'check' AND s.token IS NOT NULL AND s.subject_id > ${afterId ?? NIL}::uuid
+      ORDER BY s.subject_id LIMIT ${limit}::int`;
+    return rows.map((row) => ({
+      subjectId: row.subject_id,
+      digest: row.digest,
+      token: row.token,
+      facts: factsOfRow(row) as StampFacts,
+      checkHash: row.check_hash,
+    }));
+  },
+});

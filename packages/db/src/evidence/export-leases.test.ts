@@ -1,0 +1,50 @@
+import { newUuid } from '@vat/domain';
+import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
+import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
+import { exportLeases } from './export-leases.js';
+
+let cloned: ClonedDatabase;
+let connected: ConnectedDatabase;
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 10,
+    queryTimeoutMs: 10_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-leases-test',
+  });
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+const LONG_MS = 60_000;
+
+test('of many who ask at once exactly one has the export, an account at a time', async () => {
+  const leases = exportLeases(connected.db);
+  const [one, other] = [newUuid(), newUuid()];
+  const askers = Array.from({ length: 30 }, newUuid);
+  const taken = await Promise.all(askers.map((holder) => leases.take(one, holder, LONG_MS)));
+  expect(taken.filter(Boolean)).toHaveLength(1);
+  expect(await leases.take(other, newUuid(), LONG_MS)).toBe(true);
+
+  const holder = askers[taken.indexOf(true)] ?? '';
+  expect(await leases.renew(one, holder, LONG_MS)).toBe(true);
+  await leases.release(one, newUuid());
+  expect(await leases.take(one, newUuid(), LONG_MS)).toBe(false);
+  await leases.release(one, holder);
+  expect(await leases.take(one, newUuid(), LONG_MS)).toBe(true);
+});
+
+test('a lease that is not renewed goes to the next, and who had it can neither renew nor release it', async () => {
+  const leases = exportLeases(connected.db);
+  const [account, dead, next] = [newUuid(), newUuid(), newUuid()];
+  expect(await leases.take(account, dead, 300)).toBe(true);
+  expect(await leases.take(account, next, LONG_MS)).toBe(false);
+  await until('the lease to run out', () => leases.take(account, next, LONG_MS));
+  expect(await leases.renew(account, dead, LONG_MS)).toBe(false);
+  await leases.release(account, dead);
+  expect(await leases.take(account, newUuid(), LONG_MS)).toBe(false);
+});

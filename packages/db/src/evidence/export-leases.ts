@@ -1,0 +1,24 @@
+import type { ExportLeases } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+
+/** Leases on exports, one an account, by the database's clock: those of the processes that ask may differ. */
+export const exportLeases = (db: Queryable): ExportLeases => ({
+  take: async (accountId, holder, forMs) => {
+    const taken = await db.$executeRaw`
+      INSERT INTO export_lease (account_id, holder, expires_at)
+      VALUES (${accountId}::uuid, ${holder}::uuid, clock_timestamp() + ${forMs}::int * interval '1 millisecond')
+      ON CONFLICT (account_id) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+      WHERE export_lease.expires_at <= clock_timestamp()`;
+    return taken > 0;
+  },
+  renew: async (accountId, holder, forMs) => {
+    const renewed = await db.$executeRaw`
+      UPDATE export_lease SET expires_at = clock_timestamp() + ${forMs}::int * interval '1 millisecond'
+      WHERE account_id = ${accountId}::uuid AND holder = ${holder}::uuid`;
+    return renewed > 0;
+  },
+  release: async (accountId, holder) => {
+    await db.$executeRaw`
+      DELETE FROM export_lease WHERE account_id = ${accountId}::uuid AND holder = ${holder}::uuid`;
+  },
+});

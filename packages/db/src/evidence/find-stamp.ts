@@ -1,0 +1,32 @@
+import type { FindCheckStamp, FindPendingStamp, FindToken, StampKind } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+import { STAMP_COLUMNS, type StampRow, stampOfRow } from './stamp-row.js';
+
+/** The stamp of an account's check. */
+export const findCheckStamp =
+  (db: Queryable): FindCheckStamp =>
+  async (checkId, accountId) => {
+    const [row] = await db.$queryRaw<StampRow[]>`
+      SELECT ${STAMP_COLUMNS} FROM stamp s WHERE s.subject_id = ${checkId}::uuid AND s.account_id = ${accountId}::uuid`;
+    return row ? stampOfRow(row) : null;
+  };
+
+/** The token of an account's check or, without an account, of an anchor. */
+export const findToken =
+  (db: Queryable): FindToken =>
+  async (subjectId, accountId) => {
+    const [row] = await db.$queryRaw<{ token: Uint8Array }[]>`
+      SELECT token FROM stamp WHERE subject_id = ${subjectId}::uuid AND account_id IS NOT DISTINCT FROM ${accountId}::uuid
+        AND token IS NOT NULL`;
+    return row?.token ?? null;
+  };
+
+/** What is still to be stamped. */
+export const findPendingStamp =
+  (db: Queryable): FindPendingStamp =>
+  async (subjectId) => {
+    const [row] = await db.$queryRaw<{ kind: StampKind; requested_at: Date; attempts: number; digest: Uint8Array }[]>`
+      SELECT kind, requested_at, attempts, digest FROM stamp WHERE subject_id = ${subjectId}::uuid AND token IS NULL`;
+    if (!row) return null;
+    return { subjectId, kind: row.kind, requestedAt: row.requested_at, attempts: row.attempts, digest: row.digest };
+  };

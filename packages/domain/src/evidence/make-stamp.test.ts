@@ -1,0 +1,74 @@
+import { makeStamp, type StampDigest } from './make-stamp.js';
+import type { PendingStamp, StampFacts, StampOutcome } from './ports.js';
+
+const NOW = new Date('2026-11-20T10:00:00.000Z');
+const FACTS: StampFacts = {
+  ...{ genTime: NOW, accuracyMs: null, serial: '01', policy: '1.2.3', authority: 'An authority', development: false },
+};
+const pending = (attempts: number): PendingStamp => ({
+  ...{ subjectId: 'a subject', kind: 'anchor', requestedAt: NOW, attempts, digest: new Uint8Array(32) },
+});
+
+class Refused extends Error {}
+
+/** One try of a stamp; what was recorded of it and what it returned. */
+const tryOnce = async (
+  stamp: StampDigest,
+  { found = pending(0) as PendingStamp | null, isRecorded = true, signal = new AbortController().signal } = {},
+) => {
+  const recorded: StampOutcome[] = [];
+  const made = await makeStamp({
+    findPending: async () => found,
+    stamp,
+    record: async (_stamp, outcome) => {
+      recorded.push(outcome);
+      return isRecorded;
+    },
+    reasonOf: (error) =>
+      error instanceof Refused ? { error: error.message, asked: error.message !== 'nobody asked' } : null,
+    retryDelaysMs: [10_000, 60_000, 300_000],
+    now: () => NOW,
+  })('a subject', signal);
+  return { made, recorded };
+};
+const failing = (message: string) => async () => {
+  throw new Refused(message);
+};
+const inMs = (ms: number) => new Date(NOW.getTime() + ms);
+
+test('a token is recorded with what it says', async () => {
+  const token = new Uint8Array([1, 2]);
+  const { made, recorded } = await tryOnce(async () => ({ token, ...FACTS }));
+  expect(recorded).toEqual([{ kind: 'stamped', token, facts: FACTS }]);
+  expect(made).toEqual({ kind: 'stamped', stamp: pending(0) });
+});
+
+test('failed tries come back by the schedule, whose last delay repeats', async () => {
+  const delays = await Promise.all(
+    [0, 1, 2, 3, 50].map(async (attempts) => {
+      const { recorded } = await tryOnce(failing('away'), { found: pending(attempts) });
+      return recorded;
+    }),
+  );
+  const failed = (ms: number) => [{ kind: 'failed', error: 'away', counts: true, nextAttemptAt: inMs(ms) }];
+  expect(delays).toEqual([10_000, 60_000, 300_000, 300_000, 300_000].map(failed));
+});
+
+test('while nobody is asked no try is counted, and nobody looks more often than once a minute', async () => {
+  const { recorded } = await tryOnce(failing('nobody asked'));
+  expect(recorded).toEqual([{ kind: 'failed', error: 'nobody asked', counts: false, nextAttemptAt: inMs(60_000) }]);
+});
+
+test('what is stamped already, or by somebody else meanwhile, is gone', async () => {
+  const stamp = async () => ({ token: new Uint8Array(), ...FACTS });
+  expect((await tryOnce(stamp, { found: null })).made).toEqual({ kind: 'gone' });
+  expect((await tryOnce(stamp, { isRecorded: false })).made).toEqual({ kind: 'gone' });
+});
+
+test('a fault that is not the authority’s, and a try that was called off, are thrown on and not recorded', async () => {
+  const fault = async () => {
+    throw new TypeError('no database');
+  };
+  await expect(tryOnce(fault)).rejects.toThrow('no database');
+  await expect(tryOnce(failing('called off'), { signal: AbortSignal.abort() })).rejects.toThrow(Refused);
+});

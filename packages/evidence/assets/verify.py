@@ -1,0 +1,540 @@
+#!/usr/bin/env python3
+"""Verifies a dossier of VAT checks, offline, in the folder that holds this file.
+
+    python3 verify.py                     trust the root certificates that came with the dossier (certs/tsa-roots.pem)
+    python3 verify.py --roots roots.pem   trust root certificates that you got from somewhere else
+
+Needs Python 3.7 and OpenSSL 1.1.1 or later. Reads, and changes nothing. Prints what was checked ("ok"), what you should
+know ("note") and what does not hold ("WRONG"). The exit code is 0 only when everything holds.
+"""
+import argparse
+import base64
+import calendar
+import concurrent.futures
+import csv
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+SUMS, SUMS_STAMP = 'SHA256SUMS', 'SHA256SUMS.tsr'
+ROOTS, INTERMEDIATES = 'certs/tsa-roots.pem', 'certs/tsa-intermediates.pem'
+SHOWN = 40
+TREE = 'rfc9162-sha256'
+ANCHOR_KEYS = {'v', 'seq', 'alg', 'closed_at', 'tree_size', 'root', 'prev_anchor_hash'}
+COMMON_NAME = b'\x06\x03\x55\x04\x03'
+# 2.999.100.101.118…: an example arc, then "development" in ASCII; no real authority can have that policy.
+DEVELOPMENT_POLICY = b'\x88\x37development'
+OID_SIGNED_DATA, OID_TST_INFO = bytes.fromhex('2a864886f70d010702'), bytes.fromhex('2a864886f70d0109100104')
+GRANTED, GRANTED_WITH_CHANGES = b'\0', b'\1'
+OID_RSA, OID_EC = bytes.fromhex('2a864886f70d010101'), bytes.fromhex('2a8648ce3d0201')
+# SHA-256, -384 and -512, and the signatures with each.
+DIGESTS = [bytes.fromhex('6086480165030402' + end) for end in ('01', '02', '03')]
+RSA_SIGNATURES = [bytes.fromhex('2a864886f70d0101' + end) for end in ('0b', '0c', '0d')]
+EC_SIGNATURES = [bytes.fromhex('2a8648ce3d0403' + end) for end in ('02', '03', '04')]
+OID_SHA256 = DIGESTS[0]
+PEM = '-----BEGIN CERTIFICATE-----\n%s-----END CERTIFICATE-----\n'
+
+wrongs = []
+
+
+def say(kind, text):
+    # Names in a dossier were written by others: what a terminal would act on is shown, not sent.
+    print('%-5s %s' % (kind, ''.join(c if c.isprintable() else '\\u%04x' % ord(c) for c in text)), flush=True)
+
+
+def wrong(text):
+    wrongs.append(text)
+    if len(wrongs) <= SHOWN:
+        say('WRONG', text)
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def no_doubles(pairs):
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError('a key is there twice')
+    return dict(pairs)
+
+
+def parse_json(data):
+    return json.loads(data.decode('utf-8'), object_pairs_hook=no_doubles)
+
+
+def canonical(value):
+    """The RFC 8785 form: Python writes the same where keys are [a-z0-9_] and numbers integers, as they are here."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(',', ':')).encode('utf-8')
+
+
+# --- Files and their sums -----------------------------------------------------------------------------------------
+
+def files_here():
+    """Every file below this folder, with forward slashes, as the sums name them."""
+    found = set()
+    for folder, names, files in os.walk('.'):
+        for name in names + files:
+            path = os.path.join(folder, name)
+            if os.path.islink(path) or not (os.path.isdir(path) or os.path.isfile(path)):
+                wrong('%s is no ordinary file' % path)
+        found.update(os.path.relpath(os.path.join(folder, file)).replace(os.sep, '/') for file in files)
+    return found
+
+
+def check_sums(found):
+    listed = {}
+    for line in read(SUMS).decode('utf-8').splitlines():
+        match = re.fullmatch('([0-9a-f]{64})  ([A-Za-z0-9._/-]+)', line)
+        if not match or match.group(2) in listed:
+            wrong('%s has a line that is ill-formed or there twice: %s' % (SUMS, line[:120]))
+        else:
+            listed[match.group(2)] = match.group(1)
+    for path in sorted(set(listed) - found):
+        wrong('%s is missing' % path)
+    for path in sorted(found - set(listed) - {SUMS, SUMS_STAMP}):
+        wrong('%s was added: %s does not name it' % (path, SUMS))
+    changed = [path for path in sorted(found & set(listed)) if sha256(read(path)).hex() != listed[path]]
+    for path in changed:
+        wrong('%s was changed: its SHA-256 is not the one in %s' % (path, SUMS))
+    say('ok' if not wrongs else '-', '%d files looked at; %s names %d' % (len(found), SUMS, len(listed)))
+
+
+# --- RFC 3161 time-stamps -----------------------------------------------------------------------------------------
+
+def der(data, at=0):
+    """One ASN.1 element: tag, content, and where it ends. DER, but for lengths that some authorities leave open."""
+    tag, length, start = data[at], data[at + 1], at + 2
+    if length == 0x80:
+        end = start
+        while data[end:end + 2] != b'\0\0':
+            end = der(data, end)[2]
+        return tag, data[start:end], end + 2
+    if length & 0x80:
+        size = length & 0x7f
+        length, start = int.from_bytes(data[start:start + size], 'big'), start + size
+        if size > 4 or length < 0x80 or length >> 8 * (size - 1) == 0:
+            raise ValueError('not DER')
+    if start + length > len(data):
+        raise ValueError('cut off')
+    return tag, data[start:start + length], start + length
+
+
+def encode(tag, content):
+    size = len(content)
+    if size < 0x80:
+        return bytes([tag, size]) + content
+    length = size.to_bytes((size.bit_length() + 7) // 8, 'big')
+    return bytes([tag, 0x80 | len(length)]) + length + content
+
+
+def parts(data, *tags):
+    """The elements in a constructed one; the first must have the tags given."""
+    found, at = [], 0
+    while at < len(data):
+        tag, content, at = der(data, at)
+        found.append((tag, content))
+    if tuple(tag for tag, _ in found[:len(tags)]) != tags:
+        raise ValueError('not a time-stamp')
+    return found
+
+
+def common_names(data):
+    names, at = [], data.find(COMMON_NAME)
+    while at >= 0:
+        name = der(data, at + len(COMMON_NAME))[1].decode('utf-8', 'replace')
+        names += [] if name in names else [name]
+        at = data.find(COMMON_NAME, at + 1)
+    return names
+
+
+def signed_data(data):
+    """The fields of the CMS SignedData in a granted RFC 3161 answer."""
+    tag, answer, end = der(data)
+    if tag != 0x30 or end != len(data):
+        raise ValueError('bytes before or after the time-stamp')
+    (_, status), (_, token) = parts(answer, 0x30, 0x30)
+    if parts(status, 0x02)[0][1] not in (GRANTED, GRANTED_WITH_CHANGES):
+        raise ValueError('the authority did not grant it')
+    (_, oid), (_, content) = parts(token, 0x06, 0xa0)
+    (_, signed), = parts(content, 0x30)
+    if oid != OID_SIGNED_DATA:
+        raise ValueError('not a time-stamp')
+    return parts(signed, 0x02, 0x31, 0x30)
+
+
+def certificates_in(fields):
+    """The certificates, DER, that came with a time-stamp."""
+    return [encode(tag, content) for kind, held in fields[3:] if kind == 0xa0 for tag, content in parts(held)]
+
+
+def parse_stamp(data):
+    """What an RFC 3161 answer stamps, when (text and seconds), who is named in it, and whether it is development's."""
+    fields = signed_data(data)
+    (_, kind), (_, wrapped) = parts(fields[2][1], 0x06, 0xa0)
+    (tag, octets), = parts(wrapped)
+    # Some authorities write the octets in pieces.
+    octets = b''.join(piece for _, piece in parts(octets, 0x04)) if tag == 0x24 else octets
+    (_, content), = parts(octets, 0x30)
+    info = parts(content, 0x02, 0x06, 0x30, 0x02, 0x18)
+    (_, algorithm), (_, imprint) = parts(info[2][1], 0x30, 0x04)
+    if kind != OID_TST_INFO or parts(algorithm, 0x06)[0][1] != OID_SHA256:
+        raise ValueError('not a time-stamp over a SHA-256')
+    moment = re.fullmatch(r'(\d{14})(?:\.\d+)?Z', info[4][1].decode('ascii')).group(1)
+    when = time.strptime(moment, '%Y%m%d%H%M%S')
+    names = common_names(b''.join(certificates_in(fields)))
+    development = info[1][1] == DEVELOPMENT_POLICY
+    return imprint, time.strftime('%Y-%m-%d %H:%M:%S UTC', when), calendar.timegm(when), names, development
+
+
+def algorithm_of(content):
+    """The identifier in an AlgorithmIdentifier without parameters."""
+    (_, oid), *parameters = parts(content, 0x06)
+    if parameters not in ([], [(0x05, b'')]):
+        raise ValueError('an algorithm with parameters')
+    return oid
+
+
+def check_unsigned(data, seconds, roots):
+    """Raises when a part of a time-stamp is changed that its signature does not cover, and that openssl does not mind.
+
+    That of SHA256SUMS is the one file without a sum, so here every byte has to be accounted for (but for words that an
+    authority may put beside "granted").
+    """
+    fields, certificates = signed_data(data), certificates_in(signed_data(data))
+    (_, signer), = parts(fields[-1][1], 0x30)
+    version, (_, issued), (_, digest), _, (_, signature), *_ = parts(signer, 0x02, 0x30, 0x30, 0xa0, 0x30, 0x04)
+    (_, listed), = parts(fields[1][1], 0x30)
+    number = DIGESTS.index(algorithm_of(digest))
+    status = parts(parts(parts(data, 0x30)[0][1], 0x30)[0][1], 0x02)
+    plain = status[0][1] == GRANTED and [tag for tag, _ in status[1:]] in ([], [0x30])
+    if not plain or fields[0][1] != b'\3' or version[1] != b'\1' or algorithm_of(listed) != DIGESTS[number]:
+        raise ValueError('it is not in the form of a time-stamp')
+    if algorithm_of(signature) not in (OID_RSA, RSA_SIGNATURES[number], OID_EC, EC_SIGNATURES[number]):
+        raise ValueError('its signature is of another kind than it says')
+    known = set()
+    for certificate in certificates:
+        body = parts(parts(parts(certificate, 0x30)[0][1], 0x30)[0][1])
+        at = 1 if body[0][0] == 0xa0 else 0
+        known.add(encode(*body[at + 2]) + encode(*body[at]))
+    if issued not in known:
+        raise ValueError('its signer is none of its certificates')
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, '%d.pem' % number) for number in range(len(certificates) + 1)]
+        for path, certificate in zip(paths, certificates):
+            with open(path, 'w') as file:
+                file.write(PEM % base64.encodebytes(certificate).decode('ascii'))
+        with open(paths[-1], 'wb') as file:
+            file.write(b''.join(read(path) for path in paths[:-1] + [INTERMEDIATES]))
+        for path in paths[:-1]:
+            command = ['openssl', 'verify', '-check_ss_sig', '-partial_chain', '-attime', str(seconds)]
+            run = subprocess.run(command + ['-CAfile', roots, '-untrusted', paths[-1], path], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+            if run.returncode != 0:
+                raise ValueError('one of its certificates was changed, or does not lead to a trusted root')
+
+
+def check_stamp(stamp, stamped, roots):
+    """What is wrong with a time-stamp, or None; then its time, the names in it, and whether it is development's."""
+    try:
+        imprint, moment, seconds, names, development = parse_stamp(read(stamp))
+        if imprint != sha256(read(stamped)):
+            return '%s is over other bytes than those of %s' % (stamp, stamped), None, None, False
+        command = ['openssl', 'ts', '-verify', '-data', stamped, '-in', stamp, '-CAfile', roots]
+        command += ['-partial_chain', '-attime', str(seconds)]
+        if os.path.isfile(INTERMEDIATES) and b'BEGIN CERTIFICATE' in read(INTERMEDIATES):
+            command += ['-untrusted', INTERMEDIATES]
+        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        if run.returncode == 0 and b'Verification: OK' in run.stdout:
+            if stamped == SUMS:
+                check_unsigned(read(stamp), seconds, roots)
+            return None, moment, ', '.join(names) or 'an authority that does not name itself', development
+        lines = run.stdout.decode('utf-8', 'replace').split('\n')
+        why = next((line.split(':', 4)[-1] for line in lines if 'error:' in line), lines[0])
+        return '%s does not verify: %s' % (stamp, why), None, None, False
+    except (ValueError, IndexError, AttributeError, OSError) as error:
+        return '%s cannot be read as a time-stamp (%s)' % (stamp, error), None, None, False
+
+
+def stamps_here(found):
+    """Every time-stamp with the file that it stamps, that of the whole dossier first."""
+    work = []
+    if SUMS_STAMP in found:
+        work.append((SUMS_STAMP, SUMS))
+    else:
+        wrong('%s is missing: nothing shows when the dossier was made and that %s is the original' % (SUMS_STAMP, SUMS))
+    for stamp in sorted(path for path in found if path.endswith('.tsr') and path != SUMS_STAMP):
+        folder, name = os.path.split(stamp)
+        stamped = {'anchors': stamp[:-4] + '.json', 'timestamps': 'checks/%s.json' % name[:-4]}.get(folder)
+        if stamped in found:
+            work.append((stamp, stamped))
+        else:
+            wrong('%s stamps nothing that is here' % stamp)
+    return work
+
+
+def check_stamps(found, roots):
+    """How many time-stamps are a development authority's."""
+    work = stamps_here(found)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda item: check_stamp(item[0], item[1], roots), work))
+    counts = {}
+    for (stamp, _), (problem, moment, authority, _) in zip(work, results):
+        if problem:
+            wrong(problem)
+            continue
+        counts[authority] = counts.get(authority, 0) + 1
+        if stamp == SUMS_STAMP:
+            say('ok', 'the whole dossier has been as it is since %s, says its time-stamp' % moment)
+    for authority, count in sorted(counts.items()):
+        say('ok', '%d time-stamp(s) verified, of: %s' % (count, authority))
+    anchors = [path[:-5] for path in found if path.startswith('anchors/') and path.endswith('.json')]
+    unstamped = sum(path + '.tsr' not in found for path in anchors)
+    if unstamped:
+        say('note', '%d anchor(s) had no time-stamp yet when the dossier was made' % unstamped)
+    return sum(development for _, _, _, development in results)
+
+
+# --- Checks, exchanges, requests ----------------------------------------------------------------------------------
+
+def check_checks(found, rows):
+    """The hash of every check, by id."""
+    hashes = {}
+    for path in sorted(path for path in found if path.startswith('checks/')):
+        data = read(path)
+        check = parse_json(data)
+        ident = check['id']
+        hashes[ident] = sha256(data)
+        if path != 'checks/%s.json' % ident:
+            wrong('%s holds the check %s' % (path, ident))
+        if canonical(check) != data:
+            wrong('%s is not in the form that is hashed (RFC 8785)' % path)
+        row = rows.get(ident)
+        if row is None:
+            wrong('checks.csv lacks %s' % ident)
+            continue
+        if row['response_hash'] != 'sha256:' + hashes[ident].hex():
+            wrong('%s has another hash than checks.csv says' % path)
+        for column in ('vat_number', 'verdict', 'checked_at', 'consultation_number', 'requester_vat_number', 'name',
+                       'address', 'reference', 'country_code', 'valid', 'request_id'):
+            value = check.get(column)
+            text = '' if value is None else json.dumps(value) if isinstance(value, bool) else value
+            if row[column] not in (text, "'" + text):
+                wrong('checks.csv differs from %s in %s' % (path, column))
+    for ident in sorted(set(rows) - set(hashes)):
+        wrong('checks.csv names %s, which is not in checks/' % ident)
+    say('ok' if not wrongs else '-', '%d check(s): hashes and checks.csv compared' % len(hashes))
+    return hashes
+
+
+def check_body(path, said, found):
+    data = b''
+    if said['file'] is not None:
+        if said['file'] != os.path.basename(path):
+            return wrong('%s is not the file that its exchange names' % path)
+        data = read(path)
+    elif path in found:
+        wrong('%s belongs to an exchange that had no such body' % path)
+    if len(data) != said['size'] or sha256(data).hex() != said['sha256']:
+        wrong('%s is not what its exchange says (size, SHA-256)' % path)
+
+
+def check_exchanges(found, hashes):
+    records = sorted(p for p in found if re.fullmatch(r'(exchanges|requests)/[^/]+/\d+-[a-z_]+\.json', p))
+    bodies = {p for p in found if re.fullmatch(r'(exchanges|requests)/[^/]+/\d+-[a-z_]+\.(request|response)', p)}
+    for path in records:
+        folder, owner, _ = path.split('/')
+        if folder == 'exchanges' and owner not in hashes:
+            wrong('%s belongs to a check that is not here' % path)
+        record, stem = parse_json(read(path)), path[:-5]
+        check_body(stem + '.request', record['request'], found)
+        if record['response']:
+            check_body(stem + '.response', record['response'], found)
+            bodies.discard(stem + '.response')
+        bodies.discard(stem + '.request')
+    for path in sorted(bodies):
+        wrong('%s belongs to no exchange' % path)
+    requests = sorted(p for p in found if re.fullmatch(r'requests/[^/]+/request\.json', p))
+    for path in requests:
+        if parse_json(read(path))['id'] != path.split('/')[1]:
+            wrong('%s holds another request' % path)
+    say('ok' if not wrongs else '-', '%d exchange(s) with outside sources compared' % len(records))
+    return len(records), len(requests)
+
+
+# --- Anchors and proofs -------------------------------------------------------------------------------------------
+
+def root_of(leaf, index, size, path):
+    """The root that an inclusion proof leads to: RFC 9162, 2.1.3.2. None when the proof fits no such tree."""
+    if not 0 <= index < size:
+        return None
+    last, node = size - 1, sha256(b'\0' + leaf)
+    for sibling in path:
+        if last == 0:
+            return None
+        if index & 1 or index == last:
+            node = sha256(b'\1' + sibling + node)
+            while not index & 1 and index:
+                index, last = index >> 1, last >> 1
+        else:
+            node = sha256(b'\1' + node + sibling)
+        index, last = index >> 1, last >> 1
+    return node if last == 0 else None
+
+
+def check_anchors(found):
+    anchors, previous = {}, None
+    paths = [path for path in found if re.fullmatch(r'anchors/\d+\.json', path)]
+    gaps = 0
+    for path in sorted(paths, key=lambda path: int(path[8:-5])):
+        data = read(path)
+        anchor = parse_json(data)
+        if canonical(anchor) != data or set(anchor) != ANCHOR_KEYS or anchor['v'] != 1 or anchor['alg'] != TREE:
+            wrong('%s is no anchor in the form that is hashed' % path)
+        if path != 'anchors/%d.json' % anchor['seq']:
+            wrong('%s is anchor %d' % (path, anchor['seq']))
+        if anchor['seq'] == 1 and anchor['prev_anchor_hash'] != '0' * 64:
+            wrong('%s is the first anchor and follows another' % path)
+        if previous and anchor['seq'] == previous[0] + 1:
+            if anchor['prev_anchor_hash'] != previous[1]:
+                wrong('the chain breaks at %s: it does not follow from anchors/%d.json' % (path, previous[0]))
+            if anchor['closed_at'] < previous[2]:
+                wrong('%s was closed before the anchor it follows' % path)
+        elif previous:
+            gaps += 1
+        previous = (anchor['seq'], sha256(data).hex(), anchor['closed_at'])
+        anchors[anchor['seq']] = anchor
+    say('ok' if not wrongs else '-', '%d anchor(s): chain compared' % len(anchors))
+    if gaps:
+        say('note', 'the chain has %d gap(s): anchors without checks of this dossier are not in it' % gaps)
+    return anchors
+
+
+def check_proofs(hashes, anchors, rows):
+    proved, places = set(), set()
+    for line in read('proofs.jsonl').decode('utf-8').splitlines():
+        proof = parse_json(line.encode('utf-8'))
+        ident, seq, index = proof['id'], proof['anchor_seq'], proof['leaf_index']
+        anchor = anchors.get(seq)
+        if ident in proved or (seq, index) in places:
+            wrong('proofs.jsonl proves %s, or its place in anchor %s, twice' % (ident, seq))
+        proved.add(ident)
+        places.add((seq, index))
+        if ident not in hashes or anchor is None:
+            wrong('proofs.jsonl proves %s by anchor %s, and not both are here' % (ident, seq))
+            continue
+        root = root_of(hashes[ident], index, proof['tree_size'], [bytes.fromhex(node) for node in proof['path']])
+        if proof['tree_size'] != anchor['tree_size'] or root is None or root.hex() != anchor['root']:
+            wrong('the proof of %s does not lead to the root of anchor %s' % (ident, seq))
+        if rows.get(ident, {}).get('anchor_seq') != str(seq):
+            wrong('checks.csv names another anchor for %s than its proof' % ident)
+    for ident in sorted(set(hashes) - proved):
+        if rows.get(ident, {}).get('anchor_seq'):
+            wrong('the proof of %s is missing' % ident)
+    say('ok' if not wrongs else '-', '%d proof(s) followed to the root of their anchor' % len(proved))
+    if len(hashes) > len(proved):
+        say('note', '%d check(s) were not anchored yet when the dossier was made' % (len(hashes) - len(proved)))
+    return len(proved)
+
+
+# --- The whole ----------------------------------------------------------------------------------------------------
+
+def read_rows(path):
+    with open(path, encoding='utf-8-sig', newline='') as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+def check_counts(said, counted):
+    for name, count in counted.items():
+        if said[name] != count:
+            wrong('manifest.json counts %s %s; there are %s' % (said[name], name, count))
+
+
+def trusted_roots(given):
+    path = given or ROOTS
+    listing = subprocess.run(['openssl', 'crl2pkcs7', '-nocrl', '-certfile', path], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    blocks = re.findall(b'-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----', read(path), re.S)
+    if listing.returncode != 0 or not blocks:
+        return wrong('%s holds no root certificate' % path)
+    for block in blocks:
+        command = ['openssl', 'x509', '-noout', '-subject', '-issuer', '-fingerprint', '-sha256']
+        shown = subprocess.run(command, input=block, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        subject, issuer, fingerprint = shown.stdout.decode('utf-8', 'replace').split('\n')[:3]
+        say('note', 'trusted: %s; %s' % (subject, fingerprint))
+        if subject.split('=', 1)[1].strip() != issuer.split('=', 1)[1].strip():
+            say('note', 'that is no root, but the topmost certificate that is known; %s' % issuer)
+    if not given:
+        say('note', 'these roots came with the dossier: compare the fingerprints with what the authority publishes')
+    return path
+
+
+def verify(roots_given):
+    found = files_here()
+    check_sums(found)
+    manifest = parse_json(read('manifest.json'))
+    if manifest['format'] != 'vat-evidence-dossier' or manifest['version'] != 1:
+        wrong('manifest.json is of another format than this program knows')
+    table = read_rows('checks.csv')
+    rows = {row['id']: row for row in table}
+    if len(rows) != len(table):
+        wrong('checks.csv has a check twice')
+    hashes = check_checks(found, rows)
+    exchanges, requests = check_exchanges(found, hashes)
+    anchors = check_anchors(found)
+    proofs = check_proofs(hashes, anchors, rows)
+    stamps = {path[11:-4] for path in found if re.fullmatch(r'timestamps/[^/]+\.tsr', path)}
+    for ident in sorted(stamps ^ {ident for ident, row in rows.items() if row['timestamp'] == 'yes'}):
+        wrong('checks.csv and timestamps/ differ about %s' % ident)
+    check_counts(manifest['counts'], {
+        'checks': len(hashes), 'exchanges': exchanges, 'requests': requests, 'anchors': len(anchors), 'proofs': proofs,
+        'timestamps': len(stamps), 'watch_changes': len(read_rows('watch-changes.csv')),
+        'valid': sum(row['verdict'] == 'valid' for row in table),
+        'invalid': sum(row['verdict'] == 'invalid' for row in table),
+        'malformed': sum(row['verdict'] == 'malformed' for row in table),
+    })
+    if len(read_rows('requests.csv')) != requests:
+        wrong('requests.csv and requests/ differ')
+    roots = trusted_roots(roots_given)
+    return check_stamps(found, roots) if roots else 0
+
+
+def main():
+    arguments = argparse.ArgumentParser(description='Verifies the dossier in the folder that holds this file.')
+    arguments.add_argument('--roots', metavar='PEM', help='root certificates to trust instead of those in certs/')
+    roots = arguments.parse_args().roots
+    roots = roots and os.path.abspath(roots)
+    os.chdir(os.path.dirname(os.path.abspath(__file__)))
+    sys.stdout.reconfigure(errors='backslashreplace')
+    development = 0
+    try:
+        development = verify(roots)
+    except FileNotFoundError as error:
+        wrong('%s is missing, so the rest cannot be checked' % (error.filename or error))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, csv.Error) as error:
+        wrong('a file is not of its kind, so the rest cannot be checked: %s %s' % (type(error).__name__, error))
+    if wrongs:
+        if len(wrongs) > SHOWN:
+            say('-', 'and %d more' % (len(wrongs) - SHOWN))
+        print('DOES NOT HOLD: %d thing(s) are wrong.' % len(wrongs))
+        return 1
+    if development:
+        say('note', '%d time-stamp(s) come from a DEVELOPMENT authority: they agree with the rest, but they are worth '
+                    'nothing as evidence of time, since its key is not kept by an independent party' % development)
+        print('ALL HOLDS, except that development time-stamps prove nothing about time.')
+    else:
+        print('ALL HOLDS.')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

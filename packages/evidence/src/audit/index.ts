@@ -1,0 +1,2 @@
+export * from './anchors-report.js';
+export * from './verify-anchors.js';

@@ -1,0 +1,174 @@
+import type { CheckBody } from '@vat/domain';
+import { getDocumentProxy } from 'unpdf';
+import { sampleBody, sampleId } from '../dossier/sample-source.fixture.js';
+import { hashCheck } from '../hash-check.js';
+import { type CertificateInput, certificatePdf } from './certificate-pdf.js';
+
+const at = new Date('2026-11-20T14:00:00.123Z');
+const anchor = {
+  id: '0195f1e2-0000-7000-8000-000000000017',
+  seq: 17,
+  leafIndex: 123,
+  treeSize: 4567,
+  root: Buffer.alloc(32, 7),
+  closedAt: at,
+  stamp: { genTime: at, authority: 'An anchoring authority', development: false },
+};
+const input = (changes: Partial<CheckBody> = {}, more: Partial<CertificateInput> = {}): CertificateInput => ({
+  check: hashCheck(sampleBody(1, changes)),
+  issuedAt: at,
+  serviceUrl: 'https://vat.example',
+  timestamp: { genTime: at, authority: 'A true authority', development: false },
+  anchor,
+  ...more,
+});
+
+/** What a PDF reader finds: pages, the text with single blanks, and the box that everything drawn as text lies in. */
+const readPdf = async (bytes: Uint8Array) => {
+  const document = await getDocumentProxy(new Uint8Array(bytes));
+  const page = await document.getPage(1);
+  const { items } = await page.getTextContent();
+  const placed = items.flatMap((item) => ('str' in item && item.str.trim() !== '' ? [item] : []));
+  const pages = document.numPages;
+  // The mark across the page is turned, and meant to be large.
+  const level = placed.filter(({ transform }) => transform[1] === 0);
+  await document.destroy();
+  return {
+    pages,
+    text: placed
+      .map(({ str }) => str)
+      .join(' ')
+      .replace(/\s+/g, ' '),
+    left: Math.min(...level.map(({ transform }) => transform[4])),
+    right: Math.max(...level.map(({ transform, width }) => transform[4] + width)),
+    bottom: Math.min(...level.map(({ transform }) => transform[5])),
+    top: Math.max(...level.map(({ transform, height }) => transform[5] + height)),
+  };
+};
+
+describe('certificatePdf', () => {
+  it('says on one page what was asked, answered and proved', async () => {
+    const source = input({
+      input: 'pl 52 60 000 001',
+      trader_match: { name: 'valid', street: null, postal_code: 'not_processed', city: null, company_type: null },
+    });
+    const { pages, text } = await readPdf(await certificatePdf(source));
+    expect(pages).toBe(1);
+    for (const part of [
+      ...['PL5260000001 VALID', 'answered at the time below that the number was valid', 'pl 52 60 000 001'],
+      ...[
+        'Ελληνική Εταιρεία Α.Ε.',
+        'ul. Łąkowa 7 00-950 Warszawa',
+        'DE123456789',
+        'WAPIAAAA1',
+        'name: valid, postal code: not processed',
+      ],
+      ...['2026-11-20 12:00:01.000 UTC', sampleId('check', 1), sampleId('request', 1)],
+      ...['syntax valid', 'vies valid 1 2026-11-20 12:00:01.000 UTC 80 ms'],
+      `sha256:${Buffer.from(source.check.hash).toString('hex')}`,
+      ...[
+        '2026-11-20 14:00:00.123 UTC by A true authority',
+        'UTC by An anchoring authority',
+        `${sampleId('anchor', 17)}, number 17`,
+        'leaf 123 of 4567',
+      ],
+      ...['07'.repeat(32), `https://vat.example/v1/checks/${sampleId('check', 1)}/evidence`, 'sh verify.sh'],
+    ])
+      expect(text).toContain(part);
+    expect(text).not.toMatch(/TEST|worth nothing|\(cut\)/);
+  });
+
+  it('writes Polish, Greek, Bulgarian, Hungarian and French names so that they can be read and copied', async () => {
+    const name = 'Żółć Gęślą Jaźń · Ψυχή Ώρα Α.Ε. · Щастие ЕООД · Őrült Űr Kft · L’Œuvre Façade Wolffisch';
+    const { text } = await readPdf(await certificatePdf(input({ name })));
+    expect(text).toContain(name);
+  });
+
+  it('is made for invalid and malformed numbers, with what there is', async () => {
+    const nothing = { valid: false, name: null, address: null, consultation_number: null, requester_vat_number: null };
+    const bare = { timestamp: null, anchor: null };
+    const invalid = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'invalid' }, bare)));
+    expect(invalid.text).toMatch(/PL5260000001 INVALID .* number was not valid\./);
+    expect(invalid.text).toMatch(/none: VIES gives one only to a requester.* none was asked for .* not anchored yet/);
+    const syntax = sampleBody(1).checks.slice(0, 1);
+    const malformed = await readPdf(
+      await certificatePdf(input({ ...nothing, verdict: 'malformed', checks: syntax }, bare)),
+    );
+    expect(malformed.text).toMatch(/MALFORMED .* VIES was not asked/);
+    const refused = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'malformed' }, bare)));
+    expect(refused.text).toMatch(/MALFORMED VIES refused the number as ill-formed/);
+  });
+
+  it('marks a test check, and a development time-stamp, for what they are', async () => {
+    const timestamp = { genTime: at, authority: 'Our development authority', development: true };
+    const { text } = await readPdf(await certificatePdf(input({ test: true }, { timestamp })));
+    expect(text).toMatch(/^TEST .*TEST · VALID TEST: answered by the sandbox/);
+    expect(text).toMatch(/Our development authority\. A development authority: worth nothing as evidence of time/);
+    expect(text).not.toContain('European Commission');
+  });
+
+  it('keeps the longest and most hostile texts on its one page', async () => {
+    const sources = [
+      'syntax',
+      'vies',
+      'vies_confirmation',
+      'pl_white_list',
+      'cz_ares',
+      'ro_anaf',
+      'fr_recherche_entreprises',
+      'fi_prh',
+      'de_evatr',
+      'gleif',
+    ] as const;
+    const hostile = `\u202e${'W'.repeat(900)} 株式会社 😀 שלום ${'Ω'.repeat(5_000)}`;
+    const changes: Partial<CheckBody> = {
+      test: true,
+      vat_number: `XI${'9'.repeat(12)}`,
+      input: 'W'.repeat(40),
+      name: hostile,
+      address: `${'line\n'.repeat(80)}${hostile}`,
+      reference: 'W'.repeat(64),
+      consultation_number: 'W'.repeat(400),
+      trader_match: {
+        name: 'not_processed',
+        street: 'not_processed',
+        postal_code: 'not_processed',
+        city: 'not_processed',
+        company_type: 'not_processed',
+      },
+      checks: sources.map((source) => ({
+        source,
+        outcome: 'unavailable',
+        code: 'GLOBAL_MAX_CONCURRENT_REQ',
+        attempts: 1_234,
+        started_at: at.toISOString(),
+        duration_ms: 123_456_789,
+      })),
+    };
+    const timestamp = { genTime: at, authority: 'W'.repeat(500), development: true };
+    const page = await readPdf(
+      await certificatePdf(input(changes, { timestamp, serviceUrl: `https://${'w'.repeat(300)}.example` })),
+    );
+    expect(page.pages).toBe(1);
+    expect(page.left).toBeGreaterThan(20);
+    expect(page.right).toBeLessThan(575);
+    expect(page.bottom).toBeGreaterThan(15);
+    expect(page.top).toBeLessThan(825);
+    expect(page.text).toContain('[U+202E]W');
+    expect(page.text.match(/… \(cut\)/g)?.length).toBeGreaterThanOrEqual(4);
+    // What must not be pushed off the page by all that.
+    for (const part of [
+      'How to verify',
+      'Root of the anchor',
+      'the record, not the page, is the evidence',
+      '2026-11-20 12:00:01.000 UTC',
+    ])
+      expect(page.text).toContain(part);
+  });
+
+  it('has the same bytes for the same input', async () => {
+    const [one, two] = [await certificatePdf(input()), await certificatePdf(input())];
+    expect(Buffer.compare(one, two)).toBe(0);
+    expect(Buffer.compare(one, await certificatePdf(input({ reference: 'other' })))).not.toBe(0);
+  });
+});

@@ -1,0 +1,142 @@
+import {
+  type CheckBody,
+  publicId,
+  type StampFacts,
+  type StoredAnchor,
+  type StoredCheck,
+  type TraderMatch,
+} from '@vat/domain';
+import { openPage, type Page } from './open-page.js';
+
+/** What a certificate is made of. `check`: the hashed bytes, so that what is printed is what was hashed. */
+export type CertificateInput = {
+  check: Pick<StoredCheck, 'bytes' | 'hash'>;
+  /** The moment printed as that of making; equal input gives equal bytes. */
+  issuedAt: Date;
+  /** Where the evidence is to be had: BASE_URL, without a slash at the end. */
+  serviceUrl: string;
+  /** The check's own time-stamp. */
+  timestamp: Pick<StampFacts, 'genTime' | 'authority' | 'development'> | null;
+  /** The anchor that the check is in, and its place there. */
+  anchor:
+    | (Pick<StoredAnchor, 'id' | 'seq' | 'closedAt' | 'treeSize' | 'root'> & {
+        stamp: Pick<StampFacts, 'genTime' | 'authority' | 'development'> | null;
+        leafIndex: number;
+      })
+    | null;
+};
+
+const VERDICTS = {
+  valid: { word: 'VALID', color: '#1b6e3c' },
+  invalid: { word: 'INVALID', color: '#a3211b' },
+  malformed: { word: 'MALFORMED', color: '#8a5a00' },
+} as const;
+
+const TEST_COLOR = '#4a4a4a';
+/** Room for one step, with the address of a service that has a long name. */
+const STEP = { height: 34 };
+
+/** `2026-11-20 13:45:00.123 UTC` */
+const utc = (at: Date | string): string =>
+  (typeof at === 'string' ? at : at.toISOString()).replace('T', ' ').replace('Z', ' UTC');
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+const sentence = (check: CheckBody): string => {
+  if (check.test)
+    return 'TEST: answered by the sandbox of the service. No authority was asked; this proves nothing about the number.';
+  const asked = check.checks.some(({ source }) => source === 'vies');
+  if (check.verdict === 'malformed')
+    return asked
+      ? 'VIES refused the number as ill-formed at the time below.'
+      : 'The number does not have the form of a number of its country; VIES was not asked.';
+  const word = check.verdict === 'valid' ? 'valid' : 'not valid';
+  return `VIES, the European Commission's validation system, answered at the time below that the number was ${word}.`;
+};
+
+const matched = (match: TraderMatch | null): string | null => {
+  const parts = Object.entries(match ?? {}).filter(([, word]) => word !== null);
+  return parts.length > 0 ? parts.map(([part, word]) => `${part}: ${word}`.replaceAll('_', ' ')).join(', ') : null;
+};
+
+const writeFacts = (page: Page, check: CheckBody): void => {
+  const disclosed = check.verdict === 'valid' ? 'not disclosed by the member state' : null;
+  page.row('Name', check.name ?? disclosed, { height: 36 });
+  page.row('Address', check.address ?? disclosed, { height: 60 });
+  page.row('Asked for as', check.input === check.vat_number ? null : check.input, { height: 12 });
+  page.row('Requester', check.requester_vat_number);
+  page.row(
+    'Consultation number',
+    check.consultation_number ?? 'none: VIES gives one only to a requester with a VAT number',
+  );
+  page.row('Trader match by VIES', matched(check.trader_match), { height: 24 });
+  page.row('Reference', check.reference, { height: 24 });
+  page.row('Checked at', utc(check.checked_at));
+  page.row('Check', check.id);
+  page.row('Request', check.request_id);
+};
+
+const writeSources = (page: Page, check: CheckBody): void => {
+  page.section('How the sources answered');
+  page.table(
+    [21, 11, 26, 6, 24, 12],
+    [
+      ['source', 'outcome', 'code', 'asks', 'started', 'took'],
+      ...check.checks.map((entry) => [
+        entry.source,
+        entry.outcome,
+        entry.code ?? '',
+        String(entry.attempts ?? ''),
+        utc(entry.started_at),
+        `${entry.duration_ms} ms`,
+      ]),
+    ],
+  );
+};
+
+const stamped = ({ genTime, authority, development }: NonNullable<CertificateInput['timestamp']>): string =>
+  `${utc(genTime)} by ${authority}${development ? '. A development authority: worth nothing as evidence of time' : ''}`;
+
+const writeEvidence = (page: Page, { check, timestamp, anchor }: CertificateInput): void => {
+  page.section('Evidence');
+  page.row('Response hash', `sha256:${hex(check.hash)}`, { face: 'mono', sizes: [7.5, 7], height: 20 });
+  page.row('Time-stamp (RFC 3161)', timestamp ? stamped(timestamp) : 'none was asked for', { height: 24 });
+  if (!anchor) {
+    page.row('Anchor', 'not anchored yet when this page was made');
+    return;
+  }
+  const { id, seq, closedAt, leafIndex, treeSize, root, stamp } = anchor;
+  const place = `number ${seq}, closed ${utc(closedAt)}; leaf ${leafIndex} of ${treeSize}`;
+  page.row('Anchor', `${publicId('anchor', id)}, ${place}`, { height: 24 });
+  page.row('Root of the anchor', hex(root), { face: 'mono', sizes: [7.5, 7], height: 20 });
+  page.row('Its time-stamp', stamp ? stamped(stamp) : 'there was none yet when this page was made', { height: 24 });
+};
+
+/**
+ * The certificate of one check: one A4 page (PDF) to be filed, for every verdict. A test check is marked TEST across the
+ * page. Long or hostile texts are shrunk and cut to their room; the whole of them is in the evidence.
+ */
+export const certificatePdf = (input: CertificateInput): Promise<Uint8Array> => {
+  const { check: stored, issuedAt, serviceUrl } = input;
+  const check = JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as CheckBody;
+  const page = openPage({ title: `VAT number check ${check.id}`, subject: check.vat_number, at: issuedAt });
+  const { word, color } = VERDICTS[check.verdict];
+  if (check.test) page.watermark('TEST');
+  page.title('Certificate of a VAT number check', `Made ${utc(issuedAt)} from the record of ${serviceUrl}`);
+  page.band(check.test ? TEST_COLOR : color, check.vat_number, check.test ? `TEST · ${word}` : word, sentence(check));
+  writeFacts(page, check);
+  writeSources(page, check);
+  writeEvidence(page, input);
+  page.section('How to verify');
+  const where = `${serviceUrl}/v1/checks/${check.id}`;
+  page.paragraph(`1. The record: ${where}/evidence. Its SHA-256 (sha256sum) is the response hash above.`, STEP);
+  page.paragraph(
+    `2. The time: openssl ts -verify of ${where}/timestamp.tsr over that record; ${where}/anchor leads from its hash to ` +
+      'the root of the anchor (RFC 9162).',
+    STEP,
+  );
+  page.paragraph('3. All of it without a network: export the dossier, unpack it, run sh verify.sh.', STEP);
+  return page.close(
+    'This page repeats what the record says; the record, not the page, is the evidence. It shows what the sources ' +
+      'answered at the time given, and nothing about any other day.',
+  );
+};

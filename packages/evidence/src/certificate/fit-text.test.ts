@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { fitText } from './fit-text.js';
+
+/** A type of which every character is as wide as half its size, with lines as high as it. */
+const measure = (text: string, size: number, width: number) => {
+  const columns = Math.max(1, Math.floor(width / (size / 2)));
+  return text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)) * size, 0);
+};
+const fitted = fitText(measure);
+
+describe('fitText', () => {
+  it('takes the largest size that fits, then cuts and says so', () => {
+    const box = { width: 100, height: 20, sizes: [10, 5] };
+    expect(fitted('x'.repeat(40), box)).toEqual({ text: 'x'.repeat(40), size: 10 });
+    expect(fitted('x'.repeat(41), box)).toEqual({ text: 'x'.repeat(41), size: 5 });
+    const cut = fitted('x'.repeat(161), box);
+    expect(cut).toEqual({ text: expect.stringMatching(/^x{152} … \(cut\)$/), size: 5 });
+  });
+
+  it('never gives a text that is higher than its box, however long it is', () => {
+    const long = fc.integer({ min: 1, max: 40 }).chain((times) => fc.string().map((text) => text.repeat(times * 20)));
+    fc.assert(
+      fc.property(long, fc.integer({ min: 10, max: 60 }), (text, height) => {
+        const { text: kept, size } = fitted(text, { width: 120, height, sizes: [10, 8, 6] });
+        expect(measure(kept, size, 120)).toBeLessThanOrEqual(height);
+      }),
+    );
+  });
+});

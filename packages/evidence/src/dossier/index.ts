@@ -1,0 +1,2 @@
+export * from './dossier-source.js';
+export * from './write-dossier.js';

@@ -1,0 +1,131 @@
+import { type AnchorProof, type CheckBody, type Exchange, type IdKind, publicId } from '@vat/domain';
+import { type Anchor, closeAnchor, encodeAnchor } from '../anchor/index.js';
+import { hashCheck } from '../hash-check.js';
+import { buildTree } from '../tree/index.js';
+import type { DossierAnchor, DossierCheck, DossierSource } from './dossier-source.js';
+
+const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+const at = (seconds: number) => new Date(NOON + seconds * 1_000);
+/** Rising with `number`. */
+const uuid = (number: number) => `0195f1e2-0000-7000-8000-${String(number).padStart(12, '0')}`;
+
+/** The public id of a sample's row. */
+export const sampleId = (kind: IdKind, number: number): string => publicId(kind, uuid(number));
+const NAMES = ['Żółć Gęślą Jaźń Sp. z o.o.', 'Ελληνική Εταιρεία Α.Ε.', 'Българска фирма ЕООД', '=1+1, "Façade"\nGmbH'];
+
+/** The body of a check that VIES answered; `number` makes it another one. */
+export const sampleBody = (number: number, changes: Partial<CheckBody> = {}): CheckBody => ({
+  id: sampleId('check', number),
+  object: 'check',
+  request_id: sampleId('request', number),
+  vat_number: `PL52600${String(number).padStart(5, '0')}`,
+  country_code: 'PL',
+  input: `pl 52600${String(number).padStart(5, '0')}`,
+  valid: true,
+  verdict: 'valid',
+  name: NAMES[number % NAMES.length] ?? null,
+  address: 'ul. Łąkowa 7\n00-950 Warszawa',
+  requester_vat_number: 'DE123456789',
+  consultation_number: `WAPIAAAA${number}`,
+  trader_match: null,
+  reference: `+${number}`,
+  checks: [
+    { source: 'syntax', outcome: 'valid', started_at: at(number).toISOString(), duration_ms: 0 },
+    { source: 'vies', outcome: 'valid', attempts: 1, started_at: at(number).toISOString(), duration_ms: 80 },
+  ],
+  checked_at: at(number).toISOString(),
+  salt: String(number).padStart(32, '0'),
+  hash_profile: 'jcs-sha256-v1',
+  ...changes,
+});
+
+/** An exchange with VIES; `answer` null: it never came. */
+export const sampleExchange = (number: number, answer: string | null): Exchange => ({
+  source: 'vies',
+  startedAt: at(number),
+  durationMs: 80,
+  request: {
+    method: 'POST',
+    url: 'http://127.0.0.1:9/check-vat-number',
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify({ countryCode: 'PL', vatNumber: String(number) })),
+  },
+  response:
+    answer === null
+      ? null
+      : { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(answer), complete: true },
+  error: answer === null ? 'ECONNRESET' : null,
+});
+
+type Sample = {
+  checks: number;
+  /** Checks an anchor; those that do not fill one are not anchored. */
+  perAnchor: number;
+  stamp: (bytes: Uint8Array) => Promise<Uint8Array>;
+  /** Length in bytes of an exchange's answer. */
+  answerBytes?: number;
+};
+
+const makeCheck = (number: number, answerBytes: number): DossierCheck => {
+  const { bytes, hash } = hashCheck(sampleBody(number));
+  const answer = JSON.stringify({ valid: true, filler: 'x'.repeat(answerBytes) });
+  const exchanges = [...(number % 3 === 1 ? [sampleExchange(number, null)] : []), sampleExchange(number, answer)];
+  return { bytes, hash, exchanges, token: null, proof: null };
+};
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T, void, undefined> {
+  yield* items;
+}
+
+/**
+ * The evidence of `checks` checks in anchors of `perAnchor`, the first two with a time-stamp of their own, beside a
+ * request that was abandoned and a change of a watch.
+ */
+export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 }: Sample): Promise<DossierSource> => {
+  const made = Array.from({ length: checks }, (_, number) => makeCheck(number, answerBytes));
+  const anchors: DossierAnchor[] = [];
+  let previous: Anchor | null = null;
+  for (let start = 0; start + perAnchor <= checks; start += perAnchor) {
+    const leaves = made.slice(start, start + perAnchor);
+    const tree = await buildTree(leaves.map(({ hash }) => hash));
+    const anchor: Anchor = closeAnchor({ previous, size: tree.size, root: tree.root, closedAt: at(start + 3_600) });
+    leaves.forEach((check, leafIndex) => {
+      const place = { anchorId: uuid(anchor.seq), seq: anchor.seq, leafIndex, treeSize: tree.size };
+      const proof: AnchorProof = { ...place, path: tree.path(leafIndex) };
+      check.proof = proof;
+    });
+    const body = encodeAnchor(anchor);
+    anchors.push({ seq: anchor.seq, body, token: await stamp(body) });
+    previous = anchor;
+  }
+  for (const check of made.slice(0, 2)) check.token = await stamp(check.bytes);
+  const abandoned = {
+    id: uuid(999),
+    vatNumber: 'FR12345678901',
+    requester: null,
+    reference: '@ref',
+    status: 'abandoned' as const,
+    createdAt: at(0),
+    acceptedAt: at(20),
+    giveUpAt: at(86_400),
+    endedAt: at(86_400),
+    attempts: 2,
+    lastError: 'MS_UNAVAILABLE',
+    reason: 'UPSTREAM_NO_ANSWER',
+    entries: [
+      { source: 'vies' as const, outcome: 'unavailable' as const, started_at: at(0).toISOString(), duration_ms: 9 },
+    ],
+    exchanges: [sampleExchange(1, null), sampleExchange(2, '{"actionSucceed":false}')],
+  };
+  const change = {
+    watchId: uuid(1),
+    vatNumber: 'PL5260000001',
+    label: '-supplier',
+    kind: 'validity',
+    before: true,
+    after: false,
+    checkId: uuid(1),
+    changedAt: at(60),
+  };
+  return { checks: each(made), requests: each([abandoned]), anchors: each(anchors), watchChanges: each([change]) };
+};

@@ -1,0 +1,17 @@
+import { provideAuditorTools } from '@vat/testkit';
+import { makeTestAuthority } from '../verify/test-authority.fixture.js';
+import { sortCertificates } from './sort-certificates.js';
+
+describe('sortCertificates', () => {
+  it('sets the topmost certificate of each chain apart, whatever the order, and names each once', async () => {
+    const run = await provideAuditorTools();
+    const [one, two] = [await makeTestAuthority(run, 'One'), await makeTestAuthority(run, 'Two')];
+    const sorted = sortCertificates([one.intermediate, `${one.root}\n${two.intermediate}`, one.root]);
+    expect(sorted).toEqual({ roots: [one.root, two.intermediate], intermediates: [one.intermediate] });
+    expect(sortCertificates([])).toEqual({ roots: [], intermediates: [] });
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    expect(() => sortCertificates([broken])).toThrow();
+    await one.close();
+    await two.close();
+  });
+});

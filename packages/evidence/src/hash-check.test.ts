@@ -1,0 +1,194 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { type CheckBody, publicCheck } from '@vat/domain';
+import { provideTool, type Tool } from '@vat/testkit';
+import fc from 'fast-check';
+import { hashCheck } from './index.js';
+
+const body = (changes: Partial<CheckBody> = {}): CheckBody => ({
+  id: 'chk_01m7w2z6v4f2kbk2ykq3n5xv9r',
+  object: 'check',
+  request_id: 'req_01m7w2z6v4f2kbk2ykq3n5xv9s',
+  vat_number: 'EL094014201',
+  country_code: 'EL',
+  input: 'el 094014201',
+  valid: true,
+  verdict: 'valid',
+  name: 'ΕΘΝΙΚΗ ΤΡΑΠΕΖΑ ΤΗΣ ΕΛΛΑΔΟΣ Α.Ε.',
+  address: 'ΑΙΟΛΟΥ 86\n10559 - ΑΘΗΝΑ',
+  requester_vat_number: null,
+  consultation_number: null,
+  trader_match: null,
+  reference: null,
+  checks: [
+    { source: 'syntax', outcome: 'valid', started_at: '2026-11-20T12:00:00.000Z', duration_ms: 0 },
+    { source: 'vies', outcome: 'valid', attempts: 1, started_at: '2026-11-20T12:00:00.001Z', duration_ms: 113 },
+  ],
+  checked_at: '2026-11-20T12:00:00.120Z',
+  salt: '000102030405060708090a0b0c0d0e0f',
+  hash_profile: 'jcs-sha256-v1',
+  ...changes,
+});
+
+/** Text that sorts, escapes or normalises differently from one reader to the next. */
+const AWKWARD = [
+  'e\u0301', // é from two
+  '\u00e9',
+  '\u{1f469}\u200d\u{1f4bb}', // an emoji of three
+  '\u{1f1ea}\u{1f1fa}',
+  '\u2028',
+  '\u2029',
+  '\ufeff',
+  '\u0000',
+  '\u001f',
+  '\b\f\n\r\t',
+  '"\\/',
+  '</script>',
+  '\ufffe',
+  '\u{10ffff}',
+  'ﬁ',
+  'İı',
+  '\u202e',
+];
+const awkwardText = fc
+  .array(fc.oneof(fc.constantFrom(...AWKWARD), fc.string({ unit: 'binary', maxLength: 8 })), { maxLength: 6 })
+  .map((parts) => parts.join('').replaceAll('\u007f', ''));
+const awkwardBody = fc
+  .record({ name: awkwardText, address: awkwardText, input: awkwardText, reference: awkwardText, detail: awkwardText })
+  .map(({ detail, ...texts }) =>
+    body({
+      ...texts,
+      checks: [{ source: 'vies', outcome: 'found', started_at: '', duration_ms: 2 ** 53 - 1, attempts: 0, detail }],
+    }),
+  );
+
+/** A second implementation that is neither ours nor JavaScript's: a program that answers each line of JSON with a line. */
+const openReader = ({ file, env }: Tool, args: string[]) => {
+  const child = spawn(file, args, { env: { ...env, PYTHONIOENCODING: 'utf-8' }, stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    ask: async (value: unknown): Promise<string> => {
+      child.stdin.write(`${JSON.stringify(value)}\n`);
+      return String((await lines.next()).value);
+    },
+    close: async () => {
+      const closed = once(child, 'close');
+      child.stdin.end();
+      await closed;
+    },
+  };
+};
+type Reader = ReturnType<typeof openReader>;
+
+/** The three lines of docs/evidence.md, once for each line that comes in. */
+const PYTHON = `
+import hashlib, json, sys
+for line in sys.stdin:
+    body = json.loads(line)
+    kept = {k: v for k, v in body.items() if k not in ("response_hash", "timestamp", "anchor")}
+    print("sha256:" + hashlib.sha256(json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest(), flush=True)
+`;
+const JQ = 'del(.response_hash,.timestamp,.anchor)';
+
+/** Three lines of TypeScript. */
+const threeLines = (served: Record<string, unknown>): string => {
+  const sorted = (_: string, value: unknown) =>
+    value && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort())
+      : value;
+  const { response_hash, timestamp, anchor, ...kept } = served;
+  return `sha256:${createHash('sha256').update(JSON.stringify(kept, sorted)).digest('hex')}`;
+};
+
+let python: Reader;
+let jq: Reader;
+let jqTool: Tool;
+beforeAll(async () => {
+  jqTool = await provideTool('jq');
+  python = openReader(await provideTool('python3'), ['-c', PYTHON]);
+  jq = openReader(jqTool, ['--unbuffered', '-cS', JQ]);
+});
+afterAll(async () => {
+  await Promise.all([python?.close(), jq?.close()]);
+});
+
+describe('the hash of a check', () => {
+  it('is that of the stored bytes, and of what the API serves without its three late fields', () => {
+    const { bytes, hash } = hashCheck(body());
+    expect(createHash('sha256').update(bytes).digest()).toEqual(hash);
+    const served = publicCheck({ bytes, hash });
+    expect(threeLines(served)).toBe(served.response_hash);
+    expect(threeLines({ ...served, timestamp: { serial: '1' }, anchor: {} })).toBe(served.response_hash);
+    expect(threeLines({ ...served, valid: false })).not.toBe(served.response_hash);
+  });
+
+  it('is what the command of the documentation prints', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'vat-hash-'));
+    try {
+      const check = hashCheck(body({ name: AWKWARD.join(' '), address: 'Łódź, Σόφια, София' }));
+      const served = publicCheck(check);
+      writeFileSync(path.join(folder, 'body.json'), JSON.stringify(served));
+      const command = `'${jqTool.file}' -cjS '${JQ}' body.json | sha256sum`;
+      const printed = execFileSync('sh', ['-c', command], { cwd: folder, env: jqTool.env }).toString();
+      expect(`sha256:${printed.split(' ')[0]}`).toBe(served.response_hash);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('comes out alike in jq, Python and TypeScript for any text', async () => {
+    await fc.assert(
+      fc.asyncProperty(awkwardBody, async (awkward) => {
+        const check = hashCheck(awkward);
+        const served = publicCheck(check);
+        expect(threeLines(served)).toBe(served.response_hash);
+        expect(await python.ask(served)).toBe(served.response_hash);
+        expect(await jq.ask(served)).toBe(Buffer.from(check.bytes).toString());
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('does not depend on the order in which a body was written', () => {
+    fc.assert(
+      fc.property(awkwardBody, fc.infiniteStream(fc.nat()), (awkward, order) => {
+        const shuffled = Object.entries(awkward)
+          .map((entry) => ({ entry, at: order.next().value }))
+          .sort((a, b) => a.at - b.at)
+          .map(({ entry }) => entry);
+        expect(hashCheck(Object.fromEntries(shuffled) as CheckBody).hash).toEqual(hashCheck(awkward).hash);
+      }),
+    );
+  });
+
+  it('changes with any text', () => {
+    fc.assert(
+      fc.property(awkwardBody, awkwardText, (awkward, other) => {
+        fc.pre(awkward.name !== other);
+        expect(hashCheck({ ...awkward, name: other }).hash).not.toEqual(hashCheck(awkward).hash);
+      }),
+    );
+  });
+
+  it('refuses what readers disagree on, wherever it stands', () => {
+    const half = fc
+      .constantFrom('\ud800', '\udfff', '\u007f')
+      .chain((wrong) => fc.tuple(awkwardText, awkwardText).map(([before, after]) => `${before} ${wrong} ${after}`));
+    fc.assert(
+      fc.property(half, fc.constantFrom('name', 'address', 'input', 'reference'), (text, key) => {
+        expect(() => hashCheck(body({ [key]: text }))).toThrow(/JCS readers disagree/);
+      }),
+    );
+    const entry = { source: 'vies', outcome: 'valid', started_at: '', duration_ms: 1 } as const;
+    expect(() => hashCheck(body({ checks: [{ ...entry, detail: '\u007f' }] }))).toThrow(/check\.checks\.0\.detail/);
+    for (const duration_ms of [1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => hashCheck(body({ checks: [{ ...entry, duration_ms }] }))).toThrow(/not an integer/);
+    for (const key of ['Name', 'näme', 'name ', ''])
+      expect(() => hashCheck({ ...body(), [key]: 1 } as CheckBody)).toThrow(/has the key/);
+  });
+});

@@ -1,0 +1,130 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { Null, OctetString } from 'asn1js';
+import { AlgorithmIdentifier, MessageImprint, TimeStampReq, TimeStampResp } from 'pkijs';
+import {
+  createDevelopmentAuthority,
+  DEVELOPMENT_POLICY,
+  type DevelopmentAuthority,
+  type DevelopmentIdentity,
+  makeDevelopmentIdentity,
+  openDevelopmentAuthority,
+  requestTimestamp,
+  type SealedIdentity,
+  TimestampRefused,
+  verifyTimestamp,
+} from './index.js';
+import { OID } from './object-identifiers.js';
+
+const DIGEST = createHash('sha256').update('a check').digest();
+const now = () => new Date();
+
+let identity: DevelopmentIdentity;
+beforeAll(async () => {
+  identity = await makeDevelopmentIdentity(now());
+});
+
+describe('the development authority', () => {
+  it('stamps like a real one, and calls itself "development" wherever it is named', async () => {
+    const { reply: send } = await createDevelopmentAuthority({ identity, now });
+    const stamp = await requestTimestamp({ send, now })(DIGEST);
+    expect(stamp).toMatchObject({ development: true, policy: DEVELOPMENT_POLICY, accuracyMs: 1_000 });
+    expect(stamp.authority).toMatch(/development/);
+    expect(stamp.certificates).toEqual([identity.certificate, identity.root]);
+    const names = stamp.certificates.map((pem) => new X509Certificate(pem).subject);
+    for (const name of names) expect(name).toMatch(/development/);
+    const spelt = DEVELOPMENT_POLICY.split('.').slice(2).map(Number);
+    expect(Buffer.from(spelt).toString()).toBe('development');
+  });
+
+  it('stamps with the time it is given, to the millisecond', async () => {
+    const genTime = new Date('2026-11-20T12:00:00.120Z');
+    const made = await makeDevelopmentIdentity(genTime);
+    const { reply: send } = await createDevelopmentAuthority({ identity: made, now: () => genTime });
+    const stamp = await requestTimestamp({ send, now: () => genTime })(DIGEST);
+    expect(stamp.genTime).toEqual(genTime);
+  });
+
+  it('gives every token another number', async () => {
+    const { reply: send } = await createDevelopmentAuthority({ identity, now });
+    const ask = requestTimestamp({ send, now });
+    const serials = await Promise.all(Array.from({ length: 20 }, async () => (await ask(DIGEST)).serial));
+    expect(new Set(serials).size).toBe(20);
+  });
+
+  it('is nobody to whoever trusts other roots', async () => {
+    const other = await makeDevelopmentIdentity(now());
+    const { reply: send } = await createDevelopmentAuthority({ identity, now });
+    const { tokenBytes } = await requestTimestamp({ send, now })(DIGEST);
+    expect(verifyTimestamp({ tokenBytes, digest: DIGEST, trustedRoots: [identity.root] }).development).toBe(true);
+    const judge = () => verifyTimestamp({ tokenBytes, digest: DIGEST, trustedRoots: [other.root] });
+    expect(judge).toThrow(TimestampRefused);
+  });
+
+  it('rejects what it cannot stamp, in the words of RFC 3161', async () => {
+    const { reply } = await createDevelopmentAuthority({ identity, now });
+    const failure = async (query: Uint8Array) => {
+      const { status, timeStampToken } = TimeStampResp.fromBER(Uint8Array.from(await reply(query)));
+      expect(timeStampToken).toBeUndefined();
+      return [status.status, status.failInfo && Buffer.from(status.failInfo.valueBlock.valueHexView).toString('hex')];
+    };
+    const queryOf = (algorithm: string, length: number, policy?: string) =>
+      Buffer.from(
+        new TimeStampReq({
+          version: 1,
+          messageImprint: new MessageImprint({
+            hashAlgorithm: new AlgorithmIdentifier({ algorithmId: algorithm, algorithmParams: new Null() }),
+            hashedMessage: new OctetString({ valueHex: new Uint8Array(length) }),
+          }),
+          ...(policy === undefined ? {} : { reqPolicy: policy }),
+        })
+          .toSchema()
+          .toBER(),
+      );
+    expect(await failure(Buffer.from('no query'))).toEqual([2, '04']); // badDataFormat
+    expect(await failure(queryOf('2.16.840.1.101.3.4.2.3', 64))).toEqual([2, '80']); // badAlg
+    expect(await failure(queryOf(OID.sha256, 20))).toEqual([2, '04']);
+    expect(await failure(queryOf(OID.sha256, 32, '1.2.3.4'))).toEqual([2, '0001']); // unacceptedPolicy
+  });
+});
+
+describe('the authority that processes share', () => {
+  const shelf = () => {
+    let stored: SealedIdentity | null = null;
+    const store = async (made: SealedIdentity, instead: SealedIdentity | null) => {
+      if (stored?.certificate === instead?.certificate) stored = made;
+    };
+    return { find: async () => stored, store };
+  };
+  const stampWith = async (open: () => Promise<DevelopmentAuthority>) => {
+    const { reply: send } = await open();
+    return requestTimestamp({ send, now })(DIGEST);
+  };
+
+  it('is made once, also when processes start together, and its key lies sealed', async () => {
+    const place = shelf();
+    const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
+    const stamps = await Promise.all(Array.from({ length: 5 }, () => stampWith(open)));
+    const kept = await place.find();
+    expect(new Set(stamps.map(({ certificates }) => certificates[0]))).toEqual(new Set([kept?.certificate]));
+    expect(Buffer.from(kept?.keySealed ?? []).includes('PRIVATE KEY')).toBe(false);
+  });
+
+  it('is made anew under another master key, and its earlier tokens go on verifying', async () => {
+    const place = shelf();
+    const before = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'one master key', now }));
+    const after = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'another master key', now }));
+    expect(after.certificates[0]).not.toBe(before.certificates[0]);
+    expect(verifyTimestamp({ tokenBytes: before.tokenBytes, digest: DIGEST }).serial).toBe(before.serial);
+  });
+
+  it('says that what is stored is damaged, instead of replacing it', async () => {
+    const place = shelf();
+    const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
+    await open();
+    const kept = (await place.find()) as SealedIdentity;
+    const damaged = Buffer.from(kept.keySealed);
+    damaged[damaged.length - 1] = (damaged.at(-1) ?? 0) ^ 1;
+    await place.store({ ...kept, keySealed: damaged }, kept);
+    await expect(open()).rejects.toThrow('integrity');
+  });
+});

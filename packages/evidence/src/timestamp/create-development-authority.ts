@@ -1,0 +1,124 @@
+import { createHash, createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
+import { BitString, Integer, ObjectIdentifier, OctetString, Sequence, UTCTime } from 'asn1js';
+import {
+  Accuracy,
+  Attribute,
+  Certificate,
+  ContentInfo,
+  EncapsulatedContentInfo,
+  IssuerAndSerialNumber,
+  PKIStatusInfo,
+  SignedAndUnsignedAttributes,
+  SignedData,
+  SignerInfo,
+  TimeStampReq,
+  TimeStampResp,
+  TSTInfo,
+} from 'pkijs';
+import { DEVELOPMENT_POLICY } from './development-policy.js';
+import type { DevelopmentIdentity } from './make-development-identity.js';
+import { OID } from './object-identifiers.js';
+
+/** A time-stamping authority in this process. `reply` takes a TimeStampReq and gives a TimeStampResp, both DER. */
+export type DevelopmentAuthority = { reply: (query: Uint8Array) => Promise<Uint8Array> };
+
+type DevelopmentAuthorityDeps = { identity: DevelopmentIdentity; now: () => Date };
+
+/** Bits of PKIFailureInfo. Source: RFC 3161 §2.4.2. */
+const FAILURE = { badAlg: 0, badDataFormat: 5, unacceptedPolicy: 15 } as const;
+const REJECTION = 2;
+
+const sha256 = (bytes: Uint8Array) => Uint8Array.from(createHash('sha256').update(bytes).digest());
+const certificateIn = (pem: string) => Certificate.fromBER(Uint8Array.from(new X509Certificate(pem).raw));
+
+const reject = (failure: keyof typeof FAILURE): Buffer => {
+  const bit = FAILURE[failure];
+  const bytes = new Uint8Array((bit >> 3) + 1);
+  bytes[bit >> 3] = 0x80 >> (bit & 7);
+  const failInfo = new BitString({ unusedBits: 7 - (bit & 7), valueHex: bytes });
+  const status = new PKIStatusInfo({ status: REJECTION, failInfo });
+  return Buffer.from(new TimeStampResp({ status }).toSchema().toBER());
+};
+
+const readQuery = (query: Uint8Array): TimeStampReq | null => {
+  try {
+    return TimeStampReq.fromBER(Uint8Array.from(query));
+  } catch {
+    return null;
+  }
+};
+
+/** SigningCertificateV2 with the default hash, SHA-256; without it no client takes the token. Source: RFC 5035 §3. */
+const signingCertificate = (certificateDer: Uint8Array): Sequence => {
+  const hash = new Sequence({ value: [new OctetString({ valueHex: sha256(certificateDer) })] });
+  return new Sequence({ value: [new Sequence({ value: [hash] })] });
+};
+
+/**
+ * An authority for installations without one: it answers in the format of a real one, so that everything behind it is
+ * exercised, and it proves nothing, since whoever runs the service holds its key. It calls itself "development" in its
+ * certificates and its policy. Throws when the identity's key cannot be read.
+ */
+export const createDevelopmentAuthority = async ({
+  identity,
+  now,
+}: DevelopmentAuthorityDeps): Promise<DevelopmentAuthority> => {
+  const pkcs8 = createPrivateKey(identity.key).export({ type: 'pkcs8', format: 'der' });
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
+  const key = await webcrypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']);
+  const certificate = certificateIn(identity.certificate);
+  const certificateDer = new X509Certificate(identity.certificate).raw;
+  const root = certificateIn(identity.root);
+
+  const sign = async (info: Uint8Array, time: Date, withCertificates: boolean): Promise<SignedData> => {
+    const attributes = [
+      new Attribute({ type: OID.contentType, values: [new ObjectIdentifier({ value: OID.timestampInfo })] }),
+      new Attribute({ type: OID.signingTime, values: [new UTCTime({ valueDate: time })] }),
+      new Attribute({ type: OID.messageDigest, values: [new OctetString({ valueHex: sha256(info) })] }),
+      new Attribute({ type: OID.signingCertificateV2, values: [signingCertificate(certificateDer)] }),
+    ];
+    // A SET in DER is sorted by its encoded elements.
+    const encoded = attributes.map((attribute) => ({ attribute, bytes: Buffer.from(attribute.toSchema().toBER()) }));
+    const sorted = encoded.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ attribute }) => attribute);
+    const signed = new SignedData({
+      version: 3,
+      encapContentInfo: new EncapsulatedContentInfo({
+        eContentType: OID.timestampInfo,
+        eContent: new OctetString({ valueHex: Uint8Array.from(info) }),
+      }),
+      signerInfos: [
+        new SignerInfo({
+          version: 1,
+          sid: new IssuerAndSerialNumber({ issuer: certificate.issuer, serialNumber: certificate.serialNumber }),
+          signedAttrs: new SignedAndUnsignedAttributes({ type: 0, attributes: sorted }),
+        }),
+      ],
+      ...(withCertificates ? { certificates: [certificate, root] } : {}),
+    });
+    await signed.sign(key, 0, 'SHA-256');
+    return signed;
+  };
+
+  const reply = async (query: Uint8Array): Promise<Uint8Array> => {
+    const request = readQuery(query);
+    if (!request) return reject('badDataFormat');
+    const { hashAlgorithm, hashedMessage } = request.messageImprint;
+    if (hashAlgorithm.algorithmId !== OID.sha256) return reject('badAlg');
+    if (hashedMessage.getValue().byteLength !== 32) return reject('badDataFormat');
+    if (request.reqPolicy !== undefined && request.reqPolicy !== DEVELOPMENT_POLICY) return reject('unacceptedPolicy');
+    const time = now();
+    const serial = randomBytes(16);
+    serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40; // positive, and always of the same length
+    const info = new TSTInfo({
+      ...{ version: 1, policy: DEVELOPMENT_POLICY, messageImprint: request.messageImprint, genTime: time },
+      serialNumber: new Integer({ valueHex: Uint8Array.from(serial) }),
+      accuracy: new Accuracy({ seconds: 1 }),
+      ...(request.nonce ? { nonce: request.nonce } : {}),
+    });
+    const signed = await sign(new Uint8Array(info.toSchema().toBER()), time, request.certReq === true);
+    const token = new ContentInfo({ contentType: OID.signedData, content: signed.toSchema(true) });
+    const response = new TimeStampResp({ status: new PKIStatusInfo({ status: 0 }), timeStampToken: token });
+    return Buffer.from(response.toSchema().toBER());
+  };
+  return { reply };
+};

@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { provideTool } from '@vat/testkit';
+import { encodeQuery } from './encode-query.js';
+import {
+  createDevelopmentAuthority,
+  type DevelopmentIdentity,
+  makeDevelopmentIdentity,
+  requestTimestamp,
+  verifyTimestamp,
+} from './index.js';
+import { type KeyKind, type Openssl, openOpenssl } from './openssl-authority.fixture.js';
+
+const DATA = Buffer.from('{"id":"chk_1","valid":true}');
+const DIGEST = createHash('sha256').update(DATA).digest();
+const now = () => new Date();
+
+let openssl: Openssl;
+beforeAll(async () => {
+  openssl = openOpenssl(await provideTool('openssl'));
+});
+afterAll(() => openssl?.close());
+
+describe('a token that openssl made', () => {
+  const kinds: [KeyKind, string, string][] = [
+    ['rsa', 'sha256', 'sha256'],
+    ['rsa', 'sha512', 'sha1'],
+    ['ec', 'sha256', 'sha384'],
+    ['ec384', 'sha384', 'sha256'],
+    ['brainpool', 'sha256', 'sha512'],
+  ];
+  it.each(kinds)('verifies here: %s key, %s, certificate named by %s', async (keys, digest, nameCertificateBy) => {
+    const authority = openssl.makeAuthority(`${keys}-${digest}`, keys, digest, nameCertificateBy);
+    const send = (query: Uint8Array) => Promise.resolve(authority.reply(query));
+    const stamp = await requestTimestamp({ send, now })(DIGEST);
+    expect(stamp).toMatchObject({
+      ...{ policy: '1.3.6.1.4.1.99999.1.1', serial: '02', accuracyMs: 1_501, development: false },
+      authority: `OpenSSL unit ${keys}-${digest}`,
+    });
+    // With the root known the chain goes up to it; openssl puts only what it is told into the token.
+    expect(stamp.certificates).toHaveLength(2);
+    const trusted = await requestTimestamp({ send, now, trustedRoots: [authority.root] })(DIGEST);
+    expect(trusted).toMatchObject({ serial: '03' });
+    expect(trusted.certificates).toHaveLength(3);
+    expect(openssl.verify({ token: trusted.tokenBytes, root: authority.root, data: DATA })).toBe('Verification: OK');
+  });
+
+  it('has the time that openssl prints', async () => {
+    const authority = openssl.makeAuthority('time', 'ec', 'sha256', 'sha256');
+    const nonce = Buffer.from('40ffffffffffffffffffffffffffffff', 'hex');
+    const tokenBytes = authority.reply(encodeQuery({ digest: DIGEST, nonce }));
+    const { genTime } = verifyTimestamp({ tokenBytes, digest: DIGEST, nonce });
+    expect(Math.abs(genTime.getTime() - Date.now())).toBeLessThan(60_000);
+    openssl.verify({ token: tokenBytes, root: authority.root, data: DATA });
+    const printed = /Time stamp: (.*)/.exec(openssl.run('ts', '-reply', '-in', 'token.tsr', '-text'))?.[1] ?? '';
+    expect(new Date(printed)).toEqual(genTime);
+  });
+});
+
+describe('a token of the development authority', () => {
+  let identity: DevelopmentIdentity;
+  beforeAll(async () => {
+    identity = await makeDevelopmentIdentity(now());
+  });
+  const stamp = async () => {
+    const { reply: send } = await createDevelopmentAuthority({ identity, now });
+    return requestTimestamp({ send, now })(DIGEST);
+  };
+
+  it('verifies with openssl, from the data and from a query', async () => {
+    const { tokenBytes: token } = await stamp();
+    expect(openssl.verify({ token, root: identity.root, data: DATA })).toBe('Verification: OK');
+    const { reply } = await createDevelopmentAuthority({ identity, now });
+    const nonce = Buffer.of(0x40, ...randomBytes(7));
+    const query = encodeQuery({ digest: DIGEST, nonce });
+    expect(openssl.verify({ token: await reply(query), root: identity.root, query })).toBe('Verification: OK');
+  });
+
+  it('fails with openssl for other data and with another root', async () => {
+    const { tokenBytes: token } = await stamp();
+    expect(() => openssl.verify({ token, root: identity.root, data: Buffer.from('other') })).toThrow(/imprint/);
+    const { root } = await makeDevelopmentIdentity(now());
+    expect(() => openssl.verify({ token, root, data: DATA })).toThrow(/certificate verify error/);
+  });
+
+  it('is made from a query that openssl wrote, also without nonce and certificates', async () => {
+    const { reply } = await createDevelopmentAuthority({ identity, now });
+    for (const asked of [['-cert'], ['-no_nonce', '-cert'], ['-no_nonce']]) {
+      openssl.run('ts', '-query', '-digest', DIGEST.toString('hex'), '-sha256', ...asked, '-out', 'asked.tsq');
+      const query = Buffer.from(openssl.run('base64', '-A', '-in', 'asked.tsq'), 'base64');
+      const given = { token: await reply(query), root: identity.root, untrusted: identity.certificate };
+      expect(openssl.verify({ ...given, query })).toBe('Verification: OK');
+    }
+  });
+});

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { Integer, Null, ObjectIdentifier, OctetString } from 'asn1js';
+import { Accuracy, AlgorithmIdentifier, Attribute, MessageImprint } from 'pkijs';
+import { type Forgery, namesCertificate } from './forge-reply.fixture.js';
+import type { TimestampRefusal } from './index.js';
+import { OID } from './object-identifiers.js';
+import { DIGEST, type Forger, openForger, without } from './open-forger.fixture.js';
+
+let forger: Forger;
+beforeAll(async () => {
+  forger = await openForger();
+});
+afterAll(() => forger?.close());
+
+const imprint = (algorithm: string, bytes: Uint8Array) =>
+  new MessageImprint({
+    hashAlgorithm: new AlgorithmIdentifier({ algorithmId: algorithm, algorithmParams: new Null() }),
+    hashedMessage: new OctetString({ valueHex: Uint8Array.from(bytes) }),
+  });
+const instead = (type: string, value: OctetString | ObjectIdentifier) => (honest: Attribute[]) => [
+  ...without(type)(honest),
+  new Attribute({ type, values: [value] }),
+];
+
+describe('a hostile answer', () => {
+  const forgeries: [string, TimestampRefusal, Forgery][] = [
+    ['a rejection', 'not_granted', { status: { status: 2, text: 'out of service' } }],
+    ['a token to come later', 'not_granted', { status: { status: 3 } }],
+    ['granted without a token', 'wrong_content', { status: { status: 0 } }],
+    ['other content than a TSTInfo', 'wrong_content', { contentType: '1.2.840.113549.1.7.1' }],
+    [
+      'the nonce of another query',
+      'wrong_nonce',
+      {
+        info: (info) => {
+          info.nonce = new Integer({ value: 5 });
+        },
+      },
+    ],
+    [
+      'no nonce',
+      'wrong_nonce',
+      {
+        info: (info) => {
+          delete info.nonce;
+        },
+      },
+    ],
+    [
+      'the imprint of something else',
+      'wrong_imprint',
+      {
+        info: (info) => {
+          info.messageImprint = imprint(OID.sha256, createHash('sha256').update('else').digest());
+        },
+      },
+    ],
+    [
+      'an imprint of another hash function',
+      'wrong_imprint_algorithm',
+      {
+        info: (info) => {
+          info.messageImprint = imprint('2.16.840.1.101.3.4.2.8', DIGEST);
+        },
+      },
+    ],
+    [
+      'a time ten minutes ahead',
+      'wrong_time',
+      {
+        info: (info) => {
+          info.genTime = new Date(Date.now() + 600_000);
+        },
+      },
+    ],
+    [
+      'a time ten minutes ago',
+      'wrong_time',
+      {
+        info: (info) => {
+          info.genTime = new Date(Date.now() - 600_000);
+        },
+      },
+    ],
+    [
+      'an accuracy of an hour',
+      'wrong_accuracy',
+      {
+        info: (info) => {
+          info.accuracy = new Accuracy({ seconds: 3600 });
+        },
+      },
+    ],
+    ['two signers', 'wrong_signers', { signers: 2 }],
+    ['no signer', 'wrong_signers', { signers: 0 }],
+    ['no certificate', 'no_certificate', { certificates: [] }],
+    ['no name of its certificate', 'wrong_signing_certificate', { attributes: without(OID.signingCertificateV2) }],
+    ['no signed content type', 'wrong_attributes', { attributes: without(OID.contentType) }],
+    [
+      'another signed content type',
+      'wrong_attributes',
+      { attributes: instead(OID.contentType, new ObjectIdentifier({ value: '1.2.840.113549.1.7.1' })) },
+    ],
+    [
+      'an attribute twice',
+      'wrong_attributes',
+      { attributes: (honest) => [...honest, namesCertificate(forger.unit.certificate)] },
+    ],
+    ['no message digest', 'wrong_message_digest', { attributes: without(OID.messageDigest) }],
+    [
+      'the message digest of other content',
+      'wrong_message_digest',
+      { attributes: instead(OID.messageDigest, new OctetString({ valueHex: new Uint8Array(32) })) },
+    ],
+    [
+      'content that was changed after signing',
+      'wrong_message_digest',
+      // The last byte of the content is the last of the nonce only in honest tokens; the serial (77) is changed instead.
+      {
+        tampered: (info) => info.map((byte, i) => (byte === 77 && info[i - 1] === 1 && info[i - 2] === 2 ? 78 : byte)),
+      },
+    ],
+    [
+      'a signature that does not hold',
+      'wrong_signature',
+      { signature: (bytes) => bytes.map((byte, i) => (i === 20 ? byte ^ 1 : byte)) },
+    ],
+    ['an empty signature', 'wrong_signature', { signature: () => new Uint8Array() }],
+    ['no signature algorithm we know', 'unknown_algorithm', { signatureAlgorithm: '1.2.840.113549.1.1.5' }],
+    ['an algorithm for another kind of key', 'unknown_algorithm', { signatureAlgorithm: '1.2.840.113549.1.1.11' }],
+    ['SHA-1', 'unknown_algorithm', { digestAlgorithm: '1.3.14.3.2.26' }],
+  ];
+  it.each(forgeries)('is refused: %s', async (_, refusal, forgery) => {
+    expect(await forger.refusalOf(forgery)).toBe(refusal);
+  });
+
+  it('is refused: the name of another certificate', async () => {
+    const attributes = (honest: Attribute[]) => [
+      ...without(OID.signingCertificateV2)(honest),
+      namesCertificate(forger.issuing.certificate),
+    ];
+    expect(await forger.refusalOf({ attributes })).toBe('wrong_signing_certificate');
+  });
+
+  it('says what the authority said when it rejects', async () => {
+    await expect(forger.ask({ status: { status: 2, text: 'out of service' } })).rejects.toThrow(
+      /status 2: out of service/,
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { Null } from 'asn1js';
+import { Extension } from 'pkijs';
+import { authorityExtensions, type Forgery, type Holder, hold, unitExtensions } from './forge-reply.fixture.js';
+import { verifyTimestamp } from './index.js';
+import { OID } from './object-identifiers.js';
+import { DIGEST, type Forger, openForger, pemOf, type Signers } from './open-forger.fixture.js';
+
+const DAY_MS = 86_400_000;
+const ago = (days: number) => new Date(Date.now() - days * DAY_MS);
+
+let forger: Forger;
+beforeAll(async () => {
+  forger = await openForger();
+});
+afterAll(() => forger?.close());
+
+const unitWith = async (extensions: Extension[]): Promise<Signers> => ({
+  unit: await hold({ subject: 'Test unit', issuer: forger.issuing, extensions }),
+  chain: [forger.issuing, forger.root],
+});
+
+describe("a hostile authority's certificate", () => {
+  const purposes: [string, Parameters<typeof unitExtensions>[0]][] = [
+    ['for nothing in particular', { purposes: [] }],
+    ['for servers', { purposes: ['1.3.6.1.5.5.7.3.1'] }],
+    ['for servers too', { purposes: [OID.timeStamping, '1.3.6.1.5.5.7.3.1'] }],
+    ['for time-stamping, but not critically', { critical: false }],
+    ['for signing certificates too', { usage: 0b1000_0100 }],
+    ['for encryption only', { usage: 0b0010_0000 }],
+  ];
+  it.each(purposes)('is refused when it is %s', async (_, extensions) => {
+    expect(await forger.refusalOf({}, await unitWith(unitExtensions(extensions)))).toBe('wrong_purpose');
+  });
+
+  it('is refused when a critical extension of it is not understood', async () => {
+    const unknown = new Extension({ extnID: '1.2.3.4.5', critical: true, extnValue: new Null().toBER() });
+    expect(await forger.refusalOf({}, await unitWith([...unitExtensions(), unknown]))).toBe('wrong_chain');
+  });
+
+  it('is refused when it, or one above it, was not valid at the time given', async () => {
+    const { issuing, root } = forger;
+    const chain = [issuing, root];
+    const of = (issuer: Holder, from: Date, to: Date) =>
+      hold({ subject: 'Test unit', issuer, from, to, extensions: unitExtensions() });
+    expect(await forger.refusalOf({}, { unit: await of(issuing, ago(9), ago(1)), chain })).toBe('wrong_chain');
+    expect(await forger.refusalOf({}, { unit: await of(issuing, ago(-1), ago(-9)), chain })).toBe('wrong_chain');
+    const expired = { from: ago(9), to: ago(1), extensions: authorityExtensions() };
+    const lapsed = await hold({ subject: 'Lapsed issuing', issuer: root, ...expired });
+    const below = await of(lapsed, ago(1), ago(-1));
+    expect(await forger.refusalOf({}, { unit: below, chain: [lapsed, root] })).toBe('wrong_chain');
+  });
+
+  it('verifies after it has expired, when it was valid at the time given', async () => {
+    const past = { from: ago(9), to: ago(1) };
+    const oldRoot = await hold({ subject: 'Old root', issuer: null, extensions: authorityExtensions(), ...past });
+    const oldUnit = await hold({ subject: 'Old unit', issuer: oldRoot, extensions: unitExtensions(), ...past });
+    const at = new Date(Math.floor(ago(5).getTime() / 1000) * 1000);
+    const stampedThen: Forgery = {
+      info: (info) => {
+        info.genTime = at;
+      },
+    };
+    expect(await forger.refusalOf(stampedThen, { unit: oldUnit, chain: [oldRoot] })).toBe('wrong_time');
+    expect(verifyTimestamp({ tokenBytes: forger.answered(), digest: DIGEST }).genTime).toEqual(at);
+  });
+
+  it('is refused when its chain is broken', async () => {
+    const { issuing, root, unit } = forger;
+    const impostor = await hold({ subject: 'Test issuing', issuer: root, extensions: authorityExtensions() });
+    // The unit names an issuer that did not sign it: by key, by key identifier alike.
+    expect(await forger.refusalOf({}, { unit, chain: [impostor, root] })).toBe('wrong_chain');
+    const forged = await hold({
+      ...{ subject: 'Test unit', issuer: issuing, signedBy: impostor.keys, extensions: unitExtensions() },
+    });
+    expect(await forger.refusalOf({}, { unit: forged, chain: [issuing, root] })).toBe('wrong_chain');
+  });
+
+  it('is refused when its issuer is no authority, or none so far down', async () => {
+    const { issuing, root } = forger;
+    // One whose key usage forbids it, and one that merely does not say that it is an authority.
+    for (const extensions of [unitExtensions(), []]) {
+      const plain = await hold({ subject: 'Plain', issuer: root, extensions });
+      const byPlain = await hold({ subject: 'Test unit', issuer: plain, extensions: unitExtensions() });
+      expect(await forger.refusalOf({}, { unit: byPlain, chain: [plain, root] })).toBe('wrong_chain');
+    }
+    // `issuing` may have no authority below it.
+    const deeper = await hold({ subject: 'Deeper', issuer: issuing, extensions: authorityExtensions() });
+    const tooDeep = await hold({ subject: 'Test unit', issuer: deeper, extensions: unitExtensions() });
+    expect(await forger.refusalOf({}, { unit: tooDeep, chain: [deeper, issuing, root] })).toBe('wrong_chain');
+  });
+
+  it('is refused when it leads to none of the trusted roots', async () => {
+    const { issuing, root, unit } = forger;
+    const stranger = await hold({ subject: 'Test root', issuer: null, extensions: authorityExtensions() });
+    const both = { unit, chain: [issuing, root] };
+    expect(await forger.refusalOf({}, both, { trustedRoots: [pemOf(stranger.certificate)] })).toBe('wrong_chain');
+    expect(await forger.refusalOf({}, both, { trustedRoots: [pemOf(root.certificate)] })).toBe('none');
+    const two = [pemOf(stranger.certificate), pemOf(root.certificate)];
+    expect(await forger.refusalOf({}, both, { trustedRoots: two })).toBe('none');
+    expect(await forger.refusalOf({}, { unit, chain: [] }, { trustedRoots: [pemOf(root.certificate)] })).toBe(
+      'wrong_chain',
+    );
+  });
+
+  it('ends the search when authorities issued each other', async () => {
+    const { root } = forger;
+    const one = await hold({ subject: 'One', issuer: null, extensions: authorityExtensions() });
+    const two = await hold({ subject: 'Two', issuer: one, extensions: authorityExtensions() });
+    const oneByTwo = await hold({ subject: 'One', issuer: two, extensions: authorityExtensions() });
+    const below = await hold({ subject: 'Test unit', issuer: oneByTwo, extensions: unitExtensions() });
+    const chain = [oneByTwo, two, one];
+    expect(await forger.refusalOf({}, { unit: below, chain })).toBe('none');
+    expect(await forger.refusalOf({}, { unit: below, chain }, { trustedRoots: [pemOf(root.certificate)] })).toBe(
+      'wrong_chain',
+    );
+  });
+});

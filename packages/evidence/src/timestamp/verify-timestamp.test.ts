@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { Accuracy, type Attribute } from 'pkijs';
+import { namesCertificate } from './forge-reply.fixture.js';
+import { TimestampRefused, verifyTimestamp } from './index.js';
+import { OID } from './object-identifiers.js';
+import { DIGEST, type Forger, openForger, pemOf, without } from './open-forger.fixture.js';
+
+let forger: Forger;
+beforeAll(async () => {
+  forger = await openForger();
+});
+afterAll(() => forger?.close());
+
+describe('an honest answer', () => {
+  it('gives the facts, the bytes as they came, and the chain', async () => {
+    const { issuing, root, unit } = forger;
+    const stamp = await forger.ask({
+      info: (info) => {
+        info.accuracy = new Accuracy({ seconds: 1, millis: 500, micros: 1 });
+      },
+    });
+    expect(stamp).toMatchObject({
+      ...{ serial: '4d', policy: '1.2.3.4', authority: 'Test unit', development: false, accuracyMs: 1_501 },
+    });
+    expect(Math.abs(stamp.genTime.getTime() - Date.now())).toBeLessThan(60_000);
+    expect(Buffer.from(stamp.tokenBytes).equals(forger.answered())).toBe(true);
+    expect(stamp.certificates).toEqual([unit, issuing, root].map(({ certificate }) => pemOf(certificate)));
+  });
+
+  it('verifies later from its bytes and the digest alone', async () => {
+    const { tokenBytes, ...facts } = await forger.ask({});
+    expect(verifyTimestamp({ tokenBytes, digest: DIGEST })).toMatchObject(facts);
+    const other = createHash('sha256').update('another check').digest();
+    expect(() => verifyTimestamp({ tokenBytes, digest: other })).toThrow(TimestampRefused);
+  });
+
+  it('may carry its certificates in any order, or none above the unit when the root is known', async () => {
+    const { issuing, root, unit } = forger;
+    const certificates = [root, unit, issuing].map(({ certificate }) => certificate);
+    expect((await forger.ask({ certificates })).certificates).toHaveLength(3);
+    const alone = { certificates: [unit.certificate] };
+    expect((await forger.ask(alone)).certificates).toHaveLength(1);
+    const trustedRoots = [pemOf(issuing.certificate)];
+    expect((await forger.ask(alone, undefined, { trustedRoots })).certificates).toHaveLength(2);
+  });
+
+  it('may name its certificate by SHA-1, as older authorities do', async () => {
+    const { unit } = forger;
+    const attributes = (honest: Attribute[]) => [
+      ...without(OID.signingCertificateV2)(honest),
+      namesCertificate(unit.certificate, 1),
+    ];
+    expect(await forger.refusalOf({ attributes })).toBe('none');
+  });
+
+  it('is of an accepted policy, where some are named', async () => {
+    expect(await forger.refusalOf({}, undefined, { acceptedPolicies: ['1.2.3.4'] })).toBe('none');
+    expect(await forger.refusalOf({}, undefined, { acceptedPolicies: ['1.2.3.5'] })).toBe('wrong_policy');
+  });
+});
+
+describe('any bytes', () => {
+  it('are verified or refused by name, and one changed byte never changes what a verified token says', async () => {
+    const { tokenBytes, genTime, policy, serial, authority } = await forger.ask({});
+    const verdict = (bytes: Uint8Array) => {
+      try {
+        return verifyTimestamp({ tokenBytes: bytes, digest: DIGEST });
+      } catch (error) {
+        if (error instanceof TimestampRefused) return null;
+        throw error;
+      }
+    };
+    const change = fc.record({ at: fc.nat({ max: tokenBytes.length - 1 }), by: fc.integer({ min: 1, max: 255 }) });
+    fc.assert(
+      fc.property(change, ({ at, by }) => {
+        const verified = verdict(tokenBytes.map((byte, i) => (i === at ? byte ^ by : byte)));
+        if (verified) expect(verified).toMatchObject({ genTime, policy, serial, authority });
+      }),
+      { numRuns: 100 },
+    );
+    fc.assert(
+      fc.property(fc.nat({ max: tokenBytes.length - 1 }), (length) => {
+        expect(verdict(tokenBytes.subarray(0, length))).toBeNull();
+      }),
+      { numRuns: 25 },
+    );
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(verdict(bytes)).toBeNull();
+      }),
+      { numRuns: 30 },
+    );
+    expect(verdict(Buffer.concat([tokenBytes, Buffer.of(0)]))).toBeNull();
+  });
+});

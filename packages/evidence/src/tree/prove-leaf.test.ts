@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { BLOCK_NODES } from './block-size.js';
+import { buildTree } from './build-tree.js';
+import { openTreeBuilder } from './open-tree-builder.js';
+import { proveLeaf } from './prove-leaf.js';
+import { verifyInclusion } from './verify-inclusion.js';
+
+const leavesOf = (size: number) =>
+  Array.from({ length: size }, (_, n) => createHash('sha256').update(String(n)).digest());
+
+const blocksOf = (leaves: readonly Uint8Array[], slice: number) => {
+  const builder = openTreeBuilder();
+  for (let n = 0; n < leaves.length; n += slice) builder.add(Buffer.concat(leaves.slice(n, n + slice)));
+  return builder.finish();
+};
+
+const readerOf =
+  (leaves: readonly Uint8Array[], nodes: Map<number, Uint8Array>) => async (level: number, place: number) => {
+    const whole = level === 0 ? Buffer.concat(leaves) : (nodes.get(level) ?? Buffer.alloc(0));
+    return whole.subarray(place * BLOCK_NODES * 32, (place + 1) * BLOCK_NODES * 32);
+  };
+
+test('the root is the whole tree’s, however the leaves come, and so is each leaf’s path', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 5_000 }),
+      fc.integer({ min: 1, max: 1_000 }),
+      fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+      async (size, slice, part) => {
+        const leaves = leavesOf(size);
+        const tree = await buildTree(leaves, size);
+        const blocks = blocksOf(leaves, slice);
+        expect([blocks.size, blocks.root]).toEqual([tree.size, tree.root]);
+        const index = Math.floor(part * size);
+        const path = await proveLeaf(size, index, readerOf(leaves, blocks.nodes));
+        expect(path).toEqual(tree.path(index));
+        expect(verifyInclusion({ leaf: leaves[index] as Buffer, index, size, path, root: blocks.root })).toBe(true);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('every leaf of the sizes around the edges of blocks is proved', async () => {
+  for (const size of [1, 2, 63, 64, 65, 127, 128, 129, 4_095, 4_096, 4_097, 4_161]) {
+    const leaves = leavesOf(size);
+    const { root, nodes } = blocksOf(leaves, 1_000);
+    const steps = size > 200 ? [0, 1, 63, 64, size - 65, size - 2, size - 1] : leaves.keys();
+    for (const index of steps) {
+      const path = await proveLeaf(size, index, readerOf(leaves, nodes));
+      expect(verifyInclusion({ leaf: leaves[index] as Buffer, index, size, path, root })).toBe(true);
+    }
+  }
+});
+
+test('a leaf outside the tree and a block that lacks hashes are refused', async () => {
+  const leaves = leavesOf(100);
+  const { nodes } = blocksOf(leaves, 100);
+  await expect(proveLeaf(100, 100, readerOf(leaves, nodes))).rejects.toThrow(RangeError);
+  await expect(proveLeaf(100, -1, readerOf(leaves, nodes))).rejects.toThrow(RangeError);
+  await expect(proveLeaf(100, 70, readerOf(leaves.slice(0, 90), nodes))).rejects.toThrow('block 1 of level 0');
+});
+
+test('nothing cannot be built', () => {
+  expect(() => openTreeBuilder().finish()).toThrow('no leaves');
+});

@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
+import type { DossierOptions } from '../dossier/index.js';
+import { sampleSource } from '../dossier/sample-source.fixture.js';
+import { writeDossier } from '../dossier/write-dossier.js';
+import { copyDossier, type Tampered } from './tampered.fixture.js';
+import { makeTestAuthority, type TestAuthority } from './test-authority.fixture.js';
+
+/** What stamps a dossier, and is named in it. */
+type Stamps = { certificates: readonly string[]; stamp: (bytes: Uint8Array) => Promise<Uint8Array> };
+
+/** Somebody who has a dossier of seven checks, unpacked, and the programs to verify it. */
+export type Auditor = {
+  run: RunTool;
+  authority: TestAuthority;
+  /** The folder of the dossier as it was made. */
+  original: string;
+  /** A copy to be changed, until {@link tidy}. */
+  tamper: () => Promise<Tampered>;
+  /** Another dossier, until {@link tidy}. */
+  makeDossier: (checks: number, stamps: Stamps) => Promise<string>;
+  makeAuthority: (
+    ...named: Parameters<typeof makeTestAuthority> extends [RunTool, ...infer Rest] ? Rest : never
+  ) => Promise<TestAuthority>;
+  makeFolder: () => Promise<string>;
+  tidy: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
+const makeDossier = async (run: RunTool, checks: number, { certificates, stamp }: Stamps): Promise<string> => {
+  const source = await sampleSource({ checks, perAnchor: 3, stamp });
+  const options: DossierOptions = {
+    account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Müller & Σία ООД' },
+    createdAt: new Date('2026-11-20T14:00:00.000Z'),
+    choice: { from: null, to: null, vatNumber: null, reference: null },
+    certificates: async () => certificates,
+    stamp,
+  };
+  return unpackDossier(run, writeDossier(source, options));
+};
+
+/** What a {@link TestAuthority} gives to a dossier. */
+export const stampsOf = ({ intermediate, root, stamp }: TestAuthority): Stamps => ({
+  certificates: [intermediate, root],
+  stamp,
+});
+
+/** Provides the programs, an authority and a dossier. */
+export const openAuditor = async (): Promise<Auditor> => {
+  const run = await provideAuditorTools();
+  const authority = await makeTestAuthority(run, 'Trusty');
+  const original = await makeDossier(run, 7, stampsOf(authority));
+  const opened: (() => Promise<void>)[] = [];
+  const tidied = (folder: string) => {
+    opened.push(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+  };
+  return {
+    run,
+    authority,
+    original,
+    tamper: async () => {
+      const copy = await copyDossier(run, original);
+      tidied(copy.folder);
+      return copy;
+    },
+    makeDossier: async (checks, stamps) => tidied(await makeDossier(run, checks, stamps)),
+    makeAuthority: async (...named) => {
+      const made = await makeTestAuthority(run, ...named);
+      opened.push(made.close);
+      return made;
+    },
+    makeFolder: async () => tidied(await mkdtemp(path.join(tmpdir(), 'vat-auditor-'))),
+    tidy: async () => {
+      for (const close of opened.splice(0)) await close();
+    },
+    close: async () => {
+      await authority.close();
+      await rm(original, { recursive: true, force: true });
+    },
+  };
+};

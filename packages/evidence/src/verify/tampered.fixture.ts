@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { RunTool } from '@vat/testkit';
+import type { TestAuthority } from './test-authority.fixture.js';
+
+/** An unpacked dossier that can be tampered with. */
+export type Tampered = {
+  folder: string;
+  read: (file: string) => Promise<string>;
+  write: (file: string, content: string | Uint8Array) => Promise<void>;
+  remove: (file: string) => Promise<void>;
+  /** Replaces text in a file; throws when it is not there, since then nothing would be tested. */
+  replace: (file: string, what: string | RegExp, by: string) => Promise<void>;
+  /** Sums the files anew as a forger would and, given an authority, has the sums stamped. */
+  reseal: (authority?: TestAuthority) => Promise<void>;
+  verify: (...args: string[]) => Promise<{ code: number; output: string }>;
+};
+
+/** Every file below `folder`, with forward slashes, sorted. */
+export const listFiles = async (folder: string): Promise<string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .sort();
+};
+
+/** A copy of the unpacked dossier in `original`. */
+export const copyDossier = async (run: RunTool, original: string): Promise<Tampered> => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'vat-tampered-'));
+  await cp(original, folder, { recursive: true });
+  const at = (file: string) => path.join(folder, file);
+  const read = (file: string) => readFile(at(file), 'utf8');
+  return {
+    folder,
+    read,
+    write: (file, content) => writeFile(at(file), content),
+    remove: (file) => rm(at(file)),
+    replace: async (file, what, by) => {
+      const before = await read(file);
+      const after = before.replace(what, () => by);
+      if (after === before) throw new Error(`${file} has no ${what}`);
+      await writeFile(at(file), after);
+    },
+    reseal: async (authority) => {
+      const lines: string[] = [];
+      for (const file of await listFiles(folder)) {
+        if (file === 'SHA256SUMS' || file === 'SHA256SUMS.tsr') continue;
+        lines.push(
+          `${createHash('sha256')
+            .update(await readFile(at(file)))
+            .digest('hex')}  ${file}\n`,
+        );
+      }
+      const sums = Buffer.from(lines.join(''));
+      await writeFile(at('SHA256SUMS'), sums);
+      if (authority) await writeFile(at('SHA256SUMS.tsr'), await authority.stamp(sums));
+    },
+    verify: (...args) => run('python3', [at('verify.py'), ...args]),
+  };
+};

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { jest } from '@jest/globals';
+import { sampleId } from '../dossier/sample-source.fixture.js';
+import { type Auditor, openAuditor } from './open-auditor.fixture.js';
+import type { Tampered } from './tampered.fixture.js';
+
+const CHECK = sampleId('check', 0);
+const SECOND = sampleId('check', 1);
+const REQUEST = sampleId('request', 999);
+
+// The first test of a clone may have to fetch python3 and openssl.
+jest.setTimeout(90_000);
+
+let auditor: Auditor;
+beforeAll(async () => {
+  auditor = await openAuditor();
+});
+afterEach(() => auditor.tidy());
+afterAll(() => auditor?.close());
+
+describe('a forger who has the seal renewed by the true authority', () => {
+  /** What the verifier says of a copy that was forged and sealed again. */
+  const forged = async (forge: (copy: Tampered) => Promise<void>): Promise<string> => {
+    const copy = await auditor.tamper();
+    await forge(copy);
+    await copy.reseal(auditor.authority);
+    const { code, output } = await copy.verify();
+    expect(code).toBe(1);
+    expect(output).toMatch(/DOES NOT HOLD/);
+    return output;
+  };
+  const hashOf = async (copy: Tampered, file: string) =>
+    createHash('sha256')
+      .update(await readFile(path.join(copy.folder, file)))
+      .digest('hex');
+
+  it('cannot change a check: its anchor and its stamp are over the old one', async () => {
+    const said = await forged(async (copy) => {
+      const file = `checks/${CHECK}.json`;
+      const before = await hashOf(copy, file);
+      await copy.replace(file, 'WAPIAAAA0', 'WAPIBBBB0');
+      await copy.replace('checks.csv', 'WAPIAAAA0', 'WAPIBBBB0');
+      await copy.replace('checks.csv', before, await hashOf(copy, file));
+    });
+    expect(said).toContain(`the proof of ${CHECK} does not lead to the root of anchor 1`);
+    expect(said).toContain(`timestamps/${CHECK}.tsr is over other bytes`);
+  });
+
+  it('cannot swap two proofs, nor give one check the place of another', async () => {
+    const swapped = await forged(async (copy) => {
+      const [one, two, ...rest] = (await copy.read('proofs.jsonl')).split('\n');
+      const to = (line: string | undefined, id: string) => JSON.stringify({ ...JSON.parse(line ?? ''), id });
+      await copy.write('proofs.jsonl', [to(one, SECOND), to(two, CHECK), ...rest].join('\n'));
+    });
+    expect(swapped).toContain(`the proof of ${CHECK} does not lead`);
+    expect(swapped).toContain(`the proof of ${SECOND} does not lead`);
+    const doubled = await forged(async (copy) => {
+      const [one] = (await copy.read('proofs.jsonl')).split('\n');
+      await copy.write('proofs.jsonl', `${await copy.read('proofs.jsonl')}${one}\n`);
+    });
+    expect(doubled).toContain('twice');
+  });
+
+  it('cannot give an anchor another root or take it out of the chain', async () => {
+    const root = await forged((copy) => copy.replace('anchors/1.json', /"root":"[0-9a-f]{4}/, '"root":"0000'));
+    expect(root).toContain('does not lead to the root of anchor 1');
+    expect(root).toContain('the chain breaks at anchors/2.json');
+    expect(root).toContain('anchors/1.tsr is over other bytes');
+    const chain = await forged(async (copy) => {
+      await copy.replace('anchors/2.json', /"prev_anchor_hash":"[0-9a-f]{4}/, '"prev_anchor_hash":"0000');
+      await copy.write('anchors/2.tsr', await auditor.authority.stamp(Buffer.from(await copy.read('anchors/2.json'))));
+    });
+    expect(chain).toContain('the chain breaks at anchors/2.json: it does not follow from anchors/1.json');
+    const renamed = await forged(async (copy) => {
+      for (const end of ['json', 'tsr']) {
+        await copy.write(`anchors/3.${end}`, await readFile(path.join(copy.folder, `anchors/2.${end}`)));
+        await copy.remove(`anchors/2.${end}`);
+      }
+    });
+    expect(renamed).toContain('anchors/3.json is anchor 2');
+  });
+
+  it('cannot cut a stamp short, put bytes behind it, or use that of another check', async () => {
+    const stamp = `timestamps/${CHECK}.tsr`;
+    const bytes = await readFile(path.join(auditor.original, stamp));
+    const cut = await forged((copy) => copy.write(stamp, bytes.subarray(0, -9)));
+    expect(cut).toContain(`${stamp} cannot be read as a time-stamp`);
+    const longer = await forged((copy) => copy.write(stamp, Buffer.concat([bytes, Buffer.of(0)])));
+    expect(longer).toContain(`${stamp} cannot be read as a time-stamp`);
+    const others = await readFile(path.join(auditor.original, `timestamps/${SECOND}.tsr`));
+    const swapped = await forged((copy) => copy.write(stamp, others));
+    expect(swapped).toContain(`${stamp} is over other bytes`);
+  });
+
+  it('cannot leave out a check, an exchange, a request, a change or a stamp without changing every count', async () => {
+    const said = await forged(async (copy) => {
+      await copy.remove(`checks/${SECOND}.json`);
+      await copy.remove(`exchanges/${CHECK}/01-vies.json`);
+      await copy.remove(`timestamps/${CHECK}.tsr`);
+      await copy.remove(`requests/${REQUEST}/request.json`);
+      await copy.remove('anchors/2.json');
+      await copy.replace('proofs.jsonl', /^.*\n/, '');
+      await copy.replace('watch-changes.csv', /\n[^\n]+\n$/, '\n');
+    });
+    for (const complaint of [
+      `checks.csv names ${SECOND}, which is not in checks/`,
+      `exchanges/${CHECK}/01-vies.request belongs to no exchange`,
+      `checks.csv and timestamps/ differ about ${CHECK}`,
+      'requests.csv and requests/ differ',
+      'anchors/2.tsr stamps nothing that is here',
+      `the proof of ${CHECK} is missing`,
+      'manifest.json counts 1 watch_changes; there are 0',
+    ])
+      expect(said).toContain(complaint);
+    const unanswered = await forged((copy) => copy.remove(`exchanges/${CHECK}/01-vies.response`));
+    expect(unanswered).toContain(`exchanges/${CHECK}/01-vies.response is missing`);
+  });
+
+  it('cannot let the tables say something else than the checks', async () => {
+    const cell = await forged((copy) => copy.replace('checks.csv', 'PL5260000000', 'PL5260000009'));
+    expect(cell).toContain(`checks.csv differs from checks/${CHECK}.json in vat_number`);
+    const verdict = await forged((copy) => copy.replace('manifest.json', '"valid": 7', '"valid": 6'));
+    expect(verdict).toContain('manifest.json counts 6 valid; there are 7');
+    const spaced = await forged((copy) => copy.replace(`checks/${CHECK}.json`, '{', '{ '));
+    expect(spaced).toContain('not in the form that is hashed');
+    const twice = await forged((copy) => copy.replace(`checks/${CHECK}.json`, '{', '{"valid":false,'));
+    expect(twice).toContain('a key is there twice');
+  });
+
+  it('cannot make a terminal act on a name', async () => {
+    const said = await forged((copy) => copy.write('checks/\u001b[2Jx.json', '{}'));
+    expect(said).toContain('\\u001b[2Jx.json');
+    expect(said).not.toContain('\u001b');
+  });
+});

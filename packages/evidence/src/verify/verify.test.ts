@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { jest } from '@jest/globals';
+import { createDevelopmentAuthority, createTimestamper, makeDevelopmentIdentity } from '../timestamp/index.js';
+import { type Auditor, openAuditor, stampsOf } from './open-auditor.fixture.js';
+import { listFiles } from './tampered.fixture.js';
+import { RSA } from './test-authority.fixture.js';
+
+// The first test of a clone may have to fetch python3 and openssl.
+jest.setTimeout(90_000);
+
+let auditor: Auditor;
+beforeAll(async () => {
+  auditor = await openAuditor();
+});
+afterEach(() => auditor.tidy());
+afterAll(() => auditor?.close());
+
+describe('a dossier', () => {
+  const verify = (folder: string, ...args: string[]) =>
+    auditor.run('python3', [path.join(folder, 'verify.py'), ...args]);
+
+  it('verifies with python3, and with sh from any folder, says what was checked, and changes nothing', async () => {
+    const before = await listFiles(auditor.original);
+    const python = await verify(auditor.original);
+    expect(python).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
+    for (const line of [/7 check\(s\)/, /11 exchange\(s\)/, /2 anchor\(s\)/, /6 proof\(s\)/, /5 time-stamp\(s\)/])
+      expect(python.output).toMatch(line);
+    expect(python.output).toMatch(/note {2}1 check\(s\) were not anchored yet/);
+    expect(await auditor.run('sh', [path.join(auditor.original, 'verify.sh')], '/')).toEqual(python);
+    expect(await listFiles(auditor.original)).toEqual(before);
+  });
+
+  it('names the roots it trusted, and can be held against roots from elsewhere', async () => {
+    const folder = await auditor.makeFolder();
+    const elsewhere = path.join(folder, 'roots.pem');
+    await writeFile(elsewhere, auditor.authority.root);
+    const trusted = await verify(auditor.original, '--roots', elsewhere);
+    expect(trusted).toEqual({ code: 0, output: expect.stringMatching(/trusted: subject=.*Trusty root.*Fingerprint=/) });
+    expect(trusted.output).not.toContain('came with the dossier');
+    await writeFile(elsewhere, (await auditor.makeAuthority('Stranger')).root);
+    const refused = await auditor.run('sh', [path.join(auditor.original, 'verify.sh'), '--roots', 'roots.pem'], folder);
+    expect(refused).toEqual({ code: 1, output: expect.stringMatching(/WRONG SHA256SUMS.tsr does not verify/) });
+  });
+
+  it('of an authority with RSA keys, whose root is not known, verifies as far as its topmost certificate', async () => {
+    const authority = await auditor.makeAuthority('Rootless', { key: RSA });
+    const folder = await auditor.makeDossier(1, { ...stampsOf(authority), certificates: [authority.intermediate] });
+    const { code, output } = await verify(folder);
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/topmost .* issuer=.*Rootless root/) });
+    const nobody = await auditor.makeDossier(1, { ...stampsOf(authority), certificates: [] });
+    expect(await verify(nobody)).toEqual({ code: 1, output: expect.stringContaining('holds no root certificate') });
+  });
+
+  it('holds when the authority leaves the length of its answer open', async () => {
+    const { stamp } = auditor.authority;
+    const open = async (bytes: Uint8Array) => {
+      const answer = await stamp(bytes);
+      return Buffer.concat([Buffer.of(0x30, 0x80), answer.subarray(4), Buffer.of(0, 0)]);
+    };
+    const folder = await auditor.makeDossier(1, { ...stampsOf(auditor.authority), stamp: open });
+    expect(await verify(folder)).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
+  });
+
+  it('of the development authority agrees with itself, and is said to be worth nothing', async () => {
+    // Thirty years from 1990 on: long over, and in force when it stamped.
+    const identity = await makeDevelopmentIdentity(new Date('1990-01-01T00:00:00.000Z'));
+    const now = () => new Date('2015-06-01T12:00:00.000Z');
+    const development = () => createDevelopmentAuthority({ identity, now });
+    const timestamper = createTimestamper({ url: null, development, now });
+    const stamp = async (bytes: Uint8Array) =>
+      (await timestamper.stamp(createHash('sha256').update(bytes).digest())).tokenBytes;
+    const folder = await auditor.makeDossier(0, { certificates: [identity.root], stamp });
+    timestamper.close();
+    const { code, output } = await verify(folder);
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringMatching(/DEVELOPMENT authority.*worth nothing/),
+    });
+    expect(output).toContain('since 2015-06-01 12:00:00 UTC');
+    expect(output).toMatch(/\nALL HOLDS, except that development time-stamps prove nothing about time\.\n$/);
+  });
+});

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { checkBody, newUuid, uuidOf } from '@vat/domain';
+import { hashCheck } from '@vat/evidence';
+import { numberOf } from './number-of.js';
+import type { World } from './start-world.js';
+
+const SLICE = 1_000;
+const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+
+type Written = {
+  /** Public id of the account. */
+  accountId: string;
+  count: number;
+  /** When the first was checked; the others follow, a millisecond each. Default an hour ago. */
+  from?: Date;
+  /** Exchanges a check, and the bytes of each answer. */
+  exchanges?: number;
+  answerBytes?: number;
+};
+
+/**
+ * Writes checks as they are recorded (request, exchanges, check, leaf of the next anchor), thousands a second: for tests and
+ * benches of what is made of them. Returns the ids of the rows, rising.
+ */
+export const insertChecks = async (
+  { sql }: Pick<World, 'sql'>,
+  { accountId, count, from = new Date(Date.now() - 3_600_000), exchanges = 2, answerBytes = 1_500 }: Written,
+): Promise<string[]> => {
+  const account = uuidOf('account', accountId);
+  const ids: string[] = [];
+  for (let start = 0; start < count; start += SLICE) {
+    const rows = Array.from({ length: Math.min(SLICE, count - start) }, (_, i) => {
+      const at = new Date(from.getTime() + start + i).toISOString();
+      const [id, requestId, vatNumber] = [newUuid(), newUuid(), numberOf('FR', start + i)];
+      const request = {
+        ...{ id: requestId, test: false, vatNumber, memberState: 'FR' as const, input: vatNumber },
+        ...{ requester: null, reference: null },
+        entries: [{ source: 'vies' as const, outcome: 'valid' as const, attempts: 1, started_at: at, duration_ms: 80 }],
+      };
+      const answer = {
+        ...{ verdict: 'valid' as const, name: 'Société Générée', address: '1 rue du Test\n75002 Paris' },
+        ...{ consultationNumber: null, traderMatch: null, answeredAt: at },
+      };
+      const { bytes, hash } = hashCheck(checkBody(id, request, answer, sha256(Buffer.from(id)).toString('hex', 0, 16)));
+      const asked = Buffer.from(JSON.stringify({ countryCode: 'FR', vatNumber }));
+      const answered = Buffer.from(JSON.stringify({ valid: true, vatNumber, filler: 'x'.repeat(answerBytes) }));
+      ids.push(id);
+      return {
+        ...{ id, request_id: requestId, vat_number: vatNumber, at },
+        ...{ body: Buffer.from(bytes).toString('hex'), hash: Buffer.from(hash).toString('hex') },
+        exchanges: Array.from({ length: exchanges }, newUuid),
+        ...{ asked: asked.toString('hex'), asked_sum: sha256(asked).toString('hex') },
+        ...{ answered: answered.toString('hex'), answered_sum: sha256(answered).toString('hex') },
+      };
+    });
+    await sql(
+      `WITH c AS MATERIALIZED (
+         SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, request_id uuid, vat_number text, at timestamptz,
+           body text, hash text, exchanges jsonb, asked text, asked_sum text, answered text, answered_sum text)
+       ), requested AS (
+         INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+           window_ends_at, due_at, ended_at, check_id)
+         SELECT request_id, $2::uuid, false, 'completed', vat_number, 'FR', substr(vat_number, 3), vat_number, '[]', at,
+           at, at, at, id FROM c
+       ), checked AS (
+         INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, checked_at, body, hash)
+         SELECT id, $2::uuid, request_id, false, vat_number, true, at, decode(body, 'hex'), decode(hash, 'hex') FROM c
+       ), exchanged AS (
+         INSERT INTO exchange (id, request_id, source, started_at, duration_ms, method, url, request_headers,
+           request_body, request_sha256, status, response_headers, response_body, response_sha256, complete)
+         SELECT x.id::uuid, request_id, 'vies', at, 80, 'POST', 'http://127.0.0.1/check-vat-number',
+           '{"content-type":"application/json"}', decode(asked, 'hex'), decode(asked_sum, 'hex'), 200,
+           '{"content-type":"application/json"}', decode(answered, 'hex'), decode(answered_sum, 'hex'), true
+         FROM c, jsonb_array_elements_text(c.exchanges) AS x(id)
+       )
+       INSERT INTO anchor_leaf (check_id, hash) SELECT id, decode(hash, 'hex') FROM c`,
+      [JSON.stringify(rows), account],
+    );
+  }
+  return ids;
+};
