@@ -1,5 +1,7 @@
 import type {
   acceptanceSchema,
+  anchorProofSchema,
+  anchorSchema,
   attemptSchema,
   batchLineSchema,
   batchSchema,
@@ -20,19 +22,9 @@ import type {
 import type { z } from 'zod';
 
 /** What the API answers, from the very schemas that judge it; nothing of them is in the bundle. */
-export type Check = Omit<z.output<typeof checkSchema>, 'timestamp' | 'anchor'> & {
-  timestamp: {
-    gen_time: string;
-    accuracy_ms: number | null;
-    serial: string;
-    policy: string;
-    authority: string;
-    development: boolean;
-  } | null;
-  anchor: { anchor_id: string; seq: number; leaf_index: number; tree_size: number } | null;
-};
+export type Check = z.output<typeof checkSchema>;
 export type CheckEntry = z.output<typeof checkEntrySchema>;
-export type CheckRequest = Omit<z.output<typeof requestSchema>, 'check'> & { check: Check | null };
+export type CheckRequest = z.output<typeof requestSchema>;
 export type Acceptance = z.output<typeof acceptanceSchema>;
 export type Status = z.output<typeof statusSchema>;
 export type MemberStateStatus = Status['member_states'][number];
@@ -53,16 +45,7 @@ export type Change = z.output<typeof changeSchema> & Partial<Pick<Watch, 'watch_
 
 export type Overview = ReturnType<typeof presentOverview>;
 
-/** An anchor: the seven keys that are hashed, and its id. Source: contract part 2 §7. */
-export type Anchor = {
-  anchor_id: string;
-  v: number;
-  seq: number;
-  alg: string;
-  closed_at: string;
-  tree_size: number;
-  root: string;
-  prev_anchor_hash: string;
-};
+/** An anchor: the seven keys that are hashed, and its id. */
+export type Anchor = z.output<typeof anchorSchema>;
 /** A check's place in an anchor's tree, and the way from there to its root. */
-export type InclusionProof = { anchor_id: string; leaf_index: number; tree_size: number; path: string[] };
+export type InclusionProof = z.output<typeof anchorProofSchema>;

@@ -9,8 +9,13 @@ export type Page<T> = { data: T[]; next_cursor: string | null };
 
 const POLL_MS = 4_000;
 
-/** Reads a list page by page; the rows of all pages asked for so far are in `data`. Kept up to date as `useRead` does. */
-export const usePages = <T>(topic: Topic, path: string, query: Query = {}): UseInfiniteQueryResult<T[]> => {
+/** Reads a list page by page; the rows of all pages asked for so far are in `data`. Kept up to date as `useRead` does; with `everyMs` also where no news comes. */
+export const usePages = <T>(
+  topic: Topic,
+  path: string,
+  query: Query = {},
+  everyMs: number | false = false,
+): UseInfiniteQueryResult<T[]> => {
   const api = useApi();
   const isLive = useLive();
   return useInfiniteQuery({
@@ -21,6 +26,6 @@ export const usePages = <T>(topic: Topic, path: string, query: Query = {}): UseI
     getNextPageParam: (page) => page.next_cursor,
     select: ({ pages }) => pages.flatMap(({ data }) => data),
     placeholderData: keepPreviousData,
-    refetchInterval: isLive ? false : POLL_MS,
+    refetchInterval: isLive ? everyMs : POLL_MS,
   });
 };

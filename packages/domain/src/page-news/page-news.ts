@@ -1,5 +1,5 @@
 /** What pages of the dashboard are told about. Source: docs/dashboard-api.md. */
-export const PAGE_TOPICS = ['checks', 'requests', 'batches', 'watches', 'deliveries', 'anchors'] as const;
+export const PAGE_TOPICS = ['checks', 'requests', 'batches', 'watches', 'deliveries'] as const;
 export type PageTopic = (typeof PAGE_TOPICS)[number];
 
 /** Something of an account changed. `id`: the public id of what; left out when it was several. No more than a reason to read again. */

@@ -35,9 +35,12 @@ const COLUMNS: readonly Column<Anchor>[] = [
   },
 ];
 
+/** Anchors are nobody's news: they come by the clock. */
+const LOOK_EVERY_MS = 15_000;
+
 /** The chain of anchors: each fixes a tree of checks, names the one before, and is time-stamped. */
 export const AnchorsCard = () => {
-  const anchors = usePages<Anchor>('anchors', '/anchors');
+  const anchors = usePages<Anchor>('anchors', '/anchors', {}, LOOK_EVERY_MS);
   const verify = useVerify(() => verifyChain(globalThis.crypto)(anchors.data ?? []));
   return (
     <Card
