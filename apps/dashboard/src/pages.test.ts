@@ -78,11 +78,10 @@ const PAGES: readonly [address: string, heading: string, shown: string][] = [
 
 describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
   test.each(PAGES)(
-    '%s survives a reload, keeps to the width, and axe finds nothing serious',
+    '%s opens at its address, keeps to the width, and axe finds nothing serious',
     async (address, heading, shown) => {
       const { page, go, complaints } = visits[width] as Visit;
       await go(address.replace(/:(\w+)/, (_, name: string) => String(ids[name])));
-      await page.reload();
       await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
       await page.getByText(shown).first().waitFor();
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
