@@ -2,7 +2,6 @@ import { closeAlone, findAnchor } from '@vat/db';
 import { newUuid } from '@vat/domain';
 import { buildTree, closeNextAnchor, decodeAnchor, NO_ANCHOR_HASH, verifyInclusion } from '@vat/evidence/proof';
 import fc from 'fast-check';
-import pg from 'pg';
 import { type EvidenceGround, type GroundCheck, now, openEvidenceGround, sha256 } from './evidence-ground.fixture.js';
 
 let ground: EvidenceGround;
@@ -105,16 +104,10 @@ test('of closers at once one closes; no check is in two anchors and none in no o
 test('a check whose transaction commits after a closing, with an id from before, is in the next anchor', async () => {
   const late = { id: newUuid(), hash: sha256(Buffer.from('late')) };
   const checks = await ground.insertChecks(5);
-  const client = new pg.Client({ connectionString: ground.url });
-  await client.connect();
-  try {
-    await client.query('BEGIN');
-    await client.query('INSERT INTO anchor_leaf (check_id, hash) VALUES ($1, $2)', [late.id, late.hash]);
+  await ground.db.$transaction(async (recording) => {
+    await recording.$executeRaw`INSERT INTO anchor_leaf (check_id, hash) VALUES (${late.id}::uuid, ${late.hash})`;
     expect((await closed()).anchor.treeSize).toBe(5);
-    await client.query('COMMIT');
-  } finally {
-    await client.end();
-  }
+  });
   expect((await closed()).anchor.treeSize).toBe(1);
   const places = await proveAll([...checks, { ...late, requestId: '', bytes: Buffer.alloc(0) }]);
   expect([...places.values()]).toEqual([1, 1, 1, 1, 1, 2]);

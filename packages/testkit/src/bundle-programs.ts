@@ -10,7 +10,8 @@ import { PROJECT_ROOT } from './project-root.js';
 const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];
 
 /** Packages of many files that are code and nothing else. Every other one is loaded from where it is installed. */
-const TAKEN_IN = /^(@prisma\/|bullmq$|express$|got$|ioredis$|jsvat-next$|pg$|prom-client$|typeid-js$|winston$|zod$)/;
+const TAKEN_IN =
+  /^(@prisma\/|asn1js$|bullmq$|canonicalize$|express$|got$|ioredis$|jsvat-next$|pg$|pkijs$|prom-client$|typeid-js$|winston$|zod$)/;
 
 /** What packages in CommonJS expect to find. */
 const BANNER = `import { createRequire as $createRequire } from 'node:module';
