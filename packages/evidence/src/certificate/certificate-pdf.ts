@@ -115,10 +115,10 @@ const writeEvidence = (page: Page, { check, timestamp, anchor }: CertificateInpu
  * The certificate of one check: one A4 page (PDF) to be filed, for every verdict. A test check is marked TEST across the
  * page. Long or hostile texts are shrunk and cut to their room; the whole of them is in the evidence.
  */
-export const certificatePdf = (input: CertificateInput): Promise<Uint8Array> => {
+export const certificatePdf = async (input: CertificateInput): Promise<Uint8Array> => {
   const { check: stored, issuedAt, serviceUrl } = input;
   const check = JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as CheckBody;
-  const page = openPage({ title: `VAT number check ${check.id}`, subject: check.vat_number, at: issuedAt });
+  const page = await openPage({ title: `VAT number check ${check.id}`, subject: check.vat_number, at: issuedAt });
   const { word, color } = VERDICTS[check.verdict];
   if (check.test) page.watermark('TEST');
   page.title('Certificate of a VAT number check', `Made ${utc(issuedAt)} from the record of ${serviceUrl}`);

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { create } from 'fontkit';
-import PDFDocument from 'pdfkit';
 import { fitText } from './fit-text.js';
 import { printableText } from './printable-text.js';
 
@@ -46,7 +44,10 @@ const loadFaces = () => {
 };
 
 /** Opens the page of a document that says of itself that it was made at `at`; equal drawing gives equal bytes. */
-export const openPage = ({ title, at, subject }: { title: string; at: Date; subject: string }): Page => {
+export const openPage = async ({ title, at, subject }: { title: string; at: Date; subject: string }): Promise<Page> => {
+  // Not before a page is wanted: they are a fifth of what starting the API costs, and many processes never draw one.
+  const { create } = await import('fontkit');
+  const { default: PDFDocument } = await import('pdfkit');
   const faces = loadFaces();
   const doc = new PDFDocument({
     size: 'A4',

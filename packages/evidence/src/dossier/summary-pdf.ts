@@ -12,12 +12,12 @@ const period = ({ from, to }: DossierOptions['choice']): string => {
 };
 
 /** The cover of a dossier, one A4 page (PDF): whose it is, of which period, what it counts and holds, how to verify it. */
-export const summaryPdf = (
+export const summaryPdf = async (
   { account, createdAt, choice }: Pick<DossierOptions, 'account' | 'createdAt' | 'choice'>,
   { counts, first, last }: DossierTally,
 ): Promise<Uint8Array> => {
   const accountId = publicId('account', account.id);
-  const page = openPage({ title: 'Dossier of VAT number checks', subject: accountId, at: createdAt });
+  const page = await openPage({ title: 'Dossier of VAT number checks', subject: accountId, at: createdAt });
   page.title('Dossier of VAT number checks', `Made ${utc(createdAt.toISOString())}`);
   page.section('Whose, and which');
   page.row('Account', account.name, { height: 48, face: 'bold' });
