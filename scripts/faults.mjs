@@ -4,6 +4,7 @@
 import { prepare } from './prepare.mjs';
 
 const FILES = [
+  'apps/api/src/openapi\\.test',
   'apps/worker/src/(batches-crash|cap|cap\\.laws|crash|dead-worker|fleet|postgres-away|redis-away|settle-race|shutdown|sweep|watches-crash)\\.test',
   'packages/db/src/request/request-race\\.test',
 ];
@@ -11,6 +12,7 @@ const FILES = [
 await prepare();
 const { runJest } = await import('./jest/run-jest.mjs');
 process.env.VAT_FAULTS = 'full';
+process.env.FUZZ_RUNS ??= '10000';
 const chosen = process.argv.slice(2);
 // One file at a time: each of them wants the machine for itself, and the figures are to be compared.
 const { passed, failed } = await runJest(['--runInBand', ...(chosen.length > 0 ? chosen : FILES)]);

@@ -3,7 +3,7 @@ import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, newUuid, publicId } fr
 import { startWorld, type World } from '@vat/testkit';
 import fc from 'fast-check';
 
-/** How many generated requests; set by the jest configuration (2 000 in CI, FUZZ_RUNS=10000 for the long run). */
+/** How many generated requests; set by the jest configuration (1 000 in CI, 10 000 in `npm run test:faults`). */
 declare const FUZZ_RUNS: number;
 const AT_ONCE = 20;
 

@@ -225,7 +225,10 @@ describe('latency', () => {
     await put('/defaults', { latency_ms: 60 });
     await put('/states/IT', { latency_ms: 150 });
     await put('/numbers/IT2', { answers: [{ kind: 'valid', latency_ms: 300 }] });
-    const [plain, state, answer] = await Promise.all([timed('FR1'), timed('IT1'), timed('IT2')]);
+    // The quickest of three: a busy machine delays an answer, and nothing makes one come too soon.
+    const rounds: number[][] = [];
+    for (let n = 0; n < 3; n += 1) rounds.push(await Promise.all([timed('FR1'), timed('IT1'), timed('IT2')]));
+    const [plain, state, answer] = [0, 1, 2].map((number) => Math.min(...rounds.map((round) => round[number] ?? 0)));
     expect(plain).toBeGreaterThan(55);
     expect(plain).toBeLessThan(140);
     expect(state).toBeGreaterThan(145);

@@ -70,7 +70,7 @@ const removeOld = async (folder: string): Promise<void> => {
 /**
  * Makes one file of each program that worlds start, from what the build made, and returns their folder. A process spends
  * half of its start on finding and loading twelve hundred files, and a run of all tests starts hundreds of processes.
- * The programs as they ship are started by the tests of the stack and by those that name `dist/main.js` themselves.
+ * As they ship they are started once each: by the set-up of a run (admin) and by the worker's tests of shutting down.
  */
 export const bundlePrograms = async (): Promise<string> => {
   const all = path.join(PROJECT_ROOT, '.data', 'test-programs');

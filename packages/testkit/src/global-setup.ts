@@ -9,8 +9,10 @@ declare global {
 
 /** Before all tests: the programs that they start, and the run's own Postgres and Redis. */
 export default async (): Promise<void> => {
-  process.env[PROGRAMS_VARIABLE] = await bundlePrograms();
+  const programs = await bundlePrograms();
+  // Migrates by the program as it ships.
   globalThis.vatTestServers = await startTestServers();
+  process.env[PROGRAMS_VARIABLE] = programs;
   process.env[POSTGRES_VARIABLE] = globalThis.vatTestServers.databaseUrl;
   process.env[REDIS_VARIABLE] = globalThis.vatTestServers.redisUrl;
 };
