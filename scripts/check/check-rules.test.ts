@@ -11,10 +11,16 @@ const manifests = {
   'packages/embedded': { dependencies: { pg: '*' }, exports: { '.': {}, './paths': {} } },
   'packages/receiver': {},
   'packages/testkit': { dependencies: { '@vat/embedded': '*', ioredis: '*' } },
-  'apps/api': { dependencies: { '@vat/db': '*', '@vat/domain': '*', express: '*', pg: '*', got: '*', winston: '*' } },
+  'apps/api': {
+    dependencies: { '@vat/db': '*', '@vat/domain': '*', express: '*', pg: '*', got: '*', winston: '*' },
+    devDependencies: { 'react-dom': '*' },
+  },
   'apps/stack': { dependencies: { '@vat/embedded': '*', pg: '*' } },
   'apps/worker': { dependencies: { '@vat/queues': '*', bullmq: '*', ioredis: '*' } },
-  'apps/dashboard': { dependencies: { '@vat/contracts': '*', '@vat/db': '*', react: '*' } },
+  'apps/dashboard': {
+    dependencies: { '@vat/contracts': '*', '@vat/db': '*', react: '*' },
+    devDependencies: { 'react-dom': '*' },
+  },
 };
 
 const judge = (files: Record<string, string>) => checkRules({ files, manifests });
@@ -132,6 +138,11 @@ const samples: Record<string, Sample> = {
     rule: 'imports',
     wrong: ['apps/api/src/a.ts', `import { x } from '@vat/embedded';`],
     right: ['apps/stack/src/a.ts', `import { x } from '@vat/embedded';`],
+  },
+  'only what is bundled may keep what it imports among its development dependencies': {
+    rule: 'dependencies',
+    wrong: ['apps/api/src/a.ts', `import { createRoot } from 'react-dom';`],
+    right: ['apps/dashboard/src/a.ts', `import { createRoot } from 'react-dom';`],
   },
   'testkit is for tests': {
     rule: 'imports',

@@ -121,7 +121,7 @@ const judgeDeclared = (name, line, typeOnly, { room, isTest, manifests }) => {
   if (!own && name.startsWith(OURS)) return null;
   const types = `@types/${name.replace('@', '').replace('/', '__')}`;
   const declared = Object.assign({}, own?.dependencies, own?.optionalDependencies, own?.peerDependencies);
-  if (name in declared) return null;
+  if (name in declared || (ROOMS[room]?.bundled && name in Object(own?.devDependencies))) return null;
   const development = Object.assign({}, own?.devDependencies, top?.devDependencies, !own && top?.dependencies);
   if ((isTest || !own) && (name in development || name === '@jest/globals')) return null;
   if (typeOnly && (name in development || types in development)) return null;

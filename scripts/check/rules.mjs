@@ -8,6 +8,7 @@
  * @property {readonly string[]} [builtins] When given, the only Node modules it may import.
  * @property {readonly string[]} [neighbours] Rooms that it may reach by a relative path.
  * @property {boolean} [fetches] May open outgoing HTTP calls.
+ * @property {boolean} [bundled] Its build holds all that it imports, so that its development dependencies are enough.
  * @property {boolean} [launches] May run an app's built `dist/main.js` in its own process.
  *
  * @typedef {object} Keeper A third-party module that only some rooms may know.
@@ -60,7 +61,14 @@ export const ROOMS = {
   'apps/vies-sandbox': { ours: SOURCES },
   // It watches over its own children, which includes asking them whether they are ready.
   'apps/stack': { ours: [...SOURCES, 'embedded'], fetches: true },
-  'apps/dashboard': { ours: ['contracts', 'domain', 'spreadsheet'], builtins: [], fetches: true },
+  // It shows the receivers of docs/webhooks.md as they stand there.
+  'apps/dashboard': {
+    ours: ['contracts', 'domain', 'spreadsheet'],
+    builtins: [],
+    neighbours: ['docs'],
+    fetches: true,
+    bundled: true,
+  },
   bench: { ours: [...SOURCES, 'embedded', 'testkit'], neighbours: ['scripts'], fetches: true },
   scripts: { ours: [...SOURCES, 'embedded', 'testkit'], neighbours: ['bench'], fetches: true, launches: true },
 };

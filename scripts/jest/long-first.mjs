@@ -19,8 +19,8 @@ const rank = ({ path }) => {
  */
 export default class LongFirst extends TestSequencer {
   /** @override @param {import('@jest/test-result').Test[]} tests */
-  sort(tests) {
-    const sorted = super.sort(tests);
+  async sort(tests) {
+    const sorted = await super.sort(tests);
     return sorted.some(({ duration }) => duration !== undefined) ? sorted : sorted.sort((a, b) => rank(a) - rank(b));
   }
 }

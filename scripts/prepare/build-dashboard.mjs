@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { ROOT } from './root.mjs';
 import { runProgram } from './run-program.mjs';
 
@@ -9,10 +10,15 @@ const DASHBOARD = path.join(ROOT, 'apps/dashboard');
 const STAMP = path.join(DASHBOARD, 'dist/.inputs');
 const LEFT_OUT = new Set(['dist', 'node_modules']);
 
+/** What else goes into the build: packages that the pages import, and the page of docs that the settings quote. */
+const ELSEWHERE = ['packages/domain/src', 'packages/contracts/src', 'packages/spreadsheet/src', 'docs/webhooks.md'];
+
+const IS_TEST = /\.(test|fixture)\.tsx?$/;
+
 /** @param {string} folder @returns {string[]} */
 const filesIn = (folder) =>
   readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => !LEFT_OUT.has(name))
+    .filter(({ name }) => !LEFT_OUT.has(name) && !IS_TEST.test(name))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
     .flatMap((entry) => {
       const at = path.join(folder, entry.name);
@@ -21,10 +27,22 @@ const filesIn = (folder) =>
 
 const fingerprint = () => {
   const hash = createHash('sha256').update(readFileSync(path.join(ROOT, 'package-lock.json')));
-  for (const file of filesIn(DASHBOARD)) {
-    if (statSync(file).isFile()) hash.update(`${path.relative(DASHBOARD, file)}\0`).update(readFileSync(file));
+  const others = ELSEWHERE.map((place) => path.join(ROOT, place)).filter((place) => existsSync(place));
+  for (const place of [DASHBOARD, ...others]) {
+    for (const file of statSync(place).isDirectory() ? filesIn(place) : [place]) {
+      if (statSync(file).isFile()) hash.update(`${path.relative(ROOT, file)}\0`).update(readFileSync(file));
+    }
   }
   return hash.digest('hex');
+};
+
+/** Writes the compressed twins that the api app serves. The files are few and never change, so the best effort is taken. */
+const compress = () => {
+  for (const file of filesIn(path.join(DASHBOARD, 'dist')).filter((name) => /\.(js|css|svg)$/.test(name))) {
+    const text = readFileSync(file);
+    writeFileSync(`${file}.gz`, gzipSync(text, { level: 9 }));
+    writeFileSync(`${file}.br`, brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
+  }
 };
 
 /**
@@ -41,6 +59,7 @@ export const buildDashboard = async () => {
   await runProgram('the build of the dashboard', file ?? 'npm', [...args, 'run', '--silent', 'build'], {
     cwd: DASHBOARD,
   });
+  compress();
   writeFileSync(STAMP, wanted);
   return true;
 };

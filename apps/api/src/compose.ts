@@ -39,7 +39,9 @@ import {
   enqueueDelivery,
   enqueueFeeds,
   enqueueStamp,
+  publishPageNews,
   subscribeHints,
+  subscribePageNews,
 } from '@vat/queues';
 import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
@@ -64,6 +66,7 @@ export const API_SETTINGS = [
   'BACKGROUND_RETRY_DELAYS',
   'BACKGROUND_GIVE_UP_AFTER',
   'RATE_LIMIT',
+  'TRUSTED_PROXIES',
   'LOG_LEVEL',
   ...DASHBOARD_SETTINGS,
   ...EVIDENCE_SETTINGS,
@@ -122,9 +125,17 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     },
   });
   const find = findRequest(db);
-  const dashboard = composeDashboard(settings, db, baseUrl, now);
+  const pages = publishPageNews(redis, settings.REDIS_PREFIX);
+  const dashboard = composeDashboard(settings, {
+    db,
+    subscribe: (onNews) => subscribePageNews(hintRedis, settings.REDIS_PREFIX, onNews),
+    baseUrl,
+    stopping,
+    now,
+  });
   const accept = acceptRequest(db);
   const acceptInTurn = oneAtATime();
+  const record = recordMalformed(db);
   const create = createWatch(db);
   const change = changeWatch(db);
   const watchInTurn = oneAtATime();
@@ -154,6 +165,8 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const app = createApp({
     log,
     dashboard: dashboard.deps,
+    tellPages: pages.tell,
+    trustedProxies: settings.TRUSTED_PROXIES,
     metrics,
     now,
     baseUrl,
@@ -175,10 +188,12 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     listDeliveries: listDeliveries(db),
     findDelivery: findDelivery(db),
     resendDelivery: resendDelivery(db),
-    enqueueDelivery: (delivery: DueDelivery) =>
-      addDelivery(delivery).catch((error: unknown) =>
+    enqueueDelivery: (delivery: DueDelivery) => {
+      pages.tell(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
+      return addDelivery(delivery).catch((error: unknown) =>
         log.warn('A delivery was not enqueued; the sweep will.', errorFields(error)),
-      ),
+      );
+    },
     storeAnswer: storeIdempotentAnswer(db),
     ...batches,
     ...evidence.deps,
@@ -196,9 +211,18 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     }),
     requestCheck: requestCheck({
       find,
-      accept: (acceptance) => acceptInTurn(acceptance.accountId, () => accept(acceptance)),
+      accept: async (acceptance) => {
+        const { id, accountId } = acceptance;
+        const accepted = await acceptInTurn(accountId, () => accept(acceptance));
+        if (accepted.kind === 'accepted') pages.tell(accountId, 'requests', publicId('request', id));
+        return accepted;
+      },
       admit: admitRequest(db),
-      recordMalformed: recordMalformed(db),
+      recordMalformed: async (malformed) => {
+        const isNew = await record(malformed);
+        if (isNew) pages.tell(malformed.request.accountId, 'checks', publicId('check', malformed.check.id));
+        return isNew;
+      },
       findKey: findIdempotencyKey(db),
       relockKey: relockIdempotencyKey(db),
       hashCheck,
@@ -217,6 +241,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const close = async () => {
     news.close();
     dashboard.close();
+    pages.close();
     await producer.close();
     redis.disconnect();
     hintRedis.disconnect();

@@ -1,7 +1,9 @@
-import { AppError } from '@vat/domain';
-import type { Logger, Metrics } from '@vat/runtime';
+import { AppError, type TellPages } from '@vat/domain';
+import { type Logger, type Metrics, SettingsError } from '@vat/runtime';
 import express, { type Express } from 'express';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
+import { servePages } from './dashboard/serve-pages.js';
+import { tellOfChanges } from './dashboard/tell-of-changes.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitRateDeps, limitRate } from './middleware/limit-rate.js';
@@ -16,15 +18,32 @@ import { webhookRoutes } from './routes/webhook.js';
 export type AppDeps = AuthenticateDeps &
   CustomerRoutesDeps &
   HealthDeps &
-  LimitRateDeps & { log: Logger; metrics: Metrics; dashboard: DashboardDeps };
+  LimitRateDeps & {
+    log: Logger;
+    metrics: Metrics;
+    dashboard: DashboardDeps;
+    tellPages: TellPages;
+    /** Addresses and CIDRs whose X-Forwarded-For is believed. */
+    trustedProxies: readonly string[];
+  };
 
-/** The HTTP interface: every route, in the order of judgement of contract part 2 §1. */
+const trust = (app: Express, proxies: readonly string[]): void => {
+  try {
+    app.set('trust proxy', [...proxies]);
+  } catch (error) {
+    throw new SettingsError(`TRUSTED_PROXIES: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+};
+
+/** The HTTP interface: every route, in the order of judgement of contract part 2 §1. Throws SettingsError. */
 export const createApp = (deps: AppDeps): Express => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
+  trust(app, deps.trustedProxies);
   app.use(requestId(deps.log, deps.metrics));
+  app.use(tellOfChanges(deps.tellPages));
 
   const health = healthRoutes(deps);
   resource(app, '/healthz', { get: [health.live] });
@@ -42,6 +61,8 @@ export const createApp = (deps: AppDeps): Express => {
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });
 
   mountDashboard(app, { ...deps, ...deps.dashboard });
+  // Below /app/api there are no pages: what nobody answered so far is the usual 404.
+  app.use(/^\/app(?!\/api(\/|$))/, servePages(deps.dashboard));
 
   app.use(() => {
     throw new AppError('NOT_FOUND', { message: 'There is no such path.' });

@@ -16,6 +16,7 @@ export const describeStack = (baseUrl: string, demo: Demo | null): string => {
     '',
     'The VAT Validation Service is ready.',
     '',
+    `  Dashboard   ${baseUrl}/app`,
     `  API         ${baseUrl}/v1`,
     `  Docs        ${baseUrl}/docs`,
     ...account,

@@ -42,7 +42,7 @@ const enrichmentSources = (settings: WorkerSettings, now: () => Date) =>
 export const composeChecks = (foundation: Foundation, recording: Recording, cutAsks: AbortSignal): Stoppable[] => {
   const { record, hint, tell, feed, progress } = recording;
   const { advanced } = progress;
-  const { settings, log, now, metrics, db, producer, serve } = foundation;
+  const { settings, log, now, metrics, db, producer, tellPages, serve } = foundation;
   const warn = (message: string) => warnSparingly(log, message, REPEAT_WARNING_MS, now);
   const slots = slotKeeper(settings.DATABASE_URL, warn('The slot connection broke; open asks end.'));
   const vies = createViesClient({ baseUrl: settings.VIES_URL, attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT });
@@ -84,6 +84,7 @@ export const composeChecks = (foundation: Foundation, recording: Recording, cutA
       feedAt: (state, at) =>
         feed([state], at).catch((error: unknown) => log.debug('A feed waits for the sweep.', errorFields(error))),
       enqueueDelivery: tell,
+      tellPages,
       hint,
       policyOf: (test) => (test ? TEST_POLICY : livePolicy),
       cutAsks,

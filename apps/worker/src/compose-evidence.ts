@@ -16,7 +16,7 @@ const PAUSE_MS = 20;
 
 /** Serves time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
 export const composeEvidence = (foundation: Foundation, cut: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, serve } = foundation;
+  const { settings, log, now, metrics, db, producer, tellPages, serve } = foundation;
   const { stamper, part } = openTimestamper(foundation);
   // Every query in flight listens; that is no leak.
   setMaxListeners(0, cut);
@@ -32,6 +32,7 @@ export const composeEvidence = (foundation: Foundation, cut: AbortSignal): Stopp
     cut,
     metrics,
     onFailure: warnSparingly(log, 'A time-stamp was not had; it is tried again.', REPEAT_WARNING_MS, now),
+    tellPages,
     log,
   });
   const close = closeAnchors({

@@ -19,7 +19,15 @@ import {
   releaseOrphans,
   requestsToAbandon,
 } from '@vat/db';
-import { MEMBER_STATES, periodOf, sweepBatches, sweepDeliveries, sweepRequests, sweepStamps } from '@vat/domain';
+import {
+  MEMBER_STATES,
+  periodOf,
+  publicId,
+  sweepBatches,
+  sweepDeliveries,
+  sweepRequests,
+  sweepStamps,
+} from '@vat/domain';
 import {
   enqueueDeliveries,
   enqueueDelivery,
@@ -48,7 +56,7 @@ const MOST_DIFFERENCES = 20;
  * the sweep, expiry, and the audit of the usage counters.
  */
 export const composeMaintenance = (foundation: Foundation, roles: readonly WorkerRole[]): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, serve } = foundation;
+  const { settings, log, now, metrics, db, producer, producerRedis, tellPages, serve } = foundation;
 
   const sweepRequestsOnce = sweepRequests({
     overdue: overdueRequests(db),
@@ -57,6 +65,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     releaseOrphans: releaseOrphans(db),
     enqueue: enqueueOverdue(producer),
     enqueueDelivery: enqueueDelivery(producer),
+    onEnded: ({ id, accountId }) => tellPages(accountId, 'requests', publicId('request', id)),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
     windowMs: settings.UPSTREAM_WINDOW,
     now,
@@ -70,7 +79,11 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
   const complete = completeBatches(db);
   const sweepBatchesOnce = sweepBatches({
     endLost: endLostLines(db),
-    complete: (at) => complete(null, at),
+    complete: async (at) => {
+      const completed = await complete(null, at);
+      for (const { id, accountId } of completed) tellPages(accountId, 'batches', publicId('batch', id));
+      return completed;
+    },
     lanesToFeed: lanesToFeed(db),
     feed: enqueueFeeds(producer),
     enqueueDelivery: enqueueDelivery(producer),

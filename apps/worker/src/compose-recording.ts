@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { completeBatches, feedLines, findRunningWatch, lanesToFeed, settleRequest } from '@vat/db';
-import type { DueDelivery } from '@vat/domain';
+import { type DueDelivery, publicId } from '@vat/domain';
 import { hashCheck } from '@vat/evidence/proof';
 import { enqueueDelivery, enqueueFeeds, enqueueLines, publishHint, type RequestJob } from '@vat/queues';
 import { errorFields, warnSparingly } from '@vat/runtime';
@@ -15,7 +15,7 @@ import type { WorkerRole } from './settings.js';
 export type Recording = ReturnType<typeof composeRecording>;
 
 export const composeRecording = (
-  { settings, log, now, db, producer, producerRedis }: Foundation,
+  { settings, log, now, db, producer, producerRedis, tellPages }: Foundation,
   roles: readonly WorkerRole[],
 ) => {
   const publish = publishHint(producerRedis, settings.REDIS_PREFIX);
@@ -23,10 +23,12 @@ export const composeRecording = (
   const hint = (job: RequestJob) =>
     job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined);
   const addDelivery = enqueueDelivery(producer);
-  const tell = (delivery: DueDelivery) =>
-    addDelivery(delivery).catch((error: unknown) =>
+  const tell = (delivery: DueDelivery) => {
+    tellPages(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
+    return addDelivery(delivery).catch((error: unknown) =>
       log.warn('A delivery was not enqueued; the sweep will.', { delivery: delivery.id, ...errorFields(error) }),
     );
+  };
   const feed = enqueueFeeds(producer);
   const feedDirectly = feedHere({
     feedLines: feedLines(db),
@@ -40,6 +42,7 @@ export const composeRecording = (
     // A process that would serve the job itself is spared it.
     feed: roles.includes('batches') ? feedDirectly : feed,
     enqueueDelivery: tell,
+    tellPages,
     onError: warnSparingly(
       log,
       'The progress of batches was not looked after; the sweep will.',
@@ -56,6 +59,7 @@ export const composeRecording = (
     settleRequest: settleRequest(db),
     enqueueDelivery: tell,
     advanced: progress.advanced,
+    tellPages,
     hint,
     now,
     log,

@@ -20,7 +20,7 @@ const LEASE_MARGIN_MS = 3_000;
 
 /** Serves the deliveries: first attempts, and apart from them the later ones. Throws SettingsError. */
 export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, serve } = foundation;
+  const { settings, log, now, metrics, db, producer, producerRedis, tellPages, serve } = foundation;
   const sender = createWebhookSender({
     timeoutMs: settings.WEBHOOK_TIMEOUT,
     allowed: allowedNetworksOf(settings),
@@ -59,6 +59,7 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
         send: sender.send,
         enqueue: enqueueDelivery(producer),
         changeLane: (job) => producer.enqueue({ definition: DELIVERY_QUEUES.retry, payload: job }),
+        tellPages,
         retryDelaysMs: settings.WEBHOOK_RETRY_DELAYS,
         leaseMs,
         cutAttempts,

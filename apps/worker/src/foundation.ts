@@ -4,6 +4,7 @@ import {
   connectRedis,
   createProducer,
   type JobHandler,
+  publishPageNews,
   type QueueDefinition,
   shareFleet,
   startConsumer,
@@ -33,6 +34,7 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
   const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
   const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
   const producer = createProducer(producerRedis, settings.REDIS_PREFIX);
+  const pages = publishPageNews(producerRedis, settings.REDIS_PREFIX);
 
   const onJobError = warnSparingly(log, 'A job failed and was put back.', REPEAT_JOB_WARNING_MS, now);
   // Among others: a job went to another worker because this one stood still for longer than its lock, or Redis lost it.
@@ -81,6 +83,7 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
     {
       name: 'redis',
       stop: async () => {
+        pages.close();
         await producer.close();
         producerRedis.disconnect();
         consumerRedis.disconnect();
@@ -104,5 +107,20 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
     return { ok, status, postgres, redis, queues: consumers.map((consumer) => consumer.name) };
   };
 
-  return { settings, log, now, metrics, db, producer, producerRedis, serve, joinFleet, serving, servers, ready };
+  const tellPages = pages.tell;
+  return {
+    settings,
+    log,
+    now,
+    metrics,
+    db,
+    producer,
+    producerRedis,
+    tellPages,
+    serve,
+    joinFleet,
+    serving,
+    servers,
+    ready,
+  };
 };

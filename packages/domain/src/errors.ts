@@ -213,6 +213,26 @@ export const ERROR_CATALOGUE = {
     remedy: 'Wait `retry_after` seconds.',
     extra: ['retry_after'],
   },
+  TOO_MANY_SIGN_UPS: {
+    status: 429,
+    retryable: true,
+    message: 'Too many accounts were opened lately, from this network or in all.',
+    remedy: 'Wait `retry_after` seconds.',
+    extra: ['retry_after'],
+  },
+  EMAIL_TAKEN: {
+    status: 409,
+    retryable: false,
+    message: 'There is an account with this e-mail address.',
+    remedy: 'Sign in, or use another address.',
+  },
+  TOO_MANY_STREAMS: {
+    status: 429,
+    retryable: true,
+    message: 'Too many pages listen for news at once.',
+    remedy: 'Close some of them; a page that does not listen asks by itself.',
+    extra: ['retry_after'],
+  },
   KEY_LIMIT: {
     status: 403,
     retryable: false,

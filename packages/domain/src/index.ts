@@ -29,6 +29,7 @@ export * from './evidence/stamp-check.js';
 export * from './evidence/sweep-stamps.js';
 export * from './ids.js';
 export * from './member-states.js';
+export * from './page-news/page-news.js';
 export * from './request/await-end.js';
 export * from './request/decide-ask.js';
 export * from './request/entries-at-acceptance.js';

@@ -21,6 +21,10 @@ export const subscribeHints = (
   replyTo: string,
   onHint: (requestId: string) => void,
 ): void => {
-  connection.on('message', (_channel: string, requestId: string) => onHint(requestId));
-  connection.subscribe(channelOf(prefix, replyTo)).catch(() => undefined);
+  const own = channelOf(prefix, replyTo);
+  // The process hears of other things over this connection, too.
+  connection.on('message', (channel: string, requestId: string) => {
+    if (channel === own) onHint(requestId);
+  });
+  connection.subscribe(own).catch(() => undefined);
 };

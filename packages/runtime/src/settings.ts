@@ -33,6 +33,12 @@ export const SETTINGS = {
   SESSION_MAX_AGE: duration()
     .prefault('168h')
     .describe('Ours. A dashboard session ends after this long, however much it is used.'),
+  SIGNUP: z.enum(['open', 'closed']).default('closed').describe('`open` offers sign-up on the dashboard.'),
+  TRUSTED_PROXIES: list()
+    .prefault('')
+    .describe(
+      'Ours. Addresses or CIDRs of reverse proxies whose X-Forwarded-For is believed, so that sign-ups are counted by the network they come from; none when unset.',
+    ),
   VIES_URL: url().default('https://ec.europa.eu/taxation_customs/vies/rest-api').describe('Upstream for live keys.'),
   UPSTREAM_WINDOW: duration().prefault('20s').describe('How long a direct check waits for the upstream.'),
   UPSTREAM_ATTEMPT_TIMEOUT: duration().prefault('10s').describe('One call to the upstream.'),

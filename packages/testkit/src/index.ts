@@ -12,6 +12,7 @@ export * from './open-receivers.js';
 export * from './open-redis-corner.js';
 export * from './open-world-redis.js';
 export * from './provide-auditor-tools.js';
+export * from './provide-browser.js';
 export * from './provide-tool.js';
 export * from './read-ledger.js';
 export * from './run-program.js';

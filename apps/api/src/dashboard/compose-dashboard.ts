@@ -1,38 +1,69 @@
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import {
   type Database,
   deleteSession,
+  deleteSessionsOfUser,
   findSession,
   findUser,
+  findUserById,
   findWebhook,
   forgetSignIns,
+  insertAccount,
   insertApiKey,
   insertSession,
   listApiKeys,
+  listRequests,
+  liveSessions,
+  readOverview,
   removeWebhook,
+  changePassword as replacePassword,
   reserveSignIn,
   revokeOwnKey,
   saveWebhook,
 } from '@vat/db';
+import { createAccount } from '@vat/domain';
 import { hashPassword, type readSettings, SettingsError, verifyPassword } from '@vat/runtime';
 import { createNameResolver, judgeUrl, type Network, parseNetworks, sealSecret } from '@vat/webhooks';
 import { oneAtATime } from '../one-at-a-time.js';
+import { beginSession } from './begin-session.js';
+import { changePassword } from './change-password.js';
 import type { DashboardDeps } from './mount-dashboard.js';
+import { type PageStreamsDeps, pageStreams } from './page-streams.js';
 import { sessionCookie } from './session-cookie.js';
 import { sessionTokens } from './session-tokens.js';
 import { SIGN_IN_LIMIT, signIn } from './sign-in.js';
+import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 
 /** The settings of the dashboard's API. */
 export const DASHBOARD_SETTINGS = [
   'SECRET_KEY',
   'SESSION_IDLE',
   'SESSION_MAX_AGE',
+  'SIGNUP',
   'WEBHOOK_ALLOWED_NETWORKS',
 ] as const;
 type DashboardSettings = ReturnType<typeof readSettings<(typeof DASHBOARD_SETTINGS)[number]>>;
 
+/** The built dashboard, as it lies beside this app in the checkout and in the image. */
+const PAGES = fileURLToPath(new URL('../../../dashboard/dist', import.meta.url));
+
 /** A session's use is noted at most this often, and ten times before it would end. */
 const NOTE_USE_EVERY_MS = 60_000;
+
+/** What the overview looks back on. */
+const OVERVIEW_SPAN = { days: 30, changes: 10, failuresDays: 7 } as const;
+
+const STREAM_LIMITS = { perSession: 4, perProcess: 1_000, everyMs: 500, heartbeatMs: 20_000, deafMs: 5_000 } as const;
+
+export type DashboardServices = {
+  db: Database;
+  subscribe: PageStreamsDeps['subscribe'];
+  baseUrl: () => string;
+  /** Ends the pages' streams at once. */
+  stopping: AbortSignal;
+  now: () => Date;
+};
 
 const allowedNetworks = (text: string): Network[] => {
   try {
@@ -45,34 +76,67 @@ const allowedNetworks = (text: string): Network[] => {
 /** Puts the dashboard's API together. Throws {@link SettingsError}. `close` gives up name lookups under way. */
 export const composeDashboard = (
   settings: DashboardSettings,
-  db: Database,
-  baseUrl: () => string,
-  now: () => Date,
+  { db, subscribe, baseUrl, stopping, now }: DashboardServices,
 ): { deps: DashboardDeps; close: () => void } => {
   const allowed = allowedNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
   const maxAgeMs = settings.SESSION_MAX_AGE;
   const idleMs = Math.min(settings.SESSION_IDLE, maxAgeMs);
   const tokens = sessionTokens(settings.SECRET_KEY);
   const resolver = createNameResolver();
+  const inTurn = oneAtATime();
+  // One hash at a time a process: each costs 19 MiB and a core, which calls of the public API need too.
+  const verifyInTurn = (phc: string, password: string) => inTurn('password', () => verifyPassword(phc, password));
+  const hashInTurn = (password: string) => inTurn('password', () => hashPassword(password));
+  const reserve = reserveSignIn(db, SIGN_IN_LIMIT);
+  const forget = forgetSignIns(db);
+  const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
+  const streams = pageStreams({ subscribe, liveSessions: liveSessions(db), limits: STREAM_LIMITS, now });
+  stopping.addEventListener('abort', streams.close);
   const deps: DashboardDeps = {
+    pagesFolder: PAGES,
     baseUrl,
     now,
     tokens,
     cookie: sessionCookie(baseUrl, maxAgeMs),
     findSession: findSession(db, { idleMs, maxAgeMs, noteEveryMs: Math.min(NOTE_USE_EVERY_MS, idleMs / 10) }),
     deleteSession: deleteSession(db),
+    deleteSessionsOfUser: deleteSessionsOfUser(db),
     signIn: signIn({
       tokens,
-      reserve: reserveSignIn(db, SIGN_IN_LIMIT),
-      forget: forgetSignIns(db),
+      reserve,
+      forget,
       findUser: findUser(db),
-      verifyPassword,
-      insertSession: insertSession(db),
-      inTurn: oneAtATime(),
+      verifyPassword: verifyInTurn,
+      beginSession: begin,
+      inTurn,
       decoy: hashPassword(randomUUID()),
+      now,
+    }),
+    changePassword: changePassword({
+      tokens,
+      reserve,
+      forget,
+      findUser: findUserById(db),
+      verifyPassword: verifyInTurn,
+      hashPassword: hashInTurn,
+      replace: replacePassword(db),
+      inTurn,
       sessionLifeMs: idleMs,
       now,
     }),
+    signup: settings.SIGNUP,
+    signUp: signUp({
+      tokens,
+      reserveOfNetwork: reserveSignIn(db, SIGN_UP_LIMITS.network),
+      reserveOfAll: reserveSignIn(db, SIGN_UP_LIMITS.all),
+      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashInTurn, now }),
+      findUser: findUser(db),
+      beginSession: begin,
+      now,
+    }),
+    readOverview: readOverview(db, OVERVIEW_SPAN),
+    listRequests: listRequests(db),
+    streams,
     judgeUrl: (text) => judgeUrl(text, { resolve: resolver.resolve, allowed }),
     sealSecret: (accountId, secret) => sealSecret(settings.SECRET_KEY, accountId, secret),
     findWebhook: findWebhook(db),
@@ -82,5 +146,9 @@ export const composeDashboard = (
     insertKey: insertApiKey(db),
     revokeKey: revokeOwnKey(db),
   };
-  return { deps, close: resolver.close };
+  const close = () => {
+    streams.close();
+    resolver.close();
+  };
+  return { deps, close };
 };

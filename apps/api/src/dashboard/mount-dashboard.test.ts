@@ -21,6 +21,8 @@ const signedIn = async (email = EMAIL) => {
 
 const CHANGES = [
   ['delete', '/session', undefined],
+  ['delete', '/sessions', undefined],
+  ['put', '/password', { current_password: 'correct horse', new_password: 'stolen by a stranger' }],
   ['put', '/webhook', { url: 'https://127.0.0.1/' }],
   ['delete', '/webhook', undefined],
   ['post', '/keys', { name: 'Stolen' }],
@@ -35,7 +37,7 @@ describe.each(CHANGES)('%s %s', (method, path, body) => {
     const second = await signedIn();
     const state = () =>
       world.sql(
-        'SELECT (SELECT count(*) FROM api_key) k, (SELECT count(*) FROM webhook) w, (SELECT count(*) FROM session) s',
+        'SELECT (SELECT count(*) FROM api_key) k, (SELECT count(*) FROM webhook) w, (SELECT count(*) FROM session) s, (SELECT array_agg(password_hash) FROM app_user) p',
       );
     const before = await state();
     for (const csrf of ['', 'wrong', own.slice(1), `${own}x`, other.csrf, second.csrf]) {
@@ -66,11 +68,14 @@ describe.each(CHANGES)('%s %s', (method, path, body) => {
   });
 });
 
-test.each(['/session', '/webhook', '/keys'])('GET %s without a session is 401, with an API key too', async (path) => {
-  expect((await browser().call('get', path)).status).toBe(401);
-  const answer = await browser().call('get', path).set('Authorization', `Bearer ${world.account.live_key}`);
-  expect([answer.status, answer.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
-});
+test.each(['/session', '/webhook', '/settings', '/keys', '/overview', '/requests', '/news'])(
+  'GET %s without a session is 401, with an API key too',
+  async (path) => {
+    expect((await browser().call('get', path)).status).toBe(401);
+    const answer = await browser().call('get', path).set('Authorization', `Bearer ${world.account.live_key}`);
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
+  },
+);
 
 test('a session is no API key: /v1 answers 401', async () => {
   const opened = await signedIn();
@@ -90,6 +95,12 @@ test.each([
   ['/session', 'GET, HEAD, POST, DELETE', ['put', 'patch', 'options']],
   ['/webhook', 'GET, HEAD, PUT, DELETE', ['post', 'patch']],
   ['/keys', 'GET, HEAD, POST', ['put', 'delete']],
+  ['/sessions', 'DELETE', ['get', 'post']],
+  ['/password', 'PUT', ['get', 'post', 'delete']],
+  ['/overview', 'GET, HEAD', ['post', 'delete']],
+  ['/requests', 'GET, HEAD', ['post', 'delete']],
+  ['/news', 'GET, HEAD', ['post']],
+  ['/config', 'GET, HEAD', ['post']],
   [NOBODYS_KEY, 'DELETE', ['get', 'put', 'post']],
 ] as const)('%s accepts %s; another method is 405, before the session is looked at', async (path, allow, methods) => {
   for (const method of methods) {
@@ -111,6 +122,8 @@ test('no answer may be kept, framed, sniffed or embedded, errors included', asyn
   const answers = [
     await opened.call('get', '/session'),
     await opened.call('get', '/keys'),
+    await opened.call('get', '/overview'),
+    await browser().call('get', '/config'),
     await opened.call('get', '/nothing'),
     await opened.call('post', '/keys', {}),
     await browser().call('get', '/session'),

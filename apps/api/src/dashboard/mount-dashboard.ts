@@ -2,23 +2,33 @@ import type { IRouter } from 'express';
 import { resource } from '../http/resource.js';
 import { jsonBody } from '../middleware/json-body.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
+import { type AccountReadingsDeps, accountReadings } from './account-readings.js';
 import { callAsCustomer } from './call-as-customer.js';
 import { type KeyRoutesDeps, keyRoutes } from './key-routes.js';
+import { type PasswordRoutesDeps, passwordRoutes } from './password-routes.js';
 import { requireCsrf } from './require-csrf.js';
 import { requireSameOrigin } from './require-same-origin.js';
 import { type RequireSessionDeps, requireSession } from './require-session.js';
 import { secureAnswers } from './secure-answers.js';
+import type { ServePagesDeps } from './serve-pages.js';
 import { type SessionRoutesDeps, sessionRoutes } from './session-routes.js';
+import { type SignUpRoutesDeps, signUpRoutes } from './sign-up-routes.js';
+import { type StreamPageNewsDeps, streamPageNews } from './stream-page-news.js';
 import { type WebhookSettingsDeps, webhookSettings } from './webhook-settings.js';
 
 export type DashboardDeps = RequireSessionDeps &
   SessionRoutesDeps &
+  SignUpRoutesDeps &
+  PasswordRoutesDeps &
   WebhookSettingsDeps &
-  KeyRoutesDeps & { baseUrl: () => string };
+  KeyRoutesDeps &
+  AccountReadingsDeps &
+  StreamPageNewsDeps &
+  ServePagesDeps & { baseUrl: () => string };
 
 /**
- * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Judged in this order: 404 or 405, 401 without a session, 403 without its CSRF token, 400
- * for the body.
+ * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Judged in
+ * this order: 404 or 405, 401 without a session, 403 without its CSRF token, 400 for the body.
  */
 export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoutesDeps): void => {
   app.use('/app/api', secureAnswers);
@@ -38,7 +48,22 @@ export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoute
     delete: [...changing, session.end],
   });
 
+  const visitor = signUpRoutes(deps);
+  resource(app, '/app/api/config', { get: [visitor.config] });
+  // Closed, it is not there.
+  if (deps.signup === 'open') resource(app, '/app/api/sign-up', { post: [sameOrigin, jsonBody, visitor.create] });
+
+  const password = passwordRoutes(deps);
+  resource(app, '/app/api/password', { put: [...changing, jsonBody, password.change] });
+  resource(app, '/app/api/sessions', { delete: [...changing, password.signOutEverywhere] });
+
+  const account = accountReadings(deps);
+  resource(app, '/app/api/overview', { get: [...reading, account.overview] });
+  resource(app, '/app/api/requests', { get: [...reading, account.requests] });
+  resource(app, '/app/api/news', { get: [...reading, streamPageNews(deps)] });
+
   const webhook = webhookSettings(deps);
+  resource(app, '/app/api/settings', { get: [...reading, webhook.settings] });
   resource(app, '/app/api/webhook', {
     get: [...reading, webhook.show],
     put: [...changing, jsonBody, webhook.save],

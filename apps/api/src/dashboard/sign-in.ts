@@ -1,6 +1,8 @@
-import type { NewSession, UserCredentials } from '@vat/db';
+import type { UserCredentials } from '@vat/db';
 import { AppError } from '@vat/domain';
 import type { OneAtATime } from '../one-at-a-time.js';
+import type { beginSession } from './begin-session.js';
+import { secondsUntil } from './seconds-until.js';
 import type { SessionTokens } from './session-tokens.js';
 
 /** Wrong tries an address has, and the time in which they count. Source: contract part 2 §9 ("a handful"). */
@@ -13,12 +15,10 @@ export type SignInDeps = {
   forget: (address: Uint8Array) => Promise<void>;
   findUser: (email: string) => Promise<UserCredentials | null>;
   verifyPassword: (phc: string, password: string) => Promise<boolean>;
-  insertSession: (session: NewSession, earlier: Uint8Array | null) => Promise<void>;
+  beginSession: ReturnType<typeof beginSession>;
   inTurn: OneAtATime;
   /** A hash of no password, made like the real ones. */
   decoy: Promise<string>;
-  /** Milliseconds until a session that is not used ends. */
-  sessionLifeMs: number;
   now: () => Date;
 };
 
@@ -32,14 +32,10 @@ export const signIn = (deps: SignInDeps) => {
   const judge = async (email: string, password: string, address: Buffer): Promise<UserCredentials> => {
     const at = now();
     const free = await deps.reserve(address, at);
-    if (free) {
-      const seconds = Math.max(1, Math.ceil((free.getTime() - at.getTime()) / 1_000));
-      throw new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: seconds } });
-    }
+    if (free) throw new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: secondsUntil(free, at) } });
     const user = await deps.findUser(email);
     const phc = user?.passwordHash ?? (await deps.decoy);
-    // One hash at a time a process: each costs 19 MiB and a core, which calls of the public API need too.
-    const right = await inTurn('password', () => deps.verifyPassword(phc, password));
+    const right = await deps.verifyPassword(phc, password);
     if (!user || !right) {
       throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
     }
@@ -51,12 +47,6 @@ export const signIn = (deps: SignInDeps) => {
     const address = tokens.hashAddress(input.email);
     // In turn, so that right passwords that arrive together are not taken for wrong ones still being judged.
     const user = await inTurn(`address:${address.toString('hex')}`, () => judge(input.email, input.password, address));
-    const token = tokens.issue();
-    const at = now();
-    await deps.insertSession(
-      { id: tokens.hash(token), userId: user.id, now: at, expiresAt: new Date(at.getTime() + deps.sessionLifeMs) },
-      input.earlier === null ? null : tokens.hash(input.earlier),
-    );
-    return token;
+    return deps.beginSession(user, input.earlier);
   };
 };

@@ -17,12 +17,20 @@ export type WebhookSettingsDeps = {
 
 const none = (): AppError => new AppError('NOT_FOUND', { message: 'No webhook is configured.' });
 
-/** The routes of /app/api/webhook, the only place where an account's endpoint is set (contract part 1 §4). */
+/**
+ * The routes of /app/api/webhook, the only place where an account's endpoint is set (contract part 1 §4), and of
+ * /app/api/settings, where an account without one is no 404.
+ */
 export const webhookSettings = (deps: WebhookSettingsDeps) => {
   const show: RequestHandler = async (_req, res) => {
     const webhook = await deps.findWebhook(sessionOf(res).accountId);
     if (!webhook) throw none();
     res.json(presentWebhook(webhook));
+  };
+
+  const settings: RequestHandler = async (_req, res) => {
+    const webhook = await deps.findWebhook(sessionOf(res).accountId);
+    res.json({ webhook: webhook && presentWebhook(webhook) });
   };
 
   const save: RequestHandler = async (req, res) => {
@@ -41,5 +49,5 @@ export const webhookSettings = (deps: WebhookSettingsDeps) => {
     res.status(204).end();
   };
 
-  return { show, save, remove };
+  return { show, settings, save, remove };
 };

@@ -57,10 +57,10 @@ export const timestampRoutes = (deps: TimestampRoutesDeps) => {
 
   const show: RequestHandler = async (req, res) => {
     const stamp = await deps.findCheckStamp(ownedId('check', req.params.id), callerOf(res).accountId);
-    if (!stamp?.facts)
-      throw new AppError('NOT_FOUND', {
-        message: stamp ? 'The time-stamp was asked for and is not there yet.' : 'There is no time-stamp.',
-      });
+    // Whose check it is has to stay open: without a stamp the answer is that of an id that nobody has.
+    if (!stamp) throw new AppError('NOT_FOUND');
+    if (!stamp.facts)
+      throw new AppError('NOT_FOUND', { message: 'The time-stamp was asked for and is not there yet.' });
     res.json(presentTimestamp(stamp));
   };
 

@@ -14,6 +14,8 @@ import {
   type MemberState,
   newUuid,
   PARK_AFTER_MS,
+  publicId,
+  type TellPages,
   type UpstreamPolicy,
 } from '@vat/domain';
 import { type JobHandler, type JobResult, type PriorityClass, priorityClassOf, type RequestJob } from '@vat/queues';
@@ -43,6 +45,7 @@ export type AskUpstreamDeps = {
   /** Has the member state's lines fed at a later moment; a failure is no harm. */
   feedAt: (memberState: MemberState, at: Date) => Promise<void>;
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
+  tellPages: TellPages;
   hint: (job: RequestJob) => Promise<void>;
   policyOf: (test: boolean) => UpstreamPolicy;
   /** Aborts when a stopping process no longer waits for open asks. */
@@ -81,6 +84,12 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     return undefined;
   };
 
+  /** Of a request that moved without a check. */
+  const tellOf = ({ accountId, origin, id }: CheckRequest): void => {
+    if (origin === 'direct') deps.tellPages(accountId, 'requests', publicId('request', id));
+    else deps.tellPages(accountId, origin === 'batch' ? 'batches' : 'watches');
+  };
+
   const end = async (request: CheckRequest, job: RequestJob, reason: AbandonReason): Promise<undefined> => {
     const body = checkFailedBody(request, reason, request.lastError);
     const at = deps.now();
@@ -94,6 +103,7 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     if (ended) deps.log.info('A request ended without a check.', { request: request.id, reason });
     if (ended && request.origin === 'batch')
       deps.advanced({ memberState: request.memberState, batchId: ended.batchId });
+    if (ended) tellOf(request);
     await deps.hint(job);
     if (ended?.deliveryId)
       await deps.enqueueDelivery({ id: ended.deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });
@@ -141,6 +151,7 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
       await deps.feedAt(request.memberState, stored.dueAt);
       return undefined;
     }
+    if (stored.state === 'pending' && request.origin === 'direct') tellOf(request);
     const inBackground = stored.state === 'pending' || decision.backgroundRetries > request.backgroundRetries;
     return { again: stored.dueAt, priority: priorityClassOf({ origin: request.origin, pending: inBackground }) };
   };

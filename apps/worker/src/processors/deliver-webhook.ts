@@ -1,5 +1,5 @@
 import type { AttemptToClaim, AttemptToRecord, Claim, ClaimedAttempt } from '@vat/db';
-import { type DueDelivery, planDelivery, publicId } from '@vat/domain';
+import { type DueDelivery, planDelivery, publicId, type TellPages } from '@vat/domain';
 import type { DeliveryJob, DeliveryLane, JobHandler, JobResult, PlaceUse, TakePlace } from '@vat/queues';
 import { errorFields, type Logger, type Metrics } from '@vat/runtime';
 import { type AttemptResult, attemptSucceeded, signDelivery, type WebhookSender } from '@vat/webhooks';
@@ -18,6 +18,7 @@ export type DeliverWebhookDeps = {
   enqueue: (delivery: DueDelivery) => Promise<void>;
   /** Puts a first attempt among the retries: its endpoint is slow. */
   changeLane: (job: DeliveryJob) => Promise<void>;
+  tellPages: TellPages;
   retryDelaysMs: readonly number[];
   /** How long a claim lasts in milliseconds: longer than an attempt can take. */
   leaseMs: number;
@@ -77,6 +78,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       status_code: result.statusCode,
       error: result.error,
     });
+    if (recorded) deps.tellPages(job.account_id, 'deliveries', publicId('delivery', job.delivery_id));
     if (!recorded || plan.nextAttemptAt === null) return;
     const { delivery_id: id, account_id: accountId } = job;
     await deps

@@ -1,4 +1,4 @@
-import type { MadeStamp } from '@vat/domain';
+import { type MadeStamp, publicId, type TellPages } from '@vat/domain';
 import { TimestampRefused } from '@vat/evidence/proof';
 import type { JobHandler } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
@@ -10,12 +10,20 @@ export type MakeTimeStampDeps = {
   metrics: Pick<Metrics, 'stampTries'>;
   /** Told of a failed try; says so now and then. */
   onFailure: (error: Error, fields: Record<string, unknown>) => void;
+  tellPages: TellPages;
   log: Logger;
 };
 
 /** Tries once for a time-stamp. A failed one comes back when its row says. */
 export const makeTimeStamp =
-  ({ makeStamp, cut, metrics, onFailure, log }: MakeTimeStampDeps): JobHandler<{ task: 'stamp'; subject_id: string }> =>
+  ({
+    makeStamp,
+    cut,
+    metrics,
+    onFailure,
+    tellPages,
+    log,
+  }: MakeTimeStampDeps): JobHandler<{ task: 'stamp'; subject_id: string }> =>
   async ({ subject_id: subjectId }) => {
     const startedAt = performance.now();
     let made: MadeStamp;
@@ -27,9 +35,10 @@ export const makeTimeStamp =
     }
     if (made.kind === 'gone') return undefined;
     metrics.stampTries.observe({ outcome: made.kind }, (performance.now() - startedAt) / 1_000);
-    const { kind, attempts } = made.stamp;
+    const { kind, accountId, attempts } = made.stamp;
     if (made.kind === 'stamped') {
       log.info('A time-stamp was made.', { subject: subjectId, kind, attempts: attempts + 1 });
+      if (accountId !== null) tellPages(accountId, 'checks', publicId('check', subjectId));
       return undefined;
     }
     onFailure(new Error(made.error), { subject: subjectId, kind, attempts });

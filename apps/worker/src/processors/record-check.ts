@@ -9,6 +9,8 @@ import {
   type HashCheck,
   newUuid,
   publicCheck,
+  publicId,
+  type TellPages,
 } from '@vat/domain';
 import type { RequestJob } from '@vat/queues';
 import type { Logger } from '@vat/runtime';
@@ -23,6 +25,7 @@ export type RecordCheckDeps = {
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   /** Told of every request of a batch that was recorded. */
   advanced: (step: BatchStep) => void;
+  tellPages: TellPages;
   hint: (job: RequestJob) => Promise<void>;
   now: () => Date;
   log: Logger;
@@ -39,7 +42,18 @@ export type CheckToRecord = {
 
 /** Makes the check and records it with everything it causes, in one transaction, once. Tells who waits; null when too late. */
 export const recordCheck =
-  ({ hashCheck, newSalt, observeWatch, settleRequest, enqueueDelivery, advanced, hint, now, log }: RecordCheckDeps) =>
+  ({
+    hashCheck,
+    newSalt,
+    observeWatch,
+    settleRequest,
+    enqueueDelivery,
+    advanced,
+    tellPages,
+    hint,
+    now,
+    log,
+  }: RecordCheckDeps) =>
   async ({ job, request, answer, exchanges, ask }: CheckToRecord): Promise<Settled> => {
     const id = newUuid();
     const at = now();
@@ -68,6 +82,12 @@ export const recordCheck =
     if (settled)
       log.debug('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
     if (settled && request.origin === 'batch') advanced({ memberState: request.memberState, batchId: settled.batchId });
+    if (settled) {
+      tellPages(request.accountId, 'checks', publicId('check', id));
+      if (settled.batchId !== null) tellPages(request.accountId, 'batches', publicId('batch', settled.batchId));
+      if (settled.acceptedAt !== null) tellPages(request.accountId, 'requests', publicId('request', request.id));
+      if (request.origin === 'watch') tellPages(request.accountId, 'watches');
+    }
     await hint(job);
     for (const deliveryId of settled?.deliveryIds ?? [])
       await enqueueDelivery({ id: deliveryId, accountId: request.accountId, attempt: 1, dueAt: at });

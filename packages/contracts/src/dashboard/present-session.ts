@@ -1,8 +1,8 @@
-import { publicId } from '@vat/domain';
+import { PLANS, type Plan, publicId } from '@vat/domain';
 
-/** Answer of POST and GET /app/api/session. Source: contract part 2 §9. */
+/** Answer of POST and GET /app/api/session. `quota`: checks a month. Source: contract part 2 §9. */
 export const presentSession = (
-  session: { accountId: string; accountName: string; email: string; plan: string; disabled: boolean },
+  session: { accountId: string; accountName: string; email: string; plan: Plan; quota: number; disabled: boolean },
   csrfToken: string,
 ) => ({
   csrf_token: csrfToken,
@@ -12,5 +12,11 @@ export const presentSession = (
     email: session.email,
     plan: session.plan,
     disabled: session.disabled,
+  },
+  plan: {
+    name: session.plan,
+    checks_per_month: session.quota,
+    watches: PLANS[session.plan].watches,
+    frequencies: PLANS[session.plan].frequencies,
   },
 });

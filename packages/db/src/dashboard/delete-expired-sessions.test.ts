@@ -34,7 +34,13 @@ test('sessions and counts that are over are deleted, and no others', async () =>
   const user = { id: userId, email: 'owner@example.com', passwordHash: 'x' };
   const account = { id: newUuid(), name: 'A', plan: 'free', monthlyQuota: null, user, keys: [], now: NOW } as const;
   await insertAccount(db)({ ...account, keys: [] });
-  const sessions = [-1, 0, 1].map((ms) => ({ id: randomBytes(32), userId, now: NOW, expiresAt: after(ms) }));
+  const sessions = [-1, 0, 1].map((ms) => ({
+    id: randomBytes(32),
+    userId,
+    passwordHash: 'x',
+    now: NOW,
+    expiresAt: after(ms),
+  }));
   for (const session of sessions) await insertSession(db)(session, null);
   const [old, young] = [randomBytes(32), randomBytes(32)];
   await reserveSignIn(db, LIMIT)(old, after(-LIMIT.windowMs));

@@ -59,6 +59,7 @@ export const eraseAccount =
       db.webhook.deleteMany({ where: { accountId } }),
       db.idempotencyKey.deleteMany({ where: { accountId } }),
       db.exportLease.deleteMany({ where: { accountId } }),
+      db.checkDay.deleteMany({ where: { accountId } }),
       db.account.update({ where: { id: accountId }, data: { name: 'erased', erasedAt: account.erasedAt ?? now } }),
     ]);
     const watches = await drain(

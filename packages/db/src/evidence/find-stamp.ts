@@ -21,12 +21,21 @@ export const findToken =
     return row?.token ?? null;
   };
 
+type PendingRow = {
+  kind: StampKind;
+  account_id: string | null;
+  requested_at: Date;
+  attempts: number;
+  digest: Uint8Array;
+};
+
 /** What is still to be stamped. */
 export const findPendingStamp =
   (db: Queryable): FindPendingStamp =>
   async (subjectId) => {
-    const [row] = await db.$queryRaw<{ kind: StampKind; requested_at: Date; attempts: number; digest: Uint8Array }[]>`
-      SELECT kind, requested_at, attempts, digest FROM stamp WHERE subject_id = ${subjectId}::uuid AND token IS NULL`;
+    const [row] = await db.$queryRaw<PendingRow[]>`
+      SELECT kind, account_id, requested_at, attempts, digest FROM stamp WHERE subject_id = ${subjectId}::uuid AND token IS NULL`;
     if (!row) return null;
-    return { subjectId, kind: row.kind, requestedAt: row.requested_at, attempts: row.attempts, digest: row.digest };
+    const { kind, account_id: accountId, requested_at: requestedAt, attempts, digest } = row;
+    return { subjectId, kind, accountId, requestedAt, attempts, digest };
   };

@@ -1,5 +1,7 @@
 import type { MalformedCheck, RecordMalformed } from '@vat/domain';
+import { countCheck } from '../check/count-check-sql.js';
 import type { Database, Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 import { bindIdempotencyKey } from '../idempotency/bind-idempotency-key.js';
 
 const insert = async (db: Queryable, { request, check }: MalformedCheck): Promise<void> => {
@@ -13,9 +15,10 @@ const insert = async (db: Queryable, { request, check }: MalformedCheck): Promis
         ${JSON.stringify(request.entries)}::jsonb, ${request.createdAt}::timestamptz,
         ${request.windowEndsAt}::timestamptz, ${request.createdAt}::timestamptz, ${request.createdAt}::timestamptz,
         ${check.id}::uuid)
+      RETURNING account_id, test
     ), leaf AS (
       INSERT INTO anchor_leaf (check_id, hash) SELECT ${check.id}::uuid, ${check.hash} WHERE NOT ${request.test}
-    )
+    ), ${countCheck('malformed', check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}
     INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, reference, checked_at, body, hash)
     VALUES (${check.id}::uuid, ${request.accountId}::uuid, ${request.id}::uuid, ${request.test}, ${request.vatNumber},
       false, ${request.reference}, ${check.checkedAt}::timestamptz, ${check.bytes}, ${check.hash})`;

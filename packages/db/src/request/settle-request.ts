@@ -1,5 +1,6 @@
 import type { Answer, CheckEntry, Exchange, NewEvent } from '@vat/domain';
 import { endLines } from '../batch/end-lines-sql.js';
+import { countCheck } from '../check/count-check-sql.js';
 import type { Queryable } from '../connect-database.js';
 import { tellAccount } from '../event-sql.js';
 import { insertExchanges } from '../exchange-sql.js';
@@ -44,14 +45,15 @@ export type Settlement = {
 export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId: string | null } | null;
 
 /**
- * Records a check: the check, its place in the next anchor, the unit, the end of the request and, if its caller was answered
- * 202, the event and its delivery; of a batch, its lines; of a watch's run, what changed: all of it or nothing, in one
- * statement, and once however often it is run.
+ * Records a check: the check, its place in the next anchor, the unit, the day's count, the end of the request and, if its
+ * caller was answered 202, the event and its delivery; of a batch, its lines; of a watch's run, what changed: all of it or
+ * nothing, in one statement, and once however often it is run.
  */
 export const settleRequest =
   (db: Queryable) =>
   async (settlement: Settlement): Promise<Settled> => {
     const { ask, check, event, now, requestId, watch } = settlement;
+    const verdict = check.valid ? 'valid' : settlement.consumes ? 'invalid' : 'malformed';
     const asked =
       ask === undefined
         ? { set: Prisma.empty, where: Prisma.empty }
@@ -88,7 +90,7 @@ export const settleRequest =
         INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
         SELECT ${check.id}::uuid, account_id, quota_period, ${now}::timestamptz FROM done
         WHERE quota_period IS NOT NULL AND ${settlement.consumes}
-      ), kept AS (${insertExchanges(settlement.exchanges, keptFor)}
+      ), ${countCheck(verdict, check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}, kept AS (${insertExchanges(settlement.exchanges, keptFor)}
       ), ${tellAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}${watched.ctes}${lined.ctes}
       SELECT accepted_at, ARRAY(SELECT id FROM sent${watched.sent}) AS delivery_ids, ${lined.batch} AS batch_id FROM done`;
     return row ? { acceptedAt: row.accepted_at, deliveryIds: row.delivery_ids, batchId: row.batch_id } : null;

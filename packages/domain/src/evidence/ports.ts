@@ -33,7 +33,9 @@ export type Stamp = {
 };
 
 /** A stamp that has to be had. `digest`: the 32 bytes to stamp. */
-export type PendingStamp = Pick<Stamp, 'subjectId' | 'kind' | 'requestedAt' | 'attempts'> & { digest: Uint8Array };
+export type PendingStamp = Pick<Stamp, 'subjectId' | 'kind' | 'accountId' | 'requestedAt' | 'attempts'> & {
+  digest: Uint8Array;
+};
 
 /** A stamp whose next try is to be made. */
 export type DueStamp = { subjectId: string; dueAt: Date };

@@ -13,6 +13,8 @@ export type SweepDeps = {
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
   /** Sends what was told of a request that ended; if it fails, the sweep of deliveries finds it. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
+  /** Told of each request that was abandoned. */
+  onEnded?: (request: EndedRequest) => void;
   giveUpAfterMs: number;
   /** UPSTREAM_WINDOW: callers may wait for all of it, however long it is set. */
   windowMs: number;
@@ -41,6 +43,7 @@ export const sweepRequests =
     releaseOrphans,
     enqueue,
     enqueueDelivery,
+    onEnded,
     giveUpAfterMs,
     windowMs,
     now,
@@ -55,6 +58,7 @@ export const sweepRequests =
         const event = { id: newUuid(), type: 'check.failed' as const, body };
         const { id: requestId, accountId, reason } = request;
         const ended = await endRequest({ requestId, reason, event, deliveryId: newUuid(), now: at });
+        if (ended) onEnded?.(request);
         if (ended?.deliveryId)
           await enqueueDelivery({ id: ended.deliveryId, accountId, attempt: 1, dueAt: at }).catch(() => undefined);
       }

@@ -1,0 +1,61 @@
+import type { PasswordChange, UserCredentials } from '@vat/db';
+import { AppError } from '@vat/domain';
+import type { OneAtATime } from '../one-at-a-time.js';
+import { secondsUntil } from './seconds-until.js';
+import type { SessionTokens } from './session-tokens.js';
+
+export type ChangePasswordDeps = {
+  tokens: SessionTokens;
+  /** `null` when a password may be judged, else when the next one may. */
+  reserve: (key: Uint8Array, now: Date) => Promise<Date | null>;
+  forget: (key: Uint8Array) => Promise<void>;
+  findUser: (id: string) => Promise<UserCredentials | null>;
+  verifyPassword: (phc: string, password: string) => Promise<boolean>;
+  hashPassword: (password: string) => Promise<string>;
+  /** False when the password is no longer the one that was judged. */
+  replace: (change: PasswordChange) => Promise<boolean>;
+  inTurn: OneAtATime;
+  /** Milliseconds until a session that is not used ends. */
+  sessionLifeMs: number;
+  now: () => Date;
+};
+
+const wrong = (): AppError => {
+  const message = 'current_password is not your password';
+  return new AppError('BAD_REQUEST', {
+    message: `${message}.`,
+    extra: { fields: [{ path: 'current_password', message }] },
+  });
+};
+
+/**
+ * Changes a user's password and ends all sessions of the user; returns the token of the one that goes on. A wrong current
+ * password is BAD_REQUEST, not 401: the session is good. Wrong ones count as at sign-in, but apart from it, so that
+ * strangers who try the address keep nobody from changing a password, and a stolen session has five guesses.
+ */
+export const changePassword =
+  ({ tokens, inTurn, now, ...deps }: ChangePasswordDeps) =>
+  async (input: { userId: string; current: string; wanted: string }): Promise<string> => {
+    const { userId } = input;
+    // No address that can be typed has U+0000 in it.
+    const key = tokens.hashAddress(`\0password of\0${userId}`);
+    return inTurn(`password of ${userId}`, async () => {
+      const at = now();
+      const free = await deps.reserve(key, at);
+      if (free) throw new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: secondsUntil(free, at) } });
+      const user = await deps.findUser(userId);
+      if (!user || !(await deps.verifyPassword(user.passwordHash, input.current))) throw wrong();
+      const to = await deps.hashPassword(input.wanted);
+      const token = tokens.issue();
+      const begun = now();
+      const session = {
+        id: tokens.hash(token),
+        userId,
+        now: begun,
+        expiresAt: new Date(begun.getTime() + deps.sessionLifeMs),
+      };
+      if (!(await deps.replace({ userId, from: user.passwordHash, to, session }))) throw wrong();
+      await deps.forget(key);
+      return token;
+    });
+  };

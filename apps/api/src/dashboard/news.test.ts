@@ -1,0 +1,226 @@
+import { request } from 'node:http';
+import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
+import { type Browser, openBrowser } from './browser.fixture.js';
+
+/** A page that listens to /app/api/news. */
+type Listening = {
+  status: number;
+  headers: Record<string, unknown>;
+  /** What came so far, as it came. */
+  text: () => string;
+  /** The `changed` events so far. */
+  news: () => { topic: string; id?: string }[];
+  /** True once the server has ended the stream. */
+  isOver: () => boolean;
+  close: () => void;
+};
+
+/** Opens the stream as the pages of a signed-in browser do; resolves when its answer begins. */
+const listen = (baseUrl: string, { cookie }: Pick<Browser, 'cookie'>): Promise<Listening> =>
+  new Promise((resolve, reject) => {
+    const call = request(`${baseUrl}/app/api/news`, { headers: { cookie, accept: 'text/event-stream' }, agent: false });
+    call.once('error', reject);
+    call.once('response', (response) => {
+      let text = '';
+      let isOver = false;
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.once('close', () => {
+        isOver = true;
+      });
+      response.on('error', () => undefined);
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text: () => text,
+        news: () => [...text.matchAll(/^event: changed\ndata: (.*)\n\n/gm)].map(([, data]) => JSON.parse(String(data))),
+        isOver: () => isOver,
+        close: () => response.destroy(),
+      });
+    });
+    call.end();
+  });
+
+const DOWN = { kind: 'error', code: 'MS_UNAVAILABLE' };
+
+let world: World;
+let account: TestAccount;
+let owner: Browser;
+let other: Browser;
+const opened: Listening[] = [];
+beforeAll(async () => {
+  world = await startWorld({ apis: 2 });
+  [account] = await Promise.all([
+    world.newAccount({ email: 'owner@example.com' }),
+    world.newAccount({ email: 'other@example.com' }),
+  ]);
+  owner = await signedIn('owner@example.com');
+  other = await signedIn('other@example.com');
+}, 60_000);
+afterAll(() => world?.stop());
+afterEach(() => {
+  for (const page of opened.splice(0)) page.close();
+});
+
+const urlOf = (api: number) => String(world.apis[api]?.ready.base_url);
+const signedIn = async (email: string, baseUrl = world.baseUrl()): Promise<Browser> => {
+  const browser = openBrowser(baseUrl);
+  expect((await browser.signIn(email)).status).toBe(200);
+  return browser;
+};
+const open = async (browser = owner, baseUrl = urlOf(0)): Promise<Listening> => {
+  const page = await listen(baseUrl, browser);
+  opened.push(page);
+  return page;
+};
+const hears = (page: Listening, topic: string, id?: string) =>
+  until(`news of ${topic}`, () =>
+    page.news().find((news) => news.topic === topic && (id === undefined || news.id === id)),
+  );
+const check = (body: object, key = account.live_key) => world.http(key).post('/v1/checks', body);
+
+test('is a stream of events that nobody keeps, gathers or reads without a session', async () => {
+  const page = await open();
+  expect([page.status, page.headers]).toEqual([
+    200,
+    expect.objectContaining({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+    }),
+  ]);
+  expect(page.text()).toBe('retry: 2000\n\n');
+  expect((await openBrowser(world.baseUrl()).call('get', '/news')).status).toBe(401);
+  expect((await owner.call('options', '/news')).status).toBe(405);
+});
+
+test('a check that a key makes is told to the pages of its account on every process, and to no other account', async () => {
+  const pages = [await open(), await open(owner, urlOf(1))];
+  const stranger = await open(other);
+  const { body } = await check({ vat_number: numberOf('DE', 1) }).expect(201);
+  for (const page of pages) await hears(page, 'checks', body.id);
+  // The stranger's own news come later than these would have.
+  const { body: theirs } = await other.call('post', '/checks', { vat_number: numberOf('DE', 2) }).expect(201);
+  await hears(stranger, 'checks', theirs.id);
+  expect(stranger.news().map(({ id }) => id)).not.toContain(body.id);
+});
+
+test('a malformed number, which no worker sees, is told too', async () => {
+  const page = await open();
+  await check({ vat_number: 'DE1' }).expect(201);
+  await hears(page, 'checks');
+});
+
+test('a request is told when it is accepted, tried again, and completed', async () => {
+  const vatNumber = numberOf('FI', 3);
+  await world.vies.script(vatNumber, [DOWN]);
+  const page = await open();
+  const { body } = await check({ vat_number: vatNumber }).expect(202);
+  await hears(page, 'requests', body.request_id);
+  await world.vies.script(vatNumber, [{ kind: 'valid' }]);
+  await hears(page, 'checks');
+  await until(
+    'its end',
+    async () => (await world.http(account.live_key).get(`/v1/requests/${body.request_id}`)).body.check,
+  );
+});
+
+test('a batch is told from its upload to its end, in few messages however many its lines', async () => {
+  const page = await open();
+  const startedAt = performance.now();
+  const lines = Array.from({ length: 1_000 }, (_, n) =>
+    numberOf((['DE', 'FR', 'PL', 'IT'] as const)[n % 4] ?? 'DE', 100 + n),
+  );
+  const { body } = await uploadBatch(world, `vat_number\n${lines.join('\n')}\n`, { key: account.live_key });
+  await hears(page, 'batches');
+  await until(
+    'the batch to complete',
+    async () => (await owner.call('get', `/batches/${body.batch_id}`)).body.status === 'completed',
+    60_000,
+  );
+  const told = page.news().length;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  // Three topics (batches, checks, requests), each at most twice a second, and the first ones.
+  expect(told).toBeLessThanOrEqual(6 * seconds + 6);
+  const before = page.news().length;
+  await owner.call('delete', `/batches/${body.batch_id}`).expect(204);
+  await until('its end to be told', () =>
+    page
+      .news()
+      .slice(before)
+      .some(({ topic }) => topic === 'batches'),
+  );
+});
+
+test('watches and deliveries are told as they change', async () => {
+  const page = await open();
+  const { body: watch } = await owner
+    .call('post', '/watches', { vat_number: numberOf('PL', 5), frequency: 'daily' })
+    .expect(201);
+  await hears(page, 'watches');
+  const lastCheck = async () => (await owner.call('get', `/watches/${watch.watch_id}`)).body.last_check_id;
+  const baseline = await until('the first run', lastCheck);
+  const before = page.news().length;
+  await world.admin('watch', 'run', watch.watch_id);
+  await until('the next run', async () => (await lastCheck()) !== baseline);
+  await until('the run to be told', () =>
+    page
+      .news()
+      .slice(before)
+      .some(({ topic }) => topic === 'watches'),
+  );
+  await world.sql(
+    `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
+     SELECT account_id, 'https://203.0.113.1/', '\\x00', 'whsec_ab', now() FROM app_user WHERE email = 'owner@example.com'`,
+  );
+  const { body: sent } = await owner.call('post', '/webhook/test').expect(202);
+  await hears(page, 'deliveries', sent.delivery_id);
+});
+
+test('a fifth page of a session is 429 and asks by itself; another session is let in, and a place that is left is free', async () => {
+  const pages = [await open(), await open(), await open(), await open()];
+  const { status, body, headers } = await owner.call('get', '/news');
+  expect([status, body.error]).toEqual([
+    429,
+    { code: 'TOO_MANY_STREAMS', message: expect.any(String), retry_after: expect.any(Number) },
+  ]);
+  expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  expect((await open(await signedIn('owner@example.com'))).status).toBe(200);
+  pages[0]?.close();
+  const again = await until('a free place', async () => {
+    const page = await open();
+    return page.status === 200 && page;
+  });
+  await check({ vat_number: numberOf('DE', 7) }).expect(201);
+  await hears(again, 'checks');
+});
+
+test('HEAD is answered and opens no stream', async () => {
+  const answer = await fetch(`${world.baseUrl()}/app/api/news`, { method: 'HEAD', headers: { cookie: owner.cookie } });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+});
+
+test('a process that stops ends its streams at once and is not held up by them', async () => {
+  const api = await world.startApi();
+  const page = await open(owner, String(api.ready.base_url));
+  const startedAt = performance.now();
+  const stopping = api.stop();
+  await until('the stream to end', page.isOver, 2_000);
+  await stopping;
+  expect(await api.exited).toBe(0);
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  expect(api.lines().join('\n')).not.toContain('"level":"error"');
+});
+
+test('without Redis a stream opens, stays, and has its page read everything now and then', async () => {
+  const api = await world.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const page = await open(owner, String(api.ready.base_url));
+  expect(page.status).toBe(200);
+  await until('all topics to be told', () => new Set(page.news().map(({ topic }) => topic)).size === 6, 12_000);
+  expect(page.isOver()).toBe(false);
+  page.close();
+  await api.stop();
+});

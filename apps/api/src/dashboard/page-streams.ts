@@ -1,0 +1,111 @@
+import { AppError, PAGE_TOPICS, type PageNews } from '@vat/domain';
+import { gatherPageNews, type PageNewsSubscription } from '@vat/queues';
+
+/** A page that listens. `session`: SHA-256 of its session's token, in hex. */
+export type PageStream = { accountId: string; session: string; write: (text: string) => void; end: () => void };
+
+export type PageStreamsDeps = {
+  subscribe: (onNews: (accountId: string, news: PageNews[]) => void) => PageNewsSubscription;
+  /** Of these sessions, those that are live. */
+  liveSessions: (ids: readonly string[], now: Date) => Promise<Set<string>>;
+  limits: PageStreamLimits;
+  now: () => Date;
+};
+
+/** Times in milliseconds. */
+export type PageStreamLimits = {
+  /** Below the six connections that a browser opens to a host over HTTP/1.1: all of them listening, it could ask nothing. */
+  perSession: number;
+  perProcess: number;
+  /** Between two messages to a page. */
+  everyMs: number;
+  /** Between two signs of life, at which sessions are looked at. */
+  heartbeatMs: number;
+  /** While nothing can be heard, pages are told to read everything again this often. */
+  deafMs: number;
+};
+
+export type PageStreams = {
+  /**
+   * Adds a page, or throws TOO_MANY_STREAMS. `ready` resolves when it misses nothing any more; without Redis that is
+   * when Redis is back. Call `leave` when the page is gone.
+   */
+  join: (stream: PageStream) => { ready: Promise<void>; leave: () => void };
+  /** Ends all streams, and every further one as it comes. */
+  close: () => void;
+};
+
+const RETRY_S = 60;
+
+const eventOf = (news: PageNews): string => `event: changed\ndata: ${JSON.stringify(news)}\n\n`;
+const EVERYTHING = PAGE_TOPICS.map((topic) => eventOf({ topic })).join('');
+
+/** Spreads the news that a process hears over the pages that listen on it, and ends the ones whose session has ended. */
+export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStreamsDeps): PageStreams => {
+  const byAccount = new Map<string, Set<PageStream>>();
+  const all = new Set<PageStream>();
+  let isClosed = false;
+
+  const { tell, flush } = gatherPageNews(limits.everyMs, (accountId, news) => {
+    const text = news.map(eventOf).join('');
+    for (const stream of byAccount.get(accountId) ?? []) stream.write(text);
+  });
+  const subscription = subscribe((accountId, news) => {
+    for (const { topic, id } of news) tell(accountId, topic, id);
+  });
+
+  const beat = async (): Promise<void> => {
+    const streams = [...all];
+    if (streams.length === 0) return;
+    // While Postgres is away nobody knows; whoever was let in stays.
+    const live = await liveSessions([...new Set(streams.map(({ session }) => session))], now()).catch(() => null);
+    for (const stream of streams) {
+      if (live !== null && !live.has(stream.session)) stream.end();
+      else if (all.has(stream)) stream.write(': here\n\n');
+    }
+  };
+  const heartbeat = setInterval(() => void beat(), limits.heartbeatMs).unref();
+
+  let wasDeaf = false;
+  const listenIn = (): void => {
+    const isDeaf = !subscription.isListening();
+    // Once more when it can be heard again, for what was missed.
+    if (isDeaf || wasDeaf) for (const stream of all) stream.write(EVERYTHING);
+    wasDeaf = isDeaf;
+  };
+  const listening = setInterval(listenIn, limits.deafMs).unref();
+
+  const leave = (stream: PageStream): void => {
+    if (!all.delete(stream)) return;
+    const streams = byAccount.get(stream.accountId);
+    streams?.delete(stream);
+    if (streams?.size !== 0) return;
+    byAccount.delete(stream.accountId);
+    subscription.unfollow(stream.accountId);
+  };
+
+  return {
+    join: (stream) => {
+      if (isClosed) {
+        stream.end();
+        return { ready: Promise.resolve(), leave: () => undefined };
+      }
+      const ofSession = [...(byAccount.get(stream.accountId) ?? [])].filter(
+        ({ session }) => session === stream.session,
+      );
+      if (all.size >= limits.perProcess || ofSession.length >= limits.perSession)
+        throw new AppError('TOO_MANY_STREAMS', { extra: { retry_after: RETRY_S } });
+      all.add(stream);
+      const streams = byAccount.get(stream.accountId) ?? new Set();
+      byAccount.set(stream.accountId, streams.add(stream));
+      return { ready: subscription.follow(stream.accountId), leave: () => leave(stream) };
+    },
+    close: () => {
+      isClosed = true;
+      clearInterval(heartbeat);
+      clearInterval(listening);
+      flush();
+      for (const stream of [...all]) stream.end();
+    },
+  };
+};

@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import express from 'express';
+import supertest from 'supertest';
+import { sendError } from '../middleware/send-error.js';
+import { servePages } from './serve-pages.js';
+
+const PAGE = '<!doctype html><title>Pages</title>';
+const SCRIPT = 'export const answer = 42;';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'pages-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const build = () => {
+  mkdirSync(path.join(folder, 'assets'));
+  writeFileSync(path.join(folder, 'index.html'), PAGE);
+  writeFileSync(path.join(folder, '.inputs'), 'stamp');
+  writeFileSync(path.join(folder, 'assets/main-Ab12.js'), SCRIPT);
+  writeFileSync(path.join(folder, 'assets/main-Ab12.js.gz'), gzipSync(SCRIPT));
+};
+const get = (address: string) => {
+  const app = express();
+  app.use('/app', servePages({ pagesFolder: folder }));
+  app.use(sendError);
+  return supertest(app).get(address);
+};
+
+test.each(['/app', '/app/', '/app/checks/chk_1', '/app/settings?x=1', '/app/.inputs', '/app/%2e%2e/%2e%2e/etc/passwd'])(
+  '%s is the page, which nobody keeps',
+  async (address) => {
+    build();
+    const { status, text, headers } = await get(address);
+    expect([status, text, headers['cache-control']]).toEqual([200, PAGE, 'no-store']);
+  },
+);
+
+test('the page runs nothing but its own files, calls nobody else, and is framed by nobody', async () => {
+  build();
+  const { headers } = await get('/app');
+  const policy = Object.fromEntries(
+    String(headers['content-security-policy'])
+      .split('; ')
+      .map((rule) => [rule.split(' ')[0], rule.split(' ').slice(1).join(' ')]),
+  );
+  expect(policy).toMatchObject({
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'connect-src': "'self'",
+    'frame-ancestors': "'none'",
+    'base-uri': "'none'",
+  });
+  expect(headers).toMatchObject({
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+});
+
+test('an asset is kept for ever, and compressed for browsers that take it', async () => {
+  build();
+  const { text, headers } = await get('/app/assets/main-Ab12.js').set('Accept-Encoding', 'gzip');
+  expect(text).toBe(SCRIPT);
+  expect(headers).toMatchObject({
+    'content-encoding': 'gzip',
+    'content-type': expect.stringContaining('javascript'),
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'Accept-Encoding',
+  });
+  const plain = await get('/app/assets/main-Ab12.js').set('Accept-Encoding', 'identity');
+  expect([plain.text, plain.headers['content-encoding'], plain.headers.vary]).toEqual([
+    SCRIPT,
+    undefined,
+    'Accept-Encoding',
+  ]);
+});
+
+test.each(['/app/assets/gone-Cd34.js', '/app/assets/', '/app/assets/..%2findex.html', '/app/icon.svg'])(
+  '%s, where no file is, is 404 and not the page: a script must not be HTML',
+  async (address) => {
+    build();
+    const { status, body } = await get(address);
+    expect([status, body.error.code]).toEqual([404, 'NOT_FOUND']);
+  },
+);
+
+test('what is not built says so, with 503, and how to build it', async () => {
+  const { status, text, type, headers } = await get('/app/checks');
+  expect([status, type, headers['cache-control']]).toEqual([503, 'text/plain', 'no-store']);
+  expect(text).toContain('npm run build');
+});
+
+test('a page is only read', async () => {
+  build();
+  const app = express();
+  app.use('/app', servePages({ pagesFolder: folder }));
+  app.use(sendError);
+  const { status, headers, body } = await supertest(app).post('/app/checks');
+  expect([status, headers.allow, body.error.code]).toEqual([405, 'GET, HEAD', 'METHOD_NOT_ALLOWED']);
+});

@@ -1,0 +1,42 @@
+import { presentSession, signUpBody } from '@vat/contracts';
+import type { SignedIn } from '@vat/db';
+import type { RequestHandler } from 'express';
+import { parse } from '../http/parse.js';
+import { networkOf } from './network-of.js';
+import type { SessionCookie } from './session-cookie.js';
+import type { SessionTokens } from './session-tokens.js';
+import type { signUp } from './sign-up.js';
+
+export type SignUpRoutesDeps = {
+  /** Whether people may open accounts themselves. */
+  signup: 'open' | 'closed';
+  cookie: SessionCookie;
+  tokens: SessionTokens;
+  signUp: ReturnType<typeof signUp>;
+  findSession: (id: Uint8Array, now: Date) => Promise<SignedIn | null>;
+  now: () => Date;
+};
+
+/** What a visitor may ask: whether accounts can be opened here, and to open one. */
+export const signUpRoutes = ({ signup, cookie, tokens, findSession, now, ...deps }: SignUpRoutesDeps) => {
+  const present = async (token: string) => {
+    const session = await findSession(tokens.hash(token), now());
+    return session && presentSession(session, tokens.csrfOf(token));
+  };
+
+  const config: RequestHandler = async (req, res) => {
+    const token = cookie.read(req);
+    res.json({ signup, session: token === null ? null : await present(token) });
+  };
+
+  const create: RequestHandler = async (req, res) => {
+    const body = parse(signUpBody, req.body);
+    const signedUp = await deps.signUp(body, networkOf(req.ip ?? ''), cookie.read(req));
+    const session = await present(signedUp.token);
+    if (!session) throw new Error('a session was gone as soon as it was made');
+    cookie.set(res, signedUp.token);
+    res.status(201).json({ ...session, live_key: signedUp.liveKey, test_key: signedUp.testKey });
+  };
+
+  return { config, create };
+};

@@ -1,0 +1,117 @@
+import { numberOf, startWorld, until, uploadBatch, type World } from '@vat/testkit';
+import { type Browser, openBrowser } from './browser.fixture.js';
+import { databaseText } from './everything.fixture.js';
+
+type Route = { method: 'get' | 'post' | 'put' | 'patch' | 'delete'; path: string };
+
+/** Routes with an id that sessions alone have; the public API's own description has the others. */
+const OF_SESSIONS: Route[] = [{ method: 'delete', path: '/keys/{id}' }];
+/** Anchors are the service's own, the same for everybody. */
+const OF_EVERYBODY = ['/anchors'];
+
+let world: World;
+let victim: Browser;
+let stranger: Browser;
+/** What the victim has, by the path below which it is found. */
+const ids: Record<string, string> = {};
+beforeAll(async () => {
+  world = await startWorld({ settings: { ANCHOR_EVERY: '1s' } });
+  const [account] = await Promise.all([
+    world.newAccount({ email: 'victim@example.com' }),
+    world.newAccount({ email: 'stranger@example.com' }),
+  ]);
+  [victim, stranger] = [openBrowser(world.baseUrl()), openBrowser(world.baseUrl())];
+  await Promise.all([victim.signIn('victim@example.com'), stranger.signIn('stranger@example.com')]);
+
+  const made = async (path: string, body: object) => (await victim.call('post', path, body).expect(201)).body;
+  await world.sql(
+    `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
+     SELECT account_id, 'https://203.0.113.1/', '\\x00', 'whsec_ab', now() FROM app_user`,
+  );
+  const check = await made('/checks', { vat_number: numberOf('DE', 1) });
+  await victim.call('post', `/checks/${check.id}/timestamp`);
+  await until('the time-stamp', async () => (await victim.call('get', `/checks/${check.id}/timestamp`)).status === 200);
+  await until('the anchor', async () => (await victim.call('get', `/checks/${check.id}/anchor`)).status === 200);
+  const watch = await made('/watches', { vat_number: numberOf('DE', 2), frequency: 'daily' });
+  await until('the baseline', async () => (await victim.call('get', `/watches/${watch.watch_id}`)).body.last_check_id);
+  const batch = (await uploadBatch(world, `vat_number\n${numberOf('DE', 3)}\n`, { key: account.live_key })).body;
+  const isDone = async () => (await victim.call('get', `/batches/${batch.batch_id}`)).body.status === 'completed';
+  await until('the batch to complete', isDone);
+  const sent = (await victim.call('post', '/webhook/test').expect(202)).body;
+  const delivery = async () => (await victim.call('get', `/webhook/deliveries/${sent.delivery_id}`)).body;
+  await until('the first attempt', async () => (await delivery()).attempts > 0);
+  const key = await made('/keys', { name: 'Theirs' });
+  Object.assign(ids, {
+    '/checks': check.id,
+    '/requests': check.request_id,
+    '/watches': watch.watch_id,
+    '/batches': batch.batch_id,
+    '/webhook/deliveries': sent.delivery_id,
+    '/keys': key.key_id,
+  });
+}, 60_000);
+afterAll(() => world?.stop());
+
+const readRoutes = async (): Promise<Route[]> => {
+  const { body } = await world.http(null).get('/v1/openapi.json').expect(200);
+  const described = Object.entries(body.paths as Record<string, object>)
+    .filter(([path]) => path.includes('{'))
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ method, path: path.replace(/^\/v1/, '') }) as Route),
+    );
+  return [...described, ...OF_SESSIONS].filter((route) => !OF_EVERYBODY.includes(kindOf(route)));
+};
+/** The kind of thing that a path names. */
+const kindOf = ({ path }: Route): string => path.slice(0, path.indexOf('/{'));
+const call = (browser: Browser, { method, path }: Route, id: string) =>
+  browser.call(method, path.replace(/\{\w+\}/, id), method === 'patch' ? { label: 'Mine now' } : undefined);
+/** An id of the same kind that nobody has. */
+const unknown = (id: string) => id.replace(/_.*/, '_01h45ytscbebyvny4gc8cr8ma2');
+
+test('what the victim has is there, for the victim', async () => {
+  const routes = await readRoutes();
+  expect(routes.length).toBeGreaterThan(12);
+  // A new kind of thing needs one of the victim's here.
+  expect(routes.filter((route) => ids[kindOf(route)] === undefined)).toEqual([]);
+  for (const route of routes.filter(({ method }) => method === 'get')) {
+    const { status } = await call(victim, route, ids[kindOf(route)] ?? '');
+    expect([route.path, status]).toEqual([route.path, 200]);
+  }
+});
+
+test("on every route with an id another account's is 404 like one that is unknown or ill-formed, and nothing changes", async () => {
+  const before = await databaseText(world);
+  for (const route of await readRoutes()) {
+    const id = ids[kindOf(route)] ?? '';
+    const name = `${route.method} ${route.path}`;
+    const theirs = await call(stranger, route, id);
+    expect([name, theirs.status, theirs.body.error?.code]).toEqual([name, 404, 'NOT_FOUND']);
+    for (const other of [unknown(id), id.replace(/^[a-z]+_/, 'acc_'), 'nonsense', '%00']) {
+      const { status, body } = await call(stranger, route, other);
+      expect([name, other, status, body]).toEqual([name, other, 404, theirs.body]);
+    }
+  }
+  // The use of a session is noted once a minute, which is no change of anybody's things.
+  const lasting = (text: string) =>
+    text
+      .split('\n')
+      .filter((row) => !/\\x[0-9a-f]{64}/.test(row))
+      .sort();
+  expect(lasting(await databaseText(world))).toEqual(lasting(before));
+});
+
+test('on every route with an id a visitor is 401, whatever the id', async () => {
+  for (const route of await readRoutes()) {
+    for (const id of [ids[kindOf(route)] ?? '', 'nonsense']) {
+      const { status } = await call(openBrowser(world.baseUrl()), route, id);
+      expect([route.path, id, status]).toEqual([route.path, id, 401]);
+    }
+  }
+});
+
+test("the victim's things are in none of the stranger's lists", async () => {
+  for (const path of ['/overview', '/checks', '/requests', '/batches', '/watches', '/webhook/deliveries', '/keys']) {
+    const { text } = await stranger.call('get', path).expect(200);
+    for (const id of Object.values(ids)) expect([path, text.includes(id)]).toEqual([path, false]);
+  }
+});

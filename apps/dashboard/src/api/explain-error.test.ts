@@ -1,0 +1,29 @@
+import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain';
+import { ApiError } from './api-error.js';
+import { explainError } from './explain-error.js';
+
+const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
+
+test.each(CODES)('%s has a cause and a remedy that a person before a page can follow', (code) => {
+  const { message, status } = ERROR_CATALOGUE[code];
+  const { cause, remedy } = explainError(new ApiError(status, code, message));
+  expect(cause).toBe(message);
+  expect(remedy).not.toBe('');
+  // Headers and fields of the API are no words for a page, and neither is its markup.
+  expect(remedy).not.toMatch(/`|Authorization|Idempotency/);
+});
+
+test('what a refusal carries is said: seconds, the end of the month, the line of a file, fields', () => {
+  const explain = (code: ErrorCode, extra: object) => explainError(new ApiError(400, code, 'Cause.', extra));
+  expect(explain('TOO_MANY_SIGN_INS', { retry_after: 12.2 }).remedy).toBe('Wait 13 s and try again.');
+  expect(explain('TOO_MANY_SIGN_INS', { retry_after: 600 }).remedy).toBe('Try again in 10 min.');
+  expect(explain('QUOTA_EXCEEDED', { reset_at: '2026-12-01T00:00:00.000Z' }).remedy).toMatch(/December|2026/);
+  expect(explain('INVALID_CSV', { line: 7 }).cause).toBe('Cause (line 7).');
+  expect(explain('BAD_REQUEST', { fields: [{ path: 'name', message: 'name is empty' }] }).fields).toHaveLength(1);
+});
+
+test('no answer at all, a proxy’s page, and a fault of ours are told apart', () => {
+  expect(explainError(new TypeError('Failed to fetch')).cause).toBe('The service cannot be reached.');
+  expect(explainError(new ApiError(502, null, 'The service answered 502 without saying why.')).remedy).toMatch(/again/);
+  expect(explainError(new ApiError(500, 'INTERNAL', 'Oops.', {}, 'req-1')).requestId).toBe('req-1');
+});

@@ -1,0 +1,74 @@
+import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain/errors';
+import { ApiError } from './api-error.js';
+
+/** An error in words for the person at the screen. */
+export type Explanation = {
+  /** What happened and why. */
+  cause: string;
+  /** What to do about it; empty when the cause says it all. */
+  remedy: string;
+  /** What to correct, field by field. */
+  fields: { path: string; message: string }[];
+  /** What the operator finds it by; only where that helps. */
+  requestId: string | null;
+};
+
+// The catalogue speaks to callers of the API; where that differs for a person before a page, this is what to do.
+const HERE: Partial<Record<ErrorCode, string>> = {
+  BAD_REQUEST: 'Correct what is named here and try again.',
+  UNAUTHORIZED: 'Check both for typing errors. The operator of the service can set a new password.',
+  NOT_FOUND: 'It may have been removed. Go back to the list.',
+  METHOD_NOT_ALLOWED: 'Reload the page: it may be older than the service.',
+  QUOTA_EXCEEDED: 'Wait for the next month or move to a larger plan.',
+  TOO_MANY_SIGN_INS: 'Wait a while and try again.',
+  TOO_MANY_SIGN_UPS: 'Wait a while and try again.',
+  IDEMPOTENCY_IN_PROGRESS: 'Wait a moment and try again.',
+  IDEMPOTENCY_MISMATCH: 'Choose the file again.',
+  RATE_LIMITED: 'Wait a second and try again.',
+  NO_WEBHOOK: 'Save an endpoint URL under Settings first.',
+  INVALID_CSV: 'Save the file as CSV (UTF-8) and try again.',
+  MISSING_CANDIDATE: 'Name the column with the numbers “vat_number”.',
+  INVALID_REQUESTER: 'Enter your own, valid EU VAT number or leave the field empty.',
+  FORBIDDEN: 'Reload the page and try again.',
+  TOO_MANY_PENDING: 'Wait for some of them to finish.',
+  EXPORT_TOO_LARGE: 'Choose a shorter period.',
+  BATCH_RUNNING: 'Wait until it is completed, then delete it.',
+  INTERNAL: 'Try again. If it goes on, give the operator the number of this call.',
+};
+
+const wait = (seconds: number): string =>
+  seconds < 90
+    ? `Wait ${Math.max(1, Math.ceil(seconds))} s and try again.`
+    : `Try again in ${Math.ceil(seconds / 60)} min.`;
+
+const remedyOf = ({ code, extra, status }: ApiError): string => {
+  if (extra.retry_after !== undefined) return wait(extra.retry_after);
+  if (extra.reset_at !== undefined) {
+    const at = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(new Date(extra.reset_at));
+    return `The next month's checks are there on ${at}; a larger plan has more.`;
+  }
+  if (code === null) return status >= 500 ? 'Try again in a moment.' : '';
+  return HERE[code] ?? ERROR_CATALOGUE[code].remedy;
+};
+
+/** Cause and remedy of whatever a call has thrown, from the catalogue of the service. */
+export const explainError = (error: unknown): Explanation => {
+  if (!(error instanceof ApiError)) {
+    // fetch throws a TypeError when nothing answered; whatever else is thrown says itself what it is.
+    const isAway = error instanceof TypeError || !(error instanceof Error);
+    return {
+      cause: isAway ? 'The service cannot be reached.' : error.message,
+      remedy: isAway ? 'Check the connection. What is shown here comes back by itself.' : '',
+      fields: [],
+      requestId: null,
+    };
+  }
+  const fields = error.extra.fields ?? [];
+  const line = error.extra.line === undefined ? '' : ` (line ${error.extra.line})`;
+  return {
+    cause: `${error.message.replace(/\.$/, line === '' ? '.' : '')}${line}${line === '' ? '' : '.'}`,
+    remedy: remedyOf(error),
+    fields,
+    requestId: error.status >= 500 ? error.requestId : null,
+  };
+};

@@ -1,0 +1,51 @@
+import type {
+  acceptanceSchema,
+  anchorProofSchema,
+  anchorSchema,
+  attemptSchema,
+  batchLineSchema,
+  batchSchema,
+  changeSchema,
+  checkEntrySchema,
+  checkSchema,
+  deliveryDetailSchema,
+  deliverySchema,
+  presentKey,
+  presentOverview,
+  presentSession,
+  requestSchema,
+  statusSchema,
+  usageSchema,
+  watchSchema,
+  webhookSchema,
+} from '@vat/contracts';
+import type { z } from 'zod';
+
+/** What the API answers, from the very schemas that judge it; nothing of them is in the bundle. */
+export type Check = z.output<typeof checkSchema>;
+export type CheckEntry = z.output<typeof checkEntrySchema>;
+export type CheckRequest = z.output<typeof requestSchema>;
+export type Acceptance = z.output<typeof acceptanceSchema>;
+export type Status = z.output<typeof statusSchema>;
+export type MemberStateStatus = Status['member_states'][number];
+export type Usage = z.output<typeof usageSchema>;
+export type Webhook = z.output<typeof webhookSchema>;
+export type Delivery = z.output<typeof deliverySchema>;
+export type DeliveryDetail = z.output<typeof deliveryDetailSchema>;
+export type Attempt = z.output<typeof attemptSchema>;
+export type ApiKey = ReturnType<typeof presentKey>;
+
+export type Session = ReturnType<typeof presentSession>;
+export type Batch = z.output<typeof batchSchema>;
+export type BatchLine = z.output<typeof batchLineSchema>;
+export type Watch = z.output<typeof watchSchema>;
+export type Frequency = Watch['frequency'];
+/** A change, as a watch lists it; on the overview it says of which watch it is. */
+export type Change = z.output<typeof changeSchema> & Partial<Pick<Watch, 'watch_id' | 'vat_number' | 'label'>>;
+
+export type Overview = ReturnType<typeof presentOverview>;
+
+/** An anchor: the seven keys that are hashed, and its id. */
+export type Anchor = z.output<typeof anchorSchema>;
+/** A check's place in an anchor's tree, and the way from there to its root. */
+export type InclusionProof = z.output<typeof anchorProofSchema>;

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+
+const EMAIL = 'owner@example.com';
+
+let dashboard: Dashboard;
+let visit: Visit;
+beforeAll(async () => {
+  dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '500ms', BACKGROUND_GIVE_UP_AFTER: '10m' } });
+  await dashboard.account(EMAIL);
+  visit = await dashboard.visit({ refused: /\/app\/api\/batches/ });
+  await visit.signIn(EMAIL);
+}, 120_000);
+afterAll(() => dashboard?.close());
+afterEach(() => expect(visit.complaints()).toEqual([]));
+
+const choose = async (name: string, text: string | Buffer) => {
+  await visit.go('/batches');
+  await visit.page
+    .getByLabel('CSV file')
+    .setInputFiles({ name, mimeType: 'text/csv', buffer: typeof text === 'string' ? Buffer.from(text) : text });
+};
+const region = (name: string) => visit.page.getByRole('region', { name, exact: true });
+
+test('a file shows its columns and repairs before it is sent, then its progress, its lines and its results', async () => {
+  const { page } = visit;
+  await dashboard.world.vies.script('IT00159560366', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
+  await choose(
+    'Lieferanten <1>.csv',
+    'Kunde;USt-IdNr.;Land\nK-1;\'FR40303265045;Frankreich\nK-2;1,23E+11;DE\nK-3;IT00159560366;\n"K-4";12345678;\n',
+  );
+  const preview = region('Preview');
+  await preview.getByText('“USt-IdNr.”, recognised by its name').waitFor();
+  await preview.getByText('separated by semicolon').waitFor();
+  await preview.getByText(/a leading apostrophe taken off/).waitFor();
+  await preview.getByText(/these digits are lost/).waitFor();
+  const sent: string[] = [];
+  page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+  await page.getByLabel('Label').fill('Suppliers');
+  expect(sent).toEqual([]);
+  await page.getByRole('button', { name: 'Upload' }).click();
+
+  await page.getByRole('heading', { level: 1, name: 'Suppliers' }).waitFor();
+  const bar = page.getByRole('progressbar');
+  await page.getByText('3 of 4 lines').waitFor();
+  expect(await bar.getAttribute('aria-valuenow')).toBe('75');
+  await page.getByText('running', { exact: true }).waitFor();
+  await page.getByRole('row', { name: /IT00159560366.*queued/ }).waitFor();
+  await dashboard.world.vies.script('IT00159560366', [{ kind: 'valid' }]);
+  await page.getByText('completed', { exact: true }).waitFor();
+  expect(await bar.getAttribute('aria-valuenow')).toBe('100');
+
+  await page.getByLabel('Status').selectOption('failed');
+  await page.getByRole('row', { name: /FR40303265045/ }).waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: /12345678.*BAD_REQUEST/ }).waitFor();
+  await page.reload();
+  await page.getByRole('row', { name: /12345678/ }).waitFor();
+  expect(await page.getByLabel('Status').inputValue()).toBe('failed');
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download results' }).click(),
+  ]);
+  const [header, first] = (await readFile(await download.path(), 'utf8')).split(/\r?\n/);
+  expect(header).toMatch(/^Kunde,USt-IdNr\.,Land,vat_number,valid/);
+  expect(first).toMatch(/FR40303265045,true,valid/);
+});
+
+test('a completed batch is deleted after a question; one that runs is refused in words', async () => {
+  const { page } = visit;
+  const remove = async () => {
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  };
+  await dashboard.world.vies.script('PT501964843', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
+  await choose('one.csv', 'vat_number\nPT501964843\n');
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'one.csv' }).waitFor();
+  await remove();
+  await page.getByRole('alert').getByText('The batch is still queued or running.').waitFor();
+  await dashboard.world.vies.script('PT501964843', [{ kind: 'valid' }]);
+  await page.getByText('completed', { exact: true }).waitFor();
+  await remove();
+  await page.getByRole('heading', { level: 1, name: 'Batches' }).waitFor();
+  await page.getByRole('row', { name: /Suppliers/ }).waitFor();
+  await page.getByRole('row', { name: /one\.csv/ }).waitFor({ state: 'detached' });
+});
+
+test.each([
+  ['empty.csv', '', /no data row/],
+  ['words.csv', 'a,b\nc,d\n', /No column can be the VAT number/],
+  ['quote.csv', 'vat_number\n"DE123\n', /line 2/],
+  ['book.xlsx', Buffer.from('PK\u0003\u0004 and so on'), /./],
+  ['large.csv', Buffer.alloc(2 * 1024 * 1024 + 1, 'x'), /over 2 MiB/],
+])('%s is refused here, without being sent', async (name, text, words) => {
+  await choose(name, text);
+  await visit.page.getByRole('alert').getByText(words).waitFor();
+  expect(await visit.page.getByRole('button', { name: 'Upload' }).count()).toBe(0);
+});

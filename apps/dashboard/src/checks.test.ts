@@ -1,0 +1,114 @@
+import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+
+const EMAIL = 'owner@example.com';
+const HOSTILE = '<img src=x onerror=alert(1)> "Ünï" & Söhne';
+
+let dashboard: Dashboard;
+let visit: Visit;
+beforeAll(async () => {
+  dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '1s', BACKGROUND_GIVE_UP_AFTER: '10m' } });
+  await dashboard.account(EMAIL);
+  visit = await dashboard.visit({ refused: /\/app\/api\/checks$/ });
+  await visit.signIn(EMAIL);
+}, 120_000);
+afterAll(() => dashboard?.close());
+beforeEach(() => visit.go('/checks/new'));
+afterEach(() => expect(visit.complaints()).toEqual([]));
+
+const check = async (vatNumber: string) => {
+  await visit.page.getByLabel('VAT number').fill(vatNumber);
+  await visit.page.getByRole('button', { name: 'Check', exact: true }).click();
+};
+const outcome = () => visit.page.getByRole('region', { name: 'Outcome' });
+
+test('an answer shows its verdict, and survives a reload at its address', async () => {
+  await check('FR 40 303 265 045');
+  await outcome().getByText('valid', { exact: true }).waitFor();
+  await visit.page.reload();
+  await outcome().getByText('FR40303265045', { exact: true }).waitFor();
+  await outcome().getByText('valid', { exact: true }).waitFor();
+});
+
+test('a number that no member state answers is pending, and completes on the page by itself', async () => {
+  await dashboard.world.vies.script('PT501964843', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
+  await check('PT501964843');
+  await visit.page.getByRole('region', { name: 'Waiting' }).waitFor();
+  await outcome().getByText('pending', { exact: true }).waitFor();
+  await outcome().getByText('MS_UNAVAILABLE').waitFor();
+  await dashboard.world.vies.script('PT501964843', [{ kind: 'valid' }]);
+  await outcome().getByText('valid', { exact: true }).waitFor();
+});
+
+test('a malformed number is answered as such, and a country that is not covered is refused in words', async () => {
+  await check('DE12');
+  await outcome().getByText('malformed', { exact: true }).waitFor();
+  await check('GB123456789');
+  const refusal = visit.page.getByRole('alert');
+  await refusal.waitFor();
+  expect(await refusal.textContent()).toMatch(/Correct what is named here/);
+  expect(await outcome().count()).toBe(0);
+});
+
+test("a hostile name is text everywhere, and the check's evidence holds in this browser", async () => {
+  await dashboard.world.vies.script('BE0203201340', [
+    { kind: 'valid', name: HOSTILE, address: `${HOSTILE}\nRue de la Loi 1` },
+  ]);
+  await check('BE0203201340');
+  await outcome().getByText(HOSTILE, { exact: true }).waitFor();
+  await outcome().getByRole('link', { name: 'Open it' }).click();
+  const { page } = visit;
+  await page.getByRole('heading', { level: 1, name: 'BE0203201340' }).waitFor();
+  await page.getByText(HOSTILE, { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByText('Holds').first().waitFor();
+  expect(await page.getByRole('status').getByRole('listitem').allTextContents()).toEqual([
+    expect.stringMatching(/^Holds SHA-256 of the \d+ stored bytes, computed here, is sha256:[0-9a-f]{64}\.$/),
+    'Holds What this page shows, in canonical form, is those bytes to the letter.',
+  ]);
+  await page.getByRole('link', { name: 'Checks', exact: true }).click();
+  await page
+    .getByRole('row', { name: /BE0203201340/ })
+    .getByText(HOSTILE)
+    .waitFor();
+  expect(await page.locator('img[src=x]').count()).toBe(0);
+});
+
+test('bytes that do not fit the hash are told so', async () => {
+  await check('ATU12345675');
+  await outcome().getByRole('link', { name: 'Open it' }).click();
+  await visit.page.getByRole('heading', { level: 1, name: 'ATU12345675' }).waitFor();
+  await visit.page.route('**/evidence', (route) => route.fulfill({ body: '{"id":"chk_other"}' }));
+  await visit.page.getByRole('button', { name: 'Verify' }).click();
+  await visit.page.getByText('Does not hold').first().waitFor();
+  expect(await visit.page.getByText('Does not hold').count()).toBe(2);
+  await visit.page.unroute('**/evidence');
+});
+
+test('the list is filtered by its address, and a check made elsewhere appears by itself', async () => {
+  const { page } = visit;
+  await visit.go('/checks?valid=false');
+  await page.getByRole('row', { name: /DE12/ }).waitFor();
+  expect(await page.getByRole('row', { name: /FR40303265045/ }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('row', { name: /FR40303265045/ }).waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  await page.getByLabel('VAT number').fill('NL004495445B01');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByText('Nothing fits these filters').waitFor();
+  await page.evaluate(`fetch('/app/api/session').then((answer) => answer.json()).then(({ csrf_token }) =>
+    fetch('/app/api/checks', { method: 'POST', body: '{"vat_number":"NL004495445B01"}',
+      headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf_token } }))`);
+  await page.getByRole('row', { name: /NL004495445B01/ }).waitFor();
+});
+
+test('without the server’s news an open list asks by itself', async () => {
+  const deaf = await dashboard.visit({ refused: /\/news$/ });
+  await deaf.page.route('**/app/api/news', (route) => route.abort());
+  await deaf.signIn(EMAIL);
+  await deaf.go('/checks');
+  await deaf.page.getByRole('row', { name: /FR40303265045/ }).waitFor();
+  await check('LU26375245');
+  await deaf.page.getByRole('row', { name: /LU26375245/ }).waitFor();
+  expect(deaf.complaints()).toEqual([]);
+  await deaf.close();
+});

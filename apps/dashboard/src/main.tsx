@@ -1,0 +1,44 @@
+import './styles/index.css';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ApiContext } from './api/api-context.js';
+import { ApiError } from './api/api-error.js';
+import { createApi } from './api/create-api.js';
+import { createAppRouter } from './create-app-router.js';
+import { BOOT, type Boot } from './session/read-boot.js';
+import { SESSION_CHANNEL } from './session/session-channel.js';
+import { applyTheme, readTheme } from './shell/theme.js';
+
+/** A refusal stays one however often it is asked for; what did not arrive may arrive the next time. */
+const RETRIES = 2;
+
+const start = (root: HTMLElement): void => {
+  applyTheme(readTheme());
+  const queries = new QueryClient({
+    defaultOptions: {
+      queries: {
+        retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status < 500),
+        staleTime: 2_000,
+      },
+    },
+  });
+  const api = createApi({
+    csrfToken: () => queries.getQueryData<Boot>(BOOT)?.session?.csrf_token ?? null,
+    onSignedOut: () => queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session: null }),
+  });
+  new BroadcastChannel(SESSION_CHANNEL).onmessage = () => void queries.invalidateQueries({ queryKey: BOOT });
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <ApiContext value={api}>
+          <RouterProvider router={createAppRouter()} />
+        </ApiContext>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+};
+
+const root = document.getElementById('root');
+if (root) start(root);

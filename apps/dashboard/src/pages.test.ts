@@ -1,0 +1,130 @@
+import { configureWebhook, openReceivers, type Receivers, until } from '@vat/testkit';
+import { keepPicture } from './testing/keep-picture.fixture.js';
+import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
+import { seriousFindings } from './testing/serious-findings.fixture.js';
+
+const EMAIL = 'owner@example.com';
+
+let receivers: Receivers;
+let dashboard: Dashboard;
+/** A page of each width, kept over all tests: most of a visit is loading what is the same everywhere. */
+const visits: Partial<Record<'wide' | 'narrow', Visit>> = {};
+/** Ids of what the account has, for the pages about one thing. */
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  receivers = await openReceivers();
+  dashboard = await openDashboard({ settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '10m' } });
+  const { world } = dashboard;
+  const [account, receiver] = await Promise.all([
+    dashboard.account(EMAIL, { name: 'Müller & Söhne' }),
+    receivers.start(),
+    world.vies.script('PT501964843', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]),
+    world.vies.script('NL004495445B01', [{ kind: 'invalid' }]),
+  ]);
+  await configureWebhook(world, account, receiver.url);
+  const { get, post } = world.http(account.live_key);
+  // On a busy machine a check may come by way of a 202.
+  const check = async (body: object): Promise<string> => {
+    const requestId: string = (await post('/v1/checks', body)).body.request_id;
+    return until('the check', async () => (await get(`/v1/requests/${requestId}`)).body.check?.id);
+  };
+  const [checkId, pending, watch, batch, sent] = await Promise.all([
+    check({ vat_number: 'FR40303265045', reference: 'order-7' }),
+    post('/v1/checks', { vat_number: 'PT501964843' }).expect(202),
+    post('/v1/watches', { vat_number: 'BE0203201340', label: 'Supplier 7', frequency: 'weekly' }).expect(201),
+    post('/v1/batches').set('Content-Type', 'text/csv').send('vat_number,name\nDE136695976,A\n123,B\n').expect(201),
+    post('/v1/webhook/test').expect(202),
+    check({ vat_number: 'NL004495445B01' }),
+    check({ vat_number: 'DE12' }),
+  ]);
+  Object.assign(ids, {
+    check: checkId,
+    request: pending.body.request_id,
+    watch: watch.body.watch_id,
+    batch: batch.body.batch_id,
+    delivery: sent.body.delivery_id,
+  });
+  await until('the test event', () => receiver.arrivals[0]);
+  const [wide, narrow] = await Promise.all([
+    dashboard.visit({ viewport: WIDE }),
+    dashboard.visit({ viewport: NARROW, colorScheme: 'dark' }),
+  ]);
+  Object.assign(visits, { wide, narrow });
+  await Promise.all([wide.signIn(EMAIL), narrow.signIn(EMAIL)]);
+}, 120_000);
+afterAll(async () => {
+  await dashboard?.close();
+  await receivers?.close();
+});
+
+/** Each page with its h1 and a word that is there once all of it is. */
+const PAGES: readonly [address: string, heading: string, shown: string][] = [
+  ['/', 'Overview', 'Member states'],
+  ['/checks', 'Checks', 'order-7'],
+  ['/checks/:check', 'FR40303265045', 'Timeline'],
+  ['/checks/new', 'New check', 'Reference'],
+  ['/checks/new?request=:request', 'New check', 'The member state has not answered yet'],
+  ['/batches', 'Batches', 'completed'],
+  ['/batches/:batch', 'Batch', '2 of 2 lines'],
+  ['/watches', 'Watches', 'Supplier 7'],
+  ['/watches/:watch', 'BE0203201340', 'No changes'],
+  ['/evidence', 'Evidence', 'Dossier'],
+  ['/deliveries', 'Deliveries', 'webhook.test'],
+  ['/deliveries/:delivery', 'webhook.test', 'X-Service-Timestamp'],
+  ['/settings', 'Settings', 'import express'],
+  ['/welcome', 'Welcome', 'First steps'],
+];
+
+describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
+  test.each(PAGES)(
+    '%s opens at its address, keeps to the width, and axe finds nothing serious',
+    async (address, heading, shown) => {
+      const { page, go, complaints } = visits[width] as Visit;
+      await go(address.replace(/:(\w+)/, (_, name: string) => String(ids[name])));
+      await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
+      await page.getByText(shown).first().waitFor();
+      expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      expect(await page.title()).toContain(heading);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width);
+      expect(await seriousFindings(page)).toEqual([]);
+      await keepPicture(page, `${width}${address.replaceAll(/[^\w]+/g, '-')}`);
+      expect(complaints().splice(0)).toEqual([]);
+    },
+  );
+
+  test('each link of the navigation leads to the page of that name', async () => {
+    const { page, go } = visits[width] as Visit;
+    await go('/');
+    for (const name of ['Checks', 'Batches', 'Watches', 'Evidence', 'Deliveries', 'Settings', 'Overview']) {
+      await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+      expect(await page.getByRole('link', { name, exact: true }).getAttribute('aria-current')).toBe('page');
+    }
+  });
+});
+
+test('an address that leads nowhere, and an id of nobody, say so', async () => {
+  const visit = await dashboard.visit({ refused: /\/app\/api\/checks\// });
+  await visit.signIn(EMAIL);
+  await visit.go('/nowhere');
+  await visit.page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+  await visit.go('/checks/chk_01h45ytscbebyvny4gc8cr8ma2');
+  await visit.page.getByRole('alert').getByText('Go back to the list.').waitFor();
+  expect(visit.complaints()).toEqual([]);
+  await visit.close();
+});
+
+test('sign-in and overview load less than 250 KB of script, compressed', async () => {
+  const visit = await dashboard.visit();
+  let bytes = 0;
+  visit.page.on('response', async (response) => {
+    if (!response.url().endsWith('.js')) return;
+    expect(response.headers()['content-encoding']).toMatch(/^(br|gzip)$/);
+    bytes += Number(response.headers()['content-length']);
+  });
+  await visit.signIn(EMAIL);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(250_000);
+  await visit.close();
+});

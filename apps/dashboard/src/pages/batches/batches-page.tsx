@@ -1,0 +1,54 @@
+import { Link } from '@tanstack/react-router';
+import type { Batch } from '../../api/shapes.js';
+import { usePages } from '../../api/use-pages.js';
+import { count } from '../../parts/count.js';
+import type { Column } from '../../parts/data-table.js';
+import { Empty } from '../../parts/empty.js';
+import { Listing } from '../../parts/listing.js';
+import { Moment } from '../../parts/moment.js';
+import { Page } from '../../parts/page.js';
+import { Status } from '../../parts/status.js';
+import { UploadCard } from './upload-card.js';
+
+const COLUMNS: readonly Column<Batch>[] = [
+  {
+    head: 'Batch',
+    cell: ({ batch_id, label, file_name }) => (
+      <Link to="/batches/$id" params={{ id: batch_id }} className="main-link">
+        {label ?? file_name ?? batch_id}
+      </Link>
+    ),
+  },
+  { head: 'Status', cell: ({ status }) => <Status word={status} /> },
+  {
+    head: 'Progress',
+    figures: true,
+    cell: ({ total, done, failed }) => `${count(done + failed)} of ${count(total)}`,
+  },
+  { head: 'Valid', figures: true, cell: ({ valid }) => count(valid) },
+  { head: 'Invalid', figures: true, cell: ({ invalid }) => count(invalid) },
+  { head: 'Failed', figures: true, cell: ({ failed }) => count(failed) },
+  { head: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+];
+
+/** Files of numbers: send one after seeing what will be read from it, and follow those that were sent. */
+export const BatchesPage = () => {
+  const batches = usePages<Batch>('batches', '/batches');
+  return (
+    <Page title="Batches">
+      <UploadCard />
+      <Listing
+        label="Batches"
+        list={batches}
+        columns={COLUMNS}
+        rowKey={({ batch_id }) => batch_id}
+        empty={
+          <Empty title="No batches yet">
+            Choose a CSV file above: a column with VAT numbers is enough. What is read from it is shown before anything
+            is sent.
+          </Empty>
+        }
+      />
+    </Page>
+  );
+};

@@ -1,0 +1,63 @@
+import { useParams } from '@tanstack/react-router';
+import type { Check } from '../../api/shapes.js';
+import { useRead } from '../../api/use-read.js';
+import { Card } from '../../parts/card.js';
+import { countryName } from '../../parts/country-name.js';
+import { Facts } from '../../parts/facts.js';
+import { IdText } from '../../parts/id-text.js';
+import { Moment } from '../../parts/moment.js';
+import { Page } from '../../parts/page.js';
+import { Reading } from '../../parts/reading.js';
+import { Status } from '../../parts/status.js';
+import { EvidenceCard } from './evidence-card.js';
+import { Timeline } from './timeline.js';
+import { TraderMatch } from './trader-match.js';
+
+/** One check: the verdict, who said what and when, and the proof of it. */
+export const CheckPage = () => {
+  const { id } = useParams({ from: '/signed-in/checks/$id' });
+  const check = useRead<Check>('checks', `/checks/${id}`, { every: false });
+  return (
+    <Page
+      title={check.data?.vat_number ?? 'Check'}
+      lead={
+        check.data && (
+          <p className="lead-line">
+            <Status word={check.data.verdict} /> {check.data.test && <Status word="test" />}
+            <Moment at={check.data.checked_at} seconds />
+          </p>
+        )
+      }
+    >
+      <Reading of={check}>
+        {(data) => (
+          <>
+            <Card title="Answer">
+              <Facts
+                facts={{
+                  Name: data.name,
+                  Address: data.address && <span className="lines">{data.address}</span>,
+                  'Member state': `${data.country_code} · ${countryName(data.country_code)}`,
+                  'As it was sent': data.input === data.vat_number ? null : <span className="lines">{data.input}</span>,
+                  Requester: data.requester_vat_number,
+                  'Consultation number': data.consultation_number,
+                  Reference: data.reference,
+                  Check: <IdText id={data.id} what="the check's id" />,
+                  Request: <IdText id={data.request_id} what="the request's id" />,
+                }}
+              />
+              {data.name === null && data.verdict === 'valid' && (
+                <p className="hint">This member state does not disclose names and addresses.</p>
+              )}
+            </Card>
+            {data.trader_match && <TraderMatch match={data.trader_match} />}
+            <Card title="Timeline" hint="What each source was asked and said, in the order it happened.">
+              <Timeline entries={data.checks} />
+            </Card>
+            <EvidenceCard check={data} />
+          </>
+        )}
+      </Reading>
+    </Page>
+  );
+};

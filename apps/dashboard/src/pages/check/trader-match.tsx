@@ -1,0 +1,26 @@
+import type { Check } from '../../api/shapes.js';
+import { Card } from '../../parts/card.js';
+import { Facts } from '../../parts/facts.js';
+import { Status } from '../../parts/status.js';
+
+const NAMES = {
+  name: 'Name',
+  street: 'Street',
+  postal_code: 'Postal code',
+  city: 'City',
+  company_type: 'Company type',
+} as const;
+
+/** VIES's word on each part of the trader that was sent. */
+export const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match']> }) => (
+  <Card title="Trader match" hint="How VIES judged what was sent about the trader.">
+    <Facts
+      facts={Object.fromEntries(
+        Object.entries(NAMES).map(([part, name]) => {
+          const word = match[part as keyof typeof NAMES];
+          return [name, word && <Status word={word} />];
+        }),
+      )}
+    />
+  </Card>
+);

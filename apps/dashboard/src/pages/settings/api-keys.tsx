@@ -1,0 +1,73 @@
+import { type FormEvent, useState } from 'react';
+import type { ApiKey } from '../../api/shapes.js';
+import { useChange } from '../../api/use-change.js';
+import { usePages } from '../../api/use-pages.js';
+import { Button } from '../../parts/button.js';
+import { Card } from '../../parts/card.js';
+import { Choice } from '../../parts/choice.js';
+import type { Column } from '../../parts/data-table.js';
+import { Empty } from '../../parts/empty.js';
+import { Field } from '../../parts/field.js';
+import { Listing } from '../../parts/listing.js';
+import { Moment } from '../../parts/moment.js';
+import { Refusal } from '../../parts/refusal.js';
+import { SecretOnce } from '../../parts/secret-once.js';
+import { Status } from '../../parts/status.js';
+import { RevokeKey } from './revoke-key.js';
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  { head: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+  { head: 'Kind', cell: ({ test }) => <Status word={test ? 'test' : 'live'} /> },
+  {
+    head: 'Key',
+    cell: ({ hint }) => <code>…{hint}</code>,
+  },
+  { head: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+  { head: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Moment at={last_used_at} /> : 'never') },
+  { head: 'Action', hideHead: true, cell: (key) => <RevokeKey apiKey={key} /> },
+];
+
+/** The keys of the account: make one, see it once, revoke it. */
+export const ApiKeys = () => {
+  const keys = usePages<ApiKey>('keys', '/keys');
+  const [kind, setKind] = useState<'live' | 'test'>('live');
+  const [name, setName] = useState('');
+  const create = useChange(['keys'], (api, body: { name: string; test: boolean }) =>
+    api.call<{ key_id: string; key: string }>('POST', '/keys', { body }),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ name, test: kind === 'test' }, { onSuccess: () => setName('') });
+  };
+  return (
+    <Card
+      title="API keys"
+      hint="A live key asks VIES and uses the quota; a test key is answered by a sandbox and costs nothing."
+    >
+      <form className="inline-form" onSubmit={submit}>
+        <Field label="Key name" value={name} onChange={setName} placeholder="Shop" isRequired autoComplete="off" />
+        <Choice
+          label="Kind"
+          value={kind}
+          onChange={setKind}
+          options={[
+            { value: 'live', label: 'Live' },
+            { value: 'test', label: 'Test' },
+          ]}
+        />
+        <Button type="submit" look="primary" isPending={create.isPending}>
+          Create key
+        </Button>
+      </form>
+      <Refusal error={create.error} />
+      {create.data && <SecretOnce what="key" text={create.data.key} />}
+      <Listing
+        label="API keys"
+        list={keys}
+        columns={COLUMNS}
+        rowKey={({ key_id }) => key_id}
+        empty={<Empty title="No keys">Create one to call the API.</Empty>}
+      />
+    </Card>
+  );
+};

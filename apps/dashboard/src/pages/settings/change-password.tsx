@@ -1,0 +1,88 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useRef, useState } from 'react';
+import { useChange } from '../../api/use-change.js';
+import { Button } from '../../parts/button.js';
+import { Card } from '../../parts/card.js';
+import { Confirm } from '../../parts/confirm.js';
+import { Field } from '../../parts/field.js';
+import { Refusal } from '../../parts/refusal.js';
+import { BOOT } from '../../session/read-boot.js';
+import { useEnter } from '../../session/use-enter.js';
+import { useSession } from '../../session/use-session.js';
+
+/** Change the password; end every session of this account's user. */
+export const ChangePassword = () => {
+  const enter = useEnter();
+  const { account } = useSession();
+  const form = useRef<HTMLFormElement>(null);
+  const [repeated, setRepeated] = useState('');
+  const [wanted, setWanted] = useState('');
+  const queries = useQueryClient();
+  const change = useChange([], async (api, body: { current_password: string; new_password: string }) => {
+    await api.call('PUT', '/password', { body });
+    // The session goes on as a new one, with a CSRF token of its own.
+    await queries.refetchQueries({ queryKey: BOOT });
+  });
+  const signOutEverywhere = useChange([], async (api, _input: undefined) => {
+    await api.call('DELETE', '/sessions');
+    enter(null);
+  });
+  const isDifferent = repeated !== '' && repeated !== wanted;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (repeated !== wanted) return;
+    const given = new FormData(event.currentTarget);
+    change.mutate(
+      { current_password: String(given.get('current')), new_password: wanted },
+      {
+        onSuccess: () => {
+          form.current?.reset();
+          setWanted('');
+          setRepeated('');
+        },
+      },
+    );
+  };
+  return (
+    <Card title="Password">
+      <form ref={form} className="stack narrow" onSubmit={submit}>
+        {/* So that password managers know whose password it is. */}
+        <input type="text" autoComplete="username" value={account.email} readOnly hidden />
+        <Field label="Current password" name="current" type="password" autoComplete="current-password" isRequired />
+        <Field
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          value={wanted}
+          onChange={setWanted}
+          minLength={12}
+          hint="At least 12 characters; a few words are good. Other browsers are signed out."
+          isRequired
+        />
+        <Field
+          label="New password again"
+          type="password"
+          autoComplete="new-password"
+          value={repeated}
+          onChange={setRepeated}
+          error={isDifferent ? 'The two are not the same.' : undefined}
+          isRequired
+        />
+        <Refusal error={change.error ?? signOutEverywhere.error} />
+        {change.isSuccess && <p role="status">The password is changed.</p>}
+        <div className="actions">
+          <Button type="submit" isPending={change.isPending}>
+            Change password
+          </Button>
+          <Confirm
+            action="Sign out everywhere"
+            question="Sign out everywhere?"
+            onConfirm={() => signOutEverywhere.mutate(undefined)}
+          >
+            <p>Every browser that is signed in to this account has to sign in again, this one too.</p>
+          </Confirm>
+        </div>
+      </form>
+    </Card>
+  );
+};

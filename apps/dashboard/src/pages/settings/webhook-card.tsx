@@ -1,0 +1,106 @@
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
+import type { Webhook } from '../../api/shapes.js';
+import { useChange } from '../../api/use-change.js';
+import { Button } from '../../parts/button.js';
+import { Card } from '../../parts/card.js';
+import { Confirm } from '../../parts/confirm.js';
+import { Facts } from '../../parts/facts.js';
+import { Field } from '../../parts/field.js';
+import { Moment } from '../../parts/moment.js';
+import { Refusal } from '../../parts/refusal.js';
+import { SecretOnce } from '../../parts/secret-once.js';
+import { useWebhook } from './use-webhook.js';
+
+type Saved = Webhook & { secret: string };
+
+/** The account's one endpoint: save it, see its secret this once, try it, remove it. */
+export const WebhookCard = () => {
+  const settings = useWebhook();
+  const webhook = settings.data?.webhook ?? null;
+  const [url, setUrl] = useState('');
+  const known = webhook?.url;
+  useEffect(() => {
+    if (known !== undefined) setUrl(known);
+  }, [known]);
+
+  const save = useChange(['settings'], (api, given: string) =>
+    api.call<Saved>('PUT', '/webhook', { body: { url: given } }),
+  );
+  const sendTest = useChange(['deliveries'], (api, _input: undefined) =>
+    api.call<{ delivery_id: string }>('POST', '/webhook/test'),
+  );
+  const remove = useChange(['settings', 'deliveries'], (api, _input: undefined) => api.call('DELETE', '/webhook'));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    sendTest.reset();
+    remove.reset();
+    save.mutate(url);
+  };
+  const secret = save.data && webhook !== null ? save.data.secret : null;
+  return (
+    <div id="webhook">
+      <Card
+        title="Webhook"
+        hint="Tells your server when a pending check, a batch or a watched number has news. The URL must be https and lead to a public address."
+      >
+        <form className="inline-form" onSubmit={submit}>
+          <Field
+            label="Endpoint URL"
+            inputMode="url"
+            value={url}
+            onChange={setUrl}
+            placeholder="https://example.com/vat-events"
+            autoComplete="off"
+            isRequired
+          />
+          <Button type="submit" look="primary" isPending={save.isPending}>
+            Save
+          </Button>
+        </form>
+        <Refusal error={save.error ?? sendTest.error ?? remove.error ?? settings.error} />
+        {secret !== null && <SecretOnce what="secret" text={secret} />}
+        {webhook && secret === null && (
+          <Facts
+            facts={{
+              Secret: (
+                <>
+                  <code>{webhook.secret_prefix}…</code> <span className="hint">Save again for a new one.</span>
+                </>
+              ),
+              Configured: <Moment at={webhook.configured_at} />,
+            }}
+          />
+        )}
+        <div className="actions">
+          <Button isPending={sendTest.isPending} onPress={() => sendTest.mutate(undefined)}>
+            Send test event
+          </Button>
+          {webhook && (
+            <Confirm
+              action="Remove"
+              question="Remove the webhook?"
+              onConfirm={() => {
+                save.reset();
+                remove.mutate(undefined, { onSuccess: () => setUrl('') });
+              }}
+            >
+              <p>
+                What still waits to be delivered ends as failed, and the secret is gone. Setting an endpoint again
+                revives none of it.
+              </p>
+            </Confirm>
+          )}
+        </div>
+        {sendTest.data && (
+          <p role="status">
+            The test event is on its way:{' '}
+            <Link to="/deliveries/$id" params={{ id: sendTest.data.delivery_id }}>
+              see how it goes
+            </Link>
+          </p>
+        )}
+      </Card>
+    </div>
+  );
+};

@@ -1,0 +1,38 @@
+import { Link } from '@tanstack/react-router';
+import type { Change } from '../../api/shapes.js';
+import { Empty } from '../../parts/empty.js';
+import { Moment } from '../../parts/moment.js';
+import { Status } from '../../parts/status.js';
+
+const shown = (value: Change['before']) => {
+  if (typeof value === 'boolean') return <Status word={value ? 'valid' : 'invalid'} />;
+  return value === null ? <em>none</em> : <span className="quoted">{value}</span>;
+};
+
+/** Changes of watched numbers, the latest first. */
+export const ChangeList = ({ changes }: { changes: readonly Change[] }) => {
+  if (changes.length === 0) {
+    return <Empty title="No changes">When a watched number changes validity, name or address, it is told here.</Empty>;
+  }
+  return (
+    <ol className="changes">
+      {changes.map((change) => (
+        <li key={`${change.check_id} ${change.kind}`}>
+          <div className="change-head">
+            <span>
+              {change.vat_number && <strong>{change.label ?? change.vat_number}</strong>}{' '}
+              {change.label && change.vat_number} {change.kind}
+            </span>
+            <Link to="/checks/$id" params={{ id: change.check_id }}>
+              <Moment at={change.changed_at} />
+            </Link>
+          </div>
+          <div className="change-values">
+            {shown(change.before)} <span aria-hidden="true">→</span> <span className="for-reader">became</span>{' '}
+            {shown(change.after)}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+};

@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react';
+import { Label } from 'react-aria-components/Label';
+import { ProgressBar } from 'react-aria-components/ProgressBar';
+
+type ProgressProps = {
+  label: string;
+  /** 0 to 100; null while nobody knows how much there is. */
+  percentage: number | null;
+  /** What is said beside the bar. */
+  text: string;
+  /** What the bar is made of, from left to right in a box of 100 by 1; else it is filled up to the percentage. */
+  parts?: ReactNode;
+};
+
+/** How far something has come. */
+export const Progress = ({ label, percentage, text, parts }: ProgressProps) => (
+  <ProgressBar
+    className="progress"
+    {...(percentage === null ? { isIndeterminate: true } : { value: percentage })}
+    valueLabel={text}
+  >
+    <div className="progress-head">
+      <Label>{label}</Label>
+      <span>{text}</span>
+    </div>
+    <svg viewBox="0 0 100 1" preserveAspectRatio="none" className="progress-bar" aria-hidden="true">
+      {parts ?? <rect width={percentage ?? 100} height="1" className={percentage === null ? 'unknown' : undefined} />}
+    </svg>
+  </ProgressBar>
+);

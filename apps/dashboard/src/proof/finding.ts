@@ -1,0 +1,2 @@
+/** One thing that was looked at, and whether it holds. */
+export type Finding = { holds: boolean; text: string };

@@ -1,0 +1,46 @@
+type Bytes = Uint8Array<ArrayBuffer>;
+type Sha256 = (bytes: Bytes) => Promise<Bytes>;
+
+/** What is claimed: that `leaf` (its data) is number `index` of the `size` leaves of a tree. */
+export type InclusionClaim = { leaf: Bytes; index: number; size: number; path: readonly Bytes[] };
+
+const hasherOf = (sha256: Sha256) => {
+  const hash = (first: number, ...parts: Bytes[]): Promise<Bytes> => {
+    const whole = new Uint8Array(1 + parts.reduce((sum, { length }) => sum + length, 0));
+    whole[0] = first;
+    let at = 1;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return sha256(whole);
+  };
+  return { leaf: (data: Bytes) => hash(0, data), node: (left: Bytes, right: Bytes) => hash(1, left, right) };
+};
+
+/**
+ * The root to which an inclusion path leads from its leaf; null when the path does not fit the tree's size. The claim is
+ * proved when that is the anchor's root. Source: RFC 9162 §2.1.3.2.
+ */
+export const proveInclusion =
+  (sha256: Sha256) =>
+  async ({ leaf, index, size, path }: InclusionClaim): Promise<Bytes | null> => {
+    const of = hasherOf(sha256);
+    if (index < 0 || index >= size) return null;
+    // Halved by division: the bit operators would cut numbers off at 32 bits.
+    let node = index;
+    let last = size - 1;
+    let hash = await of.leaf(leaf);
+    for (const sibling of path) {
+      if (last === 0) return null;
+      if (node % 2 === 1 || node === last) {
+        hash = await of.node(sibling, hash);
+        for (; node % 2 === 0 && node !== 0; node /= 2) last = Math.floor(last / 2);
+      } else {
+        hash = await of.node(hash, sibling);
+      }
+      node = Math.floor(node / 2);
+      last = Math.floor(last / 2);
+    }
+    return last === 0 ? hash : null;
+  };

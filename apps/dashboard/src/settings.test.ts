@@ -1,0 +1,122 @@
+import { openReceivers, type Receivers, until, withStatus } from '@vat/testkit';
+import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+
+const EMAIL = 'owner@example.com';
+
+let receivers: Receivers;
+let dashboard: Dashboard;
+let visit: Visit;
+beforeAll(async () => {
+  receivers = await openReceivers();
+  dashboard = await openDashboard({ settings: { ...receivers.settings, WEBHOOK_RETRY_DELAYS: '500ms,1h' } });
+  await dashboard.account(EMAIL);
+  visit = await dashboard.visit({ refused: /\/app\/api\/(webhook|password)/ });
+  await visit.signIn(EMAIL);
+}, 120_000);
+afterAll(async () => {
+  await dashboard?.close();
+  await receivers?.close();
+});
+afterEach(() => expect(visit.complaints()).toEqual([]));
+
+const region = (name: string) => visit.page.getByRole('region', { name, exact: true });
+const saveWebhook = async (url: string): Promise<string> => {
+  await visit.go('/settings');
+  const webhook = region('Webhook');
+  await webhook.getByLabel('Endpoint URL').fill(url);
+  await webhook.getByRole('button', { name: 'Save' }).click();
+  return String(await webhook.getByText(/^whsec_[\w+/]{43}=$/).textContent());
+};
+
+test('a key is shown once, works, and is refused after Revoke unless that is undone', async () => {
+  await visit.go('/settings');
+  const keys = region('API keys');
+  await keys.getByLabel('Key name').fill('Shop <1>');
+  await keys.getByRole('button', { name: 'Create key' }).click();
+  const key = String(await keys.getByText(/^vat_live_\w+$/).textContent());
+  const usage = async () => (await dashboard.world.http(key).get('/v1/usage')).status;
+  expect(await usage()).toBe(200);
+
+  const row = keys.getByRole('row', { name: /Shop <1>/ });
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await row.getByRole('button', { name: 'Undo' }).click();
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  // Whoever leaves at once has not changed their mind.
+  await visit.page.reload();
+  await until('the key to be refused', async () => (await usage()) === 401, 5_000);
+  await keys.getByRole('row', { name: /Shop <1>.*revoked/ }).waitFor();
+  expect(await visit.page.getByText(key).count()).toBe(0);
+});
+
+test('a URL that breaks a rule is refused with that rule, and a test event without an endpoint too', async () => {
+  await visit.go('/settings');
+  const webhook = region('Webhook');
+  await webhook.getByRole('button', { name: 'Send test event' }).click();
+  await webhook.getByRole('alert').getByText('No webhook is configured').waitFor();
+  for (const [url, rule] of [
+    ['http://example.com/', /https/],
+    ['https://10.0.0.1/', /public/],
+    ['no url', /./],
+  ] as const) {
+    await webhook.getByLabel('Endpoint URL').fill(url);
+    await webhook.getByRole('button', { name: 'Save' }).click();
+    await webhook.getByRole('alert').getByText(rule).waitFor();
+  }
+});
+
+test('the secret is shown once, signs the test event, and its delivery shows attempt, body and the very signature', async () => {
+  const receiver = await receivers.start();
+  const secret = await saveWebhook(receiver.url);
+  const webhook = region('Webhook');
+  await webhook.getByRole('button', { name: 'Send test event' }).click();
+  await webhook.getByRole('link', { name: 'see how it goes' }).click();
+  const { page } = visit;
+  await page.getByRole('heading', { level: 1, name: 'webhook.test' }).waitFor();
+  await region('Attempts').getByText('204', { exact: true }).waitFor();
+  await page.getByText('successful', { exact: true }).waitFor();
+  const arrival = await until('the test event', () => receiver.arrivals[0]);
+  const signature = String(arrival.headers['x-service-signature']);
+  const standard = String(arrival.headers['webhook-signature']);
+  await page.getByLabel('Secret').fill(secret);
+  await page.getByText(signature, { exact: true }).waitFor();
+  await page.getByText(standard, { exact: true }).waitFor();
+  await visit.go('/settings');
+  await webhook.getByText(`${secret.slice(0, 8)}…`).waitFor();
+  expect(await page.getByText(secret).count()).toBe(0);
+});
+
+test('a failing delivery shows each attempt by itself, and Resend sends the same event again', async () => {
+  const receiver = await receivers.start(withStatus(500));
+  await saveWebhook(receiver.url);
+  const { page } = visit;
+  await visit.go('/deliveries');
+  await page.getByRole('button', { name: 'Send test event' }).click();
+  const attempts = region('Attempts');
+  await attempts.getByText('500', { exact: true }).first().waitFor();
+  await until(
+    'the second attempt on the page',
+    async () => (await attempts.getByText('500', { exact: true }).count()) === 2,
+  );
+  const first = page.url();
+  receiver.answer(withStatus(204));
+  await page.getByRole('button', { name: 'Resend' }).click();
+  await attempts.getByText('204', { exact: true }).waitFor();
+  expect(page.url()).not.toBe(first);
+  const [one, , again] = await until('three arrivals', () => receiver.arrivals.length === 3 && receiver.arrivals);
+  expect([again?.body, again?.headers['webhook-id']]).toEqual([one?.body, one?.headers['webhook-id']]);
+});
+
+test('an endpoint is removed after a question, and the log stays', async () => {
+  await visit.go('/settings');
+  const webhook = region('Webhook');
+  await webhook.getByRole('button', { name: 'Remove' }).click();
+  await visit.page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  await webhook.getByRole('button', { name: 'Remove' }).click();
+  await visit.page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await webhook.getByRole('button', { name: 'Remove' }).waitFor({ state: 'detached' });
+  await visit.go('/deliveries');
+  await visit.page
+    .getByRole('row', { name: /webhook\.test.*successful/ })
+    .first()
+    .waitFor();
+});

@@ -1,0 +1,65 @@
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useSession } from '../session/use-session.js';
+import { NAVIGATION } from './navigation.js';
+import { SignOut } from './sign-out.js';
+
+/** The frame around every page of an account: where one is, where one can go, who is signed in. */
+export const Shell = () => {
+  const { account } = useSession();
+  const { pathname } = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(pathname);
+  const navigation = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On narrow screens the links scroll sideways; the present one must be among those in sight.
+    if (pathname !== '') {
+      navigation.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    }
+  }, [pathname]);
+  useEffect(() => {
+    if (shown.current === pathname) return;
+    shown.current = pathname;
+    // A page that changes without being loaded would leave the focus on a link that is gone.
+    main.current?.focus({ preventScroll: true });
+  }, [pathname]);
+
+  return (
+    <div className="shell">
+      <a href="#content" className="skip">
+        Skip to the content
+      </a>
+      <header className="side">
+        <div className="brand">
+          <img src="/app/icon.svg" alt="" width="24" height="24" />
+          <span>VAT Validation</span>
+        </div>
+        <nav ref={navigation} aria-label="Main">
+          <ul>
+            {NAVIGATION.map(({ to, name }) => (
+              <li key={to}>
+                <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div className="who">
+          <span className="who-name">{account.name}</span>
+          <span className="who-mail">{account.email}</span>
+          <SignOut />
+        </div>
+      </header>
+      <main id="content" ref={main} tabIndex={-1}>
+        {account.disabled && (
+          <p className="banner">
+            This account is disabled: everything can be read, and no new work is started. Contact the operator of the
+            service.
+          </p>
+        )}
+        <Outlet />
+      </main>
+    </div>
+  );
+};

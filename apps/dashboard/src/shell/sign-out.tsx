@@ -1,0 +1,25 @@
+import { ApiError } from '../api/api-error.js';
+import { useChange } from '../api/use-change.js';
+import { Button } from '../parts/button.js';
+import { Refusal } from '../parts/refusal.js';
+import { useEnter } from '../session/use-enter.js';
+
+/** Ends the session on the server, then here. */
+export const SignOut = () => {
+  const enter = useEnter();
+  const signOut = useChange([], async (api) => {
+    await api.call('DELETE', '/session').catch((error: unknown) => {
+      // A session that has ended already is what was wanted.
+      if (!(error instanceof ApiError && error.status === 401)) throw error;
+    });
+    enter(null);
+  });
+  return (
+    <>
+      <Button small look="quiet" isPending={signOut.isPending} onPress={() => signOut.mutate(undefined)}>
+        Sign out
+      </Button>
+      <Refusal error={signOut.error} />
+    </>
+  );
+};

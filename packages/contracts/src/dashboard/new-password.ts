@@ -1,0 +1,11 @@
+import { z } from 'zod';
+
+/** Fewest and most characters of a password that is chosen here. */
+export const PASSWORD_LENGTH = { min: 12, max: 1_024 } as const;
+
+/** A password that somebody chooses, taken as it is typed: length is what makes it strong. */
+export const newPassword = (name: string) =>
+  z
+    .string(`${name} is text`)
+    .min(PASSWORD_LENGTH.min, `${name} is shorter than ${PASSWORD_LENGTH.min} characters`)
+    .max(PASSWORD_LENGTH.max, `${name} is longer than ${PASSWORD_LENGTH.max} characters`);

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { printable } from '../text.js';
+import { newPassword } from './new-password.js';
+
+/** Body of POST /app/api/sign-up. The address is judged for its form alone: nothing is sent to it. */
+export const signUpBody = z.strictObject({
+  name: printable('name', 100)
+    .transform((text) => text.trim())
+    .pipe(z.string().min(1, 'name is empty')),
+  email: printable('email', 254)
+    .transform((text) => text.trim().toLowerCase())
+    .pipe(z.email('email is no e-mail address')),
+  password: newPassword('password'),
+});
+export type SignUpBody = z.output<typeof signUpBody>;

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fetchDebianPackages } from '@vat/embedded';
+import { PROJECT_ROOT } from './project-root.js';
+
+/** A browser of Chromium's kind that runs here, with the environment it needs for that. */
+export type BrowserProgram = { file: string; env: Record<string, string> };
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'microsoft-edge'];
+
+const answers = ({ file, env }: BrowserProgram, args: string[]): boolean =>
+  existsSync(file) && spawnSync(file, args, { env, timeout: 20_000 }).status === 0;
+const isInstalled = (browser: BrowserProgram): boolean => answers(browser, ['--version']);
+/** It says its version even when the data without which it shows nothing is missing. */
+const opensPages = (browser: BrowserProgram): boolean =>
+  answers(browser, ['--headless', '--no-sandbox', '--disable-background-networking', '--dump-dom', 'about:blank']);
+
+const fontsOf = (folder: string): string => path.join(folder, 'fonts.conf');
+
+/** A page without any letters to write with has no size; a bare machine has none, and would look for them in / alone. */
+const nameFonts = (folder: string): void =>
+  writeFileSync(
+    fontsOf(folder),
+    `<?xml version="1.0"?><fontconfig><dir>/usr/share/fonts</dir><dir>${folder}/usr/share/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>\n`,
+  );
+
+/** Debian's start script looks for its parts in /, so the program itself is started, with its libraries named. */
+const unpackedBrowser = (folder: string): BrowserProgram => {
+  const libraries = ['usr/lib', 'lib'].flatMap((lib) => {
+    const parent = path.join(folder, lib);
+    if (!existsSync(parent)) return [];
+    return readdirSync(parent)
+      .filter((entry) => entry.includes('-linux-'))
+      .flatMap((triplet) => [path.join(parent, triplet), path.join(parent, triplet, 'nss')]);
+  });
+  return {
+    file: path.join(folder, 'usr/lib/chromium/chromium'),
+    env: {
+      PATH: '/usr/bin:/bin',
+      LD_LIBRARY_PATH: [path.join(folder, 'usr/lib/chromium'), ...libraries].join(':'),
+      FONTCONFIG_FILE: fontsOf(folder),
+    },
+  };
+};
+
+/**
+ * A browser for a test: the one on PATH, else Debian's package unpacked below the project's `.data` without root, as with
+ * redis-server. Throws an Error that says what to install; a test that needs it fails then, and is not left out.
+ */
+export const provideBrowser = async (searchPath = process.env.PATH ?? ''): Promise<BrowserProgram> => {
+  const folders = searchPath.split(path.delimiter).filter(Boolean);
+  const installed = NAMES.flatMap((name) =>
+    folders.map((folder) => ({ file: path.join(folder, name), env: { PATH: searchPath } })),
+  );
+  const found = installed.find(isInstalled);
+  if (found) return found;
+  const into = path.join(PROJECT_ROOT, '.data', 'tools', 'chromium');
+  if (opensPages(unpackedBrowser(into))) return unpackedBrowser(into);
+  process.stderr.write(
+    `[test] no chromium on PATH: fetching the distribution's package into ${into} (nothing is installed)\n`,
+  );
+  mkdirSync(path.dirname(into), { recursive: true });
+  try {
+    await fetchDebianPackages({
+      // The second is part of the first, and left out where it is installed without it.
+      names: ['chromium', 'chromium-common', 'fonts-dejavu-core'],
+      into,
+      isUsable: (folder) => {
+        if (!existsSync(folder)) return false;
+        nameFonts(folder);
+        return opensPages(unpackedBrowser(folder));
+      },
+      env: process.env,
+    });
+  } catch (error) {
+    throw new Error(
+      'this test needs a browser: no chromium is on PATH, and it could not be fetched; install it (Debian, Ubuntu: apt-get install chromium; macOS: brew install --cask chromium)',
+      { cause: error },
+    );
+  }
+  // The folder had another name while it was filled.
+  nameFonts(into);
+  return unpackedBrowser(into);
+};
