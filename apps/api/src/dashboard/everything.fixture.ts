@@ -5,9 +5,10 @@ type Reach = {
   workers: { lines: () => string[] }[];
 };
 
-/** Every row of the database as text, with bytes in hex. */
-export const databaseText = async ({ sql }: Pick<Reach, 'sql'>): Promise<string> => {
-  const tables = await sql("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+/** Every row of the database as text, with bytes in hex; of all tables but `except`. */
+export const databaseText = async ({ sql }: Pick<Reach, 'sql'>, except: readonly string[] = []): Promise<string> => {
+  const all = await sql("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  const tables = all.filter(({ tablename }) => !except.includes(String(tablename)));
   const rows = await Promise.all(tables.map(({ tablename }) => sql(`SELECT t::text AS text FROM "${tablename}" t`)));
   return rows
     .flat()

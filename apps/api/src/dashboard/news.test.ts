@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { PAGE_TOPICS } from '@vat/domain';
 import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { type Browser, openBrowser } from './browser.fixture.js';
 
@@ -219,7 +220,11 @@ test('without Redis a stream opens, stays, and has its page read everything now 
   const api = await world.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
   const page = await open(owner, String(api.ready.base_url));
   expect(page.status).toBe(200);
-  await until('all topics to be told', () => new Set(page.news().map(({ topic }) => topic)).size === 6, 12_000);
+  await until(
+    'all topics to be told',
+    () => new Set(page.news().map(({ topic }) => topic)).size === PAGE_TOPICS.length,
+    12_000,
+  );
   expect(page.isOver()).toBe(false);
   page.close();
   await api.stop();

@@ -111,7 +111,7 @@ test('while Redis is away pages are told to read everything, and once more when 
   await one.ready;
   expect(one.text).not.toContain('changed');
   redis.disconnect();
-  await until('everything to be told', () => one.text.includes('"anchors"'));
+  await until('everything to be told', () => one.text.includes('"deliveries"'));
   await redis.connect();
   const { tell } = publishPageNews(publisher, prefix);
   await until('the channel to be listened to again', async () => {
