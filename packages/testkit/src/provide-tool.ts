@@ -41,6 +41,16 @@ const unpackedTool = (name: ToolName, folder: string): Tool => {
 };
 
 /**
+ * The interpreter itself, where PATH has a version manager's script that looks for it anew at every start: that script takes
+ * longer than most of what tests run.
+ */
+const withoutShim = ({ file, env }: Tool): Tool => {
+  const { stdout } = spawnSync(file, ['-c', 'import sys; print(sys.executable)'], { env, encoding: 'utf8' });
+  const own = stdout.trim();
+  return { file: existsSync(own) ? own : file, env };
+};
+
+/**
  * A program for a test: the one on PATH, else the distribution's package unpacked below the project's `.data` without root,
  * as with redis-server. Throws an Error that says what to install; a test that needs it fails then, and is not left out.
  */
@@ -50,7 +60,7 @@ export const provideTool = async (name: ToolName, searchPath = process.env.PATH 
     .filter(Boolean)
     .map((folder) => ({ file: path.join(folder, name), env: { PATH: searchPath } }));
   const found = installed.find((tool) => existsSync(tool.file) && runs(name, tool));
-  if (found) return found;
+  if (found) return name === 'python3' ? withoutShim(found) : found;
   const into = path.join(PROJECT_ROOT, '.data', 'tools', name);
   const tool = () => unpackedTool(name, into);
   if (runs(name, tool())) return tool();
