@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { Webhook } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
@@ -18,11 +18,9 @@ type Saved = Webhook & { secret: string };
 export const WebhookCard = () => {
   const settings = useWebhook();
   const webhook = settings.data?.webhook ?? null;
-  const [url, setUrl] = useState('');
-  const known = webhook?.url;
-  useEffect(() => {
-    if (known !== undefined) setUrl(known);
-  }, [known]);
+  // Null until somebody types: the endpoint that is read later must not take the place of what they typed.
+  const [typed, setTyped] = useState<string | null>(null);
+  const url = typed ?? webhook?.url ?? '';
 
   const save = useChange(['settings'], (api, given: string) =>
     api.call<Saved>('PUT', '/webhook', { body: { url: given } }),
@@ -49,7 +47,7 @@ export const WebhookCard = () => {
             label="Endpoint URL"
             inputMode="url"
             value={url}
-            onChange={setUrl}
+            onChange={setTyped}
             placeholder="https://example.com/vat-events"
             autoComplete="off"
             isRequired
@@ -82,7 +80,7 @@ export const WebhookCard = () => {
               question="Remove the webhook?"
               onConfirm={() => {
                 save.reset();
-                remove.mutate(undefined, { onSuccess: () => setUrl('') });
+                remove.mutate(undefined, { onSuccess: () => setTyped('') });
               }}
             >
               <p>
