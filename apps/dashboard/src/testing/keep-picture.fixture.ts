@@ -9,5 +9,5 @@ const PICTURES = fileURLToPath(new URL('../../../../.artifacts/dashboard', impor
 /** Keeps a picture of the page for people to look at. */
 export const keepPicture = async (page: Page, name: string): Promise<void> => {
   mkdirSync(PICTURES, { recursive: true });
-  await page.screenshot({ path: path.join(PICTURES, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: path.join(PICTURES, `${name}.jpg`), type: 'jpeg', quality: 70, fullPage: true });
 };

@@ -45,8 +45,15 @@ export const openDashboard = async (options: WorldOptions = {}): Promise<Dashboa
   const browser: Browser = await chromium.launch({
     executablePath: program.file,
     env: program.env,
-    // Chromium's own sandbox does not run as root, and its own calls home are no business of these pages.
-    args: ['--no-sandbox', '--disable-background-networking', '--disable-gpu'],
+    args: [
+      // Chromium's own sandbox does not run as root, and its own calls home are no business of these pages.
+      '--no-sandbox',
+      '--disable-background-networking',
+      // Nothing here needs a graphics card, real or computed, nor a process of its own for one.
+      '--disable-gpu',
+      '--disable-software-rasterizer',
+      '--in-process-gpu',
+    ],
   });
   return {
     world,
