@@ -6,7 +6,7 @@ let dashboard: Dashboard;
 let visit: Visit;
 beforeAll(async () => {
   dashboard = await openDashboard({ settings: { SIGNUP: 'open' } });
-  await dashboard.account(EMAIL);
+  await dashboard.account(EMAIL, { name: 'Owner & Söhne' });
 }, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(async () => {
@@ -14,19 +14,90 @@ afterEach(async () => {
   await visit.close();
 });
 
-const heading = (name: string) => visit.page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+const signInHere = async ({ page }: Visit, password = PASSWORD) => {
+  await page.getByLabel('E-mail').fill(EMAIL);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+};
+const heading = ({ page }: Visit, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+
+test('a visitor is sent to sign in, then on to the page that was wanted, filters included', async () => {
+  visit = await dashboard.visit();
+  await visit.go('/checks?valid=true');
+  await heading(visit, 'Sign in');
+  await signInHere(visit);
+  await heading(visit, 'Checks');
+  expect(new URL(visit.page.url()).pathname).toBe('/app/checks');
+  expect(await visit.page.getByLabel('Validity').inputValue()).toBe('true');
+});
+
+test('a wrong password is told with its remedy, and the right one works after it', async () => {
+  visit = await dashboard.visit({ refused: /\/session$/ });
+  await visit.go('/sign-in');
+  await signInHere(visit, 'wrong');
+  const refusal = visit.page.getByRole('alert');
+  expect(await refusal.textContent()).toContain('Check both for typing errors');
+  await signInHere(visit);
+  await heading(visit, 'Overview');
+});
+
+test('an address of another site is no place to go on to', async () => {
+  visit = await dashboard.visit();
+  await visit.go('/sign-in?next=//evil.example/app');
+  await signInHere(visit);
+  await heading(visit, 'Overview');
+});
+
+test('signing out ends the session on the server: another window is sent to sign in at once', async () => {
+  visit = await dashboard.visit({ refused: /\/app\/api\// });
+  await visit.signIn(EMAIL);
+  const other = await visit.page.context().newPage();
+  await other.goto('/app/settings');
+  await other.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await visit.page.getByRole('button', { name: 'Sign out' }).click();
+  await heading(visit, 'Sign in');
+  await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  await visit.go('/settings');
+  await heading(visit, 'Sign in');
+});
+
+test('everything is reached by the keyboard, and what has the focus shows it', async () => {
+  visit = await dashboard.visit();
+  await visit.signIn(EMAIL);
+  const { page } = visit;
+  const focused = () =>
+    page.evaluate(`(() => { const { innerText, ariaLabel, tagName } = document.activeElement;
+      const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+      return { name: ariaLabel || innerText || tagName, isShown: outlineStyle !== 'none' && outlineWidth !== '0px' }; })()`) as Promise<{
+      name: string;
+      isShown: boolean;
+    }>;
+  await page.reload();
+  await heading(visit, 'Overview');
+  const seen: string[] = [];
+  for (let presses = 0; presses < 10; presses += 1) {
+    await page.keyboard.press('Tab');
+    const { name, isShown } = await focused();
+    expect([name, isShown]).toEqual([name, true]);
+    seen.push(name);
+  }
+  const links = ['Overview', 'Checks', 'Batches', 'Watches', 'Evidence', 'Deliveries', 'Settings'];
+  expect(seen).toEqual(['Skip to the content', ...links, 'Sign out', 'New check']);
+  await page.keyboard.press('Enter');
+  await heading(visit, 'New check');
+});
 
 test('whoever signs up gets both keys once, is led through the first steps, and sees them ticked', async () => {
   visit = await dashboard.visit();
   const { page } = visit;
   await visit.go('/sign-in');
   await page.getByRole('link', { name: 'Open one' }).click();
-  await heading('Sign up');
+  await heading(visit, 'Sign up');
   await page.getByLabel('Name').fill('New & Söhne');
   await page.getByLabel('E-mail').fill('new@example.com');
   await page.getByLabel('Password').fill('a few long words');
   await page.getByRole('button', { name: 'Open the account' }).click();
-  await heading('Welcome');
+  await heading(visit, 'Welcome');
   const live = String(await page.getByText(/^vat_live_\w+$/).textContent());
   const test = String(await page.getByText(/^vat_test_\w+$/).textContent());
   for (const key of [live, test]) expect((await dashboard.world.http(key).get('/v1/usage')).body.plan).toBe('free');
@@ -79,7 +150,7 @@ test('a new password needs the present one, goes on here, and ends other session
   await page.getByText(/^vat_live_\w+$/).waitFor();
   await page.getByRole('button', { name: 'Sign out everywhere' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out everywhere' }).click();
-  await heading('Sign in');
+  await heading(visit, 'Sign in');
 });
 
 test('the overview shows what happens while it is open', async () => {

@@ -7,8 +7,8 @@ let dashboard: Dashboard;
 let visit: Visit;
 beforeAll(async () => {
   dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '500ms', BACKGROUND_GIVE_UP_AFTER: '10m' } });
-  await dashboard.account(EMAIL);
-  visit = await dashboard.visit({ refused: /\/app\/api\/batches/ });
+  await Promise.all([dashboard.account(EMAIL), dashboard.account('free@example.com', { plan: 'free' })]);
+  visit = await dashboard.visit({ refused: /\/app\/api\/(batches|watches$)/ });
   await visit.signIn(EMAIL);
 }, 120_000);
 afterAll(() => dashboard?.close());
@@ -96,4 +96,56 @@ test.each([
   await choose(name, text);
   await visit.page.getByRole('alert').getByText(words).waitFor();
   expect(await visit.page.getByRole('button', { name: 'Upload' }).count()).toBe(0);
+});
+
+test('a watch is added, shows its first check and a change by itself, is paused, amended and deleted', async () => {
+  const { page } = visit;
+  const { world } = dashboard;
+  await world.vies.script('FR40303265045', [{ kind: 'valid', name: 'OLD <b>NAME</b>', address: 'A' }]);
+  await visit.go('/watches');
+  await page.getByLabel('VAT number').fill('FR 40 303 265 045');
+  await page.getByLabel('Label').fill('Supplier 7');
+  await page.getByLabel('Frequency').selectOption('daily');
+  await page.getByRole('button', { name: 'Add watch' }).click();
+  const row = page.getByRole('row', { name: /FR40303265045/ });
+  await row.getByText('active', { exact: true }).waitFor();
+  await row.getByText('not yet').waitFor({ state: 'detached' });
+
+  await page.getByLabel('VAT number').fill('FR40303265045');
+  await page.getByRole('button', { name: 'Add watch' }).click();
+  await page.getByRole('alert').getByText('The account already watches this number.').waitFor();
+
+  await row.getByRole('link', { name: 'FR40303265045' }).click();
+  await page.getByText('No changes').waitFor();
+  await world.vies.script('FR40303265045', [{ kind: 'valid', name: 'NEW & NAME', address: 'A' }]);
+  await world.admin('watch', 'run', String(page.url().split('/').at(-1)));
+  const changes = page.getByRole('region', { name: 'Changes' });
+  await changes.getByText('NEW & NAME').waitFor();
+  await changes.getByText('OLD <b>NAME</b>').waitFor();
+
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('paused', { exact: true }).waitFor();
+  await page.getByLabel('Label').fill('Renamed');
+  await page.getByLabel('Frequency').selectOption('weekly');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('main').getByText('Renamed', { exact: true }).waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('active', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Nothing is watched yet').waitFor();
+});
+
+test('a plan that sells no watches says so before and after it is asked', async () => {
+  const free = await dashboard.visit({ refused: /\/app\/api\/watches$/ });
+  await free.signIn('free@example.com');
+  const { page } = free;
+  await free.go('/watches');
+  await page.getByText('Your plan, free, sells no watches.').waitFor();
+  await page.getByLabel('VAT number').fill('FR40303265045');
+  await page.getByRole('button', { name: 'Add watch' }).click();
+  await page.getByRole('alert').getByText('Choose another frequency or a larger plan.').waitFor();
+  expect(free.complaints()).toEqual([]);
+  await free.close();
 });
