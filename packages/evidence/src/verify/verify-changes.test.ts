@@ -112,7 +112,7 @@ describe('the verifier of a dossier', () => {
         await copy.write(name, before);
         expect(code).toBe(1);
       }),
-      { numRuns: 12 },
+      { numRuns: 8 },
     );
     expect((await copy.verify()).code).toBe(0);
   });
