@@ -11,7 +11,7 @@ let account: string;
 let keys: string[];
 beforeAll(async () => {
   world = await startWorld({
-    settings: { UPSTREAM_WINDOW: '500ms', BACKGROUND_RETRY_DELAYS: '10m', LOG_LEVEL: 'debug' },
+    settings: { UPSTREAM_WINDOW: '1s', BACKGROUND_RETRY_DELAYS: '10m', LOG_LEVEL: 'debug' },
   });
   const person = ['--name', 'Test', '--email', 'test@example.com', '--password', PASSWORD, '--plan', 'business'];
   const made = await world.admin('account', 'create', ...person);

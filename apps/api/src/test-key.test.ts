@@ -21,7 +21,7 @@ const check = (body: object) => caller().post('/v1/checks', body);
 
 beforeAll(async () => {
   // The clock of test keys is their own: none of these settings may move it.
-  world = await startWorld({ settings: { UPSTREAM_WINDOW: '400ms', BACKGROUND_GIVE_UP_AFTER: '1s' } });
+  world = await startWorld({ settings: { UPSTREAM_WINDOW: '1s', BACKGROUND_GIVE_UP_AFTER: '1s' } });
   caller = await crowd(world, world.account.account_id, { test: true });
   await world.vies.answerAll('reset');
   await Promise.all(

@@ -29,7 +29,7 @@ beforeAll(async () => {
   world = await startWorld({
     settings: {
       ...receivers.settings,
-      UPSTREAM_WINDOW: '300ms',
+      UPSTREAM_WINDOW: '1s',
       WEBHOOK_TIMEOUT: '1s',
       WEBHOOK_RETRY_DELAYS: DELAYS_MS.map((ms) => `${ms}ms`).join(','),
     },

@@ -5,7 +5,7 @@ import { createEnrichmentSources } from './create-enrichment-sources.js';
 import { type Handler, json, SUBJECTS, text, withLocalSource } from './local-source.fixture.js';
 
 const PL_FOUND = { result: { subject: { nip: '5260250274', statusVat: 'Czynny' }, requestId: 'abc' } };
-const TIMEOUT_MS = 250;
+const TIMEOUT_MS = 500;
 
 const until = async (condition: () => boolean | Promise<boolean>) => {
   for (let n = 0; n < 300; n += 1) {
