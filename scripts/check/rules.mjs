@@ -89,9 +89,14 @@ export const KEEPERS = [
     why: 'only db (and embedded, testkit, scripts, bench) speaks to Postgres',
   },
   {
-    modules: ['got', 'undici', 'axios', 'node-fetch', 'request-filtering-agent'],
+    modules: ['got', 'axios', 'node-fetch', 'request-filtering-agent'],
     rooms: ['packages/vies', 'packages/enrichment', 'packages/evidence', 'bench'],
     why: 'vies, enrichment and evidence call out through a library (bench compares); webhooks has its own guarded sender',
+  },
+  {
+    modules: ['undici'],
+    rooms: ['packages/webhooks'],
+    why: 'only webhooks needs a bare dispatcher: nothing that follows, unpacks or repeats stands between it and its guard',
   },
   {
     modules: ['express', 'express/*', 'helmet'],

@@ -1,8 +1,10 @@
-import { request } from 'node:https';
+import { once } from 'node:events';
+import type { LookupFunction } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { createTestAuthority } from '@vat/testkit';
+import { connectGuarded } from './connect-guarded.js';
 import { createNameResolver } from './create-name-resolver.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
-import { GuardedAgent } from './guarded-agent.js';
 import { judgeUrl } from './judge-url.js';
 import { type LocalDns, startLocalDns, type Zone } from './local-dns.fixture.js';
 import { answering, type LocalReceiver, startRawReceiver, startReceiver } from './local-receiver.fixture.js';
@@ -93,21 +95,17 @@ describe('without a connection', () => {
     expect((await sendTo(url)).error).toMatch(/^ADDRESS_REFUSED: address: /);
   });
 
-  test('an agent refuses a literal and a lookup of its own accord, whoever uses it', async () => {
-    const agent = new GuardedAgent([], { keepAlive: true });
-    closers.push(async () => agent.destroy());
-    const failure = (host: string, address?: string) =>
-      new Promise<unknown>((resolve) => {
-        request({
-          host,
-          port: forbidden.port,
-          agent,
-          ...(address && { lookup: (_name: string, _options: unknown, done: Done) => done(null, address, 4) }),
-        })
-          .on('error', resolve)
-          .end();
-      });
-    type Done = (error: null, address: string, family: number) => void;
+  test('the connector refuses a literal and a lookup of its own accord, whoever uses it', async () => {
+    const connect = connectGuarded([], createSecureContext());
+    const failure = async (host: string, address?: string): Promise<unknown> => {
+      const lookup: LookupFunction = (_name, _options, done) => done(null, address ?? '', 4);
+      try {
+        const socket = connect({ host, port: forbidden.port, ...(address && { lookup }) });
+        return (await once(socket, 'error'))[0];
+      } catch (error) {
+        return error;
+      }
+    };
     expect(await failure('127.0.0.1')).toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
     expect(await failure('::1')).toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
     expect(await failure('hook.example', '127.0.0.1')).toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });

@@ -193,6 +193,13 @@ describe('what breaks is named', () => {
       /^CONNECTION_RESET: /,
       200,
     ],
+    [
+      'chunks that break off',
+      speaking('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nhalf of it'),
+      /^CONNECTION_RESET: /,
+      200,
+    ],
+    ['an interim answer nobody asked for', speaking('HTTP/1.1 100 Continue\r\n\r\n'), /^PROTOCOL: .*100/, null],
     ['plain HTTP', () => startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n')), /^TLS: /, null],
     ['another protocol', speaking('220 mail.example ESMTP\r\n'), /^PROTOCOL: the answer is not HTTP/, null],
     ['a status that is none', speaking('HTTP/1.1 9999 OK\r\n\r\n'), /^PROTOCOL: /, null],

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -117,6 +119,40 @@ describe('an attempt', () => {
     }
     expect(receiver.connections()).toBe(1);
     expect(dns.asked).toHaveLength(askedOnce + 8);
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['was closed after its answer, as announced', (response) => response.writeHead(204, { connection: 'close' }).end()],
+    ['was closed while it rested', (response) => response.writeHead(204).end(() => response.socket?.end())],
+  ])('opens a new connection where the kept one %s', async (_title, answer) => {
+    const closed: Promise<unknown>[] = [];
+    const receiver = await receiving(
+      startReceiver(
+        identity,
+        answering((response) => {
+          if (response.socket) closed.push(once(response.socket, 'close'));
+          answer(response);
+        }),
+      ),
+    );
+    const { send } = sender();
+    for (let n = 1; n <= 3; n += 1) {
+      const result = await send(attempt(`https://127.0.0.1:${receiver.port}/`));
+      expect(result).toMatchObject({ statusCode: 204, error: null, timings: { tcpMs: expect.any(Number) } });
+      expect(receiver.connections()).toBe(n);
+      await closed.at(-1);
+    }
+  });
+
+  test('is answered by the final answer, not by the one that announces it', async () => {
+    const receiver = await receiving(
+      startReceiver(
+        identity,
+        answering((response) => response.writeEarlyHints({ link: '</a>; rel=preload' }, () => response.end('done'))),
+      ),
+    );
+    const result = await sender().send(attempt(`https://127.0.0.1:${receiver.port}/`));
+    expect(result).toMatchObject({ statusCode: 200, error: null, answer: Buffer.from('done') });
   });
 
   test('to a literal looks nothing up and checks the certificate for the address', async () => {

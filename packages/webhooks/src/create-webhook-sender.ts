@@ -1,10 +1,11 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
 import type { AttemptResult } from './attempt-result.js';
 import { checkedLookup } from './checked-lookup.js';
+import { connectGuarded } from './connect-guarded.js';
 import { type AttemptStop, createAttemptStop } from './create-attempt-stop.js';
 import { createNameResolver } from './create-name-resolver.js';
-import { GuardedAgent } from './guarded-agent.js';
 import { judgeHost } from './judge-host.js';
+import { keepConnections } from './keep-connections.js';
 import type { Network } from './parse-networks.js';
 import { type Posted, postAttempt } from './post-attempt.js';
 import { readEndpoint, type UrlRefusal } from './read-endpoint.js';
@@ -34,7 +35,7 @@ export type WebhookSender = {
   close: () => Promise<void>;
 };
 
-const NEXT_ADDRESS_AFTER_MS = 1_000;
+const MAX_HEADER_BYTES = 16 * 1024;
 
 const unsent = (error: string): Posted => ({
   statusCode: null,
@@ -53,7 +54,7 @@ const refused = ({ rule, message }: UrlRefusal): Posted =>
 /**
  * The only way out for webhooks. `send` never rejects and settles by the deadline. The URL is judged at every attempt,
  * also when a connection to it is kept, and the connection goes to the addresses that were judged. HTTP/1.1, no
- * redirects, no decompression, no proxy variables (the agent is explicit), nothing is sent twice.
+ * redirects, no decompression, no proxy variables (connections are our own), nothing is sent twice.
  * Source: contract part 1 §4 rule 2 and §8, part 2 §8.
  */
 export const createWebhookSender = ({
@@ -69,17 +70,14 @@ export const createWebhookSender = ({
 }: WebhookSenderOptions): WebhookSender => {
   const resolver = createNameResolver(servers ? { servers } : {});
   const judge = judgeHost({ resolve: resolver.resolve, allowed });
-  const agent = new GuardedAgent(allowed, {
-    keepAlive: true,
-    maxSockets: Number.POSITIVE_INFINITY, // how many at once is the caller's to decide
-    timeout: idleConnectionMs,
-    rejectUnauthorized: true, // whatever the environment says: a delivery carries traders' data
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
-    // Made once: reading some 140 roots again for each connection costs more than the handshake.
-    secureContext: createSecureContext(ca ? { ca: [...rootCertificates, ...ca] } : {}),
+  // Made once: reading some 140 roots again for each connection costs more than the handshake.
+  const secureContext = createSecureContext(ca ? { ca: [...rootCertificates, ...ca] } : {});
+  const connections = keepConnections({
+    connect: connectGuarded(allowed, secureContext),
+    idleMs: idleConnectionMs,
+    maxHeaderBytes: MAX_HEADER_BYTES,
   });
-  const post = postAttempt({ agent, maxAnswerBytes });
+  const post = postAttempt({ connections, maxAnswerBytes });
   const inFlight = new Map<AttemptStop, Promise<unknown>>();
   let closed = false;
 
@@ -128,7 +126,7 @@ export const createWebhookSender = ({
     closed = true;
     for (const { stop } of inFlight.keys()) stop('ABORTED: the sender is closing');
     await Promise.all(inFlight.values());
-    agent.destroy();
+    connections.close();
     resolver.close();
   };
   return { send, close };
