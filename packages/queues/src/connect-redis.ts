@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { gatherWrites } from './gather-writes.js';
 
 /**
  * `producer`: fails fast, for processes that answer callers: no offline queue, one try, a deadline on every command.
@@ -22,5 +23,6 @@ export const connectRedis = (url: string, role: RedisRole, onError: (error: Erro
     lazyConnect: false,
   });
   redis.on('error', onError);
+  redis.on('connect', () => gatherWrites(redis.stream));
   return redis;
 };
