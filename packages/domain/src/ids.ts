@@ -1,4 +1,4 @@
-import { TypeID, toUUID, typeidUnboxed } from 'typeid-js';
+import { fromUUID, TypeID, toUUID, typeidUnboxed } from 'typeid-js';
 
 /** Prefixes of public ids. Source: contract part 2 §1. */
 export const ID_PREFIXES = {
@@ -20,7 +20,7 @@ export type IdKind = keyof typeof ID_PREFIXES;
 export const newUuid = (): string => toUUID(typeidUnboxed(''));
 
 /** The public form of a stored id, e.g. `chk_01m7w2…`. */
-export const publicId = (kind: IdKind, uuid: string): string => TypeID.fromUUID(ID_PREFIXES[kind], uuid).toString();
+export const publicId = (kind: IdKind, uuid: string): string => fromUUID(uuid, ID_PREFIXES[kind]);
 
 /** The stored form of a public id; `null` when it is ill-formed or of another kind, which callers answer with 404. */
 export const uuidOf = (kind: IdKind, id: string): string | null => {

@@ -40,6 +40,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
     job: DeliveryJob,
     { eventId, eventType, body }: ClaimedAttempt,
     endpoint: NonNullable<ClaimedAttempt['endpoint']>,
+    deliveryId: string,
   ): Promise<AttemptResult> => {
     const at = now();
     let secret: string;
@@ -56,7 +57,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       secret,
       eventId: publicId('event', eventId),
       eventType,
-      deliveryId: publicId('delivery', job.delivery_id),
+      deliveryId,
       body,
       at,
     });
@@ -64,7 +65,12 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
     return { ...(await deps.send({ url: endpoint.url, headers, body, signal: deps.cutAttempts })), at };
   };
 
-  const settle = async (job: DeliveryJob, url: string, result: AttemptResult): Promise<undefined> => {
+  const settle = async (
+    job: DeliveryJob,
+    url: string,
+    result: AttemptResult,
+    deliveryId: string,
+  ): Promise<undefined> => {
     const succeeded = attemptSucceeded(result);
     const plan = planDelivery({ number: job.attempt, succeeded, endedAt: now() }, deps.retryDelaysMs);
     const attempt = loggedAttempt(job.attempt, url, result);
@@ -78,7 +84,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       status_code: result.statusCode,
       error: result.error,
     });
-    if (recorded) deps.tellPages(job.account_id, 'deliveries', publicId('delivery', job.delivery_id));
+    if (recorded) deps.tellPages(job.account_id, 'deliveries', deliveryId);
     if (!recorded || plan.nextAttemptAt === null) return;
     const { delivery_id: id, account_id: accountId } = job;
     await deps
@@ -103,7 +109,8 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       return { result: undefined, ...unused };
     }
     metrics.deliveryWaits.observe({ lane }, Math.max(0, (at.getTime() - dueAt.getTime()) / 1_000));
-    const attempted = await attemptOnce(job, claim.attempt, endpoint);
+    const deliveryId = publicId('delivery', job.delivery_id);
+    const attempted = await attemptOnce(job, claim.attempt, endpoint, deliveryId);
     const calledOff = deps.cutAttempts.aborted && attempted.error?.startsWith('ABORTED');
     if (calledOff && !attemptSucceeded(attempted)) {
       // By ourselves, which is no attempt.
@@ -111,7 +118,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       return { result: { again: now() }, durationMs: null, comesBack: true };
     }
     const { durationMs } = attempted;
-    return { result: await settle(job, endpoint.url, attempted), durationMs, comesBack: false };
+    return { result: await settle(job, endpoint.url, attempted, deliveryId), durationMs, comesBack: false };
   };
 
   return async (job, { jobId }) => {
