@@ -147,6 +147,16 @@ test.each<[string, string, string[]]>([
     ['check_stamp'],
   ],
   [
+    'an anchor closed after its token',
+    `UPDATE anchor SET closed_at = closed_at + interval '7 minutes' WHERE seq = 2`,
+    ['anchor_columns', 'anchor_stamp'],
+  ],
+  [
+    'a check made after its token',
+    `UPDATE "check" SET checked_at = checked_at + interval '7 minutes' WHERE ${checkOf(0)}`,
+    ['check_stamp'],
+  ],
+  [
     'what a check’s stamp is of',
     `UPDATE stamp SET digest = ${flipped('digest', 0)} WHERE kind = 'check'`,
     ['check_stamp'],

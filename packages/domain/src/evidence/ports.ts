@@ -169,13 +169,14 @@ export type LeafSlice = {
 };
 export type LeafDifference = { checkId: string; of: 'hash' | 'body' };
 
-/** A stamp of a check as the checker reads it. `checkHash` is null once the check is gone. */
+/** A stamp of a check as the checker reads it. `checkHash` and `checkedAt` are null once the check is gone. */
 export type StampToVerify = {
   subjectId: string;
   digest: Uint8Array;
   token: Uint8Array;
   facts: StampFacts;
   checkHash: Uint8Array | null;
+  checkedAt: Date | null;
 };
 
 /** What the checker reads; every list in the order of its cursor, a slice at a time. */

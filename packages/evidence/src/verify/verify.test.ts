@@ -28,6 +28,7 @@ describe('a dossier', () => {
     for (const line of [/7 check\(s\)/, /11 exchange\(s\)/, /2 anchor\(s\)/, /6 proof\(s\)/, /5 time-stamp\(s\)/])
       expect(python.output).toMatch(line);
     expect(python.output).toMatch(/note {2}1 check\(s\) were not anchored yet/);
+    expect(python.output).toMatch(/proved to have existed when it was first stamped, .* \d{3,} d \d\d h \d\d min/);
     expect(await auditor.run('sh', [path.join(auditor.original, 'verify.sh')], '/')).toEqual(python);
     expect(await listFiles(auditor.original)).toEqual(before);
   });
@@ -71,7 +72,7 @@ describe('a dossier', () => {
     const timestamper = createTimestamper({ url: null, development, now });
     const stamp = async (bytes: Uint8Array) =>
       (await timestamper.stamp(createHash('sha256').update(bytes).digest())).tokenBytes;
-    const folder = await auditor.makeDossier(0, { certificates: [identity.root], stamp });
+    const folder = await auditor.makeDossier(0, { certificates: [identity.root], stamp, createdAt: now() });
     timestamper.close();
     const { code, output } = await verify(folder);
     expect({ code, output }).toEqual({
