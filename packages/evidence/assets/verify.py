@@ -5,7 +5,8 @@
     python3 verify.py --roots roots.pem   trust root certificates that you got from somewhere else
 
 Needs Python 3.7 and OpenSSL 1.1.1 or later. Reads, and changes nothing. Prints what was checked ("ok"), what you should
-know ("note") and what does not hold ("WRONG"). The exit code is 0 only when everything holds.
+know ("note") and what does not hold ("WRONG"). The exit code is 0 only when everything holds, and 2 when it cannot be told
+for want of such an OpenSSL.
 """
 import argparse
 import base64
@@ -513,6 +514,18 @@ def check_counts(said, counted):
             wrong('manifest.json counts %s %s; there are %s' % (said[name], name, count))
 
 
+def openssl_here():
+    """The version of openssl, and whether it can verify: LibreSSL and what is old do not know every option."""
+    try:
+        run = subprocess.run(['openssl', 'version'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             stdin=subprocess.DEVNULL)
+    except OSError:
+        return 'none', False
+    version = run.stdout.decode('utf-8', 'replace').strip()
+    match = re.match(r'OpenSSL (\d+)\.(\d+)\.(\d+)', version)
+    return version, bool(match) and tuple(int(number) for number in match.groups()) >= (1, 1, 1)
+
+
 def trusted_roots(given):
     path = given or ROOTS
     listing = subprocess.run(['openssl', 'crl2pkcs7', '-nocrl', '-certfile', path], stdout=subprocess.PIPE,
@@ -571,6 +584,12 @@ def main():
     roots = roots and os.path.abspath(roots)
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
     sys.stdout.reconfigure(errors='backslashreplace')
+    version, able = openssl_here()
+    if not able:
+        say('-', 'openssl here is: %s. Time-stamps need OpenSSL 1.1.1 or later. Where that is installed elsewhere (on a Mac '
+                 'by "brew install openssl"), put it first: PATH="$(brew --prefix openssl)/bin:$PATH" sh verify.sh' % version)
+        print('CANNOT TELL: this says nothing about the dossier.')
+        return 2
     development = 0
     try:
         development = verify(roots)

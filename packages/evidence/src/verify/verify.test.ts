@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import { createDevelopmentAuthority, createTimestamper, makeDevelopmentIdentity } from '../timestamp/index.js';
@@ -31,6 +31,28 @@ describe('a dossier', () => {
     expect(python.output).toMatch(/proved to have existed when it was first stamped, .* \d{3,} d \d\d h \d\d min/);
     expect(await auditor.run('sh', [path.join(auditor.original, 'verify.sh')], '/')).toEqual(python);
     expect(await listFiles(auditor.original)).toEqual(before);
+  });
+
+  it('is not blamed for what the programs of a machine cannot do', async () => {
+    const programs = await auditor.makeFolder();
+    const stub = async (name: string, script: string) => {
+      await writeFile(path.join(programs, name), `#!/bin/sh\n${script}\n`);
+      await chmod(path.join(programs, name), 0o755);
+    };
+    const shell = (given: string) =>
+      auditor.run('sh', ['-c', 'PATH="$1:$PATH" exec sh "$2"', 'sh', programs, path.join(given, 'verify.sh')]);
+    // BusyBox, on Alpine.
+    await stub('sha256sum', 'case "$*" in *--quiet*) echo "unrecognized option: quiet" >&2; exit 1 ;; esac');
+    expect(await shell(auditor.original)).toMatchObject({ code: 0 });
+    await stub('sha256sum', 'echo "usage: sha256sum file" >&2; exit 1');
+    expect(await shell(auditor.original)).toMatchObject({ code: 0 });
+    for (const version of ['LibreSSL 3.3.6', 'OpenSSL 1.0.2k-fips  26 Jan 2017']) {
+      await stub('openssl', `[ "$1" = version ] && echo "${version}"`);
+      const { code, output } = await shell(auditor.original);
+      expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(version) });
+      expect(output).toMatch(/brew install openssl[^]*CANNOT TELL/);
+      expect(output).not.toMatch(/DOES NOT HOLD|ALL HOLDS/);
+    }
   });
 
   it('names the roots it trusted, and can be held against roots from elsewhere', async () => {
