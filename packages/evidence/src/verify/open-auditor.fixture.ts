@@ -51,8 +51,8 @@ const makeDossier = async (
 };
 
 /** What a {@link TestAuthority} gives to a dossier. */
-export const stampsOf = ({ intermediate, root, stamp }: TestAuthority): Stamps => ({
-  certificates: [intermediate, root],
+export const stampsOf = ({ intermediate, root, crossSigned, stamp }: TestAuthority): Stamps => ({
+  certificates: [intermediate, root, ...(crossSigned === null ? [] : [crossSigned])],
   stamp,
 });
 

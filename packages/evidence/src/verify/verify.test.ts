@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import { createDevelopmentAuthority, createTimestamper, makeDevelopmentIdentity } from '../timestamp/index.js';
@@ -74,6 +74,27 @@ describe('a dossier', () => {
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/topmost .* issuer=.*Rootless root/) });
     const nobody = await auditor.makeDossier(1, { ...stampsOf(authority), certificates: [] });
     expect(await verify(nobody)).toEqual({ code: 1, output: expect.stringContaining('holds no root certificate') });
+  });
+
+  it('holds when its tokens carry a certificate that nothing needs, and any change of that is found', async () => {
+    const authority = await auditor.makeAuthority('Crossed', { crossSigned: true });
+    const folder = await auditor.makeDossier(1, stampsOf(authority));
+    const { code, output } = await verify(folder);
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
+    expect(output).toMatch(/trusted: .*Crossed root/);
+    expect(output).not.toMatch(/topmost/);
+    const elsewhere = path.join(await auditor.makeFolder(), 'roots.pem');
+    await writeFile(elsewhere, authority.root);
+    expect(await verify(folder, '--roots', elsewhere)).toMatchObject({ code: 0 });
+    const seal = path.join(folder, 'SHA256SUMS.tsr');
+    const bytes = await readFile(seal);
+    const at = bytes.indexOf('Crossed elder') + 'Crossed'.length;
+    bytes[at] = '-'.charCodeAt(0);
+    await writeFile(seal, bytes);
+    expect(await verify(folder)).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/WRONG SHA256SUMS.tsr .*certificates/),
+    });
   });
 
   it('holds when the authority leaves the length of its answer open', async () => {
