@@ -89,12 +89,18 @@ describe('certificatePdf', () => {
     const bare = { timestamp: null, anchor: null };
     const invalid = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'invalid' }, bare)));
     expect(invalid.text).toMatch(/PL5260000001 INVALID .* number was not valid\./);
-    expect(invalid.text).toMatch(/none: VIES gives one only to a requester.* none was asked for .* not anchored yet/);
+    expect(invalid.text).toMatch(
+      /none: VIES gives one only to a requester.* none yet when this page was made Anchor not anchored yet/,
+    );
     const syntax = sampleBody(1).checks.slice(0, 1);
     const malformed = await readPdf(
       await certificatePdf(input({ ...nothing, verdict: 'malformed', checks: syntax }, bare)),
     );
-    expect(malformed.text).toMatch(/MALFORMED .* VIES was not asked/);
+    expect(malformed.text).toMatch(/MALFORMED .* VIES was not asked.* Consultation number none: VIES was not asked/);
+    const named = { ...nothing, requester_vat_number: 'DE123456789' };
+    expect((await readPdf(await certificatePdf(input(named)))).text).toMatch(
+      /Requester DE123456789 Consultation number none: VIES gave none with its answer, although a requester was named/,
+    );
     const refused = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'malformed' }, bare)));
     expect(refused.text).toMatch(/MALFORMED VIES refused the number as ill-formed/);
   });
