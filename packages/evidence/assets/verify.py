@@ -5,8 +5,8 @@
     python3 verify.py --roots roots.pem   trust root certificates that you got from somewhere else
 
 Needs Python 3.7 and OpenSSL 1.1.1 or later. Reads, and changes nothing. Prints what was checked ("ok"), what you should
-know ("note") and what does not hold ("WRONG"). The exit code is 0 only when everything holds, and 2 when it cannot be told
-for want of such an OpenSSL.
+know ("note") and what does not hold ("WRONG"). The exit code is 0 only when everything holds, and 2 when it cannot be
+told for want of such an OpenSSL.
 """
 import argparse
 import base64
@@ -248,7 +248,8 @@ def check_unsigned(data, seconds, roots):
         known.add(encode(*body[at + 2]) + encode(*body[at]))
     if issued not in known:
         raise ValueError('its signer is none of its certificates')
-    kept = {base64.b64decode(block) for path in (ROOTS, INTERMEDIATES) for block in re.findall(PEM_BLOCK, read(path), re.S)}
+    blocks = re.findall(PEM_BLOCK, read(ROOTS) + read(INTERMEDIATES), re.S)
+    kept = {base64.b64decode(block) for block in blocks}
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, '%d.pem' % number) for number in range(len(certificates) + 1)]
         for path, certificate in zip(paths, certificates):
@@ -261,7 +262,7 @@ def check_unsigned(data, seconds, roots):
             run = subprocess.run(command + ['-CAfile', roots, '-untrusted', paths[-1], path], stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
             if run.returncode != 0:
-                raise ValueError('one of its certificates is not in certs/ and leads to no trusted root, or was changed')
+                raise ValueError('one of its certificates was changed, or is not in certs/ and leads to no known root')
 
 
 def check_stamp(stamp, stamped, roots):
@@ -337,7 +338,8 @@ def check_times(checked, anchors, places, made, stamps):
     said[SUMS] = latest
     for path, stamp in stamps.items():
         if stamp.seconds + TOLERANCE < said[path]:
-            wrong('%s was stamped %s, which is before what it covers (%s)' % (path, utc(stamp.seconds), utc(said[path])))
+            moments = utc(stamp.seconds), utc(said[path])
+            wrong('%s was stamped %s, which is before what it covers (%s)' % (path, *moments))
     for ident, seq in places.items():
         if ident in checked and seq in closed and closed[seq] + TOLERANCE < checked[ident]:
             wrong('%s was checked %s, after its anchor %d was closed' % (ident, utc(checked[ident]), seq))
@@ -349,16 +351,21 @@ def check_times(checked, anchors, places, made, stamps):
     for seq in sorted(anchors, reverse=True):
         # The next anchor names this one by its hash.
         since[seq] = min(real.get('anchors/%d.json' % seq, never), since.get(seq + 1, never))
-    gaps = {}
+    gaps, late = {}, 0
     for ident, at in checked.items():
-        stamped = min(real.get('checks/%s.json' % ident, never), since.get(places.get(ident), never), real.get(SUMS, never))
+        before = min(real.get('checks/%s.json' % ident, never), since.get(places.get(ident), never))
+        late += before == never
+        stamped = min(before, real.get(SUMS, never))
         if stamped < never:
             gaps[ident] = max(0, stamped - at)
     if gaps:
         ident = max(gaps, key=gaps.get)
         minutes = (gaps[ident] + 59) // 60
-        say('note', 'a check is proved to have existed when it was first stamped, not at its checked_at; the longest time '
-                    'between the two is %d d %02d h %02d min (%s)' % (minutes // 1440, minutes // 60 % 24, minutes % 60, ident))
+        gap = '%d d %02d h %02d min' % (minutes // 1440, minutes // 60 % 24, minutes % 60)
+        say('note', 'a check is proved to have existed when it was first stamped, not at its checked_at; the longest '
+                    'time between the two is %s (%s)' % (gap, ident))
+    if gaps and late:
+        say('note', '%d check(s) have no stamp but that of the whole dossier: nothing shows that they are older' % late)
 
 
 # --- Checks, exchanges, requests ----------------------------------------------------------------------------------
@@ -566,8 +573,8 @@ def verify(roots_given):
     for ident in sorted(stamped ^ {ident for ident, row in rows.items() if row['timestamp'] == 'yes'}):
         wrong('checks.csv and timestamps/ differ about %s' % ident)
     check_counts(manifest['counts'], {
-        'checks': len(hashes), 'exchanges': exchanges, 'requests': requests, 'anchors': len(anchors), 'proofs': len(places),
-        'timestamps': len(stamped), 'watch_changes': len(read_rows('watch-changes.csv')),
+        'checks': len(hashes), 'exchanges': exchanges, 'requests': requests, 'anchors': len(anchors),
+        'proofs': len(places), 'timestamps': len(stamped), 'watch_changes': len(read_rows('watch-changes.csv')),
         'valid': sum(row['verdict'] == 'valid' for row in table),
         'invalid': sum(row['verdict'] == 'invalid' for row in table),
         'malformed': sum(row['verdict'] == 'malformed' for row in table),
@@ -589,8 +596,9 @@ def main():
     sys.stdout.reconfigure(errors='backslashreplace')
     version, able = openssl_here()
     if not able:
-        say('-', 'openssl here is: %s. Time-stamps need OpenSSL 1.1.1 or later. Where that is installed elsewhere (on a Mac '
-                 'by "brew install openssl"), put it first: PATH="$(brew --prefix openssl)/bin:$PATH" sh verify.sh' % version)
+        say('-', 'openssl here is: %s. Time-stamps need OpenSSL 1.1.1 or later. Where that is installed elsewhere (on '
+                 'a Mac by "brew install openssl"), put it first: PATH="$(brew --prefix openssl)/bin:$PATH" sh verify.sh'
+                 % version)
         print('CANNOT TELL: this says nothing about the dossier.')
         return 2
     development = 0
@@ -605,6 +613,8 @@ def main():
             say('-', 'and %d more' % (len(wrongs) - SHOWN))
         print('DOES NOT HOLD: %d thing(s) are wrong.' % len(wrongs))
         return 1
+    say('note', 'the files agree with their stamps and with each other; who made them is not proved by that: '
+                'README.txt tells how to compare them with what the service gave to others')
     if development:
         say('note', '%d time-stamp(s) come from a DEVELOPMENT authority: they agree with the rest, but they are worth '
                     'nothing as evidence of time, since its key is not kept by an independent party' % development)

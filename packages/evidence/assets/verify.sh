@@ -12,7 +12,7 @@ for program in python3 openssl; do
 done
 # Once more with the system's own tool, so that nothing of ours has to be believed for the files' sums.
 if command -v sha256sum >/dev/null 2>&1; then
-  # The plainest options, and no more weight than what it says: BusyBox and BSD know fewer, and verify.py does it all again.
+  # The plainest options, and believed only where it says FAILED: BusyBox and BSD know fewer; verify.py does it again.
   said=$(cd "$here" && LC_ALL=C sha256sum -c SHA256SUMS 2>&1) || case $said in
     *': FAILED'*)
       printf '%s\n' "$said" | grep -v ': OK$' | LC_ALL=C tr -cd '[:print:]\n' >&2

@@ -29,6 +29,8 @@ describe('a dossier', () => {
       expect(python.output).toMatch(line);
     expect(python.output).toMatch(/note {2}1 check\(s\) were not anchored yet/);
     expect(python.output).toMatch(/proved to have existed when it was first stamped, .* \d{3,} d \d\d h \d\d min/);
+    expect(python.output).toMatch(/note {2}1 check\(s\) have no stamp but that of the whole dossier/);
+    expect(python.output).toMatch(/note .* who made them is not proved by that: README.txt tells/);
     expect(await auditor.run('sh', [path.join(auditor.original, 'verify.sh')], '/')).toEqual(python);
     expect(await listFiles(auditor.original)).toEqual(before);
   });
