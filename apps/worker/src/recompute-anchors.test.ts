@@ -97,7 +97,11 @@ test.each<[string, string, string[]]>([
     ['anchor_columns', 'anchor_root'],
   ],
   ['the size of a row', `UPDATE anchor SET tree_size = 6 WHERE seq = 2`, ['anchor_columns', 'anchor_leaves']],
-  ['the time of a row', `UPDATE anchor SET closed_at = closed_at - interval '1 day' WHERE seq = 2`, ['anchor_columns']],
+  [
+    'the time of a row',
+    `UPDATE anchor SET closed_at = closed_at - interval '1 day' WHERE seq = 2`,
+    ['anchor_columns', 'check_late'],
+  ],
   [
     'the link of a row',
     `UPDATE anchor SET prev_anchor_hash = ${flipped('prev_anchor_hash', 0)} WHERE seq = 2`,
@@ -152,9 +156,9 @@ test.each<[string, string, string[]]>([
     ['anchor_columns', 'anchor_stamp'],
   ],
   [
-    'a check made after its token',
+    'a check made after its token, and after its anchor was closed',
     `UPDATE "check" SET checked_at = checked_at + interval '7 minutes' WHERE ${checkOf(0)}`,
-    ['check_stamp'],
+    ['check_late', 'check_stamp'],
   ],
   [
     'what a check’s stamp is of',

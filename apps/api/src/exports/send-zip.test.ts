@@ -7,8 +7,8 @@ import express from 'express';
 import { sendZip } from './send-zip.js';
 
 /** More than a system buffers of one connection over loopback. */
-const FILE = Buffer.alloc(24 * 2 ** 20, 7);
-const STALLED_MS = 300;
+const FILE = Buffer.alloc(36 * 2 ** 20, 7);
+const STALLED_MS = 500;
 
 /** Sends one large file to `read`, which is told when the server is done with it, and tells whether it had its end. */
 const download = async (

@@ -14,6 +14,9 @@ type StampRow = FactsRow & {
   checked_at: Date | null;
 };
 
+/** Processes have clocks of their own; as far as dossiers forgive. */
+const CLOCKS_APART = '6 minutes';
+
 /**
  * What the checker reads of anchors. Each slice is one statement, so one snapshot: checks that are recorded, anchored or
  * deleted meanwhile are whole in it or not at all. Bodies are hashed where they lie, since they are most of the data.
@@ -34,8 +37,11 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
       )
       SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last, (
           SELECT jsonb_agg(jsonb_build_object('checkId', c.id,
-            'of', CASE WHEN c.hash <> s.hash THEN 'hash' ELSE 'body' END) ORDER BY s.leaf_index)
-          FROM slice s JOIN "check" c ON c.id = s.check_id WHERE c.hash <> s.hash OR sha256(c.body) <> s.hash
+            'of', CASE WHEN c.hash <> s.hash THEN 'hash' WHEN sha256(c.body) <> s.hash THEN 'body' ELSE 'time' END)
+            ORDER BY s.leaf_index)
+          FROM slice s JOIN "check" c ON c.id = s.check_id
+          WHERE c.hash <> s.hash OR sha256(c.body) <> s.hash
+            OR c.checked_at > (SELECT closed_at + ${CLOCKS_APART}::interval FROM anchor WHERE seq = ${seq}::int)
         ) AS differing
       FROM slice`;
     const next = row?.last === null || row === undefined ? from : row.last + 1;
