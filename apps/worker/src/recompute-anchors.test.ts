@@ -97,7 +97,11 @@ test.each<[string, string, string[]]>([
     ['anchor_columns', 'anchor_root'],
   ],
   ['the size of a row', `UPDATE anchor SET tree_size = 6 WHERE seq = 2`, ['anchor_columns', 'anchor_leaves']],
-  ['the time of a row', `UPDATE anchor SET closed_at = closed_at - interval '1 day' WHERE seq = 2`, ['anchor_columns']],
+  [
+    'the time of a row',
+    `UPDATE anchor SET closed_at = closed_at - interval '1 day' WHERE seq = 2`,
+    ['anchor_columns', 'check_late'],
+  ],
   [
     'the link of a row',
     `UPDATE anchor SET prev_anchor_hash = ${flipped('prev_anchor_hash', 0)} WHERE seq = 2`,
@@ -145,6 +149,16 @@ test.each<[string, string, string[]]>([
     'a bit of a check’s token',
     `UPDATE stamp SET token = ${flipped('token', 700)} WHERE kind = 'check'`,
     ['check_stamp'],
+  ],
+  [
+    'an anchor closed after its token',
+    `UPDATE anchor SET closed_at = closed_at + interval '7 minutes' WHERE seq = 2`,
+    ['anchor_columns', 'anchor_stamp'],
+  ],
+  [
+    'a check made after its token, and after its anchor was closed',
+    `UPDATE "check" SET checked_at = checked_at + interval '7 minutes' WHERE ${checkOf(0)}`,
+    ['check_late', 'check_stamp'],
   ],
   [
     'what a check’s stamp is of',

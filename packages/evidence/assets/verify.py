@@ -5,11 +5,13 @@
     python3 verify.py --roots roots.pem   trust root certificates that you got from somewhere else
 
 Needs Python 3.7 and OpenSSL 1.1.1 or later. Reads, and changes nothing. Prints what was checked ("ok"), what you should
-know ("note") and what does not hold ("WRONG"). The exit code is 0 only when everything holds.
+know ("note") and what does not hold ("WRONG"). The exit code is 0 only when everything holds, and 2 when it cannot be
+told for want of such an OpenSSL.
 """
 import argparse
 import base64
 import calendar
+import collections
 import concurrent.futures
 import csv
 import hashlib
@@ -24,6 +26,8 @@ import time
 SUMS, SUMS_STAMP = 'SHA256SUMS', 'SHA256SUMS.tsr'
 ROOTS, INTERMEDIATES = 'certs/tsa-roots.pem', 'certs/tsa-intermediates.pem'
 SHOWN = 40
+# Seconds by which a stamp may be too early: clocks that are five minutes apart, and a minute's accuracy, are accepted.
+TOLERANCE = 360
 TREE = 'rfc9162-sha256'
 ANCHOR_KEYS = {'v', 'seq', 'alg', 'closed_at', 'tree_size', 'root', 'prev_anchor_hash'}
 COMMON_NAME = b'\x06\x03\x55\x04\x03'
@@ -38,6 +42,9 @@ RSA_SIGNATURES = [bytes.fromhex('2a864886f70d0101' + end) for end in ('0b', '0c'
 EC_SIGNATURES = [bytes.fromhex('2a8648ce3d0403' + end) for end in ('02', '03', '04')]
 OID_SHA256 = DIGESTS[0]
 PEM = '-----BEGIN CERTIFICATE-----\n%s-----END CERTIFICATE-----\n'
+PEM_BLOCK = b'-----BEGIN CERTIFICATE-----(.*?)-----END CERTIFICATE-----'
+# `seconds`: when, since 1970; `authority`: the names in it; `development`: whether it is a development authority's.
+Stamp = collections.namedtuple('Stamp', 'seconds authority development')
 
 wrongs = []
 
@@ -75,6 +82,17 @@ def parse_json(data):
 def canonical(value):
     """The RFC 8785 form: Python writes the same where keys are [a-z0-9_] and numbers integers, as they are here."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(',', ':')).encode('utf-8')
+
+
+def seconds_of(text):
+    """The seconds since 1970 of a time as the service writes it."""
+    if not re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z', text):
+        raise ValueError('no time: %s' % text[:40])
+    return calendar.timegm(time.strptime(text[:19], '%Y-%m-%dT%H:%M:%S'))
+
+
+def utc(seconds):
+    return time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(seconds))
 
 
 # --- Files and their sums -----------------------------------------------------------------------------------------
@@ -178,7 +196,7 @@ def certificates_in(fields):
 
 
 def parse_stamp(data):
-    """What an RFC 3161 answer stamps, when (text and seconds), who is named in it, and whether it is development's."""
+    """What an RFC 3161 answer stamps, and the Stamp."""
     fields = signed_data(data)
     (_, kind), (_, wrapped) = parts(fields[2][1], 0x06, 0xa0)
     (tag, octets), = parts(wrapped)
@@ -193,7 +211,8 @@ def parse_stamp(data):
     when = time.strptime(moment, '%Y%m%d%H%M%S')
     names = common_names(b''.join(certificates_in(fields)))
     development = info[1][1] == DEVELOPMENT_POLICY
-    return imprint, time.strftime('%Y-%m-%d %H:%M:%S UTC', when), calendar.timegm(when), names, development
+    authority = ', '.join(names) or 'an authority that does not name itself'
+    return imprint, Stamp(calendar.timegm(when), authority, development)
 
 
 def algorithm_of(content):
@@ -208,7 +227,8 @@ def check_unsigned(data, seconds, roots):
     """Raises when a part of a time-stamp is changed that its signature does not cover, and that openssl does not mind.
 
     That of SHA256SUMS is the one file without a sum, so here every byte has to be accounted for (but for words that an
-    authority may put beside "granted").
+    authority may put beside "granted"). Authorities send certificates along that the signature does not need, and that
+    lead to no root that is known: those are accounted for by certs/, which has sums.
     """
     fields, certificates = signed_data(data), certificates_in(signed_data(data))
     (_, signer), = parts(fields[-1][1], 0x30)
@@ -228,6 +248,8 @@ def check_unsigned(data, seconds, roots):
         known.add(encode(*body[at + 2]) + encode(*body[at]))
     if issued not in known:
         raise ValueError('its signer is none of its certificates')
+    blocks = re.findall(PEM_BLOCK, read(ROOTS) + read(INTERMEDIATES), re.S)
+    kept = {base64.b64decode(block) for block in blocks}
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, '%d.pem' % number) for number in range(len(certificates) + 1)]
         for path, certificate in zip(paths, certificates):
@@ -235,34 +257,34 @@ def check_unsigned(data, seconds, roots):
                 file.write(PEM % base64.encodebytes(certificate).decode('ascii'))
         with open(paths[-1], 'wb') as file:
             file.write(b''.join(read(path) for path in paths[:-1] + [INTERMEDIATES]))
-        for path in paths[:-1]:
+        for path in (path for path, certificate in zip(paths, certificates) if certificate not in kept):
             command = ['openssl', 'verify', '-check_ss_sig', '-partial_chain', '-attime', str(seconds)]
             run = subprocess.run(command + ['-CAfile', roots, '-untrusted', paths[-1], path], stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
             if run.returncode != 0:
-                raise ValueError('one of its certificates was changed, or does not lead to a trusted root')
+                raise ValueError('one of its certificates was changed, or is not in certs/ and leads to no known root')
 
 
 def check_stamp(stamp, stamped, roots):
-    """What is wrong with a time-stamp, or None; then its time, the names in it, and whether it is development's."""
+    """What is wrong with a time-stamp, or None; then the Stamp where nothing is."""
     try:
-        imprint, moment, seconds, names, development = parse_stamp(read(stamp))
+        imprint, parsed = parse_stamp(read(stamp))
         if imprint != sha256(read(stamped)):
-            return '%s is over other bytes than those of %s' % (stamp, stamped), None, None, False
+            return '%s is over other bytes than those of %s' % (stamp, stamped), None
         command = ['openssl', 'ts', '-verify', '-data', stamped, '-in', stamp, '-CAfile', roots]
-        command += ['-partial_chain', '-attime', str(seconds)]
+        command += ['-partial_chain', '-attime', str(parsed.seconds)]
         if os.path.isfile(INTERMEDIATES) and b'BEGIN CERTIFICATE' in read(INTERMEDIATES):
             command += ['-untrusted', INTERMEDIATES]
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         if run.returncode == 0 and b'Verification: OK' in run.stdout:
             if stamped == SUMS:
-                check_unsigned(read(stamp), seconds, roots)
-            return None, moment, ', '.join(names) or 'an authority that does not name itself', development
+                check_unsigned(read(stamp), parsed.seconds, roots)
+            return None, parsed
         lines = run.stdout.decode('utf-8', 'replace').split('\n')
         why = next((line.split(':', 4)[-1] for line in lines if 'error:' in line), lines[0])
-        return '%s does not verify: %s' % (stamp, why), None, None, False
+        return '%s does not verify: %s' % (stamp, why), None
     except (ValueError, IndexError, AttributeError, OSError) as error:
-        return '%s cannot be read as a time-stamp (%s)' % (stamp, error), None, None, False
+        return '%s cannot be read as a time-stamp (%s)' % (stamp, error), None
 
 
 def stamps_here(found):
@@ -283,37 +305,79 @@ def stamps_here(found):
 
 
 def check_stamps(found, roots):
-    """How many time-stamps are a development authority's."""
+    """The Stamp over each file that has one which holds."""
     work = stamps_here(found)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda item: check_stamp(item[0], item[1], roots), work))
-    counts = {}
-    for (stamp, _), (problem, moment, authority, _) in zip(work, results):
+    counts, held = {}, {}
+    for (_, stamped), (problem, stamp) in zip(work, results):
         if problem:
             wrong(problem)
             continue
-        counts[authority] = counts.get(authority, 0) + 1
-        if stamp == SUMS_STAMP:
-            say('ok', 'the whole dossier has been as it is since %s, says its time-stamp' % moment)
+        held[stamped] = stamp
+        counts[stamp.authority] = counts.get(stamp.authority, 0) + 1
+        if stamped == SUMS:
+            say('ok', 'the whole dossier has been as it is since %s, says its time-stamp' % utc(stamp.seconds))
     for authority, count in sorted(counts.items()):
         say('ok', '%d time-stamp(s) verified, of: %s' % (count, authority))
     anchors = [path[:-5] for path in found if path.startswith('anchors/') and path.endswith('.json')]
     unstamped = sum(path + '.tsr' not in found for path in anchors)
     if unstamped:
         say('note', '%d anchor(s) had no time-stamp yet when the dossier was made' % unstamped)
-    return sum(development for _, _, _, development in results)
+    return held
+
+
+# --- What was when ------------------------------------------------------------------------------------------------
+
+def check_times(checked, anchors, places, made, stamps):
+    """Nothing may be stamped, or closed into an anchor, before it was there. Then since when the checks are proved."""
+    closed = {seq: seconds_of(anchor['closed_at']) for seq, anchor in anchors.items()}
+    latest = max([seconds_of(made), *closed.values(), *checked.values(), *(s.seconds for s in stamps.values())])
+    said = {'anchors/%d.json' % seq: at for seq, at in closed.items()}
+    said.update({'checks/%s.json' % ident: at for ident, at in checked.items()})
+    said[SUMS] = latest
+    for path, stamp in stamps.items():
+        if stamp.seconds + TOLERANCE < said[path]:
+            moments = utc(stamp.seconds), utc(said[path])
+            wrong('%s was stamped %s, which is before what it covers (%s)' % (path, *moments))
+    for ident, seq in places.items():
+        if ident in checked and seq in closed and closed[seq] + TOLERANCE < checked[ident]:
+            wrong('%s was checked %s, after its anchor %d was closed' % (ident, utc(checked[ident]), seq))
+
+    # A development authority's time is the service's own word.
+    real = {path: stamp.seconds for path, stamp in stamps.items() if not stamp.development}
+    never = float('inf')
+    since = {}
+    for seq in sorted(anchors, reverse=True):
+        # The next anchor names this one by its hash.
+        since[seq] = min(real.get('anchors/%d.json' % seq, never), since.get(seq + 1, never))
+    gaps, late = {}, 0
+    for ident, at in checked.items():
+        before = min(real.get('checks/%s.json' % ident, never), since.get(places.get(ident), never))
+        late += before == never
+        stamped = min(before, real.get(SUMS, never))
+        if stamped < never:
+            gaps[ident] = max(0, stamped - at)
+    if gaps:
+        ident = max(gaps, key=gaps.get)
+        minutes = (gaps[ident] + 59) // 60
+        gap = '%d d %02d h %02d min' % (minutes // 1440, minutes // 60 % 24, minutes % 60)
+        say('note', 'a check is proved to have existed when it was first stamped, not at its checked_at; the longest '
+                    'time between the two is %s (%s)' % (gap, ident))
+    if gaps and late:
+        say('note', '%d check(s) have no stamp but that of the whole dossier: nothing shows that they are older' % late)
 
 
 # --- Checks, exchanges, requests ----------------------------------------------------------------------------------
 
 def check_checks(found, rows):
-    """The hash of every check, by id."""
-    hashes = {}
+    """The hash of every check, by id, and when each says it was made."""
+    hashes, checked = {}, {}
     for path in sorted(path for path in found if path.startswith('checks/')):
         data = read(path)
         check = parse_json(data)
         ident = check['id']
-        hashes[ident] = sha256(data)
+        hashes[ident], checked[ident] = sha256(data), seconds_of(check['checked_at'])
         if path != 'checks/%s.json' % ident:
             wrong('%s holds the check %s' % (path, ident))
         if canonical(check) != data:
@@ -333,7 +397,7 @@ def check_checks(found, rows):
     for ident in sorted(set(rows) - set(hashes)):
         wrong('checks.csv names %s, which is not in checks/' % ident)
     say('ok' if not wrongs else '-', '%d check(s): hashes and checks.csv compared' % len(hashes))
-    return hashes
+    return hashes, checked
 
 
 def check_body(path, said, found):
@@ -420,14 +484,15 @@ def check_anchors(found):
 
 
 def check_proofs(hashes, anchors, rows):
-    proved, places = set(), set()
+    """The anchor of every check that has one."""
+    proved, places = {}, set()
     for line in read('proofs.jsonl').decode('utf-8').splitlines():
         proof = parse_json(line.encode('utf-8'))
         ident, seq, index = proof['id'], proof['anchor_seq'], proof['leaf_index']
         anchor = anchors.get(seq)
         if ident in proved or (seq, index) in places:
             wrong('proofs.jsonl proves %s, or its place in anchor %s, twice' % (ident, seq))
-        proved.add(ident)
+        proved[ident] = seq
         places.add((seq, index))
         if ident not in hashes or anchor is None:
             wrong('proofs.jsonl proves %s by anchor %s, and not both are here' % (ident, seq))
@@ -437,13 +502,13 @@ def check_proofs(hashes, anchors, rows):
             wrong('the proof of %s does not lead to the root of anchor %s' % (ident, seq))
         if rows.get(ident, {}).get('anchor_seq') != str(seq):
             wrong('checks.csv names another anchor for %s than its proof' % ident)
-    for ident in sorted(set(hashes) - proved):
+    for ident in sorted(set(hashes) - set(proved)):
         if rows.get(ident, {}).get('anchor_seq'):
             wrong('the proof of %s is missing' % ident)
     say('ok' if not wrongs else '-', '%d proof(s) followed to the root of their anchor' % len(proved))
     if len(hashes) > len(proved):
         say('note', '%d check(s) were not anchored yet when the dossier was made' % (len(hashes) - len(proved)))
-    return len(proved)
+    return proved
 
 
 # --- The whole ----------------------------------------------------------------------------------------------------
@@ -459,11 +524,23 @@ def check_counts(said, counted):
             wrong('manifest.json counts %s %s; there are %s' % (said[name], name, count))
 
 
+def openssl_here():
+    """The version of openssl, and whether it can verify: LibreSSL and what is old do not know every option."""
+    try:
+        run = subprocess.run(['openssl', 'version'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             stdin=subprocess.DEVNULL)
+    except OSError:
+        return 'none', False
+    version = run.stdout.decode('utf-8', 'replace').strip()
+    match = re.match(r'OpenSSL (\d+)\.(\d+)\.(\d+)', version)
+    return version, bool(match) and tuple(int(number) for number in match.groups()) >= (1, 1, 1)
+
+
 def trusted_roots(given):
     path = given or ROOTS
     listing = subprocess.run(['openssl', 'crl2pkcs7', '-nocrl', '-certfile', path], stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-    blocks = re.findall(b'-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----', read(path), re.S)
+    blocks = [match.group() for match in re.finditer(PEM_BLOCK, read(path), re.S)]
     if listing.returncode != 0 or not blocks:
         return wrong('%s holds no root certificate' % path)
     for block in blocks:
@@ -488,16 +565,16 @@ def verify(roots_given):
     rows = {row['id']: row for row in table}
     if len(rows) != len(table):
         wrong('checks.csv has a check twice')
-    hashes = check_checks(found, rows)
+    hashes, checked = check_checks(found, rows)
     exchanges, requests = check_exchanges(found, hashes)
     anchors = check_anchors(found)
-    proofs = check_proofs(hashes, anchors, rows)
-    stamps = {path[11:-4] for path in found if re.fullmatch(r'timestamps/[^/]+\.tsr', path)}
-    for ident in sorted(stamps ^ {ident for ident, row in rows.items() if row['timestamp'] == 'yes'}):
+    places = check_proofs(hashes, anchors, rows)
+    stamped = {path[11:-4] for path in found if re.fullmatch(r'timestamps/[^/]+\.tsr', path)}
+    for ident in sorted(stamped ^ {ident for ident, row in rows.items() if row['timestamp'] == 'yes'}):
         wrong('checks.csv and timestamps/ differ about %s' % ident)
     check_counts(manifest['counts'], {
-        'checks': len(hashes), 'exchanges': exchanges, 'requests': requests, 'anchors': len(anchors), 'proofs': proofs,
-        'timestamps': len(stamps), 'watch_changes': len(read_rows('watch-changes.csv')),
+        'checks': len(hashes), 'exchanges': exchanges, 'requests': requests, 'anchors': len(anchors),
+        'proofs': len(places), 'timestamps': len(stamped), 'watch_changes': len(read_rows('watch-changes.csv')),
         'valid': sum(row['verdict'] == 'valid' for row in table),
         'invalid': sum(row['verdict'] == 'invalid' for row in table),
         'malformed': sum(row['verdict'] == 'malformed' for row in table),
@@ -505,7 +582,9 @@ def verify(roots_given):
     if len(read_rows('requests.csv')) != requests:
         wrong('requests.csv and requests/ differ')
     roots = trusted_roots(roots_given)
-    return check_stamps(found, roots) if roots else 0
+    stamps = check_stamps(found, roots) if roots else {}
+    check_times(checked, anchors, places, manifest['created_at'], stamps)
+    return sum(stamp.development for stamp in stamps.values())
 
 
 def main():
@@ -515,6 +594,13 @@ def main():
     roots = roots and os.path.abspath(roots)
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
     sys.stdout.reconfigure(errors='backslashreplace')
+    version, able = openssl_here()
+    if not able:
+        say('-', 'openssl here is: %s. Time-stamps need OpenSSL 1.1.1 or later. Where that is installed elsewhere (on '
+                 'a Mac by "brew install openssl"), put it first: PATH="$(brew --prefix openssl)/bin:$PATH" sh verify.sh'
+                 % version)
+        print('CANNOT TELL: this says nothing about the dossier.')
+        return 2
     development = 0
     try:
         development = verify(roots)
@@ -527,6 +613,8 @@ def main():
             say('-', 'and %d more' % (len(wrongs) - SHOWN))
         print('DOES NOT HOLD: %d thing(s) are wrong.' % len(wrongs))
         return 1
+    say('note', 'the files agree with their stamps and with each other; who made them is not proved by that: '
+                'README.txt tells how to compare them with what the service gave to others')
     if development:
         say('note', '%d time-stamp(s) come from a DEVELOPMENT authority: they agree with the rest, but they are worth '
                     'nothing as evidence of time, since its key is not kept by an independent party' % development)

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Timestamper } from '@vat/evidence';
+import { type Timestamper, tokenCertificates } from '@vat/evidence';
 
 /** Stamps whole dossiers. `stamp` resolves to null where no time-stamp was to be had. */
 export type Sealer = {
   stamp: (bytes: Uint8Array) => Promise<Uint8Array | null>;
-  /** PEM of the authority that `stamp` asks; empty where it does not answer. */
+  /** PEM of the authority that `stamp` asks, with all that it sends along; empty where it does not answer. */
   certificates: () => Promise<readonly string[]>;
 };
 
@@ -21,7 +21,8 @@ export const openSealer = ({ stamp, onFailure }: OpenSealerDeps): Sealer => {
   const sealed = async (bytes: Uint8Array): Promise<Uint8Array | null> => {
     try {
       const { tokenBytes, certificates } = await stamp(createHash('sha256').update(bytes).digest());
-      latest = certificates;
+      // What leads to the root, and what the token carries besides: the verifier accounts for every byte of the seal.
+      latest = [...certificates, ...tokenCertificates(tokenBytes)];
       return tokenBytes;
     } catch (error) {
       onFailure(error);

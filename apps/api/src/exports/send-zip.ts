@@ -6,6 +6,8 @@ import type { Response } from 'express';
 /** A client that takes nothing for this long has gone, whatever its connection says. Below the 15 s of contract part 2 §7. */
 const STALLED_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
+/** Handed over at a time: of a file of megabytes in one piece, a slow client would seem to take nothing until it had it all. */
+const SLICE_BYTES = 65_536;
 
 type SendZip = {
   fileName: string;
@@ -13,6 +15,9 @@ type SendZip = {
   signal: AbortSignal;
   /** Runs after the last byte, or what failed, and before the client can see the end of either kind. Never rejects. */
   beforeEnd: () => Promise<void>;
+  /** Milliseconds after which a client that takes nothing has gone, and between two looks at that. */
+  stalledMs?: number;
+  lookEveryMs?: number;
 };
 
 /**
@@ -22,22 +27,24 @@ type SendZip = {
 export const sendZip = async (
   res: Response,
   zip: Readable,
-  { fileName, signal, beforeEnd }: SendZip,
+  { fileName, signal, beforeEnd, stalledMs = STALLED_MS, lookEveryMs = LOOK_EVERY_MS }: SendZip,
 ): Promise<void> => {
   const pieces = zip[Symbol.asyncIterator]();
   const first = await pieces.next();
-  // When the piece that is being sent was handed over; a socket's own time-out takes up to twice its time.
+  // When the slice that is being sent was handed over; a socket's own time-out takes up to twice its time.
   let handedOverAt: number | null = null;
   const all = async function* (): AsyncGenerator<Uint8Array> {
     for (let piece = first; !piece.done; piece = await pieces.next()) {
-      handedOverAt = performance.now();
-      yield piece.value;
+      for (let from = 0; from < piece.value.length; from += SLICE_BYTES) {
+        handedOverAt = performance.now();
+        yield piece.value.subarray(from, from + SLICE_BYTES);
+      }
       handedOverAt = null;
     }
   };
   const watch = setInterval(() => {
-    if (handedOverAt !== null && performance.now() - handedOverAt > STALLED_MS) res.destroy();
-  }, LOOK_EVERY_MS);
+    if (handedOverAt !== null && performance.now() - handedOverAt > stalledMs) res.destroy();
+  }, lookEveryMs);
   res.setHeader('Content-Type', 'application/zip');
   res.setHeader('Content-Disposition', contentDisposition(fileName));
   res.setHeader('Cache-Control', 'no-store');

@@ -11,7 +11,11 @@ type StampRow = FactsRow & {
   digest: Uint8Array;
   token: Uint8Array;
   check_hash: Uint8Array | null;
+  checked_at: Date | null;
 };
+
+/** Processes have clocks of their own; as far as dossiers forgive. */
+const CLOCKS_APART = '6 minutes';
 
 /**
  * What the checker reads of anchors. Each slice is one statement, so one snapshot: checks that are recorded, anchored or
@@ -33,8 +37,11 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
       )
       SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last, (
           SELECT jsonb_agg(jsonb_build_object('checkId', c.id,
-            'of', CASE WHEN c.hash <> s.hash THEN 'hash' ELSE 'body' END) ORDER BY s.leaf_index)
-          FROM slice s JOIN "check" c ON c.id = s.check_id WHERE c.hash <> s.hash OR sha256(c.body) <> s.hash
+            'of', CASE WHEN c.hash <> s.hash THEN 'hash' WHEN sha256(c.body) <> s.hash THEN 'body' ELSE 'time' END)
+            ORDER BY s.leaf_index)
+          FROM slice s JOIN "check" c ON c.id = s.check_id
+          WHERE c.hash <> s.hash OR sha256(c.body) <> s.hash
+            OR c.checked_at > (SELECT closed_at + ${CLOCKS_APART}::interval FROM anchor WHERE seq = ${seq}::int)
         ) AS differing
       FROM slice`;
     const next = row?.last === null || row === undefined ? from : row.last + 1;
@@ -76,7 +83,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
 
   checkStamps: async (afterId, limit) => {
     const rows = await db.$queryRaw<StampRow[]>`
-      SELECT s.subject_id, s.digest, s.token, c.hash AS check_hash, ${FACTS_COLUMNS}
+      SELECT s.subject_id, s.digest, s.token, c.hash AS check_hash, c.checked_at, ${FACTS_COLUMNS}
       FROM stamp s LEFT JOIN "check" c ON c.id = s.subject_id
       WHERE s.kind = 'check' AND s.token IS NOT NULL AND s.subject_id > ${afterId ?? NIL}::uuid
       ORDER BY s.subject_id LIMIT ${limit}::int`;
@@ -86,6 +93,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
       token: row.token,
       facts: factsOfRow(row) as StampFacts,
       checkHash: row.check_hash,
+      checkedAt: row.checked_at,
     }));
   },
 });

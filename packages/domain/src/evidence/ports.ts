@@ -164,18 +164,19 @@ export type LeafSlice = {
   next: number;
   /** False when an index is missing between. */
   whole: boolean;
-  /** Leaves whose check is still there and does not have their hash, or whose body does not. */
+  /** Leaves whose check is still there and does not have their hash, whose body does not, or that was made after the closing. */
   differing: LeafDifference[];
 };
-export type LeafDifference = { checkId: string; of: 'hash' | 'body' };
+export type LeafDifference = { checkId: string; of: 'hash' | 'body' | 'time' };
 
-/** A stamp of a check as the checker reads it. `checkHash` is null once the check is gone. */
+/** A stamp of a check as the checker reads it. `checkHash` and `checkedAt` are null once the check is gone. */
 export type StampToVerify = {
   subjectId: string;
   digest: Uint8Array;
   token: Uint8Array;
   facts: StampFacts;
   checkHash: Uint8Array | null;
+  checkedAt: Date | null;
 };
 
 /** What the checker reads; every list in the order of its cursor, a slice at a time. */

@@ -41,8 +41,11 @@ export const judgeAnchorTree = async (given: JudgeAnchorTree): Promise<number> =
     tree.add(slice.hashes);
     whole &&= slice.whole;
     for (const { checkId, of } of slice.differing) {
-      const detail = `the ${of} of the check is not what was anchored`;
-      differs({ kind: 'check_changed', anchor_seq: row.seq, check_id: publicId('check', checkId), detail });
+      const [kind, detail] =
+        of === 'time'
+          ? ['check_late', 'the check was made after its anchor was closed']
+          : ['check_changed', `the ${of} of the check is not what was anchored`];
+      differs({ kind, anchor_seq: row.seq, check_id: publicId('check', checkId), detail });
     }
     size += found;
     await pause();

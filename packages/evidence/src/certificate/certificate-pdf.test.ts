@@ -63,8 +63,8 @@ describe('certificatePdf', () => {
         'WAPIAAAA1',
         'name: valid, postal code: not processed',
       ],
-      ...['2026-11-20 12:00:01.000 UTC', sampleId('check', 1), sampleId('request', 1)],
-      ...['syntax valid', 'vies valid 1 2026-11-20 12:00:01.000 UTC 80 ms'],
+      ...['2024-11-20 12:00:01.000 UTC', sampleId('check', 1), sampleId('request', 1)],
+      ...['syntax valid', 'vies valid 1 2024-11-20 12:00:01.000 UTC 80 ms'],
       `sha256:${Buffer.from(source.check.hash).toString('hex')}`,
       ...[
         '2026-11-20 14:00:00.123 UTC by A true authority',
@@ -89,12 +89,18 @@ describe('certificatePdf', () => {
     const bare = { timestamp: null, anchor: null };
     const invalid = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'invalid' }, bare)));
     expect(invalid.text).toMatch(/PL5260000001 INVALID .* number was not valid\./);
-    expect(invalid.text).toMatch(/none: VIES gives one only to a requester.* none was asked for .* not anchored yet/);
+    expect(invalid.text).toMatch(
+      /none: VIES gives one only to a requester.* none yet when this page was made Anchor not anchored yet/,
+    );
     const syntax = sampleBody(1).checks.slice(0, 1);
     const malformed = await readPdf(
       await certificatePdf(input({ ...nothing, verdict: 'malformed', checks: syntax }, bare)),
     );
-    expect(malformed.text).toMatch(/MALFORMED .* VIES was not asked/);
+    expect(malformed.text).toMatch(/MALFORMED .* VIES was not asked.* Consultation number none: VIES was not asked/);
+    const named = { ...nothing, requester_vat_number: 'DE123456789' };
+    expect((await readPdf(await certificatePdf(input(named)))).text).toMatch(
+      /Requester DE123456789 Consultation number none: VIES gave none with its answer, although a requester was named/,
+    );
     const refused = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'malformed' }, bare)));
     expect(refused.text).toMatch(/MALFORMED VIES refused the number as ill-formed/);
   });
@@ -161,7 +167,7 @@ describe('certificatePdf', () => {
       'How to verify',
       'Root of the anchor',
       'the record, not the page, is the evidence',
-      '2026-11-20 12:00:01.000 UTC',
+      '2024-11-20 12:00:01.000 UTC',
     ])
       expect(page.text).toContain(part);
   });

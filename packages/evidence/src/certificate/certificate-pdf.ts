@@ -58,16 +58,21 @@ const matched = (match: TraderMatch | null): string | null => {
   return parts.length > 0 ? parts.map(([part, word]) => `${part}: ${word}`.replaceAll('_', ' ')).join(', ') : null;
 };
 
+/** Why there is no consultation number. */
+const withoutNumber = ({ checks, requester_vat_number: requester, test }: CheckBody): string => {
+  if (test || !checks.some(({ source }) => source === 'vies')) return 'none: VIES was not asked';
+  return requester === null
+    ? 'none: VIES gives one only to a requester with a VAT number'
+    : 'none: VIES gave none with its answer, although a requester was named';
+};
+
 const writeFacts = (page: Page, check: CheckBody): void => {
   const disclosed = check.verdict === 'valid' ? 'not disclosed by the member state' : null;
   page.row('Name', check.name ?? disclosed, { height: 36 });
   page.row('Address', check.address ?? disclosed, { height: 60 });
   page.row('Asked for as', check.input === check.vat_number ? null : check.input, { height: 12 });
   page.row('Requester', check.requester_vat_number);
-  page.row(
-    'Consultation number',
-    check.consultation_number ?? 'none: VIES gives one only to a requester with a VAT number',
-  );
+  page.row('Consultation number', check.consultation_number ?? withoutNumber(check));
   page.row('Trader match by VIES', matched(check.trader_match), { height: 24 });
   page.row('Reference', check.reference, { height: 24 });
   page.row('Checked at', utc(check.checked_at));
@@ -99,7 +104,9 @@ const stamped = ({ genTime, authority, development }: NonNullable<CertificateInp
 const writeEvidence = (page: Page, { check, timestamp, anchor }: CertificateInput): void => {
   page.section('Evidence');
   page.row('Response hash', `sha256:${hex(check.hash)}`, { face: 'mono', sizes: [7.5, 7], height: 20 });
-  page.row('Time-stamp (RFC 3161)', timestamp ? stamped(timestamp) : 'none was asked for', { height: 24 });
+  page.row('Time-stamp (RFC 3161)', timestamp ? stamped(timestamp) : 'none yet when this page was made', {
+    height: 24,
+  });
   if (!anchor) {
     page.row('Anchor', 'not anchored yet when this page was made');
     return;

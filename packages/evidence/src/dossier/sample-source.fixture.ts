@@ -4,7 +4,8 @@ import { hashCheck } from '../hash-check.js';
 import { buildTree } from '../tree/index.js';
 import type { DossierAnchor, DossierCheck, DossierSource } from './dossier-source.js';
 
-const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+/** Long past: what stamps the samples has today's clock. */
+const NOON = Date.parse('2024-11-20T12:00:00.000Z');
 const at = (seconds: number) => new Date(NOON + seconds * 1_000);
 /** Rising with `number`. */
 const uuid = (number: number) => `0195f1e2-0000-7000-8000-${String(number).padStart(12, '0')}`;

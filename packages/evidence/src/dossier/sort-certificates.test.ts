@@ -9,6 +9,14 @@ describe('sortCertificates', () => {
     const sorted = sortCertificates([one.intermediate, `${one.root}\n${two.intermediate}`, one.root]);
     expect(sorted).toEqual({ roots: [one.root, two.intermediate], intermediates: [one.intermediate] });
     expect(sortCertificates([])).toEqual({ roots: [], intermediates: [] });
+    const crossed = await makeTestAuthority(run, 'Crossed', { crossSigned: true });
+    const [root, cross] = [crossed.root, String(crossed.crossSigned)];
+    expect(sortCertificates([cross, root])).toEqual({ roots: [root], intermediates: [cross] });
+    expect(sortCertificates([crossed.intermediate, cross])).toEqual({
+      roots: [cross],
+      intermediates: [crossed.intermediate],
+    });
+    await crossed.close();
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     expect(() => sortCertificates([broken])).toThrow();
     await one.close();

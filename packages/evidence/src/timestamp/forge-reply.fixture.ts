@@ -102,6 +102,8 @@ export type Forgery = {
   signature?: (signature: Uint8Array) => Uint8Array;
   signatureAlgorithm?: string;
   digestAlgorithm?: string;
+  /** Changes the token after it was signed. */
+  signed?: (signed: SignedData) => void;
 };
 
 /** An honest authority's reply to `query`, signed by `unit`, apart from what `forgery` changes. */
@@ -163,6 +165,7 @@ export const forgeReply = async (
     if (forgery.digestAlgorithm)
       signer.digestAlgorithm = new AlgorithmIdentifier({ algorithmId: forgery.digestAlgorithm });
   }
+  forgery.signed?.(signed);
   const token = new ContentInfo({ contentType: OID.signedData, content: signed.toSchema(true) });
   const response = new TimeStampResp({ status: new PKIStatusInfo({ status: 0 }), timeStampToken: token });
   return Buffer.from(response.toSchema().toBER());

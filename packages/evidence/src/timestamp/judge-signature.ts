@@ -1,12 +1,11 @@
-import { constants, createHash, type KeyObject, verify } from 'node:crypto';
-import { type AlgorithmIdentifier, IssuerAndSerialNumber, RSASSAPSSParams, type SignerInfo } from 'pkijs';
+import { createHash, type KeyObject, verify } from 'node:crypto';
+import type { AlgorithmIdentifier, IssuerAndSerialNumber, SignerInfo } from 'pkijs';
 import { HASHES, OID } from './object-identifiers.js';
 import { elementsOf, hexOf, identifierOf, octetsOf } from './read-block.js';
-import { extensionOf, type ReadCertificate } from './read-certificate.js';
+import type { ReadCertificate } from './read-certificate.js';
 import type { TimestampResponse } from './read-response.js';
 import { TimestampRefused } from './timestamp-refused.js';
 
-const PSS = '1.2.840.113549.1.1.10';
 /** Signature algorithms: the kind of key, and the hash where the name carries one (else the signer's digest algorithm). */
 const SIGNATURES: Readonly<Record<string, { key: string; hash: string | null }>> = {
   '1.2.840.113549.1.1.1': { key: 'rsa', hash: null },
@@ -24,15 +23,12 @@ const hashNamed = (algorithm: string): string => {
   return hash;
 };
 
-/** The certificate that the signer info points at, by issuer and serial number or by key identifier. */
+/** The certificate that the signer info points at, by issuer and serial number. */
 const certificateOf = ({ sid }: SignerInfo, certificates: readonly ReadCertificate[]): ReadCertificate => {
-  const found = certificates.find((certificate) => {
-    const { issuer, serialNumber } = certificate.fields;
-    if (sid instanceof IssuerAndSerialNumber)
-      return issuer.isEqual(sid.issuer) && hexOf(serialNumber) === hexOf(sid.serialNumber);
-    const identifier = octetsOf(extensionOf(certificate, OID.subjectKeyIdentifier)?.parsedValue);
-    return identifier !== null && sid.valueBlock?.valueHexView && identifier.equals(sid.valueBlock.valueHexView);
-  });
+  const { issuer, serialNumber } = sid as IssuerAndSerialNumber;
+  const found = certificates.find(
+    ({ fields }) => fields.issuer.isEqual(issuer) && hexOf(fields.serialNumber) === hexOf(serialNumber),
+  );
   if (!found) throw new TimestampRefused('no_certificate', "the token does not carry its signer's certificate");
   return found;
 };
@@ -64,15 +60,15 @@ const judgeSigningCertificate = (signer: SignerInfo, { x509 }: ReadCertificate):
 };
 
 const holds = (algorithm: AlgorithmIdentifier, digest: string, key: KeyObject, data: Buffer, signature: Buffer) => {
-  if (algorithm.algorithmId === PSS) {
-    const { hashAlgorithm, saltLength } = new RSASSAPSSParams({ schema: algorithm.algorithmParams });
-    const padding = constants.RSA_PKCS1_PSS_PADDING;
-    return verify(hashNamed(hashAlgorithm.algorithmId), data, { key, padding, saltLength }, signature);
-  }
   const known = SIGNATURES[algorithm.algorithmId];
   if (!known || known.key !== key.asymmetricKeyType)
     throw new TimestampRefused('unknown_algorithm', `the signature algorithm ${algorithm.algorithmId} is not accepted`);
-  return verify(known.hash ?? digest, data, key, signature);
+  if ((known.hash ?? digest) !== digest)
+    throw new TimestampRefused(
+      'unsupported_form',
+      `the signature is made with ${known.hash}, its digest with ${digest}`,
+    );
+  return verify(digest, data, key, signature);
 };
 
 /**

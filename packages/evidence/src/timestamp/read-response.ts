@@ -1,5 +1,6 @@
 import { fromBER, Sequence } from 'asn1js';
 import { SignedData, type SignerInfo, TimeStampResp, TSTInfo } from 'pkijs';
+import { judgeForm } from './judge-form.js';
 import { OID } from './object-identifiers.js';
 import { bytesOf, elementsOf } from './read-block.js';
 import { type ReadCertificate, readCertificate } from './read-certificate.js';
@@ -33,8 +34,8 @@ const decode = <T>(what: string, read: () => T): T => {
 
 const readStatus = ({ status }: TimeStampResp): void => {
   const granted = 0;
-  const grantedWithModifications = 1;
-  if (status.status === granted || status.status === grantedWithModifications) return;
+  // Not "granted with modifications": nothing signs that word, so a verifier could not tell it from a changed one.
+  if (status.status === granted && status.failInfo === undefined) return;
   const said = status.statusStrings?.map((text) => text.valueBlock.value).join('; ');
   const bits = status.failInfo
     ? ` failInfo ${Buffer.from(status.failInfo.valueBlock.valueHexView).toString('hex')}`
@@ -54,7 +55,10 @@ const certificatesIn = (contentInfo: unknown): ReadCertificate[] => {
   return found.map((block) => decode('a certificate', () => readCertificate(bytesOf(block))));
 };
 
-/** Takes a whole TimeStampResp apart. Throws {@link TimestampRefused}: unreadable, not granted, no token, not one signer. */
+/**
+ * Takes a whole TimeStampResp apart. Throws {@link TimestampRefused}: unreadable, not granted, no token, not one signer, a form
+ * that not everybody can verify.
+ */
 export const readResponse = (bytes: Uint8Array): TimestampResponse => {
   const { offset, result } = decode('the answer', () => fromBER(Uint8Array.from(bytes)));
   if (offset !== bytes.length) refuse('unreadable', 'the answer is not one DER value');
@@ -69,6 +73,7 @@ export const readResponse = (bytes: Uint8Array): TimestampResponse => {
   const [signer, ...others] = signed.signerInfos;
   if (!signer || others.length > 0)
     return refuse('wrong_signers', `the token has ${signed.signerInfos.length} signers`);
+  judgeForm(signed, signer);
   const infoBytes = Buffer.from(eContent?.getValue() ?? new ArrayBuffer(0));
   return {
     info: decode('the TSTInfo', () => TSTInfo.fromBER(Uint8Array.from(infoBytes))),

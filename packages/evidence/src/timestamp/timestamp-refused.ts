@@ -18,6 +18,7 @@ export type TimestampRefusal =
   | 'wrong_accuracy'
   | 'wrong_time'
   | 'wrong_signers'
+  | 'unsupported_form'
   | 'no_certificate'
   | 'wrong_attributes'
   | 'wrong_message_digest'

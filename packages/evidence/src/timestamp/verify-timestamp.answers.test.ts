@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Integer, Null, ObjectIdentifier, OctetString } from 'asn1js';
+import { Integer, Null, ObjectIdentifier, OctetString, Primitive } from 'asn1js';
 import { Accuracy, AlgorithmIdentifier, Attribute, MessageImprint } from 'pkijs';
 import { type Forgery, namesCertificate } from './forge-reply.fixture.js';
 import type { TimestampRefusal } from './index.js';
@@ -22,10 +22,19 @@ const instead = (type: string, value: OctetString | ObjectIdentifier) => (honest
   new Attribute({ type, values: [value] }),
 ];
 
+/** Says everywhere that another hash function was used. */
+const digestedBy: (algorithmId: string) => Forgery['signed'] =
+  (algorithmId) =>
+  ({ digestAlgorithms, signerInfos }) => {
+    for (const listed of digestAlgorithms) listed.algorithmId = algorithmId;
+    for (const { digestAlgorithm } of signerInfos) digestAlgorithm.algorithmId = algorithmId;
+  };
+
 describe('a hostile answer', () => {
   const forgeries: [string, TimestampRefusal, Forgery][] = [
     ['a rejection', 'not_granted', { status: { status: 2, text: 'out of service' } }],
     ['a token to come later', 'not_granted', { status: { status: 3 } }],
+    ['granted with modifications', 'not_granted', { status: { status: 1 } }],
     ['granted without a token', 'wrong_content', { status: { status: 0 } }],
     ['other content than a TSTInfo', 'wrong_content', { contentType: '1.2.840.113549.1.7.1' }],
     [
@@ -128,7 +137,37 @@ describe('a hostile answer', () => {
     ['an empty signature', 'wrong_signature', { signature: () => new Uint8Array() }],
     ['no signature algorithm we know', 'unknown_algorithm', { signatureAlgorithm: '1.2.840.113549.1.1.5' }],
     ['an algorithm for another kind of key', 'unknown_algorithm', { signatureAlgorithm: '1.2.840.113549.1.1.11' }],
-    ['SHA-1', 'unknown_algorithm', { digestAlgorithm: '1.3.14.3.2.26' }],
+    ['SHA-1', 'unknown_algorithm', { signed: digestedBy('1.3.14.3.2.26') }],
+    ['RSA-PSS', 'unsupported_form', { signatureAlgorithm: '1.2.840.113549.1.1.10' }],
+    ['a signature with another hash function', 'unsupported_form', { signatureAlgorithm: '1.2.840.10045.4.3.4' }],
+    ['another digest than it lists', 'unsupported_form', { digestAlgorithm: '2.16.840.1.101.3.4.2.3' }],
+    [
+      'a second digest algorithm',
+      'unsupported_form',
+      {
+        signed: ({ digestAlgorithms }) =>
+          void digestAlgorithms.push(new AlgorithmIdentifier({ algorithmId: '2.16.840.1.101.3.4.2.3' })),
+      },
+    ],
+    [
+      'an algorithm with parameters',
+      'unsupported_form',
+      {
+        signed: ({ signerInfos: [signer] }) => {
+          if (signer) signer.signatureAlgorithm.algorithmParams = new Integer({ value: 1 });
+        },
+      },
+    ],
+    [
+      'its signer by a key identifier',
+      'unsupported_form',
+      {
+        signed: ({ signerInfos: [signer] }) => {
+          const keyIdentifier = new Primitive({ idBlock: { tagClass: 3, tagNumber: 0 }, valueHex: new Uint8Array(20) });
+          if (signer) signer.sid = keyIdentifier;
+        },
+      },
+    ],
   ];
   it.each(forgeries)('is refused: %s', async (_, refusal, forgery) => {
     expect(await forger.refusalOf(forgery)).toBe(refusal);

@@ -9,7 +9,12 @@ import { copyDossier, type Tampered } from './tampered.fixture.js';
 import { makeTestAuthority, type TestAuthority } from './test-authority.fixture.js';
 
 /** What stamps a dossier, and is named in it. */
-type Stamps = { certificates: readonly string[]; stamp: (bytes: Uint8Array) => Promise<Uint8Array> };
+type Stamps = {
+  certificates: readonly string[];
+  stamp: (bytes: Uint8Array) => Promise<Uint8Array>;
+  /** When the dossier says it was made. */
+  createdAt?: Date;
+};
 
 /** Somebody who has a dossier of seven checks, unpacked, and the programs to verify it. */
 export type Auditor = {
@@ -29,11 +34,15 @@ export type Auditor = {
   close: () => Promise<void>;
 };
 
-const makeDossier = async (run: RunTool, checks: number, { certificates, stamp }: Stamps): Promise<string> => {
+const makeDossier = async (
+  run: RunTool,
+  checks: number,
+  { certificates, stamp, createdAt = new Date('2024-11-20T14:00:00.000Z') }: Stamps,
+): Promise<string> => {
   const source = await sampleSource({ checks, perAnchor: 3, stamp });
   const options: DossierOptions = {
     account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Müller & Σία ООД' },
-    createdAt: new Date('2026-11-20T14:00:00.000Z'),
+    createdAt,
     choice: { from: null, to: null, vatNumber: null, reference: null },
     certificates: async () => certificates,
     stamp,
@@ -42,8 +51,8 @@ const makeDossier = async (run: RunTool, checks: number, { certificates, stamp }
 };
 
 /** What a {@link TestAuthority} gives to a dossier. */
-export const stampsOf = ({ intermediate, root, stamp }: TestAuthority): Stamps => ({
-  certificates: [intermediate, root],
+export const stampsOf = ({ intermediate, root, crossSigned, stamp }: TestAuthority): Stamps => ({
+  certificates: [intermediate, root, ...(crossSigned === null ? [] : [crossSigned])],
   stamp,
 });
 

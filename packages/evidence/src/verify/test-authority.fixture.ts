@@ -8,6 +8,8 @@ export type TestAuthority = {
   /** PEM. */
   root: string;
   intermediate: string;
+  /** The root's name and key as another authority certified them, which nobody has to know; it is in every token. */
+  crossSigned: string | null;
   /** Resolves to a TimeStampResp over `bytes`. */
   stamp: (bytes: Uint8Array) => Promise<Buffer>;
   close: () => Promise<void>;
@@ -27,7 +29,7 @@ default_tsa = t
 serial = ./serial
 crypto_device = builtin
 signer_cert = ./unit.pem
-certs = ./intermediate.pem
+certs = ./chain.pem
 signer_key = ./unit.key
 signer_digest = sha256
 default_policy = ${policy}
@@ -41,7 +43,11 @@ ess_cert_id_alg = sha256
 export const makeTestAuthority = async (
   run: RunTool,
   name: string,
-  { policy = '1.3.6.1.4.1.99999.1.1', key = EC }: { policy?: string; key?: readonly string[] } = {},
+  {
+    policy = '1.3.6.1.4.1.99999.1.1',
+    key = EC,
+    crossSigned = false,
+  }: { policy?: string; key?: readonly string[]; crossSigned?: boolean } = {},
 ): Promise<TestAuthority> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'vat-tsa-'));
   const openssl = async (...args: string[]) => {
@@ -70,6 +76,16 @@ export const makeTestAuthority = async (
   await issue('root', 'root', CA);
   await issue('intermediate', 'root', CA);
   await issue('unit', 'intermediate', UNIT);
+  const read = (file: string) => readFile(path.join(folder, file), 'utf8');
+  const intermediate = await read('intermediate.pem');
+  let cross: string | null = null;
+  if (crossSigned) {
+    await issue('elder', 'elder', CA);
+    const by = ['-CA', 'elder.pem', '-CAkey', 'elder.key', '-CAcreateserial', '-days', '3650'];
+    await openssl('x509', '-req', '-sha256', ...by, '-in', 'root.csr', '-extfile', 'root.ext', '-out', 'cross.pem');
+    cross = await read('cross.pem');
+  }
+  await writeFile(path.join(folder, 'chain.pem'), intermediate + (cross ?? ''));
   await writeFile(path.join(folder, 'serial'), '01\n');
   await writeFile(path.join(folder, 'tsa.cnf'), configuration(policy));
   let turn: Promise<unknown> = Promise.resolve();
@@ -80,8 +96,9 @@ export const makeTestAuthority = async (
     return readFile(path.join(folder, 'reply'));
   };
   return {
-    root: await readFile(path.join(folder, 'root.pem'), 'utf8'),
-    intermediate: await readFile(path.join(folder, 'intermediate.pem'), 'utf8'),
+    root: await read('root.pem'),
+    intermediate,
+    crossSigned: cross,
     // One at a time: openssl counts its serial numbers in a file.
     stamp: (bytes) => {
       const answer = turn.then(() => stampNow(bytes));

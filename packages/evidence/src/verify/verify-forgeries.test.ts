@@ -129,6 +129,25 @@ describe('a forger who has the seal renewed by the true authority', () => {
     expect(twice).toContain('a key is there twice');
   });
 
+  it('cannot put anything before its time: no stamp, and no anchor, is older than what it covers', async () => {
+    const restamp = async (copy: Tampered, file: string, token: string) =>
+      copy.write(token, await auditor.authority.stamp(Buffer.from(await copy.read(file))));
+    const ahead = await forged(async (copy) => {
+      await copy.replace('anchors/2.json', /"closed_at":"2024/, '"closed_at":"2999');
+      await restamp(copy, 'anchors/2.json', 'anchors/2.tsr');
+      await copy.replace('manifest.json', /"created_at": "2024/, '"created_at": "2998');
+      for (const file of [`checks/${CHECK}.json`, 'checks.csv'])
+        await copy.replace(file, '2024-11-20T12:00:00.000Z', '2997-11-20T12:00:00.000Z');
+      await restamp(copy, `checks/${CHECK}.json`, `timestamps/${CHECK}.tsr`);
+    });
+    expect(ahead).toMatch(/anchors\/2\.json was stamped 20.* before what it covers \(2999-11-20 13:00:03 UTC\)/);
+    expect(ahead).toMatch(/SHA256SUMS was stamped 20.* before what it covers \(2999-/);
+    expect(ahead).toMatch(new RegExp(`checks/${CHECK}.json was stamped 20.* before what it covers \\(2997-`));
+    expect(ahead).toMatch(new RegExp(`${CHECK} was checked 2997-.* after its anchor 1 was closed`));
+    const made = await forged((copy) => copy.replace('manifest.json', /"created_at": "2024/, '"created_at": "2998'));
+    expect(made).toMatch(/SHA256SUMS was stamped 20.* before what it covers \(2998-/);
+  });
+
   it('cannot make a terminal act on a name', async () => {
     const said = await forged((copy) => copy.write('checks/\u001b[2Jx.json', '{}'));
     expect(said).toContain('\\u001b[2Jx.json');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import { createDevelopmentAuthority, createTimestamper, makeDevelopmentIdentity } from '../timestamp/index.js';
@@ -28,8 +28,33 @@ describe('a dossier', () => {
     for (const line of [/7 check\(s\)/, /11 exchange\(s\)/, /2 anchor\(s\)/, /6 proof\(s\)/, /5 time-stamp\(s\)/])
       expect(python.output).toMatch(line);
     expect(python.output).toMatch(/note {2}1 check\(s\) were not anchored yet/);
+    expect(python.output).toMatch(/proved to have existed when it was first stamped, .* \d{3,} d \d\d h \d\d min/);
+    expect(python.output).toMatch(/note {2}1 check\(s\) have no stamp but that of the whole dossier/);
+    expect(python.output).toMatch(/note .* who made them is not proved by that: README.txt tells/);
     expect(await auditor.run('sh', [path.join(auditor.original, 'verify.sh')], '/')).toEqual(python);
     expect(await listFiles(auditor.original)).toEqual(before);
+  });
+
+  it('is not blamed for what the programs of a machine cannot do', async () => {
+    const programs = await auditor.makeFolder();
+    const stub = async (name: string, script: string) => {
+      await writeFile(path.join(programs, name), `#!/bin/sh\n${script}\n`);
+      await chmod(path.join(programs, name), 0o755);
+    };
+    const shell = (given: string) =>
+      auditor.run('sh', ['-c', 'PATH="$1:$PATH" exec sh "$2"', 'sh', programs, path.join(given, 'verify.sh')]);
+    // BusyBox, on Alpine.
+    await stub('sha256sum', 'case "$*" in *--quiet*) echo "unrecognized option: quiet" >&2; exit 1 ;; esac');
+    expect(await shell(auditor.original)).toMatchObject({ code: 0 });
+    await stub('sha256sum', 'echo "usage: sha256sum file" >&2; exit 1');
+    expect(await shell(auditor.original)).toMatchObject({ code: 0 });
+    for (const version of ['LibreSSL 3.3.6', 'OpenSSL 1.0.2k-fips  26 Jan 2017']) {
+      await stub('openssl', `[ "$1" = version ] && echo "${version}"`);
+      const { code, output } = await shell(auditor.original);
+      expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(version) });
+      expect(output).toMatch(/brew install openssl[\s\S]*CANNOT TELL/);
+      expect(output).not.toMatch(/DOES NOT HOLD|ALL HOLDS/);
+    }
   });
 
   it('names the roots it trusted, and can be held against roots from elsewhere', async () => {
@@ -53,6 +78,27 @@ describe('a dossier', () => {
     expect(await verify(nobody)).toEqual({ code: 1, output: expect.stringContaining('holds no root certificate') });
   });
 
+  it('holds when its tokens carry a certificate that nothing needs, and any change of that is found', async () => {
+    const authority = await auditor.makeAuthority('Crossed', { crossSigned: true });
+    const folder = await auditor.makeDossier(1, stampsOf(authority));
+    const { code, output } = await verify(folder);
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
+    expect(output).toMatch(/trusted: .*Crossed root/);
+    expect(output).not.toMatch(/topmost/);
+    const elsewhere = path.join(await auditor.makeFolder(), 'roots.pem');
+    await writeFile(elsewhere, authority.root);
+    expect(await verify(folder, '--roots', elsewhere)).toMatchObject({ code: 0 });
+    const seal = path.join(folder, 'SHA256SUMS.tsr');
+    const bytes = await readFile(seal);
+    const at = bytes.indexOf('Crossed elder') + 'Crossed'.length;
+    bytes[at] = '-'.charCodeAt(0);
+    await writeFile(seal, bytes);
+    expect(await verify(folder)).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/WRONG SHA256SUMS.tsr .*certificates/),
+    });
+  });
+
   it('holds when the authority leaves the length of its answer open', async () => {
     const { stamp } = auditor.authority;
     const open = async (bytes: Uint8Array) => {
@@ -71,7 +117,7 @@ describe('a dossier', () => {
     const timestamper = createTimestamper({ url: null, development, now });
     const stamp = async (bytes: Uint8Array) =>
       (await timestamper.stamp(createHash('sha256').update(bytes).digest())).tokenBytes;
-    const folder = await auditor.makeDossier(0, { certificates: [identity.root], stamp });
+    const folder = await auditor.makeDossier(0, { certificates: [identity.root], stamp, createdAt: now() });
     timestamper.close();
     const { code, output } = await verify(folder);
     expect({ code, output }).toEqual({

@@ -1,0 +1,32 @@
+import {
+  createDevelopmentAuthority,
+  createTimestamper,
+  makeDevelopmentIdentity,
+  type Timestamper,
+  tokenCertificates,
+} from '@vat/evidence';
+import { openSealer } from './open-sealer.js';
+
+test('it names every certificate that its time-stamps carry, and those that lead to the root', async () => {
+  const now = () => new Date();
+  const identity = await makeDevelopmentIdentity(now());
+  const development = () => createDevelopmentAuthority({ identity, now });
+  const timestamper = createTimestamper({ url: null, development, now });
+  // A path that is shorter than what the token carries, and ends in a root that it does not: as with a cross-signed root.
+  const stamp: Timestamper['stamp'] = async (digest) => ({
+    ...(await timestamper.stamp(digest)),
+    certificates: ['a root'],
+  });
+  const sealer = openSealer({
+    stamp,
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  const certificates = await sealer.certificates();
+  const token = await sealer.stamp(Buffer.from('sums'));
+  timestamper.close();
+  const carried = tokenCertificates(token ?? new Uint8Array());
+  expect(carried).toHaveLength(2);
+  expect(certificates).toEqual(expect.arrayContaining(['a root', ...carried]));
+});

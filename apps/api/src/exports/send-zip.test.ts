@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import express from 'express';
+import { sendZip } from './send-zip.js';
+
+/** More than a system buffers of one connection over loopback. */
+const FILE = Buffer.alloc(36 * 2 ** 20, 7);
+const STALLED_MS = 500;
+
+/** Sends one large file to `read`, which is told when the server is done with it, and tells whether it had its end. */
+const download = async (
+  read: (answer: IncomingMessage, served: Promise<unknown>) => Promise<void>,
+): Promise<boolean> => {
+  const app = express();
+  const server = createServer(app).listen(0, '127.0.0.1');
+  const served = new Promise<void>((resolve, reject) => {
+    app.get('/', (_req, res) => {
+      const zip = Readable.from([FILE], { objectMode: false });
+      const beforeEnd = async () => undefined;
+      const limits = { stalledMs: STALLED_MS, lookEveryMs: 20 };
+      sendZip(res, zip, { fileName: 'a.zip', signal: new AbortController().signal, beforeEnd, ...limits }).then(
+        resolve,
+        reject,
+      );
+    });
+  });
+  await once(server, 'listening');
+  const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false });
+  try {
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    await read(answer, served);
+    return answer.complete;
+  } finally {
+    request.destroy();
+    server.close();
+  }
+};
+
+test('a client that takes a large file slowly and steadily gets all of it', async () => {
+  const began = performance.now();
+  let taken = 0;
+  const slowly = async (answer: IncomingMessage) => {
+    for await (const chunk of answer) {
+      taken += (chunk as Buffer).length;
+      // Its pace, some 20 MB/s: the whole takes several times as long as a client may take nothing.
+      const early = taken / 20_000 - (performance.now() - began);
+      if (early > 5) await pause(early);
+    }
+  };
+  expect(await download(slowly)).toBe(true);
+  expect(taken).toBe(FILE.length);
+  expect(performance.now() - began).toBeGreaterThan(3 * STALLED_MS);
+});
+
+test('a client that stops taking is cut off', async () => {
+  const stops = async (answer: IncomingMessage, served: Promise<unknown>) => {
+    answer.on('error', () => undefined);
+    await served;
+  };
+  expect(await download(stops)).toBe(false);
+});
