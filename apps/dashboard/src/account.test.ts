@@ -1,3 +1,4 @@
+import { until } from '@vat/testkit';
 import { type Dashboard, openDashboard, PASSWORD, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -59,6 +60,22 @@ test('signing out ends the session on the server: another window is sent to sign
   await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   await visit.go('/settings');
   await heading(visit, 'Sign in');
+});
+
+test('a key that was revoked right before signing out is refused', async () => {
+  const email = 'leaver@example.com';
+  const { live_key } = await dashboard.account(email);
+  visit = await dashboard.visit();
+  await visit.signIn(email);
+  await visit.go('/settings');
+  await visit.page
+    .getByRole('row', { name: new RegExp(live_key.slice(-4)) })
+    .getByRole('button', { name: 'Revoke' })
+    .click();
+  await visit.page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await heading(visit, 'Sign in');
+  const usage = async () => (await dashboard.world.http(live_key).get('/v1/usage')).status;
+  await until('the key to be refused', async () => (await usage()) === 401, 5_000);
 });
 
 test('everything is reached by the keyboard, and what has the focus shows it', async () => {
