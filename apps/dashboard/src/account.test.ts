@@ -172,15 +172,27 @@ test('a new password needs the present one, goes on here, and ends other session
 
 test('the overview shows what happens while it is open', async () => {
   const account = await dashboard.account('busy@example.com');
-  visit = await dashboard.visit();
+  visit = await dashboard.visit({ refused: /\/usage$/ });
   await visit.signIn('busy@example.com');
   const { page } = visit;
   await page.getByText('First steps').waitFor();
   await page.getByText('0 of 20,000 checks used').waitFor();
-  await dashboard.world.http(account.live_key).post('/v1/checks', { vat_number: 'FR40303265045' });
+  const check = async () =>
+    void (await dashboard.world.http(account.live_key).post('/v1/checks', { vat_number: 'FR40303265045' }));
+  await check();
   await page.getByText('1 of 20,000 checks used').waitFor();
   await page.getByText('1 valid · 0 invalid · 0 malformed').waitFor();
   await page.getByText('First steps').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Show as table' }).click();
   await page.getByRole('row', { name: /FR France ok/ }).waitFor();
+
+  // What cannot be read again is said beside what was read last.
+  await page.route('**/app/api/usage', (route) => route.fulfill({ status: 418, body: 'a proxy' }));
+  await check();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByText('1 of 20,000 checks used').count()).toBe(1);
+  await page.unroute('**/app/api/usage');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('2 of 20,000 checks used').waitFor();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
 });
