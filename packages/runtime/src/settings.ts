@@ -100,7 +100,13 @@ export const SETTINGS = {
   WORKER_MEMBER_STATES: list()
     .prefault('all')
     .describe('Member states whose asks this worker makes, such as `DE,FR`, or `all`.'),
-  WORKERS: z.coerce.number().int().min(1).max(64).default(1).describe('Worker processes that `npm start` runs.'),
+  WORKERS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(64)
+    .default(1)
+    .describe('Worker processes that `npm start` runs, 0 to 64.'),
   AUDIT_EVERY: duration()
     .prefault('1h')
     .describe('Ours. How often the usage counters are compared with what they count.'),
