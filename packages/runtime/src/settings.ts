@@ -118,6 +118,12 @@ export const SETTINGS = {
     .describe('Ours. Calls of one key admitted in any second, over all API processes.'),
   WATCHES_EVERY: duration().prefault('5s').describe('Ours. How often the runs of due watches are started.'),
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
+  OPS_PASSWORD: z
+    .string()
+    .optional()
+    .describe(
+      'Password of `/ops`, the page about the queues, by basic auth with any user name; the page is off when unset.',
+    ),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info').describe('Least severe level that is logged.'),
   METRICS_PORT: port()
     .default(9464)
