@@ -77,6 +77,11 @@ export const ROOMS = {
 export const KEEPERS = [
   { modules: ['bullmq'], rooms: ['packages/queues', 'bench'], why: 'only queues knows BullMQ (and bench, to compare)' },
   {
+    modules: ['@bull-board/*'],
+    rooms: ['packages/queues'],
+    why: 'only queues knows BullMQ, and so the page about its queues',
+  },
+  {
     modules: ['ioredis'],
     rooms: ['packages/queues', 'packages/embedded', 'packages/testkit', 'bench'],
     why: 'only queues (and embedded, testkit, bench) speaks to Redis',

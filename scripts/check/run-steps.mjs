@@ -1,9 +1,10 @@
 // @ts-check
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkRules } from './check-rules.mjs';
+import { judgeCompose } from './judge-compose.mjs';
 import { readTree } from './read-tree.mjs';
 
 /**
@@ -65,6 +66,11 @@ const steps = (write) => [
     run: () => node(TSC, '--project', 'scripts/check/tsconfig.tests.json'),
     remedy: 'Types of tests, bench and scripts: `npx tsc -p scripts/check/tsconfig.tests.json` shows the same.',
   },
+  {
+    name: 'compose',
+    run: judgeSettings,
+    remedy: 'Name the setting in docker-compose.yml, without a value to hand it on.',
+  },
   ...(existsSync(join(TOP, DOCS))
     ? [{ name: 'docs', run: () => node(DOCS, '--check'), remedy: `\`node ${DOCS}\` writes the generated pages again.` }]
     : []),
@@ -74,6 +80,13 @@ const steps = (write) => [
 const judgeTree = async () => {
   const breaches = checkRules(readTree(TOP));
   const lines = breaches.map(({ file, line, rule, message }) => `${file}:${line}  ${rule}: ${message}`);
+  return { held: lines.length === 0, output: lines.join('\n') };
+};
+
+/** After `types`, which builds what is read here. @returns {Promise<Outcome>} */
+const judgeSettings = async () => {
+  const { SETTINGS } = await import('@vat/runtime');
+  const lines = judgeCompose(readFileSync(join(TOP, 'docker-compose.yml'), 'utf8'), Object.keys(SETTINGS));
   return { held: lines.length === 0, output: lines.join('\n') };
 };
 

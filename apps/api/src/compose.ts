@@ -50,6 +50,7 @@ import { createApp } from './create-app.js';
 import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
 import { jsonAnswer } from './http/json-answer.js';
 import { oneAtATime } from './one-at-a-time.js';
+import { composeOps, OPS_SETTINGS } from './ops/compose-ops.js';
 import { requestNews } from './request-news.js';
 
 /** The settings an API process reads. */
@@ -70,6 +71,7 @@ export const API_SETTINGS = [
   'LOG_LEVEL',
   ...DASHBOARD_SETTINGS,
   ...EVIDENCE_SETTINGS,
+  ...OPS_SETTINGS,
 ] as const;
 export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[number]>>;
 
@@ -133,6 +135,8 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     stopping,
     now,
   });
+  const onBoardError = warnSparingly(log, 'The page about the queues cannot read them.', REPEAT_WARNING_MS, now);
+  const ops = composeOps(settings, { db, redis, baseUrl, onError: onBoardError, now });
   const accept = acceptRequest(db);
   const acceptInTurn = oneAtATime();
   const record = recordMalformed(db);
@@ -165,6 +169,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const app = createApp({
     log,
     dashboard: dashboard.deps,
+    ops: ops.routes,
     tellPages: pages.tell,
     trustedProxies: settings.TRUSTED_PROXIES,
     metrics,
@@ -242,6 +247,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     news.close();
     dashboard.close();
     pages.close();
+    await ops.close();
     await producer.close();
     redis.disconnect();
     hintRedis.disconnect();

@@ -1,6 +1,6 @@
 import { AppError, type TellPages } from '@vat/domain';
 import { type Logger, type Metrics, SettingsError } from '@vat/runtime';
-import express, { type Express } from 'express';
+import express, { type Express, type Router } from 'express';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
 import { servePages } from './dashboard/serve-pages.js';
 import { tellOfChanges } from './dashboard/tell-of-changes.js';
@@ -22,6 +22,8 @@ export type AppDeps = AuthenticateDeps &
     log: Logger;
     metrics: Metrics;
     dashboard: DashboardDeps;
+    /** What is below /ops; null when the operator has not opened it. */
+    ops: Router | null;
     tellPages: TellPages;
     /** Addresses and CIDRs whose X-Forwarded-For is believed. */
     trustedProxies: readonly string[];
@@ -55,6 +57,8 @@ export const createApp = (deps: AppDeps): Express => {
   resource(app, '/docs', { get: docs.page });
   resource(app, '/docs/start.js', { get: docs.start });
   app.use('/docs', ...docs.assets);
+
+  if (deps.ops) app.use('/ops', deps.ops);
 
   const key = [authenticate(deps), limitRate(deps)];
   resource(app, '/v1/webhook', { get: [...key, webhookRoutes(deps).show] });

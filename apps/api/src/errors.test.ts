@@ -72,13 +72,21 @@ describe('UNAUTHORIZED', () => {
   });
 });
 
-test.each(['/', '/v1', '/v1/nothing', '/v2/checks', '/v1/checks/a/b/c', '/v1/checks%2f', '/%', '/v1/usage/x'])(
-  '%s is an unknown route: NOT_FOUND, with a key and without',
-  async (path) => {
-    expectError(await caller().get(path), 404, 'NOT_FOUND');
-    expectError(await world.http(null).get(path), 404, 'NOT_FOUND');
-  },
-);
+test.each([
+  '/',
+  '/ops',
+  '/ops/api/queues',
+  '/v1',
+  '/v1/nothing',
+  '/v2/checks',
+  '/v1/checks/a/b/c',
+  '/v1/checks%2f',
+  '/%',
+  '/v1/usage/x',
+])('%s is an unknown route: NOT_FOUND, with a key and without', async (path) => {
+  expectError(await caller().get(path), 404, 'NOT_FOUND');
+  expectError(await world.http(null).get(path), 404, 'NOT_FOUND');
+});
 
 test.each([
   ['/v1/checks', ['GET', 'HEAD', 'POST'], ['put', 'patch', 'delete', 'options']],

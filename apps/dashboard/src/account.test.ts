@@ -1,3 +1,4 @@
+import { until } from '@vat/testkit';
 import { type Dashboard, openDashboard, PASSWORD, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -59,6 +60,22 @@ test('signing out ends the session on the server: another window is sent to sign
   await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   await visit.go('/settings');
   await heading(visit, 'Sign in');
+});
+
+test('a key that was revoked right before signing out is refused', async () => {
+  const email = 'leaver@example.com';
+  const { live_key } = await dashboard.account(email);
+  visit = await dashboard.visit();
+  await visit.signIn(email);
+  await visit.go('/settings');
+  await visit.page
+    .getByRole('row', { name: new RegExp(live_key.slice(-4)) })
+    .getByRole('button', { name: 'Revoke' })
+    .click();
+  await visit.page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await heading(visit, 'Sign in');
+  const usage = async () => (await dashboard.world.http(live_key).get('/v1/usage')).status;
+  await until('the key to be refused', async () => (await usage()) === 401, 5_000);
 });
 
 test('everything is reached by the keyboard, and what has the focus shows it', async () => {
@@ -155,15 +172,27 @@ test('a new password needs the present one, goes on here, and ends other session
 
 test('the overview shows what happens while it is open', async () => {
   const account = await dashboard.account('busy@example.com');
-  visit = await dashboard.visit();
+  visit = await dashboard.visit({ refused: /\/usage$/ });
   await visit.signIn('busy@example.com');
   const { page } = visit;
   await page.getByText('First steps').waitFor();
   await page.getByText('0 of 20,000 checks used').waitFor();
-  await dashboard.world.http(account.live_key).post('/v1/checks', { vat_number: 'FR40303265045' });
+  const check = async () =>
+    void (await dashboard.world.http(account.live_key).post('/v1/checks', { vat_number: 'FR40303265045' }));
+  await check();
   await page.getByText('1 of 20,000 checks used').waitFor();
   await page.getByText('1 valid · 0 invalid · 0 malformed').waitFor();
   await page.getByText('First steps').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Show as table' }).click();
   await page.getByRole('row', { name: /FR France ok/ }).waitFor();
+
+  // What cannot be read again is said beside what was read last.
+  await page.route('**/app/api/usage', (route) => route.fulfill({ status: 418, body: 'a proxy' }));
+  await check();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByText('1 of 20,000 checks used').count()).toBe(1);
+  await page.unroute('**/app/api/usage');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('2 of 20,000 checks used').waitFor();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
 });

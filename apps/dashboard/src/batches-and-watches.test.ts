@@ -1,13 +1,19 @@
 import { readFile } from 'node:fs/promises';
+import { newUuid, uuidOf } from '@vat/domain';
+import type { TestAccount } from '@vat/testkit';
 import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
 
 let dashboard: Dashboard;
 let visit: Visit;
+let freeAccount: TestAccount;
 beforeAll(async () => {
   dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '500ms', BACKGROUND_GIVE_UP_AFTER: '10m' } });
-  await Promise.all([dashboard.account(EMAIL), dashboard.account('free@example.com', { plan: 'free' })]);
+  [freeAccount] = await Promise.all([
+    dashboard.account('free@example.com', { plan: 'free' }),
+    dashboard.account(EMAIL),
+  ]);
   visit = await dashboard.visit({ refused: /\/app\/api\/(batches|watches$)/ });
   await visit.signIn(EMAIL);
 }, 120_000);
@@ -146,6 +152,19 @@ test('a plan that sells no watches says so before and after it is asked', async 
   await page.getByLabel('VAT number').fill('FR40303265045');
   await page.getByRole('button', { name: 'Add watch' }).click();
   await page.getByRole('alert').getByText('Choose another frequency or a larger plan.').waitFor();
+
+  // A watch that an earlier, larger plan left behind can still be renamed.
+  await dashboard.world.sql(
+    `INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at)
+     VALUES ($1, $2, 'IE6388047V', 'IE', '6388047V', 'IE6388047V', 'daily', 'paused', now(), now() + interval '1 day')`,
+    [newUuid(), uuidOf('account', freeAccount.account_id)],
+  );
+  await free.go('/watches');
+  await page.getByRole('link', { name: 'IE6388047V' }).click();
+  await page.getByRole('heading', { level: 1, name: 'IE6388047V' }).waitFor();
+  await page.getByLabel('Label').fill('Kept');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('main').getByText('Kept', { exact: true }).waitFor();
   expect(free.complaints()).toEqual([]);
   await free.close();
 });

@@ -1,3 +1,6 @@
+import { newUuid, uuidOf } from '@vat/domain';
+import { type TestAccount, until } from '@vat/testkit';
+import type { Route } from 'playwright-core';
 import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -5,9 +8,10 @@ const HOSTILE = '<img src=x onerror=alert(1)> "Ünï" & Söhne';
 
 let dashboard: Dashboard;
 let visit: Visit;
+let account: TestAccount;
 beforeAll(async () => {
   dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '1s', BACKGROUND_GIVE_UP_AFTER: '10m' } });
-  await dashboard.account(EMAIL);
+  account = await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/checks$/ });
   await visit.signIn(EMAIL);
 }, 120_000);
@@ -99,6 +103,51 @@ test('the list is filtered by its address, and a check made elsewhere appears by
     fetch('/app/api/checks', { method: 'POST', body: '{"vat_number":"NL004495445B01"}',
       headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf_token } }))`);
   await page.getByRole('row', { name: /NL004495445B01/ }).waitFor();
+});
+
+test('a list whose reading takes long is read to its end, and once more for what happened meanwhile', async () => {
+  const { page } = visit;
+  await visit.go('/checks');
+  await page.getByRole('row', { name: /FR40303265045/ }).waitFor();
+  const held: Route[] = [];
+  const cut: string[] = [];
+  let beside = 0;
+  page.on('requestfailed', (request) => cut.push(request.url()));
+  page.on('request', (request) => {
+    if (request.url().includes('/app/api/requests')) beside += 1;
+  });
+  await page.route('**/app/api/checks', (route) => void held.push(route));
+  for (const [index, vatNumber] of ['SE556036079301', 'FI20774740'].entries()) {
+    await dashboard.world.http(account.live_key).post('/v1/checks', { vat_number: vatNumber });
+    // The pending ones are read again by the same news, after the checks.
+    await until('the page to have heard of it', () => beside > index && held.length > 0);
+  }
+  expect([held.length, cut]).toEqual([1, []]);
+  await held[0]?.continue();
+  await page.unroute('**/app/api/checks');
+  await page.getByRole('row', { name: /FI20774740/ }).waitFor();
+  await page.getByRole('row', { name: /SE556036079301/ }).waitFor();
+});
+
+test('every pending request can be reached, not the latest twenty alone', async () => {
+  await dashboard.world.sql(
+    `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+       window_ends_at, accepted_at, give_up_at, due_at)
+     SELECT id, $2::uuid, false, 'pending', 'PT501964843', 'PT', '501964843', 'PT501964843', '[]', now(), now(), now(),
+       now() + interval '1 day', now() + interval '1 hour' FROM unnest($1::uuid[]) AS r(id)`,
+    [Array.from({ length: 21 }, newUuid), uuidOf('account', account.account_id)],
+  );
+  await visit.go('/checks');
+  const pending = visit.page.getByRole('region', { name: 'Pending' });
+  await pending
+    .getByRole('row', { name: /PT501964843/ })
+    .nth(19)
+    .waitFor();
+  await pending.getByRole('button', { name: 'Show more' }).click();
+  await pending
+    .getByRole('row', { name: /PT501964843/ })
+    .nth(20)
+    .waitFor();
 });
 
 test('without the server’s news an open list asks by itself', async () => {

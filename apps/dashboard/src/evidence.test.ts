@@ -7,13 +7,15 @@ const EMAIL = 'owner@example.com';
 let dashboard: Dashboard;
 let visit: Visit;
 let checkId: string;
+/** Has a number checked; gives the id of the check. */
+let check: (vatNumber: string) => Promise<string>;
 beforeAll(async () => {
   // An anchor is closed when the test says so, and not by the clock.
   dashboard = await openDashboard({ settings: { ANCHOR_EVERY: '1h' } });
   const { world } = dashboard;
   const { get, post } = world.http((await dashboard.account(EMAIL)).live_key);
   // On a busy machine a check may come by way of a 202.
-  const check = async (vatNumber: string): Promise<string> => {
+  check = async (vatNumber) => {
     const requestId: string = (await post('/v1/checks', { vat_number: vatNumber })).body.request_id;
     return until('the check', async () => (await get(`/v1/requests/${requestId}`)).body.check?.id);
   };
@@ -92,4 +94,26 @@ test('a dossier is exported and saved, and a choice of nothing is one too', asyn
   await page.getByLabel('Reference').fill('nothing has this');
   const none = await save('button', 'Export dossier');
   expect(none.bytes.includes(`checks/${checkId}.json`)).toBe(false);
+});
+
+test('leaving the page ends an export that is under way', async () => {
+  const { page } = visit;
+  await visit.go('/evidence');
+  await page.route('**/exports/dossier.zip*', () => undefined);
+  await Promise.all([
+    page.waitForRequest('**/exports/dossier.zip*'),
+    page.getByRole('button', { name: 'Export dossier' }).click(),
+  ]);
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/exports/dossier.zip'));
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await ended;
+  await page.unroute('**/exports/dossier.zip*');
+});
+
+test('an open check shows its anchor once there is one', async () => {
+  const { page } = visit;
+  await visit.go(`/checks/${await check('PT501964843')}`);
+  await page.getByText('It is anchored with the next closing').waitFor();
+  await dashboard.world.admin('anchor', 'close');
+  await page.getByRole('heading', { level: 3, name: 'Anchor' }).waitFor();
 });

@@ -7,6 +7,8 @@ import { ApiContext } from './api/api-context.js';
 import { ApiError } from './api/api-error.js';
 import { createApi } from './api/create-api.js';
 import { createAppRouter } from './create-app-router.js';
+import { createPlannedActs } from './parts/create-planned-acts.js';
+import { PlannedContext } from './parts/planned-context.js';
 import { BOOT, type Boot } from './session/read-boot.js';
 import { SESSION_CHANNEL } from './session/session-channel.js';
 import { applyTheme, readTheme } from './shell/theme.js';
@@ -33,7 +35,9 @@ const start = (root: HTMLElement): void => {
     <StrictMode>
       <QueryClientProvider client={queries}>
         <ApiContext value={api}>
-          <RouterProvider router={createAppRouter()} />
+          <PlannedContext value={createPlannedActs()}>
+            <RouterProvider router={createAppRouter()} />
+          </PlannedContext>
         </ApiContext>
       </QueryClientProvider>
     </StrictMode>,

@@ -33,7 +33,8 @@ const lives = ({ pid, started }: Identity): boolean => inspectProcess(pid)?.star
 const read = (file: string): Lock | null => {
   try {
     const lock = JSON.parse(readFileSync(file, 'utf8')) as Partial<Lock>;
-    return { pid: lock.pid ?? 0, started: lock.started ?? '', children: lock.children ?? [] };
+    const { pid = 0, started = '', children = [], stopping = false } = lock;
+    return { pid, started, children, stopping };
   } catch {
     return null;
   }

@@ -154,6 +154,20 @@ describe('startStack', () => {
     expect(running()).toEqual(before);
   });
 
+  it('waits for a stack that is stopping as long as its work in hand takes, and then starts', async () => {
+    const draining = path.join(home, 'draining');
+    writeFileSync(draining, '');
+    const first = await start({ DRAINING: draining });
+    const stopped = first.stop();
+    const second = start();
+    await until('the second says that it waits', () => said.some((line) => line.startsWith('waiting for the stack')));
+    expect(apps.events().filter((event) => event.includes('terminated'))).toEqual([]);
+    rmSync(draining);
+    await stopped;
+    await second;
+    expect(inspectProcess(running().pids.api)).not.toBeNull();
+  });
+
   it('takes over a claim whose pid belongs to somebody else by now', async () => {
     const claim = {
       pid: process.pid,

@@ -22,7 +22,8 @@ export const chooseRedis = async ({ binDir, env, log, signal }: ChooseRedis): Pr
     signal?.throwIfAborted();
     const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no apt here' : (error as Error).message;
     throw new Error(
-      `no redis-server on PATH, and it could not be fetched (${why}). Install it ("apt install redis-server" or ` +
+      `neither redis-server nor valkey-server is on PATH, and it could not be fetched (${why}). Install one ` +
+        '(Debian, Ubuntu: "apt install redis-server"; Fedora: "dnf install valkey"; Alpine: "apk add valkey"; macOS: ' +
         '"brew install redis"), set REDIS_URL to a Redis of yours, or use "docker compose up"',
     );
   }

@@ -16,16 +16,30 @@ type FetchDebianPackages = {
   signal?: AbortSignal | undefined;
 };
 
-const TIMEOUT_MS = 90_000;
+/** Of one step: the lists alone are some ten megabytes, and must not take the time of the packages. */
+const STEP_TIMEOUT_MS = 90_000;
 const STATUS = '/var/lib/dpkg/status';
 
-const run = async (file: string, args: string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> => {
-  const child = spawn(file, args, { env: { ...env, LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'pipe'], signal });
+const run = async (
+  file: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const limit = AbortSignal.timeout(STEP_TIMEOUT_MS);
+  const child = spawn(file, args, {
+    env: { ...env, LC_ALL: 'C' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    signal: AbortSignal.any([limit, ...(signal ? [signal] : [])]),
+  });
   let complaint = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint += text;
   });
-  const [code] = (await once(child, 'close')) as [number | null];
+  const [code] = (await once(child, 'close').catch((error: unknown) => {
+    if (limit.aborted) throw new Error(`${path.basename(file)} took longer than ${STEP_TIMEOUT_MS / 1_000} s`);
+    throw error;
+  })) as [number | null];
   if (code !== 0) throw new Error(complaint.trim().split('\n')[0] || `${path.basename(file)} ended with ${code}`);
 };
 
@@ -40,7 +54,7 @@ const aptOptions = (state: string, status: string): string[] =>
 
 const unpack = async (
   names: readonly string[],
-  { state, env, signal }: { state: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+  { state, env, signal }: { state: string; env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
 ): Promise<void> => {
   for (const folder of ['lists/partial', 'cache/archives/partial', 'root']) {
     mkdirSync(path.join(state, folder), { recursive: true });
@@ -69,9 +83,8 @@ export const fetchDebianPackages = async ({
   signal,
 }: FetchDebianPackages): Promise<void> => {
   const state = `${path.resolve(into)}.${randomUUID()}`;
-  const limits = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])];
   try {
-    await unpack(names, { state, env, signal: AbortSignal.any(limits) });
+    await unpack(names, { state, env, signal });
     if (!isUsable(path.join(state, 'root'))) throw new Error(`the downloaded ${names[0]} does not run here`);
     // Whoever fetched the same at the same time and was first wins.
     if (!isUsable(into)) {

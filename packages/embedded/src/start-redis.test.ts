@@ -135,7 +135,7 @@ describe('startRedis', () => {
     const folder = newFolder();
     const env = { PATH: folder };
     await expect(startRedis({ dataDir: folder, env })).rejects.toThrow(
-      /there is no apt here.*apt install.*brew.*REDIS_URL.*docker/,
+      /there is no apt here.*apt install.*dnf install.*apk add.*brew.*REDIS_URL.*docker/,
     );
     writeFileSync(path.join(folder, 'apt-get'), '#!/bin/sh\necho "E: Temporary failure resolving" >&2\nexit 100\n', {
       mode: 0o755,

@@ -1,5 +1,7 @@
+export * from './all-queues.js';
 export * from './connect-redis.js';
 export * from './create-producer.js';
+export * from './create-queue-board.js';
 export * from './create-rate-limiter.js';
 export * from './enqueue-deliveries.js';
 export * from './enqueue-feeds.js';

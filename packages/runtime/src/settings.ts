@@ -100,7 +100,13 @@ export const SETTINGS = {
   WORKER_MEMBER_STATES: list()
     .prefault('all')
     .describe('Member states whose asks this worker makes, such as `DE,FR`, or `all`.'),
-  WORKERS: z.coerce.number().int().min(1).max(64).default(1).describe('Worker processes that `npm start` runs.'),
+  WORKERS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(64)
+    .default(1)
+    .describe('Worker processes that `npm start` runs, 0 to 64.'),
   AUDIT_EVERY: duration()
     .prefault('1h')
     .describe('Ours. How often the usage counters are compared with what they count.'),
@@ -112,6 +118,12 @@ export const SETTINGS = {
     .describe('Ours. Calls of one key admitted in any second, over all API processes.'),
   WATCHES_EVERY: duration().prefault('5s').describe('Ours. How often the runs of due watches are started.'),
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
+  OPS_PASSWORD: z
+    .string()
+    .optional()
+    .describe(
+      'Password of `/ops`, the page about the queues, by basic auth with any user name; the page is off when unset.',
+    ),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info').describe('Least severe level that is logged.'),
   METRICS_PORT: port()
     .default(9464)

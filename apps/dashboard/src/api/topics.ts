@@ -19,5 +19,4 @@ export const ALSO_CHANGED: Partial<Record<Topic, readonly Topic[]>> = {
   batches: ['overview', 'usage', 'checks'],
   watches: ['overview'],
   deliveries: ['overview'],
-  anchors: ['checks'],
 };

@@ -7,8 +7,8 @@ import { useApi } from './use-api.js';
 type ReadOptions<T> = {
   query?: Query;
   enabled?: boolean;
-  /** Milliseconds until it is asked again although no news came; false for what needs no looking after. */
-  every?: number | false | ((data: T | undefined) => number | false);
+  /** Milliseconds until it is asked again although no news came; false for what needs no looking after; undefined for what has news. */
+  every?: number | false | ((data: T | undefined) => number | false | undefined);
   retry?: boolean;
 };
 

@@ -1,5 +1,5 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
-import { invalidate } from './invalidate.js';
+import { invalidate, REMOVAL } from './invalidate.js';
 import type { Topic } from './topics.js';
 import { useApi } from './use-api.js';
 
@@ -15,7 +15,13 @@ export const useRemoval = (
   const api = useApi();
   const queries = useQueryClient();
   return useMutation({
+    mutationKey: [REMOVAL, path],
     mutationFn: async () => {
+      // What has never been read must not be left without its first reading when the deletion is refused.
+      await queries.cancelQueries({
+        queryKey: [topic],
+        predicate: ({ queryKey: [, at], state }) => String(at).startsWith(path) && state.data !== undefined,
+      });
       await api.call('DELETE', path);
       await leave();
       queries.removeQueries({ queryKey: [topic, path] });

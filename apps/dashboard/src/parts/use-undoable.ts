@@ -1,43 +1,39 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import type { Planned } from './create-planned-acts.js';
+import { usePlanned } from './use-planned.js';
 
 /**
  * Puts off what cannot be undone for `delayMs`, in which it can be called off. Leaving the page does it at once: whoever
- * goes away has not changed their mind.
+ * goes away has not changed their mind. Ending the session does it before (`usePlanned`). `act` shows its refusal itself.
  */
-export const useUndoable = (delayMs: number, act: () => void) => {
+export const useUndoable = (delayMs: number, act: () => Promise<unknown>) => {
+  const acts = usePlanned();
   const [isPlanned, setPlanned] = useState(false);
   const latest = useRef(act);
   latest.current = act;
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  const run = useCallback(() => {
-    timer.current = null;
-    latest.current();
-  }, []);
+  const planned = useRef<Planned | null>(null);
 
   useEffect(() => {
-    const leave = () => {
-      if (timer.current === null) return;
-      clearTimeout(timer.current);
-      run();
-    };
+    const leave = () => void planned.current?.now().catch(() => undefined);
     window.addEventListener('pagehide', leave);
     return () => {
       window.removeEventListener('pagehide', leave);
       leave();
     };
-  }, [run]);
+  }, []);
   return {
     isPlanned,
     plan: () => {
       setPlanned(true);
-      timer.current = setTimeout(() => {
-        run();
+      planned.current = acts.plan(delayMs, () => {
+        planned.current = null;
         setPlanned(false);
-      }, delayMs);
+        return latest.current();
+      });
     },
     undo: () => {
-      if (timer.current !== null) clearTimeout(timer.current);
-      timer.current = null;
+      planned.current?.undo();
+      planned.current = null;
       setPlanned(false);
     },
   };

@@ -4,7 +4,7 @@ import type { StackCommands } from '../start-stack.js';
 
 const reachable = `
 import net from 'node:net';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 const reachable = (url) => new Promise((resolve) => {
   const socket = net.connect(Number(new URL(url).port), '127.0.0.1', () => { socket.destroy(); resolve('up'); });
   socket.on('error', () => resolve('down'));
@@ -16,6 +16,8 @@ const child = (name: string) => `${reachable}
 import http from 'node:http';
 const server = http.createServer((req, res) => res.end(String(process.pid)));
 const stop = async (why) => {
+  // Work in hand, for as long as the file is there.
+  while (process.env.DRAINING && existsSync(process.env.DRAINING)) await new Promise((resolve) => setTimeout(resolve, 20));
   note('${name} ' + why + ' redis=' + await reachable(process.env.REDIS_URL) + ' postgres=' + await reachable(process.env.DATABASE_URL));
   process.exit(0);
 };

@@ -13,10 +13,19 @@ import { EvidenceCard } from './evidence-card.js';
 import { Timeline } from './timeline.js';
 import { TraderMatch } from './trader-match.js';
 
+/** Anchors are nobody's news: they come by the clock. */
+const LOOK_EVERY_MS = 4_000;
+
 /** One check: the verdict, who said what and when, and the proof of it. */
 export const CheckPage = () => {
   const { id } = useParams({ from: '/signed-in/checks/$id' });
-  const check = useRead<Check>('checks', `/checks/${id}`, { every: false });
+  const check = useRead<Check>('checks', `/checks/${id}`, {
+    every: (read) => {
+      if (read === undefined || read.test) return false;
+      if (read.anchor === null) return LOOK_EVERY_MS;
+      return read.timestamp === null ? undefined : false;
+    },
+  });
   return (
     <Page
       title={check.data?.vat_number ?? 'Check'}

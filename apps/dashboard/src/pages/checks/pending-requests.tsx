@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { CheckRequest } from '../../api/shapes.js';
-import type { Page } from '../../api/use-pages.js';
-import { useRead } from '../../api/use-read.js';
+import { usePages } from '../../api/use-pages.js';
 import { Card } from '../../parts/card.js';
-import { type Column, DataTable } from '../../parts/data-table.js';
+import type { Column } from '../../parts/data-table.js';
+import { Listing } from '../../parts/listing.js';
 import { Moment } from '../../parts/moment.js';
 import { Status } from '../../parts/status.js';
 
@@ -30,14 +30,14 @@ const COLUMNS: readonly Column<CheckRequest>[] = [
 
 /** What was accepted with 202 and has no answer yet; nothing is shown while there is none. */
 export const PendingRequests = () => {
-  const pending = useRead<Page<CheckRequest>>('requests', '/requests', { query: { status: 'pending' } });
-  if (!pending.data || pending.data.data.length === 0) return null;
+  const pending = usePages<CheckRequest>('requests', '/requests', { status: 'pending' });
+  if (!pending.error && !pending.data?.length) return null;
   return (
     <Card
       title="Pending"
       hint="The upstream has not answered these yet. They are asked again in the background and finish by themselves."
     >
-      <DataTable label="Pending requests" columns={COLUMNS} rows={pending.data.data} rowKey={({ id }) => id} />
+      <Listing label="Pending requests" list={pending} columns={COLUMNS} rowKey={({ id }) => id} empty={null} />
     </Card>
   );
 };

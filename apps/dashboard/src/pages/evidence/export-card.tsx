@@ -1,4 +1,4 @@
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/use-api.js';
 import { Button } from '../../parts/button.js';
 import { byteCount } from '../../parts/byte-count.js';
@@ -19,6 +19,8 @@ export const ExportCard = () => {
   const [state, setState] = useState<State>({ kind: 'idle' });
   const [error, setError] = useState<unknown>(null);
   const stop = useRef<AbortController | null>(null);
+  // Nobody could cancel it any more, and it would keep the account from another one.
+  useEffect(() => () => stop.current?.abort(), []);
   const run = async (query: Record<string, string>) => {
     stop.current = new AbortController();
     setError(null);
@@ -67,7 +69,11 @@ export const ExportCard = () => {
       </form>
       <Refusal error={error} />
       {state.kind === 'running' && (
-        <Progress label="Export" percentage={null} text={`${byteCount(state.bytes)} so far`} />
+        <Progress
+          label="Export"
+          percentage={null}
+          text={`${byteCount(state.bytes)} so far; leaving this page cancels it`}
+        />
       )}
       {state.kind === 'done' && <p role="status">Exported dossier.zip, {byteCount(state.bytes)}.</p>}
     </Card>

@@ -6,6 +6,7 @@ import { Card } from '../../parts/card.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Field } from '../../parts/field.js';
 import { Refusal } from '../../parts/refusal.js';
+import { usePlanned } from '../../parts/use-planned.js';
 import { BOOT } from '../../session/read-boot.js';
 import { useEnter } from '../../session/use-enter.js';
 import { useSession } from '../../session/use-session.js';
@@ -13,17 +14,20 @@ import { useSession } from '../../session/use-session.js';
 /** Change the password; end every session of this account's user. */
 export const ChangePassword = () => {
   const enter = useEnter();
+  const planned = usePlanned();
   const { account } = useSession();
   const form = useRef<HTMLFormElement>(null);
   const [repeated, setRepeated] = useState('');
   const [wanted, setWanted] = useState('');
   const queries = useQueryClient();
   const change = useChange([], async (api, body: { current_password: string; new_password: string }) => {
+    await planned.finish();
     await api.call('PUT', '/password', { body });
     // The session goes on as a new one, with a CSRF token of its own.
     await queries.refetchQueries({ queryKey: BOOT });
   });
   const signOutEverywhere = useChange([], async (api, _input: undefined) => {
+    await planned.finish();
     await api.call('DELETE', '/sessions');
     enter(null);
   });

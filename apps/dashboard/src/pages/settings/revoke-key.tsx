@@ -14,9 +14,10 @@ const UNDO_MS = 1_500;
 export const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
   const [isRevoked, setRevoked] = useState(false);
   const revoke = useChange(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
-  const { isPlanned, plan, undo } = useUndoable(UNDO_MS, () =>
-    revoke.mutate(undefined, { onSuccess: () => setRevoked(true) }),
-  );
+  const { isPlanned, plan, undo } = useUndoable(UNDO_MS, async () => {
+    await revoke.mutateAsync(undefined);
+    setRevoked(true);
+  });
   if (apiKey.revoked_at !== null) {
     return (
       <span className="hint">

@@ -10,12 +10,17 @@ import { Refusal } from '../../parts/refusal.js';
 export const AmendWatch = ({ watch }: { watch: Watch }) => {
   const [label, setLabel] = useState(watch.label ?? '');
   const [frequency, setFrequency] = useState<Frequency>(watch.frequency);
-  const amend = useChange(['watches'], (api, body: { label: string | null; frequency: Frequency }) =>
+  const amend = useChange(['watches'], (api, body: { label?: string | null; frequency?: Frequency }) =>
     api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body }),
   );
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    amend.mutate({ label: label.trim() === '' ? null : label.trim(), frequency });
+    const wanted = label.trim() === '' ? null : label.trim();
+    // What is named is judged: a frequency that the plan no longer sells stays, and must not keep the label from changing.
+    amend.mutate({
+      ...(wanted === watch.label ? {} : { label: wanted }),
+      ...(frequency === watch.frequency ? {} : { frequency }),
+    });
   };
   return (
     <form className="inline-form" onSubmit={submit}>

@@ -1,0 +1,114 @@
+import { startWorld, type TestProcess, type World } from '@vat/testkit';
+import supertest from 'supertest';
+import { logText } from '../dashboard/everything.fixture.js';
+import { OPS_LIMIT } from './require-ops-password.js';
+
+const PASSWORD = 'Grüße: 10 words';
+
+let world: World;
+let below: TestProcess;
+beforeAll(async () => {
+  // A call says where it comes from, as behind a proxy: each test has a network of its own.
+  const settings = { OPS_PASSWORD: PASSWORD, TRUSTED_PROXIES: '127.0.0.0/8' };
+  world = await startWorld({ workers: 0, settings });
+  below = await world.startApi({ BASE_URL: 'https://example.com/vat/' });
+});
+afterAll(() => world?.stop());
+
+const basic = (password: string, user = 'anybody') =>
+  `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
+const call = (
+  method: 'get' | 'put' | 'post' | 'patch' | 'delete',
+  path: string,
+  from: string,
+  authorization: string | null = basic(PASSWORD),
+  baseUrl = world.baseUrl(),
+) => {
+  const test = supertest(baseUrl)[method](path).set('X-Forwarded-For', from);
+  return authorization === null ? test : test.set('Authorization', authorization);
+};
+
+test.each([
+  ['nothing', () => null],
+  ['a wrong password', () => basic(`${PASSWORD}!`)],
+  ['a password without a user name', () => `Basic ${Buffer.from(PASSWORD).toString('base64').slice(0, 4)}`],
+  ['an API key', () => `Bearer ${world.account.live_key}`],
+])('%s is 401 with a challenge that browsers understand', async (_name, authorization) => {
+  for (const path of ['/ops', '/ops/api/queues', '/ops/static/js/main.js']) {
+    const { status, headers, body } = await call('get', path, '198.51.100.1', authorization());
+    expect([status, body.error?.code]).toEqual([401, 'UNAUTHORIZED']);
+    expect(headers['www-authenticate']).toMatch(/^Basic realm="[^"]+", charset="UTF-8"$/);
+  }
+});
+
+test('the password shows the page, which nothing foreign runs on and no search engine keeps', async () => {
+  const { status, text, headers } = await call('get', '/ops', '198.51.100.2');
+  expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(text).toContain('<base href="/ops/"');
+  expect(headers['content-security-policy']).toContain("script-src 'self';");
+  expect(headers['x-robots-tag']).toContain('noindex');
+  expect(headers['x-powered-by']).toBeUndefined();
+  for (const [, script] of text.matchAll(/<script[^>]* src="([^"]+)"/g)) {
+    await call('get', `/ops/${script}`, '198.51.100.2')
+      .expect(200)
+      .expect('Content-Type', /javascript/);
+  }
+});
+
+test('behind a proxy that puts the service below a path, its own paths begin with that', async () => {
+  const port = String(below.ready.port);
+  const { text } = await call('get', '/ops', '198.51.100.3', basic(PASSWORD), `http://127.0.0.1:${port}`);
+  expect(text).toContain('<base href="/vat/ops/"');
+});
+
+test('what waits is shown with ids alone, and nothing can be done to it', async () => {
+  const from = '198.51.100.4';
+  const accepted = await world.http().post('/v1/checks', { vat_number: 'FR40303265045', reference: 'order-secret' });
+  expect(accepted.status).toBe(202);
+  const queues = '/ops/api/queues?activeQueue=%7Bupstream-FR%7D&page=1';
+  const waiting = async () => {
+    const { body, text } = await call('get', queues, from).expect(200);
+    expect(text).not.toMatch(/40303265045|order-secret/);
+    return body.queues.find(({ name }: { name: string }) => name === '{upstream-FR}');
+  };
+  const { counts, readOnlyMode, jobs } = await waiting();
+  const [job] = jobs;
+  expect([counts.delayed + counts.waiting + counts.prioritized, readOnlyMode]).toEqual([1, true]);
+  expect(job.data.request_id).toMatch(/^[0-9a-f-]{36}$/);
+  const queue = '/ops/api/queues/%7Bupstream-FR%7D';
+  for (const [method, path] of [
+    ['put', `${queue}/pause`],
+    ['put', `${queue}/empty`],
+    ['put', `${queue}/obliterate`],
+    ['put', `${queue}/promote`],
+    ['put', `${queue}/${job.id}/clean`],
+    ['put', `${queue}/${job.id}/retry/delayed`],
+    ['put', `${queue}/${job.id}/promote`],
+    ['patch', `${queue}/${job.id}/update-data`],
+    ['post', `${queue}/add`],
+    ['put', '/ops/api/queues/pause'],
+    ['delete', `${queue}/${job.id}`],
+  ] as const) {
+    const { status, headers } = await call(method, path, from);
+    expect([path, status, headers['allow']]).toEqual([path, 405, 'GET, HEAD']);
+  }
+  expect((await waiting()).counts).toEqual(counts);
+});
+
+test('too many wrong passwords shut a network out for a while, with the right one too, and no other network', async () => {
+  const from = '198.51.100.5';
+  await call('get', '/ops', from).expect(200);
+  for (let tries = 0; tries < OPS_LIMIT.tries; tries += 1)
+    await call('get', '/ops', from, basic(`no ${tries}`)).expect(401);
+  const { status, body, headers } = await call('get', '/ops', from);
+  expect([status, body.error.code]).toEqual([429, 'TOO_MANY_SIGN_INS']);
+  expect(Number(headers['retry-after'])).toBeGreaterThan(60);
+  await call('get', '/ops', '198.51.100.6').expect(200);
+});
+
+test('neither the password nor what was tried is in a log line', async () => {
+  await call('get', '/ops', '198.51.100.7', basic('tried-in-vain')).expect(401);
+  const text = logText(world);
+  expect(text).toContain('"/ops"');
+  for (const secret of [PASSWORD, 'tried-in-vain', basic(PASSWORD).slice(6)]) expect(text).not.toContain(secret);
+});
