@@ -125,3 +125,30 @@ test('with a live key a sandbox number is malformed like any other', async () =>
   expect([status, body.verdict]).toEqual([201, 'malformed']);
   expect(body).not.toHaveProperty('test');
 });
+
+test('what the sandbox says of the upstream neither holds live asks up nor enters the figures', async () => {
+  await world.vies.answerAll(null);
+  const live = 'DE136695976';
+  const calls: Promise<unknown>[] = [];
+  // Each is asked three times within two seconds: a rest that they caused would never end.
+  const storm = (what: string, seen: () => Promise<boolean>) =>
+    until(
+      what,
+      () => {
+        calls.push(check({ vat_number: 'DE500' }).then());
+        return seen();
+      },
+      3_000,
+    );
+  await storm('the sandbox to be asked', async () => {
+    const asked = `SELECT 1 FROM request WHERE vat_number = 'DE500' AND state = 'waiting' AND attempts > 0`;
+    return (await world.sql(asked)).length > 0;
+  });
+  calls.push(world.http().post('/v1/checks', { vat_number: live }).then());
+  await storm('the live call to be asked', async () => (await world.vies.journal(live)).length > 0);
+  await Promise.all(calls);
+  const [worker] = world.workers;
+  const figures = await (await fetch(`http://127.0.0.1:${String(worker?.ready.metrics_port)}/metrics`)).text();
+  expect(figures).toMatch(/vat_upstream_ask_seconds_count\{[^}]*outcome="verdict"/);
+  expect(figures).not.toMatch(/vat_upstream_ask_seconds_count\{[^}]*outcome="saturated"/);
+});
