@@ -3,8 +3,9 @@ import type { Queryable } from '../connect-database.js';
 
 /**
  * Ends requests of batches that are past their end or whose account was disabled: units released, their lines failed, in one
- * statement for up to `limit` of each kind, since a disabled account may leave tens of thousands. One whose answer is being
- * written at this moment is left to that. Returns how many ended.
+ * statement for up to `limit` lines of each kind, since a disabled account may leave tens of thousands. One whose answer is being
+ * written at this moment is left to that. Returns how many requests ended: fewer than `limit` where lines share them, so
+ * only 0 says that none is left.
  */
 export const endLostLines =
   (db: Queryable) =>
@@ -17,14 +18,13 @@ export const endLostLines =
         LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
       ), disabled AS (
         -- By the live batches of disabled accounts: they are few, whatever else waits.
-        SELECT r.id FROM (
-          SELECT l.request_id AS id FROM account a
-          JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
-          JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
-          WHERE a.disabled_at IS NOT NULL LIMIT ${limit}::int
-        ) AS line JOIN request r ON r.id = line.id
-        WHERE r.ended_at IS NULL AND r.answer IS NULL
-        FOR UPDATE OF r SKIP LOCKED
+        SELECT r.id FROM account a
+        JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
+        JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
+        CROSS JOIN LATERAL (
+          SELECT id FROM request WHERE id = l.request_id AND ended_at IS NULL AND answer IS NULL FOR UPDATE SKIP LOCKED
+        ) r
+        WHERE a.disabled_at IS NOT NULL LIMIT ${limit}::int
       ), gone AS (
         UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL, reason = lost.reason
         FROM (
