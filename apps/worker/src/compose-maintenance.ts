@@ -136,8 +136,17 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     audit,
   };
   if (roles.includes('maintenance')) {
+    const warn = {
+      sweep: warnSparingly(log, 'A sweep failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      expire: warnSparingly(log, 'The expiry failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      audit: warnSparingly(log, 'The audit failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+    } satisfies Record<MaintenanceTask, unknown>;
+    // Never put back: what fails again and again would pile up in front of the sweeps, one more with every period.
     serve(maintenanceQueue, async ({ task }) => {
-      await tasks[task]();
+      await tasks[task]().catch((error: unknown) => {
+        metrics.jobErrors.inc({ queue: maintenanceQueue.name });
+        warn[task](error);
+      });
       return undefined;
     });
   }
