@@ -18,6 +18,7 @@ const accepted = new Map<string, { status: number; body: Record<string, string> 
 type Entry = { source: string; outcome: string; code?: string };
 
 const check = (body: object) => caller().post('/v1/checks', body);
+const checkAs = (national: string) => check({ vat_number: `DE${national}` }).set('Idempotency-Key', national);
 
 beforeAll(async () => {
   // The clock of test keys is their own: none of these settings may move it.
@@ -26,7 +27,7 @@ beforeAll(async () => {
   await world.vies.answerAll('reset');
   await Promise.all(
     [...NATIONALS, '700', '701'].map(async (national) => {
-      const { status, body } = await check({ vat_number: `DE${national}` });
+      const { status, body } = await checkAs(national);
       accepted.set(national, { status, body });
     }),
   );
@@ -112,6 +113,23 @@ test.each([
 test('a number of no covered country is refused as with a live key', async () => {
   const { status, body } = await check({ vat_number: 'GB100' });
   expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
+});
+
+test('a promise whose bytes were lost is made again after its request was abandoned, unless the account was disabled', async () => {
+  await ended('301');
+  // As an API process leaves it that dies between accepting and keeping its answer.
+  const loseAnswer = () =>
+    world.sql(`UPDATE idempotency_key SET status = NULL, body = NULL, locked_until = now() WHERE key LIKE '%301'`);
+  await loseAnswer();
+  const again = await checkAs('301');
+  expect(again.status).toBe(202);
+  expect(again.headers['idempotency-replayed']).toBe('true');
+  const { accepted_at, give_up_at, ...first } = accepted.get('301')?.body ?? {};
+  expect(again.body).toMatchObject({ request_id: first.request_id, poll_url: first.poll_url, accepted_at, give_up_at });
+  await loseAnswer();
+  await world.sql(`UPDATE request SET reason = 'ACCOUNT_DISABLED' WHERE vat_number = 'DE301'`);
+  const { status, body } = await checkAs('301');
+  expect([status, body.error.code]).toEqual([403, 'ACCOUNT_DISABLED']);
 });
 
 test('test keys consume nothing and never ask the upstream', async () => {
