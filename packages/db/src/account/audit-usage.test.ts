@@ -57,7 +57,9 @@ test('counts every live request and the month of the ledger, and tells of both k
   expect(await audit()).toEqual([]);
   const wrong = await account(1, 0);
   await requests(wrong, 1, 'waiting');
-  expect(await audit()).toEqual([{ accountId: wrong, period: PERIOD, used: 1, consumed: 0, reserved: 0, held: 1 }]);
+  expect(await audit()).toEqual([
+    { accountId: wrong, period: PERIOD, used: 1, consumed: 0, reserved: 0, held: 1, shortfall: 0 },
+  ]);
   const uncounted = randomUUID();
   await connected.db
     .$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${uncounted}::uuid, 'A', 'free', now())`;

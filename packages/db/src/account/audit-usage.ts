@@ -11,15 +11,17 @@ export type UsageDifference = {
   reserved: number;
   /** Live requests that hold a unit. */
   held: number;
+  /** Units that were given back although the counter held none. */
+  shortfall: number;
 };
 
 /** Accounts a statement looks at, so that none runs long. */
 const SLICE = 200;
 
-type Row = { account_id: string; used: number; consumed: number; reserved: number; held: number };
+type Row = { account_id: string; used: number; consumed: number; reserved: number; held: number; shortfall: number };
 
 /**
- * Recomputes the counters of a month from what they count and returns where the two differ, at most `limit` accounts. An
+ * Recomputes the counters of a month from what they count and returns where the two differ, or once did, at most `limit` accounts. An
  * account is judged in one statement, so in one snapshot: work that goes on meanwhile is in both or in neither. Requests
  * and the ledger are kept for ten years: what lives, and the month, are found by the indexes that other work needs anyway.
  */
@@ -44,14 +46,14 @@ export const auditUsage =
           SELECT account_id, count(*)::int AS n FROM live WHERE quota_period = ${period} GROUP BY account_id
         )
         SELECT a.id AS account_id, COALESCE(u.used, 0) AS used, c.n AS consumed, COALESCE(u.reserved, 0) AS reserved,
-          COALESCE(h.n, 0) AS held
+          COALESCE(h.n, 0) AS held, COALESCE(u.shortfall, 0) AS shortfall
         FROM unnest(${accounts.map(({ id }) => id)}::uuid[]) AS a(id)
         LEFT JOIN usage u ON u.account_id = a.id AND u.period = ${period}
         CROSS JOIN LATERAL (
           SELECT count(*)::int AS n FROM usage_entry WHERE account_id = a.id AND period = ${period}
         ) c
         LEFT JOIN held h ON h.account_id = a.id
-        WHERE COALESCE(u.used, 0) <> c.n OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0)`;
+        WHERE COALESCE(u.used, 0) <> c.n OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0) OR u.shortfall > 0`;
       for (const { account_id: accountId, ...counts } of rows) differences.push({ accountId, period, ...counts });
       after = last.id;
     }

@@ -1,5 +1,7 @@
 import { LINE_ENDINGS } from '@vat/domain';
+import { releaseUnits } from '../account/release-units-sql.js';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 
 /**
  * Ends requests of batches that are past their end or whose account was disabled: units released, their lines failed, in one
@@ -34,7 +36,7 @@ export const endLostLines =
         WHERE r.id = lost.id
         RETURNING r.id, r.account_id, r.quota_period, r.reason
       ), released AS (
-        UPDATE usage u SET reserved = u.reserved - units.n FROM (
+        UPDATE usage u SET ${releaseUnits(Prisma.sql`units.n`)} FROM (
           SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
         ) AS units
         WHERE u.account_id = units.account_id AND u.period = units.quota_period

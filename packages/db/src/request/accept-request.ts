@@ -1,5 +1,7 @@
 import type { AcceptRequest } from '@vat/domain';
+import { releaseUnits } from '../account/release-units-sql.js';
 import type { Database } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 
 /**
  * Turns a waiting request into a pending one, which is what a 202 promises, unless the account already has `maxPending`;
@@ -22,7 +24,7 @@ export const acceptRequest =
             WHERE id = ${id}::uuid AND state = 'waiting' AND (answer IS NULL OR ${evenAnswered})
             RETURNING id, account_id, quota_period
           ), released AS (
-            UPDATE usage u SET reserved = u.reserved - 1 FROM gone
+            UPDATE usage u SET ${releaseUnits(Prisma.sql`1`)} FROM gone
             WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
           ), unbound AS (
             DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id

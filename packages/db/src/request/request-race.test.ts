@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type Admission, type NewRequest, newUuid, periodOf } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, faultSize } from '@vat/testkit';
 import fc from 'fast-check';
+import { auditUsage } from '../account/audit-usage.js';
 import { connectDatabase, type Database } from '../connect-database.js';
 import { acceptRequest } from './accept-request.js';
 import { admitRequest } from './admit-request.js';
@@ -178,6 +179,27 @@ test('a keyed request whose caller was lost is taken over though the account has
   }
   expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'accepted' });
   expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'lost_race' });
+});
+
+test('a counter that is too low keeps no request from its end, and the audit tells of it', async () => {
+  const { db } = connected;
+  const accountId = await newAccount(db);
+  const ends: ((id: string) => Promise<unknown>)[] = [
+    (id) => settle(db, id),
+    (id) => end(db, id),
+    (id) => accept(db, id, accountId, 0),
+    () => releaseOrphans(db)(JUST_AFTER, AT, LATER),
+  ];
+  for (const [n, endIt] of ends.entries()) {
+    const request = requestOf(accountId);
+    await admitRequest(db)(admission(request, 100, 5));
+    await db.$executeRaw`UPDATE usage SET reserved = 0 WHERE account_id = ${accountId}::uuid`;
+    await endIt(request.id);
+    expect(await factsOf(db, accountId)).toEqual({ live: 0, pending: 0, used: 1, reserved: 0, charged: 1 });
+    expect((await auditUsage(db)(PERIOD, 100)).filter((told) => told.accountId === accountId)).toMatchObject([
+      { used: 1, consumed: 1, reserved: 0, held: 0, shortfall: n + 1 },
+    ]);
+  }
 });
 
 test('a withdrawn call frees its Idempotency-Key and its unit', async () => {

@@ -1,5 +1,7 @@
 import type { EndedRequest, MemberState, OverdueCursor, OverdueRequest, RequestOrigin } from '@vat/domain';
+import { releaseUnits } from '../account/release-units-sql.js';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 
 type Row = {
   id: string;
@@ -76,7 +78,7 @@ export const releaseOrphans =
       ), per_account AS (
         SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
       ), released AS (
-        UPDATE usage u SET reserved = u.reserved - p.n FROM per_account p
+        UPDATE usage u SET ${releaseUnits(Prisma.sql`p.n`)} FROM per_account p
         WHERE u.account_id = p.account_id AND u.period = p.quota_period
       )
       SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM kept))::int AS n`;
