@@ -54,6 +54,8 @@ export type AskUpstreamDeps = {
   log: Logger;
   metrics: Metrics;
   tally: Pick<AskTally, 'note'>;
+  /** Alarms the operator. */
+  onBlocked: (memberState: MemberState, code: string | null) => void;
 };
 
 /** Both slots are taken although the queue let the job through: after a loss of Redis, or while a stalled run still asks. */
@@ -176,9 +178,7 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     const seconds = (deps.now().getTime() - startedAt.getTime()) / 1_000;
     if (outcome.kind === 'no_answer') {
       deps.pacing.noteNoAnswer(memberState, outcome);
-      if (outcome.outcome === 'blocked') {
-        deps.log.error('The upstream blocks us.', { member_state: memberState, code: outcome.code });
-      }
+      if (outcome.outcome === 'blocked') deps.onBlocked(memberState, outcome.code);
     }
     const ended = outcome.kind === 'no_answer' ? outcome.outcome : outcome.kind;
     deps.metrics.asks.observe({ member_state: memberState, outcome: ended }, seconds);
