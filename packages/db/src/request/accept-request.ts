@@ -33,10 +33,11 @@ export const acceptRequest =
         if (withdrawn > 0) return { kind: 'too_many_pending' as const, pending };
       }
       // A request whose caller was lost (pending without accepted_at) is taken over whatever the count: it is in it already.
-      const accepted = await tx.$executeRaw`
+      const [accepted] = await tx.$queryRaw<{ give_up_at: Date }[]>`
         UPDATE request SET state = 'pending', accepted_at = ${now}::timestamptz,
           give_up_at = COALESCE(give_up_at, ${giveUpAt}::timestamptz), due_at = LEAST(due_at, ${giveUpAt}::timestamptz)
         WHERE id = ${id}::uuid AND ((state = 'pending' AND accepted_at IS NULL AND origin = 'direct')
-          OR (state = 'waiting' AND ${pending < maxPending} AND (answer IS NULL OR ${evenAnswered})))`;
-      return accepted === 0 ? { kind: 'lost_race' as const } : { kind: 'accepted' as const };
+          OR (state = 'waiting' AND ${pending < maxPending} AND (answer IS NULL OR ${evenAnswered})))
+        RETURNING give_up_at`;
+      return accepted ? { kind: 'accepted' as const, giveUpAt: accepted.give_up_at } : { kind: 'lost_race' as const };
     });

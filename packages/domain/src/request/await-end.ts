@@ -66,19 +66,20 @@ export const awaitEnd =
         await news.next(deadline);
         continue;
       }
-      const giveUpAt = new Date(at.getTime() + policy.giveUpAfterMs);
       const entries = entriesAtAcceptance(request, policy, at);
       const result = await accept({
         id: request.id,
         accountId: request.accountId,
         now: at,
-        giveUpAt,
+        giveUpAt: new Date(at.getTime() + policy.giveUpAfterMs),
         maxPending: MAX_PENDING,
         // At the cap even a known answer no longer holds the caller; it is recorded a little later.
         evenAnswered: request.answer !== null,
       });
       if (result.kind === 'too_many_pending') throw tooManyPending(result.pending, entries);
-      if (result.kind === 'accepted')
+      if (result.kind === 'accepted') {
+        const { giveUpAt } = result;
         return { kind: 'accepted', request: { ...request, state: 'pending', entries, acceptedAt: at, giveUpAt } };
+      }
     }
   };

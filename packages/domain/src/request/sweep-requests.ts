@@ -1,14 +1,14 @@
 import type { DueDelivery } from '../delivery/delivery.js';
 import { checkFailedBody } from '../event/event-bodies.js';
 import { newUuid } from '../ids.js';
-import { CHECK_DEADLINE_MS } from './policy.js';
+import { CHECK_DEADLINE_MS, TEST_POLICY } from './policy.js';
 import type { EndedRequest, EndRequest, OverdueCursor, OverdueRequest } from './ports.js';
 
 export type SweepDeps = {
   overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverdueRequest[]>;
   toAbandon: (now: Date, limit: number) => Promise<EndedRequest[]>;
   endRequest: EndRequest;
-  releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: Date) => Promise<number>;
+  releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }) => Promise<number>;
   /** Gives each request its job; a job that is still there is left alone. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
   /** Sends what was told of a request that ended; if it fails, the sweep of deliveries finds it. */
@@ -85,8 +85,12 @@ export const sweepRequests =
     }
 
     const orphanedBefore = new Date(at.getTime() - Math.max(CHECK_DEADLINE_MS, windowMs) - ORPHAN_GRACE_MS);
+    const giveUpAt = {
+      live: new Date(at.getTime() + giveUpAfterMs),
+      test: new Date(at.getTime() + TEST_POLICY.giveUpAfterMs),
+    };
     for (let n = SLICE; n === SLICE; swept.orphans += n) {
-      n = await releaseOrphans(orphanedBefore, at, new Date(at.getTime() + giveUpAfterMs));
+      n = await releaseOrphans(orphanedBefore, at, giveUpAt);
     }
 
     const before = new Date(everything ? at.getTime() + giveUpAfterMs * 2 : at.getTime() - GRACE_MS);
