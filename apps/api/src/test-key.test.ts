@@ -18,6 +18,7 @@ const accepted = new Map<string, { status: number; body: Record<string, string> 
 type Entry = { source: string; outcome: string; code?: string };
 
 const check = (body: object) => caller().post('/v1/checks', body);
+const checkAs = (national: string) => check({ vat_number: `DE${national}` }).set('Idempotency-Key', national);
 
 beforeAll(async () => {
   // The clock of test keys is their own: none of these settings may move it.
@@ -26,7 +27,7 @@ beforeAll(async () => {
   await world.vies.answerAll('reset');
   await Promise.all(
     [...NATIONALS, '700', '701'].map(async (national) => {
-      const { status, body } = await check({ vat_number: `DE${national}` });
+      const { status, body } = await checkAs(national);
       accepted.set(national, { status, body });
     }),
   );
@@ -114,6 +115,24 @@ test('a number of no covered country is refused as with a live key', async () =>
   expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
 });
 
+test('a promise whose bytes were lost is made again after its request was abandoned, unless the account was disabled', async () => {
+  await ended('301');
+  // As an API process leaves it that dies between accepting and keeping its answer.
+  const loseAnswer = () =>
+    world.sql(`UPDATE idempotency_key SET status = NULL, body = NULL, locked_until = now() WHERE key LIKE '%301'`);
+  await loseAnswer();
+  const again = await checkAs('301');
+  expect(again.status).toBe(202);
+  expect(again.headers['idempotency-replayed']).toBe('true');
+  const { checks: _checks, ...promise } = accepted.get('301')?.body ?? { checks: [] };
+  expect(promise).toMatchObject({ request_id: requestOf('301'), status: 'pending' });
+  expect(again.body).toMatchObject(promise);
+  await loseAnswer();
+  await world.sql(`UPDATE request SET reason = 'ACCOUNT_DISABLED' WHERE vat_number = 'DE301'`);
+  const { status, body } = await checkAs('301');
+  expect([status, body.error.code]).toEqual([403, 'ACCOUNT_DISABLED']);
+});
+
 test('test keys consume nothing and never ask the upstream', async () => {
   await Promise.all([...accepted.keys()].map(ended));
   expect((await caller().get('/v1/usage')).body).toMatchObject({ used: 0, reserved: 0 });
@@ -124,4 +143,31 @@ test('with a live key a sandbox number is malformed like any other', async () =>
   const { status, body } = await world.http().post('/v1/checks', { vat_number: 'DE700' });
   expect([status, body.verdict]).toEqual([201, 'malformed']);
   expect(body).not.toHaveProperty('test');
+});
+
+test('what the sandbox says of the upstream neither holds live asks up nor enters the figures', async () => {
+  await world.vies.answerAll(null);
+  const live = 'DE136695976';
+  const calls: Promise<unknown>[] = [];
+  // Each is asked three times within two seconds: a rest that they caused would never end.
+  const storm = (what: string, seen: () => Promise<boolean>) =>
+    until(
+      what,
+      () => {
+        calls.push(check({ vat_number: 'DE500' }).then());
+        return seen();
+      },
+      3_000,
+    );
+  await storm('the sandbox to be asked', async () => {
+    const asked = `SELECT 1 FROM request WHERE vat_number = 'DE500' AND state = 'waiting' AND attempts > 0`;
+    return (await world.sql(asked)).length > 0;
+  });
+  calls.push(world.http().post('/v1/checks', { vat_number: live }).then());
+  await storm('the live call to be asked', async () => (await world.vies.journal(live)).length > 0);
+  await Promise.all(calls);
+  const [worker] = world.workers;
+  const figures = await (await fetch(`http://127.0.0.1:${String(worker?.ready.metrics_port)}/metrics`)).text();
+  expect(figures).toMatch(/vat_upstream_ask_seconds_count\{[^}]*outcome="verdict"/);
+  expect(figures).not.toMatch(/vat_upstream_ask_seconds_count\{[^}]*outcome="saturated"/);
 });

@@ -1,4 +1,4 @@
-import { startWorld, until, type World } from '@vat/testkit';
+import { openWorldRedis, startWorld, until, type World } from '@vat/testkit';
 
 let world: World;
 beforeAll(async () => {
@@ -9,11 +9,12 @@ afterAll(() => world?.stop());
 const uuidOfAccount = async (): Promise<string> =>
   (await world.sql<{ account_id: string }>('SELECT account_id FROM api_key LIMIT 1'))[0]?.account_id ?? '';
 
-const differences = async (): Promise<number | undefined> => {
+const figure = async (name: RegExp): Promise<number | undefined> => {
   const text = await (await fetch(`http://127.0.0.1:${String(world.workers[0]?.ready.metrics_port)}/metrics`)).text();
-  const [, value] = /^vat_usage_differences\S* (\d+)$/m.exec(text) ?? [];
+  const [, value] = new RegExp(`^${name.source} (\\d+)$`, 'm').exec(text) ?? [];
   return value === undefined ? undefined : Number(value);
 };
+const differences = () => figure(/vat_usage_differences\S*/);
 
 test('a month that is used up does not count in the next', async () => {
   const { account_id, live_key } = await world.newAccount({ quota: '3' });
@@ -47,4 +48,18 @@ test('the audit finds counters that differ from what they count, and says whose'
     worker?.lines().find((line) => line.includes('usage counters of an account differ')),
   );
   expect(JSON.parse(alarm)).toMatchObject({ level: 'error', account_id: await uuidOfAccount(), used: 2, consumed: 1 });
+});
+
+test('an audit that fails is left to the next one, and does not pile up in front of the sweeps', async () => {
+  const redis = openWorldRedis(world);
+  await world.sql('ALTER TABLE usage_entry RENAME TO usage_entry_away');
+  try {
+    await until('failures', async () => ((await figure(/vat_job_errors_total\S*maintenance\S*/)) ?? 0) >= 5);
+    const audits = (await redis.keys()).filter((key) => /:repeat:audit:\d+$/.test(key));
+    // The next one, and one that runs.
+    expect(audits.length).toBeLessThanOrEqual(2);
+  } finally {
+    await world.sql('ALTER TABLE usage_entry_away RENAME TO usage_entry');
+    redis.close();
+  }
 });

@@ -28,6 +28,12 @@ const completed = (requestId: string) =>
     return body.status === 'completed' && body;
   });
 
+/** What the operator was alarmed of. */
+const alarms = (): string =>
+  (world.workers[0]?.lines() ?? [])
+    .filter((line) => line.includes('"level":"error"') && line.includes('block'))
+    .join('\n');
+
 /** By the service's own clock: what a busy machine adds on the way to this process is not the window's. */
 const expectWindow = (request: { created_at: string; accepted_at: string }) => {
   const waitedMs = Date.parse(request.accepted_at) - Date.parse(request.created_at);
@@ -55,7 +61,6 @@ const SILENCES: [kind: string, vatNumber: string, answer: unknown, outcomes: str
   ['says SERVER_BUSY', 'LU12345613', { kind: 'error', code: 'SERVER_BUSY' }, ['unavailable']],
   ['says TIMEOUT', 'PT502757191', { kind: 'error', code: 'TIMEOUT' }, ['timeout']],
   ['says VAT_BLOCKED', 'MT11679112', { kind: 'error', code: 'VAT_BLOCKED' }, ['blocked']],
-  ['says IP_BLOCKED', 'SK2022749619', { kind: 'error', code: 'IP_BLOCKED' }, ['blocked']],
 ];
 const numberOf = (spelt: string) => spelt.replaceAll(' ', '');
 
@@ -92,12 +97,8 @@ describe('an upstream that', () => {
     expect((await caller().get('/v1/usage')).body).toMatchObject({ used: SILENCES.length, reserved: 0 });
   });
 
-  test('blocks us alarms the operator', () => {
-    const alarms = world.workers[0]
-      ?.lines()
-      .filter((line) => line.includes('"level":"error"') && line.includes('block'));
-    expect(alarms?.join('\n')).toContain('VAT_BLOCKED');
-    expect(alarms?.join('\n')).toContain('"IP_BLOCKED"');
+  test('blocks a number alarms the operator', () => {
+    expect(alarms()).toContain('"VAT_BLOCKED"');
   });
 });
 
@@ -161,7 +162,7 @@ test('a caller who gets no slot is told so, and nothing was asked', async () => 
   await until('both slots to be taken', async () => ((await world.vies.stats()).states.LV?.in_flight ?? 0) === 2);
   const third = await check('LV40003521602');
   expect(third.status).toBe(202);
-  expect(viesEntry(third.body)).toMatchObject({ backpressure: true });
+  expect(viesEntry(third.body)).toMatchObject({ backpressure: true, detail: 'The upstream had not been asked yet.' });
   expect(await askedFor('LV40003521602')).toBe(0);
   const done = await completed(third.body.request_id);
   expect(viesEntry(done.check)).toMatchObject({ outcome: 'valid', attempts: 1, backpressure: true });
@@ -179,4 +180,18 @@ test('global saturation carries its own code', async () => {
   expect(viesEntry(body)).toMatchObject({ outcome: 'saturated', code: 'GLOBAL_MAX_CONCURRENT_REQ' });
   await world.vies.script('IT00159560366', ['valid']);
   expect((await completed(body.request_id)).check.valid).toBe(true);
+});
+
+test('an upstream that blocks the service is left in peace for a while, whatever is asked', async () => {
+  const [first, other] = ['SK2022749619', 'FR40303265045'];
+  await world.vies.script(first, [{ kind: 'error', code: 'IP_BLOCKED' }, 'valid']);
+  const blocked = check(first);
+  await until('the alarm', () => alarms().includes('"IP_BLOCKED"'));
+  const held = await check(other);
+  expect(held.status).toBe(202);
+  expect(viesEntry(held.body)).toMatchObject({ attempts: 0, detail: 'The upstream had not been asked yet.' });
+  expect([await askedFor(first), await askedFor(other)]).toEqual([1, 0]);
+  const { status, body } = await blocked;
+  expect([status, viesEntry(body)?.outcome]).toEqual([202, 'blocked']);
+  await Promise.all([completed(body.request_id), completed(held.body.request_id)]);
 });

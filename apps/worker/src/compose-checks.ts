@@ -9,7 +9,7 @@ import {
   settleQueue,
   upstreamQueue,
 } from '@vat/queues';
-import { errorFields, type Stoppable, warnSparingly } from '@vat/runtime';
+import { errorFields, type Stoppable, saySparingly, warnSparingly } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import { askTally } from './ask-tally.js';
 import type { Recording } from './compose-recording.js';
@@ -64,6 +64,15 @@ export const composeChecks = (foundation: Foundation, recording: Recording, cutA
   const tallying = setInterval(() => void flushTally(), TALLY_EVERY_MS);
 
   const pacing = createPacing(now);
+  /** By code, so that what one customer's number causes does not hide what concerns all of them. */
+  const alarms = new Map<string | null, ReturnType<typeof saySparingly>>();
+  const onBlocked = (memberState: MemberState, code: string | null): void => {
+    const alarm =
+      alarms.get(code) ??
+      saySparingly((fields) => log.error('The upstream blocks us.', fields), REPEAT_WARNING_MS, now);
+    alarms.set(code, alarm);
+    alarm({ member_state: memberState, code });
+  };
   const livePolicy = livePolicyOf(settings);
   const asking = (memberState: MemberState | null): JobHandler<RequestJob> =>
     askUpstream({
@@ -71,6 +80,7 @@ export const composeChecks = (foundation: Foundation, recording: Recording, cutA
       takeSlot: slots.take,
       pacing,
       tally,
+      onBlocked,
       beginAsk: beginAsk(db),
       markAsking: markAsking(db),
       findRequest: find,

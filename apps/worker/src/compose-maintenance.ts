@@ -41,9 +41,10 @@ import {
   upstreamQueue,
   watchesQueue,
 } from '@vat/queues';
-import { type Stoppable, warnSparingly } from '@vat/runtime';
+import { errorFields, type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
 import type { WorkerRole } from './settings.js';
+import { sweepParts } from './sweep-parts.js';
 import { watchEvidence } from './watch-evidence.js';
 
 const HOUR_MS = 3_600_000;
@@ -66,6 +67,8 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     enqueue: enqueueOverdue(producer),
     enqueueDelivery: enqueueDelivery(producer),
     onEnded: ({ id, accountId }) => tellPages(accountId, 'requests', publicId('request', id)),
+    onNotEnded: ({ id }, error) =>
+      log.error('A request could not be ended; the next sweep tries again.', { request: id, ...errorFields(error) }),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
     windowMs: settings.UPSTREAM_WINDOW,
     now,
@@ -97,16 +100,13 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     now,
     log,
   });
-  const sweep = async (scope: { everything: boolean }): Promise<void> => {
-    const swept = {
-      ...(await sweepRequestsOnce(scope)),
-      ...(await sweepBatchesOnce()),
-      ...(await sweepDeliveriesOnce(scope)),
-      ...(await sweepStampsOnce(scope)),
-    };
-    for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
-    if (Object.values(swept).some((n) => n > 0)) log.info('Swept.', { ...swept, ...scope });
-  };
+  const sweep = sweepParts(
+    [sweepRequestsOnce, sweepBatchesOnce, sweepDeliveriesOnce, sweepStampsOnce],
+    (swept, scope) => {
+      for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
+      if (Object.values(swept).some((n) => n > 0)) log.info('Swept.', { ...swept, ...scope });
+    },
+  );
 
   const audit = async (): Promise<void> => {
     const differences = await auditUsage(db)(periodOf(now()), MOST_DIFFERENCES);
@@ -136,8 +136,17 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     audit,
   };
   if (roles.includes('maintenance')) {
+    const warn = {
+      sweep: warnSparingly(log, 'A sweep failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      expire: warnSparingly(log, 'The expiry failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      audit: warnSparingly(log, 'The audit failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+    } satisfies Record<MaintenanceTask, unknown>;
+    // Never put back: what fails again and again would pile up in front of the sweeps, one more with every period.
     serve(maintenanceQueue, async ({ task }) => {
-      await tasks[task]();
+      await tasks[task]().catch((error: unknown) => {
+        metrics.jobErrors.inc({ queue: maintenanceQueue.name });
+        warn[task](error);
+      });
       return undefined;
     });
   }

@@ -14,7 +14,7 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   const roles = rolesOf(settings);
   const states = statesOf(settings);
   const foundation = createFoundation(settings, log, stopping);
-  const { servers, serving, ready, metrics } = foundation;
+  const { servers, serving, ready, scrape } = foundation;
 
   const recording = composeRecording(foundation, roles);
   const parts: Stoppable[] = [...servers, { name: 'progress of batches', stop: recording.progress.drain }];
@@ -24,5 +24,5 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   if (roles.includes('watches')) composeWatches(foundation, stopping);
   if (roles.includes('evidence')) parts.push(...composeEvidence(foundation, cutAsks));
   parts.push(...composeMaintenance(foundation, roles), foundation.joinFleet(), serving);
-  return { parts, ready, metrics, roles, states };
+  return { parts, ready, scrape, roles, states };
 };

@@ -96,15 +96,21 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
     stop: async () => void (await Promise.all(consumers.map((consumer) => consumer.close()))),
   };
 
+  const redisReady = () => producerRedis.status === 'ready';
   const ready = async () => {
     const postgres = await pingDatabase(db)().then(
       () => 'ok' as const,
       () => 'unreachable' as const,
     );
-    const redis = producerRedis.status === 'ready' ? ('ok' as const) : ('unreachable' as const);
+    const redis = redisReady() ? ('ok' as const) : ('unreachable' as const);
     const ok = postgres === 'ok' && !stopping.aborted;
     const status = stopping.aborted ? 'stopping' : !ok ? 'unavailable' : redis === 'ok' ? 'ok' : 'degraded';
     return { ok, status, postgres, redis, queues: consumers.map((consumer) => consumer.name) };
+  };
+
+  const scrape = async () => {
+    metrics.degraded.set(redisReady() ? 0 : 1);
+    return { type: metrics.registry.contentType, text: await metrics.registry.metrics() };
   };
 
   const tellPages = pages.tell;
@@ -122,5 +128,6 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
     serving,
     servers,
     ready,
+    scrape,
   };
 };

@@ -16,11 +16,8 @@ const main = async (): Promise<void> => {
   });
   const stop = new AbortController();
   const cut = new AbortController();
-  const { parts, ready, metrics, roles, states } = compose(settings, log, stop.signal, cut.signal);
-  const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, {
-    ready,
-    metrics: async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() }),
-  });
+  const { parts, ready, scrape, roles, states } = compose(settings, log, stop.signal, cut.signal);
+  const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape });
   runProcess({
     log,
     process,

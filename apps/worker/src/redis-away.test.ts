@@ -57,6 +57,15 @@ const noneOpen = async () => (await readLedger(world)).open === 0;
 const isAlive = (part: TestProcess) => Promise.race([part.exited.then(() => false), Promise.resolve(true)]);
 const complaints = (part: TestProcess) => part.lines().filter((line) => line.includes('Redis is away.'));
 
+/** What the API and the worker tell of Redis. */
+const awayFigures = () =>
+  Promise.all(
+    [world.baseUrl(), `http://127.0.0.1:${String(world.workers[0]?.ready.metrics_port)}`].map(async (url) => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return Number(/^vat_redis_away\S* (\d)$/m.exec(text)?.[1]);
+    }),
+  );
+
 /** Everything accepted meanwhile ends soon after Redis is back, once each; no process died of it. */
 const expectRecovery = async (what: string) => {
   const backAt = performance.now();
@@ -94,11 +103,13 @@ test('without Redis checks are accepted at once, reads work, and all of it ends 
   expect(read.ms).toBeLessThan(ANSWERED_WITHIN_MS);
   const ready = await call('GET', '/readyz');
   expect(ready).toMatchObject({ status: 200, body: { status: 'degraded', redis: 'unreachable' } });
+  expect(await awayFigures()).toEqual([1, 1]);
   await until('a longer absence', () => complaints(world.workers[0] as TestProcess).length > 0, 10_000);
   // Each of dozens of connections tries again every second; a line each would drown the log.
   for (const part of [...world.apis, ...world.workers]) expect(complaints(part).length).toBeLessThanOrEqual(3);
   await servers.redis.start();
   await expectRecovery('killed');
+  expect(await awayFigures()).toEqual([0, 0]);
 }, 90_000);
 
 test('a frozen Redis holds nobody up for two seconds', async () => {

@@ -138,6 +138,34 @@ test('a stored answer whose recording was never enqueued is recorded without ano
   expect(await world.sql('SELECT type FROM event WHERE subject_id = $1', [id])).toEqual([{ type: 'check.completed' }]);
 }, 30_000);
 
+test('a request that cannot be ended is told with its id, and keeps the sweep from no other', async () => {
+  const [bad, good] = [
+    await admit({ accepted: true, dueInSeconds: 300 }),
+    await admit({ accepted: true, dueInSeconds: 300 }),
+  ];
+  await world.sql(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused by the test'; END $$;
+    CREATE TRIGGER refuse BEFORE UPDATE ON request FOR EACH ROW
+      WHEN (OLD.id = '${bad.id}' AND NEW.state = 'abandoned') EXECUTE FUNCTION refuse()`);
+  await world.sql("UPDATE request SET give_up_at = now() - interval '1 second' WHERE id = $1", [bad.id]);
+  await until('the sweep to tell', () =>
+    world.workers.some((worker) =>
+      worker
+        .lines()
+        .some(
+          (line) => line.includes('"level":"error"') && line.includes('could not be ended') && line.includes(bad.id),
+        ),
+    ),
+  );
+  const lost = await admit({});
+  await world.sql("UPDATE request SET give_up_at = now() - interval '1 second' WHERE id = $1", [good.id]);
+  await until('the other to end', async () => (await rowOf(good.id))?.state === 'abandoned');
+  await world.sql("UPDATE request SET due_at = now() - interval '10 seconds' WHERE id = $1", [lost.id]);
+  await until('a row without its job to end', async () => (await rowOf(lost.id))?.state === 'completed');
+  await world.sql('DROP TRIGGER refuse ON request; DROP FUNCTION refuse()');
+  await until('the request to end', async () => (await rowOf(bad.id))?.state === 'abandoned');
+}, 30_000);
+
 test('a request whose caller was lost is withdrawn and its unit released, unless an Idempotency-Key is bound to it', async () => {
   const lost = await admit({ agoSeconds: 60, dueInSeconds: 300 });
   const keyed = await admit({ agoSeconds: 54, dueInSeconds: 300 });

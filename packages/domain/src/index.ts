@@ -15,6 +15,7 @@ export * from './check/check-body.js';
 export * from './check/enrichment.js';
 export * from './check/entry.js';
 export * from './check/hashed-check.js';
+export * from './check/kept-headers.js';
 export * from './check/record-ask.js';
 export * from './check/upstream.js';
 export * from './delivery/delivery.js';

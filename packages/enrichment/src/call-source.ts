@@ -1,6 +1,6 @@
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import type { EnrichmentSourceName, Exchange } from '@vat/domain';
+import { type EnrichmentSourceName, type Exchange, keptHeaders } from '@vat/domain';
 import got from 'got';
 
 /** Longest answer that is read; the rest is dropped and the answer counts as incomplete. */
@@ -31,13 +31,23 @@ const flatten = (headers: NodeJS.Dict<string | string[] | number>): Headers =>
     ),
   );
 
+/** What is kept of a URL: a base URL may carry an operator's credentials, and an exchange goes into customers' dossiers. */
+const withoutUserInfo = (text: string): string => {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (url.username === '' && url.password === '') return text;
+  url.username = '';
+  url.password = '';
+  return url.href;
+};
+
 const describe = (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 
 const errorCodeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
 /**
- * One HTTP call to a national source, kept byte for byte. Never throws, follows no redirect, asks once, reads at most
+ * One HTTP call to a national source, kept byte for byte but for cookies and credentials. Never throws, follows no redirect, asks once, reads at most
  * {@link ANSWER_CAP_BYTES} and ends by its deadline or the signal. The agents are given, so proxy variables are ignored.
  */
 export const callSource =
@@ -87,10 +97,11 @@ export const callSource =
       // The loop below sees the first error; one that follows it (a socket closing late) must not end the process.
       stream.on('error', () => undefined);
       stream.once('request', (request) => {
-        sent = flatten(request.getHeaders());
+        const { authorization: _secret, ...headers } = flatten(request.getHeaders());
+        sent = headers;
       });
       stream.once('response', (response) => {
-        seen.head = { status: response.statusCode, headers: flatten(response.headers) };
+        seen.head = { status: response.statusCode, headers: keptHeaders(response.headers) };
       });
       for await (const chunk of stream as AsyncIterable<Uint8Array>) {
         chunks.push(chunk.subarray(0, ANSWER_CAP_BYTES - size));
@@ -118,7 +129,7 @@ export const callSource =
         source: input.source,
         startedAt,
         durationMs: Math.round(performance.now() - start),
-        request: { method, url: input.url, headers: sent, body: new TextEncoder().encode(body) },
+        request: { method, url: withoutUserInfo(input.url), headers: sent, body: new TextEncoder().encode(body) },
         response: head === null ? null : { ...head, body: Buffer.concat(chunks), complete: end === 'complete' },
         error: failure === null ? null : describe(failure),
       },

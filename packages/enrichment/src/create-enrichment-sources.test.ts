@@ -1,6 +1,7 @@
-import { createServer } from 'node:http';
+import { createServer, Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { ENRICHMENT_SOURCES, type EnrichmentFinding } from '@vat/domain';
-import { ANSWER_CAP_BYTES } from './call-source.js';
+import { ANSWER_CAP_BYTES, callSource } from './call-source.js';
 import { createEnrichmentSources } from './create-enrichment-sources.js';
 import { type Handler, json, SUBJECTS, text, withLocalSource } from './local-source.fixture.js';
 
@@ -263,6 +264,28 @@ test('keeps the exchange byte for byte, with the headers as they were sent', asy
     expect(connection).toBe('keep-alive');
     expect(exchange?.request.headers).toEqual(arrived);
     expect(arrived['accept-encoding']).toBe('identity');
+  });
+});
+
+test('keeps neither cookies nor the credentials of its URL, which are sent', async () => {
+  const handler: Handler = (_request, response) => {
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'set-cookie': 'session=secret',
+      'x-internal': 'secret',
+    });
+    response.end('{}');
+  };
+  await withLocalSource('cz_ares', handler, async ({ url, seen }) => {
+    const agents = { http: new HttpAgent(), https: new HttpsAgent() };
+    const call = callSource({ agents, now: () => new Date() });
+    const secretUrl = url.replace('http://', 'http://operator:secret@');
+    const { exchange } = await call({ source: 'cz_ares', url: `${secretUrl}/x?ico=1`, timeoutMs: 4_000 });
+    expect(seen[0]?.headers.authorization).toBe(`Basic ${btoa('operator:secret')}`);
+    expect(exchange.request.url).toBe(`${url}/x?ico=1`);
+    expect(exchange.response?.headers).toMatchObject({ 'content-type': 'application/json' });
+    expect(JSON.stringify(exchange)).not.toMatch(/secret|authorization|cookie/i);
+    expect(Buffer.from(exchange.response?.body ?? []).toString()).toBe('{}');
   });
 });
 

@@ -24,8 +24,6 @@ export type Producer = {
   promote: (definition: Pick<QueueDefinition, 'name'>, jobId: string) => Promise<void>;
   /** Of these ids, those that have a job in the queue, in whatever state. */
   present: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<Set<string>>;
-  /** Jobs of a queue that wait (delayed ones too) or run. */
-  depth: (definition: Pick<QueueDefinition, 'name'>) => Promise<{ waiting: number; delayed: number; active: number }>;
   /** Writes the queue's cap over the fleet to Redis, where it is lost with a flush. */
   assertFleetConcurrency: (definition: Pick<QueueDefinition, 'name' | 'fleetConcurrency'>) => Promise<void>;
   close: () => Promise<void>;
@@ -91,14 +89,6 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
       const queue = queueOf(definition);
       const found = await within(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
       return new Set(jobIds.filter((_jobId, n) => found[n] === 1));
-    },
-    depth: async (definition) => {
-      const counts = await within(queueOf(definition).getJobCounts('wait', 'prioritized', 'delayed', 'active'));
-      return {
-        waiting: (counts.wait ?? 0) + (counts.prioritized ?? 0),
-        delayed: counts.delayed ?? 0,
-        active: counts.active ?? 0,
-      };
     },
     assertFleetConcurrency: async (definition) => {
       if (definition.fleetConcurrency !== null)

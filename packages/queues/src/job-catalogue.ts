@@ -122,6 +122,7 @@ export const maintenanceQueue = {
   name: '{maintenance}',
   payload: maintenanceJob,
   jobId: (job: MaintenanceJob) => `maintenance-${job.task}`,
-  fleetConcurrency: 1,
+  // Two sweeps at once do no harm, and a slot that a dead worker still held would keep all others from sweeping.
+  fleetConcurrency: null,
   processConcurrency: 1,
 } satisfies QueueDefinition<MaintenanceJob>;

@@ -32,17 +32,20 @@ const RENEW_EVERY_MS = 5_000;
 const RENEW = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 const FINISH = `
   if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-  redis.call('SET', KEYS[2], ARGV[2])
+  redis.call('SET', KEYS[2], 1)
+  redis.call('SET', KEYS[3], ARGV[2])
   return redis.call('DEL', KEYS[1])`;
 
 /**
  * Keeps in Redis what is not a job: the queues' caps and the schedule of the jobs that come again. Both vanish with a flush
  * or a restart without data, so a mark beside them is looked for every second and on every reconnect; when it is gone,
- * everything is written again and the rows are swept.
+ * everything is written again and the rows are swept. A process that starts and finds another schedule than its own writes
+ * its own, once: of processes with different settings the last one started is right, and none takes the others' for a loss.
  */
 export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<void> } => {
   const { connection, producer, prefix, capped, schedule, onLoss, onError } = options;
   const mark = `${prefix}:primed`;
+  const plan = `${prefix}:primed-schedule`;
   const lock = `${prefix}:priming`;
   const me = randomUUID();
   const queues = new Map(
@@ -58,15 +61,39 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
     }),
   );
 
-  /** What the mark says: a mark of other figures is as good as none, so that a changed setting takes effect. */
   const version = JSON.stringify(schedule);
-  const restore = async () => {
+  /** Whether the schedule in Redis has been this process's since it started; whoever starts later may change it. */
+  let planned = false;
+  const write = async () => {
     for (const definition of capped) await producer.assertFleetConcurrency(definition);
     const opts = { removeOnComplete: true, removeOnFail: true };
     for (const { queue, id, payload, everyMs } of schedule) {
       await queues.get(queue.name)?.upsertJobScheduler(id, { every: everyMs }, { name: 'job', data: payload, opts });
     }
-    await onLoss();
+  };
+  const restore = async () => {
+    if ((await connection.set(lock, me, 'PX', RESTORING_MS, 'NX')) !== 'OK') return;
+    const renewing = setInterval(
+      () => void connection.eval(RENEW, 1, lock, me, RESTORING_MS).catch(onError),
+      RENEW_EVERY_MS,
+    );
+    try {
+      await write();
+      await onLoss();
+    } finally {
+      clearInterval(renewing);
+    }
+    // Without the lock a second loss fell into the restoring and took part of it along: the next look starts anew.
+    await connection.eval(FINISH, 3, lock, mark, plan, me, version);
+    planned = true;
+  };
+
+  const bringSchedule = async () => {
+    if ((await connection.get(plan)) !== version) {
+      await write();
+      await connection.set(plan, version);
+    }
+    planned = true;
   };
 
   let busy = false;
@@ -74,19 +101,8 @@ export const keepRedisPrimed = (options: PrimeOptions): { close: () => Promise<v
     if (busy || connection.status !== 'ready') return;
     busy = true;
     try {
-      if ((await connection.get(mark)) === version) return;
-      if ((await connection.set(lock, me, 'PX', RESTORING_MS, 'NX')) !== 'OK') return;
-      const renewing = setInterval(
-        () => void connection.eval(RENEW, 1, lock, me, RESTORING_MS).catch(onError),
-        RENEW_EVERY_MS,
-      );
-      try {
-        await restore();
-      } finally {
-        clearInterval(renewing);
-      }
-      // Without the lock a second loss fell into the restoring and took part of it along: the next look starts anew.
-      await connection.eval(FINISH, 2, lock, mark, me, version);
+      if ((await connection.get(mark)) === null) await restore();
+      else if (!planned) await bringSchedule();
     } catch (error) {
       onError(error);
     } finally {

@@ -4,6 +4,7 @@ export * from './hash-password.js';
 export * from './log-context.js';
 export * from './metrics.js';
 export * from './run-process.js';
+export * from './say-sparingly.js';
 export * from './settings.js';
 export * from './start-probe-server.js';
 export * from './warn-sparingly.js';

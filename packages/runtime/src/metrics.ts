@@ -44,7 +44,7 @@ export const createMetrics = (service: string) => {
     }),
     jobErrors: new Counter({
       name: 'vat_job_errors_total',
-      help: 'Jobs whose handler failed and that were put back.',
+      help: 'Jobs whose handler failed.',
       labelNames: ['queue'],
       registers: [registry],
     }),

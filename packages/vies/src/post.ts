@@ -1,6 +1,5 @@
-import type { Exchange } from '@vat/domain';
+import { type Exchange, keptHeaders } from '@vat/domain';
 import type { Got, Response } from 'got';
-import { keptHeaders } from './kept-headers.js';
 
 type UpstreamAnswer = NonNullable<Exchange['response']>;
 

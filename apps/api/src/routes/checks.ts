@@ -69,7 +69,7 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
     if (result.kind === 'replay') return sendAnswer(res, result.answer, true);
     const answer = answerOf(result, deps.baseUrl());
     if (key !== null) {
-      // The work is done and bound to the key: a replay can be made from it even if its bytes could not be kept.
+      // The work is bound to the key: if these bytes cannot be kept, a replay is made from how the work stands then.
       await deps.storeAnswer(caller.accountId, key, answer).catch((error: unknown) => {
         contextOf(res).log.warn('An idempotent answer was not kept.', errorFields(error));
       });

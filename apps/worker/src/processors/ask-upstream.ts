@@ -54,6 +54,8 @@ export type AskUpstreamDeps = {
   log: Logger;
   metrics: Metrics;
   tally: Pick<AskTally, 'note'>;
+  /** Alarms the operator. */
+  onBlocked: (memberState: MemberState, code: string | null) => void;
 };
 
 /** Both slots are taken although the queue let the job through: after a loss of Redis, or while a stalled run still asks. */
@@ -171,6 +173,18 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
     }
   };
 
+  /** What an ask of the upstream tells about the upstream itself. */
+  const note = ({ memberState }: CheckRequest, outcome: AskOutcome, startedAt: Date): void => {
+    const seconds = (deps.now().getTime() - startedAt.getTime()) / 1_000;
+    if (outcome.kind === 'no_answer') {
+      deps.pacing.noteNoAnswer(memberState, outcome);
+      if (outcome.outcome === 'blocked') deps.onBlocked(memberState, outcome.code);
+    }
+    const ended = outcome.kind === 'no_answer' ? outcome.outcome : outcome.kind;
+    deps.metrics.asks.observe({ member_state: memberState, outcome: ended }, seconds);
+    deps.tally.note(memberState, askEnd(outcome), seconds * 1_000);
+  };
+
   return async (job) => {
     const { memberState } = deps;
     const wait = memberState === null ? 0 : deps.pacing.holdMs(memberState);
@@ -190,7 +204,7 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
       request = await reading;
       if (request === null) return await nothingToAsk(job);
       startedAt = deps.now();
-      if (request.origin === 'direct')
+      if (request.origin === 'direct' && !request.test)
         deps.metrics.slotWaits.observe(
           { member_state: request.memberState },
           Math.max(0, (startedAt.getTime() - request.dueAt.getTime()) / 1_000),
@@ -203,16 +217,8 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
       // The slot is for the ask alone; recording neither needs it nor waits for it to be given back.
       slot?.release();
     }
-    if (asked.outcome.kind === 'no_answer') {
-      deps.pacing.noteNoAnswer(request.memberState, asked.outcome);
-      if (asked.outcome.outcome === 'blocked' && !request.test) {
-        deps.log.error('The upstream blocks us.', { member_state: request.memberState, code: asked.outcome.code });
-      }
-    }
-    const seconds = (deps.now().getTime() - startedAt.getTime()) / 1_000;
-    const outcome = asked.outcome.kind === 'no_answer' ? asked.outcome.outcome : asked.outcome.kind;
-    deps.metrics.asks.observe({ member_state: request.memberState, outcome }, seconds);
-    if (!request.test) deps.tally.note(request.memberState, askEnd(asked.outcome), seconds * 1_000);
+    // The sandbox is not the upstream: what it says slows nobody down and is no figure of the upstream's.
+    if (!request.test) note(request, asked.outcome, startedAt);
     return record(job, request, asked, startedAt);
   };
 };

@@ -1,4 +1,5 @@
 import type { Queryable } from '../connect-database.js';
+import { NIL } from '../evidence/nil.js';
 
 /** A month whose counters are not what the rows behind them say. */
 export type UsageDifference = {
@@ -10,37 +11,51 @@ export type UsageDifference = {
   reserved: number;
   /** Live requests that hold a unit. */
   held: number;
+  /** Units that were given back although the counter held none. */
+  shortfall: number;
 };
 
+/** Accounts a statement looks at, so that none runs long. */
+const SLICE = 200;
+
+type Row = { account_id: string; used: number; consumed: number; reserved: number; held: number; shortfall: number };
+
 /**
- * Recomputes the counters of a month from what they count and returns where the two differ, at most `limit` accounts. One
- * statement, so one snapshot: work that goes on meanwhile is in both or in neither.
+ * Recomputes the counters of a month from what they count and returns where the two differ, or once did, at most `limit` accounts. An
+ * account is judged in one statement, so in one snapshot: work that goes on meanwhile is in both or in neither. Requests
+ * and the ledger are kept for ten years: what lives, and the month, are found by the indexes that other work needs anyway.
  */
 export const auditUsage =
   (db: Queryable) =>
   async (period: string, limit: number): Promise<UsageDifference[]> => {
-    const rows = await db.$queryRaw<
-      { account_id: string; used: number; consumed: number; reserved: number; held: number }[]
-    >`
-      WITH consumed AS (
-        SELECT account_id, count(*)::int AS n FROM usage_entry WHERE period = ${period} GROUP BY account_id
-      ), held AS (
-        SELECT account_id, count(*)::int AS n FROM request
-        WHERE state IN ('waiting', 'pending') AND quota_period = ${period} GROUP BY account_id
-      )
-      SELECT COALESCE(u.account_id, c.account_id) AS account_id, COALESCE(u.used, 0) AS used,
-        COALESCE(c.n, 0) AS consumed, COALESCE(u.reserved, 0) AS reserved, COALESCE(h.n, 0) AS held
-      FROM (SELECT * FROM usage WHERE period = ${period}) u
-      FULL JOIN consumed c ON c.account_id = u.account_id
-      LEFT JOIN held h ON h.account_id = COALESCE(u.account_id, c.account_id)
-      WHERE COALESCE(u.used, 0) <> COALESCE(c.n, 0) OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0)
-      LIMIT ${limit}::int`;
-    return rows.map((row) => ({
-      accountId: row.account_id,
-      period,
-      used: row.used,
-      consumed: row.consumed,
-      reserved: row.reserved,
-      held: row.held,
-    }));
+    const differences: UsageDifference[] = [];
+    for (let after = NIL; differences.length < limit; ) {
+      const accounts = await db.$queryRaw<{ id: string }[]>`
+        SELECT id FROM account WHERE id > ${after}::uuid ORDER BY id LIMIT ${SLICE}::int`;
+      const last = accounts.at(-1);
+      if (!last) break;
+      // Live requests in three parts, each the whole of a partial index. A waiting one is always fed.
+      const rows = await db.$queryRaw<Row[]>`
+        WITH live AS (
+          SELECT account_id, quota_period FROM request WHERE state IN ('waiting', 'pending') AND fed
+          UNION ALL
+          SELECT account_id, quota_period FROM request WHERE state = 'pending' AND NOT fed AND answer IS NULL
+          UNION ALL
+          SELECT account_id, quota_period FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
+        ), held AS (
+          SELECT account_id, count(*)::int AS n FROM live WHERE quota_period = ${period} GROUP BY account_id
+        )
+        SELECT a.id AS account_id, COALESCE(u.used, 0) AS used, c.n AS consumed, COALESCE(u.reserved, 0) AS reserved,
+          COALESCE(h.n, 0) AS held, COALESCE(u.shortfall, 0) AS shortfall
+        FROM unnest(${accounts.map(({ id }) => id)}::uuid[]) AS a(id)
+        LEFT JOIN usage u ON u.account_id = a.id AND u.period = ${period}
+        CROSS JOIN LATERAL (
+          SELECT count(*)::int AS n FROM usage_entry WHERE account_id = a.id AND period = ${period}
+        ) c
+        LEFT JOIN held h ON h.account_id = a.id
+        WHERE COALESCE(u.used, 0) <> c.n OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0) OR u.shortfall > 0`;
+      for (const { account_id: accountId, ...counts } of rows) differences.push({ accountId, period, ...counts });
+      after = last.id;
+    }
+    return differences.slice(0, limit);
   };

@@ -1,17 +1,16 @@
 import type { Queryable } from '../connect-database.js';
+import { inSlices } from '../in-slices.js';
 
 /** A batch takes up to ten thousand lines with it. */
 const SLICE = 5;
 
-/** Deletes batches completed before a moment with their lines, a few at a time; their checks stay. Returns how many. */
+/** Deletes batches completed before a moment with their lines, in slices; their checks stay. Returns how many. */
 export const deleteOldBatches =
   (db: Queryable) =>
-  async (before: Date): Promise<number> => {
-    let deleted = 0;
-    for (let n = SLICE; n === SLICE; deleted += n) {
-      n = await db.$executeRaw`
+  (before: Date): Promise<number> =>
+    inSlices(
+      SLICE,
+      () => db.$executeRaw`
         DELETE FROM batch WHERE id IN (
-          SELECT id FROM batch WHERE state = 'completed' AND completed_at < ${before}::timestamptz LIMIT ${SLICE}::int)`;
-    }
-    return deleted;
-  };
+          SELECT id FROM batch WHERE state = 'completed' AND completed_at < ${before}::timestamptz LIMIT ${SLICE}::int)`,
+    );

@@ -1,10 +1,13 @@
 import { LINE_ENDINGS } from '@vat/domain';
+import { releaseUnits } from '../account/release-units-sql.js';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 
 /**
  * Ends requests of batches that are past their end or whose account was disabled: units released, their lines failed, in one
- * statement for up to `limit` of each kind, since a disabled account may leave tens of thousands. One whose answer is being
- * written at this moment is left to that. Returns how many ended.
+ * statement for up to `limit` lines of each kind, since a disabled account may leave tens of thousands. One whose answer is being
+ * written at this moment is left to that. Returns how many requests ended: fewer than `limit` where lines share them, so
+ * only 0 says that none is left.
  */
 export const endLostLines =
   (db: Queryable) =>
@@ -17,14 +20,13 @@ export const endLostLines =
         LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
       ), disabled AS (
         -- By the live batches of disabled accounts: they are few, whatever else waits.
-        SELECT r.id FROM (
-          SELECT l.request_id AS id FROM account a
-          JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
-          JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
-          WHERE a.disabled_at IS NOT NULL LIMIT ${limit}::int
-        ) AS line JOIN request r ON r.id = line.id
-        WHERE r.ended_at IS NULL AND r.answer IS NULL
-        FOR UPDATE OF r SKIP LOCKED
+        SELECT r.id FROM account a
+        JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
+        JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
+        CROSS JOIN LATERAL (
+          SELECT id FROM request WHERE id = l.request_id AND ended_at IS NULL AND answer IS NULL FOR UPDATE SKIP LOCKED
+        ) r
+        WHERE a.disabled_at IS NOT NULL LIMIT ${limit}::int
       ), gone AS (
         UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL, reason = lost.reason
         FROM (
@@ -34,7 +36,7 @@ export const endLostLines =
         WHERE r.id = lost.id
         RETURNING r.id, r.account_id, r.quota_period, r.reason
       ), released AS (
-        UPDATE usage u SET reserved = u.reserved - units.n FROM (
+        UPDATE usage u SET ${releaseUnits(Prisma.sql`units.n`)} FROM (
           SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
         ) AS units
         WHERE u.account_id = units.account_id AND u.period = units.quota_period

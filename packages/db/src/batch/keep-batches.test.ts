@@ -1,3 +1,4 @@
+import { sweepBatches } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { auditUsage } from '../account/audit-usage.js';
 import { connectDatabase, type Database } from '../connect-database.js';
@@ -70,6 +71,28 @@ test('lines of a disabled account end by the slice, and those of others are not 
   ]);
   expect(await errorsOf(otherId)).toEqual([{ as: 'queued', n: 22 }]);
   expect(await auditUsage(connected.db)(PERIOD, 10)).toEqual([]);
+});
+
+test('a sweep ends every line of a disabled account, however many share a request or wait for their check alone', async () => {
+  const account = await newAccount(connected.db);
+  const [shared = '', ...others] = numbers(6, 500);
+  const lines = ['DE12', 'DE13', 'DE14', shared, shared, shared, ...others];
+  const batch = await newBatch(account, rowsOf(lines));
+  await insertBatch(connected.db)(batch);
+  await connected.db.account.update({ where: { id: account }, data: { disabledAt: AT } });
+  const swept = await sweepBatches({
+    endLost: (now) => endLostLines(connected.db)(now, 2),
+    complete: () => Promise.resolve([]),
+    lanesToFeed: () => Promise.resolve([]),
+    feed: () => Promise.resolve(),
+    enqueueDelivery: () => Promise.resolve(),
+    now: () => AT,
+  })();
+  expect(swept.lost_lines).toBe(6);
+  expect(await errorsOf(batch.id)).toEqual([
+    { as: 'ACCOUNT_DISABLED', n: 8 },
+    { as: 'queued', n: 3 },
+  ]);
 });
 
 test('a batch is completed once, however many look at the same time, and only when no line is left', async () => {

@@ -1,11 +1,10 @@
 import type { Queryable } from '../connect-database.js';
+import { inSlices, MOST_SLICES } from '../in-slices.js';
 import { deleteRequests } from './delete-requests-sql.js';
 import { NIL } from './nil.js';
 import { idAt } from './time-of-id.js';
 
 const SLICE = 500;
-/** Slices of a kind that one run deletes, so that what waits behind it (sweeps) never waits long; the next run goes on. */
-const MOST_SLICES = 100;
 
 /** What was deleted. */
 export type DeletedEvidence = { requests: number; events: number; changes: number };
@@ -34,19 +33,23 @@ export const deleteOldEvidence =
       if (!slice?.last || slice.n < SLICE) break;
       after = slice.last;
     }
-    for (let [n, slices] = [SLICE, 0]; n === SLICE && slices < mostSlices; deleted.events += n, slices += 1) {
-      n = await db.$executeRaw`
+    deleted.events = await inSlices(
+      SLICE,
+      () => db.$executeRaw`
         WITH old AS MATERIALIZED (
           SELECT e.id FROM event e WHERE e.id < ${bound}::uuid
             AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id AND d.state = 'pending')
           ORDER BY e.id LIMIT ${SLICE}::int
         ), sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM old))
-        DELETE FROM event WHERE id IN (SELECT id FROM old)`;
-    }
-    for (let [n, slices] = [SLICE, 0]; n === SLICE && slices < mostSlices; deleted.changes += n, slices += 1) {
-      n = await db.$executeRaw`
+        DELETE FROM event WHERE id IN (SELECT id FROM old)`,
+      mostSlices,
+    );
+    deleted.changes = await inSlices(
+      SLICE,
+      () => db.$executeRaw`
         DELETE FROM watch_change WHERE id IN (
-          SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${SLICE}::int)`;
-    }
+          SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${SLICE}::int)`,
+      mostSlices,
+    );
     return deleted;
   };

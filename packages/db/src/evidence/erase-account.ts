@@ -1,3 +1,4 @@
+import { releaseUnits } from '../account/release-units-sql.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { deleteRequests } from './delete-requests-sql.js';
@@ -24,7 +25,7 @@ const slices = (accountId: string) => [
 const deleteSlice = async (db: Queryable, accountId: string, slice: Prisma.Sql): Promise<number> => {
   const [row] = await db.$queryRaw<{ n: number }[]>`
     WITH old AS MATERIALIZED (${slice}), released AS (
-      UPDATE usage u SET reserved = u.reserved - held.n
+      UPDATE usage u SET ${releaseUnits(Prisma.sql`held.n`)}
       FROM (SELECT quota_period, count(*)::int AS n FROM old
         WHERE state IN ('waiting', 'pending') AND quota_period IS NOT NULL GROUP BY quota_period) AS held
       WHERE u.account_id = ${accountId}::uuid AND u.period = held.quota_period

@@ -1,5 +1,7 @@
 import type { AcceptRequest } from '@vat/domain';
+import { releaseUnits } from '../account/release-units-sql.js';
 import type { Database } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 
 /**
  * Turns a waiting request into a pending one, which is what a 202 promises, unless the account already has `maxPending`;
@@ -22,7 +24,7 @@ export const acceptRequest =
             WHERE id = ${id}::uuid AND state = 'waiting' AND (answer IS NULL OR ${evenAnswered})
             RETURNING id, account_id, quota_period
           ), released AS (
-            UPDATE usage u SET reserved = u.reserved - 1 FROM gone
+            UPDATE usage u SET ${releaseUnits(Prisma.sql`1`)} FROM gone
             WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
           ), unbound AS (
             DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id
@@ -31,10 +33,11 @@ export const acceptRequest =
         if (withdrawn > 0) return { kind: 'too_many_pending' as const, pending };
       }
       // A request whose caller was lost (pending without accepted_at) is taken over whatever the count: it is in it already.
-      const accepted = await tx.$executeRaw`
+      const [accepted] = await tx.$queryRaw<{ give_up_at: Date }[]>`
         UPDATE request SET state = 'pending', accepted_at = ${now}::timestamptz,
           give_up_at = COALESCE(give_up_at, ${giveUpAt}::timestamptz), due_at = LEAST(due_at, ${giveUpAt}::timestamptz)
         WHERE id = ${id}::uuid AND ((state = 'pending' AND accepted_at IS NULL AND origin = 'direct')
-          OR (state = 'waiting' AND ${pending < maxPending} AND (answer IS NULL OR ${evenAnswered})))`;
-      return accepted === 0 ? { kind: 'lost_race' as const } : { kind: 'accepted' as const };
+          OR (state = 'waiting' AND ${pending < maxPending} AND (answer IS NULL OR ${evenAnswered})))
+        RETURNING give_up_at`;
+      return accepted ? { kind: 'accepted' as const, giveUpAt: accepted.give_up_at } : { kind: 'lost_race' as const };
     });

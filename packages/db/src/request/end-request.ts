@@ -1,4 +1,5 @@
 import type { EndedAs, EndRequest } from '@vat/domain';
+import { releaseUnits } from '../account/release-units-sql.js';
 import { failLines } from '../batch/end-lines-sql.js';
 import type { Queryable } from '../connect-database.js';
 import { tellAccount } from '../event-sql.js';
@@ -23,7 +24,7 @@ export const endRequest =
         WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
         RETURNING id, account_id, test, state, accepted_at, quota_period
       ), released AS (
-        UPDATE usage u SET reserved = u.reserved - 1 FROM gone
+        UPDATE usage u SET ${releaseUnits(Prisma.sql`1`)} FROM gone
         WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
       ), unbound AS (
         DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id AND gone.accepted_at IS NULL

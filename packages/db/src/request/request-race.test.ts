@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type Admission, type NewRequest, newUuid, periodOf } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, faultSize } from '@vat/testkit';
 import fc from 'fast-check';
+import { auditUsage } from '../account/audit-usage.js';
 import { connectDatabase, type Database } from '../connect-database.js';
 import { acceptRequest } from './accept-request.js';
 import { admitRequest } from './admit-request.js';
@@ -30,6 +31,7 @@ const AT = new Date('2026-11-20T10:00:00.000Z');
 const PERIOD = periodOf(AT);
 const JUST_AFTER = new Date(AT.getTime() + 1);
 const LATER = new Date(AT.getTime() + 3_600_000);
+const GIVE_UP = { live: new Date(LATER.getTime() - 1_000), test: new Date(AT.getTime() + 5_000) };
 const HASH = createHash('sha256').update('').digest();
 
 const newAccount = async (db: Database): Promise<string> => {
@@ -131,7 +133,7 @@ test('whatever races: the quota and the pending maximum hold, and every request 
                 if (what === 'accept') return (await accept(db, request.id, accountId, maxPending)).kind;
                 if (what === 'settle') return (await settle(db, request.id)) ? 'ended' : 'late';
                 if (what === 'end') return (await end(db, request.id)) ? 'ended' : 'late';
-                await releaseOrphans(db)(JUST_AFTER, AT, LATER);
+                await releaseOrphans(db)(JUST_AFTER, AT, GIVE_UP);
                 return 'swept';
               }),
             );
@@ -170,14 +172,39 @@ test('a keyed request whose caller was lost is taken over though the account has
   const { db } = connected;
   const accountId = await newAccount(db);
   const orphan = requestOf(accountId);
+  const sandboxed = { ...requestOf(accountId), test: true };
   await admitRequest(db)(admission(orphan, 100, 2, 'key-1'));
-  expect(await releaseOrphans(db)(JUST_AFTER, AT, LATER)).toBeGreaterThan(0);
+  await admitRequest(db)({ ...admission(sandboxed, 100, 2, 'key-of-test'), quota: null });
+  expect(await releaseOrphans(db)(JUST_AFTER, AT, GIVE_UP)).toBeGreaterThan(0);
   for (const other of [requestOf(accountId), requestOf(accountId)]) {
     await admitRequest(db)(admission(other, 100, 5));
     await accept(db, other.id, accountId, 5);
   }
-  expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'accepted' });
+  // What the caller is told is what the row says: it was pending before anybody was answered.
+  expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'accepted', giveUpAt: GIVE_UP.live });
+  expect(await accept(db, sandboxed.id, accountId, 2)).toEqual({ kind: 'accepted', giveUpAt: GIVE_UP.test });
   expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'lost_race' });
+});
+
+test('a counter that is too low keeps no request from its end, and the audit tells of it', async () => {
+  const { db } = connected;
+  const accountId = await newAccount(db);
+  const ends: ((id: string) => Promise<unknown>)[] = [
+    (id) => settle(db, id),
+    (id) => end(db, id),
+    (id) => accept(db, id, accountId, 0),
+    () => releaseOrphans(db)(JUST_AFTER, AT, GIVE_UP),
+  ];
+  for (const [n, endIt] of ends.entries()) {
+    const request = requestOf(accountId);
+    await admitRequest(db)(admission(request, 100, 5));
+    await db.$executeRaw`UPDATE usage SET reserved = 0 WHERE account_id = ${accountId}::uuid`;
+    await endIt(request.id);
+    expect(await factsOf(db, accountId)).toEqual({ live: 0, pending: 0, used: 1, reserved: 0, charged: 1 });
+    expect((await auditUsage(db)(PERIOD, 100)).filter((told) => told.accountId === accountId)).toMatchObject([
+      { used: 1, consumed: 1, reserved: 0, held: 0, shortfall: n + 1 },
+    ]);
+  }
 });
 
 test('a withdrawn call frees its Idempotency-Key and its unit', async () => {

@@ -1,4 +1,5 @@
 import type { Answer, CheckEntry, Exchange, NewEvent } from '@vat/domain';
+import { releaseUnits } from '../account/release-units-sql.js';
 import { endLines } from '../batch/end-lines-sql.js';
 import { countCheck } from '../check/count-check-sql.js';
 import type { Queryable } from '../connect-database.js';
@@ -84,7 +85,7 @@ export const settleRequest =
       ), leaf AS (
         INSERT INTO anchor_leaf (check_id, hash) SELECT ${check.id}::uuid, ${check.hash} FROM done WHERE NOT test
       ), charged AS (
-        UPDATE usage u SET reserved = u.reserved - 1, used = u.used + ${settlement.consumes ? 1 : 0}::int
+        UPDATE usage u SET ${releaseUnits(Prisma.sql`1`)}, used = u.used + ${settlement.consumes ? 1 : 0}::int
         FROM done WHERE u.account_id = done.account_id AND u.period = done.quota_period
       ), ledger AS (
         INSERT INTO usage_entry (check_id, account_id, period, consumed_at)

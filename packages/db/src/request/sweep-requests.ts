@@ -1,5 +1,7 @@
 import type { EndedRequest, MemberState, OverdueCursor, OverdueRequest, RequestOrigin } from '@vat/domain';
+import { releaseUnits } from '../account/release-units-sql.js';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 
 type Row = {
   id: string;
@@ -61,7 +63,7 @@ export const requestsToAbandon =
  */
 export const releaseOrphans =
   (db: Queryable) =>
-  async (createdBefore: Date, now: Date, giveUpAt: Date): Promise<number> => {
+  async (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }): Promise<number> => {
     const [row] = await db.$queryRaw<{ n: number }[]>`
       WITH lost AS (
         SELECT r.id, EXISTS (SELECT 1 FROM idempotency_key k WHERE k.request_id = r.id) AS keyed FROM request r
@@ -71,12 +73,13 @@ export const releaseOrphans =
         UPDATE request r SET state = 'withdrawn', reason = 'CALLER_LOST', ended_at = ${now}::timestamptz
         FROM lost WHERE r.id = lost.id AND NOT lost.keyed RETURNING r.account_id, r.quota_period
       ), kept AS (
-        UPDATE request r SET state = 'pending', give_up_at = ${giveUpAt}::timestamptz
+        UPDATE request r SET state = 'pending',
+          give_up_at = CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END
         FROM lost WHERE r.id = lost.id AND lost.keyed RETURNING 1
       ), per_account AS (
         SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
       ), released AS (
-        UPDATE usage u SET reserved = u.reserved - p.n FROM per_account p
+        UPDATE usage u SET ${releaseUnits(Prisma.sql`p.n`)} FROM per_account p
         WHERE u.account_id = p.account_id AND u.period = p.quota_period
       )
       SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM kept))::int AS n`;

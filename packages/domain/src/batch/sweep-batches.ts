@@ -3,7 +3,7 @@ import { FEED_LANES } from './feed.js';
 import type { FeedLane } from './ports.js';
 
 export type SweepBatchesDeps = {
-  /** Ends requests of batches past their end or of a disabled account, with their lines; returns how many. */
+  /** Ends requests of batches past their end or of a disabled account, with their lines; returns how many, 0 when none is left. */
   endLost: (now: Date, limit: number) => Promise<number>;
   /** Completes every batch that has no line left. */
   complete: (now: Date) => Promise<{ accountId: string; deliveryId: string | null }[]>;
@@ -26,7 +26,8 @@ export const sweepBatches =
   async (): Promise<SweptBatches> => {
     const swept: SweptBatches = { lost_lines: 0, batches: 0, lanes: 0 };
     const at = now();
-    for (let n = SLICE; n >= SLICE; swept.lost_lines += n) n = await endLost(at, SLICE);
+    // Lines share requests, so a slice that ends few of them is not the last.
+    for (let n = 1; n > 0; swept.lost_lines += n) n = await endLost(at, SLICE);
 
     for (const { accountId, deliveryId } of await complete(at)) {
       swept.batches += 1;

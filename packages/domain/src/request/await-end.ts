@@ -27,8 +27,9 @@ const tooManyPending = (pending: number, checks: CheckRequest['entries']): AppEr
     extra: { retry_after: PENDING_RETRY_AFTER_S, pending, checks: readableEntries(checks) },
   });
 
+/** Whether its caller was answered 202: a promise that stays what it was, whatever became of the request since. */
 const isAccepted = (request: CheckRequest): request is CheckRequest & { acceptedAt: Date; giveUpAt: Date } =>
-  request.state === 'pending' && request.acceptedAt !== null && request.giveUpAt !== null;
+  request.acceptedAt !== null && request.giveUpAt !== null;
 
 /** When to stop waiting, given what is known of the request now. */
 const deadlineOf = (request: CheckRequest, policy: UpstreamPolicy): Date => {
@@ -41,7 +42,8 @@ const deadlineOf = (request: CheckRequest, policy: UpstreamPolicy): Date => {
 /**
  * Waits until a request has ended or its window is over. The race between the window's end and the worker's answer is
  * settled by one conditional update: whoever comes second reads what the first one wrote.
- * Throws INVALID_REQUESTER and TOO_MANY_PENDING.
+ * A request that had been accepted is accepted again, also when it has been abandoned since: its end is read where the 202
+ * says. Throws INVALID_REQUESTER, TOO_MANY_PENDING, and ACCOUNT_DISABLED where that ended the request.
  */
 export const awaitEnd =
   ({ find, accept, now, stopping }: AwaitEndDeps) =>
@@ -51,6 +53,7 @@ export const awaitEnd =
       if (!found) throw new Error('a request that was admitted is gone');
       const { request, check } = found;
       if (check) return { kind: 'checked', check };
+      if (request.reason === 'ACCOUNT_DISABLED') throw new AppError('ACCOUNT_DISABLED');
       if (isAccepted(request)) return { kind: 'accepted', request };
       if (request.reason === 'INVALID_REQUESTER')
         throw new AppError('INVALID_REQUESTER', { extra: { checks: readableEntries(request.entries) } });
@@ -63,19 +66,20 @@ export const awaitEnd =
         await news.next(deadline);
         continue;
       }
-      const giveUpAt = new Date(at.getTime() + policy.giveUpAfterMs);
       const entries = entriesAtAcceptance(request, policy, at);
       const result = await accept({
         id: request.id,
         accountId: request.accountId,
         now: at,
-        giveUpAt,
+        giveUpAt: new Date(at.getTime() + policy.giveUpAfterMs),
         maxPending: MAX_PENDING,
         // At the cap even a known answer no longer holds the caller; it is recorded a little later.
         evenAnswered: request.answer !== null,
       });
       if (result.kind === 'too_many_pending') throw tooManyPending(result.pending, entries);
-      if (result.kind === 'accepted')
+      if (result.kind === 'accepted') {
+        const { giveUpAt } = result;
         return { kind: 'accepted', request: { ...request, state: 'pending', entries, acceptedAt: at, giveUpAt } };
+      }
     }
   };

@@ -7,7 +7,7 @@ type Waiting = Pick<CheckRequest, 'entries' | 'createdAt' | 'askingSince' | 'unc
 
 /**
  * What a caller who is answered 202 reads in `checks`: the entries so far, with the ask that is still open, or the wait
- * for a slot that never came, told as what it is. Nothing of this is stored; the open ask tells its own end later.
+ * for one that never began, told as what it is. Nothing of this is stored; the open ask tells its own end later.
  */
 export const entriesAtAcceptance = (
   request: Waiting,
@@ -42,7 +42,8 @@ export const entriesAtAcceptance = (
     startedAt: request.dueAt,
     endedAt: now,
     backpressure: waitedMs > policy.backpressureAfterMs,
-    detail: 'No slot of the member state came free.',
+    // Why is not known here: no slot came free, or no worker or no Redis was there. `backpressure` tells how long.
+    detail: 'The upstream had not been asked yet.',
   });
   return waiting.map((entry) => (entry.source === source ? { ...entry, attempts: 0 } : entry));
 };

@@ -76,9 +76,12 @@ export type Acceptance = {
   evenAnswered: boolean;
 };
 
-/** `lost_race`: the request is no longer waiting for an answer; read it again. */
+/**
+ * `giveUpAt`: the row's, which one whose caller was lost already had. `lost_race`: the request is no longer waiting for an
+ * answer; read it again.
+ */
 export type AcceptanceResult =
-  | { kind: 'accepted' }
+  | { kind: 'accepted'; giveUpAt: Date }
   | { kind: 'too_many_pending'; pending: number }
   | { kind: 'lost_race' };
 

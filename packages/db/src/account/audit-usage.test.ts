@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
+import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
+import { auditUsage } from './audit-usage.js';
+
+let cloned: ClonedDatabase;
+let connected: ConnectedDatabase;
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    // One, so that what it says of its own statements is about the audit's.
+    maxConnections: 1,
+    queryTimeoutMs: 10_000,
+    connectTimeoutMs: 10_000,
+    applicationName: 'vat-audit-test',
+  });
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+const PERIOD = '2026-11';
+
+/** Requests of an account, `fed` and `answered` as given, with the units they hold. */
+const requests = (accountId: string, count: number, state: string, { fed = true, answered = false } = {}) =>
+  connected.db.$executeRaw`
+    INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+      window_ends_at, due_at, quota_period, fed, answer, check_id)
+    SELECT gen_random_uuid(), ${accountId}::uuid, false, ${state}, 'DE1', 'DE', '1', 'DE1', '[]', now(), now(),
+      now() + make_interval(secs => n), ${PERIOD}, ${fed}, CASE WHEN ${answered} THEN '{}'::jsonb END,
+      CASE WHEN ${state} = 'completed' THEN gen_random_uuid() END
+    FROM generate_series(1, ${count}::int) AS n`;
+const ledger = (accountId: string, count: number, period: string) => connected.db.$executeRaw`
+  INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
+  SELECT gen_random_uuid(), ${accountId}::uuid, ${period}, now() FROM generate_series(1, ${count}::int)`;
+const account = async (used: number, reserved: number): Promise<string> => {
+  const id = randomUUID();
+  await connected.db
+    .$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${id}::uuid, 'A', 'free', now())`;
+  await connected.db.$executeRaw`
+    INSERT INTO usage (account_id, period, used, reserved) VALUES (${id}::uuid, ${PERIOD}, ${used}::int, ${reserved}::int)`;
+  return id;
+};
+const audit = (limit = 1_000) => auditUsage(connected.db)(PERIOD, limit);
+
+test('counts every live request and the month of the ledger, and tells of both kinds of difference', async () => {
+  const right = await account(2, 6);
+  await ledger(right, 2, PERIOD);
+  await ledger(right, 3, '2026-10');
+  await requests(right, 1, 'waiting');
+  await requests(right, 2, 'pending');
+  await requests(right, 1, 'pending', { fed: false });
+  await requests(right, 2, 'pending', { fed: false, answered: true });
+  await requests(right, 5, 'completed');
+  expect(await audit()).toEqual([]);
+  const wrong = await account(1, 0);
+  await requests(wrong, 1, 'waiting');
+  expect(await audit()).toEqual([
+    { accountId: wrong, period: PERIOD, used: 1, consumed: 0, reserved: 0, held: 1, shortfall: 0 },
+  ]);
+  const uncounted = randomUUID();
+  await connected.db
+    .$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${uncounted}::uuid, 'A', 'free', now())`;
+  await ledger(uncounted, 1, PERIOD);
+  expect((await audit()).map(({ accountId }) => accountId)).toEqual([wrong, uncounted].toSorted());
+  expect(await audit(1)).toHaveLength(1);
+});
+
+test('reads neither the requests nor the ledger of ten years', async () => {
+  const { db } = connected;
+  const old = await account(0, 0);
+  await requests(old, 20_000, 'completed');
+  await ledger(old, 20_000, '2026-10');
+  for (let n = 0; n < 450; n += 1) await account(0, 0);
+  await db.$executeRaw`ANALYZE request`;
+  await db.$executeRaw`ANALYZE usage_entry`;
+  const scans = async () => {
+    await db.$queryRaw`SELECT pg_stat_force_next_flush()::text`;
+    return db.$queryRaw<unknown[]>`
+      SELECT relname, seq_scan::int AS n FROM pg_stat_user_tables WHERE relname IN ('request', 'usage_entry') ORDER BY 1`;
+  };
+  const before = await scans();
+  await audit();
+  expect(await scans()).toEqual(before);
+});
