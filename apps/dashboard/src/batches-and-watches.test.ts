@@ -9,7 +9,7 @@ beforeAll(async () => {
   dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '500ms', BACKGROUND_GIVE_UP_AFTER: '10m' } });
   await Promise.all([dashboard.account(EMAIL), dashboard.account('free@example.com', { plan: 'free' })]);
   visit = await dashboard.visit({ refused: /\/app\/api\/(batches|watches$)/ });
-  await visit.signIn(EMAIL);
+  await visit.enter(EMAIL);
 }, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(() => expect(visit.complaints()).toEqual([]));
@@ -139,7 +139,7 @@ test('a watch is added, shows its first check and a change by itself, is paused,
 
 test('a plan that sells no watches says so before and after it is asked', async () => {
   const free = await dashboard.visit({ refused: /\/app\/api\/watches$/ });
-  await free.signIn('free@example.com');
+  await free.enter('free@example.com');
   const { page } = free;
   await free.go('/watches');
   await page.getByText('Your plan, free, sells no watches.').waitFor();
