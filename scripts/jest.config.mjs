@@ -24,7 +24,7 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   testEnvironment: '<rootDir>/scripts/jest/leak-environment.mjs',
   testEnvironmentOptions: { customExportConditions: ['development', 'node', 'node-addons'] },
-  testSequencer: '<rootDir>/scripts/jest/long-first.mjs',
+  testSequencer: '<rootDir>/scripts/jest/spread-out.mjs',
   reporters: ['default', '<rootDir>/scripts/jest/count-reporter.mjs'],
   ...(globalSetup && { globalSetup }),
   ...(globalTeardown && { globalTeardown }),

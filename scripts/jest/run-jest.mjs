@@ -19,7 +19,13 @@ const CONFIG = fileURLToPath(new URL('../jest.config.mjs', import.meta.url));
  */
 export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, output = 'inherit' } = {}) => {
   // Flags, not NODE_OPTIONS: jest hands them to its workers, and services that tests start do not inherit them.
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  // Nor does a test file live long enough to gain by a second, better compilation of WebAssembly (see PROGRAM_FLAGS of testkit).
+  const flags = [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    '--no-wasm-dynamic-tiering',
+    '--no-wasm-tier-up',
+  ];
   const jest = spawn(process.execPath, [...flags, JEST, '--config', config, ...args], {
     stdio: ['inherit', output, output, 'ipc'],
   });

@@ -1,6 +1,7 @@
 import { COMMON_ERRORS, errorSchema, OPERATIONS, type Operation } from '@vat/contracts';
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, newUuid, publicId } from '@vat/domain';
 import { startWorld, type World } from '@vat/testkit';
+import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
 
 /** How many generated requests; set by the jest configuration (1 000 in CI, 10 000 in `npm run test:faults`). */
@@ -106,7 +107,7 @@ describe('generated requests', () => {
   type Call = { operation: Operation; path: string; headers: Record<string, string>; body: string | undefined };
 
   const junk = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 60 }),
+    anyText({ maxLength: 60 }),
     fc.integer(),
     fc.boolean(),
     fc.constant(null),
@@ -125,7 +126,7 @@ describe('generated requests', () => {
       '100',
       '',
     ),
-    fc.string({ unit: 'binary', maxLength: 45 }),
+    anyText({ maxLength: 45 }),
     fc
       .tuple(fc.constantFrom('DE', 'FR', 'IT', 'PL', 'EL'), fc.stringMatching(/^[0-9]{1,14}$/))
       .map((parts) => parts.join('')),
@@ -135,13 +136,13 @@ describe('generated requests', () => {
     vat_number: fc.oneof({ weight: 8, arbitrary: number }, { weight: 1, arbitrary: junk }),
     country_code: sometimes(fc.oneof(fc.constantFrom('DE', 'gr', 'GB', ''), junk)),
     requester_vat_number: sometimes(fc.oneof(number, junk)),
-    reference: sometimes(fc.oneof(fc.string({ unit: 'binary', maxLength: 70 }), junk)),
+    reference: sometimes(fc.oneof(anyText({ maxLength: 70 }), junk)),
     trader: sometimes(
       fc.oneof(fc.record({ name: fc.string({ maxLength: 20 }), city: sometimes(fc.string({ maxLength: 20 })) }), junk),
     ),
     surplus: sometimes(junk),
   });
-  const label = fc.string({ unit: 'binary', maxLength: 110 });
+  const label = anyText({ maxLength: 110 });
   const watchBody = fc.record({
     vat_number: sometimes(fc.oneof({ weight: 8, arbitrary: number }, { weight: 1, arbitrary: junk })),
     country_code: sometimes(fc.constantFrom('DE', 'gr', 'GB', '')),
@@ -156,7 +157,7 @@ describe('generated requests', () => {
     { weight: 8, arbitrary: checkBody.map((body) => JSON.stringify(body)) },
     { weight: 3, arbitrary: watchBody.map((body) => JSON.stringify(body)) },
     { weight: 1, arbitrary: fc.json() },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+    { weight: 1, arbitrary: anyText({ maxLength: 200 }) },
     { weight: 1, arbitrary: fc.constant(`{"vat_number":"${'1'.repeat(70_000)}"}`) },
   );
   const query = fc.dictionary(
@@ -178,7 +179,7 @@ describe('generated requests', () => {
         '2026-11-20T00:00:00Z',
         'DE123456788',
       ),
-      fc.string({ unit: 'binary', maxLength: 30 }),
+      anyText({ maxLength: 30 }),
     ),
     { maxKeys: 4 },
   );
@@ -192,7 +193,7 @@ describe('generated requests', () => {
         )
         .map(([header, rows]) => header + rows.map((cells) => cells.join(';')).join('\r\n')),
     },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+    { weight: 1, arbitrary: anyText({ maxLength: 200 }) },
   );
   const inForm = (file: string) =>
     `--X\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n${file}\r\n--X--\r\n`;
@@ -214,7 +215,7 @@ describe('generated requests', () => {
 
   const id = fc.oneof(
     fc.constantFrom('chk', 'req', 'bat', 'wat', 'acc').map((prefix) => `${prefix}_01m7w2q8z5e0a9v6n3r4t7y1bc`),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+    anyText({ minLength: 1, maxLength: 40 }),
     fc.constantFrom('..', '%2e%2e', '%00', 'chk_', 'null'),
   );
   const printable = fc.stringMatching(/^[ -~]{0,300}$/);

@@ -144,7 +144,7 @@ test('an address that has an account is told so, and a short password what is wr
 test('a new password needs the present one, goes on here, and ends other sessions', async () => {
   visit = await dashboard.visit({ refused: /\/password$/ });
   const other = await dashboard.visit({ refused: /\/app\/api\// });
-  await Promise.all([visit.signIn(EMAIL), other.signIn(EMAIL)]);
+  await Promise.all([visit.enter(EMAIL), other.enter(EMAIL)]);
   const { page } = visit;
   const change = async (current: string, wanted: string) => {
     await page.getByLabel('Current password').fill(current);

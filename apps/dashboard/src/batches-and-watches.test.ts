@@ -15,7 +15,7 @@ beforeAll(async () => {
     dashboard.account(EMAIL),
   ]);
   visit = await dashboard.visit({ refused: /\/app\/api\/(batches|watches$)/ });
-  await visit.signIn(EMAIL);
+  await visit.enter(EMAIL);
 }, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(() => expect(visit.complaints()).toEqual([]));
@@ -145,7 +145,7 @@ test('a watch is added, shows its first check and a change by itself, is paused,
 
 test('a plan that sells no watches says so before and after it is asked', async () => {
   const free = await dashboard.visit({ refused: /\/app\/api\/watches$/ });
-  await free.signIn('free@example.com');
+  await free.enter('free@example.com');
   const { page } = free;
   await free.go('/watches');
   await page.getByText('Your plan, free, sells no watches.').waitFor();

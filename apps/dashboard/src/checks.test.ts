@@ -13,7 +13,7 @@ beforeAll(async () => {
   dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '1s', BACKGROUND_GIVE_UP_AFTER: '10m' } });
   account = await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/checks$/ });
-  await visit.signIn(EMAIL);
+  await visit.enter(EMAIL);
 }, 120_000);
 afterAll(() => dashboard?.close());
 beforeEach(() => visit.go('/checks/new'));
@@ -153,7 +153,7 @@ test('every pending request can be reached, not the latest twenty alone', async 
 test('without the server’s news an open list asks by itself', async () => {
   const deaf = await dashboard.visit({ refused: /\/news$/ });
   await deaf.page.route('**/app/api/news', (route) => route.abort());
-  await deaf.signIn(EMAIL);
+  await deaf.enter(EMAIL);
   await deaf.go('/checks');
   await deaf.page.getByRole('row', { name: /FR40303265045/ }).waitFor();
   await check('LU26375245');

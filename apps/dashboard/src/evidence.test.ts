@@ -25,7 +25,7 @@ beforeAll(async () => {
   await check('NL004495445B01');
   await world.admin('anchor', 'close');
   visit = await dashboard.visit({ refused: /\.tsr$/ });
-  await visit.signIn(EMAIL);
+  await visit.enter(EMAIL);
 }, 120_000);
 afterAll(() => dashboard?.close());
 afterEach(() => expect(visit.complaints()).toEqual([]));

@@ -52,7 +52,7 @@ beforeAll(async () => {
     dashboard.visit({ viewport: NARROW, colorScheme: 'dark' }),
   ]);
   Object.assign(visits, { wide, narrow });
-  await Promise.all([wide.signIn(EMAIL), narrow.signIn(EMAIL)]);
+  await Promise.all([wide.enter(EMAIL), narrow.enter(EMAIL)]);
 }, 120_000);
 afterAll(async () => {
   await dashboard?.close();

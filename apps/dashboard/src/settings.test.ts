@@ -11,7 +11,7 @@ beforeAll(async () => {
   dashboard = await openDashboard({ settings: { ...receivers.settings, WEBHOOK_RETRY_DELAYS: '500ms,1h' } });
   await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/(webhook|password)/ });
-  await visit.signIn(EMAIL);
+  await visit.enter(EMAIL);
 }, 120_000);
 afterAll(async () => {
   await dashboard?.close();

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { POSTGRES_VARIABLE, TEMPLATE, worldName } from './test-servers.js';
+import { cloneStatement, POSTGRES_VARIABLE, worldName } from './test-servers.js';
 
 /** An empty, migrated database of the test's own. */
 export type ClonedDatabase = { url: string; drop: () => Promise<void> };
@@ -20,7 +20,7 @@ export const cloneDatabase = async (): Promise<ClonedDatabase> => {
       await client.end();
     }
   };
-  await run(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+  await run(cloneStatement(name));
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { checkBody, newUuid, uuidOf } from '@vat/domain';
-import { hashCheck } from '@vat/evidence';
 import { numberOf } from './number-of.js';
 import type { World } from './start-world.js';
 
@@ -26,6 +25,8 @@ export const insertChecks = async (
   { sql }: Pick<World, 'sql'>,
   { accountId, count, from = new Date(Date.now() - 3_600_000), exchanges = 2, answerBytes = 1_500 }: Written,
 ): Promise<string[]> => {
+  // Loaded by those that need it: every test of a world would spend a quarter of a second on it.
+  const { hashCheck } = await import('@vat/evidence');
   const account = uuidOf('account', accountId);
   const ids: string[] = [];
   for (let start = 0; start < count; start += SLICE) {

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fetchDebianPackages } from '@vat/embedded';
 import { PROJECT_ROOT } from './project-root.js';
 
 /** A browser of Chromium's kind that runs here, with the environment it needs for that. */
@@ -62,6 +61,7 @@ export const provideBrowser = async (searchPath = process.env.PATH ?? ''): Promi
   );
   mkdirSync(path.dirname(into), { recursive: true });
   try {
+    const { fetchDebianPackages } = await import('@vat/embedded');
     await fetchDebianPackages({
       // The second is part of the first, and left out where it is installed without it.
       names: ['chromium', 'chromium-common', 'fonts-dejavu-core'],

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { fetchDebianPackages } from '@vat/embedded';
 import { PROJECT_ROOT } from './project-root.js';
 
 /** Programs that auditors have and that tests therefore run, with the Debian packages that bring them. */
@@ -66,6 +65,7 @@ export const provideTool = async (name: ToolName, searchPath = process.env.PATH 
   if (runs(name, tool())) return tool();
   mkdirSync(path.dirname(into), { recursive: true });
   try {
+    const { fetchDebianPackages } = await import('@vat/embedded');
     const isUsable = (folder: string) => runs(name, unpackedTool(name, folder));
     await fetchDebianPackages({ names: PACKAGES[name], into, isUsable, env: process.env });
   } catch (error) {

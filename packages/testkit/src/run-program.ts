@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { programFile } from './program-file.js';
+import { PROGRAM_FLAGS, programFile } from './program-file.js';
 
 /** The environment a started program sees: what it needs to run, and its settings; nothing of the developer's. */
 export const programEnvironment = (settings: Record<string, string>): Record<string, string> => ({
@@ -17,7 +17,7 @@ export const runProgram = (
   mayFail = false,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [programFile(file), ...args], {
+    const child = spawn(process.execPath, [...PROGRAM_FLAGS, programFile(file), ...args], {
       env: programEnvironment(settings),
       stdio: ['ignore', 'pipe', 'pipe'],
     });

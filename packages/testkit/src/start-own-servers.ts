@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type EmbeddedServer, startPostgres, startRedis } from '@vat/embedded';
+import type { EmbeddedServer } from '@vat/embedded';
 import pg from 'pg';
 import { PROJECT_ROOT } from './project-root.js';
 import { runProgram } from './run-program.js';
@@ -78,6 +78,7 @@ const backends = async (url: string, stopParent: () => void): Promise<number[]> 
 
 /** A Postgres and a Redis of the test's own, with the template that worlds are cloned from. Nothing of them is durable. */
 export const startOwnServers = async (): Promise<OwnServers> => {
+  const { startPostgres, startRedis } = await import('@vat/embedded');
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-own-'));
   const binDir = path.join(PROJECT_ROOT, '.data', 'redis-bin');
   mkdirSync(binDir, { recursive: true });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { programFile } from './program-file.js';
+import { PROGRAM_FLAGS, programFile } from './program-file.js';
 import { programEnvironment } from './run-program.js';
 
 /** One of the service's processes, as a test sees it. */
@@ -34,7 +34,7 @@ const collect = (child: ChildProcess): string[] => {
 
 /** Starts a program of the repository and waits for its word that it is ready. */
 export const startProcess = async (file: string, settings: Record<string, string>): Promise<TestProcess> => {
-  const child = spawn(process.execPath, [programFile(file)], {
+  const child = spawn(process.execPath, [...PROGRAM_FLAGS, programFile(file)], {
     env: programEnvironment(settings),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -3,7 +3,7 @@ import supertest from 'supertest';
 import { type AccountOptions, insertAccount, type Sql, type TestAccount } from './insert-account.js';
 import { runProgram } from './run-program.js';
 import { startProcess, type TestProcess } from './start-process.js';
-import { POSTGRES_VARIABLE, REDIS_VARIABLE, TEMPLATE, worldName } from './test-servers.js';
+import { cloneStatement, POSTGRES_VARIABLE, REDIS_VARIABLE, worldName } from './test-servers.js';
 import { type ViesControl, viesControl } from './vies-control.js';
 
 /** What a test asks of its world. */
@@ -80,7 +80,7 @@ export const startWorld = async ({
   const server = servers?.databaseUrl ?? inherited(POSTGRES_VARIABLE);
   const database = new URL(server);
   database.pathname = `/${name}`;
-  await inDatabase(server, 'postgres', (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`));
+  await inDatabase(server, 'postgres', (client) => client.query(cloneStatement(name)));
 
   const vies = await startProcess('apps/vies-sandbox/dist/main.js', { PORT: '0' });
   const upstream = viesControl(`http://127.0.0.1:${String(vies.ready.port)}`);

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startPostgres, startRedis } from '@vat/embedded';
 import { PROJECT_ROOT } from './project-root.js';
 import { runProgram } from './run-program.js';
 
@@ -20,6 +19,8 @@ export type TestServers = { databaseUrl: string; redisUrl: string; stop: () => P
  * never meet, and migrates the template. Nothing of it outlives the run, so nothing of it is durable.
  */
 export const startTestServers = async (): Promise<TestServers> => {
+  // Once a run; every test file reads the names above.
+  const { startPostgres, startRedis } = await import('@vat/embedded');
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-test-'));
   const binDir = path.join(PROJECT_ROOT, '.data', 'redis-bin');
   mkdirSync(binDir, { recursive: true });
@@ -39,6 +40,13 @@ export const startTestServers = async (): Promise<TestServers> => {
   }
   return { databaseUrl: postgres.url, redisUrl: redis.url, stop };
 };
+
+/**
+ * The statement that clones the template. Its files are copied: page by page through the log, as is usual, would be five times
+ * the work, for a copy that need not survive a crash.
+ */
+export const cloneStatement = (name: string): string =>
+  `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY FILE_COPY`;
 
 /** A name that no other world of any run has. */
 export const worldName = (): string => `w_${randomBytes(8).toString('hex')}`;

@@ -1,3 +1,4 @@
+import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
 import { cleanText } from './clean-text.js';
 
@@ -22,7 +23,7 @@ describe('cleaning a text of the upstream', () => {
 
   test('leaves nothing that a hash could be read differently for', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, multiline) => {
+      fc.property(anyText(), fc.boolean(), (text, multiline) => {
         const cleaned = cleanText(`${text}\uDFFF\uD83C`, { limit: 10, multiline });
         if (cleaned === null) return;
         expect(Buffer.from(cleaned).toString()).toBe(cleaned); // no lone surrogate survives UTF-8

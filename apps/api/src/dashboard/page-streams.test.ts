@@ -16,10 +16,12 @@ beforeAll(async () => {
   prefix = world.name;
 });
 afterAll(() => world?.stop());
-beforeEach(() => {
+beforeEach(async () => {
   const url = String(world.settings.REDIS_URL);
   redis = connectRedis(url, 'consumer', () => undefined);
   publisher = connectRedis(url, 'producer', () => undefined);
+  // Connecting takes a busy machine longer than the 40 ms after which pages are told that nothing can be heard.
+  await until('both connections', () => redis.status === 'ready' && publisher.status === 'ready');
   live = new Set(['s1', 's2', 's3']);
   isPostgresAway = false;
   streams = pageStreams({

@@ -1,3 +1,4 @@
+import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
 import { printableText } from './printable-text.js';
 
@@ -19,7 +20,7 @@ describe('printableText', () => {
 
   it('prints only lines, and never a control or format character', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(anyText(), (text) => {
         expect(UNPRINTABLE.exec(print(text))).toBeNull();
       }),
     );
