@@ -77,7 +77,7 @@ try {
     figures.queue = await measureQueue(ground.redisUrl, quick ? 100 : 500, quick ? 1 : 3);
   }
   if (parts.includes('deliveries')) {
-    const size = quick ? { count: 4_000, rounds: 1, seconds: 5 } : { count: 10_000, rounds: 2, seconds: 30 };
+    const size = quick ? { count: 4_000, rounds: 1, seconds: 5 } : { count: 30_000, rounds: 2, seconds: 30 };
     figures.deliveries = await measureDeliveries(ground, { ...size, say });
   }
   if (parts.includes('batches')) {
