@@ -14,6 +14,7 @@ import { runsTypeScript } from './runs-typescript.js';
 
 export const SENDERS = [
   'bare loop',
+  'bare loop, 4 connections an endpoint',
   'ours',
   'ours, 50 endpoints',
   'BullMQ + got',
@@ -59,8 +60,12 @@ const prepareSender = async (stage: Stage, sender: Sender, count: number): Promi
         ...flags,
       });
   };
-  if (sender === 'bare loop')
-    return program('send-bare.ts', { SENDER_URLS: receiver.urls.join(','), SENDER_COUNT: String(count) });
+  if (sender === 'bare loop' || sender === 'bare loop, 4 connections an endpoint')
+    return program('send-bare.ts', {
+      SENDER_URLS: receiver.urls.join(','),
+      SENDER_COUNT: String(count),
+      ...(sender !== 'bare loop' && { SENDER_SOCKETS: '4' }),
+    });
   const few = sender === 'ours, 50 endpoints';
   const deliveries = await insertDeliveries(world, few ? accounts.slice(0, FEW_ENDPOINTS) : accounts, count);
   if (sender === 'ours' || few) {

@@ -3,9 +3,10 @@
 import { Agent, request } from 'node:https';
 import { exampleBody } from './example-body.js';
 
-const { SENDER_URLS = '', SENDER_LOOPS = '1', SENDER_COUNT = '0' } = process.env;
+const { SENDER_URLS = '', SENDER_LOOPS = '1', SENDER_COUNT = '0', SENDER_SOCKETS } = process.env;
 const urls = SENDER_URLS.split(',').map((url) => new URL(url));
-const agent = new Agent({ keepAlive: true });
+// As it comes the agent opens a connection whenever none is free, and pays for the handshakes; SENDER_SOCKETS an endpoint at most.
+const agent = new Agent({ keepAlive: true, ...(SENDER_SOCKETS && { maxSockets: Number(SENDER_SOCKETS) }) });
 const body = Buffer.from(exampleBody('chk_00000000000000000000000000'));
 const headers = { 'content-type': 'application/json', 'content-length': body.byteLength };
 
