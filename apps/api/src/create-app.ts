@@ -6,6 +6,7 @@ import { servePages } from './dashboard/serve-pages.js';
 import { tellOfChanges } from './dashboard/tell-of-changes.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
+import { awaitTurn } from './middleware/await-turn.js';
 import { type LimitRateDeps, limitRate } from './middleware/limit-rate.js';
 import { requestId } from './middleware/request-id.js';
 import { sendError } from './middleware/send-error.js';
@@ -42,6 +43,7 @@ export const createApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   trust(app, deps.trustedProxies);
+  app.use(awaitTurn);
   app.use(requestId(deps.log, deps.metrics));
   app.use(tellOfChanges(deps.tellPages));
 

@@ -54,13 +54,28 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
     for (const { topic, id } of news) tell(accountId, topic, id);
   });
 
+  const leave = (stream: PageStream): void => {
+    if (!all.delete(stream)) return;
+    const streams = byAccount.get(stream.accountId);
+    streams?.delete(stream);
+    if (streams?.size !== 0) return;
+    byAccount.delete(stream.accountId);
+    subscription.unfollow(stream.accountId);
+  };
+
+  /** Without waiting for the end to arrive, which it never does where nobody reads. */
+  const sendOff = (stream: PageStream): void => {
+    leave(stream);
+    stream.end();
+  };
+
   const beat = async (): Promise<void> => {
     const streams = [...all];
     if (streams.length === 0) return;
     // While Postgres is away nobody knows; whoever was let in stays.
     const live = await liveSessions([...new Set(streams.map(({ session }) => session))], now()).catch(() => null);
     for (const stream of streams) {
-      if (live !== null && !live.has(stream.session)) stream.end();
+      if (live !== null && !live.has(stream.session)) sendOff(stream);
       else if (all.has(stream)) stream.write(': here\n\n');
     }
   };
@@ -74,15 +89,6 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
     wasDeaf = isDeaf;
   };
   const listening = setInterval(listenIn, limits.deafMs).unref();
-
-  const leave = (stream: PageStream): void => {
-    if (!all.delete(stream)) return;
-    const streams = byAccount.get(stream.accountId);
-    streams?.delete(stream);
-    if (streams?.size !== 0) return;
-    byAccount.delete(stream.accountId);
-    subscription.unfollow(stream.accountId);
-  };
 
   return {
     join: (stream) => {
@@ -105,7 +111,7 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
       clearInterval(heartbeat);
       clearInterval(listening);
       flush();
-      for (const stream of [...all]) stream.end();
+      for (const stream of [...all]) sendOff(stream);
     },
   };
 };
