@@ -131,14 +131,15 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     subscribe: (onNews) => subscribePageNews(hintRedis, settings.REDIS_PREFIX, onNews),
     baseUrl,
     stopping,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
     now,
   });
   const accept = acceptRequest(db);
-  const acceptInTurn = oneAtATime();
+  const acceptInTurn = oneAtATime({ patienceMs: QUERY_TIMEOUT_MS });
   const record = recordMalformed(db);
   const create = createWatch(db);
   const change = changeWatch(db);
-  const watchInTurn = oneAtATime();
+  const watchInTurn = oneAtATime({ patienceMs: QUERY_TIMEOUT_MS });
 
   const addDelivery = enqueueDelivery(producer);
   const batches = composeBatches({

@@ -2,6 +2,7 @@ import { presentError } from '@vat/contracts';
 import { AppError } from '@vat/domain';
 import { errorFields } from '@vat/runtime';
 import type { ErrorRequestHandler } from 'express';
+import { CallerGone } from '../http/caller-gone.js';
 import { contextOf } from '../http/context.js';
 import { dropRestOfBody } from '../http/drop-rest-of-body.js';
 
@@ -13,6 +14,7 @@ const isClientFault = (error: unknown): boolean => {
 
 /** Turns whatever was thrown into the envelope. What is not an {@link AppError} becomes INTERNAL and leaks nothing. */
 export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) => {
+  if (error instanceof CallerGone) return;
   const refusal =
     error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
   if (refusal.code === 'INTERNAL') contextOf(res).log.error('A request failed on our side.', errorFields(error));

@@ -2,16 +2,16 @@ import { AppError, type FindAnchor, type FindEvidence, publicId, type StoredChec
 import { type CertificateInput, certificatePdf } from '@vat/evidence';
 import { create as contentDisposition } from 'content-disposition';
 import type { RequestHandler } from 'express';
+import type { InTurn } from '../few-at-a-time.js';
 import { callerOf } from '../http/context.js';
 import { ownedId } from '../http/owned-id.js';
-import type { OneAtATime } from '../one-at-a-time.js';
 
 export type CertificateDeps = {
   findCheck: (id: string, accountId: string) => Promise<StoredCheck | null>;
   findEvidence: FindEvidence;
   findAnchor: FindAnchor;
   /** Setting a page keeps the process busy; those of one account come one after the other. */
-  certificateInTurn: OneAtATime;
+  certificateInTurn: InTurn;
   baseUrl: () => string;
   now: () => Date;
 };
