@@ -20,7 +20,7 @@ export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) =
   if (refusal.code === 'INTERNAL') contextOf(res).log.error('A request failed on our side.', errorFields(error));
   if (res.headersSent) return next(error);
   const retryAfter = refusal.extra.retry_after;
-  if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(Math.max(1, Math.ceil(retryAfter))));
+  if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));
   dropRestOfBody(req, res);
   res.status(refusal.spec.status).json(presentError(refusal));
 };
