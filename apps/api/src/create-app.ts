@@ -8,6 +8,7 @@ import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { awaitTurn } from './middleware/await-turn.js';
 import { type LimitRateDeps, limitRate } from './middleware/limit-rate.js';
+import { refuseBrokenHeaders } from './middleware/refuse-broken-headers.js';
 import { requestId } from './middleware/request-id.js';
 import { sendError } from './middleware/send-error.js';
 import { docsRoutes } from './routes/docs.js';
@@ -45,6 +46,7 @@ export const createApp = (deps: AppDeps): Express => {
   trust(app, deps.trustedProxies);
   app.use(awaitTurn);
   app.use(requestId(deps.log, deps.metrics));
+  app.use(refuseBrokenHeaders);
   app.use(tellOfChanges(deps.tellPages));
 
   const health = healthRoutes(deps);
