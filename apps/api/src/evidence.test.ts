@@ -68,6 +68,23 @@ describe('time-stamps', () => {
     expect(request.check).toEqual(later);
   });
 
+  test('takes no body but an empty one: any other is BAD_REQUEST, with a key that was used too', async () => {
+    const check = await newCheck('DE100000009');
+    const stamp = (body: string, type = 'application/json') =>
+      world
+        .http()
+        .post(`/v1/checks/${check.id}/timestamp`)
+        .set('Content-Type', type)
+        .set('Idempotency-Key', 'no-body')
+        .send(body);
+    for (const body of ['{', '[]', '{"surprise":1}', 'x'.repeat(64 * 1024 + 1)])
+      expect((await stamp(body)).body.error?.code).toBe('BAD_REQUEST');
+    expect((await stamp('{}', 'text/plain')).body.error?.code).toBe('BAD_REQUEST');
+    const { body } = await stamp('{}').expect(201);
+    expect((await stamp('')).body).toEqual(body);
+    expect((await stamp('{"surprise":1}')).body.error.code).toBe('BAD_REQUEST');
+  });
+
   test('are replayed for an Idempotency-Key, byte for byte, and nothing else may use it', async () => {
     const [one, two] = [await newCheck('DE100000001'), await newCheck('DE100000002')];
     const stamp = (id: string) => world.http().post(`/v1/checks/${id}/timestamp`).set('Idempotency-Key', 'stamp-1');
