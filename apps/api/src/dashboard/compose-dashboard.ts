@@ -58,7 +58,14 @@ const OVERVIEW_SPAN = { days: 30, changes: 10, failuresDays: 7 } as const;
 /** Sign-ins of one network that wait for their hash in a process, each about a twentieth of a second. */
 const MOST_WAITING_OF_NETWORK = 20;
 
-const STREAM_LIMITS = { perSession: 4, perProcess: 1_000, everyMs: 500, heartbeatMs: 20_000, deafMs: 5_000 } as const;
+const STREAM_LIMITS = {
+  perSession: 4,
+  perAccount: 100,
+  perProcess: 1_000,
+  everyMs: 500,
+  heartbeatMs: 20_000,
+  deafMs: 5_000,
+} as const;
 
 export type DashboardServices = {
   db: Database;

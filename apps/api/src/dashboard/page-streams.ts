@@ -16,6 +16,8 @@ export type PageStreamsDeps = {
 export type PageStreamLimits = {
   /** Below the six connections that a browser opens to a host over HTTP/1.1: all of them listening, it could ask nothing. */
   perSession: number;
+  /** So that nobody who signs in again and again takes those of all others. */
+  perAccount: number;
   perProcess: number;
   /** Between two messages to a page. */
   everyMs: number;
@@ -96,10 +98,13 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
         stream.end();
         return { ready: Promise.resolve(), leave: () => undefined };
       }
-      const ofSession = [...(byAccount.get(stream.accountId) ?? [])].filter(
-        ({ session }) => session === stream.session,
-      );
-      if (all.size >= limits.perProcess || ofSession.length >= limits.perSession)
+      const ofAccount = [...(byAccount.get(stream.accountId) ?? [])];
+      const ofSession = ofAccount.filter(({ session }) => session === stream.session);
+      if (
+        all.size >= limits.perProcess ||
+        ofAccount.length >= limits.perAccount ||
+        ofSession.length >= limits.perSession
+      )
         throw new AppError('TOO_MANY_STREAMS', { extra: { retry_after: RETRY_S } });
       all.add(stream);
       const streams = byAccount.get(stream.accountId) ?? new Set();
