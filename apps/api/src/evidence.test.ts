@@ -289,4 +289,17 @@ describe('certificates', () => {
     const marked = await bytesOf(world, key, `/v1/checks/${sandboxed.id}/certificate.pdf`).expect(200);
     expect((await readPdf(marked.body)).text).toContain('TEST');
   });
+
+  test('of one account wait for each other, and too many at once are 429 with Retry-After', async () => {
+    const check = await newCheck('DE100000011');
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => world.http().get(`/v1/checks/${check.id}/certificate.pdf`)),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(20);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { body, headers } of refused)
+      expect([body.error.code, body.error.retry_after, headers['retry-after']]).toEqual(['RATE_LIMITED', 1, '1']);
+    expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
+  });
 });

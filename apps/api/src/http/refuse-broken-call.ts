@@ -42,7 +42,7 @@ export const refuseBrokenCall = (log: Logger) => {
     ];
     const cut = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(cut));
-    socket.once('error', () => socket.destroy());
+    socket.on('error', () => socket.destroy());
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   };
 };
