@@ -76,6 +76,9 @@ export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[n
 /** Below the two seconds within which a caller hears that Postgres is away. */
 const QUERY_TIMEOUT_MS = 1_500;
 
+/** What fails after that has hung. A little less, since timers are not exact. */
+const HUNG_AFTER_MS = QUERY_TIMEOUT_MS - 100;
+
 /** What goes on being wrong is said again after this long. */
 const REPEAT_WARNING_MS = 30_000;
 
@@ -131,15 +134,15 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     subscribe: (onNews) => subscribePageNews(hintRedis, settings.REDIS_PREFIX, onNews),
     baseUrl,
     stopping,
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    hungAfterMs: HUNG_AFTER_MS,
     now,
   });
   const accept = acceptRequest(db);
-  const acceptInTurn = oneAtATime({ patienceMs: QUERY_TIMEOUT_MS });
+  const acceptInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
   const record = recordMalformed(db);
   const create = createWatch(db);
   const change = changeWatch(db);
-  const watchInTurn = oneAtATime({ patienceMs: QUERY_TIMEOUT_MS });
+  const watchInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
 
   const addDelivery = enqueueDelivery(producer);
   const batches = composeBatches({

@@ -4,48 +4,39 @@ import { CallerGone } from './http/caller-gone.js';
 /** Runs work of the same key in turn, in the order it came, and of different keys side by side. */
 export type InTurn = <T>(key: string, work: () => Promise<T>, gone?: AbortSignal) => Promise<T>;
 
-/** How long a turn is waited for. */
+/** What ends the wait for a turn before it comes. */
 export type TurnLimits = {
   /**
-   * Whoever has waited for so long, in milliseconds, while nothing of its key came to an end, good or a refusal, gives up:
-   * what is ahead hangs, and each that waits would hang as long after it.
+   * Work that fails after so many milliseconds has hung, and everybody who waits behind it fails with it: each would hang
+   * as long, one after the other. A refusal is no failure.
    */
-  patienceMs?: number;
+  hungAfterMs?: number;
   /** So many of a key may wait; `refuse` makes what a further one is told. */
   waiting?: { most: number; refuse: () => AppError };
 };
 
-type Place = { taken: number; waiting: Set<() => void>; movedAt: number };
+type Waiting = { enter: () => void; fail: (error: unknown) => void };
+type Place = { taken: number; waiting: Set<Waiting> };
 
-const waitForPlace = (place: Place, patienceMs: number, gone: AbortSignal | undefined): Promise<void> =>
+const waitForPlace = ({ waiting }: Place, gone: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
-    const since = performance.now();
-    let timer: NodeJS.Timeout | undefined;
     const stop = (): void => {
-      clearTimeout(timer);
       gone?.removeEventListener('abort', leave);
-      place.waiting.delete(enter);
+      waiting.delete(mine);
     };
-    const enter = (): void => {
-      stop();
-      resolve();
+    const mine: Waiting = {
+      enter: () => {
+        stop();
+        resolve();
+      },
+      fail: (error) => {
+        stop();
+        reject(error);
+      },
     };
-    const leave = (): void => {
-      stop();
-      reject(new CallerGone());
-    };
-    const judge = (): void => {
-      const rest = Math.max(since, place.movedAt) + patienceMs - performance.now();
-      if (rest > 0) {
-        timer = setTimeout(judge, Math.ceil(rest));
-        return;
-      }
-      stop();
-      reject(new Error('what was ahead of this call does not end'));
-    };
-    place.waiting.add(enter);
+    const leave = (): void => mine.fail(new CallerGone());
+    waiting.add(mine);
     gone?.addEventListener('abort', leave);
-    if (patienceMs < Number.POSITIVE_INFINITY) judge();
   });
 
 /**
@@ -54,27 +45,28 @@ const waitForPlace = (place: Place, patienceMs: number, gone: AbortSignal | unde
  */
 export const fewAtATime = (
   most: number,
-  { patienceMs = Number.POSITIVE_INFINITY, waiting }: TurnLimits = {},
+  { hungAfterMs = Number.POSITIVE_INFINITY, waiting }: TurnLimits = {},
 ): InTurn => {
   const places = new Map<string, Place>();
   return async (key, work, gone) => {
     if (gone?.aborted) throw new CallerGone();
-    const place = places.get(key) ?? { taken: 0, waiting: new Set(), movedAt: 0 };
+    const place = places.get(key) ?? { taken: 0, waiting: new Set() };
     places.set(key, place);
     if (place.taken < most) place.taken += 1;
     else if (waiting && place.waiting.size >= waiting.most) throw waiting.refuse();
     // Whoever leaves hands the place over, so that nobody who comes in between can take it.
-    else await waitForPlace(place, patienceMs, gone);
-    let hasEnded = true;
+    else await waitForPlace(place, gone);
+    const begunAt = performance.now();
     try {
       return await work();
     } catch (error) {
-      hasEnded = error instanceof AppError;
+      const isFailure = !(error instanceof AppError || error instanceof CallerGone);
+      const hasHung = isFailure && performance.now() - begunAt >= hungAfterMs;
+      if (hasHung) for (const { fail } of [...place.waiting]) fail(error);
       throw error;
     } finally {
-      if (hasEnded) place.movedAt = performance.now();
       const [next] = place.waiting;
-      if (next) next();
+      if (next) next.enter();
       else {
         place.taken -= 1;
         if (place.taken === 0) places.delete(key);

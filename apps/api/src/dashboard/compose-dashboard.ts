@@ -73,8 +73,8 @@ export type DashboardServices = {
   baseUrl: () => string;
   /** Ends the pages' streams at once. */
   stopping: AbortSignal;
-  /** Milliseconds after which a query has failed. */
-  queryTimeoutMs: number;
+  /** Milliseconds after which what fails has hung. */
+  hungAfterMs: number;
   now: () => Date;
 };
 
@@ -89,14 +89,14 @@ const allowedNetworks = (text: string): Network[] => {
 /** Puts the dashboard's API together. Throws {@link SettingsError}. `close` gives up name lookups under way. */
 export const composeDashboard = (
   settings: DashboardSettings,
-  { db, subscribe, baseUrl, stopping, queryTimeoutMs, now }: DashboardServices,
+  { db, subscribe, baseUrl, stopping, hungAfterMs, now }: DashboardServices,
 ): { deps: DashboardDeps; close: () => void } => {
   const allowed = allowedNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
   const maxAgeMs = settings.SESSION_MAX_AGE;
   const idleMs = Math.min(settings.SESSION_IDLE, maxAgeMs);
   const tokens = sessionTokens(settings.SECRET_KEY);
   const resolver = createNameResolver();
-  const inTurn = oneAtATime({ patienceMs: queryTimeoutMs });
+  const inTurn = oneAtATime({ hungAfterMs });
   // One hash at a time a process: each costs 19 MiB and a core, which calls of the public API need too.
   const oneHash = oneAtATime();
   // And one of a network among those that wait for it, so that no network keeps the others waiting behind all of its own.

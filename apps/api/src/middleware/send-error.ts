@@ -14,7 +14,7 @@ const isClientFault = (error: unknown): boolean => {
 
 /** Turns whatever was thrown into the envelope. What is not an {@link AppError} becomes INTERNAL and leaks nothing. */
 export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) => {
-  if (error instanceof CallerGone) return;
+  if (error instanceof CallerGone && res.destroyed) return;
   const refusal =
     error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
   if (refusal.code === 'INTERNAL') contextOf(res).log.error('A request failed on our side.', errorFields(error));
