@@ -25,6 +25,7 @@ import { errorFields, type Logger, type readSettings, SettingsError } from '@vat
 import { holdLease } from './exports/hold-lease.js';
 import { openSealer } from './exports/open-sealer.js';
 import { oneAtATime } from './one-at-a-time.js';
+import { CERTIFICATE_TURNS } from './routes/certificate.js';
 import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
 
 /** The settings of what the API does with evidence. */
@@ -102,7 +103,7 @@ export const composeEvidence = (
       findAnchor: findAnchor(db),
       listAnchors: listAnchors(db),
       prove: proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) }),
-      certificateInTurn: oneAtATime(),
+      certificateInTurn: oneAtATime(CERTIFICATE_TURNS),
       holdLease: holdLease({
         leases: exportLeases(db),
         onFailure: (error) => log.warn("An export's lease was not renewed or released.", errorFields(error)),

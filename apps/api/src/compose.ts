@@ -78,6 +78,9 @@ export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[n
 /** Below the two seconds within which a caller hears that Postgres is away. */
 const QUERY_TIMEOUT_MS = 1_500;
 
+/** What fails after that has hung. A little less, since timers are not exact. */
+const HUNG_AFTER_MS = QUERY_TIMEOUT_MS - 100;
+
 /** What goes on being wrong is said again after this long. */
 const REPEAT_WARNING_MS = 30_000;
 
@@ -133,16 +136,17 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     subscribe: (onNews) => subscribePageNews(hintRedis, settings.REDIS_PREFIX, onNews),
     baseUrl,
     stopping,
+    hungAfterMs: HUNG_AFTER_MS,
     now,
   });
   const onBoardError = warnSparingly(log, 'The page about the queues cannot read them.', REPEAT_WARNING_MS, now);
   const ops = composeOps(settings, { db, redis, baseUrl, onError: onBoardError, now });
   const accept = acceptRequest(db);
-  const acceptInTurn = oneAtATime();
+  const acceptInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
   const record = recordMalformed(db);
   const create = createWatch(db);
   const change = changeWatch(db);
-  const watchInTurn = oneAtATime();
+  const watchInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
 
   const addDelivery = enqueueDelivery(producer);
   const batches = composeBatches({

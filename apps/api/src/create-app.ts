@@ -6,7 +6,9 @@ import { servePages } from './dashboard/serve-pages.js';
 import { tellOfChanges } from './dashboard/tell-of-changes.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
+import { awaitTurn } from './middleware/await-turn.js';
 import { type LimitRateDeps, limitRate } from './middleware/limit-rate.js';
+import { refuseBrokenHeaders } from './middleware/refuse-broken-headers.js';
 import { requestId } from './middleware/request-id.js';
 import { sendError } from './middleware/send-error.js';
 import { docsRoutes } from './routes/docs.js';
@@ -44,7 +46,9 @@ export const createApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   trust(app, deps.trustedProxies);
+  app.use(awaitTurn);
   app.use(requestId(deps.log, deps.metrics));
+  app.use(refuseBrokenHeaders);
   app.use(tellOfChanges(deps.tellPages));
 
   const health = healthRoutes(deps);

@@ -1,6 +1,7 @@
 import { hashApiKey, issueKey } from '@vat/domain';
 import { issueKeys, startWorld, until, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
+import { openRaw } from './raw-connection.fixture.js';
 
 let world: World;
 let caller: () => ReturnType<World['http']>;
@@ -194,6 +195,42 @@ describe('BAD_REQUEST', () => {
   test('comes after UNAUTHORIZED', async () => {
     const answer = await world.http(null).post('/v1/checks').set('Content-Type', 'application/json').send('{');
     expectError(answer, 401, 'UNAUTHORIZED');
+  });
+});
+
+describe('what is no request', () => {
+  const HEAD = 'POST /v1/checks HTTP/1.1\r\nHost: x\r\n';
+  test.each([
+    ['a header over 16 KiB', `${HEAD}Idempotency-Key: ${'k'.repeat(20_000)}\r\n\r\n`],
+    ['headers of a megabyte', `${HEAD}${`X-A: ${'a'.repeat(1_000)}\r\n`.repeat(1_000)}\r\n`],
+    ['a line that is no HTTP', 'hello\r\n\r\n'],
+    ['a header without a name', `${HEAD}: x\r\n\r\n`],
+    ['two lengths', `${HEAD}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`],
+    ['a broken chunk', `${HEAD}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n`],
+    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['an unknown expectation', `${HEAD}Expect: x\r\nContent-Length: 0\r\n\r\n`],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
+  ])('%s is BAD_REQUEST in the envelope, with an X-Request-Id', async (_what, sent) => {
+    const connection = await openRaw(world.baseUrl());
+    connection.send(sent);
+    const [head, body] = await until('the whole answer', () => {
+      const [first = '', rest] = connection.text().split('\r\n\r\n');
+      return rest?.endsWith('}') && ([first, rest] as const);
+    });
+    const headers = Object.fromEntries(
+      [...head.matchAll(/^([\w-]+): (.*?)\r?$/gm)].map(([, name = '', value = '']) => [name.toLowerCase(), value]),
+    );
+    expectError({ status: Number(head.split(' ')[1]), body: JSON.parse(body), headers }, 400, 'BAD_REQUEST');
+    connection.close();
+  });
+
+  test('behind an answer that is over is told too, and ends the connection', async () => {
+    const connection = await openRaw(world.baseUrl());
+    connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until('the answer', () => connection.text().includes('\r\n\r\n'));
+    connection.send('nonsense\r\n\r\n');
+    await until('the end', connection.isClosed);
+    expect(connection.text().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 });
 

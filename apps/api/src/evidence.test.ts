@@ -68,6 +68,23 @@ describe('time-stamps', () => {
     expect(request.check).toEqual(later);
   });
 
+  test('takes no body but an empty one: any other is BAD_REQUEST, with a key that was used too', async () => {
+    const check = await newCheck('DE100000009');
+    const stamp = (body: string, type = 'application/json') =>
+      world
+        .http()
+        .post(`/v1/checks/${check.id}/timestamp`)
+        .set('Content-Type', type)
+        .set('Idempotency-Key', 'no-body')
+        .send(body);
+    for (const body of ['{', '[]', '{"surprise":1}', 'x'.repeat(64 * 1024 + 1)])
+      expect((await stamp(body)).body.error?.code).toBe('BAD_REQUEST');
+    expect((await stamp('{}', 'text/plain')).body.error?.code).toBe('BAD_REQUEST');
+    const { body } = await stamp('{}').expect(201);
+    expect((await stamp('')).body).toEqual(body);
+    expect((await stamp('{"surprise":1}')).body.error.code).toBe('BAD_REQUEST');
+  });
+
   test('are replayed for an Idempotency-Key, byte for byte, and nothing else may use it', async () => {
     const [one, two] = [await newCheck('DE100000001'), await newCheck('DE100000002')];
     const stamp = (id: string) => world.http().post(`/v1/checks/${id}/timestamp`).set('Idempotency-Key', 'stamp-1');
@@ -271,5 +288,18 @@ describe('certificates', () => {
     const sandboxed = await newCheck('DE100', key);
     const marked = await bytesOf(world, key, `/v1/checks/${sandboxed.id}/certificate.pdf`).expect(200);
     expect((await readPdf(marked.body)).text).toContain('TEST');
+  });
+
+  test('of one account wait for each other, and too many at once are 429 with Retry-After', async () => {
+    const check = await newCheck('DE100000011');
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => world.http().get(`/v1/checks/${check.id}/certificate.pdf`)),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(20);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { body, headers } of refused)
+      expect([body.error.code, body.error.retry_after, headers['retry-after']]).toEqual(['RATE_LIMITED', 1, '1']);
+    expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
   });
 });

@@ -227,6 +227,22 @@ test('over 10 000 checks it is refused before its first byte; exactly as many ar
   await world.http(account.live_key).method('head', narrowed).expect(200);
 }, 60_000);
 
+test('over 10 000 requests without a check it is refused too', async () => {
+  const account = await insertAccount(world);
+  await world.sql(
+    `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries,
+       created_at, window_ends_at, due_at, ended_at)
+     SELECT gen_random_uuid(), $1, false, 'withdrawn', 'DE1', 'DE', '1', 'DE1', '[]', now(), now(), now(), now()
+     FROM generate_series(1, 10001)`,
+    [uuidOf('account', account.account_id)],
+  );
+  const { body } = await world.http(account.live_key).get(PATH).expect(400);
+  expect(body.error).toEqual({
+    code: 'EXPORT_TOO_LARGE',
+    message: 'The export would hold more than 10 000 requests without a check.',
+  });
+});
+
 test('is for live keys, takes no query it does not know, and goes on working for a disabled account', async () => {
   const { body } = await world.http(world.account.test_key).get(`${PATH}?surplus=1`).expect(403);
   expect(body.error.code).toBe('TEST_KEY_NOT_ALLOWED');

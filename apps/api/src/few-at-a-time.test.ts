@@ -1,5 +1,7 @@
+import { AppError } from '@vat/domain';
 import fc from 'fast-check';
 import { fewAtATime } from './few-at-a-time.js';
+import { CallerGone } from './http/caller-gone.js';
 
 test('never more than so many of one key at once, all of them in the order they came', async () => {
   await fc.assert(
@@ -49,4 +51,60 @@ test('as many as there are places run side by side, and keys do not wait for eac
   open();
   await Promise.all(held);
   expect(begun).toBe(3);
+});
+
+/** Work that ends when it is told to. */
+const held = () => {
+  let end: () => void = () => undefined;
+  let fail: (error: Error) => void = () => undefined;
+  const ended = new Promise<void>((resolve, reject) => {
+    end = resolve;
+    fail = reject;
+  });
+  return { work: () => ended, end: () => end(), fail: (error: Error) => fail(error) };
+};
+
+test('whoever waits behind work that hangs fails with it, and not as long after it', async () => {
+  const inTurn = fewAtATime(1, { hungAfterMs: 0 });
+  const { work, fail } = held();
+  const first = inTurn('key', work);
+  const begun: number[] = [];
+  const waiting = Array.from({ length: 20 }, (_, n) => inTurn('key', async () => void begun.push(n)));
+  fail(new Error('time-out'));
+  const outcomes = await Promise.allSettled([first, ...waiting]);
+  expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: new Error('time-out') })));
+  expect(begun).toEqual([]);
+  await expect(inTurn('key', () => Promise.resolve('after'))).resolves.toBe('after');
+});
+
+test.each([
+  ['is refused, however late', 0, new AppError('BAD_REQUEST')],
+  ['is for a caller who left', 0, new CallerGone()],
+  ['fails at once', 60_000, new Error('no')],
+])('work that %s ends for its own caller alone', async (_what, hungAfterMs, error) => {
+  const inTurn = fewAtATime(1, { hungAfterMs });
+  const { work, fail } = held();
+  const first = inTurn('key', work);
+  const second = inTurn('key', () => Promise.resolve('done'));
+  fail(error);
+  await expect(first).rejects.toBe(error);
+  await expect(second).resolves.toBe('done');
+});
+
+test('no more than so many of a key wait; whoever comes then is refused, and whoever leaves loses its turn', async () => {
+  const inTurn = fewAtATime(1, { waiting: { most: 2, refuse: () => new AppError('RATE_LIMITED') } });
+  const { work, end } = held();
+  const first = inTurn('key', work);
+  const done: string[] = [];
+  const leaves = new AbortController();
+  const second = inTurn('key', async () => void done.push('second'), leaves.signal);
+  const third = inTurn('key', async () => void done.push('third'));
+  await expect(inTurn('key', async () => void done.push('refused'))).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  leaves.abort();
+  await expect(second).rejects.toThrow();
+  const fourth = inTurn('key', async () => void done.push('fourth'));
+  await expect(inTurn('key', async () => void done.push('late'), AbortSignal.abort())).rejects.toThrow();
+  end();
+  await Promise.all([first, third, fourth]);
+  expect(done).toEqual(['third', 'fourth']);
 });

@@ -1,19 +1,72 @@
-import type { OneAtATime } from './one-at-a-time.js';
+import { AppError } from '@vat/domain';
+import { CallerGone } from './http/caller-gone.js';
 
-/** Runs at most `most` pieces of work of the same key side by side, in the order they came; those of other keys beside them. */
-export const fewAtATime = (most: number): OneAtATime => {
-  const places = new Map<string, { taken: number; waiting: (() => void)[] }>();
-  return async (key, work) => {
-    const place = places.get(key) ?? { taken: 0, waiting: [] };
+/** Runs work of the same key in turn, in the order it came, and of different keys side by side. */
+export type InTurn = <T>(key: string, work: () => Promise<T>, gone?: AbortSignal) => Promise<T>;
+
+/** What ends the wait for a turn before it comes. */
+export type TurnLimits = {
+  /**
+   * Work that fails after so many milliseconds has hung, and everybody who waits behind it fails with it: each would hang
+   * as long, one after the other. A refusal is no failure.
+   */
+  hungAfterMs?: number;
+  /** So many of a key may wait; `refuse` makes what a further one is told. */
+  waiting?: { most: number; refuse: () => AppError };
+};
+
+type Waiting = { enter: () => void; fail: (error: unknown) => void };
+type Place = { taken: number; waiting: Set<Waiting> };
+
+const waitForPlace = ({ waiting }: Place, gone: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      gone?.removeEventListener('abort', leave);
+      waiting.delete(mine);
+    };
+    const mine: Waiting = {
+      enter: () => {
+        stop();
+        resolve();
+      },
+      fail: (error) => {
+        stop();
+        reject(error);
+      },
+    };
+    const leave = (): void => mine.fail(new CallerGone());
+    waiting.add(mine);
+    gone?.addEventListener('abort', leave);
+  });
+
+/**
+ * Runs at most `most` pieces of work of the same key side by side. A caller that leaves while it waits (`gone`) loses its
+ * turn: its promise rejects with {@link CallerGone}.
+ */
+export const fewAtATime = (
+  most: number,
+  { hungAfterMs = Number.POSITIVE_INFINITY, waiting }: TurnLimits = {},
+): InTurn => {
+  const places = new Map<string, Place>();
+  return async (key, work, gone) => {
+    if (gone?.aborted) throw new CallerGone();
+    const place = places.get(key) ?? { taken: 0, waiting: new Set() };
     places.set(key, place);
+    if (place.taken < most) place.taken += 1;
+    else if (waiting && place.waiting.size >= waiting.most) throw waiting.refuse();
     // Whoever leaves hands the place over, so that nobody who comes in between can take it.
-    if (place.taken === most) await new Promise<void>((resolve) => place.waiting.push(resolve));
-    else place.taken += 1;
+    else await waitForPlace(place, gone);
+    const begunAt = performance.now();
     try {
       return await work();
+    } catch (error) {
+      const isFailure = !(error instanceof AppError || error instanceof CallerGone);
+      const hasHung = isFailure && performance.now() - begunAt >= hungAfterMs;
+      if (hasHung) for (const { fail } of [...place.waiting]) fail(error);
+      throw error;
     } finally {
-      const next = place.waiting.shift();
-      if (next) next();
+      const [next] = place.waiting;
+      if (next) next.enter();
       else {
         place.taken -= 1;
         if (place.taken === 0) places.delete(key);

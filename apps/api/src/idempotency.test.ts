@@ -64,6 +64,15 @@ test('order of keys and white space do not make another call', async () => {
   expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
 });
 
+test('another spelling of the path does not make another call', async () => {
+  const send = (path: string) => caller().post(path, { vat_number: 'DE6' }).set('Idempotency-Key', 'spelling');
+  const first = await send('/v1/checks');
+  for (const path of ['/v1/checks/', '/V1/Checks']) {
+    const again = await send(path);
+    expect([path, again.status, again.text]).toEqual([path, 201, first.text]);
+  }
+});
+
 test('another body under the same key is a mismatch', async () => {
   await post({ vat_number: 'DE2' }, 'taken').expect(201);
   const { status, body } = await post({ vat_number: 'DE3' }, 'taken');

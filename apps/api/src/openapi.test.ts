@@ -26,7 +26,7 @@ test('the document is OpenAPI 3.1, needs no key, and names every code of the err
   for (const code of Object.keys(ERROR_CATALOGUE)) expect(schemas).toContain(`Error_${code}`);
 });
 
-test('every reference in the document leads somewhere', () => {
+test('every reference in the document leads somewhere, and every header and parameter is referred to', () => {
   const references: string[] = [];
   const walk = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -44,6 +44,11 @@ test('every reference in the document leads somewhere', () => {
       .reduce<unknown>((at, part) => (at as Json | undefined)?.[part], document);
     expect([reference, typeof target]).toEqual([reference, 'object']);
   }
+  const components = document.components as Record<string, Json>;
+  const shared = ['headers', 'parameters'].flatMap((kind) =>
+    Object.keys(components[kind] ?? {}).map((name) => `#/components/${kind}/${name}`),
+  );
+  expect(shared.filter((component) => !references.includes(component))).toEqual([]);
 });
 
 test('every documented operation is served, and every other method of its path is 405 with Allow', async () => {

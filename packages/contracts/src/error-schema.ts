@@ -6,7 +6,7 @@ import { instant } from './instant.js';
 /** The extra fields an error can carry, by name. Which code carries which is the catalogue's to say. */
 const EXTRA_FIELDS = {
   fields: z.array(z.strictObject({ path: z.string(), message: z.string() })),
-  retry_after: z.number().min(0).describe('Seconds.'),
+  retry_after: z.int().min(1).describe('Seconds, as in the Retry-After header.'),
   reset_at: instant(),
   pending: z.int().min(0),
   active: z.int().min(0),

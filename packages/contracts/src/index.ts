@@ -33,6 +33,7 @@ export * from './present-watch.js';
 export * from './request-schema.js';
 export * from './status-schema.js';
 export * from './text.js';
+export * from './timestamp-request.js';
 export * from './usage-schema.js';
 export * from './watch-operations.js';
 export * from './watch-request.js';

@@ -35,6 +35,7 @@ export * from './dashboard/read-overview.js';
 export * from './dashboard/reserve-sign-in.js';
 export * from './dashboard/revoke-own-key.js';
 export * from './dashboard/save-webhook.js';
+export * from './dashboard/take-back-sign-in.js';
 export * from './delivery/claim-delivery.js';
 export * from './delivery/delete-old-deliveries.js';
 export * from './delivery/due-deliveries.js';

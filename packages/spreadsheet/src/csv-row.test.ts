@@ -36,7 +36,7 @@ describe('csvRow', () => {
       "-2+3+cmd|' /C calc'!A0",
     ],
   ])('defuses %j with a mark in front', (cell) => {
-    expect(csvRow([cell]).replace(/^"|"?\r\n$/g, '')).toBe(`'${cell}`);
+    expect(csvRow([cell, '']).replace(/^"|"?,\r\n$/g, '')).toBe(`'${cell}`);
   });
 
   test.each(["'=1", "'", 'a=b', '1-2', 'x@y.example', '–', '\u00A0x', '\u200B', '#REF!', '%20'])(
@@ -45,6 +45,32 @@ describe('csvRow', () => {
       expect(csvRow([cell]).replace(/^"|"?\r\n$/g, '')).toBe(cell);
     },
   );
+
+  test.each([
+    [',', "X;=cmd|' /C calc'!A0;Y", `"X;'=cmd|' /C calc'!A0;Y"`],
+    [';', "X,=cmd|' /C calc'!A0,Y", `"X,'=cmd|' /C calc'!A0,Y"`],
+    [',', 'X\t@SUM(A1)', `"X\t'@SUM(A1)"`],
+    ['\t', 'X, -1; +2', `"X,' -1;' +2"`],
+    [',', 'Weg 1\n=1+1\r\n\tOrt', `"Weg 1\n'=1+1\r\n'\tOrt"`],
+    [',', 'X;"=1"', `"X;'""=1"""`],
+    [',', '=1;=2', `"'=1;'=2"`],
+  ] as const)(
+    'in a file of %j defuses %j where another delimiter or a line break begins a cell',
+    (delimiter, cell, written) => {
+      expect(csvRow(['a', cell, 'b'], delimiter)).toBe(`a${delimiter}${written}${delimiter}b\r\n`);
+    },
+  );
+
+  test.each(['a; b', 'Weg 1;\nOrt', 'a, -b', 'a-b;c', '1;2', 'x;'])(
+    'leaves %j as it is in a file of commas',
+    (cell) => {
+      expect(csvRow([cell, 'b'])).toBe(`"${cell}",b\r\n`);
+    },
+  );
+
+  test('ends a row with a mark where its closing quote would open a cell that begins with CR', () => {
+    expect(csvRow(['a;', 'x;'])).toBe(`"a;","x;'"\r\n`);
+  });
 
   test('defuses a negative number like any text', () => {
     expect(csvRow([-12.5, 12.5])).toBe("'-12.5,12.5\r\n");

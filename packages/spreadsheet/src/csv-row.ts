@@ -4,17 +4,24 @@ export type CsvDelimiter = ',' | ';' | '\t';
 export type CsvCell = string | number | boolean | null;
 
 /**
- * Quoted: what RFC 4180 demands; the other delimiters too, because a spreadsheet set to another country splits there and
- * would run what follows; blanks at the ends, which some readers cut; and a cell that begins with ID, because Excel takes
+ * Quoted: what RFC 4180 demands; the other delimiters too, because a spreadsheet set to another country splits there; blanks at the ends, which some readers cut; and a cell that begins with ID, because Excel takes
  * a file with that at its front for another format (SYLK).
  */
 const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$|^ID/;
 
-const writeCell = (cell: CsvCell): string => {
-  const text = cell === null ? '' : defuseCell(String(cell));
+/** A quote behind one of these begins a cell for a spreadsheet that is set to another delimiter. */
+const ENDS_OPEN = /[,;\t\r\n]$/;
+
+const writeCell = (cell: CsvCell, delimiter: CsvDelimiter, isLast: boolean): string => {
+  let text = cell === null ? '' : defuseCell(String(cell), delimiter);
+  // That cell would begin with the CR that ends the row.
+  if (isLast && ENDS_OPEN.test(text) && !text.endsWith(delimiter)) text += "'";
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** One row of a CSV file, its CR LF included. Null is an empty cell; no cell is one that a spreadsheet would run. */
+/**
+ * One row of a CSV file, its CR LF included. Null is an empty cell; no cell is one that a spreadsheet would run, whichever
+ * of the three delimiters it splits at.
+ */
 export const csvRow = (cells: readonly CsvCell[], delimiter: CsvDelimiter = ','): string =>
-  `${cells.map(writeCell).join(delimiter)}\r\n`;
+  `${cells.map((cell, column) => writeCell(cell, delimiter, column === cells.length - 1)).join(delimiter)}\r\n`;

@@ -54,7 +54,7 @@ const holdsCountries = (rows: readonly ScannedRow[], column: number, readCountry
  * Finds the columns of a file: by the names in its first row, else by what the cells look like.
  *
  * @param rows the rows that are not blank, at least one
- * @throws AppError MISSING_CANDIDATE; INVALID_CSV on the header's line when two columns are named alike
+ * @throws AppError MISSING_CANDIDATE, or EMPTY_FILE of words alone in one row, which are a header; INVALID_CSV on the header's line when two columns are named alike
  */
 export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryReader): Layout => {
   const [first, ...others] = rows;
@@ -72,12 +72,13 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
   const [candidate] = named.candidate;
   if (candidate !== undefined) return { columns: { candidate, ...columns }, foundBy: 'header', hasHeader: true };
 
+  const isHeaderAlone = others.length === 0 && (hasNames || !first.cells.some((cell) => /\d/.test(cell)));
   const body = hasNames ? others : rows;
   const recognised = recogniseColumns(
     body.map(({ cells }) => cells),
     columns.country,
   );
-  if (recognised === null) throw new AppError('MISSING_CANDIDATE');
+  if (recognised === null) throw new AppError(isHeaderAlone ? 'EMPTY_FILE' : 'MISSING_CANDIDATE');
   const hasHeader = hasNames || (rows.length > 1 && isHeaderLike(first.cells, recognised.candidate));
   return { columns: { ...columns, ...recognised }, foundBy: 'cells', hasHeader };
 };

@@ -21,6 +21,8 @@ describe('readBatchFile finds no row of data in', () => {
     ['lines of delimiters', utf8(';;;\r\n;;;\r\n')],
     ['lines of empty quotes and invisible characters', utf8('"";"\u200B"\n\u00A0;\n')],
     ['a header alone', utf8('vat_number;name\r\n')],
+    ['a header alone that does not name the number', utf8('country;reference\r\n')],
+    ['a header alone of words that we do not know', utf8('Lieferant;Ort\r\n;\r\n')],
     ['a header and blank lines', utf8('USt-IdNr.;Name\r\n;\r\n\r\n ; \r\n')],
     ['a sep= line alone', utf8('sep=;')],
     ['a sep= line and a header', utf8('sep=;\r\nvat;name')],
@@ -36,6 +38,7 @@ describe('readBatchFile finds no number in', () => {
     ['numbers that no country goes with', '136695976;Müller\n83404833048;Durand\n'],
     ['invoices, telephones, dates and accounts', 'INV-2024001;+49 30 1234567;2024-01-31;DE89370400440532013000\n'],
     ['one column of words', 'alpha\nbeta\n'],
+    ['one row with figures', 'Müller;12\n'],
   ])('%s', (_what, text) => {
     expect(refuse(utf8(text))).toMatchObject({ code: 'MISSING_CANDIDATE', line: undefined });
   });

@@ -1,6 +1,6 @@
 import type { PasswordChange, UserCredentials } from '@vat/db';
 import { AppError } from '@vat/domain';
-import type { OneAtATime } from '../one-at-a-time.js';
+import type { InTurn } from '../few-at-a-time.js';
 import { secondsUntil } from './seconds-until.js';
 import type { SessionTokens } from './session-tokens.js';
 
@@ -14,7 +14,7 @@ export type ChangePasswordDeps = {
   hashPassword: (password: string) => Promise<string>;
   /** False when the password is no longer the one that was judged. */
   replace: (change: PasswordChange) => Promise<boolean>;
-  inTurn: OneAtATime;
+  inTurn: InTurn;
   /** Milliseconds until a session that is not used ends. */
   sessionLifeMs: number;
   now: () => Date;

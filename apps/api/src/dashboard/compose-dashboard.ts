@@ -21,6 +21,7 @@ import {
   reserveSignIn,
   revokeOwnKey,
   saveWebhook,
+  takeBackSignIn,
 } from '@vat/db';
 import { createAccount } from '@vat/domain';
 import { hashPassword, type readSettings, SettingsError, verifyPassword } from '@vat/runtime';
@@ -32,7 +33,7 @@ import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
 import { sessionCookie } from './session-cookie.js';
 import { sessionTokens } from './session-tokens.js';
-import { SIGN_IN_LIMIT, signIn } from './sign-in.js';
+import { SIGN_IN_LIMITS, signIn, tooBusyToSignIn } from './sign-in.js';
 import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 
 /** The settings of the dashboard's API. */
@@ -54,7 +55,17 @@ const NOTE_USE_EVERY_MS = 60_000;
 /** What the overview looks back on. */
 const OVERVIEW_SPAN = { days: 30, changes: 10, failuresDays: 7 } as const;
 
-const STREAM_LIMITS = { perSession: 4, perProcess: 1_000, everyMs: 500, heartbeatMs: 20_000, deafMs: 5_000 } as const;
+/** Sign-ins of one network that wait for their hash in a process, each about a twentieth of a second. */
+const MOST_WAITING_OF_NETWORK = 20;
+
+const STREAM_LIMITS = {
+  perSession: 4,
+  perAccount: 100,
+  perProcess: 1_000,
+  everyMs: 500,
+  heartbeatMs: 20_000,
+  deafMs: 5_000,
+} as const;
 
 export type DashboardServices = {
   db: Database;
@@ -62,6 +73,8 @@ export type DashboardServices = {
   baseUrl: () => string;
   /** Ends the pages' streams at once. */
   stopping: AbortSignal;
+  /** Milliseconds after which what fails has hung. */
+  hungAfterMs: number;
   now: () => Date;
 };
 
@@ -76,18 +89,21 @@ const allowedNetworks = (text: string): Network[] => {
 /** Puts the dashboard's API together. Throws {@link SettingsError}. `close` gives up name lookups under way. */
 export const composeDashboard = (
   settings: DashboardSettings,
-  { db, subscribe, baseUrl, stopping, now }: DashboardServices,
+  { db, subscribe, baseUrl, stopping, hungAfterMs, now }: DashboardServices,
 ): { deps: DashboardDeps; close: () => void } => {
   const allowed = allowedNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
   const maxAgeMs = settings.SESSION_MAX_AGE;
   const idleMs = Math.min(settings.SESSION_IDLE, maxAgeMs);
   const tokens = sessionTokens(settings.SECRET_KEY);
   const resolver = createNameResolver();
-  const inTurn = oneAtATime();
+  const inTurn = oneAtATime({ hungAfterMs });
   // One hash at a time a process: each costs 19 MiB and a core, which calls of the public API need too.
-  const verifyInTurn = (phc: string, password: string) => inTurn('password', () => verifyPassword(phc, password));
-  const hashInTurn = (password: string) => inTurn('password', () => hashPassword(password));
-  const reserve = reserveSignIn(db, SIGN_IN_LIMIT);
+  const oneHash = oneAtATime();
+  // And one of a network among those that wait for it, so that no network keeps the others waiting behind all of its own.
+  const hashOfNetwork = oneAtATime({ waiting: { most: MOST_WAITING_OF_NETWORK, refuse: tooBusyToSignIn } });
+  const verifyInTurn = (phc: string, password: string) => oneHash('', () => verifyPassword(phc, password));
+  const hashInTurn = (password: string) => oneHash('', () => hashPassword(password));
+  const reserve = reserveSignIn(db, SIGN_IN_LIMITS.address);
   const forget = forgetSignIns(db);
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
   const streams = pageStreams({ subscribe, liveSessions: liveSessions(db), limits: STREAM_LIMITS, now });
@@ -104,9 +120,12 @@ export const composeDashboard = (
     signIn: signIn({
       tokens,
       reserve,
+      reserveOfNetwork: reserveSignIn(db, SIGN_IN_LIMITS.network),
       forget,
+      takeBack: takeBackSignIn(db),
       findUser: findUser(db),
-      verifyPassword: verifyInTurn,
+      verifyPassword: (phc, password, { network, gone }) =>
+        hashOfNetwork(network, () => verifyInTurn(phc, password), gone),
       beginSession: begin,
       inTurn,
       decoy: hashPassword(randomUUID()),

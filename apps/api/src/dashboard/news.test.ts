@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { PAGE_TOPICS } from '@vat/domain';
 import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
+import { openRaw, type RawConnection } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser } from './browser.fixture.js';
 
 /** A page that listens to /app/api/news. */
@@ -202,6 +203,31 @@ test('a fifth page of a session is 429 and asks by itself; another session is le
 test('HEAD is answered and opens no stream', async () => {
   const answer = await fetch(`${world.baseUrl()}/app/api/news`, { method: 'HEAD', headers: { cookie: owner.cookie } });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+});
+
+/** Writes calls of the owner behind each other on one connection. */
+const pipeline = async (calls: readonly string[]): Promise<RawConnection> => {
+  const connection = await openRaw(urlOf(0));
+  connection.send(calls.map((call) => `${call} HTTP/1.1\r\nHost: x\r\nCookie: ${owner.cookie}\r\n\r\n`).join(''));
+  return connection;
+};
+
+test('a HEAD behind an open stream waits for its turn, and news do not end the process', async () => {
+  const connection = await pipeline(['GET /app/api/news', 'HEAD /app/api/news']);
+  await until('the stream to begin', () => connection.text().includes('retry: 2000'));
+  const { body } = await owner.call('post', '/checks', { vat_number: 'DE1' }).expect(201);
+  await until('the news', () => connection.text().includes(body.id));
+  expect(connection.text().match(/HTTP\/1.1/g)).toHaveLength(1);
+  connection.close();
+  expect((await owner.call('get', '/session')).status).toBe(200);
+});
+
+test('streams asked for behind an open one take no place, and none is kept when the connection ends', async () => {
+  const connection = await pipeline(Array.from({ length: 6 }, () => 'GET /app/api/news'));
+  await until('the stream to begin', () => connection.text().includes('retry: 2000'));
+  for (const page of [await open(), await open(), await open()]) expect(page.status).toBe(200);
+  connection.close();
+  await until('a free place', async () => (await open()).status === 200);
 });
 
 test('a process that stops ends its streams at once and is not held up by them', async () => {

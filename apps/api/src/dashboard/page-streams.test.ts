@@ -2,7 +2,14 @@ import { connectRedis, publishPageNews, subscribePageNews } from '@vat/queues';
 import { startWorld, until, type World } from '@vat/testkit';
 import { type PageStreamLimits, type PageStreams, pageStreams } from './page-streams.js';
 
-const QUICK: PageStreamLimits = { perSession: 2, perProcess: 5, everyMs: 50, heartbeatMs: 60, deafMs: 40 };
+const QUICK: PageStreamLimits = {
+  perSession: 2,
+  perAccount: 3,
+  perProcess: 5,
+  everyMs: 50,
+  heartbeatMs: 60,
+  deafMs: 40,
+};
 
 let world: World;
 let prefix: string;
@@ -75,11 +82,12 @@ test('while Postgres is away nobody is sent off', async () => {
   await until('the end', () => one.isOver);
 });
 
-test('a session has so many streams, a process so many in all', () => {
+test('a session has so many streams, an account and a process so many in all', () => {
   join('a', 's1');
   join('a', 's1');
   expect(() => join('a', 's1')).toThrow(expect.objectContaining({ code: 'TOO_MANY_STREAMS' }));
   join('a', 's2');
+  expect(() => join('a', 's2')).toThrow(expect.objectContaining({ code: 'TOO_MANY_STREAMS' }));
   join('b', 's3');
   const last = join('b', 's3');
   expect(() => join('c', 's4')).toThrow(expect.objectContaining({ code: 'TOO_MANY_STREAMS' }));

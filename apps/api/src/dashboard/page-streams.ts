@@ -16,6 +16,8 @@ export type PageStreamsDeps = {
 export type PageStreamLimits = {
   /** Below the six connections that a browser opens to a host over HTTP/1.1: all of them listening, it could ask nothing. */
   perSession: number;
+  /** So that nobody who signs in again and again takes those of all others. */
+  perAccount: number;
   perProcess: number;
   /** Between two messages to a page. */
   everyMs: number;
@@ -54,13 +56,28 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
     for (const { topic, id } of news) tell(accountId, topic, id);
   });
 
+  const leave = (stream: PageStream): void => {
+    if (!all.delete(stream)) return;
+    const streams = byAccount.get(stream.accountId);
+    streams?.delete(stream);
+    if (streams?.size !== 0) return;
+    byAccount.delete(stream.accountId);
+    subscription.unfollow(stream.accountId);
+  };
+
+  /** Without waiting for the end to arrive, which it never does where nobody reads. */
+  const sendOff = (stream: PageStream): void => {
+    leave(stream);
+    stream.end();
+  };
+
   const beat = async (): Promise<void> => {
     const streams = [...all];
     if (streams.length === 0) return;
     // While Postgres is away nobody knows; whoever was let in stays.
     const live = await liveSessions([...new Set(streams.map(({ session }) => session))], now()).catch(() => null);
     for (const stream of streams) {
-      if (live !== null && !live.has(stream.session)) stream.end();
+      if (live !== null && !live.has(stream.session)) sendOff(stream);
       else if (all.has(stream)) stream.write(': here\n\n');
     }
   };
@@ -75,25 +92,19 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
   };
   const listening = setInterval(listenIn, limits.deafMs).unref();
 
-  const leave = (stream: PageStream): void => {
-    if (!all.delete(stream)) return;
-    const streams = byAccount.get(stream.accountId);
-    streams?.delete(stream);
-    if (streams?.size !== 0) return;
-    byAccount.delete(stream.accountId);
-    subscription.unfollow(stream.accountId);
-  };
-
   return {
     join: (stream) => {
       if (isClosed) {
         stream.end();
         return { ready: Promise.resolve(), leave: () => undefined };
       }
-      const ofSession = [...(byAccount.get(stream.accountId) ?? [])].filter(
-        ({ session }) => session === stream.session,
-      );
-      if (all.size >= limits.perProcess || ofSession.length >= limits.perSession)
+      const ofAccount = [...(byAccount.get(stream.accountId) ?? [])];
+      const ofSession = ofAccount.filter(({ session }) => session === stream.session);
+      if (
+        all.size >= limits.perProcess ||
+        ofAccount.length >= limits.perAccount ||
+        ofSession.length >= limits.perSession
+      )
         throw new AppError('TOO_MANY_STREAMS', { extra: { retry_after: RETRY_S } });
       all.add(stream);
       const streams = byAccount.get(stream.accountId) ?? new Set();
@@ -105,7 +116,7 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
       clearInterval(heartbeat);
       clearInterval(listening);
       flush();
-      for (const stream of [...all]) stream.end();
+      for (const stream of [...all]) sendOff(stream);
     },
   };
 };

@@ -1,15 +1,18 @@
 import { presentSession, signInBody } from '@vat/contracts';
 import type { SignedIn } from '@vat/db';
 import type { RequestHandler } from 'express';
+import { goneOf } from '../http/gone-of.js';
 import { parse } from '../http/parse.js';
+import { networkOf } from './network-of.js';
 import type { SessionCookie } from './session-cookie.js';
 import { sessionOf } from './session-of.js';
 import type { SessionTokens } from './session-tokens.js';
+import type { SignInInput } from './sign-in.js';
 
 export type SessionRoutesDeps = {
   cookie: SessionCookie;
   tokens: SessionTokens;
-  signIn: (input: { email: string; password: string; earlier: string | null }) => Promise<string>;
+  signIn: (input: SignInInput) => Promise<string>;
   findSession: (id: Uint8Array, now: Date) => Promise<SignedIn | null>;
   deleteSession: (id: Uint8Array) => Promise<void>;
   now: () => Date;
@@ -19,7 +22,13 @@ export type SessionRoutesDeps = {
 export const sessionRoutes = ({ cookie, tokens, ...deps }: SessionRoutesDeps) => {
   const create: RequestHandler = async (req, res) => {
     const { email, password } = parse(signInBody, req.body);
-    const token = await deps.signIn({ email, password, earlier: cookie.read(req) });
+    const token = await deps.signIn({
+      email,
+      password,
+      earlier: cookie.read(req),
+      network: networkOf(req.ip ?? ''),
+      gone: goneOf(res),
+    });
     const session = await deps.findSession(tokens.hash(token), deps.now());
     if (!session) throw new Error('a session was gone as soon as it was made');
     cookie.set(res, token);

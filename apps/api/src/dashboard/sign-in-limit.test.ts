@@ -5,7 +5,8 @@ import { databaseText, formsOf, logText } from './everything.fixture.js';
 let world: World;
 let made = 0;
 beforeAll(async () => {
-  world = await startWorld({ workers: 0, apis: 2 });
+  // A call may say where it comes from, as behind a proxy.
+  world = await startWorld({ workers: 0, apis: 2, settings: { TRUSTED_PROXIES: '127.0.0.0/8' } });
   await world.newAccount({ email: 'bystander@example.com' });
 });
 afterAll(() => world?.stop());
@@ -103,6 +104,43 @@ test('of a thousand parallel wrong tries five are judged, and another address si
   expect(statuses.filter((status) => status === 429)).toHaveLength(995);
   expect((await bystander).status).toBe(200);
   expect(await tries(email, 1, PASSWORD)).toEqual([429]);
+});
+
+const signInFrom = (network: string, email: string, password = PASSWORD) =>
+  browser().call('post', '/session', { email, password }).set('X-Forwarded-For', network);
+const triesCounted = async (): Promise<number> => {
+  const [row] = await world.sql<{ n: string }>('SELECT sum(cardinality(tried_at)) AS n FROM sign_in_attempt');
+  return Number(row?.n);
+};
+
+test('of the ever new addresses that one network tries few wait, the others are 429 uncounted, and another network signs in', async () => {
+  await world.sql('DELETE FROM sign_in_attempt');
+  const flood = Array.from({ length: 80 }, async (_, n) => signInFrom('198.51.100.1', `nobody${n}@example.com`));
+  const bystander = await signInFrom('198.51.100.2', 'bystander@example.com');
+  expect(bystander.status).toBe(200);
+  const answers = await Promise.all(flood);
+  const judged = answers.filter(({ status }) => status === 401);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(judged.length + refused.length).toBe(80);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { body, headers } of refused)
+    expect([body.error.code, headers['retry-after']]).toEqual(['TOO_MANY_SIGN_INS', '2']);
+  // Once of its address, once of the network.
+  expect(await triesCounted()).toBe(2 * judged.length);
+});
+
+test('a network has so many wrong tries in all; right ones do not count, and neither address nor other networks pay for it', async () => {
+  const email = await newAddress(true);
+  await world.sql('DELETE FROM sign_in_attempt');
+  expect((await signInFrom('198.51.100.3', email)).status).toBe(200);
+  expect(await triesCounted()).toBe(0);
+  expect((await signInFrom('198.51.100.3', 'nobody@example.com')).status).toBe(401);
+  await world.sql('UPDATE sign_in_attempt SET tried_at = array_fill(tried_at[1], ARRAY[1500])');
+  for (let n = 0; n < 6; n += 1) {
+    const { status, headers } = await signInFrom('198.51.100.3', email);
+    expect([status, Number(headers['retry-after']) > 850]).toEqual([429, true]);
+  }
+  expect((await signInFrom('198.51.100.4', email)).status).toBe(200);
 });
 
 test('what was typed lies nowhere: people type their password into the other field', async () => {

@@ -1,4 +1,5 @@
 import { numberOf, startWorld, until, uploadBatch, type World } from '@vat/testkit';
+import { openRaw } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser } from './browser.fixture.js';
 import { databaseText } from './everything.fixture.js';
 
@@ -114,5 +115,29 @@ test("the victim's things are in none of the stranger's lists", async () => {
   for (const path of ['/overview', '/checks', '/requests', '/batches', '/watches', '/webhook/deliveries', '/keys']) {
     const { text } = await stranger.call('get', path).expect(200);
     for (const id of Object.values(ids)) expect([path, text.includes(id)]).toEqual([path, false]);
+  }
+});
+
+test('every path that can be read answers HEAD as it answers GET, also behind it on the same connection', async () => {
+  const withId = (await readRoutes()).filter(({ method }) => method === 'get');
+  const { body } = await world.http(null).get('/v1/openapi.json').expect(200);
+  const lists = Object.entries(body.paths as Record<string, object>)
+    .filter(([path, methods]) => path.startsWith('/v1/') && !path.includes('{') && 'get' in methods)
+    .map(([path]) => path.replace('/v1/', '/app/api/'));
+  const paths = [
+    ...withId.map((route) => `/app/api${route.path.replace(/\{\w+\}/, ids[kindOf(route)] ?? '')}`),
+    ...lists.filter((path) => path !== '/app/api/openapi.json'),
+    ...['overview', 'requests', 'session', 'settings', 'keys', 'config'].map((name) => `/app/api/${name}`),
+    ...['/healthz', '/readyz', '/metrics', '/docs', '/v1/openapi.json'],
+  ];
+  for (const path of paths) {
+    const connection = await openRaw(world.baseUrl());
+    for (const method of ['GET', 'HEAD', 'GET'])
+      connection.send(`${method} ${path} HTTP/1.1\r\nHost: x\r\nCookie: ${victim.cookie}\r\n\r\n`);
+    const statuses = () =>
+      [...connection.text().matchAll(/HTTP\/1\.1 (\d+) [\s\S]*?\r\n\r\n/g)].map(([, status]) => status);
+    await until(`three answers of ${path}`, () => statuses().length === 3);
+    expect([path, ...statuses()]).toEqual([path, '200', '200', '200']);
+    connection.close();
   }
 });

@@ -18,11 +18,22 @@ export const streamPageNews =
   ({ streams, tokens }: StreamPageNewsDeps): RequestHandler =>
   async (req, res) => {
     const { accountId, token } = sessionOf(res);
+    const begin = () => {
+      res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+      // A proxy that gathered the answer before it passes it on would keep the news to itself.
+      res.setHeader('X-Accel-Buffering', 'no');
+    };
+    if (req.method === 'HEAD') {
+      begin();
+      return void res.end();
+    }
+    // Whoever left while the session was looked for closes nothing any more.
+    if (res.destroyed) return;
     const { ready, leave } = streams.join({
       accountId,
       session: tokens.hash(token).toString('hex'),
       write: (text) => {
-        if (!res.headersSent) return;
+        if (!res.headersSent || res.writableEnded) return;
         res.write(text);
         if (res.writableLength > MOST_BEHIND_BYTES) res.destroy();
       },
@@ -30,10 +41,7 @@ export const streamPageNews =
     });
     res.once('close', leave);
     if (res.writableEnded) return;
-    res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
-    // A proxy that gathered the answer before it passes it on would keep the news to itself.
-    res.setHeader('X-Accel-Buffering', 'no');
-    if (req.method === 'HEAD') return void res.end();
+    begin();
     // A page reads everything when its stream opens: from then on it must miss nothing.
     await Promise.race([ready, pause(LONGEST_WAIT_MS, undefined, { ref: false })]);
     if (!res.writableEnded && !res.destroyed) res.write(`retry: ${RECONNECT_MS}\n\n`);

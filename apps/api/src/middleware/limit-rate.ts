@@ -20,10 +20,10 @@ export const limitRate =
     res.setHeader('RateLimit-Reset', '1');
     res.setHeader('RateLimit-Policy', `${rateLimit};w=1`);
     if (!decision.admitted) {
-      const seconds = Math.ceil(decision.waitMs) / 1_000;
       throw new AppError('RATE_LIMITED', {
         message: `More than ${rateLimit} calls in one second with this key.`,
-        extra: { retry_after: seconds },
+        // Whole seconds, as its header cannot say less.
+        extra: { retry_after: Math.max(1, Math.ceil(decision.waitMs / 1_000)) },
       });
     }
     // A call a few milliseconds early is held, not refused: see RateLimit.holdMs.

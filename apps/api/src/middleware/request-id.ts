@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Logger, type Metrics, withLogContext } from '@vat/runtime';
+import { errorFields, type Logger, type Metrics, withLogContext } from '@vat/runtime';
 import type { RequestHandler } from 'express';
 import { contextOf } from '../http/context.js';
 
@@ -15,6 +15,8 @@ export const requestId =
     context.requestId = id;
     context.log = log.child({ request_id: id });
     res.setHeader('X-Request-Id', id);
+    // A write after an answer's end is a fault of one call; unheard, it would end the process and with it all others.
+    res.on('error', (error) => context.log.error('An answer was written to after its end.', errorFields(error)));
     const startedAt = performance.now();
     res.once('close', () => {
       const seconds = (performance.now() - startedAt) / 1_000;

@@ -5,7 +5,7 @@ import { until } from '@vat/testkit';
 import express from 'express';
 import { streamResults } from './stream-results.js';
 
-const HEAD = { fileName: 'a.csv', header: ['note'], width: 1 };
+const HEAD = { fileName: 'a.csv', header: ['note'], width: 1, total: 50_003 };
 const FORM = { delimiter: ',', bom: false } as const;
 const STALLED_MS = 300;
 const CELL = 'x'.repeat(1_000);
@@ -91,6 +91,23 @@ test('is cut short when the rest cannot be read, so that half a file is not take
   const response = await fetch(url);
   await expect(response.text()).rejects.toThrow();
   expect(seen.ended).toEqual(new Error('the database is away'));
+});
+
+test.each([
+  ['all lines that are left', 0],
+  ['a part of a slice', 10],
+])('is cut short when its batch is deleted under way: %s are gone', async (_what, left) => {
+  const { seen, url } = await serve((after, limit) => slice(after, after === null ? limit : left));
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toThrow();
+  expect(seen.ended).toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('sends nothing of a batch that is gone already', async () => {
+  const { seen, url } = await serve(() => []);
+  expect((await fetch(url)).status).toBe(500);
+  expect(seen.ended).toMatchObject({ code: 'NOT_FOUND' });
 });
 
 test('sends nothing before the first lines were read', async () => {

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { ResultsHead } from '@vat/db';
-import type { ResultLine } from '@vat/domain';
+import { AppError, type ResultLine } from '@vat/domain';
 import { type CsvDelimiter, resultsFile } from '@vat/spreadsheet';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
@@ -22,7 +22,7 @@ export type Results = {
 
 /**
  * Sends results.csv a slice at a time, no faster than the client takes it, and stops reading when the client goes away or stalls.
- * Throws what `read` throws: before anything was sent for the first slice, later by cutting the answer short, so that
+ * Throws what `read` throws, and NOT_FOUND when a line is gone: before anything was sent for the first slice, later by cutting the answer short, so that
  * half a file is not taken for a whole one.
  */
 export const streamResults = async (
@@ -30,15 +30,23 @@ export const streamResults = async (
   { batchId, head, form, read, stalledMs }: Results,
 ): Promise<void> => {
   const file = resultsFile({ header: head.header, width: head.width, ...form });
-  const first = await read(null, SLICE);
+  /** A slice, of which nothing may be missing: who deletes a batch takes its lines away below the download. */
+  const readWhole = async (afterId: string | null, sent: number): Promise<ResultLine[]> => {
+    const slice = await read(afterId, SLICE);
+    if (slice.length < Math.min(SLICE, head.total - sent)) throw new AppError('NOT_FOUND');
+    return slice;
+  };
+  const first = await readWhole(null, 0);
 
   const pieces = async function* (): AsyncGenerator<string> {
     yield file.header();
+    let sent = 0;
     for (let slice = first; ; ) {
       yield slice.map((line) => file.row(line.cells, resultOfLine(line))).join('');
+      sent += slice.length;
       const last = slice.at(-1);
-      if (slice.length < SLICE || !last) return;
-      slice = await read(last.id, SLICE);
+      if (sent >= head.total || !last) return;
+      slice = await readWhole(last.id, sent);
     }
   };
 

@@ -21,6 +21,7 @@ import {
 } from '@vat/domain';
 import { readBatchFile } from '@vat/spreadsheet';
 import type { RequestHandler } from 'express';
+import type { InTurn } from '../few-at-a-time.js';
 import { callerOf, idempotencyKeyOf } from '../http/context.js';
 import { fingerprintOf } from '../http/fingerprint-of.js';
 import { jsonAnswer } from '../http/json-answer.js';
@@ -28,7 +29,6 @@ import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
 import { readCursor } from '../http/read-cursor.js';
 import { sendAnswer } from '../http/send-answer.js';
-import type { OneAtATime } from '../one-at-a-time.js';
 import { type Results, streamResults } from '../results/stream-results.js';
 import { fieldsOf } from '../upload/fields-of.js';
 import { markCharset } from '../upload/mark-charset.js';
@@ -37,7 +37,7 @@ import type { ReadUpload } from '../upload/read-upload.js';
 export type BatchRoutesDeps = {
   readUpload: ReadUpload;
   /** Few uploads of an account at a time: each is held in memory whole while it is read. */
-  inTurn: OneAtATime;
+  inTurn: InTurn;
   createBatch: (upload: BatchUpload) => Promise<BatchUploadResult>;
   listBatches: (accountId: string, beforeId: string | null, limit: number) => Promise<Batch[]>;
   findBatch: (id: string, accountId: string) => Promise<Batch | null>;

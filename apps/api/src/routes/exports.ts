@@ -64,6 +64,14 @@ export const exportRoutes = (deps: ExportRoutesDeps) => {
     try {
       const { accountName, ...chosen } = await deps.chooseEvidence(accountId, choice, MOST_EXPORTED_CHECKS + 1);
       if (chosen.checks.length > MOST_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE');
+      // What lies beside the checks grows the archive's directory as they do.
+      for (const [what, { length }] of [
+        ['requests without a check', chosen.requests],
+        ['changes of watches', chosen.changes],
+      ] as const) {
+        const message = `The export would hold more than 10 000 ${what}.`;
+        if (length > MOST_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE', { message });
+      }
       const zip = makeDossier(chosen, { account: { id: accountId, name: accountName }, createdAt, choice });
       const { lost: signal, release: beforeEnd } = lease;
       await sendZip(res, zip, { fileName: fileNameOf(createdAt), signal, beforeEnd });

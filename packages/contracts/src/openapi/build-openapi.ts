@@ -28,7 +28,6 @@ const HEADERS: Readonly<Record<string, Json>> = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
   Location: { description: 'Where the result is.', schema: { type: 'string' } },
   'Content-Disposition': { description: 'The name to save it under.', schema: { type: 'string' } },
-  Allow: { description: 'Methods of this path.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } },
   'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: { type: 'string' } },
 };
@@ -90,7 +89,6 @@ const carries = (code: ErrorCode, field: string): boolean => {
 const errorHeaders = (codes: readonly ErrorCode[]): string[] => [
   ...(codes.some((code) => carries(code, 'retry_after')) ? ['Retry-After'] : []),
   ...(codes.includes('UNAUTHORIZED') ? ['WWW-Authenticate'] : []),
-  ...(codes.includes('METHOD_NOT_ALLOWED') ? ['Allow'] : []),
 ];
 
 /** One response a status, with an example a code. */
@@ -124,9 +122,9 @@ const errorResponses = (codes: readonly ErrorCode[]): Json => {
 
 const exampleOf = (example: unknown): Json => (example === undefined ? {} : { example });
 
-const successResponse = (status: number, success: Success): Json => ({
+const successResponse = (status: number, success: Success, idempotent: boolean): Json => ({
   description: success.description,
-  headers: headersOf(success.headers ?? []),
+  headers: headersOf([...(success.headers ?? []), ...(idempotent ? ['Idempotency-Replayed'] : [])]),
   ...(status === NO_CONTENT
     ? {}
     : {
@@ -181,7 +179,10 @@ const operationOf = (operation: Operation): Json => ({
   ...requestBodyOf(operation),
   responses: {
     ...Object.fromEntries(
-      Object.entries(operation.success).map(([status, success]) => [status, successResponse(Number(status), success)]),
+      Object.entries(operation.success).map(([status, success]) => [
+        status,
+        successResponse(Number(status), success, operation.idempotent ?? false),
+      ]),
     ),
     ...errorResponses([
       ...new Set([...(operation.key === false ? ['INTERNAL' as const] : COMMON_ERRORS), ...operation.errors]),

@@ -18,7 +18,7 @@ const chosen = ({ id, anchor_seq, stamped }: CheckRow): ChosenCheck => ({ id, an
 
 /**
  * Chooses the evidence of an account in one short transaction with one snapshot, so that nothing is held open while a client
- * takes its time. A watch has no reference: where one is asked for, its changes are left out.
+ * takes its time; of each list so many rows at most. A watch has no reference: where one is asked for, its changes are left out.
  */
 export const chooseEvidence =
   ({ snapshot }: Pick<ConnectedReader, 'snapshot'>): ChooseEvidence =>
@@ -39,11 +39,13 @@ export const chooseEvidence =
       if (checks.length >= limit)
         return { accountName, checks: checks.map(chosen), requests: [], anchors: [], changes: [] };
       const requests = await tx.$queryRaw<{ id: string }[]>`
-          SELECT r.id FROM request r WHERE ${all([
-            Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
-            ...within(Prisma.sql`r.created_at`, choice),
-            ...about(Prisma.sql`r`, choice),
-          ])} ORDER BY r.id`;
+          SELECT r.id FROM (
+            SELECT r.id FROM request r WHERE ${all([
+              Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
+              ...within(Prisma.sql`r.created_at`, choice),
+              ...about(Prisma.sql`r`, choice),
+            ])} LIMIT ${limit}::int
+          ) AS r ORDER BY r.id`;
       const seqs = [...new Set(checks.flatMap(({ anchor_seq }) => anchor_seq ?? []))];
       const anchors = await tx.$queryRaw<{ seq: number; stamped: boolean }[]>`
           SELECT a.seq, s.token IS NOT NULL AS stamped FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
@@ -52,11 +54,13 @@ export const chooseEvidence =
         choice.reference !== null
           ? []
           : await tx.$queryRaw<{ id: string }[]>`
-                SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${all([
-                  Prisma.sql`w.account_id = ${accountId}::uuid`,
-                  ...within(Prisma.sql`x.changed_at`, choice),
-                  ...about(Prisma.sql`w`, choice),
-                ])} ORDER BY x.id`;
+                SELECT x.id FROM (
+                  SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${all([
+                    Prisma.sql`w.account_id = ${accountId}::uuid`,
+                    ...within(Prisma.sql`x.changed_at`, choice),
+                    ...about(Prisma.sql`w`, choice),
+                  ])} LIMIT ${limit}::int
+                ) AS x ORDER BY x.id`;
       return {
         accountName,
         checks: checks.map(chosen),
