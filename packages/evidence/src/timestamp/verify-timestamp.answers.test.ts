@@ -23,7 +23,7 @@ const instead = (type: string, value: OctetString | ObjectIdentifier) => (honest
 ];
 
 /** Says everywhere that another hash function was used. */
-const digestedBy: (algorithmId: string) => Forgery['signed'] =
+const digestedBy: (algorithmId: string) => NonNullable<Forgery['signed']> =
   (algorithmId) =>
   ({ digestAlgorithms, signerInfos }) => {
     for (const listed of digestAlgorithms) listed.algorithmId = algorithmId;
