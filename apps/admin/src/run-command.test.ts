@@ -163,6 +163,7 @@ test('reconcile is one sweep and says what it did', async () => {
     'abandoned',
     'orphans',
     'lost_lines',
+    'not_ended',
     'batches',
     'lanes',
     'deliveries',

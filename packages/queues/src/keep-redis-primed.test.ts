@@ -37,6 +37,7 @@ const start = (everyMs: number) => {
     await primed.close();
     await producer.close();
     connection.disconnect();
+    await until('its connection to end', () => connection.status === 'end');
   });
   return seen;
 };
@@ -45,10 +46,10 @@ test('processes with different schedules take each other for no loss; the last o
   const connection = connectRedis(corner.url, 'producer', () => undefined);
   await until('the connection', () => connection.status === 'ready');
   const monitor = await connection.monitor();
-  closers.push(() => {
+  closers.push(async () => {
     connection.disconnect();
     monitor.disconnect();
-    return Promise.resolve();
+    await until('the connections to end', () => connection.status === 'end' && monitor.status === 'end');
   });
   let looks = 0;
   monitor.on('monitor', (_time, [command, key]: string[]) => {
