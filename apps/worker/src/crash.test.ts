@@ -42,7 +42,7 @@ afterAll(async () => {
 type Outcome =
   | { status: 201; checkId: string }
   | { status: 202; requestId: string }
-  | { status: 'refused'; code: number }
+  | { status: 'refused'; code: string }
   | 'cut';
 
 test('kill -9 of API and worker processes loses nothing that was promised and charges nothing twice', async () => {
@@ -67,10 +67,10 @@ test('kill -9 of API and worker processes loses nothing that was promised and ch
         headers: { authorization: `Bearer ${keys[calls % keys.length]}`, 'content-type': 'application/json' },
         body: JSON.stringify({ vat_number: numberOf(state, calls) }),
       });
-      const body = (await response.json()) as { id: string; request_id: string };
+      const body = (await response.json()) as { id: string; request_id: string; error?: { code: string } };
       if (response.status === 201) return { status: 201, checkId: body.id };
       if (response.status === 202) return { status: 202, requestId: body.request_id };
-      return { status: 'refused', code: response.status };
+      return { status: 'refused', code: `${response.status} ${body.error?.code}` };
     } catch {
       // The process died under the call: the caller knows nothing, and was promised nothing.
       return 'cut';
