@@ -4,8 +4,9 @@ export type CsvDelimiter = ',' | ';' | '\t';
 export type CsvCell = string | number | boolean | null;
 
 /**
- * Quoted: what RFC 4180 demands; the other delimiters too, because a spreadsheet set to another country splits there; blanks at the ends, which some readers cut; and a cell that begins with ID, because Excel takes
- * a file with that at its front for another format (SYLK).
+ * Quoted: what RFC 4180 demands; the other delimiters too, because a spreadsheet set to another country splits there; blanks
+ * at the ends, which some readers cut; and a cell that begins with ID, because Excel takes a file with that at its front for
+ * another format (SYLK).
  */
 const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$|^ID/;
 

@@ -22,8 +22,8 @@ export type Results = {
 
 /**
  * Sends results.csv a slice at a time, no faster than the client takes it, and stops reading when the client goes away or stalls.
- * Throws what `read` throws, and NOT_FOUND when a line is gone: before anything was sent for the first slice, later by cutting the answer short, so that
- * half a file is not taken for a whole one.
+ * Throws what `read` throws, and NOT_FOUND when a line is gone: before anything was sent for the first slice, later by cutting
+ * the answer short, so that half a file is not taken for a whole one.
  */
 export const streamResults = async (
   res: Response,

@@ -3,7 +3,10 @@ import { FEED_LANES } from './feed.js';
 import type { FeedLane } from './ports.js';
 
 export type SweepBatchesDeps = {
-  /** Ends requests of batches past their end or of a disabled account, with their lines; returns how many, 0 when none is left. */
+  /**
+   * Ends requests of batches past their end or of a disabled account, with their lines; returns how many, 0 when none is
+   * left.
+   */
   endLost: (now: Date, limit: number) => Promise<number>;
   /** Completes every batch that has no line left. */
   complete: (now: Date) => Promise<{ accountId: string; deliveryId: string | null }[]>;
