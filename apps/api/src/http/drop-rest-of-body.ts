@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express';
 
-/** A client that sends on after its refusal is read for this long and this far, and then cut off. Milliseconds and bytes. */
+/** A client that sends on after its refusal is cut off after this long, in milliseconds. */
 const LONGEST_MS = 5_000;
+/** And is read no further than this, in bytes: from here on its sending stalls. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** No faster than this, so that the client's own process comes to see its answer before the bytes are used up. */
@@ -11,7 +12,8 @@ const PAUSE_MS = 10;
 /**
  * Lets a refusal reach a client whose body was not read to its end. Closing a connection that holds unread bytes resets
  * it, and most clients then report a broken connection and never the answer; reading on without an end is what the
- * refusal was to avoid. So the rest is read slowly and dropped, up to a limit. Call it before the refusal is sent.
+ * refusal was to avoid. So the rest is read slowly and dropped, up to a limit, and then left unread: a client that looks
+ * for an answer only when it cannot send (streams in JavaScript do) comes to look. Call it before the refusal is sent.
  */
 export const dropRestOfBody = (req: Request, res: Response): void => {
   // Who asked whether to send has sent nothing, and now will not.
@@ -29,11 +31,10 @@ export const dropRestOfBody = (req: Request, res: Response): void => {
     let pause: NodeJS.Timeout | undefined;
     req.on('data', (chunk: Buffer) => {
       dropped += chunk.length;
-      if (dropped > MOST_BYTES) return end();
       if (dropped < (pieces + 1) * PIECE_BYTES) return;
       pieces += 1;
       req.pause();
-      pause = setTimeout(() => req.resume(), PAUSE_MS);
+      if (dropped < MOST_BYTES) pause = setTimeout(() => req.resume(), PAUSE_MS);
     });
     req.once('end', () => asksToClose && end());
     req.once('close', () => {
