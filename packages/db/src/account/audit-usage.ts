@@ -21,7 +21,7 @@ const SLICE = 200;
 type Row = { account_id: string; used: number; consumed: number; reserved: number; held: number; shortfall: number };
 
 /**
- * Recomputes the counters of a month from what they count and returns where the two differ, or once did, at most `limit` accounts. An
+ * Recomputes the counters of a month from what they count and returns where the two differ, or once did, at most `limit` accounts by id. An
  * account is judged in one statement, so in one snapshot: work that goes on meanwhile is in both or in neither. Requests
  * and the ledger are kept for ten years: what lives, and the month, are found by the indexes that other work needs anyway.
  */
@@ -53,7 +53,8 @@ export const auditUsage =
           SELECT count(*)::int AS n FROM usage_entry WHERE account_id = a.id AND period = ${period}
         ) c
         LEFT JOIN held h ON h.account_id = a.id
-        WHERE COALESCE(u.used, 0) <> c.n OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0) OR u.shortfall > 0`;
+        WHERE COALESCE(u.used, 0) <> c.n OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0) OR u.shortfall > 0
+        ORDER BY a.id`;
       for (const { account_id: accountId, ...counts } of rows) differences.push({ accountId, period, ...counts });
       after = last.id;
     }
