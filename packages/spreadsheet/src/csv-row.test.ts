@@ -54,6 +54,7 @@ describe('csvRow', () => {
     [',', 'Weg 1\n=1+1\r\n\tOrt', `"Weg 1\n'=1+1\r\n'\tOrt"`],
     [',', 'X;"=1"', `"X;'""=1"""`],
     [',', '=1;=2', `"'=1;'=2"`],
+    [',', ';"\t', `";'""\t"`],
   ] as const)(
     'in a file of %j defuses %j where another delimiter or a line break begins a cell',
     (delimiter, cell, written) => {

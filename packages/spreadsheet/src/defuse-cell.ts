@@ -15,7 +15,7 @@ const wouldRun = (text: string): boolean => {
 
 /** The same of what lies inside a cell, up to where it would be split again; it may begin with quotes that are taken off. */
 const wouldRunInside = (text: string): boolean => {
-  if (text.startsWith('\t')) return true;
+  if (/^"*\t/.test(text)) return true;
   for (const character of text) {
     if ('\t\r\n'.includes(character)) return false;
     if (character !== '"' && !isBlank(character)) return RUNS.test(character.normalize('NFKC'));
