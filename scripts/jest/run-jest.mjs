@@ -19,12 +19,15 @@ const CONFIG = fileURLToPath(new URL('../jest.config.mjs', import.meta.url));
  */
 export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, output = 'inherit' } = {}) => {
   // Flags, not NODE_OPTIONS: jest hands them to its workers, and services that tests start do not inherit them.
-  // Nor does a test file live long enough to gain by a second, better compilation of WebAssembly (see PROGRAM_FLAGS of testkit).
+  // Nor does a test file live long enough to gain by second, better compilations (see PROGRAM_FLAGS of testkit).
   const flags = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     '--no-wasm-dynamic-tiering',
     '--no-wasm-tier-up',
+    '--interrupt-budget=400000',
+    '--min-semi-space-size=16',
+    '--max-semi-space-size=64',
   ];
   const jest = spawn(process.execPath, [...flags, JEST, '--config', config, ...args], {
     stdio: ['inherit', output, output, 'ipc'],

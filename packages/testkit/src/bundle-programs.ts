@@ -92,6 +92,9 @@ export const bundlePrograms = async (): Promise<string> => {
     target: 'node20',
     // Errors and workers are told apart by the names of their classes.
     keepNames: true,
+    // For what is read and parsed at every start.
+    minifyWhitespace: true,
+    minifySyntax: true,
     external: ['pg-native'],
     banner: { js: BANNER },
     plugins: [choose],
