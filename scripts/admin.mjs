@@ -1,7 +1,7 @@
 // @ts-check
 // `npm run --silent admin -- …`: the operator's commands against DATABASE_URL and REDIS_URL, or against the servers of a
 // stack that runs on DATA_DIR. Standard output is the command's one JSON object and nothing else.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,9 +10,9 @@ import { prepare } from './prepare.mjs';
 
 const PROGRAM = path.join(ROOT, 'apps/admin/dist/main.js');
 
-/** @param {string} message @returns {never} */
+/** In the form of the program's own refusals. @param {string} message @returns {never} */
 const giveUp = (message) => {
-  process.stderr.write(`admin: ${message}\n`);
+  writeSync(1, `${JSON.stringify({ error: { code: 'FAILED', message } })}\n`);
   process.exit(1);
 };
 

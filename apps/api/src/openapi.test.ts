@@ -219,7 +219,12 @@ describe('generated requests', () => {
   const sentTo = ({ body, uploads }: Operation) => (uploads ? upload : body ? json : fc.constant(undefined));
 
   const id = fc.oneof(
-    fc.constantFrom('chk', 'req', 'bat', 'wat', 'acc').map((prefix) => `${prefix}_01m7w2q8z5e0a9v6n3r4t7y1bc`),
+    fc
+      .tuple(
+        fc.constantFrom('chk', 'req', 'bat', 'wat', 'anc', 'dlv', 'acc'),
+        fc.stringMatching(/^[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+      )
+      .map(([prefix, rest]) => `${prefix}_${rest}`),
     anyText({ minLength: 1, maxLength: 40 }),
     fc.constantFrom('..', '%2e%2e', '%00', 'chk_', 'null'),
   );

@@ -1,3 +1,4 @@
+import { settingProblems } from '@vat/runtime';
 import { z } from 'zod';
 import { StartupError } from './startup-error.js';
 
@@ -20,12 +21,17 @@ const stackSettings = z.object({
 /** The settings the supervisor itself reads; everything else in the environment is for its children. */
 export type StackSettings = z.output<typeof stackSettings>;
 
-/** Reads the settings from an environment. An empty variable counts as unset. Throws StartupError naming each bad one. */
+/**
+ * Reads the settings from an environment. An empty variable counts as unset. Throws StartupError naming each bad one, those
+ * that only its children read too: they would end three times, below all that the servers say.
+ */
 export const readSettings = (env: NodeJS.ProcessEnv): StackSettings => {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = stackSettings.safeParse(given);
-  if (parsed.success) return parsed.data;
   // The value is not repeated: it may hold a password.
-  const complaints = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const complaints = parsed.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) ?? [];
+  const own = Object.keys(stackSettings.shape);
+  complaints.push(...settingProblems(env).filter((line) => !own.includes(line.replace(/:.*/s, ''))));
+  if (parsed.success && complaints.length === 0) return parsed.data;
   throw new StartupError(`these settings cannot be used:\n  ${complaints.join('\n  ')}`);
 };

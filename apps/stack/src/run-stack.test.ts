@@ -136,9 +136,11 @@ describe('runStack', () => {
     expect(apps.events().filter((event) => event.includes('terminated'))).toHaveLength(2);
   });
 
-  it('says in one line what is wrong, and exits with 1', async () => {
-    const { child, stderr } = run({ PORT: 'eighty' });
+  it('says in one line each what is wrong, also of what its children read, and exits with 1', async () => {
+    const { child, stderr } = run({ PORT: 'eighty', UPSTREAM_WINDOW: 'soon' });
     expect(await once(child, 'exit')).toEqual([1, null]);
-    expect(stderr()).toMatch(/^\[stack\] cannot start: these settings cannot be used:\n {2}PORT: /);
+    expect(stderr()).toMatch(
+      /^\[stack\] cannot start: these settings cannot be used:\n {2}PORT: [^\n]+\n {2}UPSTREAM_WINDOW: [^\n]+\n$/,
+    );
   });
 });

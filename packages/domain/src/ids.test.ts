@@ -18,6 +18,20 @@ test('whatever is no id of ours is null, and never throws', () => {
     expect(uuidOf('check', text)).toBeNull();
 });
 
+test('a well-spelt id that somebody made up is a uuid or null, and never throws', () => {
+  const letter = fc.constantFrom(...'0123456789abcdefghjkmnpqrstvwxyz');
+  const made = fc.tuple(fc.constantFrom(...'01234567'), fc.array(letter, { minLength: 25, maxLength: 25 }));
+  fc.assert(
+    fc.property(made, ([first, rest]) => {
+      const id = `chk_${first}${rest.join('')}`;
+      const uuid = uuidOf('check', id);
+      if (uuid !== null) expect(publicId('check', uuid)).toBe(id);
+    }),
+  );
+  for (const text of ['00000000000000000000000001', '11111111111111111111111111', '0123456789abcdefghjkmnpqrs'])
+    expect(uuidOf('check', `chk_${text}`)).toBeNull();
+});
+
 test('ids of later moments sort after earlier ones', async () => {
   const ids = Array.from({ length: 200 }, newUuid);
   expect([...ids].sort()).toEqual(ids);

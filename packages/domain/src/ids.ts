@@ -26,5 +26,10 @@ export const publicId = (kind: IdKind, uuid: string): string => fromUUID(uuid, I
 export const uuidOf = (kind: IdKind, id: string): string | null => {
   const prefix = ID_PREFIXES[kind];
   if (!/^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id) || !id.startsWith(`${prefix}_`)) return null;
-  return TypeID.fromString(id, prefix).toUUID();
+  try {
+    return TypeID.fromString(id, prefix).toUUID();
+  } catch {
+    // Well-spelt, but of bits that no UUID has; an id that somebody made up is most likely such a one.
+    return null;
+  }
 };

@@ -138,21 +138,30 @@ export class SettingsError extends Error {
   override name = 'SettingsError';
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const readOne = (env: Environment, name: SettingName): { value?: unknown; problem?: string } => {
+  const text = env[name]?.trim() === '' ? undefined : env[name];
+  const parsed = SETTINGS[name].safeParse(text);
+  if (parsed.success) return { value: parsed.data };
+  const why = text === undefined ? 'must be set' : parsed.error.issues.map((issue) => issue.message).join(', ');
+  return { problem: `${name}: ${why}` };
+};
+
 /** Reads the named settings from an environment. An empty value counts as unset. Throws {@link SettingsError}. */
-export const readSettings = <K extends SettingName>(
-  env: Readonly<Record<string, string | undefined>>,
-  names: readonly K[],
-): Read<K> => {
-  const problems: string[] = [];
+export const readSettings = <K extends SettingName>(env: Environment, names: readonly K[]): Read<K> => {
+  const problems = new Set<string>();
   const values = names.map((name) => {
-    const text = env[name]?.trim() === '' ? undefined : env[name];
-    const parsed = SETTINGS[name].safeParse(text);
-    if (!parsed.success)
-      problems.push(
-        `${name}: ${text === undefined ? 'must be set' : parsed.error.issues.map((issue) => issue.message).join(', ')}`,
-      );
-    return [name, parsed.data];
+    const { value, problem } = readOne(env, name);
+    if (problem !== undefined) problems.add(problem);
+    return [name, value];
   });
-  if (problems.length > 0) throw new SettingsError(`Settings are wrong. ${problems.join('. ')}.`);
+  if (problems.size > 0) throw new SettingsError(`Settings are wrong. ${[...problems].join('. ')}.`);
   return Object.fromEntries(values) as Read<K>;
 };
+
+/** What is wrong with those settings that an environment has, one line each: for who starts processes that will read them. */
+export const settingProblems = (env: Environment): string[] =>
+  (Object.keys(SETTINGS) as SettingName[])
+    .filter((name) => (env[name] ?? '').trim() !== '')
+    .flatMap((name) => readOne(env, name).problem ?? []);

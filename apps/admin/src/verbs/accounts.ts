@@ -11,13 +11,15 @@ const AT_REST_AFTER_MS = 60_000;
 
 const planOf = (name: string): Plan => {
   if (isPlan(name)) return name;
-  throw new UsageError(`There is no plan ${name}; there are ${Object.keys(PLANS).join(', ')}.`);
+  const all = Object.keys(PLANS).join(', ');
+  throw new UsageError(name === '' ? `Name the plan: ${all}.` : `There is no plan ${name}; there are ${all}.`);
 };
 
 /** The stored id behind a public account id. */
 export const accountIdOf = (id: string | undefined): string => {
   const uuid = id === undefined ? null : uuidOf('account', id);
-  if (uuid === null) throw new UsageError('Name the account by its id, acc_….');
+  if (uuid === null)
+    throw new UsageError(`${id ? `There is no account ${id}; name` : 'Name'} the account by its id, acc_….`);
   return uuid;
 };
 

@@ -69,6 +69,9 @@ const call = (browser: Browser, { method, path }: Route, id: string) =>
 /** An id of the same kind that nobody has. */
 const unknown = (id: string) => id.replace(/_.*/, '_01h45ytscbebyvny4gc8cr8ma2');
 
+/** One as people make it up: well-spelt, but of bits that no id has. */
+const madeUp = (id: string) => id.replace(/_.*/, '_00000000000000000000000001');
+
 test('what the victim has is there, for the victim', async () => {
   const routes = await readRoutes();
   expect(routes.length).toBeGreaterThan(12);
@@ -88,7 +91,7 @@ test("on every route with an id another account's is 404 like one that is unknow
     const name = `${route.method} ${route.path}`;
     const theirs = await call(stranger, route, id);
     expect([name, theirs.status, theirs.body.error?.code]).toEqual([name, 404, 'NOT_FOUND']);
-    for (const other of [unknown(id), id.replace(/^[a-z]+_/, 'acc_'), 'nonsense', '%00']) {
+    for (const other of [unknown(id), madeUp(id), id.replace(/^[a-z]+_/, 'acc_'), 'nonsense', '%00']) {
       const { status, body } = await call(stranger, route, other);
       expect([name, other, status, body]).toEqual([name, other, 404, theirs.body]);
     }
