@@ -293,7 +293,8 @@ def stamps_here(found):
     if SUMS_STAMP in found:
         work.append((SUMS_STAMP, SUMS))
     else:
-        wrong('%s is missing: nothing shows when the dossier was made and that %s is the original' % (SUMS_STAMP, SUMS))
+        wrong('%s is missing: nothing shows when the dossier was made and that %s is the original. Where it was exported '
+              'without one, the time-stamping authority did not answer at that moment: export again' % (SUMS_STAMP, SUMS))
     for stamp in sorted(path for path in found if path.endswith('.tsr') and path != SUMS_STAMP):
         folder, name = os.path.split(stamp)
         stamped = {'anchors': stamp[:-4] + '.json', 'timestamps': 'checks/%s.json' % name[:-4]}.get(folder)
