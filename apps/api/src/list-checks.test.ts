@@ -1,3 +1,5 @@
+import { OPERATIONS } from '@vat/contracts';
+import { newUuid, publicId } from '@vat/domain';
 import { startWorld, type TestAccount, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
@@ -108,6 +110,21 @@ test.each([
   const { status, body } = await list(query);
   expect([status, body.error?.code]).toEqual([400, 'BAD_REQUEST']);
   expect(body.error.fields.map(({ path }: { path: string }) => path)).toEqual([field]);
+});
+
+test('a parameter that is given twice is told so, in every list and export', async () => {
+  for (const { path, query, method } of OPERATIONS) {
+    if (!query || method !== 'get') continue;
+    for (const name of Object.keys(query.shape)) {
+      const real = path.replace('{id}', publicId('batch', newUuid()));
+      const { status, body } = await caller().get(`${real}?${name}=1&${name}=2`);
+      expect([real, status, body.error?.fields]).toEqual([
+        real,
+        400,
+        [{ path: name, message: `${name} may be given once` }],
+      ]);
+    }
+  }
 });
 
 test('limits of 1 and 100 are accepted', async () => {

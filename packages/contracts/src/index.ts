@@ -16,6 +16,7 @@ export * from './dashboard/sign-up-body.js';
 export * from './error-schema.js';
 export * from './evidence-operations.js';
 export * from './evidence-schema.js';
+export * from './explain-issue.js';
 export * from './instant.js';
 export * from './list-query.js';
 export * from './list-schema.js';

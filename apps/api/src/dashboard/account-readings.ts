@@ -2,7 +2,7 @@ import { encodeCursor, presentOverview, presentRequest, requestListQuery } from 
 import type { AcceptedState, Overview, RequestWithCheck } from '@vat/db';
 import { publicCheck } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { parse } from '../http/parse.js';
+import { parseQuery } from '../http/parse-query.js';
 import { readCursor } from '../http/read-cursor.js';
 import { sessionOf } from './session-of.js';
 
@@ -24,7 +24,7 @@ export const accountReadings = ({ readOverview, listRequests, now }: AccountRead
   };
 
   const requests: RequestHandler = async (req, res) => {
-    const { limit, cursor, status } = parse(requestListQuery, req.query);
+    const { limit, cursor, status } = parseQuery(requestListQuery, req.query);
     const found = await listRequests(sessionOf(res).accountId, status, readCursor(cursor), limit + 1);
     const page = found.slice(0, limit);
     const last = page.at(-1);

@@ -4,6 +4,7 @@ import { AppError, issueKey, MAX_KEYS, type NewKey, publicId } from '@vat/domain
 import type { RequestHandler } from 'express';
 import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
+import { parseQuery } from '../http/parse-query.js';
 import { readCursor } from '../http/read-cursor.js';
 import { sessionOf } from './session-of.js';
 
@@ -19,7 +20,7 @@ export type KeyRoutesDeps = {
 /** The routes of /app/api/keys. */
 export const keyRoutes = ({ listKeys, insertKey, revokeKey, now }: KeyRoutesDeps) => {
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
+    const { limit, cursor } = parseQuery(pageListQuery, req.query);
     const found = await listKeys(sessionOf(res).accountId, readCursor(cursor), limit + 1);
     const page = found.slice(0, limit);
     const last = page.at(-1);

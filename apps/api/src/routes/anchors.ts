@@ -10,7 +10,7 @@ import {
 import type { RequestHandler } from 'express';
 import { callerOf } from '../http/context.js';
 import { ownedId } from '../http/owned-id.js';
-import { parse } from '../http/parse.js';
+import { parseQuery } from '../http/parse-query.js';
 import { readCursor, refuseCursor } from '../http/read-cursor.js';
 
 export type AnchorRoutesDeps = {
@@ -35,7 +35,7 @@ export const anchorRoutes = (deps: AnchorRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
+    const { limit, cursor } = parseQuery(pageListQuery, req.query);
     const found = await deps.listAnchors(await seqOf(cursor), limit + 1);
     const page = found.slice(0, limit);
     const last = page.at(-1);

@@ -26,7 +26,7 @@ import { callerOf, idempotencyKeyOf } from '../http/context.js';
 import { fingerprintOf } from '../http/fingerprint-of.js';
 import { jsonAnswer } from '../http/json-answer.js';
 import { ownedId } from '../http/owned-id.js';
-import { parse } from '../http/parse.js';
+import { parseQuery } from '../http/parse-query.js';
 import { readCursor } from '../http/read-cursor.js';
 import { sendAnswer } from '../http/send-answer.js';
 import { type Results, streamResults } from '../results/stream-results.js';
@@ -63,10 +63,10 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
     const caller = callerOf(res);
     const key = idempotencyKeyOf(req, caller);
     // What is wrong already need not be uploaded first.
-    parse(batchFields, req.query);
+    parseQuery(batchFields, req.query);
     const result = await deps.inTurn(caller.accountId, async () => {
       const upload = await deps.readUpload(req, res, Object.keys(batchFields.shape));
-      const fields = parse(batchFields, fieldsOf(upload, req.query));
+      const fields = parseQuery(batchFields, fieldsOf(upload, req.query));
       const file = readBatchFile(markCharset(upload));
       const sent = {
         ...fields,
@@ -88,7 +88,7 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
+    const { limit, cursor } = parseQuery(pageListQuery, req.query);
     const found = await deps.listBatches(callerOf(res).accountId, readCursor(cursor), limit + 1);
     const page = found.slice(0, limit);
     const last = page.at(-1);
@@ -103,7 +103,7 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
   };
 
   const listLines: RequestHandler = async (req, res) => {
-    const { limit, cursor, status } = parse(lineListQuery, req.query);
+    const { limit, cursor, status } = parseQuery(lineListQuery, req.query);
     const wanted = { status, afterId: readCursor(cursor), limit: limit + 1 };
     const found = await deps.listLines(ownedId('batch', req.params.id), callerOf(res).accountId, wanted);
     if (!found) throw new AppError('NOT_FOUND');
@@ -114,7 +114,7 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
   };
 
   const results: RequestHandler = async (req, res) => {
-    const form = parse(resultsQuery, req.query);
+    const form = parseQuery(resultsQuery, req.query);
     const id = ownedId('batch', req.params.id);
     const head = await deps.findResultsHead(id, callerOf(res).accountId);
     if (!head) throw new AppError('NOT_FOUND');

@@ -17,6 +17,7 @@ import { fingerprintOf } from '../http/fingerprint-of.js';
 import { jsonAnswer } from '../http/json-answer.js';
 import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
+import { parseQuery } from '../http/parse-query.js';
 import { readCursor } from '../http/read-cursor.js';
 import { sendAnswer } from '../http/send-answer.js';
 import { speltNumber } from '../http/spelt-number.js';
@@ -78,7 +79,7 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor, vat_number: vatNumber, ...filter } = parse(checkListQuery, req.query);
+    const { limit, cursor, vat_number: vatNumber, ...filter } = parseQuery(checkListQuery, req.query);
     const found = await deps.listChecks(
       callerOf(res).accountId,
       { ...filter, vatNumber: vatNumber && speltNumber(vatNumber) },

@@ -4,7 +4,7 @@ import { AppError, type Delivery, type DeliveryDetail, type DueDelivery, newUuid
 import type { RequestHandler } from 'express';
 import { callerOf } from '../http/context.js';
 import { ownedId } from '../http/owned-id.js';
-import { parse } from '../http/parse.js';
+import { parseQuery } from '../http/parse-query.js';
 import { readCursor } from '../http/read-cursor.js';
 
 export type DeliveryRoutesDeps = {
@@ -19,7 +19,7 @@ export type DeliveryRoutesDeps = {
 /** The routes of /v1/webhook/deliveries: one log an account, for its live and test keys alike. */
 export const deliveryRoutes = (deps: DeliveryRoutesDeps) => {
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
+    const { limit, cursor } = parseQuery(pageListQuery, req.query);
     const found = await deps.listDeliveries(callerOf(res).accountId, readCursor(cursor), limit + 1);
     const page = found.slice(0, limit);
     const last = page.at(-1);

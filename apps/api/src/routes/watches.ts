@@ -12,6 +12,7 @@ import { callerOf, idempotencyKeyOf } from '../http/context.js';
 import { fingerprintOf } from '../http/fingerprint-of.js';
 import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
+import { parseQuery } from '../http/parse-query.js';
 import { readCursor } from '../http/read-cursor.js';
 import { sendAnswer } from '../http/send-answer.js';
 
@@ -55,7 +56,7 @@ export const watchRoutes = (deps: WatchRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
+    const { limit, cursor } = parseQuery(pageListQuery, req.query);
     const found = await deps.listWatches(callerOf(res).accountId, readCursor(cursor), limit + 1);
     const page = found.slice(0, limit);
     const last = page.at(-1);
@@ -86,7 +87,7 @@ export const watchRoutes = (deps: WatchRoutesDeps) => {
   };
 
   const listChanges: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
+    const { limit, cursor } = parseQuery(pageListQuery, req.query);
     const id = ownedId('watch', req.params.id);
     const found = await deps.listChanges(id, callerOf(res).accountId, readCursor(cursor), limit + 1);
     if (!found) throw new AppError('NOT_FOUND');
