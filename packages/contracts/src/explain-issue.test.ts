@@ -4,6 +4,7 @@ import { checkRequestBody } from './check-request.js';
 import { changePasswordBody } from './dashboard/change-password-body.js';
 import { createKeyBody } from './dashboard/create-key-body.js';
 import { signUpBody } from './dashboard/sign-up-body.js';
+import { emptyBody } from './empty-body.js';
 import { explainIssue, type InputSource } from './explain-issue.js';
 import { checkListQuery } from './list-query.js';
 import { fieldErrors } from './present-error.js';
@@ -56,7 +57,10 @@ test.each<[string, readonly [z.ZodType, unknown]]>([
   ['count must be at most 9', count(10)],
   ['tags must have at least 2 entries', tags(['a'])],
   ['day must be a date, such as 2026-11-01', day('20 November')],
-  ['The body must be an object, not null', [checkRequestBody, null]],
+  ['The body must be a JSON object, not null', [checkRequestBody, null]],
+  ['The body must be a JSON object, not an array', [checkRequestBody, []]],
+  ['The body must be a JSON object, not a string', [emptyBody, 'x']],
+  ['The body must be a JSON object, not a number', [emptyBody, 5]],
 ])('of a body: %s', (message, [schema, input]) => {
   expect(saidOf(schema, input, 'body')).toEqual([message]);
 });

@@ -33,9 +33,10 @@ const choiceOf = (values: readonly unknown[]): string => {
   return [shown.slice(0, -1).join(', '), ...shown.slice(-1)].filter((part) => part !== '').join(' or ');
 };
 
-const wrongType = (expected: string, input: unknown): string => {
+const wrongType = ({ expected, input, path = [] }: RawIssue & { code: 'invalid_type' }): string => {
   if (expected === 'int' && typeof input === 'number') return `must be ${TYPES.int}`;
-  return `must be ${TYPES[expected] ?? expected}, not ${typeOf(input)}`;
+  const wanted = path.length === 0 ? `a JSON ${expected}` : (TYPES[expected] ?? expected);
+  return `must be ${wanted}, not ${typeOf(input)}`;
 };
 
 const outOfRange = (issue: RawIssue & { code: 'too_small' | 'too_big' }): string => {
@@ -58,7 +59,7 @@ export const explainIssue =
     if (source === 'query' && Array.isArray(issue.input)) return 'may be given once';
     switch (issue.code) {
       case 'invalid_type':
-        return wrongType(issue.expected, issue.input);
+        return wrongType(issue);
       case 'invalid_value':
         return `must be ${choiceOf(issue.values)}`;
       case 'too_small':

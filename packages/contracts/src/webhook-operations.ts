@@ -45,9 +45,9 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     id: 'sendTestEvent',
     tag: 'Webhook',
     summary: 'Send a test event',
-    description: 'Queues a signed `webhook.test`, which goes the way of every event.',
+    description: 'Takes no body (or `{}`). Queues a signed `webhook.test`, which goes the way of every event.',
     success: sent('The event is on its way.'),
-    errors: ['NO_WEBHOOK'],
+    errors: ['BAD_REQUEST', 'NO_WEBHOOK'],
   },
   {
     method: 'get',
@@ -111,9 +111,9 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     tag: 'Webhook',
     summary: 'Send the event of a delivery again',
     description:
-      'A new delivery of the same event, with the same body and `webhook-id`, to the endpoint that is set now.',
+      'Takes no body (or `{}`). A new delivery of the same event, with the same body and `webhook-id`, to the endpoint that is set now.',
     idPrefix: 'dlv',
     success: sent('The new delivery is on its way.'),
-    errors: ['NOT_FOUND', 'NO_WEBHOOK'],
+    errors: ['BAD_REQUEST', 'NOT_FOUND', 'NO_WEBHOOK'],
   },
 ];
