@@ -3,7 +3,6 @@ export * from './batch-query.js';
 export * from './batch-schema.js';
 export * from './check-request.js';
 export * from './check-schema.js';
-export * from './cursor.js';
 export * from './dashboard/change-password-body.js';
 export * from './dashboard/create-key-body.js';
 export * from './dashboard/present-key.js';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   batchFields,
-  encodeCursor,
   lineListQuery,
   pageListQuery,
   presentBatch,
@@ -27,7 +26,7 @@ import { fingerprintOf } from '../http/fingerprint-of.js';
 import { jsonAnswer } from '../http/json-answer.js';
 import { ownedId } from '../http/owned-id.js';
 import { parseQuery } from '../http/parse-query.js';
-import { readCursor } from '../http/read-cursor.js';
+import { readPage } from '../http/read-page.js';
 import { sendAnswer } from '../http/send-answer.js';
 import { type Results, streamResults } from '../results/stream-results.js';
 import { fieldsOf } from '../upload/fields-of.js';
@@ -88,12 +87,12 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parseQuery(pageListQuery, req.query);
-    const found = await deps.listBatches(callerOf(res).accountId, readCursor(cursor), limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map(presentBatch), next_cursor: next });
+    const { accountId } = callerOf(res);
+    const asked = parseQuery(pageListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['batches', accountId], (before, most) =>
+      deps.listBatches(accountId, before, most),
+    );
+    res.json({ data: rows.map(presentBatch), next_cursor: nextCursor });
   };
 
   const show: RequestHandler = async (req, res) => {
@@ -103,14 +102,14 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
   };
 
   const listLines: RequestHandler = async (req, res) => {
-    const { limit, cursor, status } = parseQuery(lineListQuery, req.query);
-    const wanted = { status, afterId: readCursor(cursor), limit: limit + 1 };
-    const found = await deps.listLines(ownedId('batch', req.params.id), callerOf(res).accountId, wanted);
-    if (!found) throw new AppError('NOT_FOUND');
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map(presentBatchLine), next_cursor: next });
+    const { status, ...asked } = parseQuery(lineListQuery, req.query);
+    const id = ownedId('batch', req.params.id);
+    const { rows, nextCursor } = await readPage(asked, ['lines', id, status], async (afterId, limit) => {
+      const found = await deps.listLines(id, callerOf(res).accountId, { status, afterId, limit });
+      if (!found) throw new AppError('NOT_FOUND');
+      return found;
+    });
+    res.json({ data: rows.map(presentBatchLine), next_cursor: nextCursor });
   };
 
   const results: RequestHandler = async (req, res) => {
