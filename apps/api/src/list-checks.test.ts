@@ -147,6 +147,7 @@ test.each([
   ['?from=yesterday', 'from'],
   ['?to=2026-13-01', 'to'],
   ['?reference=', 'reference'],
+  ['?reference=%20%20', 'reference'],
   ['?reference=%00', 'reference'],
   ['?vat_number=%00', 'vat_number'],
   ['?surprise=1', 'surprise'],

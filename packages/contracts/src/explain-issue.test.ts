@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lineListQuery, resultsQuery } from './batch-query.js';
+import { batchFields, lineListQuery, resultsQuery } from './batch-query.js';
 import { checkRequestBody } from './check-request.js';
 import { changePasswordBody } from './dashboard/change-password-body.js';
 import { createKeyBody } from './dashboard/create-key-body.js';
@@ -41,6 +41,12 @@ test.each<[string, readonly [z.ZodType, unknown]]>([
   ['vat_number must not be empty', check({ vat_number: '' })],
   ['vat_number must have at most 40 characters', check({ vat_number: '1'.repeat(41) })],
   ['reference must not be empty', check({ reference: '' })],
+  ['reference must not be empty', check({ reference: '  ' })],
+  ['reference must not be empty', check({ reference: '\u00a0\n' })],
+  ['label must not be empty', watch({ label: '  ' })],
+  ['name must not be empty', [createKeyBody, { name: '  ' }]],
+  ['name must not be empty', signUp({ name: ' ' })],
+  ['trader.city must not be empty', check({ trader: { city: ' ' } })],
   ['reference must have at most 64 characters', check({ reference: 'r'.repeat(65) })],
   ['reference must not contain control characters', check({ reference: 'a\nb' })],
   ['country_code must be two letters, such as DE', check({ country_code: 'Deutschland' })],
@@ -66,6 +72,8 @@ test.each<[string, readonly [z.ZodType, unknown]]>([
 });
 
 test.each<[string, z.ZodType, Record<string, unknown>]>([
+  ['reference must not be empty', checkListQuery, { reference: '  ' }],
+  ['label must not be empty', batchFields, { label: ' ' }],
   ['reference may be given once', checkListQuery, { reference: ['a', 'b'] }],
   ['vat_number may be given once', checkListQuery, { vat_number: ['a', 'b'] }],
   ['limit may be given once', checkListQuery, { limit: ['1', '2'] }],

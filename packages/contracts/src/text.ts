@@ -16,4 +16,6 @@ export const printable = (max: number) =>
     .overwrite(atTheEdge)
     .min(1)
     .max(max)
+    // Blanks alone are nothing to be found or recognised by.
+    .refine((text) => text === '' || /\S/.test(text), { abort: true, error: 'must not be empty' })
     .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must not contain control characters');
