@@ -18,6 +18,7 @@ export * from './evidence-operations.js';
 export * from './evidence-schema.js';
 export * from './explain-issue.js';
 export * from './instant.js';
+export * from './list-operation.js';
 export * from './list-query.js';
 export * from './list-schema.js';
 export * from './openapi/build-openapi.js';

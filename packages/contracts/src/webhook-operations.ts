@@ -1,5 +1,4 @@
-import { pageListQuery } from './list-query.js';
-import { listOf } from './list-schema.js';
+import { listOperation } from './list-operation.js';
 import type { Operation } from './operation.js';
 import { deliveryDetailSchema, deliverySchema, sentSchema, webhookSchema } from './webhook-schema.js';
 
@@ -49,22 +48,14 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     success: sent('The event is on its way.'),
     errors: ['BAD_REQUEST', 'NO_WEBHOOK'],
   },
-  {
-    method: 'get',
+  listOperation({
     path: '/v1/webhook/deliveries',
     id: 'listDeliveries',
     tag: 'Webhook',
     summary: 'List deliveries, newest first',
-    query: pageListQuery,
-    success: {
-      200: {
-        description: 'A page.',
-        schema: listOf(deliverySchema),
-        example: { data: [deliveryExample], next_cursor: null },
-      },
-    },
-    errors: ['BAD_REQUEST'],
-  },
+    item: deliverySchema,
+    examples: [deliveryExample],
+  }),
   {
     method: 'get',
     path: '/v1/webhook/deliveries/{id}',
