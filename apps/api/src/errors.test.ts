@@ -1,4 +1,5 @@
-import { hashApiKey, issueKey } from '@vat/domain';
+import { OPERATIONS } from '@vat/contracts';
+import { hashApiKey, issueKey, newUuid, publicId } from '@vat/domain';
 import { issueKeys, startWorld, until, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 import { openRaw } from './raw-connection.fixture.js';
@@ -16,6 +17,16 @@ const NOBODYS_REQUEST = '/v1/requests/req_01h45ytscbebyvny4gc8cr8ma2';
 const raw = (text: string, type = 'application/json') =>
   caller().post('/v1/checks').set('Content-Type', type).send(text);
 const post = (body: object) => caller().post('/v1/checks', body);
+
+/** The answer to a POST of which `rest` is all that follows the key, but for its last line end. */
+const fetchRaw = async (path: string, rest: string): Promise<string> => {
+  const [key] = await issueKeys(world, 1);
+  const connection = await openRaw(world.baseUrl());
+  connection.send(`POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${rest}\r\n`);
+  await until('the answer', () => connection.text().endsWith('}'));
+  connection.close();
+  return connection.text();
+};
 
 /** The envelope and nothing beside it. */
 const expectError = (
@@ -137,6 +148,50 @@ describe('BAD_REQUEST', () => {
     const answer = await raw(text);
     expectError(answer, 400, 'BAD_REQUEST');
     expect(answer.body.error.fields).toEqual(expect.any(Array));
+  });
+
+  test.each([
+    ['null', 'null'],
+    ['5', 'a number'],
+    ['"DE1"', 'a string'],
+    ['true', 'a boolean'],
+    ['[]', 'an array'],
+  ])('says of the body %s that it is JSON, but no object', async (text, type) => {
+    expect((await raw(text)).body.error.message).toBe(`The body must be a JSON object, not ${type}.`);
+  });
+
+  describe.each(
+    OPERATIONS.filter(({ method, body, uploads }) => method === 'post' && !body && !uploads).map(({ path }) => path),
+  )('of %s, which takes no body,', (path) => {
+    // Judged before the id is looked for, so that an id that nobody has tells the two apart.
+    const real = path.replace('{id}', publicId(path.includes('deliveries') ? 'delivery' : 'check', newUuid()));
+    const send = (text: string, type = 'application/json') => caller().post(real).set('Content-Type', type).send(text);
+
+    test.each(['{', 'null', '[]', '5', '{"foo":1}', '{"__proto__":1}', ' '.repeat(64 * 1024 + 1)])(
+      'is what the body %.20j gets',
+      async (text) => expectError(await send(text), 400, 'BAD_REQUEST'),
+    );
+
+    test('is what another type of body gets, also in chunks', async () => {
+      expectError(await send('{}', 'text/plain'), 400, 'BAD_REQUEST');
+      const chunked = await fetchRaw(
+        real,
+        'Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n',
+      );
+      expect(chunked).toMatch(/^HTTP\/1.1 400 .*"BAD_REQUEST"/s);
+    });
+
+    test('is not what no body and {} get, whatever type an empty one claims to have', async () => {
+      const heads = [
+        'Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n',
+        'Content-Type: text/plain\r\nContent-Length: 0\r\n',
+        'Content-Type: application/json\r\nContent-Length: 0\r\n',
+        'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n',
+        'Content-Length: 0\r\n',
+      ];
+      for (const head of heads) expect(await fetchRaw(real, head)).toMatch(/"(NOT_FOUND|NO_WEBHOOK)"/);
+      expect((await send('{}')).body.error.code).toMatch(/^(NOT_FOUND|NO_WEBHOOK)$/);
+    });
   });
 
   test('is what a body in the wrong content type or coding gets', async () => {

@@ -1,3 +1,5 @@
+import { OPERATIONS } from '@vat/contracts';
+import { newUuid, publicId } from '@vat/domain';
 import { startWorld, type TestAccount, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
@@ -80,6 +82,51 @@ test('a cursor leads through all checks, though others arrive in between', async
   expect(seen).toEqual(before);
 });
 
+describe('a cursor', () => {
+  const cursorOf = async (query: string): Promise<string> => (await list(query).expect(200)).body.next_cursor;
+  const refusalOf = ({ status, body }: { status: number; body: { error?: unknown } }) => [status, body.error];
+  const message = 'cursor belongs to another list, or to this one with other filters';
+  const refused = [400, { code: 'BAD_REQUEST', message: `${message}.`, fields: [{ path: 'cursor', message }] }];
+
+  test('of one list is refused by every other', async () => {
+    const cursor = await cursorOf('?limit=1');
+    const others = OPERATIONS.filter(({ path, query }) => query?.shape.cursor && path !== '/v1/checks');
+    expect(others.length).toBeGreaterThanOrEqual(6);
+    for (const { path } of others) {
+      const id = publicId(path.startsWith('/v1/watches') ? 'watch' : 'batch', newUuid());
+      const answer = await caller().get(`${path.replace('{id}', id)}?cursor=${cursor}`);
+      expect([path, ...refusalOf(answer)]).toEqual([path, ...refused]);
+    }
+  });
+
+  test('of one account is refused to another', async () => {
+    const answer = await world.http(other.live_key).get(`/v1/checks?cursor=${await cursorOf('?limit=1')}`);
+    expect(refusalOf(answer)).toEqual(refused);
+  });
+
+  test.each([
+    ['', 'valid=true'],
+    ['valid=true', ''],
+    ['valid=true', 'valid=false'],
+    ['reference=a', 'reference=b'],
+    ['from=2026-01-01', 'from=2026-01-02'],
+    ['vat_number=DE136695976', 'reference=DE136695976'],
+  ])('of the filter "%s" is refused under "%s"', async (filter, another) => {
+    const cursor = await cursorOf(`?limit=1&${filter}`);
+    expect(refusalOf(await list(`?${another}&cursor=${cursor}`))).toEqual(refused);
+  });
+
+  test.each([
+    ['limit=1', 'limit=50'],
+    ['limit=1&vat_number=DE136695976', 'vat_number=de%20136%20695%20976'],
+    ['limit=1&from=2026-01-01&valid=true', 'valid=true&from=2026-01-01T01:00:00%2B01:00'],
+  ])('of "%s" leads on under "%s", which is the same list', async (query, same) => {
+    const cursor = await cursorOf(`?${query}`);
+    const all = idsOf((await list(`?${same.replace('limit=50', '')}`)).body);
+    expect(idsOf((await list(`?${same}&cursor=${cursor}`).expect(200)).body)).toEqual(all.slice(1));
+  });
+});
+
 test('a page that ends exactly at the last check has no next one', async () => {
   const all = idsOf((await list('?limit=100&reference=a')).body);
   expect((await list(`?limit=${all.length}&reference=a`)).body.next_cursor).toBeNull();
@@ -100,6 +147,7 @@ test.each([
   ['?from=yesterday', 'from'],
   ['?to=2026-13-01', 'to'],
   ['?reference=', 'reference'],
+  ['?reference=%20%20', 'reference'],
   ['?reference=%00', 'reference'],
   ['?vat_number=%00', 'vat_number'],
   ['?surprise=1', 'surprise'],
@@ -108,6 +156,21 @@ test.each([
   const { status, body } = await list(query);
   expect([status, body.error?.code]).toEqual([400, 'BAD_REQUEST']);
   expect(body.error.fields.map(({ path }: { path: string }) => path)).toEqual([field]);
+});
+
+test('a parameter that is given twice is told so, in every list and export', async () => {
+  for (const { path, query, method } of OPERATIONS) {
+    if (!query || method !== 'get') continue;
+    for (const name of Object.keys(query.shape)) {
+      const real = path.replace('{id}', publicId('batch', newUuid()));
+      const { status, body } = await caller().get(`${real}?${name}=1&${name}=2`);
+      expect([real, status, body.error?.fields]).toEqual([
+        real,
+        400,
+        [{ path: name, message: `${name} may be given once` }],
+      ]);
+    }
+  }
 });
 
 test('limits of 1 and 100 are accepted', async () => {

@@ -76,6 +76,12 @@ test('every documented operation is served, and every other method of its path i
 test('the page for people comes from the service itself, whole', async () => {
   const page = await world.http(null).get('/docs').expect(200);
   expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+  expect(page.headers).toMatchObject({
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  });
   const assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address));
   expect(assets.length).toBeGreaterThanOrEqual(3);
   for (const address of assets) {

@@ -1,7 +1,6 @@
 import { batchFields, batchForm, lineListQuery, resultsQuery } from './batch-query.js';
 import { batchLineSchema, batchSchema } from './batch-schema.js';
-import { pageListQuery } from './list-query.js';
-import { listOf } from './list-schema.js';
+import { listOperation } from './list-operation.js';
 import type { Operation } from './operation.js';
 
 const created = {
@@ -95,22 +94,15 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       'TOO_MANY_BATCHES',
     ],
   },
-  {
-    method: 'get',
+  listOperation({
     path: '/v1/batches',
     id: 'listBatches',
     tag: 'Batches',
     summary: 'List batches, newest first',
-    query: pageListQuery,
-    success: {
-      200: {
-        description: 'A page.',
-        schema: listOf(batchSchema),
-        example: { data: [completed], next_cursor: null },
-      },
-    },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST'],
-  },
+    item: batchSchema,
+    examples: [completed],
+    live: true,
+  }),
   {
     method: 'get',
     path: '/v1/batches/{id}',
@@ -132,23 +124,17 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     success: { 204: { description: 'It is gone.' } },
     errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND', 'BATCH_RUNNING'],
   },
-  {
-    method: 'get',
+  listOperation({
     path: '/v1/batches/{id}/lines',
     id: 'listBatchLines',
     tag: 'Batches',
     summary: 'List the lines of a batch, in the order of the file',
     idPrefix: 'bat',
     query: lineListQuery,
-    success: {
-      200: {
-        description: 'A page.',
-        schema: listOf(batchLineSchema),
-        example: { data: [line, failedLine], next_cursor: null },
-      },
-    },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND'],
-  },
+    item: batchLineSchema,
+    examples: [line, failedLine],
+    live: true,
+  }),
   {
     method: 'get',
     path: '/v1/batches/{id}/results.csv',

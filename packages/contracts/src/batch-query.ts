@@ -5,10 +5,10 @@ import { printable } from './text.js';
 
 /** What is sent beside a batch's file, as form fields or in the query. Source: contract part 2 §5. */
 export const batchFields = z.strictObject({
-  label: printable('label', 100).optional().describe('Your own name for the batch, 1 to 100 printable characters.'),
+  label: printable(100).optional().describe('Your own name for the batch, 1 to 100 printable characters.'),
   // No length is judged here: whatever is no VAT number is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
-    .string('requester_vat_number is text')
+    .string()
     .overwrite(atTheEdge)
     .optional()
     .describe('Your own VAT number, for every line that names no requester of its own.'),
@@ -24,7 +24,7 @@ export const batchForm = batchFields.extend({
 /** Query of GET /v1/batches/{id}/lines. */
 export const lineListQuery = z.strictObject({
   ...pageQuery,
-  status: z.enum(LINE_STATUSES, `status is ${LINE_STATUSES.join(', ')}`).optional(),
+  status: z.enum(LINE_STATUSES).optional(),
 });
 
 const DELIMITERS = { ',': ',', ';': ';', tab: '\t', '\t': '\t' } as const;
@@ -32,12 +32,12 @@ const DELIMITERS = { ',': ',', ';': ';', tab: '\t', '\t': '\t' } as const;
 /** Query of GET /v1/batches/{id}/results.csv. */
 export const resultsQuery = z.strictObject({
   delimiter: z
-    .enum(Object.keys(DELIMITERS) as (keyof typeof DELIMITERS)[], 'delimiter is , or ; or tab')
+    .enum(Object.keys(DELIMITERS) as (keyof typeof DELIMITERS)[])
     .default(',')
     .transform((name) => DELIMITERS[name])
     .meta({ openapi: { type: 'string', enum: [',', ';', 'tab'], default: ',' } }),
   bom: z
-    .enum(['true', 'false'], 'bom is true or false')
+    .enum(['true', 'false'])
     .default('false')
     .transform((text) => text === 'true')
     .meta({ openapi: { type: 'boolean', default: false } }),

@@ -6,32 +6,27 @@ const TRADER_MAX = 200;
 
 /** Body of POST /v1/checks. Source: contract part 2 §4. Unknown fields are refused. */
 export const checkRequestBody = z.strictObject({
-  vat_number: numberText(
-    'vat_number',
-    'vat_number is required: the VAT number as text, such as "DE123456789"',
-  ).describe('The number as it was written, with or without its country prefix.'),
+  vat_number: numberText().describe('The number as it was written, with or without its country prefix.'),
   country_code: z
-    .string('country_code is text')
+    .string()
     .overwrite(atTheEdge)
-    .max(10, 'country_code is two letters, such as DE')
+    .max(10, 'must be two letters, such as DE')
     .optional()
     .describe('Two letters, needed when the number has no prefix. GR and EL both mean Greece.'),
   // No length is judged here: whatever is no VAT number, an empty text too, is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
-    .string('requester_vat_number is text')
+    .string()
     .overwrite(atTheEdge)
     .optional()
     .describe('Your own VAT number; VIES then gives a consultation number as proof of the enquiry.'),
-  reference: printable('reference', 64)
-    .optional()
-    .describe('Your own name for this check, 1 to 64 printable characters.'),
+  reference: printable(64).optional().describe('Your own name for this check, 1 to 64 printable characters.'),
   trader: z
     .strictObject({
-      name: printable('trader.name', TRADER_MAX).optional(),
-      street: printable('trader.street', TRADER_MAX).optional(),
-      postal_code: printable('trader.postal_code', TRADER_MAX).optional(),
-      city: printable('trader.city', TRADER_MAX).optional(),
-      company_type: printable('trader.company_type', TRADER_MAX).optional(),
+      name: printable(TRADER_MAX).optional(),
+      street: printable(TRADER_MAX).optional(),
+      postal_code: printable(TRADER_MAX).optional(),
+      city: printable(TRADER_MAX).optional(),
+      company_type: printable(TRADER_MAX).optional(),
     })
     .optional()
     .describe('What you believe about the trader; VIES matches it approximately where the member state supports it.'),

@@ -1,6 +1,6 @@
 import { anchorProofSchema, anchorSchema, pendingTimestampSchema, timestampSchema } from './evidence-schema.js';
-import { dossierQuery, pageListQuery } from './list-query.js';
-import { listOf } from './list-schema.js';
+import { listOperation } from './list-operation.js';
+import { dossierQuery } from './list-query.js';
 import type { Operation } from './operation.js';
 
 const checkId = 'chk_01m7w2q8z5e0a9v6n3r4t7y1bc';
@@ -129,23 +129,16 @@ export const EVIDENCE_OPERATIONS: readonly Operation[] = [
     },
     errors: ['NOT_FOUND'],
   },
-  {
-    method: 'get',
+  listOperation({
     path: '/v1/anchors',
     id: 'listAnchors',
     tag: 'Evidence',
     summary: 'List anchors, newest first',
     description: 'Anchors are those of the whole service: one tree holds the checks of all accounts.',
-    query: pageListQuery,
-    success: {
-      200: {
-        description: 'A page.',
-        schema: listOf(anchorSchema),
-        example: { data: [anchorExample], next_cursor: null },
-      },
-    },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST'],
-  },
+    item: anchorSchema,
+    examples: [anchorExample],
+    live: true,
+  }),
   {
     method: 'get',
     path: '/v1/anchors/{id}',

@@ -8,9 +8,9 @@ export const LIST_LIMIT = { default: 20, max: 100 } as const;
 export const pageQuery = {
   limit: z
     .string()
-    .regex(/^\d{1,3}$/, `limit is a whole number from 1 to ${LIST_LIMIT.max}`)
+    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${LIST_LIMIT.max}`)
     .transform(Number)
-    .pipe(z.number().min(1, 'limit is at least 1').max(LIST_LIMIT.max, `limit is at most ${LIST_LIMIT.max}`))
+    .pipe(z.number().min(1).max(LIST_LIMIT.max))
     .default(LIST_LIMIT.default)
     .meta({ openapi: { type: 'integer', minimum: 1, maximum: LIST_LIMIT.max, default: LIST_LIMIT.default } }),
   cursor: z.string().min(1).max(200).optional(),
@@ -20,29 +20,26 @@ export const pageQuery = {
 export const pageListQuery = z.strictObject(pageQuery);
 
 /** A moment as RFC 3339, or a plain day which means its beginning in UTC. */
-const moment = (name: string) =>
+const moment = () =>
   z
-    .union(
-      [z.iso.datetime({ offset: true }), z.iso.date()],
-      `${name} is an RFC 3339 time, such as 2026-11-01T00:00:00Z`,
-    )
+    .union([z.iso.datetime({ offset: true }), z.iso.date()])
     // Nothing of ours is older than 1970, and Postgres knows no year 0, which RFC 3339 can write.
     .transform((text) => new Date(Math.max(0, Date.parse(text))))
     .meta({ openapi: { type: 'string', format: 'date-time', examples: ['2026-11-01T00:00:00Z', '2026-11-01'] } });
 
 /** Which checks are meant. `from` is inclusive, `to` exclusive. */
 const choice = {
-  vat_number: numberText('vat_number').optional(),
-  from: moment('from').optional(),
-  to: moment('to').optional(),
-  reference: printable('reference', 64).optional(),
+  vat_number: numberText().optional(),
+  from: moment().optional(),
+  to: moment().optional(),
+  reference: printable(64).optional(),
 };
 
 /** Query of GET /v1/checks. */
 export const checkListQuery = z.strictObject({
   ...pageQuery,
   valid: z
-    .enum(['true', 'false'], 'valid is true or false')
+    .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
     .meta({ openapi: { type: 'boolean' } }),

@@ -3,8 +3,8 @@ import { BATCH_OPERATIONS } from './batch-operations.js';
 import { checkRequestBody } from './check-request.js';
 import { checkSchema } from './check-schema.js';
 import { EVIDENCE_OPERATIONS } from './evidence-operations.js';
+import { listOperation } from './list-operation.js';
 import { checkListQuery } from './list-query.js';
-import { listOf } from './list-schema.js';
 import type { Operation } from './operation.js';
 import { acceptanceSchema, requestSchema } from './request-schema.js';
 import { statusSchema } from './status-schema.js';
@@ -98,22 +98,15 @@ export const OPERATIONS: readonly Operation[] = [
       'QUOTA_EXCEEDED',
     ],
   },
-  {
-    method: 'get',
+  listOperation({
     path: '/v1/checks',
     id: 'listChecks',
     tag: 'Checks',
     summary: 'List checks, newest first',
     query: checkListQuery,
-    success: {
-      200: {
-        description: 'A page.',
-        schema: listOf(checkSchema),
-        example: { data: [checkExample], next_cursor: null },
-      },
-    },
-    errors: ['BAD_REQUEST'],
-  },
+    item: checkSchema,
+    examples: [checkExample],
+  }),
   {
     method: 'get',
     path: '/v1/checks/{id}',

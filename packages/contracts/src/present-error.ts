@@ -6,10 +6,12 @@ export const presentError = (error: AppError) => ({
   error: { code: error.code, message: error.message, ...error.extra },
 });
 
-/** What a caller must correct, from what zod found. */
+/** What a caller must correct, from what zod found and {@link explainIssue} said about it. */
 export const fieldErrors = (error: ZodError): FieldError[] =>
-  error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: `${key} is not a known field` }))
-      : [{ path: issue.path.join('.'), message: issue.message }],
-  );
+  error.issues.flatMap((issue) => {
+    const places = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+    return places.map((place) => {
+      const path = place.join('.');
+      return { path, message: `${path === '' ? 'The body' : path} ${issue.message}` };
+    });
+  });

@@ -1,5 +1,4 @@
-import { pageListQuery } from './list-query.js';
-import { listOf } from './list-schema.js';
+import { listOperation } from './list-operation.js';
 import type { Operation } from './operation.js';
 import { watchAmendmentBody, watchRequestBody } from './watch-request.js';
 import { changeSchema, watchSchema } from './watch-schema.js';
@@ -46,22 +45,15 @@ export const WATCH_OPERATIONS: readonly Operation[] = [
       'WATCH_LIMIT',
     ],
   },
-  {
-    method: 'get',
+  listOperation({
     path: '/v1/watches',
     id: 'listWatches',
     tag: 'Watches',
     summary: 'List watches, newest first',
-    query: pageListQuery,
-    success: {
-      200: {
-        description: 'A page.',
-        schema: listOf(watchSchema),
-        example: { data: [watchExample], next_cursor: null },
-      },
-    },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST'],
-  },
+    item: watchSchema,
+    examples: [watchExample],
+    live: true,
+  }),
   {
     method: 'get',
     path: '/v1/watches/{id}',
@@ -95,32 +87,22 @@ export const WATCH_OPERATIONS: readonly Operation[] = [
     success: { 204: { description: 'It is gone.' } },
     errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
-    method: 'get',
+  listOperation({
     path: '/v1/watches/{id}/changes',
     id: 'listWatchChanges',
     tag: 'Watches',
     summary: 'List the changes of a watched number, newest first',
     idPrefix: 'wat',
-    query: pageListQuery,
-    success: {
-      200: {
-        description: 'A page.',
-        schema: listOf(changeSchema),
-        example: {
-          data: [
-            {
-              kind: 'validity',
-              before: true,
-              after: false,
-              check_id: watchExample.last_check_id,
-              changed_at: watchExample.last_checked_at,
-            },
-          ],
-          next_cursor: null,
-        },
+    item: changeSchema,
+    examples: [
+      {
+        kind: 'validity',
+        before: true,
+        after: false,
+        check_id: watchExample.last_check_id,
+        changed_at: watchExample.last_checked_at,
       },
-    },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND'],
-  },
+    ],
+    live: true,
+  }),
 ];

@@ -5,29 +5,26 @@ import { numberText, printable } from './text.js';
 const LABEL_MAX = 100;
 
 const label = () =>
-  printable('label', LABEL_MAX)
+  printable(LABEL_MAX)
     .nullable()
     .optional()
     .describe(`Your own name for it, 1 to ${LABEL_MAX} printable characters; null for none.`);
-const frequency = () => z.enum(WATCH_FREQUENCIES, `frequency is ${WATCH_FREQUENCIES.join(' or ')}`);
+const frequency = () => z.enum(WATCH_FREQUENCIES);
 
 /** Body of POST /v1/watches. Source: contract part 2 §6. Unknown fields are refused. */
 export const watchRequestBody = z.strictObject({
-  vat_number: numberText(
-    'vat_number',
-    'vat_number is required: the VAT number as text, such as "DE123456789"',
-  ).describe('The number as it was written, with or without its country prefix.'),
+  vat_number: numberText().describe('The number as it was written, with or without its country prefix.'),
   country_code: z
-    .string('country_code is text')
+    .string()
     .overwrite(atTheEdge)
-    .max(10, 'country_code is two letters, such as DE')
+    .max(10, 'must be two letters, such as DE')
     .optional()
     .describe('Two letters, needed when the number has no prefix. GR and EL both mean Greece.'),
   label: label(),
   frequency: frequency().describe('How often to ask; which your plan sells is in the plans.'),
   // No length is judged here: whatever is no VAT number, an empty text too, is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
-    .string('requester_vat_number is text')
+    .string()
     .overwrite(atTheEdge)
     .optional()
     .describe('Your own VAT number; each run then has a consultation number as proof of the enquiry.'),
@@ -37,8 +34,5 @@ export const watchRequestBody = z.strictObject({
 export const watchAmendmentBody = z.strictObject({
   label: label(),
   frequency: frequency().optional(),
-  status: z
-    .enum(WATCH_STATES, `status is ${WATCH_STATES.join(' or ')}`)
-    .optional()
-    .describe('`paused` stops the runs; `active` resumes them.'),
+  status: z.enum(WATCH_STATES).optional().describe('`paused` stops the runs; `active` resumes them.'),
 });

@@ -1,5 +1,4 @@
-import { pageListQuery } from './list-query.js';
-import { listOf } from './list-schema.js';
+import { listOperation } from './list-operation.js';
 import type { Operation } from './operation.js';
 import { deliveryDetailSchema, deliverySchema, sentSchema, webhookSchema } from './webhook-schema.js';
 
@@ -45,26 +44,18 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     id: 'sendTestEvent',
     tag: 'Webhook',
     summary: 'Send a test event',
-    description: 'Queues a signed `webhook.test`, which goes the way of every event.',
+    description: 'Takes no body (or `{}`). Queues a signed `webhook.test`, which goes the way of every event.',
     success: sent('The event is on its way.'),
-    errors: ['NO_WEBHOOK'],
+    errors: ['BAD_REQUEST', 'NO_WEBHOOK'],
   },
-  {
-    method: 'get',
+  listOperation({
     path: '/v1/webhook/deliveries',
     id: 'listDeliveries',
     tag: 'Webhook',
     summary: 'List deliveries, newest first',
-    query: pageListQuery,
-    success: {
-      200: {
-        description: 'A page.',
-        schema: listOf(deliverySchema),
-        example: { data: [deliveryExample], next_cursor: null },
-      },
-    },
-    errors: ['BAD_REQUEST'],
-  },
+    item: deliverySchema,
+    examples: [deliveryExample],
+  }),
   {
     method: 'get',
     path: '/v1/webhook/deliveries/{id}',
@@ -111,9 +102,9 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     tag: 'Webhook',
     summary: 'Send the event of a delivery again',
     description:
-      'A new delivery of the same event, with the same body and `webhook-id`, to the endpoint that is set now.',
+      'Takes no body (or `{}`). A new delivery of the same event, with the same body and `webhook-id`, to the endpoint that is set now.',
     idPrefix: 'dlv',
     success: sent('The new delivery is on its way.'),
-    errors: ['NOT_FOUND', 'NO_WEBHOOK'],
+    errors: ['BAD_REQUEST', 'NOT_FOUND', 'NO_WEBHOOK'],
   },
 ];

@@ -5,7 +5,7 @@ import { idOf, instant } from './instant.js';
 /** GET /v1/webhook. Source: contract part 2 §8. */
 export const webhookSchema = z
   .strictObject({
-    url: z.url(),
+    url: z.string().describe('As it was given.'),
     secret_prefix: z.string().length(8).describe('The first 8 characters of the secret; the rest is shown only once.'),
     configured_at: instant(),
   })

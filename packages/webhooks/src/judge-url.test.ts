@@ -3,6 +3,7 @@ import { judgeUrl } from './judge-url.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
 import { startRawReceiver } from './local-receiver.fixture.js';
 import { parseNetworks } from './parse-networks.js';
+import { readEndpoint } from './read-endpoint.js';
 
 const PUBLIC = { a: ['93.184.215.14'], aaaa: ['2606:2800:21f:cb07:6820:80da:af6b:8b2c'] };
 
@@ -41,6 +42,16 @@ describe('a URL that needs no look-up to be refused', () => {
     ['https://example.com\\@127.0.0.1/', 'form'],
     ['https://exa\tmple.com/', 'form'],
     ['https://example.com/a b', 'form'],
+    ['https://example.com/a\tb', 'form'],
+    ['https://example.com/a\nb', 'form'],
+    ['https://example.com/a\u0085b', 'form'],
+    ['https://example.com/a\u2028b', 'form'],
+    ['https://example.com/a\u007fb', 'form'],
+    ['https://example.com/?a=\ud800', 'form'],
+    ['ht\ttps://example.com/', 'form'],
+    ['https://exa\u00admple.com/', 'form'],
+    ['https://exa\u200bmple.com/', 'form'],
+    ['https://example.com\ufeff/', 'form'],
     ['https://example.com/\u0000', 'form'],
     ['https://example.com/\r\nx-header: 1', 'form'],
     ['https://a..b/', 'form'],
@@ -73,16 +84,18 @@ describe('a URL that needs no look-up to be refused', () => {
     ['https://example.com:999999999999/', 'port'],
     ['https://[2606:4700::1111]:25/', 'port'],
     [fill(2_049), 'length'],
-    [`https://example.com/${'é'.repeat(1_000)}`, 'length'],
+    [`https://example.com/${'é'.repeat(2_049)}`, 'length'],
   ])('%j breaks the rule on %s', async (url, rule) => {
     const before = dns.asked.length;
     expect(await ruleOf(url)).toBe(rule);
     expect(dns.asked).toHaveLength(before);
   });
 
-  test('2 048 characters are accepted', async () => {
+  test('2 048 characters are accepted, as they were given', async () => {
     dns.zones.set('example.com', PUBLIC);
-    expect(await ruleOf(fill(2_048))).toBe('accepted');
+    for (const url of [fill(2_048), `https://example.com/${'é'.repeat(2_000)}`]) {
+      expect(await judge(url)).toEqual({ ok: true, url });
+    }
   });
 });
 
@@ -129,8 +142,9 @@ describe('a literal', () => {
     ['https://8.8.8.8', 'https://8.8.8.8/'],
     ['https://0x08080808/a?b=c#d', 'https://8.8.8.8/a?b=c'],
     ['https://[2606:4700:4700:0:0:0:0:1111]:8443/x', 'https://[2606:4700:4700::1111]:8443/x'],
-  ])('%s is public and kept as %s', async (url, normalised) => {
-    expect(await judge(url)).toEqual({ ok: true, url: normalised });
+  ])('%s is public, kept as it is and sent to as %s', async (url, sent) => {
+    expect(await judge(url)).toEqual({ ok: true, url });
+    expect(readEndpoint(url)).toMatchObject({ ok: true, url: { href: sent } });
   });
 
   test('in an allowed network is accepted, also as localhost', async () => {
@@ -176,12 +190,11 @@ describe('a name', () => {
     expect(JSON.stringify(judged)).not.toContain('10.20.30.40');
   });
 
-  test('is normalised: lower case, ASCII, no trailing dot, no default port', async () => {
+  test('is kept as it was given; sent to in lower case and ASCII, without trailing dot and default port', async () => {
     dns.zones.set('xn--bcher-kva.example', PUBLIC);
-    expect(await judge('  HTTPS://BÜCHER.Example.:443/Hook?a=B  ')).toEqual({
-      ok: true,
-      url: 'https://xn--bcher-kva.example/Hook?a=B',
-    });
+    const given = 'HTTPS://BÜCHER.Example.:443/Hook?a=B#c';
+    expect(await judge(`  ${given}\n`)).toEqual({ ok: true, url: given });
+    expect(readEndpoint(given)).toMatchObject({ url: { href: 'https://xn--bcher-kva.example/Hook?a=B' } });
   });
 
   test('whose name server is silent is refused at the deadline', async () => {

@@ -10,7 +10,7 @@ type JudgeUrlDeps = {
   lookupDeadlineMs?: number;
 };
 
-/** An accepted URL in normal form, or the rule it breaks and a sentence for the user. */
+/** An accepted URL as it was given, without outer blanks, or the rule it breaks and a sentence for the user. */
 export type UrlJudgement = { ok: true; url: string } | UrlRefusal;
 
 /**
@@ -31,5 +31,5 @@ export const judgeUrl = async (
   });
   const judged = await Promise.race([judgeHost({ resolve, allowed })(read.url.hostname), late]);
   clearTimeout(timer);
-  return judged.ok ? { ok: true, url: read.url.href } : judged;
+  return judged.ok ? { ok: true, url: read.given } : judged;
 };

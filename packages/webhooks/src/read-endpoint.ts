@@ -11,26 +11,29 @@ const refuse = (rule: UrlRule, message: string): UrlRefusal => ({ ok: false, rul
 /** 443 and what an ordinary user may listen on; the well-known ports between are other services', never a receiver's. */
 const isPortAllowed = (port: number): boolean => port === 443 || (port >= 1024 && port <= 65_535);
 
+/** An endpoint's URL: `given` is the text without outer blanks, `url` what is judged and sent to. */
+export type Endpoint = { ok: true; given: string; url: URL };
+
 /**
- * Reads an endpoint's URL and judges everything that needs no name lookup. Never throws, whatever the text. The URL it
- * returns is normalised: address literals in their usual notation, names in ASCII, no trailing dot, no fragment.
- * Stricter than the URL parser, which mends blanks, backslashes and missing slashes that people and programs read
- * differently. Source: contract part 2 §8.
+ * Reads an endpoint's URL and judges everything that needs no name lookup. Never throws, whatever the text. Its `url` is
+ * normalised: address literals in their usual notation, names in ASCII, no trailing dot, no fragment. Stricter than the URL
+ * parser, which mends blanks, backslashes and missing slashes that people and programs read differently, and leaves out
+ * characters that nobody sees: what is kept and shown must be what is sent to. Source: contract part 2 §8.
  */
-export const readEndpoint = (text: string): { ok: true; url: URL } | UrlRefusal => {
+export const readEndpoint = (text: string): Endpoint | UrlRefusal => {
   const trimmed = text.trim();
-  const tooLong = refuse('length', `The URL is longer than ${MAX_LENGTH} characters.`);
-  if (trimmed.length > MAX_LENGTH) return tooLong;
+  if (trimmed.length > MAX_LENGTH) return refuse('length', `The URL is longer than ${MAX_LENGTH} characters.`);
 
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1];
   if (scheme === undefined) return refuse('form', 'This is not a URL. Give one that begins with https://.');
   if (scheme.toLowerCase() !== 'https') return refuse('scheme', 'The URL must begin with https://.');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  if (/[\u0000-\u0020\u007f\\]/.test(trimmed)) {
+  if (/[\p{Cc}\p{Zl}\p{Zp} \\]/u.test(trimmed)) {
     return refuse('form', 'The URL contains a blank, a control character or a backslash.');
   }
+  if (!trimmed.isWellFormed()) return refuse('form', 'The URL contains half a character.');
   const authority = /^https:\/\/([^/?#]+)/i.exec(trimmed)?.[1];
   if (authority === undefined) return refuse('form', 'The URL names no host.');
+  if (/(?![\u200c\u200d])\p{DI}/u.test(authority)) return refuse('form', 'The host has a character that nobody sees.');
   if (authority.includes('@')) return refuse('user_info', 'The URL must not contain a user name or password.');
 
   const port = /^(?:\[[^\]]*\]|[^:]*):(\d*)$/.exec(authority)?.[1];
@@ -44,5 +47,5 @@ export const readEndpoint = (text: string): { ok: true; url: URL } | UrlRefusal 
   if (host.split('.').includes('')) return refuse('form', 'The host name has an empty part.');
   url.hostname = host;
   url.hash = '';
-  return url.href.length > MAX_LENGTH ? tooLong : { ok: true, url };
+  return { ok: true, given: trimmed, url };
 };

@@ -1,9 +1,9 @@
-import { encodeCursor, presentOverview, presentRequest, requestListQuery } from '@vat/contracts';
+import { presentOverview, presentRequest, requestListQuery } from '@vat/contracts';
 import type { AcceptedState, Overview, RequestWithCheck } from '@vat/db';
 import { publicCheck } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { parse } from '../http/parse.js';
-import { readCursor } from '../http/read-cursor.js';
+import { parseQuery } from '../http/parse-query.js';
+import { readPage } from '../http/read-page.js';
 import { sessionOf } from './session-of.js';
 
 export type AccountReadingsDeps = {
@@ -24,14 +24,14 @@ export const accountReadings = ({ readOverview, listRequests, now }: AccountRead
   };
 
   const requests: RequestHandler = async (req, res) => {
-    const { limit, cursor, status } = parse(requestListQuery, req.query);
-    const found = await listRequests(sessionOf(res).accountId, status, readCursor(cursor), limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    res.json({
-      data: page.map(({ request, check }) => presentRequest(request, check && publicCheck(check))),
-      next_cursor: found.length > limit && last ? encodeCursor(last.request.id) : null,
+    const { accountId } = sessionOf(res);
+    const { status, ...asked } = parseQuery(requestListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['requests', accountId, status], async (before, most) => {
+      const found = await listRequests(accountId, status, before, most);
+      return found.map((row) => ({ ...row, id: row.request.id }));
     });
+    const data = rows.map(({ request, check }) => presentRequest(request, check && publicCheck(check)));
+    res.json({ data, next_cursor: nextCursor });
   };
 
   return { overview, requests };

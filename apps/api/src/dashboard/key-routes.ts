@@ -1,10 +1,11 @@
-import { createKeyBody, encodeCursor, pageListQuery, presentKey } from '@vat/contracts';
+import { createKeyBody, pageListQuery, presentKey } from '@vat/contracts';
 import type { ApiKeySummary } from '@vat/db';
 import { AppError, issueKey, MAX_KEYS, type NewKey, publicId } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
-import { readCursor } from '../http/read-cursor.js';
+import { parseQuery } from '../http/parse-query.js';
+import { readPage } from '../http/read-page.js';
 import { sessionOf } from './session-of.js';
 
 export type KeyRoutesDeps = {
@@ -19,14 +20,12 @@ export type KeyRoutesDeps = {
 /** The routes of /app/api/keys. */
 export const keyRoutes = ({ listKeys, insertKey, revokeKey, now }: KeyRoutesDeps) => {
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
-    const found = await listKeys(sessionOf(res).accountId, readCursor(cursor), limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    res.json({
-      data: page.map(presentKey),
-      next_cursor: found.length > limit && last ? encodeCursor(last.id) : null,
-    });
+    const { accountId } = sessionOf(res);
+    const asked = parseQuery(pageListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['keys', accountId], (before, most) =>
+      listKeys(accountId, before, most),
+    );
+    res.json({ data: rows.map(presentKey), next_cursor: nextCursor });
   };
 
   const create: RequestHandler = async (req, res) => {

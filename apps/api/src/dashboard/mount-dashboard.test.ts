@@ -136,6 +136,7 @@ test('no answer may be kept, framed, sniffed or embedded, errors included', asyn
       'cross-origin-resource-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
     });
     expect(headers['access-control-allow-origin']).toBeUndefined();
   }

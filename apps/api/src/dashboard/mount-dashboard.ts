@@ -1,5 +1,6 @@
 import type { IRouter } from 'express';
 import { resource } from '../http/resource.js';
+import { secure } from '../http/secure.js';
 import { jsonBody } from '../middleware/json-body.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
 import { type AccountReadingsDeps, accountReadings } from './account-readings.js';
@@ -9,7 +10,6 @@ import { type PasswordRoutesDeps, passwordRoutes } from './password-routes.js';
 import { requireCsrf } from './require-csrf.js';
 import { requireSameOrigin } from './require-same-origin.js';
 import { type RequireSessionDeps, requireSession } from './require-session.js';
-import { secureAnswers } from './secure-answers.js';
 import type { ServePagesDeps } from './serve-pages.js';
 import { type SessionRoutesDeps, sessionRoutes } from './session-routes.js';
 import { type SignUpRoutesDeps, signUpRoutes } from './sign-up-routes.js';
@@ -31,7 +31,7 @@ export type DashboardDeps = RequireSessionDeps &
  * this order: 404 or 405, 401 without a session, 403 without its CSRF token, 400 for the body.
  */
 export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoutesDeps): void => {
-  app.use('/app/api', secureAnswers);
+  app.use('/app/api', secure('answers'));
   const sameOrigin = requireSameOrigin(deps.baseUrl);
   const reading = [requireSession(deps)];
   const changing = [...reading, sameOrigin, requireCsrf(deps.tokens)];

@@ -2,15 +2,12 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { AppError } from '@vat/domain';
 import express, { type RequestHandler, Router } from 'express';
+import { secure } from '../http/secure.js';
 
 export type ServePagesDeps = {
   /** Where the built pages lie: `index.html`, and `assets/` whose names carry a hash of what is in them. */
   pagesFolder: string;
 };
-
-/** Nothing on the pages comes from another host, runs from a string, or calls one; nobody frames them. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const NOT_BUILT =
   'The dashboard is not built on this server. Run `npm run build` in its checkout, then reload this page.\nThe API works without it, see /docs.\n';
@@ -20,17 +17,6 @@ const ENCODINGS = [
   { coding: 'br', ending: '.br' },
   { coding: 'gzip', ending: '.gz' },
 ] as const;
-
-const secured: RequestHandler = (_req, res, next) => {
-  res.setHeader('Content-Security-Policy', POLICY);
-  res.setHeader('X-Frame-Options', 'DENY');
-  res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.setHeader('Referrer-Policy', 'no-referrer');
-  res.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
-  res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
-  res.setHeader('Permissions-Policy', 'camera=(), geolocation=(), microphone=(), payment=()');
-  next();
-};
 
 /** Leads to the compressed twin of a file where there is one that the browser takes. */
 const preferCompressed =
@@ -69,7 +55,7 @@ export const servePages = ({ pagesFolder }: ServePagesDeps): Router => {
   };
   const lasting = { index: false, redirect: false, etag: false } as const;
 
-  router.use(secured);
+  router.use(secure('pages'));
   router.use((req, res, next) => {
     if (req.method === 'GET' || req.method === 'HEAD') return next();
     res.setHeader('Allow', 'GET, HEAD');

@@ -36,8 +36,13 @@ test('signing in answers the CSRF token and the account, and GET answers the sam
     200,
     {
       csrf_token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
-      account: { account_id: accountId, name: 'Owner', email: EMAIL, plan: 'business', disabled: false },
-      plan: { name: 'business', checks_per_month: 20_000, watches: 1_000, frequencies: ['weekly', 'daily'] },
+      account: {
+        account_id: accountId,
+        name: 'Owner',
+        email: EMAIL,
+        plan: { name: 'business', checks_per_month: 20_000, watches: 1_000, frequencies: ['weekly', 'daily'] },
+        disabled: false,
+      },
     },
   ]);
   expect((await opened.call('get', '/session').expect(200)).body).toEqual(answer.body);

@@ -86,9 +86,14 @@ test('saving again, the same URL too, rotates the secret at once', async () => {
   expect(second.configured_at > first.configured_at).toBe(true);
 });
 
-test('a URL is kept in its normal form', async () => {
-  expect((await save('  HTTPS://LOCALHOST.:443/a#part ')).url).toBe('https://localhost/a');
-});
+test.each(['https://localhost:3395', 'HTTPS://LOCALHOST.:443/a#part', `https://localhost:3395/${'é'.repeat(1_000)}`])(
+  '%.40s is kept as it was given, without outer blanks',
+  async (given) => {
+    expect((await save(`  ${given}\n`)).url).toBe(given);
+    expect((await read()).body.url).toBe(given);
+    expect((await world.http(account.live_key).get('/v1/webhook').expect(200)).body.url).toBe(given);
+  },
+);
 
 test.each([
   ['http://127.0.0.1/', /https/],
@@ -104,6 +109,8 @@ test.each([
   ['nonsense', /URL/],
   ['https://', /host/],
   ['https://127.0.0.1/\u0000', /control character/],
+  ['https://local\thost/', /control character/],
+  ['https://localhost/a\nb', /control character/],
   ['\ud800', /URL/],
 ])('%j is INVALID_WEBHOOK_URL, the message says why, and the old configuration stays', async (url, message) => {
   await save(URL_OF_OURS);

@@ -4,6 +4,7 @@ import { createQueueBoard, type QueueBoard } from '@vat/queues';
 import type { readSettings } from '@vat/runtime';
 import { type RequestHandler, Router } from 'express';
 import { sessionTokens } from '../dashboard/session-tokens.js';
+import { secure } from '../http/secure.js';
 import { OPS_LIMIT, requireOpsPassword } from './require-ops-password.js';
 
 /** The settings of the operator's page. */
@@ -17,19 +18,6 @@ export type OpsServices = {
   /** Hears why the queues could not be read. */
   onError: (error: Error) => void;
   now: () => Date;
-};
-
-/** The library puts its styles into its elements; everything else is its own files, and nothing comes from another host. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'self'; frame-ancestors 'none'";
-
-const secured: RequestHandler = (_req, res, next) => {
-  res.setHeader('Content-Security-Policy', POLICY);
-  res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.setHeader('Referrer-Policy', 'no-referrer');
-  res.setHeader('X-Robots-Tag', 'noindex, nofollow');
-  res.setHeader('Cache-Control', 'no-store');
-  next();
 };
 
 const readingOnly: RequestHandler = (req, res, next) => {
@@ -58,7 +46,7 @@ export const composeOps = (
   };
   const routes = Router();
   routes.use(
-    secured,
+    secure('operations'),
     readingOnly,
     requireOpsPassword({
       password,

@@ -47,6 +47,12 @@ test('the password shows the page, which nothing foreign runs on and no search e
   expect(text).toContain('<base href="/ops/"');
   expect(headers['content-security-policy']).toContain("script-src 'self';");
   expect(headers['x-robots-tag']).toContain('noindex');
+  expect(headers).toMatchObject({
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  });
   expect(headers['x-powered-by']).toBeUndefined();
   for (const [, script] of text.matchAll(/<script[^>]* src="([^"]+)"/g)) {
     await call('get', `/ops/${script}`, '198.51.100.2')

@@ -1,4 +1,4 @@
-import { encodeCursor, pageListQuery, presentAnchor, presentProof } from '@vat/contracts';
+import { pageListQuery, presentAnchor, presentProof } from '@vat/contracts';
 import {
   AppError,
   type FindAnchor,
@@ -9,9 +9,10 @@ import {
 } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { callerOf } from '../http/context.js';
+import { refuseCursor } from '../http/cursor.js';
 import { ownedId } from '../http/owned-id.js';
-import { parse } from '../http/parse.js';
-import { readCursor, refuseCursor } from '../http/read-cursor.js';
+import { parseQuery } from '../http/parse-query.js';
+import { readPage } from '../http/read-page.js';
 
 export type AnchorRoutesDeps = {
   findCheck: (id: string, accountId: string) => Promise<StoredCheck | null>;
@@ -27,20 +28,18 @@ export type AnchorRoutesDeps = {
  */
 export const anchorRoutes = (deps: AnchorRoutesDeps) => {
   /** A page ends at an anchor; where the next one begins is its place in the chain. */
-  const seqOf = async (cursor: string | undefined): Promise<number | null> => {
-    const id = readCursor(cursor);
+  const seqOf = async (id: string | null): Promise<number | null> => {
     if (id === null) return null;
     const anchor = await deps.findAnchor(id);
     return anchor ? anchor.seq : refuseCursor();
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
-    const found = await deps.listAnchors(await seqOf(cursor), limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map(presentAnchor), next_cursor: next });
+    const asked = parseQuery(pageListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['anchors'], async (before, most) =>
+      deps.listAnchors(await seqOf(before), most),
+    );
+    res.json({ data: rows.map(presentAnchor), next_cursor: nextCursor });
   };
 
   const show: RequestHandler = async (req, res) => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   batchFields,
-  encodeCursor,
   lineListQuery,
   pageListQuery,
   presentBatch,
@@ -26,8 +25,8 @@ import { callerOf, idempotencyKeyOf } from '../http/context.js';
 import { fingerprintOf } from '../http/fingerprint-of.js';
 import { jsonAnswer } from '../http/json-answer.js';
 import { ownedId } from '../http/owned-id.js';
-import { parse } from '../http/parse.js';
-import { readCursor } from '../http/read-cursor.js';
+import { parseQuery } from '../http/parse-query.js';
+import { readPage } from '../http/read-page.js';
 import { sendAnswer } from '../http/send-answer.js';
 import { type Results, streamResults } from '../results/stream-results.js';
 import { fieldsOf } from '../upload/fields-of.js';
@@ -63,10 +62,10 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
     const caller = callerOf(res);
     const key = idempotencyKeyOf(req, caller);
     // What is wrong already need not be uploaded first.
-    parse(batchFields, req.query);
+    parseQuery(batchFields, req.query);
     const result = await deps.inTurn(caller.accountId, async () => {
       const upload = await deps.readUpload(req, res, Object.keys(batchFields.shape));
-      const fields = parse(batchFields, fieldsOf(upload, req.query));
+      const fields = parseQuery(batchFields, fieldsOf(upload, req.query));
       const file = readBatchFile(markCharset(upload));
       const sent = {
         ...fields,
@@ -88,12 +87,12 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
-    const found = await deps.listBatches(callerOf(res).accountId, readCursor(cursor), limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map(presentBatch), next_cursor: next });
+    const { accountId } = callerOf(res);
+    const asked = parseQuery(pageListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['batches', accountId], (before, most) =>
+      deps.listBatches(accountId, before, most),
+    );
+    res.json({ data: rows.map(presentBatch), next_cursor: nextCursor });
   };
 
   const show: RequestHandler = async (req, res) => {
@@ -103,18 +102,18 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
   };
 
   const listLines: RequestHandler = async (req, res) => {
-    const { limit, cursor, status } = parse(lineListQuery, req.query);
-    const wanted = { status, afterId: readCursor(cursor), limit: limit + 1 };
-    const found = await deps.listLines(ownedId('batch', req.params.id), callerOf(res).accountId, wanted);
-    if (!found) throw new AppError('NOT_FOUND');
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map(presentBatchLine), next_cursor: next });
+    const { status, ...asked } = parseQuery(lineListQuery, req.query);
+    const id = ownedId('batch', req.params.id);
+    const { rows, nextCursor } = await readPage(asked, ['lines', id, status], async (afterId, limit) => {
+      const found = await deps.listLines(id, callerOf(res).accountId, { status, afterId, limit });
+      if (!found) throw new AppError('NOT_FOUND');
+      return found;
+    });
+    res.json({ data: rows.map(presentBatchLine), next_cursor: nextCursor });
   };
 
   const results: RequestHandler = async (req, res) => {
-    const form = parse(resultsQuery, req.query);
+    const form = parseQuery(resultsQuery, req.query);
     const id = ownedId('batch', req.params.id);
     const head = await deps.findResultsHead(id, callerOf(res).accountId);
     if (!head) throw new AppError('NOT_FOUND');

@@ -1,4 +1,4 @@
-import { checkListQuery, checkRequestBody, encodeCursor, presentAcceptance, presentCheck } from '@vat/contracts';
+import { checkListQuery, checkRequestBody, presentAcceptance, presentCheck } from '@vat/contracts';
 import type { CheckFilter } from '@vat/db';
 import {
   AppError,
@@ -17,7 +17,8 @@ import { fingerprintOf } from '../http/fingerprint-of.js';
 import { jsonAnswer } from '../http/json-answer.js';
 import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
-import { readCursor } from '../http/read-cursor.js';
+import { parseQuery } from '../http/parse-query.js';
+import { readPage } from '../http/read-page.js';
 import { sendAnswer } from '../http/send-answer.js';
 import { speltNumber } from '../http/spelt-number.js';
 
@@ -78,18 +79,14 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor, vat_number: vatNumber, ...filter } = parse(checkListQuery, req.query);
-    const found = await deps.listChecks(
-      callerOf(res).accountId,
-      { ...filter, vatNumber: vatNumber && speltNumber(vatNumber) },
-      readCursor(cursor),
-      limit + 1,
+    const { accountId } = callerOf(res);
+    const { limit, cursor, vat_number: vatNumber, ...others } = parseQuery(checkListQuery, req.query);
+    const filter = { ...others, vatNumber: vatNumber && speltNumber(vatNumber) };
+    const { rows, nextCursor } = await readPage({ limit, cursor }, ['checks', accountId, filter], (before, most) =>
+      deps.listChecks(accountId, filter, before, most),
     );
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const evidence = await deps.findEvidence(page.map(({ id }) => id));
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map((check) => presentCheck(check, evidence.get(check.id))), next_cursor: next });
+    const evidence = await deps.findEvidence(rows.map(({ id }) => id));
+    res.json({ data: rows.map((check) => presentCheck(check, evidence.get(check.id))), next_cursor: nextCursor });
   };
 
   const find = async (req: Request, res: Response): Promise<StoredCheck> => {

@@ -1,11 +1,11 @@
-import { encodeCursor, pageListQuery, presentDelivery, presentDeliveryDetail } from '@vat/contracts';
+import { pageListQuery, presentDelivery, presentDeliveryDetail } from '@vat/contracts';
 import type { Resend } from '@vat/db';
 import { AppError, type Delivery, type DeliveryDetail, type DueDelivery, newUuid, publicId } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { callerOf } from '../http/context.js';
 import { ownedId } from '../http/owned-id.js';
-import { parse } from '../http/parse.js';
-import { readCursor } from '../http/read-cursor.js';
+import { parseQuery } from '../http/parse-query.js';
+import { readPage } from '../http/read-page.js';
 
 export type DeliveryRoutesDeps = {
   listDeliveries: (accountId: string, beforeId: string | null, limit: number) => Promise<Delivery[]>;
@@ -19,12 +19,12 @@ export type DeliveryRoutesDeps = {
 /** The routes of /v1/webhook/deliveries: one log an account, for its live and test keys alike. */
 export const deliveryRoutes = (deps: DeliveryRoutesDeps) => {
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
-    const found = await deps.listDeliveries(callerOf(res).accountId, readCursor(cursor), limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map(presentDelivery), next_cursor: next });
+    const { accountId } = callerOf(res);
+    const asked = parseQuery(pageListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['deliveries', accountId], (before, most) =>
+      deps.listDeliveries(accountId, before, most),
+    );
+    res.json({ data: rows.map(presentDelivery), next_cursor: nextCursor });
   };
 
   const show: RequestHandler = async (req, res) => {

@@ -1,10 +1,7 @@
 import express, { type RequestHandler } from 'express';
 // Not the package itself: that evaluates the whole page's script, a third of what starting the API costs.
 import absolutePath from 'swagger-ui-dist/absolute-path.js';
-
-/** Nothing on the page comes from another host, and nothing on it may call one. */
-const POLICY =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+import { secure } from '../http/secure.js';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -27,16 +24,9 @@ const PAGE = `<!doctype html>
 const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, tryItOutEnabled: true });
 `;
 
-const secured: RequestHandler = (_req, res, next) => {
-  res.setHeader('Content-Security-Policy', POLICY);
-  res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.setHeader('Referrer-Policy', 'no-referrer');
-  next();
-};
-
 /** GET /docs: the API description for people, with every asset served from here. */
 export const docsRoutes = (): { page: RequestHandler[]; start: RequestHandler[]; assets: RequestHandler[] } => ({
-  page: [secured, (_req, res) => void res.type('html').send(PAGE)],
-  start: [secured, (_req, res) => void res.type('js').send(START)],
-  assets: [secured, express.static(absolutePath(), { index: false, maxAge: '1h' })],
+  page: [secure('docs'), (_req, res) => void res.type('html').send(PAGE)],
+  start: [secure('docs'), (_req, res) => void res.type('js').send(START)],
+  assets: [secure('docs'), express.static(absolutePath(), { index: false, maxAge: '1h' })],
 });

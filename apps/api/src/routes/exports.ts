@@ -13,7 +13,7 @@ import type { HeldLease } from '../exports/hold-lease.js';
 import type { Sealer } from '../exports/open-sealer.js';
 import { sendZip } from '../exports/send-zip.js';
 import { callerOf } from '../http/context.js';
-import { parse } from '../http/parse.js';
+import { parseQuery } from '../http/parse-query.js';
 import { speltNumber } from '../http/spelt-number.js';
 
 export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
@@ -48,7 +48,7 @@ export const exportRoutes = (deps: ExportRoutesDeps) => {
   };
 
   const dossier: RequestHandler = async (req, res) => {
-    const { from, to, vat_number: vatNumber, reference } = parse(dossierQuery, req.query);
+    const { from, to, vat_number: vatNumber, reference } = parseQuery(dossierQuery, req.query);
     const choice: EvidenceChoice = {
       from: from ?? null,
       to: to ?? null,

@@ -2,6 +2,7 @@ import type { IRouter } from 'express';
 import type { Gates } from '../http/gates.js';
 import { resource } from '../http/resource.js';
 import { jsonBody } from '../middleware/json-body.js';
+import { noBody } from '../middleware/no-body.js';
 import { refuseTestKey } from '../middleware/refuse-test-key.js';
 import { type BatchRoutesDeps, batchRoutes } from './batches.js';
 import { type CheckRoutesDeps, checkRoutes } from './checks.js';
@@ -56,11 +57,11 @@ export const mountCustomerRoutes = (
     delete: [...changingLive, watches.remove],
   });
   at(app, '/watches/:id/changes', { get: [...readingLive, watches.listChanges] });
-  at(app, '/webhook/test', { post: [...changing, webhookRoutes(deps).test] });
+  at(app, '/webhook/test', { post: [...changing, ...noBody, webhookRoutes(deps).test] });
   const deliveries = deliveryRoutes(deps);
   at(app, '/webhook/deliveries', { get: [...reading, deliveries.list] });
   at(app, '/webhook/deliveries/:id', { get: [...reading, deliveries.show] });
-  at(app, '/webhook/deliveries/:id/resend', { post: [...changing, deliveries.resend] });
+  at(app, '/webhook/deliveries/:id/resend', { post: [...changing, ...noBody, deliveries.resend] });
   at(app, '/usage', { get: [...reading, showUsage(deps)] });
   at(app, '/status', { get: [...reading, showStatus(deps)] });
 };

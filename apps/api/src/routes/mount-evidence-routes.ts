@@ -1,7 +1,7 @@
 import type { IRouter } from 'express';
 import type { Gates } from '../http/gates.js';
 import { resource } from '../http/resource.js';
-import { optionalJsonBody } from '../middleware/optional-json-body.js';
+import { noBody } from '../middleware/no-body.js';
 import { refuseTestKey } from '../middleware/refuse-test-key.js';
 import { type AnchorRoutesDeps, anchorRoutes } from './anchors.js';
 import { type CertificateDeps, showCertificate } from './certificate.js';
@@ -22,7 +22,7 @@ export const mountEvidenceRoutes = (
   const timestamps = timestampRoutes(deps);
   at(app, '/checks/:id/timestamp', {
     get: [...readingLive, timestamps.show],
-    post: [...changing, refuseTestKey, optionalJsonBody, timestamps.create],
+    post: [...changing, refuseTestKey, ...noBody, timestamps.create],
   });
   at(app, '/checks/:id/timestamp.tsr', { get: [...readingLive, timestamps.token] });
   const anchors = anchorRoutes(deps);

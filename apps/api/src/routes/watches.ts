@@ -1,18 +1,12 @@
-import {
-  encodeCursor,
-  pageListQuery,
-  presentChange,
-  presentWatch,
-  watchAmendmentBody,
-  watchRequestBody,
-} from '@vat/contracts';
+import { pageListQuery, presentChange, presentWatch, watchAmendmentBody, watchRequestBody } from '@vat/contracts';
 import { AppError, amendWatch, type RecordedChange, type StoredAnswer, type Watch, type WatchCall } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { callerOf, idempotencyKeyOf } from '../http/context.js';
 import { fingerprintOf } from '../http/fingerprint-of.js';
 import { ownedId } from '../http/owned-id.js';
 import { parse } from '../http/parse.js';
-import { readCursor } from '../http/read-cursor.js';
+import { parseQuery } from '../http/parse-query.js';
+import { readPage } from '../http/read-page.js';
 import { sendAnswer } from '../http/send-answer.js';
 
 export type WatchRoutesDeps = {
@@ -55,12 +49,12 @@ export const watchRoutes = (deps: WatchRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
-    const found = await deps.listWatches(callerOf(res).accountId, readCursor(cursor), limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map(presentWatch), next_cursor: next });
+    const { accountId } = callerOf(res);
+    const asked = parseQuery(pageListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['watches', accountId], (before, most) =>
+      deps.listWatches(accountId, before, most),
+    );
+    res.json({ data: rows.map(presentWatch), next_cursor: nextCursor });
   };
 
   const show: RequestHandler = async (req, res) => {
@@ -86,14 +80,14 @@ export const watchRoutes = (deps: WatchRoutesDeps) => {
   };
 
   const listChanges: RequestHandler = async (req, res) => {
-    const { limit, cursor } = parse(pageListQuery, req.query);
+    const asked = parseQuery(pageListQuery, req.query);
     const id = ownedId('watch', req.params.id);
-    const found = await deps.listChanges(id, callerOf(res).accountId, readCursor(cursor), limit + 1);
-    if (!found) throw new AppError('NOT_FOUND');
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next = found.length > limit && last ? encodeCursor(last.id) : null;
-    res.json({ data: page.map(presentChange), next_cursor: next });
+    const { rows, nextCursor } = await readPage(asked, ['changes', id], async (before, most) => {
+      const found = await deps.listChanges(id, callerOf(res).accountId, before, most);
+      if (!found) throw new AppError('NOT_FOUND');
+      return found;
+    });
+    res.json({ data: rows.map(presentChange), next_cursor: nextCursor });
   };
 
   return { create, list, show, change, remove, listChanges };

@@ -10,13 +10,12 @@ export const presentSession = (
     account_id: publicId('account', session.accountId),
     name: session.accountName,
     email: session.email,
-    plan: session.plan,
+    plan: {
+      name: session.plan,
+      checks_per_month: session.quota,
+      watches: PLANS[session.plan].watches,
+      frequencies: PLANS[session.plan].frequencies,
+    },
     disabled: session.disabled,
-  },
-  plan: {
-    name: session.plan,
-    checks_per_month: session.quota,
-    watches: PLANS[session.plan].watches,
-    frequencies: PLANS[session.plan].frequencies,
   },
 });

@@ -4,5 +4,5 @@ import { pageQuery } from '../list-query.js';
 /** Query of GET /app/api/requests. */
 export const requestListQuery = z.strictObject({
   ...pageQuery,
-  status: z.enum(['pending', 'completed', 'abandoned'], 'status is pending, completed or abandoned').optional(),
+  status: z.enum(['pending', 'completed', 'abandoned']).optional(),
 });

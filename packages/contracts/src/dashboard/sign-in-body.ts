@@ -6,7 +6,7 @@ import { printable } from '../text.js';
  * does not. The password is taken as it is typed.
  */
 export const signInBody = z.strictObject({
-  email: printable('email', 320).transform((text) => text.trim().toLowerCase()),
-  password: z.string('password is text').min(1, 'password is empty').max(1_024, 'password is over 1024 characters'),
+  email: printable(320).transform((text) => text.trim().toLowerCase()),
+  password: z.string().min(1).max(1_024),
 });
 export type SignInBody = z.output<typeof signInBody>;

@@ -4,12 +4,10 @@ import { newPassword } from './new-password.js';
 
 /** Body of POST /app/api/sign-up. The address is judged for its form alone: nothing is sent to it. */
 export const signUpBody = z.strictObject({
-  name: printable('name', 100)
-    .transform((text) => text.trim())
-    .pipe(z.string().min(1, 'name is empty')),
-  email: printable('email', 254)
+  name: printable(100).transform((text) => text.trim()),
+  email: printable(254)
     .transform((text) => text.trim().toLowerCase())
-    .pipe(z.email('email is no e-mail address')),
-  password: newPassword('password'),
+    .pipe(z.email()),
+  password: newPassword(),
 });
 export type SignUpBody = z.output<typeof signUpBody>;

@@ -10,7 +10,7 @@ const NO_CONTENT = 204;
 
 /** Values of extra error fields in examples. */
 const EXTRA_EXAMPLES: Json = {
-  fields: [{ path: 'vat_number', message: 'vat_number is empty' }],
+  fields: [{ path: 'vat_number', message: 'vat_number is required' }],
   retry_after: 1,
   reset_at: '2026-12-01T00:00:00.000Z',
   pending: 200,

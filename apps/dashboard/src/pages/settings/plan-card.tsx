@@ -9,7 +9,8 @@ import { useSession } from '../../session/use-session.js';
 
 /** What the plan sells and how much of it is used. */
 export const PlanCard = () => {
-  const { account, plan } = useSession();
+  const { account } = useSession();
+  const { plan } = account;
   const usage = useRead<Usage>('usage', '/usage', { every: 60_000 });
   return (
     <Card title="Plan" hint="The operator of the service changes plans.">

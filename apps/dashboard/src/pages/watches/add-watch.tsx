@@ -31,7 +31,7 @@ const textsOf = (fields: FormData): Omit<NewWatch, 'frequency' | 'country_code'>
 
 /** Adds a watch. What the plan does not sell is said before the service refuses it. */
 export const AddWatch = () => {
-  const { plan } = useSession();
+  const { plan } = useSession().account;
   const sold: readonly Frequency[] = plan.frequencies;
   const [frequency, setFrequency] = useState<Frequency>('weekly');
   const [country, setCountry] = useState('');
