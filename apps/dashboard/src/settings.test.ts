@@ -135,6 +135,50 @@ test('a failing delivery shows each attempt by itself, and Resend sends the same
   expect([again?.body, again?.headers['webhook-id']]).toEqual([one?.body, one?.headers['webhook-id']]);
 });
 
+test('a double click is one click, on a form and beside it, and clicks apart are two', async () => {
+  const receiver = await receivers.start();
+  const { page } = visit;
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (/^(PUT|POST)$/.test(request.method())) sent.push(new URL(request.url()).pathname.replace(/dlv_\w+/, ':id'));
+  });
+  await visit.go('/settings');
+  const keys = region('API keys');
+  await keys.getByLabel('Key name').fill('Twice');
+  await keys.getByRole('button', { name: 'Create key' }).dblclick();
+  await keys.getByText(/^vat_live_\w+$/).waitFor();
+  const webhook = region('Webhook');
+  await webhook.getByLabel('Endpoint URL').fill(receiver.url);
+  const save = webhook.getByRole('button', { name: 'Save' });
+  const secret = webhook.getByText(/^whsec_[\w+/]{43}=$/);
+  await save.dblclick();
+  const first = await secret.textContent();
+  await save.click();
+  await until('another secret', async () => (await secret.textContent()) !== first);
+  await webhook.getByRole('button', { name: 'Send test event' }).dblclick();
+  await webhook.getByRole('link', { name: 'see how it goes' }).click();
+  const attempts = region('Attempts');
+  await attempts.getByText('204', { exact: true }).waitFor();
+  const resend = page.getByRole('button', { name: 'Resend' });
+  const before = page.url();
+  await resend.dblclick();
+  await page.waitForURL((url) => url.href !== before);
+  // After a double click a press of a key is one of its own.
+  const between = page.url();
+  await resend.press('Enter');
+  await page.waitForURL((url) => url.href !== between);
+  const resent = '/app/api/webhook/deliveries/:id/resend';
+  expect(sent).toEqual([
+    '/app/api/keys',
+    '/app/api/webhook',
+    '/app/api/webhook',
+    '/app/api/webhook/test',
+    resent,
+    resent,
+  ]);
+  await attempts.getByText('204', { exact: true }).waitFor();
+});
+
 test('an endpoint that is read late does not take the place of what was typed meanwhile', async () => {
   const { page } = visit;
   let answer = () => {};
