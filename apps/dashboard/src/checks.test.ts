@@ -44,6 +44,8 @@ test('a number that no member state answers is pending, and completes on the pag
 });
 
 test('a malformed number is answered as such, and a country that is not covered is refused in words', async () => {
+  await check(' ');
+  await visit.page.getByRole('alert').getByText('VAT number is required.').waitFor();
   await check('DE12');
   await outcome().getByText('malformed', { exact: true }).waitFor();
   await check('GB123456789');

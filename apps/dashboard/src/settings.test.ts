@@ -82,6 +82,9 @@ test('a URL that breaks a rule is refused with that rule, and a test event witho
   const webhook = region('Webhook');
   await webhook.getByRole('button', { name: 'Send test event' }).click();
   await webhook.getByRole('alert').getByText('No webhook is configured').waitFor();
+  await webhook.getByRole('button', { name: 'Save' }).click();
+  await webhook.getByRole('alert').getByText('Endpoint URL is required.').waitFor();
+  expect(await webhook.getByRole('alert').count()).toBe(1);
   for (const [url, rule] of [
     ['http://example.com/', /https/],
     ['https://10.0.0.1/', /public/],

@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.js';
 import { Choice } from '../../parts/choice.js';
 import { countryName } from '../../parts/country-name.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 
 const TRADER = {
   name: 'Trader name',
@@ -23,7 +24,13 @@ export type NewCheck = {
   trader?: Partial<Record<keyof typeof TRADER, string>>;
 };
 
-type CheckFormProps = { onSubmit: (check: NewCheck) => void; isPending: boolean; vatNumber: string; error: unknown };
+type CheckFormProps = {
+  onTry: () => void;
+  onSubmit: (check: NewCheck) => void;
+  isPending: boolean;
+  vatNumber: string;
+  error: unknown;
+};
 
 const filled = <Name extends string>(fields: FormData, names: readonly Name[]): Partial<Record<Name, string>> =>
   Object.fromEntries(
@@ -43,17 +50,16 @@ const read = (fields: FormData): Omit<NewCheck, 'country_code'> => {
 };
 
 /** What a check needs, and behind a click what it can take besides. */
-export const CheckForm = ({ onSubmit, isPending, vatNumber, error }: CheckFormProps) => {
+export const CheckForm = ({ onTry, onSubmit, isPending, vatNumber, error }: CheckFormProps) => {
   const [country, setCountry] = useState('');
   const wrong = (path: string) =>
     error instanceof ApiError ? error.extra.fields?.find((field) => field.path === path)?.message : undefined;
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
     const check = read(new FormData(event.currentTarget));
     onSubmit(country === '' ? check : { ...check, country_code: country });
   };
   return (
-    <form className="card stack" onSubmit={submit} aria-label="New check">
+    <Form className="card stack" onTry={onTry} onSubmit={submit} aria-label="New check">
       <Field
         label="VAT number"
         name="vat_number"
@@ -100,6 +106,6 @@ export const CheckForm = ({ onSubmit, isPending, vatNumber, error }: CheckFormPr
       <Button type="submit" look="primary" isPending={isPending}>
         Check
       </Button>
-    </form>
+    </Form>
   );
 };

@@ -25,7 +25,13 @@ export const NewCheckPage = () => {
       lead={<p>One VAT number of the 27 member states or Northern Ireland, asked of VIES now.</p>}
     >
       <div className="columns">
-        <CheckForm onSubmit={submit} isPending={ask.isPending} vatNumber={vat_number ?? ''} error={ask.error} />
+        <CheckForm
+          onTry={ask.reset}
+          onSubmit={submit}
+          isPending={ask.isPending}
+          vatNumber={vat_number ?? ''}
+          error={ask.error}
+        />
         <div aria-live="polite">
           {ask.isPending && <Waiting vatNumber={ask.variables.vat_number} />}
           <Refusal error={ask.error} />

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { ApiKey } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { usePages } from '../../api/use-pages.js';
@@ -8,6 +8,7 @@ import { Choice } from '../../parts/choice.js';
 import type { Column } from '../../parts/data-table.js';
 import { Empty } from '../../parts/empty.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 import { Listing } from '../../parts/listing.js';
 import { Moment } from '../../parts/moment.js';
 import { Refusal } from '../../parts/refusal.js';
@@ -35,16 +36,13 @@ export const ApiKeys = () => {
   const create = useChange(['keys'], (api, body: { name: string; test: boolean }) =>
     api.call<{ key_id: string; key: string }>('POST', '/keys', { body }),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ name, test: kind === 'test' }, { onSuccess: () => setName('') });
-  };
+  const submit = () => create.mutate({ name, test: kind === 'test' }, { onSuccess: () => setName('') });
   return (
     <Card
       title="API keys"
       hint="A live key asks VIES and uses the quota; a test key is answered by a sandbox and costs nothing."
     >
-      <form className="inline-form" onSubmit={submit}>
+      <Form className="inline-form" onTry={create.reset} onSubmit={submit}>
         <Field label="Key name" value={name} onChange={setName} placeholder="Shop" isRequired autoComplete="off" />
         <Choice
           label="Kind"
@@ -58,7 +56,7 @@ export const ApiKeys = () => {
         <Button type="submit" look="primary" isPending={create.isPending}>
           Create key
         </Button>
-      </form>
+      </Form>
       <Refusal error={create.error} />
       {create.data && <SecretOnce what="key" text={create.data.key} />}
       <Listing
