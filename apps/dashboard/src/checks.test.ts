@@ -1,7 +1,7 @@
 import { newUuid, uuidOf } from '@vat/domain';
 import { type TestAccount, until } from '@vat/testkit';
 import type { Route } from 'playwright-core';
-import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
 const HOSTILE = '<img src=x onerror=alert(1)> "Ünï" & Söhne';
@@ -50,9 +50,41 @@ test('a malformed number is answered as such, and a country that is not covered 
   await outcome().getByText('malformed', { exact: true }).waitFor();
   await check('GB123456789');
   const refusal = visit.page.getByRole('alert');
-  await refusal.waitFor();
-  expect(await refusal.textContent()).toMatch(/Correct what is named here/);
+  await refusal.getByText(/^The number begins with GB, which is not covered: enter a number of one/).waitFor();
+  expect(await visit.page.getByText('which is not covered').count()).toBe(1);
   expect(await outcome().count()).toBe(0);
+});
+
+test('a refusal is said once, at its field, in view on a telephone and in words of the page', async () => {
+  const narrow = await dashboard.visit({ viewport: NARROW, refused: /\/app\/api\/checks$/ });
+  await narrow.enter(EMAIL);
+  await narrow.go('/checks/new');
+  const { page } = narrow;
+  const refusal = page.getByRole('alert');
+  const refused = async (sentence: string) => {
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await refusal.getByText(sentence, { exact: true }).waitFor();
+    expect([await refusal.count(), await page.getByText(sentence).count()]).toEqual([1, 1]);
+    const box = await refusal.boundingBox();
+    expect(box && box.y >= 0 && box.y + box.height <= NARROW.height).toBe(true);
+  };
+  const number = page.getByLabel('VAT number');
+  await number.fill('123456789');
+  await refused('The number does not begin with a country prefix: add it (such as DE) or choose it under “Country”.');
+  await number.fill('DE123456789');
+  await page.getByLabel('Country').selectOption('FR');
+  await page.getByText('Compare with what you know').click();
+  await refused('The number begins with DE, but “Country” says FR: correct one of the two or choose no country.');
+  await page.getByLabel('Country').selectOption('');
+  await page.getByLabel('Requester').fill('12');
+  await refused(
+    'Requester is not a valid VAT number. The number does not begin with a country prefix: add it (such as DE). Enter your own, valid EU VAT number or leave the field empty.',
+  );
+  await page.getByLabel('Requester').fill('');
+  await page.getByLabel('City').fill('x'.repeat(201));
+  await refused('City is longer than 200 characters. Correct what is named here and try again.');
+  expect(narrow.complaints()).toEqual([]);
+  await narrow.close();
 });
 
 test("a hostile name is text everywhere, and the check's evidence holds in this browser", async () => {
