@@ -55,6 +55,7 @@ test('a key is shown once, works, and is refused after Revoke unless that is und
   expect([await row.getByText('revoked').count(), await usage()]).toEqual([0, 200]);
   answer();
   await row.getByText('revoked', { exact: true }).waitFor();
+  await keys.getByText(key, { exact: true }).waitFor({ state: 'detached' });
   await visit.page.unroute('**/app/api/keys/*');
   await until('the key to be refused', async () => (await usage()) === 401, 5_000);
 });
@@ -100,6 +101,11 @@ test('the secret is shown once, signs the test event, and its delivery shows att
   const receiver = await receivers.start();
   const secret = await saveWebhook(receiver.url);
   const webhook = region('Webhook');
+  // A refused one after it leaves the configuration, and so its secret in view.
+  await webhook.getByLabel('Endpoint URL').fill('http://example.com/');
+  await webhook.getByRole('button', { name: 'Save' }).click();
+  await webhook.getByRole('alert').getByText(/https/).waitFor();
+  await webhook.getByText(secret, { exact: true }).waitFor();
   await webhook.getByRole('button', { name: 'Send test event' }).click();
   await webhook.getByRole('link', { name: 'see how it goes' }).click();
   const { page } = visit;

@@ -16,6 +16,8 @@ import { SecretOnce } from '../../parts/secret-once.js';
 import { Status } from '../../parts/status.js';
 import { RevokeKey } from './revoke-key.js';
 
+type Created = { key_id: string; key: string };
+
 const COLUMNS: readonly Column<ApiKey>[] = [
   { head: 'Name', cell: ({ name }) => <strong>{name}</strong> },
   { head: 'Kind', cell: ({ test }) => <Status word={test ? 'test' : 'live'} /> },
@@ -34,9 +36,21 @@ export const ApiKeys = () => {
   const [kind, setKind] = useState<'live' | 'test'>('live');
   const [name, setName] = useState('');
   const create = useChange(['keys'], (api, body: { name: string; test: boolean }) =>
-    api.call<{ key_id: string; key: string }>('POST', '/keys', { body }),
+    api.call<Created>('POST', '/keys', { body }),
   );
-  const submit = () => create.mutate({ name, test: kind === 'test' }, { onSuccess: () => setName('') });
+  // Apart from the call that brought it: a later one that is refused must not take away a key that is shown this once.
+  const [created, setCreated] = useState<Created | null>(null);
+  const isRevoked = keys.data?.some(({ key_id, revoked_at }) => key_id === created?.key_id && revoked_at !== null);
+  const submit = () =>
+    create.mutate(
+      { name, test: kind === 'test' },
+      {
+        onSuccess: (made) => {
+          setCreated(made);
+          setName('');
+        },
+      },
+    );
   return (
     <Card
       title="API keys"
@@ -58,7 +72,7 @@ export const ApiKeys = () => {
         </Button>
       </Form>
       <Refusal error={create.error} />
-      {create.data && <SecretOnce what="key" text={create.data.key} />}
+      {created && !isRevoked && <SecretOnce what="key" text={created.key} />}
       <Listing
         label="API keys"
         list={keys}

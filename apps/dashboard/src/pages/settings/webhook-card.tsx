@@ -22,6 +22,8 @@ export const WebhookCard = () => {
   // Null until somebody types: the endpoint that is read later must not take the place of what they typed.
   const [typed, setTyped] = useState<string | null>(null);
   const url = typed ?? webhook?.url ?? '';
+  // Apart from the call that brought it: a later one that is refused leaves what it saved as it is.
+  const [saved, setSaved] = useState<Saved | null>(null);
 
   const save = useChange(['settings'], (api, given: string) =>
     api.call<Saved>('PUT', '/webhook', { body: { url: given } }),
@@ -35,14 +37,15 @@ export const WebhookCard = () => {
     sendTest.reset();
     remove.reset();
   };
-  const secret = save.data && webhook !== null ? save.data.secret : null;
+  // Removed here or elsewhere, or saved again in another window, it is a secret no more.
+  const secret = saved && webhook && webhook.configured_at <= saved.configured_at ? saved.secret : null;
   return (
     <div id="webhook">
       <Card
         title="Webhook"
         hint="Tells your server when a pending check, a batch or a watched number has news. The URL must be https and lead to a public address."
       >
-        <Form className="inline-form" onTry={clear} onSubmit={() => save.mutate(url)}>
+        <Form className="inline-form" onTry={clear} onSubmit={() => save.mutate(url, { onSuccess: setSaved })}>
           <Field
             label="Endpoint URL"
             inputMode="url"
