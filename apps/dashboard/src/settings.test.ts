@@ -1,4 +1,5 @@
-import { openReceivers, type Receivers, until, withStatus } from '@vat/testkit';
+import { newUuid, uuidOf } from '@vat/domain';
+import { openReceivers, type Receivers, type TestAccount, until, withStatus } from '@vat/testkit';
 import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -6,10 +7,11 @@ const EMAIL = 'owner@example.com';
 let receivers: Receivers;
 let dashboard: Dashboard;
 let visit: Visit;
+let account: TestAccount;
 beforeAll(async () => {
   receivers = await openReceivers();
   dashboard = await openDashboard({ settings: { ...receivers.settings, WEBHOOK_RETRY_DELAYS: '500ms,1h' } });
-  await dashboard.account(EMAIL);
+  account = await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/(webhook|password)/ });
   await visit.enter(EMAIL);
 }, 120_000);
@@ -58,6 +60,50 @@ test('a key is shown once, works, and is refused after Revoke unless that is und
   await keys.getByText(key, { exact: true }).waitFor({ state: 'detached' });
   await visit.page.unroute('**/app/api/keys/*');
   await until('the key to be refused', async () => (await usage()) === 401, 5_000);
+});
+
+test('live keys come first, those revoked on earlier days are folded away, and a name of blanks is no name', async () => {
+  const { page } = visit;
+  await dashboard.world.sql(
+    `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at, revoked_at)
+     SELECT id, $2::uuid, 'Old', false, sha256(id::text::bytea), 'abcd', now(), now() - interval '2 days'
+     FROM unnest($1::uuid[]) AS k(id)`,
+    [Array.from({ length: 101 }, newUuid), uuidOf('account', account.account_id)],
+  );
+  await visit.go('/settings');
+  const keys = region('API keys');
+  const more = keys.getByRole('button', { name: 'Show 101 revoked keys' });
+  await more.waitFor();
+  expect(await keys.getByRole('row', { name: /Old/ }).count()).toBe(0);
+  const names = await keys.getByRole('row').getByRole('strong').allTextContents();
+  expect(names.at(-1)).toBe('Shop <1>');
+  expect(names.length).toBeGreaterThan(1);
+  await more.click();
+  expect(await keys.getByRole('row', { name: /Old.*revoked/ }).count()).toBe(101);
+  await keys.getByRole('button', { name: 'Hide 101 revoked keys' }).click();
+  await keys.getByRole('row', { name: /Old/ }).first().waitFor({ state: 'detached' });
+
+  const made = async (name: string) => {
+    await keys.getByLabel('Key name').fill(name);
+    await keys.getByRole('button', { name: 'Create key' }).click();
+  };
+  await made('Second');
+  await keys.getByText(/^vat_live_\w+$/).waitFor();
+  await made('  ');
+  await keys.getByRole('alert').getByText('Key name is required.').waitFor();
+  expect(await keys.getByText(/^vat_live_\w+$/).count()).toBe(1);
+  // A row that is revoked while one looks on stays where it is.
+  await keys
+    .getByRole('row', { name: /Second/ })
+    .getByRole('button', { name: 'Revoke' })
+    .click();
+  await keys
+    .getByRole('row', { name: /Second/ })
+    .getByText('revoked', { exact: true })
+    .waitFor();
+  await keys.getByText(/^vat_live_\w+$/).waitFor({ state: 'detached' });
+  expect(await keys.getByRole('row').nth(1).textContent()).toContain('Second');
+  expect(await page.getByRole('alert').count()).toBe(1);
 });
 
 test('a key whose page is left right after Revoke is revoked, and is shown no more', async () => {

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import type { ApiKey } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
-import { usePages } from '../../api/use-pages.js';
 import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
 import { Choice } from '../../parts/choice.js';
+import { count } from '../../parts/count.js';
 import type { Column } from '../../parts/data-table.js';
 import { Empty } from '../../parts/empty.js';
 import { Field } from '../../parts/field.js';
@@ -15,6 +15,7 @@ import { Refusal } from '../../parts/refusal.js';
 import { SecretOnce } from '../../parts/secret-once.js';
 import { Status } from '../../parts/status.js';
 import { RevokeKey } from './revoke-key.js';
+import { useAccountKeys } from './use-account-keys.js';
 
 type Created = { key_id: string; key: string };
 
@@ -32,7 +33,8 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 
 /** The keys of the account: make one, see it once, revoke it. */
 export const ApiKeys = () => {
-  const keys = usePages<ApiKey>('keys', '/keys');
+  const { keys, shown, folded } = useAccountKeys();
+  const [isUnfolded, setUnfolded] = useState(false);
   const [kind, setKind] = useState<'live' | 'test'>('live');
   const [name, setName] = useState('');
   const create = useChange(['keys'], (api, body: { name: string; test: boolean }) =>
@@ -75,11 +77,18 @@ export const ApiKeys = () => {
       {created && !isRevoked && <SecretOnce what="key" text={created.key} />}
       <Listing
         label="API keys"
-        list={keys}
+        list={{ ...keys, hasNextPage: false, data: keys.data && (isUnfolded ? [...shown, ...folded] : shown) }}
         columns={COLUMNS}
         rowKey={({ key_id }) => key_id}
         empty={<Empty title="No keys">Create one to call the API.</Empty>}
       />
+      {folded.length > 0 && (
+        <div className="actions">
+          <Button small look="quiet" aria-expanded={isUnfolded} onPress={() => setUnfolded(!isUnfolded)}>
+            {isUnfolded ? 'Hide' : 'Show'} {count(folded.length)} revoked {folded.length === 1 ? 'key' : 'keys'}
+          </Button>
+        </div>
+      )}
     </Card>
   );
 };
