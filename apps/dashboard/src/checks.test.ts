@@ -25,9 +25,13 @@ const check = async (vatNumber: string) => {
 };
 const outcome = () => visit.page.getByRole('region', { name: 'Outcome' });
 
-test('an answer shows its verdict, and survives a reload at its address', async () => {
-  await check('FR 40 303 265 045');
+test('a double click asks once, and the answer shows its verdict and survives a reload at its address', async () => {
+  const asked: string[] = [];
+  visit.page.on('request', (request) => request.method() === 'POST' && asked.push(request.url()));
+  await visit.page.getByLabel('VAT number').fill('FR 40 303 265 045');
+  await visit.page.getByRole('button', { name: 'Check', exact: true }).dblclick();
   await outcome().getByText('valid', { exact: true }).waitFor();
+  expect(asked.length).toBe(1);
   await visit.page.reload();
   await outcome().getByText('FR40303265045', { exact: true }).waitFor();
   await outcome().getByText('valid', { exact: true }).waitFor();

@@ -202,6 +202,22 @@ test('a double click is one click, on a form and beside it, and clicks apart are
   await keys.getByLabel('Key name').fill('Twice');
   await keys.getByRole('button', { name: 'Create key' }).dblclick();
   await keys.getByText(/^vat_live_\w+$/).waitFor();
+  // Nor does Enter send a form again that is on its way.
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/app/api/keys', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await keys.getByLabel('Key name').fill('By Enter');
+  await keys.getByLabel('Key name').press('Enter');
+  await keys.locator('[data-pending]').waitFor();
+  await keys.getByLabel('Key name').press('Enter');
+  answer();
+  await keys.locator('[data-pending]').waitFor({ state: 'detached' });
+  await page.unroute('**/app/api/keys');
   const webhook = region('Webhook');
   await webhook.getByLabel('Endpoint URL').fill(receiver.url);
   const save = webhook.getByRole('button', { name: 'Save' });
@@ -224,6 +240,7 @@ test('a double click is one click, on a form and beside it, and clicks apart are
   await page.waitForURL((url) => url.href !== between);
   const resent = '/app/api/webhook/deliveries/:id/resend';
   expect(sent).toEqual([
+    '/app/api/keys',
     '/app/api/keys',
     '/app/api/webhook',
     '/app/api/webhook',

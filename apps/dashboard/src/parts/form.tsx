@@ -34,8 +34,8 @@ export const Form = ({ onSubmit, onTry, children, ...props }: FormProps) => {
   const [unfit, setUnfit] = useState<Unfit>(null);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // A button that is pending submits nothing, but Enter in the only field of a form does.
-    if ((event.nativeEvent as SubmitEvent).submitter === null) return;
+    // While its button is pending a form has none to submit with; Enter in its only field would send it again all the same.
+    if (!event.currentTarget.querySelector('[type=submit]')) return;
     const found = firstUnfit(event.currentTarget);
     setUnfit(found);
     onTry();
