@@ -1,5 +1,6 @@
 import { until } from '@vat/testkit';
 import { type Dashboard, openDashboard, PASSWORD, type Visit } from './testing/open-dashboard.fixture.js';
+import { seriousFindings } from './testing/serious-findings.fixture.js';
 
 const EMAIL = 'owner@example.com';
 
@@ -40,6 +41,33 @@ test('a wrong password is told with its remedy, and the right one works after it
   expect(await refusal.textContent()).toContain('Check both for typing errors');
   await signInHere(visit);
   await heading(visit, 'Overview');
+});
+
+test('what is missing is said by the page, beside its field, one alert at a time', async () => {
+  visit = await dashboard.visit({ refused: /\/session$/ });
+  const { page } = visit;
+  const refusal = page.getByRole('alert');
+  const button = page.getByRole('button', { name: 'Sign in' });
+  await visit.go('/sign-in');
+  await button.click();
+  await refusal.getByText('E-mail is required.').waitFor();
+  expect(await page.evaluate('document.activeElement.name')).toBe('email');
+  await page.getByLabel('E-mail').fill('nobody');
+  await button.click();
+  await refusal.getByText('E-mail is not an e-mail address.').waitFor();
+  await page.getByLabel('E-mail').fill(EMAIL);
+  await page.getByLabel('E-mail').press('Enter');
+  await refusal.getByText('Password is required.').waitFor();
+  expect(await refusal.count()).toBe(1);
+  expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
+  expect(await seriousFindings(page)).toEqual([]);
+  await signInHere(visit, 'wrong');
+  await refusal.getByText('Check both for typing errors').waitFor();
+  expect(await refusal.count()).toBe(1);
+  await page.getByLabel('Password').fill('');
+  await button.click();
+  await refusal.getByText('Password is required.').waitFor();
+  expect(await refusal.count()).toBe(1);
 });
 
 test('an address of another site is no place to go on to', async () => {
@@ -136,6 +164,9 @@ test('an address that has an account is told so, and a short password what is wr
   await visit.go('/sign-up');
   await page.getByLabel('Name').fill('Again');
   await page.getByLabel('E-mail').fill(EMAIL);
+  await page.getByLabel('Password').fill('too short');
+  await page.getByRole('button', { name: 'Open the account' }).click();
+  await page.getByRole('alert').getByText('Password needs at least 12 characters.').waitFor();
   await page.getByLabel('Password').fill('a few long words');
   await page.getByRole('button', { name: 'Open the account' }).click();
   await page.getByRole('alert').getByText('There is an account with this e-mail address.').waitFor();

@@ -109,12 +109,15 @@ test('a watch is added, shows its first check and a change by itself, is paused,
   const { world } = dashboard;
   await world.vies.script('FR40303265045', [{ kind: 'valid', name: 'OLD <b>NAME</b>', address: 'A' }]);
   await visit.go('/watches');
+  await page.getByRole('button', { name: 'Add watch' }).click();
+  await page.getByRole('alert').getByText('VAT number is required.').waitFor();
   await page.getByLabel('VAT number').fill('FR 40 303 265 045');
   await page.getByLabel('Label').fill('Supplier 7');
   await page.getByLabel('Frequency').selectOption('daily');
   await page.getByRole('button', { name: 'Add watch' }).click();
   const row = page.getByRole('row', { name: /FR40303265045/ });
   await row.getByText('active', { exact: true }).waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
   await row.getByText('not yet').waitFor({ state: 'detached' });
 
   await page.getByLabel('VAT number').fill('FR40303265045');

@@ -1,7 +1,7 @@
 import { newUuid, uuidOf } from '@vat/domain';
 import { type TestAccount, until } from '@vat/testkit';
 import type { Route } from 'playwright-core';
-import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
 const HOSTILE = '<img src=x onerror=alert(1)> "Ünï" & Söhne';
@@ -25,9 +25,13 @@ const check = async (vatNumber: string) => {
 };
 const outcome = () => visit.page.getByRole('region', { name: 'Outcome' });
 
-test('an answer shows its verdict, and survives a reload at its address', async () => {
-  await check('FR 40 303 265 045');
+test('a double click asks once, and the answer shows its verdict and survives a reload at its address', async () => {
+  const asked: string[] = [];
+  visit.page.on('request', (request) => request.method() === 'POST' && asked.push(request.url()));
+  await visit.page.getByLabel('VAT number').fill('FR 40 303 265 045');
+  await visit.page.getByRole('button', { name: 'Check', exact: true }).dblclick();
   await outcome().getByText('valid', { exact: true }).waitFor();
+  expect(asked.length).toBe(1);
   await visit.page.reload();
   await outcome().getByText('FR40303265045', { exact: true }).waitFor();
   await outcome().getByText('valid', { exact: true }).waitFor();
@@ -44,13 +48,47 @@ test('a number that no member state answers is pending, and completes on the pag
 });
 
 test('a malformed number is answered as such, and a country that is not covered is refused in words', async () => {
+  await check(' ');
+  await visit.page.getByRole('alert').getByText('VAT number is required.').waitFor();
   await check('DE12');
   await outcome().getByText('malformed', { exact: true }).waitFor();
   await check('GB123456789');
   const refusal = visit.page.getByRole('alert');
-  await refusal.waitFor();
-  expect(await refusal.textContent()).toMatch(/Correct what is named here/);
+  await refusal.getByText(/^The number begins with GB, which is not covered: enter a number of one/).waitFor();
+  expect(await visit.page.getByText('which is not covered').count()).toBe(1);
   expect(await outcome().count()).toBe(0);
+});
+
+test('a refusal is said once, at its field, in view on a telephone and in words of the page', async () => {
+  const narrow = await dashboard.visit({ viewport: NARROW, refused: /\/app\/api\/checks$/ });
+  await narrow.enter(EMAIL);
+  await narrow.go('/checks/new');
+  const { page } = narrow;
+  const refusal = page.getByRole('alert');
+  const refused = async (sentence: string | RegExp) => {
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await refusal.getByText(sentence, { exact: true }).waitFor();
+    expect([await refusal.count(), await page.getByText(sentence).count()]).toEqual([1, 1]);
+    const box = await refusal.boundingBox();
+    expect(box && box.y >= 0 && box.y + box.height <= NARROW.height).toBe(true);
+  };
+  const number = page.getByLabel('VAT number');
+  await number.fill('123456789');
+  await refused('The number does not begin with a country prefix: add it (such as DE) or choose it under “Country”.');
+  await number.fill('DE123456789');
+  await page.getByLabel('Country').selectOption('FR');
+  await page.getByText('Compare with what you know').click();
+  await refused('The number begins with DE, but “Country” says FR: correct one of the two or choose no country.');
+  await page.getByLabel('Country').selectOption('');
+  await page.getByLabel('Requester').fill('12');
+  await refused(
+    'Requester is not a valid VAT number. The number does not begin with a country prefix: add it (such as DE). Enter your own, valid EU VAT number or leave the field empty.',
+  );
+  await page.getByLabel('Requester').fill('');
+  await page.getByLabel('City').fill('x'.repeat(201));
+  await refused(/^City .*200 characters\. Correct what is named here and try again\.$/);
+  expect(narrow.complaints()).toEqual([]);
+  await narrow.close();
 });
 
 test("a hostile name is text everywhere, and the check's evidence holds in this browser", async () => {

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
 import { Loading } from './parts/loading.js';
+import { Page } from './parts/page.js';
 import { Refusal } from './parts/refusal.js';
 import { MissingPage } from './shell/missing-page.js';
 import { SignedIn } from './shell/signed-in.js';
@@ -132,7 +133,11 @@ export const createAppRouter = () =>
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultPendingComponent: Loading,
-    defaultErrorComponent: ({ error, reset }) => <Refusal error={error} onRetry={reset} />,
+    defaultErrorComponent: ({ error, reset }) => (
+      <Page title="This page has failed">
+        <Refusal error={error} onRetry={reset} />
+      </Page>
+    ),
   });
 
 declare module '@tanstack/react-router' {

@@ -4,7 +4,8 @@ import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testi
 import { seriousFindings } from './testing/serious-findings.fixture.js';
 
 const EMAIL = 'owner@example.com';
-const NOBODYS_CHECK = 'chk_01h45ytscbebyvny4gc8cr8ma2';
+/** Of nobody, and of a form that no id has: the second would ask for the list if it were not escaped. */
+const NO_IDS = ['01h45ytscbebyvny4gc8cr8ma2', '%00'];
 
 let receivers: Receivers;
 let dashboard: Dashboard;
@@ -48,7 +49,7 @@ beforeAll(async () => {
   });
   await until('the test event', () => receiver.arrivals[0]);
   const [wide, narrow] = await Promise.all([
-    dashboard.visit({ viewport: WIDE, refused: new RegExp(`/app/api/checks/${NOBODYS_CHECK}$`) }),
+    dashboard.visit({ viewport: WIDE, refused: /\/app\/api\/[^?]+(01h45ytscbebyvny4gc8cr8ma2|%00)/ }),
     dashboard.visit({ viewport: NARROW, colorScheme: 'dark' }),
   ]);
   Object.assign(visits, { wide, narrow });
@@ -61,7 +62,7 @@ afterAll(async () => {
 
 /** Each page with its h1 and a word that is there once all of it is. */
 const PAGES: readonly [address: string, heading: string, shown: string][] = [
-  ['/', 'Overview', 'Member states'],
+  ['/', 'Overview', 'more held for checks without an answer yet, those of batches and watches included'],
   ['/checks', 'Checks', 'order-7'],
   ['/checks/:check', 'FR40303265045', 'Timeline'],
   ['/checks/new', 'New check', 'Reference'],
@@ -105,12 +106,52 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
   });
 });
 
-test('an address that leads nowhere, and an id of nobody, say so', async () => {
+test.each([
+  ['/checks/chk_', 'Check'],
+  ['/batches/bat_', 'Batch'],
+  ['/watches/wat_', 'Watch'],
+  ['/deliveries/dlv_', 'Delivery'],
+  ['/checks/', 'Check'],
+  ['/batches/', 'Batch'],
+  ['/watches/', 'Watch'],
+  ['/deliveries/', 'Delivery'],
+])('%s of nobody is a page of its own with one alert, and offers nothing', async (address, what) => {
+  const { page, go, complaints } = visits.wide as Visit;
+  await go(`${address}${address.endsWith('_') ? NO_IDS[0] : NO_IDS[1]}`);
+  await page.getByRole('heading', { level: 1, name: `${what} not found`, exact: true }).waitFor();
+  await page.getByRole('alert').getByText('Go back to the list.').waitFor();
+  const shown = ['heading', 'alert', 'button'] as const;
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await Promise.all(shown.map((role) => page.getByRole('main').getByRole(role).count()))).toEqual([1, 1, 0]);
+  expect(complaints()).toEqual([]);
+});
+
+test('what a tile of the map says keeps clear of its edges on a narrow screen', async () => {
+  const { page, go } = visits.narrow as Visit;
+  const times = [999, 9_900, 119_000, 3_540_000];
+  await page.route('**/app/api/status', async (route) => {
+    const answer = await route.fetch();
+    const { member_states: states } = (await answer.json()) as { member_states: object[] };
+    const slow = states.map((state, index) => ({ ...state, asks: 9, health: 'down', p95_ms: times[index % 4] }));
+    await route.fulfill({ response: answer, json: { member_states: slow } });
+  });
+  await go('/');
+  await page.getByText('59 min').first().waitFor();
+  const spilt = `[...document.querySelectorAll('.tile')].filter((tile) => [...tile.querySelectorAll('[aria-hidden]')].some((text) => {
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const [{ left, right, top, bottom }, own] = [tile.getBoundingClientRect(), range.getBoundingClientRect()];
+    return own.left < left + 2 || own.right > right - 2 || own.top < top + 2 || own.bottom > bottom - 2;
+  })).map(({ innerText }) => innerText)`;
+  expect(await page.evaluate(spilt)).toEqual([]);
+  await keepPicture(page, 'narrow-slow-states');
+  await page.unroute('**/app/api/status');
+});
+
+test('an address that leads nowhere says so', async () => {
   const { page, go, complaints } = visits.wide as Visit;
   await go('/nowhere');
   await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
-  await go(`/checks/${NOBODYS_CHECK}`);
-  await page.getByRole('alert').getByText('Go back to the list.').waitFor();
   expect(complaints()).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
-import { openReceivers, type Receivers, until, withStatus } from '@vat/testkit';
+import { newUuid, uuidOf } from '@vat/domain';
+import { openReceivers, type Receivers, type TestAccount, until, withStatus } from '@vat/testkit';
 import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -6,10 +7,11 @@ const EMAIL = 'owner@example.com';
 let receivers: Receivers;
 let dashboard: Dashboard;
 let visit: Visit;
+let account: TestAccount;
 beforeAll(async () => {
   receivers = await openReceivers();
   dashboard = await openDashboard({ settings: { ...receivers.settings, WEBHOOK_RETRY_DELAYS: '500ms,1h' } });
-  await dashboard.account(EMAIL);
+  account = await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/(webhook|password)/ });
   await visit.enter(EMAIL);
 }, 120_000);
@@ -41,11 +43,84 @@ test('a key is shown once, works, and is refused after Revoke unless that is und
   const revoke = row.getByRole('button', { name: 'Revoke' });
   // Looked for from the start: it is there for a second and a half, which a busy machine lets pass between two calls.
   await Promise.all([row.getByRole('button', { name: 'Undo' }).click(), revoke.click()]);
-  await revoke.click();
+  // Until the server has answered it is not called revoked: who closes the browser now must know that.
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await visit.page.route('**/app/api/keys/*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await Promise.all([visit.page.waitForRequest('**/app/api/keys/*'), revoke.click()]);
+  await row.getByText('revoking', { exact: true }).waitFor();
+  expect([await row.getByText('revoked').count(), await usage()]).toEqual([0, 200]);
+  answer();
+  await row.getByText('revoked', { exact: true }).waitFor();
+  await keys.getByText(key, { exact: true }).waitFor({ state: 'detached' });
+  await visit.page.unroute('**/app/api/keys/*');
+  await until('the key to be refused', async () => (await usage()) === 401, 5_000);
+});
+
+test('live keys come first, those revoked on earlier days are folded away, and a name of blanks is no name', async () => {
+  const { page } = visit;
+  await dashboard.world.sql(
+    `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at, revoked_at)
+     SELECT id, $2::uuid, 'Old', false, sha256(id::text::bytea), 'abcd', now(), now() - interval '2 days'
+     FROM unnest($1::uuid[]) AS k(id)`,
+    [Array.from({ length: 101 }, newUuid), uuidOf('account', account.account_id)],
+  );
+  await visit.go('/settings');
+  const keys = region('API keys');
+  const more = keys.getByRole('button', { name: 'Show 101 revoked keys' });
+  await more.waitFor();
+  expect(await keys.getByRole('row', { name: /Old/ }).count()).toBe(0);
+  const names = await keys.getByRole('row').getByRole('strong').allTextContents();
+  expect(names.at(-1)).toBe('Shop <1>');
+  expect(names.length).toBeGreaterThan(1);
+  await more.click();
+  expect(await keys.getByRole('row', { name: /Old.*revoked/ }).count()).toBe(101);
+  await keys.getByRole('button', { name: 'Hide 101 revoked keys' }).click();
+  await keys.getByRole('row', { name: /Old/ }).first().waitFor({ state: 'detached' });
+
+  const made = async (name: string) => {
+    await keys.getByLabel('Key name').fill(name);
+    await keys.getByRole('button', { name: 'Create key' }).click();
+  };
+  await made('Second');
+  await keys.getByText(/^vat_live_\w+$/).waitFor();
+  await made('  ');
+  await keys.getByRole('alert').getByText('Key name is required.').waitFor();
+  expect(await keys.getByText(/^vat_live_\w+$/).count()).toBe(1);
+  // A row that is revoked while one looks on stays where it is.
+  await keys
+    .getByRole('row', { name: /Second/ })
+    .getByRole('button', { name: 'Revoke' })
+    .click();
+  await keys
+    .getByRole('row', { name: /Second/ })
+    .getByText('revoked', { exact: true })
+    .waitFor();
+  await keys.getByText(/^vat_live_\w+$/).waitFor({ state: 'detached' });
+  expect(await keys.getByRole('row').nth(1).textContent()).toContain('Second');
+  expect(await page.getByRole('alert').count()).toBe(1);
+});
+
+test('a key whose page is left right after Revoke is revoked, and is shown no more', async () => {
+  await visit.go('/settings');
+  const keys = region('API keys');
+  await keys.getByLabel('Key name').fill('Leaving');
+  await keys.getByRole('button', { name: 'Create key' }).click();
+  const key = String(await keys.getByText(/^vat_live_\w+$/).textContent());
+  const usage = async () => (await dashboard.world.http(key).get('/v1/usage')).status;
+  await keys
+    .getByRole('row', { name: /Leaving/ })
+    .getByRole('button', { name: 'Revoke' })
+    .click();
   // Whoever leaves at once has not changed their mind.
   await visit.page.reload();
   await until('the key to be refused', async () => (await usage()) === 401, 5_000);
-  await keys.getByRole('row', { name: /Shop <1>.*revoked/ }).waitFor();
+  await keys.getByRole('row', { name: /Leaving.*revoked/ }).waitFor();
   expect(await visit.page.getByText(key).count()).toBe(0);
 });
 
@@ -54,6 +129,9 @@ test('a URL that breaks a rule is refused with that rule, and a test event witho
   const webhook = region('Webhook');
   await webhook.getByRole('button', { name: 'Send test event' }).click();
   await webhook.getByRole('alert').getByText('No webhook is configured').waitFor();
+  await webhook.getByRole('button', { name: 'Save' }).click();
+  await webhook.getByRole('alert').getByText('Endpoint URL is required.').waitFor();
+  expect(await webhook.getByRole('alert').count()).toBe(1);
   for (const [url, rule] of [
     ['http://example.com/', /https/],
     ['https://10.0.0.1/', /public/],
@@ -69,6 +147,11 @@ test('the secret is shown once, signs the test event, and its delivery shows att
   const receiver = await receivers.start();
   const secret = await saveWebhook(receiver.url);
   const webhook = region('Webhook');
+  // A refused one after it leaves the configuration, and so its secret in view.
+  await webhook.getByLabel('Endpoint URL').fill('http://example.com/');
+  await webhook.getByRole('button', { name: 'Save' }).click();
+  await webhook.getByRole('alert').getByText(/https/).waitFor();
+  await webhook.getByText(secret, { exact: true }).waitFor();
   await webhook.getByRole('button', { name: 'Send test event' }).click();
   await webhook.getByRole('link', { name: 'see how it goes' }).click();
   const { page } = visit;
@@ -105,6 +188,67 @@ test('a failing delivery shows each attempt by itself, and Resend sends the same
   expect(page.url()).not.toBe(first);
   const [one, , again] = await until('three arrivals', () => receiver.arrivals.length === 3 && receiver.arrivals);
   expect([again?.body, again?.headers['webhook-id']]).toEqual([one?.body, one?.headers['webhook-id']]);
+});
+
+test('a double click is one click, on a form and beside it, and clicks apart are two', async () => {
+  const receiver = await receivers.start();
+  const { page } = visit;
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (/^(PUT|POST)$/.test(request.method())) sent.push(new URL(request.url()).pathname.replace(/dlv_\w+/, ':id'));
+  });
+  await visit.go('/settings');
+  const keys = region('API keys');
+  await keys.getByLabel('Key name').fill('Twice');
+  await keys.getByRole('button', { name: 'Create key' }).dblclick();
+  await keys.getByText(/^vat_live_\w+$/).waitFor();
+  // Nor does Enter send a form again that is on its way.
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/app/api/keys', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await keys.getByLabel('Key name').fill('By Enter');
+  await keys.getByLabel('Key name').press('Enter');
+  await keys.locator('[data-pending]').waitFor();
+  await keys.getByLabel('Key name').press('Enter');
+  answer();
+  await keys.locator('[data-pending]').waitFor({ state: 'detached' });
+  await page.unroute('**/app/api/keys');
+  const webhook = region('Webhook');
+  await webhook.getByLabel('Endpoint URL').fill(receiver.url);
+  const save = webhook.getByRole('button', { name: 'Save' });
+  const secret = webhook.getByText(/^whsec_[\w+/]{43}=$/);
+  await save.dblclick();
+  const first = await secret.textContent();
+  await save.click();
+  await until('another secret', async () => (await secret.textContent()) !== first);
+  await webhook.getByRole('button', { name: 'Send test event' }).dblclick();
+  await webhook.getByRole('link', { name: 'see how it goes' }).click();
+  const attempts = region('Attempts');
+  await attempts.getByText('204', { exact: true }).waitFor();
+  const resend = page.getByRole('button', { name: 'Resend' });
+  const before = page.url();
+  await resend.dblclick();
+  await page.waitForURL((url) => url.href !== before);
+  // After a double click a press of a key is one of its own.
+  const between = page.url();
+  await resend.press('Enter');
+  await page.waitForURL((url) => url.href !== between);
+  const resent = '/app/api/webhook/deliveries/:id/resend';
+  expect(sent).toEqual([
+    '/app/api/keys',
+    '/app/api/keys',
+    '/app/api/webhook',
+    '/app/api/webhook',
+    '/app/api/webhook/test',
+    resent,
+    resent,
+  ]);
+  await attempts.getByText('204', { exact: true }).waitFor();
 });
 
 test('an endpoint that is read late does not take the place of what was typed meanwhile', async () => {

@@ -105,6 +105,7 @@ test.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=nonsense', '?surprise=
 test.each([
   [{}, 'name'],
   [{ name: '' }, 'name'],
+  [{ name: '  ' }, 'name'],
   [{ name: 5 }, 'name'],
   [{ name: 'n'.repeat(65) }, 'name'],
   [{ name: 'a\nb' }, 'name'],

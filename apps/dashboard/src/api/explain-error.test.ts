@@ -7,10 +7,11 @@ const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 test.each(CODES)('%s has a cause and a remedy that a person before a page can follow', (code) => {
   const { message, status } = ERROR_CATALOGUE[code];
   const { cause, remedy } = explainError(new ApiError(status, code, message));
-  expect(cause).toBe(message);
+  expect(cause).toBe(message.replace('requester_vat_number', 'Requester'));
   expect(remedy).not.toBe('');
   // Headers and fields of the API are no words for a page, and neither is its markup.
   expect(remedy).not.toMatch(/`|Authorization|Idempotency/);
+  expect(cause).not.toMatch(/[a-z]_[a-z]/);
 });
 
 test('what a refusal carries is said: seconds, the end of the month, the line of a file, fields', () => {

@@ -1,5 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain/errors';
 import { ApiError } from './api-error.js';
+import { inPageWords } from './in-page-words.js';
 
 /** An error in words for the person at the screen. */
 export type Explanation = {
@@ -7,7 +8,7 @@ export type Explanation = {
   cause: string;
   /** What to do about it; empty when the cause says it all. */
   remedy: string;
-  /** What to correct, field by field. */
+  /** What to correct, field by field; `cause` says the same in one. */
   fields: { path: string; message: string }[];
   /** What the operator finds it by; only where that helps. */
   requestId: string | null;
@@ -51,6 +52,12 @@ const remedyOf = ({ code, extra, status }: ApiError): string => {
   return HERE[code] ?? ERROR_CATALOGUE[code].remedy;
 };
 
+const causeOf = ({ code, message }: ApiError): string => {
+  // The country on the page is that of the number which is asked about.
+  if (code === 'INVALID_REQUESTER') return inPageWords(message.replace(' or send country_code', ''));
+  return code === 'INVALID_FORMAT' ? inPageWords(message) : message;
+};
+
 /** Cause and remedy of whatever a call has thrown, from the catalogue of the service. */
 export const explainError = (error: unknown): Explanation => {
   if (!(error instanceof ApiError)) {
@@ -63,10 +70,11 @@ export const explainError = (error: unknown): Explanation => {
       requestId: null,
     };
   }
-  const fields = error.extra.fields ?? [];
+  const fields = (error.extra.fields ?? []).map(({ path, message }) => ({ path, message: inPageWords(message) }));
   const line = error.extra.line === undefined ? '' : ` (line ${error.extra.line})`;
+  const sentence = fields.length > 0 ? fields.map(({ message }) => message).join('. ') : causeOf(error);
   return {
-    cause: `${error.message.replace(/\.$/, line === '' ? '.' : '')}${line}${line === '' ? '' : '.'}`,
+    cause: `${sentence.replace(/\.$/, '')}${line}.`,
     remedy: remedyOf(error),
     fields,
     requestId: error.status >= 500 ? error.requestId : null,

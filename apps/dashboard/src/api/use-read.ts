@@ -1,6 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useLive } from '../live/use-live.js';
 import type { Query } from './create-api.js';
+import { isMissing } from './is-missing.js';
 import type { Topic } from './topics.js';
 import { useApi } from './use-api.js';
 
@@ -26,7 +27,7 @@ export const useRead = <T>(
   return useQuery<T>({
     queryKey: [topic, path, query],
     queryFn: ({ signal }) => api.call<T>('GET', path, { query, signal }),
-    enabled,
+    enabled: ({ state }) => enabled && !isMissing(state.error),
     refetchInterval: (asked) => {
       const own = typeof every === 'function' ? every(asked.state.data) : every;
       return own ?? (isLive ? false : POLL_MS);

@@ -7,7 +7,10 @@ import { Refusal } from './refusal.js';
 
 type ListingProps<Row> = {
   label: string;
-  list: UseInfiniteQueryResult<Row[]>;
+  list: Pick<
+    UseInfiniteQueryResult<Row[]>,
+    'data' | 'error' | 'refetch' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isPlaceholderData'
+  >;
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
   /** What stands there when there is none. */

@@ -4,19 +4,12 @@ import { Button } from './button.js';
 /** What went wrong and what to do about it, read out at once. Shows nothing without an error. */
 export const Refusal = ({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) => {
   if (error === null || error === undefined) return null;
-  const { cause, remedy, fields, requestId } = explainError(error);
+  const { cause, remedy, requestId } = explainError(error);
   return (
     <div role="alert" className="refusal">
       <p>
         <strong>{cause}</strong> {remedy}
       </p>
-      {fields.length > 0 && (
-        <ul>
-          {fields.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>{message}</li>
-          ))}
-        </ul>
-      )}
       {requestId !== null && (
         <p className="hint">
           Number of this call: <code>{requestId}</code>

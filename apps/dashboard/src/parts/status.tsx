@@ -3,7 +3,7 @@ const TONES: Record<string, readonly string[]> = {
   good: ['valid', 'successful', 'completed', 'done', 'active', 'found', 'ok', 'live'],
   bad: ['invalid', 'failed', 'abandoned', 'down', 'blocked', 'disabled', 'revoked'],
   warn: ['malformed', 'degraded', 'saturated', 'unavailable', 'timeout', 'rejected'],
-  busy: ['pending', 'running', 'queued'],
+  busy: ['pending', 'running', 'queued', 'revoking'],
 };
 
 /** A state in the contract's own word. */

@@ -1,5 +1,6 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { addressOf } from '../../api/create-api.js';
+import { isMissing } from '../../api/is-missing.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
 import { usePages } from '../../api/use-pages.js';
 import { useRead } from '../../api/use-read.js';
@@ -10,6 +11,7 @@ import { Confirm } from '../../parts/confirm.js';
 import { Empty } from '../../parts/empty.js';
 import { Listing } from '../../parts/listing.js';
 import { Moment } from '../../parts/moment.js';
+import { NotFound } from '../../parts/not-found.js';
 import { Page } from '../../parts/page.js';
 import { Reading } from '../../parts/reading.js';
 import { Refusal } from '../../parts/refusal.js';
@@ -31,12 +33,14 @@ export const BatchPage = () => {
   const { id } = useParams({ from: '/signed-in/batches/$id' });
   const { status = '' } = useSearch({ from: '/signed-in/batches/$id' });
   const navigate = useNavigate({ from: '/batches/$id' });
-  const batch = useRead<Batch>('batches', `/batches/${id}`, {
+  const path = `/batches/${encodeURIComponent(id)}`;
+  const batch = useRead<Batch>('batches', path, {
     every: (data) => (data?.status === 'completed' ? false : WHILE_RUNNING_MS),
   });
-  const lines = usePages<BatchLine>('batches', `/batches/${id}/lines`, { status });
-  const remove = useRemoval('batches', `/batches/${id}`, () => navigate({ to: '/batches' }));
+  const lines = usePages<BatchLine>('batches', `${path}/lines`, { status });
+  const remove = useRemoval('batches', path, () => navigate({ to: '/batches' }));
   const { data } = batch;
+  if (isMissing(batch.error)) return <NotFound what="Batch" list="/batches" />;
   return (
     <Page
       title={data ? (data.label ?? data.file_name ?? 'Batch') : 'Batch'}
@@ -51,12 +55,12 @@ export const BatchPage = () => {
       actions={
         data && (
           <>
-            <a className="button primary" href={addressOf(`/batches/${id}/results.csv`)} download>
+            <a className="button primary" href={addressOf(`${path}/results.csv`)} download>
               Download results
             </a>
             <a
               className="button"
-              href={addressOf(`/batches/${id}/results.csv`, { delimiter: ';', bom: true })}
+              href={addressOf(`${path}/results.csv`, { delimiter: ';', bom: true })}
               download
               title="With semicolons and a byte order mark, as European Excel opens it"
             >

@@ -1,4 +1,5 @@
 import { useParams } from '@tanstack/react-router';
+import { isMissing } from '../../api/is-missing.js';
 import type { Check } from '../../api/shapes.js';
 import { useRead } from '../../api/use-read.js';
 import { Card } from '../../parts/card.js';
@@ -6,6 +7,7 @@ import { countryName } from '../../parts/country-name.js';
 import { Facts } from '../../parts/facts.js';
 import { IdText } from '../../parts/id-text.js';
 import { Moment } from '../../parts/moment.js';
+import { NotFound } from '../../parts/not-found.js';
 import { Page } from '../../parts/page.js';
 import { Reading } from '../../parts/reading.js';
 import { Status } from '../../parts/status.js';
@@ -19,13 +21,14 @@ const LOOK_EVERY_MS = 4_000;
 /** One check: the verdict, who said what and when, and the proof of it. */
 export const CheckPage = () => {
   const { id } = useParams({ from: '/signed-in/checks/$id' });
-  const check = useRead<Check>('checks', `/checks/${id}`, {
+  const check = useRead<Check>('checks', `/checks/${encodeURIComponent(id)}`, {
     every: (read) => {
       if (read === undefined || read.test) return false;
       if (read.anchor === null) return LOOK_EVERY_MS;
       return read.timestamp === null ? undefined : false;
     },
   });
+  if (isMissing(check.error)) return <NotFound what="Check" list="/checks" />;
   return (
     <Page
       title={check.data?.vat_number ?? 'Check'}

@@ -1,4 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
+import { isMissing } from '../../api/is-missing.js';
 import type { DeliveryDetail } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { useRead } from '../../api/use-read.js';
@@ -8,6 +9,7 @@ import { CopyButton } from '../../parts/copy-button.js';
 import { Facts } from '../../parts/facts.js';
 import { IdText } from '../../parts/id-text.js';
 import { Moment } from '../../parts/moment.js';
+import { NotFound } from '../../parts/not-found.js';
 import { Page } from '../../parts/page.js';
 import { Reading } from '../../parts/reading.js';
 import { Refusal } from '../../parts/refusal.js';
@@ -19,10 +21,12 @@ import { SignatureHeaders } from './signature-headers.js';
 export const DeliveryPage = () => {
   const { id } = useParams({ from: '/signed-in/deliveries/$id' });
   const navigate = useNavigate();
-  const delivery = useRead<DeliveryDetail>('deliveries', `/webhook/deliveries/${id}`);
+  const path = `/webhook/deliveries/${encodeURIComponent(id)}`;
+  const delivery = useRead<DeliveryDetail>('deliveries', path);
   const resend = useChange(['deliveries'], (api, _input: undefined) =>
-    api.call<{ delivery_id: string }>('POST', `/webhook/deliveries/${id}/resend`),
+    api.call<{ delivery_id: string }>('POST', `${path}/resend`),
   );
+  if (isMissing(delivery.error)) return <NotFound what="Delivery" list="/deliveries" />;
   return (
     <Page
       title={delivery.data?.event ?? 'Delivery'}
@@ -35,16 +39,18 @@ export const DeliveryPage = () => {
         )
       }
       actions={
-        <Button
-          isPending={resend.isPending}
-          onPress={() =>
-            resend.mutate(undefined, {
-              onSuccess: ({ delivery_id }) => void navigate({ to: '/deliveries/$id', params: { id: delivery_id } }),
-            })
-          }
-        >
-          Resend
-        </Button>
+        delivery.data && (
+          <Button
+            isPending={resend.isPending}
+            onPress={() =>
+              resend.mutate(undefined, {
+                onSuccess: ({ delivery_id }) => void navigate({ to: '/deliveries/$id', params: { id: delivery_id } }),
+              })
+            }
+          >
+            Resend
+          </Button>
+        )
       }
     >
       <Refusal error={resend.error} />

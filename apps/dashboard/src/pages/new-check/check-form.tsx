@@ -1,10 +1,13 @@
 import { MEMBER_STATES } from '@vat/domain/member-states';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api/api-error.js';
+import { explainError } from '../../api/explain-error.js';
 import { Button } from '../../parts/button.js';
 import { Choice } from '../../parts/choice.js';
 import { countryName } from '../../parts/country-name.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
+import { Refusal } from '../../parts/refusal.js';
 
 const TRADER = {
   name: 'Trader name',
@@ -23,7 +26,13 @@ export type NewCheck = {
   trader?: Partial<Record<keyof typeof TRADER, string>>;
 };
 
-type CheckFormProps = { onSubmit: (check: NewCheck) => void; isPending: boolean; vatNumber: string; error: unknown };
+type CheckFormProps = {
+  onTry: () => void;
+  onSubmit: (check: NewCheck) => void;
+  isPending: boolean;
+  vatNumber: string;
+  error: unknown;
+};
 
 const filled = <Name extends string>(fields: FormData, names: readonly Name[]): Partial<Record<Name, string>> =>
   Object.fromEntries(
@@ -42,25 +51,46 @@ const read = (fields: FormData): Omit<NewCheck, 'country_code'> => {
   };
 };
 
+/** The field that a refusal is about, by the name of what it says is wrong. */
+const PLACES: Record<string, 'vat_number' | 'requester_vat_number' | 'reference'> = {
+  vat_number: 'vat_number',
+  country_code: 'vat_number',
+  requester_vat_number: 'requester_vat_number',
+  reference: 'reference',
+};
+
+/** What to say at which field; null when it is about something else, or about a field that may be folded away. */
+const atFields = (error: unknown): Record<string, string> | null => {
+  if (!(error instanceof ApiError)) return null;
+  const { cause, remedy, fields } = explainError(error);
+  if (error.code === 'INVALID_REQUESTER') return { requester_vat_number: `${cause} ${remedy}` };
+  if (fields.length === 0 || fields.some(({ path }) => PLACES[path] === undefined)) return null;
+  return Object.fromEntries(fields.map(({ path, message }) => [PLACES[path], message]));
+};
+
 /** What a check needs, and behind a click what it can take besides. */
-export const CheckForm = ({ onSubmit, isPending, vatNumber, error }: CheckFormProps) => {
+export const CheckForm = ({ onTry, onSubmit, isPending, vatNumber, error }: CheckFormProps) => {
   const [country, setCountry] = useState('');
-  const wrong = (path: string) =>
-    error instanceof ApiError ? error.extra.fields?.find((field) => field.path === path)?.message : undefined;
+  const form = useRef<HTMLFormElement>(null);
+  const wrong = atFields(error);
+  useEffect(() => {
+    // With the trader's fields open, or on a telephone, the button can be far from what is wrong.
+    if (error) form.current?.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
+  }, [error]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
     const check = read(new FormData(event.currentTarget));
     onSubmit(country === '' ? check : { ...check, country_code: country });
   };
   return (
-    <form className="card stack" onSubmit={submit} aria-label="New check">
+    <Form ref={form} className="card stack" onTry={onTry} onSubmit={submit} aria-label="New check">
+      {wrong === null && <Refusal error={error} />}
       <Field
         label="VAT number"
         name="vat_number"
         defaultValue={vatNumber}
         placeholder="FR 40 303 265 045"
         hint="With its country prefix, or choose the country below. Spaces and dots do not matter."
-        error={wrong('vat_number')}
+        error={wrong?.vat_number}
         isRequired
         autoFocus
         autoComplete="off"
@@ -78,14 +108,14 @@ export const CheckForm = ({ onSubmit, isPending, vatNumber, error }: CheckFormPr
         label="Requester"
         name="requester_vat_number"
         hint="Your own number; VIES then gives a consultation number as proof of the enquiry."
-        error={wrong('requester_vat_number')}
+        error={wrong?.requester_vat_number}
         autoComplete="off"
       />
       <Field
         label="Reference"
         name="reference"
         hint="Your own name for it, such as an order."
-        error={wrong('reference')}
+        error={wrong?.reference}
         autoComplete="off"
       />
       <details>
@@ -100,6 +130,6 @@ export const CheckForm = ({ onSubmit, isPending, vatNumber, error }: CheckFormPr
       <Button type="submit" look="primary" isPending={isPending}>
         Check
       </Button>
-    </form>
+    </Form>
   );
 };

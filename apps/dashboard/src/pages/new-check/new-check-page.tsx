@@ -2,7 +2,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Acceptance, Check } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Page } from '../../parts/page.js';
-import { Refusal } from '../../parts/refusal.js';
 import { CheckForm, type NewCheck } from './check-form.js';
 import { RequestOutcome } from './request-outcome.js';
 import { Waiting } from './waiting.js';
@@ -25,10 +24,15 @@ export const NewCheckPage = () => {
       lead={<p>One VAT number of the 27 member states or Northern Ireland, asked of VIES now.</p>}
     >
       <div className="columns">
-        <CheckForm onSubmit={submit} isPending={ask.isPending} vatNumber={vat_number ?? ''} error={ask.error} />
+        <CheckForm
+          onTry={ask.reset}
+          onSubmit={submit}
+          isPending={ask.isPending}
+          vatNumber={vat_number ?? ''}
+          error={ask.error}
+        />
         <div aria-live="polite">
           {ask.isPending && <Waiting vatNumber={ask.variables.vat_number} />}
-          <Refusal error={ask.error} />
           {request !== undefined && !ask.isPending && <RequestOutcome id={request} />}
         </div>
       </div>

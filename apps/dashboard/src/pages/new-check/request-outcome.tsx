@@ -12,7 +12,7 @@ const POLL_MS = 2_000;
 
 /** What became of a request, from pending to its one end; looks again by itself until then. */
 export const RequestOutcome = ({ id }: { id: string }) => {
-  const request = useRead<CheckRequest>('requests', `/requests/${id}`, {
+  const request = useRead<CheckRequest>('requests', `/requests/${encodeURIComponent(id)}`, {
     every: (data) => (data?.status === 'pending' ? POLL_MS : false),
   });
   return (

@@ -13,7 +13,7 @@ const percent = (share: number | null): string =>
   share === null ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 }).format(share);
 
 /** Beside the colour, for those who do not see it. */
-const MARKS = { ok: '', degraded: '! ', down: '✕ ', unknown: '' } as const;
+const MARKS = { ok: '', degraded: '!', down: '✕', unknown: '' } as const;
 
 const sentence = (state: MemberStateStatus): string =>
   state.asks === 0
@@ -55,9 +55,10 @@ export const MemberStates = () => {
                       <span className="for-reader">{sentence(state)}</span>
                       <span aria-hidden="true" className="tile-code">
                         {state.member_state}
+                        <span className="tile-mark">{MARKS[state.health]}</span>
                       </span>
                       <span aria-hidden="true" className="tile-figure">
-                        {state.p95_ms === null ? '' : `${MARKS[state.health]}${duration(state.p95_ms)}`}
+                        {state.p95_ms === null ? '' : duration(state.p95_ms)}
                       </span>
                     </li>
                   );

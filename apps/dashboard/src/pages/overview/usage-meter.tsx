@@ -39,7 +39,8 @@ export const UsageMeter = () => {
                 </svg>
               </Meter>
               <p className="hint">
-                {reserved > 0 && `${count(reserved)} more held for work under way. `}
+                {reserved > 0 &&
+                  `${count(reserved)} more held for checks without an answer yet, those of batches and watches included. `}
                 Plan <strong>{plan}</strong>; starts anew on {dayOf(reset_at)}.
               </p>
             </>

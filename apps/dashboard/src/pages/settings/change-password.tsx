@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 import { Refusal } from '../../parts/refusal.js';
 import { usePlanned } from '../../parts/use-planned.js';
 import { BOOT } from '../../session/read-boot.js';
@@ -32,8 +33,11 @@ export const ChangePassword = () => {
     enter(null);
   });
   const isDifferent = repeated !== '' && repeated !== wanted;
+  const clear = () => {
+    change.reset();
+    signOutEverywhere.reset();
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
     if (repeated !== wanted) return;
     const given = new FormData(event.currentTarget);
     change.mutate(
@@ -49,7 +53,7 @@ export const ChangePassword = () => {
   };
   return (
     <Card title="Password">
-      <form ref={form} className="stack narrow" onSubmit={submit}>
+      <Form ref={form} className="stack narrow" onTry={clear} onSubmit={submit}>
         {/* So that password managers know whose password it is. */}
         <input type="text" autoComplete="username" value={account.email} readOnly hidden />
         <Field label="Current password" name="current" type="password" autoComplete="current-password" isRequired />
@@ -86,7 +90,7 @@ export const ChangePassword = () => {
             <p>Every browser that is signed in to this account has to sign in again, this one too.</p>
           </Confirm>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 };

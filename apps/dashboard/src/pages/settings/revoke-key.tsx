@@ -10,7 +10,10 @@ import { useUndoable } from '../../parts/use-undoable.js';
 /** Long enough to see the wrong row go, well within the five seconds in which a revoked key has to stop working. */
 const UNDO_MS = 1_500;
 
-/** Revokes a key, with a moment to take it back: a shop stops working without its key. */
+/**
+ * Revokes a key, with a moment to take it back: a shop stops working without its key. It is called revoked once the server
+ * has said so: a browser that is closed before has perhaps never asked.
+ */
 export const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
   const [isRevoked, setRevoked] = useState(false);
   const revoke = useChange(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
@@ -29,7 +32,7 @@ export const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
     <>
       {isPlanned || revoke.isPending || isRevoked ? (
         <span className="row">
-          <Status word="revoked" />
+          <Status word={isRevoked ? 'revoked' : 'revoking'} />
           {isPlanned && (
             <Button small onPress={undo}>
               Undo

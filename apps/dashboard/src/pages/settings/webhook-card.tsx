@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { Webhook } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
@@ -7,6 +7,7 @@ import { Card } from '../../parts/card.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Facts } from '../../parts/facts.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 import { Moment } from '../../parts/moment.js';
 import { Refusal } from '../../parts/refusal.js';
 import { SecretOnce } from '../../parts/secret-once.js';
@@ -21,6 +22,8 @@ export const WebhookCard = () => {
   // Null until somebody types: the endpoint that is read later must not take the place of what they typed.
   const [typed, setTyped] = useState<string | null>(null);
   const url = typed ?? webhook?.url ?? '';
+  // Apart from the call that brought it: a later one that is refused leaves what it saved as it is.
+  const [saved, setSaved] = useState<Saved | null>(null);
 
   const save = useChange(['settings'], (api, given: string) =>
     api.call<Saved>('PUT', '/webhook', { body: { url: given } }),
@@ -29,20 +32,20 @@ export const WebhookCard = () => {
     api.call<{ delivery_id: string }>('POST', '/webhook/test'),
   );
   const remove = useChange(['settings', 'deliveries'], (api, _input: undefined) => api.call('DELETE', '/webhook'));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const clear = () => {
+    save.reset();
     sendTest.reset();
     remove.reset();
-    save.mutate(url);
   };
-  const secret = save.data && webhook !== null ? save.data.secret : null;
+  // Removed here or elsewhere, or saved again in another window, it is a secret no more.
+  const secret = saved && webhook && webhook.configured_at <= saved.configured_at ? saved.secret : null;
   return (
     <div id="webhook">
       <Card
         title="Webhook"
         hint="Tells your server when a pending check, a batch or a watched number has news. The URL must be https and lead to a public address."
       >
-        <form className="inline-form" onSubmit={submit}>
+        <Form className="inline-form" onTry={clear} onSubmit={() => save.mutate(url, { onSuccess: setSaved })}>
           <Field
             label="Endpoint URL"
             inputMode="url"
@@ -55,7 +58,7 @@ export const WebhookCard = () => {
           <Button type="submit" look="primary" isPending={save.isPending}>
             Save
           </Button>
-        </form>
+        </Form>
         <Refusal error={save.error ?? sendTest.error ?? remove.error ?? settings.error} />
         {secret !== null && <SecretOnce what="secret" text={secret} />}
         {webhook && secret === null && (

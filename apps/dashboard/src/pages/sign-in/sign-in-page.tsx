@@ -4,6 +4,7 @@ import type { Session } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 import { Loading } from '../../parts/loading.js';
 import { Refusal } from '../../parts/refusal.js';
 import { useBoot } from '../../session/use-boot.js';
@@ -24,7 +25,6 @@ export const SignInPage = () => {
     enter(await api.call<Session>('POST', '/session', { body }));
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
     const given = new FormData(event.currentTarget);
     signIn.mutate(
       { email: String(given.get('email')), password: String(given.get('password')) },
@@ -42,14 +42,14 @@ export const SignInPage = () => {
   }
   return (
     <Gate title="Sign in">
-      <form ref={form} onSubmit={submit} className="stack">
+      <Form ref={form} onTry={signIn.reset} onSubmit={submit} className="stack">
         <Refusal error={signIn.error} />
         <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired autoFocus />
         <Field label="Password" name="password" type="password" autoComplete="current-password" isRequired />
         <Button type="submit" look="primary" isPending={signIn.isPending}>
           Sign in
         </Button>
-      </form>
+      </Form>
       {boot.data.signup === 'open' && (
         <p className="hint">
           No account yet? <Link to="/sign-up">Open one</Link>

@@ -5,6 +5,7 @@ import type { Session } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 import { Loading } from '../../parts/loading.js';
 import { Refusal } from '../../parts/refusal.js';
 import { useBoot } from '../../session/use-boot.js';
@@ -26,7 +27,6 @@ export const SignUpPage = () => {
     queries.setQueryData<FirstKeys>(FIRST_KEYS, { live_key, test_key });
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
     const given = new FormData(event.currentTarget);
     const text = (name: keyof NewAccount) => String(given.get(name) ?? '');
     signUp.mutate({ name: text('name').trim(), email: text('email').trim(), password: text('password') });
@@ -49,7 +49,7 @@ export const SignUpPage = () => {
   return (
     <Gate title="Sign up">
       <p className="hint">The free plan has 100 checks a month, a live key and a test key.</p>
-      <form onSubmit={submit} className="stack">
+      <Form onTry={signUp.reset} onSubmit={submit} className="stack">
         <Refusal error={signUp.error} />
         <Field
           label="Name"
@@ -72,7 +72,7 @@ export const SignUpPage = () => {
         <Button type="submit" look="primary" isPending={signUp.isPending}>
           Open the account
         </Button>
-      </form>
+      </Form>
       <p className="hint">
         You have one? <Link to="/sign-in">Sign in</Link>
       </p>

@@ -1,4 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { isMissing } from '../../api/is-missing.js';
 import type { Change, Watch } from '../../api/shapes.js';
 import { usePages } from '../../api/use-pages.js';
 import { useRead } from '../../api/use-read.js';
@@ -10,6 +11,7 @@ import { Facts } from '../../parts/facts.js';
 import { IdText } from '../../parts/id-text.js';
 import { Loading } from '../../parts/loading.js';
 import { Moment } from '../../parts/moment.js';
+import { NotFound } from '../../parts/not-found.js';
 import { Page } from '../../parts/page.js';
 import { Reading } from '../../parts/reading.js';
 import { Refusal } from '../../parts/refusal.js';
@@ -22,9 +24,11 @@ import { AmendWatch } from './amend-watch.js';
 export const WatchPage = () => {
   const { id } = useParams({ from: '/signed-in/watches/$id' });
   const navigate = useNavigate();
-  const watch = useRead<Watch>('watches', `/watches/${id}`);
-  const changes = usePages<Change>('watches', `/watches/${id}/changes`);
-  const remove = useRemoval('watches', `/watches/${id}`, () => navigate({ to: '/watches' }));
+  const path = `/watches/${encodeURIComponent(id)}`;
+  const watch = useRead<Watch>('watches', path);
+  const changes = usePages<Change>('watches', `${path}/changes`);
+  const remove = useRemoval('watches', path, () => navigate({ to: '/watches' }));
+  if (isMissing(watch.error)) return <NotFound what="Watch" list="/watches" />;
   return (
     <Page
       title={watch.data?.vat_number ?? 'Watch'}

@@ -8,6 +8,7 @@ import { Choice } from '../../parts/choice.js';
 import { count } from '../../parts/count.js';
 import { countryName } from '../../parts/country-name.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 import { Refusal } from '../../parts/refusal.js';
 import { useSession } from '../../session/use-session.js';
 
@@ -38,7 +39,6 @@ export const AddWatch = () => {
   const form = useRef<HTMLFormElement>(null);
   const add = useChange(['watches'], (api, body: NewWatch) => api.call<Watch>('POST', '/watches', { body }));
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
     const texts = textsOf(new FormData(event.currentTarget));
     add.mutate(
       { ...texts, ...(country === '' ? {} : { country_code: country }), frequency },
@@ -54,7 +54,7 @@ export const AddWatch = () => {
           : `Your plan, ${plan.name}, sells up to ${count(plan.watches)}, ${plan.frequencies.join(' or ')}.`
       }
     >
-      <form ref={form} className="filters" onSubmit={submit}>
+      <Form ref={form} className="filters" onTry={add.reset} onSubmit={submit}>
         <Field label="VAT number" name="vat_number" isRequired autoComplete="off" placeholder="FR 40 303 265 045" />
         <Choice
           label="Country"
@@ -81,7 +81,7 @@ export const AddWatch = () => {
             Add watch
           </Button>
         </div>
-      </form>
+      </Form>
       <Refusal error={add.error} />
       {add.data && <p role="status">{add.data.vat_number} is watched from now on; its first check comes soon.</p>}
     </Card>

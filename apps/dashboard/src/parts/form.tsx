@@ -1,0 +1,50 @@
+import { type ComponentProps, type FormEvent, useState } from 'react';
+import { FormContext, type Unfit } from './form-context.js';
+
+type FormProps = Omit<ComponentProps<'form'>, 'onSubmit' | 'noValidate'> & {
+  /** Called for what can be sent; the browser's own sending is prevented. */
+  onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+  /** Called for each try before it is judged: what the one before has left on the page has to go. */
+  onTry: () => void;
+};
+
+const wrongWith = (input: HTMLInputElement): string | null => {
+  const name = input.labels?.[0]?.textContent ?? '';
+  // Blanks can be a password, and nothing else.
+  const text = input.type === 'password' ? input.value : input.value.trim();
+  if (text === '') return input.getAttribute('aria-required') === 'true' ? `${name} is required.` : null;
+  if (input.validity.typeMismatch) return `${name} is not an e-mail address.`;
+  if (text.length < input.minLength) return `${name} needs at least ${input.minLength} characters.`;
+  return null;
+};
+
+const firstUnfit = (form: HTMLFormElement): Unfit => {
+  for (const input of form.elements) {
+    const text = input instanceof HTMLInputElement ? wrongWith(input) : null;
+    if (text !== null) return { id: input.id, text };
+  }
+  return null;
+};
+
+/**
+ * A form that says itself, beside the field and as an alert, what the browser would say in a bubble that is soon gone and
+ * looks and reads differently everywhere. Like the bubble it names one field at a time and leads there.
+ */
+export const Form = ({ onSubmit, onTry, children, ...props }: FormProps) => {
+  const [unfit, setUnfit] = useState<Unfit>(null);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    // While its button is pending a form has none to submit with; Enter in its only field would send it again all the same.
+    if (!event.currentTarget.querySelector('[type=submit]')) return;
+    const found = firstUnfit(event.currentTarget);
+    setUnfit(found);
+    onTry();
+    if (found) document.getElementById(found.id)?.focus();
+    else onSubmit(event);
+  };
+  return (
+    <form {...props} noValidate onSubmit={submit}>
+      <FormContext value={unfit}>{children}</FormContext>
+    </form>
+  );
+};
