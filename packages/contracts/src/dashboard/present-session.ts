@@ -10,8 +10,8 @@ export const presentSession = (
     account_id: publicId('account', session.accountId),
     name: session.accountName,
     email: session.email,
-    plan: {
-      name: session.plan,
+    plan: session.plan,
+    allowance: {
       checks_per_month: session.quota,
       watches: PLANS[session.plan].watches,
       frequencies: PLANS[session.plan].frequencies,

@@ -10,7 +10,7 @@ import { useSession } from '../../session/use-session.js';
 /** What the plan sells and how much of it is used. */
 export const PlanCard = () => {
   const { account } = useSession();
-  const { plan } = account;
+  const { plan, allowance } = account;
   const usage = useRead<Usage>('usage', '/usage', { every: 60_000 });
   return (
     <Card title="Plan" hint="The operator of the service changes plans.">
@@ -19,9 +19,12 @@ export const PlanCard = () => {
           <Facts
             facts={{
               Account: account.name,
-              Plan: <Status word={plan.name} />,
+              Plan: <Status word={plan} />,
               'Checks a month': `${count(limit)}, of which ${count(used)} are used`,
-              Watches: plan.watches === 0 ? 'none' : `up to ${count(plan.watches)}, ${plan.frequencies.join(' or ')}`,
+              Watches:
+                allowance.watches === 0
+                  ? 'none'
+                  : `up to ${count(allowance.watches)}, ${allowance.frequencies.join(' or ')}`,
               'Pending requests': 'up to 200',
               'Batches at once': 'up to 5, of up to 10,000 rows and 2 MiB each',
               'Calls a second': '10 for each key',

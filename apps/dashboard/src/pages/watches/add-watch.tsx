@@ -32,8 +32,8 @@ const textsOf = (fields: FormData): Omit<NewWatch, 'frequency' | 'country_code'>
 
 /** Adds a watch. What the plan does not sell is said before the service refuses it. */
 export const AddWatch = () => {
-  const { plan } = useSession().account;
-  const sold: readonly Frequency[] = plan.frequencies;
+  const { plan, allowance } = useSession().account;
+  const sold: readonly Frequency[] = allowance.frequencies;
   const [frequency, setFrequency] = useState<Frequency>('weekly');
   const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
@@ -49,9 +49,9 @@ export const AddWatch = () => {
     <Card
       title="New watch"
       hint={
-        plan.watches === 0
-          ? `Your plan, ${plan.name}, sells no watches. A larger one does.`
-          : `Your plan, ${plan.name}, sells up to ${count(plan.watches)}, ${plan.frequencies.join(' or ')}.`
+        allowance.watches === 0
+          ? `Your plan, ${plan}, sells no watches. A larger one does.`
+          : `Your plan, ${plan}, sells up to ${count(allowance.watches)}, ${allowance.frequencies.join(' or ')}.`
       }
     >
       <Form ref={form} className="filters" onTry={add.reset} onSubmit={submit}>
