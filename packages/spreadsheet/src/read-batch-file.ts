@@ -39,17 +39,11 @@ export const readBatchFile = (bytes: Uint8Array): BatchFile => {
   return { encoding, bom, delimiter, header, width, columns, foundBy, rows: data.map(readRow), repairs };
 };
 
-const EXCESSES = {
-  columns: (line: number) => `Line ${line} has more than 1 000 columns.`,
-  characters: (line: number) =>
-    `Line ${line} has a cell of more than 32 767 characters: a quote may be missing its partner.`,
-};
-
 /** The rows that are not blank; gives up as soon as there are too many, header or not. */
 const collectRows = (rows: Iterable<ScannedRow>): ScannedRow[] => {
   const collected: ScannedRow[] = [];
   for (const row of rows) {
-    if (row.excess !== null) throw invalidCsv(row.line, EXCESSES[row.excess](row.line));
+    if (row.isTooWide) throw invalidCsv(row.line, `Line ${row.line} has more than 1 000 columns.`);
     if (row.cells.every(isBlank)) continue;
     collected.push(row);
     if (collected.length > BATCH_LIMITS.rows + 1) throw new AppError('TOO_MANY_ROWS');

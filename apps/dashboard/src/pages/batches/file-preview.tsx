@@ -2,6 +2,7 @@ import type { BatchFile } from '@vat/spreadsheet';
 import { count } from '../../parts/count.js';
 import { type Column, DataTable } from '../../parts/data-table.js';
 import { Facts } from '../../parts/facts.js';
+import { shorten } from '../../parts/shorten.js';
 import { RepairList } from './repair-list.js';
 
 type Row = BatchFile['rows'][number];
@@ -12,7 +13,7 @@ const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t
 
 const nameOf = ({ header }: BatchFile, column: number): string => {
   const name = header?.[column]?.trim();
-  return name ? `“${name}”` : `column ${column + 1}`;
+  return name ? `“${shorten(name)}”` : `column ${column + 1}`;
 };
 
 const OTHERS = { country: 'Country', reference: 'Reference', requester: 'Requester' } as const;
@@ -27,8 +28,11 @@ const othersOf = ({ columns }: BatchFile): { meaning: Other; column: number }[] 
 
 const columnsOf = (batch: BatchFile): Column<Row>[] => [
   { head: 'Line', figures: true, cell: ({ line }) => line },
-  { head: 'Number', cell: ({ candidate }) => candidate || <em>empty</em> },
-  ...othersOf(batch).map(({ meaning }) => ({ head: OTHERS[meaning], cell: (row: Row) => row[meaning] })),
+  { head: 'Number', cell: ({ candidate }) => shorten(candidate) || <em>empty</em> },
+  ...othersOf(batch).map(({ meaning }) => ({
+    head: OTHERS[meaning],
+    cell: (row: Row) => shorten(row[meaning] ?? '') || null,
+  })),
 ];
 
 /** What was read from a file: which columns mean what, the first rows as they will be checked, and what was repaired. */
