@@ -120,6 +120,14 @@ describe('a charset that is declared decides', () => {
     expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'INVALID_CSV', line: 2 })]);
   });
 
+  test('and so are bytes that Windows-1252 does not have', async () => {
+    const file = Buffer.from('vat_number;name\nDE136695976;\x8desko\n', 'latin1');
+    for (const type of ['text/csv; charset=windows-1252', 'text/csv; charset=iso-8859-1', 'text/csv']) {
+      const { status, body } = await raw(file, { type });
+      expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'INVALID_CSV', line: 2 })]);
+    }
+  });
+
   test('one that we do not read is refused', async () => {
     const { status, body } = await raw(FILE, { type: 'text/csv; charset=ebcdic' });
     expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'BAD_REQUEST' })]);

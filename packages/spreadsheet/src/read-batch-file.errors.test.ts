@@ -77,6 +77,19 @@ describe('readBatchFile refuses as no CSV', () => {
     ['half a character of UTF-16', raw(0xff, 0xfe, 'v', 0, 'a', 0, 't', 0, '\n', 0, 'D'), 2, 'not UTF-16'],
     ['half a pair of UTF-16', utf16('\uFEFFvat;name\r\nDE136695976;\uD83D!\r\n'), 2, 'not UTF-16'],
     [
+      'Windows-1250, in which Ť and Ź are bytes that Windows-1252 does not have',
+      raw('vat;name\nPL8567346215;', 0xa3, 0xf3, 'd', 0x9f, '\nCZ25123891;', 0x8d, 'esko\n'),
+      3,
+      'neither UTF-8 nor Windows-1252. Save the file as “CSV UTF-8”.',
+    ],
+    ['bytes that are no text', raw(...Array.from({ length: 50 }, () => [0xff, 0xfd, 0x80, 0x90]).flat()), 1, 'neither'],
+    ...[0x81, 0x8d, 0x8f, 0x90, 0x9d].map<[string, Uint8Array, number, string]>((byte) => [
+      `the byte 0x${byte.toString(16)}`,
+      raw('vat;name\r\nDE136695976;M', 0xfc, 'ller\r\nDE136695976;', byte, '\r\n'),
+      3,
+      'neither',
+    ]),
+    [
       'two columns of the number',
       utf8('\nvat_number;name;USt-IdNr.\nDE136695976;x;DE136695976\n'),
       2,
