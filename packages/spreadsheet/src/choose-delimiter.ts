@@ -1,5 +1,6 @@
 import { AppError } from '@vat/domain/errors';
 import { findColumns } from './find-columns.js';
+import { findPrefixedColumn } from './find-prefixed-column.js';
 import { isBlank } from './is-blank.js';
 import { recogniseColumns } from './recognise-columns.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
@@ -44,7 +45,7 @@ const score = (text: string, at: number, delimiter: string): number => {
     return front.split(delimiter).length / (front.length + 2);
   }
   const isNamed = findColumns(first).candidate.length > 0;
-  const isSeen = recogniseColumns(rows, null) !== null;
+  const isSeen = recogniseColumns(rows, null) !== null || findPrefixedColumn(rows, []) !== null;
   const widths = new Map<number, number>();
   for (const { length } of rows) if (length > 1) widths.set(length, (widths.get(length) ?? 0) + 1);
   return Number(isNamed) + Number(isSeen) + Math.max(0, ...widths.values()) / rows.length;

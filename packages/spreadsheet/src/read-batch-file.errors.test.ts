@@ -39,6 +39,15 @@ describe('readBatchFile finds no number in', () => {
     ['invoices, telephones, dates and accounts', 'INV-2024001;+49 30 1234567;2024-01-31;DE89370400440532013000\n'],
     ['one column of words', 'alpha\nbeta\n'],
     ['one row with figures', 'Müller;12\n'],
+    [
+      'prices in currencies',
+      '100 EUR;SEK 100;PLN50;RON 12,50;ESP 100;CZK 1.000\n90 EUR;SEK 90;PLN 40;RON 1;ESP 9;CZK 2\n',
+    ],
+    ['words and numbers', 'Item 12;De 12 dagen;Platz 3;BE, 4\nItem 13;De 13 dagen;Platz 4;BE, 5\n'],
+    ['dates and times', '12.01.2026;SE 2026-01-31 10:00\n13.01.2026;SE 2026-02-28 11:00\n'],
+    ['countries that are not covered', 'XX12\nUS100\n'],
+    ['one malformed number among words', 'alpha\nbeta\nDE12\ngamma\n'],
+    ['references with a country at their front', 'name;reference\nACME;SE-1\nDurand;SE-2\n'],
   ])('%s', (_what, text) => {
     expect(refuse(utf8(text))).toMatchObject({ code: 'MISSING_CANDIDATE', line: undefined });
   });

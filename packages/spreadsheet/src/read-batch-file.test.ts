@@ -351,6 +351,22 @@ const shapes: Shape[] = [
     { rows: ['2: DE136695976', '3: FR83404833048'] },
   ],
   [
+    'no header and no number that is well-formed',
+    utf8('DE100\nDE 200\ngr1\nATU12\nESB1\nn/a\n'),
+    { header: null, foundBy: 'cells', rows: ['1: DE100', '2: DE 200', '3: gr1', '4: ATU12', '5: ESB1', '6: n/a'] },
+  ],
+  ['one malformed number alone', utf8('DE12\n'), { header: null, rows: ['1: DE12'] }],
+  [
+    'malformed numbers of several countries beside names, below a header that we do not know',
+    utf8('Partner;Kennzeichen\nMüller;NL1\nDurand;FR2\n'),
+    { delimiter: ';', header: ['Partner', 'Kennzeichen'], rows: ['2: NL1', '3: FR2'] },
+  ],
+  [
+    'a word above a number, which is its header',
+    utf8('nonsense\nDE123456789\n'),
+    { header: ['nonsense'], rows: ['2: DE123456789'] },
+  ],
+  [
     'numbers of countries that are not covered',
     utf8('GB999999973;x\nCHE-116.281.710 MWST;y\n'),
     { header: null, columns: { candidate: 0, country: null, reference: null, requester: null } },
