@@ -134,6 +134,14 @@ describe('a charset that is declared decides', () => {
   });
 });
 
+test('a title above the header is no line, and is left out of the results', async () => {
+  const { status, body } = await raw('Kundenliste 2026;;\n;;\nName;USt-IdNr;Referenz\nMüller;DE136695976;A-1\n');
+  expect([status, body]).toEqual([201, expect.objectContaining({ total: 1, failed: 0 })]);
+  expect(await linesOf(body.batch_id)).toEqual([expect.objectContaining({ line: 4, reference: 'A-1' })]);
+  const results = await world.http(account.live_key).get(`/v1/batches/${body.batch_id}/results.csv`).expect(200);
+  expect(results.text).toMatch(/^Name,USt-IdNr,Referenz,vat_number,.*\r\nMüller,DE136695976,A-1,DE136695976,.*\r\n$/);
+});
+
 describe('files that cannot be used', () => {
   test.each<[string, string | Buffer, string, number | undefined]>([
     ['no bytes', '', 'EMPTY_FILE', undefined],

@@ -1,4 +1,5 @@
 import { AppError } from '@vat/domain/errors';
+import { countPreamble } from './count-preamble.js';
 import { findColumns } from './find-columns.js';
 import { findPrefixedColumn } from './find-prefixed-column.js';
 import { isBlank } from './is-blank.js';
@@ -39,12 +40,12 @@ const sampleRows = (text: string, at: number, delimiter: string): ScannedRow[] =
  */
 const score = (text: string, at: number, delimiter: string): number => {
   const rows = sampleRows(text, at, delimiter).map(({ cells }) => cells);
-  const [first] = rows;
-  if (first === undefined) {
+  const top = rows[countPreamble(rows)];
+  if (top === undefined) {
     const front = text.slice(at, at + SAMPLE.characters);
     return front.split(delimiter).length / (front.length + 2);
   }
-  const isNamed = findColumns(first).candidate.length > 0;
+  const isNamed = findColumns(top).candidate.length > 0;
   const isSeen = recogniseColumns(rows, null) !== null || findPrefixedColumn(rows, []) !== null;
   const widths = new Map<number, number>();
   for (const { length } of rows) if (length > 1) widths.set(length, (widths.get(length) ?? 0) + 1);

@@ -24,6 +24,7 @@ describe('readBatchFile finds no row of data in', () => {
     ['a header alone that does not name the number', utf8('country;reference\r\n')],
     ['a header alone of words that we do not know', utf8('Lieferant;Ort\r\n;\r\n')],
     ['a header and blank lines', utf8('USt-IdNr.;Name\r\n;\r\n\r\n ; \r\n')],
+    ['a title and a header', utf8('Kundenliste 2026;;\r\nName;USt-IdNr;Referenz\r\n')],
     ['a sep= line alone', utf8('sep=;')],
     ['a sep= line and a header', utf8('sep=;\r\nvat;name')],
   ])('%s', (_what, bytes) => {
@@ -105,6 +106,7 @@ describe('readBatchFile refuses as no CSV', () => {
       'the VAT number',
     ],
     ['two columns of one name', utf8('vat,vat\nDE136695976,FR83404833048\n'), 1, '1 (“vat”) and 2 (“vat”)'],
+    ['two columns of the number below a title', utf8('Liste,\nvat,vat\nDE136695976,DE136695976\n'), 2, 'both name'],
     ['two columns of the reference', utf8('vat,ref,reference\nDE136695976,1,2\n'), 1, 'the reference'],
     ['two columns of the country', utf8('vat,country,Land\nDE136695976,DE,DE\n'), 1, 'the country'],
     ['two columns of the requester', utf8('vat,requester,Own VAT number\nDE136695976,,\n'), 1, "the requester's"],

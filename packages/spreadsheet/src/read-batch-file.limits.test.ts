@@ -16,6 +16,7 @@ const codeOf = (text: string): string => {
 describe('readBatchFile', () => {
   test.each([
     ['below a header', 'vat;name\r\n'],
+    ['below a title and a header', 'Suppliers\r\n2026\r\nvat;name\r\n'],
     ['without a header', ''],
     ['among blank lines', ';\r\n\r\nvat;name\r\n;;;\r\n'],
   ])('accepts exactly 10 000 rows %s, and not one more', (_what, front) => {

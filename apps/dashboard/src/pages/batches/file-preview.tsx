@@ -47,6 +47,8 @@ export const FilePreview = ({ name, batch }: { name: string; batch: BatchFile })
           File: name,
           Rows: count(batch.rows.length),
           Form: `${batch.encoding.toUpperCase()}${batch.bom ? ' with byte order mark' : ''}, separated by ${DELIMITERS[batch.delimiter] ?? batch.delimiter}, ${batch.header ? 'with a header row' : 'without a header row'}`,
+          'Above the header':
+            batch.preamble > 0 ? `${batch.preamble === 1 ? '1 row' : `${batch.preamble} rows`}, left out` : null,
           'VAT numbers': `${nameOf(batch, batch.columns.candidate)}, recognised by ${batch.foundBy === 'header' ? 'its name' : 'what its cells look like'}`,
           ...Object.fromEntries(othersOf(batch).map(({ meaning, column }) => [OTHERS[meaning], nameOf(batch, column)])),
           'Other columns': others > 0 ? `${count(others)}, kept for the results` : null,
