@@ -199,6 +199,7 @@ describe('bodies that are no upload', () => {
   refused('a field that is sent twice', () => attach().field('label', 'a').field('label', 'b'), 'label');
   refused('a label that is a file', () => attach().attach('label', Buffer.from('x'), 'a.txt'), 'label');
   refused('an empty label', () => attach().field('label', ''), 'label');
+  refused('a label of blanks', () => attach().field('label', ' \u00a0\u3000'), 'label');
   refused('a label of 101 characters', () => attach().field('label', 'x'.repeat(101)), 'label');
   refused('a label of many thousand characters', () => attach().field('label', 'x'.repeat(50_000)), 'label');
   refused('a label with a line break', () => attach().field('label', 'a\nb'), 'label');

@@ -5,7 +5,10 @@ import { printable } from './text.js';
 
 /** What is sent beside a batch's file, as form fields or in the query. Source: contract part 2 §5. */
 export const batchFields = z.strictObject({
-  label: printable('label', 100).optional().describe('Your own name for the batch, 1 to 100 printable characters.'),
+  label: printable('label', 100)
+    .refine((label) => label === '' || label.trim() !== '', 'label is empty')
+    .optional()
+    .describe('Your own name for the batch, 1 to 100 printable characters.'),
   // No length is judged here: whatever is no VAT number is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
     .string('requester_vat_number is text')
