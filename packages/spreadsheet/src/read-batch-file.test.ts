@@ -388,6 +388,16 @@ const shapes: Shape[] = [
     { preamble: 0, header: ['Art', 'Partner', 'Nummer'], rows: ['2: DE12', '3: DE136695976'] },
   ],
   [
+    'the same without a well-formed number, and without one in some rows',
+    utf8('Art;Nummer\nVAT;n/a\nVAT;DE12\nVAT;DE13\n'),
+    { preamble: 0, header: ['Art', 'Nummer'], rows: ['2: n/a', '3: DE12', '4: DE13'] },
+  ],
+  [
+    'a title above a header, and no number below it',
+    utf8('Liste\nvat_number\nunknown\n'),
+    { preamble: 1, header: ['vat_number'], rows: ['3: unknown'] },
+  ],
+  [
     'no header and no number that is well-formed',
     utf8('DE100\nDE 200\ngr1\nATU12\nESB1\nn/a\n'),
     { header: null, foundBy: 'cells', rows: ['1: DE100', '2: DE 200', '3: gr1', '4: ATU12', '5: ESB1', '6: n/a'] },
