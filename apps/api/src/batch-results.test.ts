@@ -127,19 +127,21 @@ describe('results.csv', () => {
 
   test('is called after its file, or after the batch', async () => {
     const named = await upload(SHORT, { fileName: 'Kunden 2026.csv' });
-    const form = await world
-      .http(account.live_key)
-      .post('/v1/batches')
-      .attach('file', Buffer.from(SHORT), 'Übersicht.csv');
+    const sent = async (fileName: string): Promise<string> =>
+      (await world.http(account.live_key).post('/v1/batches').attach('file', Buffer.from(SHORT), fileName)).body
+        .batch_id;
+    const [umlaut, mixed, foreign] = [await sent('Übersicht.csv'), await sent('客户 2026.csv'), await sent('客户.csv')];
     const bare = await upload(SHORT);
     const dispositions = await Promise.all(
-      [named, form.body.batch_id, bare].map(
+      [named, umlaut, mixed, foreign, bare].map(
         async (id) => (await get(`/${id}/results.csv`)).headers['content-disposition'],
       ),
     );
     expect(dispositions).toEqual([
       'attachment; filename="Kunden 2026-results.csv"',
-      `attachment; filename="?bersicht-results.csv"; filename*=UTF-8''%C3%9Cbersicht-results.csv`,
+      `attachment; filename=Ubersicht-results.csv; filename*=UTF-8''%C3%9Cbersicht-results.csv`,
+      `attachment; filename="_ 2026-results.csv"; filename*=UTF-8''%E5%AE%A2%E6%88%B7%202026-results.csv`,
+      `attachment; filename=results.csv; filename*=UTF-8''%E5%AE%A2%E6%88%B7-results.csv`,
       `attachment; filename=${bare}-results.csv`,
     ]);
   });

@@ -120,10 +120,26 @@ describe('a charset that is declared decides', () => {
     expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'INVALID_CSV', line: 2 })]);
   });
 
+  test('and so are bytes that Windows-1252 does not have', async () => {
+    const file = Buffer.from('vat_number;name\nDE136695976;\x8desko\n', 'latin1');
+    for (const type of ['text/csv; charset=windows-1252', 'text/csv; charset=iso-8859-1', 'text/csv']) {
+      const { status, body } = await raw(file, { type });
+      expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'INVALID_CSV', line: 2 })]);
+    }
+  });
+
   test('one that we do not read is refused', async () => {
     const { status, body } = await raw(FILE, { type: 'text/csv; charset=ebcdic' });
     expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'BAD_REQUEST' })]);
   });
+});
+
+test('a title above the header is no line, and is left out of the results', async () => {
+  const { status, body } = await raw('Kundenliste 2026;;\n;;\nName;USt-IdNr;Referenz\nMüller;DE136695976;A-1\n');
+  expect([status, body]).toEqual([201, expect.objectContaining({ total: 1, failed: 0 })]);
+  expect(await linesOf(body.batch_id)).toEqual([expect.objectContaining({ line: 4, reference: 'A-1' })]);
+  const results = await world.http(account.live_key).get(`/v1/batches/${body.batch_id}/results.csv`).expect(200);
+  expect(results.text).toMatch(/^Name,USt-IdNr,Referenz,vat_number,.*\r\nMüller,DE136695976,A-1,DE136695976,.*\r\n$/);
 });
 
 describe('files that cannot be used', () => {
@@ -183,6 +199,7 @@ describe('bodies that are no upload', () => {
   refused('a field that is sent twice', () => attach().field('label', 'a').field('label', 'b'), 'label');
   refused('a label that is a file', () => attach().attach('label', Buffer.from('x'), 'a.txt'), 'label');
   refused('an empty label', () => attach().field('label', ''), 'label');
+  refused('a label of blanks', () => attach().field('label', ' \u00a0\u3000'), 'label');
   refused('a label of 101 characters', () => attach().field('label', 'x'.repeat(101)), 'label');
   refused('a label of many thousand characters', () => attach().field('label', 'x'.repeat(50_000)), 'label');
   refused('a label with a line break', () => attach().field('label', 'a\nb'), 'label');

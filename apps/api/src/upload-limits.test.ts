@@ -97,6 +97,24 @@ test('a file of exactly 2 MiB is accepted, and one byte more is not, whichever w
   expect(await stream(MAX_FILE + 1)).toMatchObject({ status: 413, code: 'FILE_TOO_LARGE' });
 });
 
+test.each<[string, string, string, string]>([
+  ['its number', 'vat_number,note\n', '1', ',x\n'],
+  ['its reference', 'vat_number,reference\nDE136695976,', 'x', '\n'],
+  ['a quoted cell with line breaks', 'vat_number,note\nDE136695976,"', 'Straße 8\n', '"\n'],
+  ['its header', 'vat_number,"', 'Straße 8,', '"\nDE136695976,x\n'],
+])('a file of exactly 2 MiB may be one cell: %s', async (_what, front, piece, end) => {
+  const room = MAX_FILE - Buffer.byteLength(front + end);
+  const cell = piece.repeat(Math.floor(room / Buffer.byteLength(piece)));
+  const file = Buffer.from(front + cell + end + '\n'.repeat(room - Buffer.byteLength(cell)));
+  expect(file).toHaveLength(MAX_FILE);
+  const { status, body } = await uploadBatch(world, file, { key });
+  expect([status, body]).toEqual([201, expect.objectContaining({ total: 1 })]);
+  const lines = await world.http(key).get(`/v1/batches/${body.batch_id}/lines`).expect(200);
+  expect(lines.body.data).toHaveLength(1);
+  const results = await world.http(key).get(`/v1/batches/${body.batch_id}/results.csv`).expect(200);
+  expect(results.text).toContain(cell);
+});
+
 test('a form that is large around its file is refused, too', async () => {
   const { socket, answer } = await open();
   socket.write(head('Content-Type: multipart/form-data; boundary=X', 'Transfer-Encoding: chunked'));

@@ -1,4 +1,4 @@
-import { feedLines, findMalformedLines, startBatches } from '@vat/db';
+import { feedLines, findMalformedLines, settleMalformedLines, startBatches } from '@vat/db';
 import { batchesQueue, enqueueLines } from '@vat/queues';
 import type { Recording } from './compose-recording.js';
 import type { Foundation } from './foundation.js';
@@ -6,8 +6,12 @@ import { feedLane } from './processors/feed-lane.js';
 import { recordMalformedLines } from './processors/record-malformed-lines.js';
 
 /** Serves the feeding of batches' lines; the asks themselves are served with all others. */
-export const composeBatches = (foundation: Foundation, { record }: Recording, stopping: AbortSignal): void => {
-  const { db, producer, serve, now } = foundation;
+export const composeBatches = (
+  foundation: Foundation,
+  { make, record, progress }: Recording,
+  stopping: AbortSignal,
+): void => {
+  const { db, producer, serve, now, tellPages } = foundation;
   serve(
     batchesQueue,
     feedLane({
@@ -16,7 +20,12 @@ export const composeBatches = (foundation: Foundation, { record }: Recording, st
       recordMalformed: recordMalformedLines({
         find: findMalformedLines(db),
         start: startBatches(db),
+        make,
+        settle: settleMalformedLines(db),
         recordCheck: record,
+        advanced: progress.advanced,
+        tellPages,
+        now,
         stopping,
       }),
       now,

@@ -7,6 +7,7 @@ import { errorFields, warnSparingly } from '@vat/runtime';
 import { createBatchProgress } from './batch-progress.js';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
 import { feedHere } from './processors/feed-here.js';
+import { makeCheck } from './processors/make-check.js';
 import { observeWatch } from './processors/observe-watch.js';
 import { recordCheck } from './processors/record-check.js';
 import type { WorkerRole } from './settings.js';
@@ -52,9 +53,9 @@ export const composeRecording = (
     now,
     log,
   });
+  const make = makeCheck({ hashCheck, newSalt: () => randomBytes(16).toString('hex') });
   const record = recordCheck({
-    hashCheck,
-    newSalt: () => randomBytes(16).toString('hex'),
+    make,
     observeWatch: observeWatch({ findRunningWatch: findRunningWatch(db) }),
     settleRequest: settleRequest(db),
     enqueueDelivery: tell,
@@ -64,5 +65,5 @@ export const composeRecording = (
     now,
     log,
   });
-  return { record, hint, tell, feed, progress };
+  return { make, record, hint, tell, feed, progress };
 };

@@ -15,6 +15,7 @@ export * from './batch/lanes-to-feed.js';
 export * from './batch/list-batches.js';
 export * from './batch/list-lines.js';
 export * from './batch/read-results.js';
+export * from './batch/settle-malformed-lines.js';
 export * from './batch/start-batches.js';
 export * from './check/find-check.js';
 export * from './check/list-checks.js';

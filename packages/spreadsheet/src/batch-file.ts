@@ -49,9 +49,11 @@ export type BatchFile = {
   bom: boolean;
   /** One character. `,` for a file of one column. */
   delimiter: string;
+  /** Rows above the header that are not blank: a title, say. They are no lines. */
+  preamble: number;
   /** The header row's cells as the file has them, or null when the first row is data. */
   header: readonly string[] | null;
-  /** Cells of the widest row, the header included. */
+  /** Cells of the widest row, the header included, what is above it not. */
   width: number;
   columns: Columns;
   /** How the column of the numbers was recognised: by its name, or by what its cells look like. */

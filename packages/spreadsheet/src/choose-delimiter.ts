@@ -1,5 +1,7 @@
 import { AppError } from '@vat/domain/errors';
+import { countPreamble } from './count-preamble.js';
 import { findColumns } from './find-columns.js';
+import { findPrefixedColumn } from './find-prefixed-column.js';
 import { isBlank } from './is-blank.js';
 import { recogniseColumns } from './recognise-columns.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
@@ -15,13 +17,15 @@ const DELIMITERS = [',', ';', '\t'] as const;
 /** Enough to tell delimiters apart, and little enough to read three times. */
 const SAMPLE = { characters: 65_536, rows: 50 };
 
-/** What can be read of the sample's front with a delimiter: the cut at its end may have opened a quote. */
-const sampleRows = (text: string, delimiter: string): ScannedRow[] => {
+/** The first rows with a delimiter, whole ones however long, up to a broken quote: the wrong delimiter may make one of any. */
+const sampleRows = (text: string, at: number, delimiter: string): ScannedRow[] => {
   const rows: ScannedRow[] = [];
+  let characters = 0;
   try {
-    for (const row of scanRows(text, delimiter)) {
+    for (const row of scanRows(text, delimiter, { at, line: 1 })) {
       if (!row.cells.every(isBlank)) rows.push(row);
-      if (rows.length === SAMPLE.rows) return rows;
+      for (const cell of row.cells) characters += cell.length + 1;
+      if (rows.length === SAMPLE.rows || characters >= SAMPLE.characters) return rows;
     }
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -34,12 +38,15 @@ const sampleRows = (text: string, delimiter: string): ScannedRow[] => {
  * the rows has the commonest width. Where nothing can be read the delimiter's own number is left to go by, so that the
  * right one says what is wrong.
  */
-const score = (text: string, delimiter: string): number => {
-  const rows = sampleRows(text, delimiter).map(({ cells }) => cells);
-  const [first] = rows;
-  if (first === undefined) return text.split(delimiter).length / (text.length + 2);
-  const isNamed = findColumns(first).candidate.length > 0;
-  const isSeen = recogniseColumns(rows, null) !== null;
+const score = (text: string, at: number, delimiter: string): number => {
+  const rows = sampleRows(text, at, delimiter).map(({ cells }) => cells);
+  const top = rows[countPreamble(rows)];
+  if (top === undefined) {
+    const front = text.slice(at, at + SAMPLE.characters);
+    return front.split(delimiter).length / (front.length + 2);
+  }
+  const isNamed = findColumns(top).candidate.length > 0;
+  const isSeen = recogniseColumns(rows, null) !== null || findPrefixedColumn(rows, []) !== null;
   const widths = new Map<number, number>();
   for (const { length } of rows) if (length > 1) widths.set(length, (widths.get(length) ?? 0) + 1);
   return Number(isNamed) + Number(isSeen) + Math.max(0, ...widths.values()) / rows.length;
@@ -61,8 +68,7 @@ export const chooseDelimiter = (text: string): ChosenDelimiter => {
   const visible = text.search(/[^\s;,]/);
   if (visible === -1) throw new AppError('EMPTY_FILE');
   const start = Math.max(text.lastIndexOf('\n', visible), text.lastIndexOf('\r', visible)) + 1;
-  const sample = text.slice(start, start + SAMPLE.characters);
-  const scored = DELIMITERS.map((delimiter) => ({ delimiter, reached: score(sample, delimiter) }));
+  const scored = DELIMITERS.map((delimiter) => ({ delimiter, reached: score(text, start, delimiter) }));
   const best = Math.max(...scored.map(({ reached }) => reached));
   const delimiter = scored.find(({ reached }) => reached === best)?.delimiter ?? DELIMITERS[0];
   return { delimiter, from: { at: 0, line: 1 } };

@@ -55,6 +55,7 @@ describe('csvRow', () => {
     [',', 'X;"=1"', `"X;'""=1"""`],
     [',', '=1;=2', `"'=1;'=2"`],
     [',', ';"\t', `";'""\t"`],
+    ['\t', 'X\r \t@SUM(A1)', `"X\r' \t@SUM(A1)"`],
   ] as const)(
     'in a file of %j defuses %j where another delimiter or a line break begins a cell',
     (delimiter, cell, written) => {

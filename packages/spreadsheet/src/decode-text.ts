@@ -3,11 +3,11 @@ import { countBreaks } from './count-breaks.js';
 import { decodeWindows1252 } from './decode-windows-1252.js';
 import { guessUtf16 } from './guess-utf16.js';
 import { invalidCsv } from './invalid-csv.js';
+import { lineAt } from './line-at.js';
+import { SAVE_AS } from './save-as.js';
 import { surveyUtf8 } from './survey-utf8.js';
 
 export type DecodedText = { text: string; encoding: Encoding; bom: boolean };
-
-const SAVE_AS = 'Save the file as CSV (UTF-8).';
 
 /**
  * The text of a file, without its byte order mark. Without one it is UTF-16 when every other byte is 0, else UTF-8 when
@@ -15,7 +15,7 @@ const SAVE_AS = 'Save the file as CSV (UTF-8).';
  *
  * @throws AppError INVALID_CSV, with the line, when the bytes break the encoding that their mark promises, when UTF-8 is
  * broken in a few places only (a file glued together: reading all of it as Windows-1252 would garble every other name),
- * and for a NUL character, which text does not have and Postgres does not keep.
+ * for a byte that Windows-1252 does not have, and for a NUL character, which text does not have and Postgres does not keep.
  */
 export const decodeText = (bytes: Uint8Array): DecodedText => {
   const decoded = decode(bytes);
@@ -59,6 +59,6 @@ const decodeBytes = (bytes: Uint8Array, bom: boolean): DecodedText => {
     return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), encoding: 'utf-8', bom };
   // Two Windows-1252 characters in a row seldom look like one of UTF-8, so a file with more of those is a damaged one.
   if (!bom && characters <= broken) return { text: decodeWindows1252(bytes), encoding: 'windows-1252', bom };
-  const line = countBreaks(decodeWindows1252(bytes.subarray(0, firstBroken))) + 1;
+  const line = lineAt(bytes, firstBroken);
   throw invalidCsv(line, `Line ${line} is not UTF-8, unlike the rest of the file. ${SAVE_AS}`);
 };

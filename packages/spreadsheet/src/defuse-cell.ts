@@ -13,11 +13,14 @@ const wouldRun = (text: string): boolean => {
   return false;
 };
 
-/** The same of what lies inside a cell, up to where it would be split again; it may begin with quotes that are taken off. */
-const wouldRunInside = (text: string): boolean => {
+/**
+ * The same of what lies inside a cell, up to where it would be split again and is looked at by itself; it may begin with quotes
+ * that are taken off. A tab in a file of tabs is not looked at: it is a blank for whoever splits elsewhere.
+ */
+const wouldRunInside = (text: string, delimiter: string): boolean => {
   if (/^"*\t/.test(text)) return true;
   for (const character of text) {
-    if ('\t\r\n'.includes(character)) return false;
+    if ('\t\r\n'.includes(character) && character !== delimiter) return false;
     if (character !== '"' && !isBlank(character)) return RUNS.test(character.normalize('NFKC'));
   }
   return false;
@@ -34,6 +37,6 @@ const wouldRunInside = (text: string): boolean => {
 export const defuseCell = (cell: string, delimiter: string): string => {
   const text = wouldRun(cell) ? `'${cell}` : cell;
   return text.replace(BEGINNINGS, (found, at: number) =>
-    found !== delimiter && wouldRunInside(text.slice(at + 1)) ? `${found}'` : found,
+    found !== delimiter && wouldRunInside(text.slice(at + 1), delimiter) ? `${found}'` : found,
   );
 };

@@ -1,11 +1,12 @@
 import { AppError } from '@vat/domain/errors';
 import type { BatchFile, Columns, Meaning } from './batch-file.js';
 import type { CountryReader } from './create-country-reader.js';
-import { findColumns, type NamedColumns } from './find-columns.js';
+import type { NamedColumns } from './find-columns.js';
+import { findPrefixedColumn } from './find-prefixed-column.js';
 import { invalidCsv } from './invalid-csv.js';
 import { isCountryCode } from './is-country-code.js';
 import { isHeaderLike } from './is-header-like.js';
-import { rateVatText } from './rate-vat-text.js';
+import { nameColumns } from './name-columns.js';
 import { recogniseColumns } from './recognise-columns.js';
 import type { ScannedRow } from './scan-rows.js';
 
@@ -17,17 +18,6 @@ const MEANINGS: Readonly<Record<Meaning, string>> = {
   country: 'the country',
   reference: 'the reference',
   requester: "the requester's VAT number",
-};
-
-/**
- * What the first row names. One with a number in it is data, though its other cells may be words that also name columns
- * (`id`, `Land`); what only resembles a number (`RO 2024`) is no such proof beside a name for the number's column.
- */
-const nameColumns = (cells: readonly string[]): NamedColumns => {
-  const named = findColumns(cells);
-  const resemblance = Math.max(0, ...cells.map((cell) => rateVatText(cell)));
-  const isData = resemblance === 2 || (resemblance === 1 && named.candidate.length === 0);
-  return isData ? { candidate: [], country: [], reference: [], requester: [] } : named;
 };
 
 /** @throws AppError INVALID_CSV when two columns are named alike: which of them is meant is not ours to guess */
@@ -69,16 +59,15 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
     reference: named.reference[0] ?? null,
     requester: named.requester[0] ?? null,
   };
-  const [candidate] = named.candidate;
-  if (candidate !== undefined) return { columns: { candidate, ...columns }, foundBy: 'header', hasHeader: true };
+  const [namedCandidate] = named.candidate;
+  if (namedCandidate !== undefined)
+    return { columns: { candidate: namedCandidate, ...columns }, foundBy: 'header', hasHeader: true };
 
   const isHeaderAlone = others.length === 0 && (hasNames || !first.cells.some((cell) => /\d/.test(cell)));
-  const body = hasNames ? others : rows;
-  const recognised = recogniseColumns(
-    body.map(({ cells }) => cells),
-    columns.country,
-  );
-  if (recognised === null) throw new AppError(isHeaderAlone ? 'EMPTY_FILE' : 'MISSING_CANDIDATE');
-  const hasHeader = hasNames || (rows.length > 1 && isHeaderLike(first.cells, recognised.candidate));
-  return { columns: { ...columns, ...recognised }, foundBy: 'cells', hasHeader };
+  const body = (hasNames ? others : rows).map(({ cells }) => cells);
+  const recognised = recogniseColumns(body, columns.country);
+  const candidate = recognised?.candidate ?? findPrefixedColumn(body, Object.values(columns));
+  if (candidate === null) throw new AppError(isHeaderAlone ? 'EMPTY_FILE' : 'MISSING_CANDIDATE');
+  const hasHeader = hasNames || (rows.length > 1 && isHeaderLike(first.cells, candidate));
+  return { columns: { ...columns, ...recognised, candidate }, foundBy: 'cells', hasHeader };
 };

@@ -13,6 +13,7 @@ const summarise = (file: BatchFile) => ({
   encoding: file.encoding,
   bom: file.bom,
   delimiter: file.delimiter,
+  preamble: file.preamble,
   header: file.header,
   foundBy: file.foundBy,
   width: file.width,
@@ -34,6 +35,7 @@ const shapes: Shape[] = [
       encoding: 'utf-8',
       bom: false,
       delimiter: ',',
+      preamble: 0,
       header: ['vat_number', 'country', 'reference', 'requester'],
       foundBy: 'header',
       width: 4,
@@ -349,6 +351,67 @@ const shapes: Shape[] = [
     'byte order marks in the middle, from files glued together',
     utf8('\uFEFFvat;name\nDE136695976;a\n\uFEFFFR83404833048;b\n'),
     { rows: ['2: DE136695976', '3: FR83404833048'] },
+  ],
+  [
+    'a title above the header',
+    utf8('Kundenliste 2026;;\n;;\nName;USt-IdNr;Referenz\nMüller;DE136695976;A-1\nNix;;A-2\n'),
+    {
+      preamble: 1,
+      header: ['Name', 'USt-IdNr', 'Referenz'],
+      foundBy: 'header',
+      rows: ['4: DE136695976 ·  · A-1', '5:  ·  · A-2'],
+    },
+  ],
+  [
+    'a title without delimiters, and wider than the rows, above numbers that no syntax knows by themselves',
+    utf8('"Export, of 2026-11-20\nby me"\nOwner:,me,,,,,\nNIP,Kraj\n8567346215,PL\n'),
+    { delimiter: ',', preamble: 2, width: 2, header: ['NIP', 'Kraj'], rows: ['5: 8567346215 · PL'] },
+  ],
+  [
+    'nine rows above the header',
+    utf8(`${'Liste;x\n'.repeat(9)}Name;VAT number\nx;DE136695976\n`),
+    { preamble: 9, rows: ['11: DE136695976'] },
+  ],
+  [
+    'a number above a row that names its column: all of it is data',
+    utf8('Müller;DE136695976\nName;USt-IdNr\nDurand;FR83404833048\n'),
+    { preamble: 0, header: null, rows: ['1: DE136695976', '2: USt-IdNr', '3: FR83404833048'] },
+  ],
+  [
+    'the same with the country in a cell of its own',
+    utf8('DE;136695976;\nFR;83404833048;VAT\nIT;743110157;1\n'),
+    { preamble: 0, header: null, rows: ['1: 136695976 · DE', '2: 83404833048 · FR', '3: 743110157 · IT'] },
+  ],
+  [
+    'a column of data that says what kind of number there is',
+    utf8('Art;Partner;Nummer\nVAT;x;DE12\nNIF;y;DE136695976\n'),
+    { preamble: 0, header: ['Art', 'Partner', 'Nummer'], rows: ['2: DE12', '3: DE136695976'] },
+  ],
+  [
+    'the same without a well-formed number, and without one in some rows',
+    utf8('Art;Nummer\nVAT;n/a\nVAT;DE12\nVAT;DE13\n'),
+    { preamble: 0, header: ['Art', 'Nummer'], rows: ['2: n/a', '3: DE12', '4: DE13'] },
+  ],
+  [
+    'a title above a header, and no number below it',
+    utf8('Liste\nvat_number\nunknown\n'),
+    { preamble: 1, header: ['vat_number'], rows: ['3: unknown'] },
+  ],
+  [
+    'no header and no number that is well-formed',
+    utf8('DE100\nDE 200\ngr1\nATU12\nESB1\nn/a\n'),
+    { header: null, foundBy: 'cells', rows: ['1: DE100', '2: DE 200', '3: gr1', '4: ATU12', '5: ESB1', '6: n/a'] },
+  ],
+  ['one malformed number alone', utf8('DE12\n'), { header: null, rows: ['1: DE12'] }],
+  [
+    'malformed numbers of several countries beside names, below a header that we do not know',
+    utf8('Partner;Kennzeichen\nMüller;NL1\nDurand;FR2\n'),
+    { delimiter: ';', header: ['Partner', 'Kennzeichen'], rows: ['2: NL1', '3: FR2'] },
+  ],
+  [
+    'a word above a number, which is its header',
+    utf8('nonsense\nDE123456789\n'),
+    { header: ['nonsense'], rows: ['2: DE123456789'] },
   ],
   [
     'numbers of countries that are not covered',

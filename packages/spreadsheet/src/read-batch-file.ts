@@ -2,6 +2,7 @@ import { AppError } from '@vat/domain/errors';
 import type { BatchFile, BatchRow, Columns, Repair } from './batch-file.js';
 import { BATCH_LIMITS } from './batch-limits.js';
 import { chooseDelimiter } from './choose-delimiter.js';
+import { countPreamble } from './count-preamble.js';
 import { type CountryReader, createCountryReader } from './create-country-reader.js';
 import { decodeText } from './decode-text.js';
 import { invalidCsv } from './invalid-csv.js';
@@ -13,7 +14,7 @@ import { type ScannedRow, scanRows } from './scan-rows.js';
 
 /**
  * Reads what European spreadsheets write: CSV with comma, semicolon, tab or a `sep=` line; UTF-8, UTF-16 or Windows-1252;
- * with or without a header row. Works in Node and browsers alike. The size of the file is the caller's to limit; time
+ * with or without a header row, and with a title above it. Works in Node and browsers alike. The size of the file is the caller's to limit; time
  * and memory grow with it alone. Source: contract part 2 §5.
  *
  * @throws AppError EMPTY_FILE (no row of data), TOO_MANY_ROWS (over 10 000), MISSING_CANDIDATE (no column can be the
@@ -25,7 +26,9 @@ export const readBatchFile = (bytes: Uint8Array): BatchFile => {
   const { text, encoding, bom } = decodeText(bytes);
   const { delimiter, from } = chooseDelimiter(text);
   const readCountry = createCountryReader();
-  const scanned = collectRows(scanRows(text, delimiter, from));
+  const collected = collectRows(scanRows(text, delimiter, from));
+  const preamble = preambleOf(collected);
+  const scanned = collected.slice(preamble);
   const { columns, foundBy, hasHeader } = layOutColumns(scanned, readCountry);
 
   const data = hasHeader ? scanned.slice(1) : scanned;
@@ -36,23 +39,20 @@ export const readBatchFile = (bytes: Uint8Array): BatchFile => {
   const readRow = createRowReader({ columns, readCountry, repairs });
   const width = scanned.reduce((widest, { cells }) => Math.max(widest, cells.length), 0);
   const header = (hasHeader && scanned[0]?.cells) || null;
-  return { encoding, bom, delimiter, header, width, columns, foundBy, rows: data.map(readRow), repairs };
+  return { encoding, bom, delimiter, preamble, header, width, columns, foundBy, rows: data.map(readRow), repairs };
 };
 
-const EXCESSES = {
-  columns: (line: number) => `Line ${line} has more than 1 000 columns.`,
-  characters: (line: number) =>
-    `Line ${line} has a cell of more than 32 767 characters: a quote may be missing its partner.`,
-};
+const preambleOf = (rows: readonly ScannedRow[]): number => countPreamble(rows.map(({ cells }) => cells));
 
-/** The rows that are not blank; gives up as soon as there are too many, header or not. */
+/** The rows that are not blank; gives up as soon as there are too many, with what stands above the header and it or not. */
 const collectRows = (rows: Iterable<ScannedRow>): ScannedRow[] => {
   const collected: ScannedRow[] = [];
   for (const row of rows) {
-    if (row.excess !== null) throw invalidCsv(row.line, EXCESSES[row.excess](row.line));
+    if (row.isTooWide) throw invalidCsv(row.line, `Line ${row.line} has more than 1 000 columns.`);
     if (row.cells.every(isBlank)) continue;
     collected.push(row);
-    if (collected.length > BATCH_LIMITS.rows + 1) throw new AppError('TOO_MANY_ROWS');
+    const over = collected.length - BATCH_LIMITS.rows - 1;
+    if (over > 0 && over > preambleOf(collected)) throw new AppError('TOO_MANY_ROWS');
   }
   if (collected.length === 0) throw new AppError('EMPTY_FILE');
   return collected;

@@ -1,13 +1,9 @@
 import { BATCH_LIMITS } from './batch-limits.js';
 import { countBreaks } from './count-breaks.js';
 import { invalidCsv } from './invalid-csv.js';
-import { isBlank } from './is-blank.js';
 
-/**
- * A row as it stands in the text; `line` is where it begins, 1-based. `excess` says what is too much about it, of which only
- * the front is kept then; null for every row that a spreadsheet writes.
- */
-export type ScannedRow = { line: number; cells: string[]; excess: 'columns' | 'characters' | null };
+/** A row as it stands in the text; `line` is where it begins, 1-based. Of one with too many columns only the front is kept. */
+export type ScannedRow = { line: number; cells: string[]; isTooWide: boolean };
 
 /** `end` is the index behind the cell, where a delimiter, a line break or the end of the text is. */
 type ScannedCell = { value: string; end: number; breaks: number };
@@ -45,9 +41,8 @@ const scanQuoted = (text: string, from: number, delimiter: number, line: number)
 
 /** Cells far to the right are kept only when something is in them. */
 const keep = (row: ScannedRow, column: number, value: string): void => {
-  if (value.length > BATCH_LIMITS.cellCharacters && !isBlank(value)) row.excess ??= 'characters';
   if (column < BATCH_LIMITS.columns) row.cells.push(value);
-  else if (value !== '') row.excess ??= 'columns';
+  else if (value !== '') row.isTooWide = true;
 };
 
 /**
@@ -66,7 +61,7 @@ export function* scanRows(text: string, delimiter: string, from = { at: 0, line:
   let { at, line } = from;
   for (; at < text.length; line += 1) {
     if (!isBreak(text.charCodeAt(at))) {
-      const row: ScannedRow = { line, cells: [], excess: null };
+      const row: ScannedRow = { line, cells: [], isTooWide: false };
       for (let column = 0; ; column += 1) {
         const cell = text[at] === '"' ? scanQuoted(text, at, separator, line) : scanPlain(text, at, separator);
         keep(row, column, cell.value);

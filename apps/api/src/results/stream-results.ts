@@ -4,6 +4,7 @@ import { AppError, type ResultLine } from '@vat/domain';
 import { type CsvDelimiter, resultsFile } from '@vat/spreadsheet';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
+import { asciiFileName } from './ascii-file-name.js';
 import { resultOfLine } from './result-of-line.js';
 import { resultsFileName } from './results-file-name.js';
 
@@ -51,7 +52,9 @@ export const streamResults = async (
   };
 
   res.setHeader('Content-Type', 'text/csv; charset=utf-8; header=present');
-  res.setHeader('Content-Disposition', contentDisposition(resultsFileName(batchId, head.fileName)));
+  const name = resultsFileName(batchId, head.fileName);
+  const ascii = asciiFileName(name);
+  res.setHeader('Content-Disposition', contentDisposition(name, ascii === name ? {} : { fallback: ascii }));
   if (res.req.method === 'HEAD') return void res.end();
   res.setTimeout(stalledMs, () => res.destroy());
   try {

@@ -25,7 +25,7 @@ const CHARSETS: Readonly<Record<string, keyof typeof MARKS | 'windows1252'>> = {
 /**
  * The bytes of a file in a form that is told by its byte order mark, where the caller declared a charset and the file has
  * no mark of its own, which wins. Without a word from either the bytes stay as they are, to be guessed.
- * Throws BAD_REQUEST for a charset that we do not read.
+ * Throws BAD_REQUEST for a charset that we do not read, and INVALID_CSV for bytes that Windows-1252 does not have.
  */
 export const markCharset = ({ bytes, charset }: Pick<Upload, 'bytes' | 'charset'>): Buffer => {
   if (charset === null) return bytes;

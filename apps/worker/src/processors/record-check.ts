@@ -2,11 +2,9 @@ import type { Settled, Settlement } from '@vat/db';
 import {
   type Answer,
   type CheckRequest,
-  checkBody,
   checkCompletedBody,
   type DueDelivery,
   type Exchange,
-  type HashCheck,
   newUuid,
   publicCheck,
   publicId,
@@ -15,11 +13,11 @@ import {
 import type { RequestJob } from '@vat/queues';
 import type { Logger } from '@vat/runtime';
 import type { BatchStep } from '../batch-progress.js';
+import type { makeCheck } from './make-check.js';
 import type { observeWatch } from './observe-watch.js';
 
 export type RecordCheckDeps = {
-  hashCheck: HashCheck;
-  newSalt: () => string;
+  make: ReturnType<typeof makeCheck>;
   observeWatch: ReturnType<typeof observeWatch>;
   settleRequest: (settlement: Settlement) => Promise<Settled>;
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
@@ -42,48 +40,28 @@ export type CheckToRecord = {
 
 /** Makes the check and records it with everything it causes, in one transaction, once. Tells who waits; null when too late. */
 export const recordCheck =
-  ({
-    hashCheck,
-    newSalt,
-    observeWatch,
-    settleRequest,
-    enqueueDelivery,
-    advanced,
-    tellPages,
-    hint,
-    now,
-    log,
-  }: RecordCheckDeps) =>
+  ({ make, observeWatch, settleRequest, enqueueDelivery, advanced, tellPages, hint, now, log }: RecordCheckDeps) =>
   async ({ job, request, answer, exchanges, ask }: CheckToRecord): Promise<Settled> => {
-    const id = newUuid();
     const at = now();
-    const hashed = hashCheck(checkBody(id, request, answer, newSalt()));
+    const { hashed, check } = make(request, answer);
     const settled = await settleRequest({
       requestId: request.id,
       entries: request.entries,
-      check: {
-        id,
-        vatNumber: request.vatNumber,
-        valid: answer.verdict === 'valid',
-        reference: request.reference,
-        checkedAt: new Date(answer.answeredAt),
-        bytes: hashed.bytes,
-        hash: hashed.hash,
-      },
+      check,
       consumes: answer.verdict !== 'malformed',
       exchanges,
       ask,
       event: { id: newUuid(), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
       deliveryId: newUuid(),
       ofBatch: request.origin === 'batch',
-      watch: request.origin === 'watch' ? await observeWatch({ id, request, answer, now: at }) : undefined,
+      watch: request.origin === 'watch' ? await observeWatch({ id: check.id, request, answer, now: at }) : undefined,
       now: at,
     });
     if (settled)
       log.debug('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
     if (settled && request.origin === 'batch') advanced({ memberState: request.memberState, batchId: settled.batchId });
     if (settled) {
-      tellPages(request.accountId, 'checks', publicId('check', id));
+      tellPages(request.accountId, 'checks', publicId('check', check.id));
       if (settled.batchId !== null) tellPages(request.accountId, 'batches', publicId('batch', settled.batchId));
       if (settled.acceptedAt !== null) tellPages(request.accountId, 'requests', publicId('request', request.id));
       if (request.origin === 'watch') tellPages(request.accountId, 'watches');

@@ -1,5 +1,6 @@
 import type { Repair, RepairKind } from '@vat/spreadsheet';
 import { count } from '../../parts/count.js';
+import { shorten } from '../../parts/shorten.js';
 
 const DONE: Record<RepairKind, string> = {
   digits_lost: 'shortened by a spreadsheet to a power of ten; these digits are lost and cannot be repaired',
@@ -25,11 +26,11 @@ export const RepairList = ({ repairs }: { repairs: readonly Repair[] }) => {
       <ul className="repairs">
         {kinds.map(({ kind, times, example }) => (
           <li key={kind} className={kind === 'digits_lost' ? 'lost' : undefined}>
-            <strong>{count(times)} ×</strong> {DONE[kind]}; line {example.line}: <code>{example.before}</code>
+            <strong>{count(times)} ×</strong> {DONE[kind]}; line {example.line}: <code>{shorten(example.before)}</code>
             {example.after !== example.before && (
               <>
                 {' '}
-                → <code>{example.after}</code>
+                → <code>{shorten(example.after)}</code>
               </>
             )}
           </li>

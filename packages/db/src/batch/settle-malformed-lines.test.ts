@@ -1,0 +1,118 @@
+import { newUuid } from '@vat/domain';
+import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
+import { auditUsage } from '../account/audit-usage.js';
+import { connectDatabase, type Database } from '../connect-database.js';
+import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
+import { completeBatches } from './complete-batches.js';
+import { findMalformedLines } from './find-malformed-lines.js';
+import { insertBatch } from './insert-batch.js';
+import { type MalformedLine, settleMalformedLines } from './settle-malformed-lines.js';
+
+let cloned: ClonedDatabase;
+let connected: { db: Database; close: () => Promise<void> };
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 10,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-settle-test',
+  });
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+const malformed = (count: number) => Array.from({ length: count }, (_, n) => `FR${n}`);
+const checkOf = ({ id, vatNumber }: { id: string; vatNumber: string }, checkedAt = AT): MalformedLine => ({
+  requestId: id,
+  check: {
+    id: newUuid(),
+    vatNumber,
+    valid: false,
+    reference: null,
+    checkedAt,
+    bytes: Buffer.from(`{"of":"${id}"}`),
+    hash: Buffer.alloc(32, vatNumber),
+  },
+});
+/** A batch of that many distinct malformed numbers, and `others`. */
+const upload = async (count: number, others: string[] = []) => {
+  const account = await newAccount(connected.db);
+  const batch = await newBatch(account, rowsOf([...malformed(count), ...others]));
+  await insertBatch(connected.db)(batch);
+  return { account, batch };
+};
+
+test('of many that try to record the same lines, each line is recorded by one', async () => {
+  const [asked = ''] = numbers(1);
+  const { account, batch } = await upload(300, ['FR7', asked]);
+  const found = await findMalformedLines(connected.db)(500);
+  expect(found).toHaveLength(300);
+  const tries = [found, found.toReversed(), found.slice(50), found].map((some) => some.map((one) => checkOf(one)));
+  const settled = (await Promise.all(tries.map((some) => settleMalformedLines(connected.db)(some, AT)))).flat();
+
+  expect(new Set(settled.map(({ requestId }) => requestId)).size).toBe(300);
+  expect(settled).toHaveLength(300);
+  expect(settled.every(({ batchId }) => batchId === batch.id)).toBe(true);
+  const lines = await connected.db.batchLine.findMany({ where: { batchId: batch.id }, orderBy: { id: 'asc' } });
+  expect(lines.slice(0, -1).every(({ status, valid, checkId }) => status === 'done' && !valid && checkId)).toBe(true);
+  expect(lines[7]?.checkId).toBe(lines[300]?.checkId);
+  expect(lines.at(-1)).toMatchObject({ status: 'queued', vatNumber: asked });
+
+  const checks = await connected.db.check.findMany({ where: { accountId: account } });
+  expect(checks).toHaveLength(300);
+  const first = checks.find(({ id }) => id === lines[0]?.checkId);
+  expect(first).toMatchObject({ vatNumber: 'FR0', valid: false, test: false, checkedAt: AT });
+  expect(Buffer.from(first?.body ?? []).toString()).toBe(`{"of":"${lines[0]?.requestId}"}`);
+  const [counted] = await connected.db.$queryRaw<object[]>`
+    SELECT (SELECT count(*)::int FROM anchor_leaf l JOIN "check" c ON c.id = l.check_id AND c.hash = l.hash) AS leaves,
+      (SELECT sum(malformed)::int FROM check_day WHERE account_id = ${account}::uuid) AS malformed,
+      (SELECT count(*)::int FROM request r JOIN "check" c ON c.id = r.check_id AND c.request_id = r.id
+        WHERE r.account_id = ${account}::uuid AND r.state = 'completed') AS ended`;
+  expect(counted).toEqual({ leaves: 300, malformed: 300, ended: 300 });
+  expect(await auditUsage(connected.db)(PERIOD, 10)).toEqual([]);
+  expect(await findMalformedLines(connected.db)(500)).toEqual([]);
+  expect(
+    await settleMalformedLines(connected.db)(
+      found.map((one) => checkOf(one)),
+      AT,
+    ),
+  ).toEqual([]);
+});
+
+test('what is to be asked is not ended by it, and the days are those of the checks', async () => {
+  const { account, batch } = await upload(2, numbers(2));
+  const requests = await connected.db.request.findMany({ where: { accountId: account }, orderBy: { id: 'asc' } });
+  const days = ['2026-11-19T23:59:59.999Z', '2026-11-20T00:00:00.000Z', '2026-11-20T00:00:00.000Z'];
+  const lines = requests.map((request, n) => checkOf(request, new Date(days[n] ?? AT)));
+  const settled = await settleMalformedLines(connected.db)(lines, AT);
+  expect(settled.map(({ requestId }) => requestId).toSorted()).toEqual(requests.slice(0, 2).map(({ id }) => id));
+  expect(await completeBatches(connected.db)([batch.id], AT)).toEqual([]);
+  const counted = await connected.db.$queryRaw`
+    SELECT day::text, malformed FROM check_day WHERE account_id = ${account}::uuid ORDER BY day`;
+  expect(counted).toEqual([
+    { day: '2026-11-19', malformed: 1 },
+    { day: '2026-11-20', malformed: 1 },
+  ]);
+});
+
+test('a slice of a large upload is found by indexes: what waits behind it is not read', async () => {
+  await upload(10_000);
+  const found = await findMalformedLines(connected.db)(200);
+  const read = await connected.db.$transaction(async (tx) => {
+    expect(
+      await settleMalformedLines(tx)(
+        found.map((one) => checkOf(one)),
+        AT,
+      ),
+    ).toHaveLength(200);
+    return tx.$queryRaw<{ rows: number }[]>`
+      SELECT (seq_tup_read + idx_tup_fetch)::int AS rows FROM pg_stat_xact_user_tables
+      WHERE relname IN ('batch_line', 'request')`;
+  });
+  expect(read).toHaveLength(2);
+  for (const { rows } of read) expect(rows).toBeLessThan(5_000);
+}, 30_000);
