@@ -20,7 +20,7 @@ export const settingsPage = async () => {
 Made from \`packages/runtime/src/settings.ts\` by \`node scripts/docs.mjs\`; do not edit.
 
 Everything is set through environment variables. Durations are written \`250ms\`, \`10s\`, \`2m\`, \`1h\`; an empty value counts
-as unset. A wrong value ends the process at start with one message that names it.
+as unset. A wrong value ends a process that reads it at start, with one message that names it.
 
 | setting | default | meaning |
 |---|---|---|

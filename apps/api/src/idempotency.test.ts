@@ -169,6 +169,31 @@ test('a call whose process is killed is taken up by the next: same request, one 
   expect(requests).toEqual([{ id: lock?.request_id }]);
 });
 
+test('work that was recorded after its process was killed is replayed at once, however long the lock', async () => {
+  await world.vies.script('HU10766172', [{ kind: 'valid', latency_ms: 500 }]);
+  const third = await world.startApi();
+  const cut = fetch(`${String(third.ready.base_url)}/v1/checks`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${world.account.live_key}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'recorded',
+    },
+    body: JSON.stringify({ vat_number: 'HU10766172' }),
+  }).catch(() => 'cut');
+  await until('the ask', async () => (await askedFor('HU10766172')) === 1);
+  third.signal('SIGKILL');
+  expect(await cut).toBe('cut');
+  const { body: list } = await until('the check', async () => {
+    const seen = await caller().get('/v1/checks?vat_number=HU10766172');
+    return seen.body.data.length === 1 && seen;
+  });
+  const replay = await post({ vat_number: 'HU10766172' }, 'recorded');
+  expect([replay.status, replay.body.id]).toEqual([201, list.data[0].id]);
+  expect(replay.headers['idempotency-replayed']).toBe('true');
+  expect(await askedFor('HU10766172')).toBe(1);
+});
+
 test('a live call is never answered with what a test key got for the same key', async () => {
   const test = await world
     .http(world.account.test_key)

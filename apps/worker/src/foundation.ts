@@ -4,6 +4,7 @@ import {
   connectRedis,
   createProducer,
   type JobHandler,
+  pingRedis,
   publishPageNews,
   type QueueDefinition,
   shareFleet,
@@ -96,20 +97,22 @@ export const createFoundation = (settings: WorkerSettings, log: Logger, stopping
     stop: async () => void (await Promise.all(consumers.map((consumer) => consumer.close()))),
   };
 
-  const redisReady = () => producerRedis.status === 'ready';
+  const redisAnswers = pingRedis(producerRedis);
   const ready = async () => {
-    const postgres = await pingDatabase(db)().then(
-      () => 'ok' as const,
-      () => 'unreachable' as const,
-    );
-    const redis = redisReady() ? ('ok' as const) : ('unreachable' as const);
+    const [postgres, redis] = await Promise.all([
+      pingDatabase(db)().then(
+        () => 'ok' as const,
+        () => 'unreachable' as const,
+      ),
+      redisAnswers().then((answers) => (answers ? ('ok' as const) : ('unreachable' as const))),
+    ]);
     const ok = postgres === 'ok' && !stopping.aborted;
     const status = stopping.aborted ? 'stopping' : !ok ? 'unavailable' : redis === 'ok' ? 'ok' : 'degraded';
     return { ok, status, postgres, redis, queues: consumers.map((consumer) => consumer.name) };
   };
 
   const scrape = async () => {
-    metrics.degraded.set(redisReady() ? 0 : 1);
+    metrics.degraded.set((await redisAnswers()) ? 0 : 1);
     return { type: metrics.registry.contentType, text: await metrics.registry.metrics() };
   };
 

@@ -116,7 +116,12 @@ test('a frozen Redis holds nobody up for two seconds', async () => {
   await servers.redis.freeze();
   const answers = await callMany(10);
   const later = await callMany(faultSize(10, 100));
+  const ready = await call('GET', '/readyz');
+  const figures = await awayFigures();
   servers.redis.thaw();
+  expect(ready).toMatchObject({ status: 200, body: { status: 'degraded', redis: 'unreachable' } });
+  expect(ready.ms).toBeLessThan(ANSWERED_WITHIN_MS);
+  expect(figures).toEqual([1, 1]);
   expect(statuses([...answers, ...later])).toEqual([202]);
   expect(slowest([...answers, ...later])).toBeLessThan(ANSWERED_WITHIN_MS);
   await expectRecovery('frozen');

@@ -25,7 +25,13 @@ const moment = () =>
     .union([z.iso.datetime({ offset: true }), z.iso.date()])
     // Nothing of ours is older than 1970, and Postgres knows no year 0, which RFC 3339 can write.
     .transform((text) => new Date(Math.max(0, Date.parse(text))))
-    .meta({ openapi: { type: 'string', format: 'date-time', examples: ['2026-11-01T00:00:00Z', '2026-11-01'] } });
+    .meta({
+      openapi: {
+        type: 'string',
+        anyOf: [{ format: 'date-time' }, { format: 'date' }],
+        examples: ['2026-11-01T00:00:00Z', '2026-11-01'],
+      },
+    });
 
 /** Which checks are meant. `from` is inclusive, `to` exclusive. */
 const choice = {

@@ -12,6 +12,7 @@ export * from './gather-page-news.js';
 export * from './hints.js';
 export * from './job-catalogue.js';
 export * from './keep-redis-primed.js';
+export * from './ping-redis.js';
 export * from './priority-class-of.js';
 export * from './publish-page-news.js';
 export * from './rate-limit.js';

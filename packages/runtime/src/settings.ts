@@ -77,7 +77,9 @@ export const SETTINGS = {
   TSA_ROOTS: z
     .string()
     .optional()
-    .describe('Ours. PEM of the certificates that the authority must lead to; its own chain has to hold when unset.'),
+    .describe(
+      'Ours. PEM text (no path) of the certificates that the authority must lead to; its own chain has to hold when unset.',
+    ),
   TSA_RETRY_DELAYS: durations()
     .prefault('10s,1m,5m,15m,1h')
     .describe('Ours. From a failed try for a time-stamp to the next; the last one repeats.'),

@@ -7,6 +7,9 @@ export type Probes = {
   metrics: () => Promise<{ type: string; text: string }>;
 };
 
+/** So many ports from the first are tried, before any that is free. */
+const PORTS = 64;
+
 const listen = (server: Server, port: number, host: string) =>
   new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -35,12 +38,15 @@ export const startProbeServer = async (
       () => res.writeHead(503).end(),
     );
   });
-  try {
-    await listen(server, port, host);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    await listen(server, 0, host);
-  }
+  const listenAt = async (at: number): Promise<void> => {
+    try {
+      await listen(server, at, host);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      await listenAt(at + 1 < Math.min(port + PORTS, 65_536) ? at + 1 : 0);
+    }
+  };
+  await listenAt(port);
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>

@@ -33,7 +33,8 @@ export const refuseOtherFormat = (bytes: Uint8Array): void => {
 };
 
 const nameFormat = (front: string): string | null => {
-  if (front.startsWith('PK\x03\x04')) return ARCHIVES.find(([mark]) => mark.test(front))?.[1] ?? 'a ZIP archive';
+  if (front.startsWith('PK\x03\x04'))
+    return ARCHIVES.find(([mark]) => mark.test(front))?.[1] ?? 'a ZIP archive (as an Excel workbook, .xlsx, is one)';
   if (MARKUP.test(front)) return 'a web page or XML, whatever its name says';
   return FORMATS.find(([mark]) => front.startsWith(mark))?.[1] ?? null;
 };

@@ -80,12 +80,15 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     if (bound.answer) return { kind: 'replay', answer: bound.answer };
     const now = deps.now();
     const inProgress = new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
-    if (bound.requestId === null || bound.lockedUntil > now) throw inProgress;
-    // The first call died before it was answered: one of those who come again takes its place.
-    if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS))))
-      throw inProgress;
-    const found = await deps.find(bound.requestId);
+    const found = bound.requestId === null ? null : await deps.find(bound.requestId);
     if (!found) throw inProgress;
+    // What has ended, or was accepted, is the answer, whatever became of the first call. What is still waited for is not:
+    // the first call may live, and once its lock ran out it does not; one of those who come again then takes its place.
+    if (found.request.state === 'waiting') {
+      if (bound.lockedUntil > now) throw inProgress;
+      if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS))))
+        throw inProgress;
+    }
     const news = deps.openNews(found.request.id);
     try {
       return { ...(await wait(found.request, news)), replayed: true };

@@ -9,6 +9,6 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE----
 export const readTrustedRoots = (texts: readonly string[]): ReadCertificate[] =>
   texts.flatMap((text) => {
     const found = text.match(CERTIFICATE);
-    if (!found) throw new Error('a trusted root holds no PEM certificate');
+    if (!found) throw new Error('a trusted root holds no PEM certificate (its text is wanted, not a path)');
     return found.map((pem) => readCertificate(pem));
   });
