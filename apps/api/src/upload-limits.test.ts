@@ -129,13 +129,14 @@ test('clients that stream a gigabyte hear 413 while they send, and the process d
   const before = memory();
   const answers = await Promise.all([
     stream(1024 * MIB),
-    stream(64 * MIB),
-    stream(64 * MIB, 'multipart/form-data; boundary=X'),
+    stream(256 * MIB),
+    stream(256 * MIB, 'multipart/form-data; boundary=X'),
     sendForm(Buffer.alloc(64 * MIB, 120)).then(({ status, body }) => ({ status, code: body.error?.code, sent: 0 })),
   ]);
   for (const { status, code, sent } of answers) {
     expect([status, code]).toEqual([413, 'FILE_TOO_LARGE']);
-    expect(sent).toBeLessThan(32 * MIB);
+    // What is read and dropped, and what the system buffers of a connection on both sides.
+    expect(sent).toBeLessThan(64 * MIB);
   }
   expect(memory() - before).toBeLessThan(50);
 });
