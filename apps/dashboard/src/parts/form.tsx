@@ -1,4 +1,4 @@
-import { type ComponentProps, type FormEvent, useState } from 'react';
+import { type ComponentProps, type FormEvent, type KeyboardEvent, useState } from 'react';
 import { FormContext, type Unfit } from './form-context.js';
 
 type FormProps = Omit<ComponentProps<'form'>, 'onSubmit' | 'noValidate'> & {
@@ -26,6 +26,11 @@ const firstUnfit = (form: HTMLFormElement): Unfit => {
   return null;
 };
 
+/** Enter in a field presses the form's button; held, it would press it over and over. */
+const pressOnce = (event: KeyboardEvent): void => {
+  if (event.key === 'Enter' && event.repeat) event.preventDefault();
+};
+
 /**
  * A form that says itself, beside the field and as an alert, what the browser would say in a bubble that is soon gone and
  * looks and reads differently everywhere. Like the bubble it names one field at a time and leads there.
@@ -43,7 +48,7 @@ export const Form = ({ onSubmit, onTry, children, ...props }: FormProps) => {
     else onSubmit(event);
   };
   return (
-    <form {...props} noValidate onSubmit={submit}>
+    <form {...props} noValidate onSubmit={submit} onKeyDownCapture={pressOnce}>
       <FormContext value={unfit}>{children}</FormContext>
     </form>
   );
