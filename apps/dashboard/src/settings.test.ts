@@ -106,6 +106,38 @@ test('live keys come first, those revoked on earlier days are folded away, and a
   expect(await page.getByRole('alert').count()).toBe(1);
 });
 
+test('keys that are made and revoked elsewhere are shown as such by themselves', async () => {
+  await visit.go('/settings');
+  const keys = region('API keys');
+  await keys.getByRole('row').nth(1).waitFor();
+  const id = newUuid();
+  await dashboard.world.sql(
+    `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at)
+     VALUES ($1::uuid, $2::uuid, 'Elsewhere', false, sha256($1::text::bytea), 'abcd', now())`,
+    [id, uuidOf('account', account.account_id)],
+  );
+  const row = keys.getByRole('row', { name: /Elsewhere/ });
+  await row.getByRole('button', { name: 'Revoke' }).waitFor();
+  await dashboard.world.sql('UPDATE api_key SET revoked_at = now() WHERE id = $1', [id]);
+  await row.getByText('revoked', { exact: true }).waitFor();
+});
+
+test('revoking by the keyboard leads to Undo, back to Revoke, and to the status, which is told politely', async () => {
+  const { page } = visit;
+  await visit.go('/settings');
+  const keys = region('API keys');
+  await keys.getByLabel('Key name').fill('Keyboard');
+  await keys.getByRole('button', { name: 'Create key' }).click();
+  const row = keys.getByRole('row', { name: /Keyboard/ });
+  await row.getByRole('button', { name: 'Revoke' }).focus();
+  await page.keyboard.press('Enter');
+  await row.locator('button:focus', { hasText: 'Undo' }).waitFor();
+  await page.keyboard.press('Enter');
+  await row.locator('button:focus', { hasText: 'Revoke' }).waitFor();
+  await page.keyboard.press('Enter');
+  await row.locator('[aria-live=polite]:focus', { hasText: 'revoked' }).waitFor();
+});
+
 test('a key whose page is left right after Revoke is revoked, and is shown no more', async () => {
   await visit.go('/settings');
   const keys = region('API keys');
