@@ -42,7 +42,7 @@ export const Button = ({
       className={`button ${look}${small ? ' small' : ''}`}
       onClickCapture={count}
       onKeyDown={(event) => {
-        if (event.repeat) event.preventDefault();
+        if (event.key === 'Enter' && event.repeat) event.preventDefault();
         event.continuePropagation();
       }}
       {...(onPress && {
