@@ -196,8 +196,8 @@ test('a new password needs the present one, goes on here, and ends other session
   await page.getByLabel('Key name').fill('After');
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText(/^vat_live_\w+$/).waitFor();
-  await page.getByRole('button', { name: 'Sign out everywhere' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+  await page.getByRole('button', { name: 'End all sessions' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End all sessions' }).click();
   await heading(visit, 'Sign in');
 });
 

@@ -72,6 +72,23 @@ test('a file shows its columns and repairs before it is sent, then its progress,
   expect(first).toMatch(/FR40303265045,true,valid/);
 });
 
+test('an upload whose first try still runs is waited for, and is one batch', async () => {
+  const { page } = visit;
+  const keys: (string | undefined)[] = [];
+  await page.route('**/app/api/batches', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    keys.push(route.request().headers()['idempotency-key']);
+    if (keys.length > 1) return route.continue();
+    const error = { code: 'IDEMPOTENCY_IN_PROGRESS', message: 'The first request still runs.', retry_after: 0 };
+    return route.fulfill({ status: 409, json: { error } });
+  });
+  await choose('twice.csv', 'vat_number\nFR40303265045\n');
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'twice.csv' }).waitFor();
+  expect([keys.length, keys[0]]).toEqual([2, keys[1]]);
+  await page.unroute('**/app/api/batches');
+});
+
 test('a completed batch is deleted after a question; one that runs is refused in words', async () => {
   const { page } = visit;
   const remove = async () => {

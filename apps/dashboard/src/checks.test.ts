@@ -1,6 +1,6 @@
 import { newUuid, uuidOf } from '@vat/domain';
 import { type TestAccount, until } from '@vat/testkit';
-import type { Route } from 'playwright-core';
+import type { Request, Route } from 'playwright-core';
 import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -35,6 +35,72 @@ test('a double click asks once, and the answer shows its verdict and survives a 
   await visit.page.reload();
   await outcome().getByText('FR40303265045', { exact: true }).waitFor();
   await outcome().getByText('valid', { exact: true }).waitFor();
+});
+
+test('a press is one however it is made, and two that are meant are two', async () => {
+  const { page } = visit;
+  let asked = 0;
+  const count = (request: Request) => {
+    if (request.method() === 'POST') asked += 1;
+  };
+  page.on('request', count);
+  const button = page.getByRole('button', { name: 'Check', exact: true });
+  await page.getByLabel('VAT number').fill('IT00159560366');
+  const presses = async (press: () => Promise<unknown>) => {
+    // Typing makes the next press one that is meant, however soon it comes.
+    await page.getByLabel('VAT number').fill('IT00159560366');
+    await Promise.all([page.waitForResponse((response) => response.request().method() === 'POST'), press()]);
+    await outcome().getByText('valid', { exact: true }).waitFor();
+    await page.locator('button[type=submit]:not([data-pending])').waitFor();
+    return asked;
+  };
+  const pressTwice = "for (const _ of [1, 2]) document.querySelector('main button[type=submit]').click()";
+  expect(await presses(() => page.evaluate(pressTwice))).toBe(1);
+  expect(
+    await presses(async () => {
+      await button.focus();
+      await page.keyboard.press('Space');
+      await page.keyboard.press('Space');
+    }),
+  ).toBe(2);
+  expect(await presses(() => page.keyboard.down('Enter'))).toBe(3);
+  // What goes down again without having gone up is held.
+  await page.getByLabel('VAT number').fill('IT00159560366');
+  await page.keyboard.down('Enter');
+  await button.focus();
+  await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  expect(asked).toBe(3);
+  await until('a later press to be one of its own', async () => {
+    await button.click();
+    return asked > 3;
+  });
+  await outcome().getByText('valid', { exact: true }).waitFor();
+  page.off('request', count);
+});
+
+test('a try whose answer was lost is the same check, and one after an answer is another', async () => {
+  const { page } = visit;
+  const keys: (string | undefined)[] = [];
+  const made: string[] = [];
+  let isLost = true;
+  await page.route('**/app/api/checks', async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    const answer = await route.fetch();
+    made.push((await answer.json()).request_id);
+    await (isLost ? route.abort() : route.fulfill({ response: answer }));
+    isLost = false;
+  });
+  await check('IT00159560366');
+  await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+  for (const shown of [2, 3]) {
+    await check('IT00159560366');
+    await until('the answer', () => new URL(page.url()).searchParams.get('request') === made[shown - 1]);
+    await outcome().getByText('valid', { exact: true }).waitFor();
+  }
+  expect([keys.length, new Set(keys).size, new Set(made).size]).toEqual([3, 2, 2]);
+  expect(keys[0]).toBe(keys[1]);
+  await page.unroute('**/app/api/checks');
 });
 
 test('a number that no member state answers is pending, and completes on the page by itself', async () => {

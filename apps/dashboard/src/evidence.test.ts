@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { until } from '@vat/testkit';
+import type { Request } from 'playwright-core';
 import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -94,6 +95,31 @@ test('a dossier is exported and saved, and a choice of nothing is one too', asyn
   await page.getByLabel('Reference').fill('nothing has this');
   const none = await save('button', 'Export dossier');
   expect(none.bytes.includes(`checks/${checkId}.json`)).toBe(false);
+});
+
+test.each([
+  ['/evidence', 'Export dossier'],
+  ['/checks', 'Filter'],
+])('on %s an incomplete date and a period that holds no day are told as alerts', async (address, button) => {
+  const { page } = visit;
+  await visit.go(address);
+  const asked: string[] = [];
+  const count = (request: Request) => void asked.push(request.url());
+  const told = async (sentence: string) => {
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('alert').getByText(sentence, { exact: true }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+  };
+  page.on('request', count);
+  // A day alone, as somebody types it who is called away.
+  await page.getByLabel('From').focus();
+  await page.keyboard.type('12');
+  await told('From is not a complete date.');
+  await page.getByLabel('From').fill('2026-03-02');
+  await page.getByLabel('Before').fill('2026-03-01');
+  await told('Before is the first day that is left out: choose one later than From.');
+  page.off('request', count);
+  expect(asked.filter((url) => /dossier|from=/.test(url))).toEqual([]);
 });
 
 test('leaving the page ends an export that is under way', async () => {

@@ -4,6 +4,8 @@ import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testi
 import { seriousFindings } from './testing/serious-findings.fixture.js';
 
 const EMAIL = 'owner@example.com';
+/** What WCAG asks pages to fit into (1.4.10). */
+const NARROWEST = { width: 320, height: 844 };
 /** Of nobody, and of a form that no id has: the second would ask for the list if it were not escaped. */
 const NO_IDS = ['01h45ytscbebyvny4gc8cr8ma2', '%00'];
 
@@ -90,6 +92,11 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
       expect(await page.title()).toContain(heading);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width);
       expect(await seriousFindings(page)).toEqual([]);
+      if (width === 'narrow') {
+        await page.setViewportSize(NARROWEST);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(NARROWEST.width);
+        await page.setViewportSize(NARROW);
+      }
       await keepPicture(page, `${width}${address.replaceAll(/[^\w]+/g, '-')}`);
       expect(complaints().splice(0)).toEqual([]);
     },

@@ -3,31 +3,53 @@ import { Button as AriaButton, type ButtonProps } from 'react-aria-components/Bu
 
 type Looks = { look?: 'primary' | 'plain' | 'quiet' | 'danger'; small?: boolean };
 
+/** Two presses within this time are one that went wrong, by whatever they were made. */
+const SAME_PRESS_MS = 300;
+
 /**
- * A button. While `isPending` it stays in place, says so, and cannot be pressed again. A double click is one click: here
- * the service often answers between the two, and the second would make another check or rotate a secret just shown.
+ * A button. While `isPending` it stays in place, says so, and cannot be pressed again. A double click is one click, two
+ * presses in no time are one, and a key that is held presses once: here the service often answers between the two, and the
+ * second would make another check or rotate a secret just shown. Whoever has typed into its form in between means it.
  */
 export const Button = ({
   look = 'plain',
   small = false,
   onPress,
   ...props
-}: Omit<ButtonProps, 'className' | 'onClickCapture'> & Looks) => {
+}: Omit<ButtonProps, 'className' | 'onClickCapture' | 'onKeyDown'> & Looks) => {
   const clicks = useRef(0);
+  const pressedAt = useRef(Number.NEGATIVE_INFINITY);
+  const isMeant = (button: Element): boolean => {
+    // What only folds can be folded back, and is.
+    if (props['aria-expanded'] !== undefined) return true;
+    const now = performance.now();
+    if (now - pressedAt.current < SAME_PRESS_MS) return false;
+    pressedAt.current = now;
+    const forget = () => {
+      pressedAt.current = Number.NEGATIVE_INFINITY;
+    };
+    (button as HTMLButtonElement).form?.addEventListener('input', forget, { once: true });
+    return true;
+  };
   // Not stopped on its way: without it React Aria would think the press unfinished and click by itself.
   const count = (event: MouseEvent) => {
     clicks.current = event.detail;
-    if (event.detail > 1) event.preventDefault();
+    if (event.detail > 1 || (props.type === 'submit' && !isMeant(event.currentTarget))) event.preventDefault();
   };
   return (
     <AriaButton
       {...props}
       className={`button ${look}${small ? ' small' : ''}`}
       onClickCapture={count}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && event.repeat) event.preventDefault();
+        event.continuePropagation();
+      }}
       {...(onPress && {
         onPress: (event) => {
           // A press of a key counts no clicks, so that the count is an older one's.
-          if (clicks.current <= 1 || event.pointerType === 'keyboard') onPress(event);
+          const isFirst = clicks.current <= 1 || event.pointerType === 'keyboard';
+          if (isFirst && isMeant(event.target)) onPress(event);
         },
       })}
     />

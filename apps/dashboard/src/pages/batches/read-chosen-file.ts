@@ -5,8 +5,8 @@ import { ApiError, type ErrorExtra } from '../../api/api-error.js';
 /** Bytes a batch file may have. Source: contract part 1 §8. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** A file that was understood. The key makes a second try of the same file the same upload. */
-export type ChosenFile = { file: File; batch: BatchFile; idempotencyKey: string };
+/** A file that was understood. */
+export type ChosenFile = { file: File; batch: BatchFile };
 
 const refusal = (code: 'FILE_TOO_LARGE', status: number): ApiError => {
   const { message } = new AppError(code);
@@ -18,11 +18,7 @@ export const readChosenFile = async (file: File): Promise<ChosenFile> => {
   if (file.size > MOST_BYTES) throw refusal('FILE_TOO_LARGE', 413);
   try {
     const batch = readBatchFile(new Uint8Array(await file.arrayBuffer()));
-    // randomUUID exists only over https; this exists everywhere.
-    const idempotencyKey = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
-      '-',
-    );
-    return { file, batch, idempotencyKey };
+    return { file, batch };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     throw new ApiError(400, error.code, error.message, error.extra as ErrorExtra);

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useId, useRef, useState } from 'react';
 import type { Batch } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
+import { useSameTry } from '../../api/use-same-try.js';
 import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
 import { Field } from '../../parts/field.js';
@@ -9,7 +10,7 @@ import { Refusal } from '../../parts/refusal.js';
 import { FilePreview } from './file-preview.js';
 import { type ChosenFile, readChosenFile } from './read-chosen-file.js';
 
-type Upload = { file: File; idempotencyKey: string; label: string; requester: string };
+type Upload = { file: File; label: string; requester: string };
 
 /** Choose a file, see what is read from it, send it. Nothing leaves the browser before Upload is pressed. */
 export const UploadCard = () => {
@@ -19,13 +20,14 @@ export const UploadCard = () => {
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
-  const upload = useChange(['batches'], (api, { file, idempotencyKey, label, requester }: Upload) => {
+  const sameTry = useSameTry();
+  const upload = useChange(['batches'], (api, { file, label, requester }: Upload) => {
     const form = new FormData();
     // Fields go first, so that they are known when the file begins.
     if (label !== '') form.set('label', label);
     if (requester !== '') form.set('requester_vat_number', requester);
     form.set('file', file, file.name);
-    return api.call<Batch>('POST', '/batches', { body: form, headers: { 'Idempotency-Key': idempotencyKey } });
+    return sameTry([file, label, requester], (headers) => api.call<Batch>('POST', '/batches', { body: form, headers }));
   });
   const choose = async (file: File | undefined) => {
     upload.reset();
@@ -44,7 +46,7 @@ export const UploadCard = () => {
     const given = new FormData(event.currentTarget);
     const text = (name: string) => String(given.get(name) ?? '').trim();
     upload.mutate(
-      { ...chosen, label: text('label'), requester: text('requester') },
+      { file: chosen.file, label: text('label'), requester: text('requester') },
       { onSuccess: ({ batch_id }) => void navigate({ to: '/batches/$id', params: { id: batch_id } }) },
     );
   };

@@ -2,6 +2,7 @@ import { addressOf } from '../../api/create-api.js';
 import type { Check } from '../../api/shapes.js';
 import { useApi } from '../../api/use-api.js';
 import { useChange } from '../../api/use-change.js';
+import { useSameTry } from '../../api/use-same-try.js';
 import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
 import { DownloadButton } from '../../parts/download-button.js';
@@ -18,8 +19,9 @@ import { TimestampFacts } from './timestamp-facts.js';
 export const EvidenceCard = ({ check }: { check: Check }) => {
   const api = useApi();
   const verify = useVerify(() => verifyCheck({ api, crypto: globalThis.crypto })(check));
+  const sameTry = useSameTry();
   const stamp = useChange(['checks'], (caller, _input: undefined) =>
-    caller.call('POST', `/checks/${check.id}/timestamp`),
+    sameTry([check.id], (headers) => caller.call('POST', `/checks/${check.id}/timestamp`, { headers })),
   );
   const { timestamp, anchor } = check;
   return (

@@ -2,6 +2,8 @@ import { type FormEvent, useEffect, useRef } from 'react';
 import { Button } from '../../parts/button.js';
 import { Choice } from '../../parts/choice.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
+import { judgePeriod } from '../../parts/judge-period.js';
 
 /** What `GET /checks` filters by, as texts of the address. `to` is the first day that is left out. */
 export type Filters = { vat_number?: string; valid?: string; from?: string; to?: string; reference?: string };
@@ -35,12 +37,18 @@ export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange
     }
   }, [filters]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
     onChange({ ...given(event.currentTarget), ...(filters.valid ? { valid: filters.valid } : {}) });
   };
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <form ref={form} aria-label="Filter" className="filters" onSubmit={submit}>
+    <Form
+      ref={form}
+      aria-label="Filter"
+      className="filters"
+      onTry={() => undefined}
+      judge={judgePeriod}
+      onSubmit={submit}
+    >
       <Field label="VAT number" name="vat_number" defaultValue={filters.vat_number ?? ''} />
       <Field label="Reference" name="reference" defaultValue={filters.reference ?? ''} />
       <Choice
@@ -59,6 +67,6 @@ export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   );
 };

@@ -4,6 +4,8 @@ import { Button } from '../../parts/button.js';
 import { byteCount } from '../../parts/byte-count.js';
 import { Card } from '../../parts/card.js';
 import { Field } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
+import { judgePeriod } from '../../parts/judge-period.js';
 import { Progress } from '../../parts/progress.js';
 import { Refusal } from '../../parts/refusal.js';
 import { saveFile } from '../../parts/save-file.js';
@@ -40,8 +42,12 @@ export const ExportCard = () => {
       if (!stop.current.signal.aborted) setError(thrown);
     }
   };
+  const clear = () => {
+    if (state.kind === 'running') return;
+    setError(null);
+    setState({ kind: 'idle' });
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
     const given = new FormData(event.currentTarget);
     const chosen = FILTERS.map((name) => [name, String(given.get(name) ?? '').trim()] as const);
     void run(Object.fromEntries(chosen.filter(([, value]) => value !== '')));
@@ -51,7 +57,7 @@ export const ExportCard = () => {
       title="Dossier"
       hint="Every check with its hashed bytes, the exchanges with the upstream, time-stamps, anchors and proofs. It holds what is needed to verify it offline: README.txt, verify.sh and verify.py."
     >
-      <form className="filters" onSubmit={submit}>
+      <Form className="filters" onTry={clear} judge={judgePeriod} onSubmit={submit}>
         <Field label="From" name="from" type="date" />
         <Field label="Before" name="to" type="date" />
         <Field label="VAT number" name="vat_number" autoComplete="off" />
@@ -66,7 +72,7 @@ export const ExportCard = () => {
             </Button>
           )}
         </div>
-      </form>
+      </Form>
       <Refusal error={error} />
       {state.kind === 'running' && (
         <Progress

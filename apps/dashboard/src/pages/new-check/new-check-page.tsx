@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Acceptance, Check } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
+import { useSameTry } from '../../api/use-same-try.js';
 import { Page } from '../../parts/page.js';
 import { CheckForm, type NewCheck } from './check-form.js';
 import { RequestOutcome } from './request-outcome.js';
@@ -10,8 +11,11 @@ import { Waiting } from './waiting.js';
 export const NewCheckPage = () => {
   const { request, vat_number } = useSearch({ from: '/signed-in/checks/new' });
   const navigate = useNavigate({ from: '/checks/new' });
+  const sameTry = useSameTry();
   const ask = useChange(['checks'], async (api, body: NewCheck) => {
-    const answer = await api.call<Check | Acceptance>('POST', '/checks', { body });
+    const answer = await sameTry([JSON.stringify(body)], (headers) =>
+      api.call<Check | Acceptance>('POST', '/checks', { body, headers }),
+    );
     return answer.request_id;
   });
   const submit = (body: NewCheck) => {

@@ -27,7 +27,7 @@ export const ChangePassword = () => {
     // The session goes on as a new one, with a CSRF token of its own.
     await queries.refetchQueries({ queryKey: BOOT });
   });
-  const signOutEverywhere = useChange([], async (api, _input: undefined) => {
+  const endAllSessions = useChange([], async (api, _input: undefined) => {
     await planned.finish();
     await api.call('DELETE', '/sessions');
     enter(null);
@@ -35,7 +35,7 @@ export const ChangePassword = () => {
   const isDifferent = repeated !== '' && repeated !== wanted;
   const clear = () => {
     change.reset();
-    signOutEverywhere.reset();
+    endAllSessions.reset();
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     if (repeated !== wanted) return;
@@ -76,16 +76,16 @@ export const ChangePassword = () => {
           error={isDifferent ? 'The two are not the same.' : undefined}
           isRequired
         />
-        <Refusal error={change.error ?? signOutEverywhere.error} />
+        <Refusal error={change.error ?? endAllSessions.error} />
         {change.isSuccess && <p role="status">The password is changed.</p>}
         <div className="actions">
           <Button type="submit" isPending={change.isPending}>
             Change password
           </Button>
           <Confirm
-            action="Sign out everywhere"
-            question="Sign out everywhere?"
-            onConfirm={() => signOutEverywhere.mutate(undefined)}
+            action="End all sessions"
+            question="End all sessions?"
+            onConfirm={() => endAllSessions.mutate(undefined)}
           >
             <p>Every browser that is signed in to this account has to sign in again, this one too.</p>
           </Confirm>

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import type { ApiKey } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
@@ -15,35 +15,52 @@ const UNDO_MS = 1_500;
  * has said so: a browser that is closed before has perhaps never asked.
  */
 export const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
-  const [isRevoked, setRevoked] = useState(false);
+  // Apart from the call itself, which is shown as under way a moment after the plan is gone.
+  const [asked, setAsked] = useState<'not' | 'asking' | 'done'>('not');
   const revoke = useChange(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
   const { isPlanned, plan, undo } = useUndoable(UNDO_MS, async () => {
-    await revoke.mutateAsync(undefined);
-    setRevoked(true);
+    setAsked('asking');
+    try {
+      await revoke.mutateAsync(undefined);
+      setAsked('done');
+    } catch (error) {
+      setAsked('not');
+      throw error;
+    }
   });
-  if (apiKey.revoked_at !== null) {
-    return (
-      <span className="hint">
-        <Status word="revoked" /> <Moment at={apiKey.revoked_at} />
-      </span>
-    );
-  }
+  const isRevoked = asked === 'done' || apiKey.revoked_at !== null;
+  const isLive = !(isRevoked || isPlanned || asked === 'asking');
+
+  const cell = useRef<HTMLSpanElement>(null);
+  const offered = isLive ? 'revoke' : isPlanned && !isRevoked ? 'undo' : 'nothing';
+  const before = useRef(offered);
+  useLayoutEffect(() => {
+    if (before.current === offered) return;
+    before.current = offered;
+    // A button that goes takes the focus with it; whoever came by the keyboard would begin again at the top.
+    const { activeElement } = document;
+    if (activeElement !== document.body && !cell.current?.contains(activeElement)) return;
+    const next = cell.current?.querySelector('button') ?? cell.current?.querySelector<HTMLElement>('[aria-live]');
+    next?.focus({ preventScroll: true });
+  }, [offered]);
   return (
     <>
-      {isPlanned || revoke.isPending || isRevoked ? (
-        <span className="row">
-          <Status word={isRevoked ? 'revoked' : 'revoking'} />
-          {isPlanned && (
-            <Button small onPress={undo}>
-              Undo
-            </Button>
-          )}
+      <span ref={cell} className="row">
+        {offered === 'revoke' && (
+          <Button small look="danger" onPress={plan}>
+            Revoke
+          </Button>
+        )}
+        <span className="hint" aria-live="polite" tabIndex={-1}>
+          {!isLive && <Status word={isRevoked ? 'revoked' : 'revoking'} />}{' '}
+          {apiKey.revoked_at !== null && <Moment at={apiKey.revoked_at} />}
         </span>
-      ) : (
-        <Button small look="danger" onPress={plan}>
-          Revoke
-        </Button>
-      )}
+        {offered === 'undo' && (
+          <Button small onPress={undo}>
+            Undo
+          </Button>
+        )}
+      </span>
       <Refusal error={revoke.error} />
     </>
   );

@@ -14,9 +14,12 @@ type AccountKeys = {
 /** The most that a page of a list has. */
 const PAGE = 100;
 
+/** Keys are nobody's news, and the operator makes and revokes them too. */
+const LOOK_EVERY_MS = 4_000;
+
 /** All keys of the account: nobody knows which of a first page's are live until the rest is there. */
 export const useAccountKeys = (): AccountKeys => {
-  const keys = usePages<ApiKey>('keys', '/keys', { limit: PAGE });
+  const keys = usePages<ApiKey>('keys', '/keys', { limit: PAGE }, LOOK_EVERY_MS);
   const { data = [], hasNextPage, isFetching, isError, fetchNextPage } = keys;
   useEffect(() => {
     if (hasNextPage && !isFetching && !isError) void fetchNextPage();

@@ -2,6 +2,7 @@ import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useRef, useState } from 'react';
 import type { Frequency, Watch } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
+import { useSameTry } from '../../api/use-same-try.js';
 import { Button } from '../../parts/button.js';
 import { Card } from '../../parts/card.js';
 import { Choice } from '../../parts/choice.js';
@@ -37,7 +38,10 @@ export const AddWatch = () => {
   const [frequency, setFrequency] = useState<Frequency>('weekly');
   const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  const add = useChange(['watches'], (api, body: NewWatch) => api.call<Watch>('POST', '/watches', { body }));
+  const sameTry = useSameTry();
+  const add = useChange(['watches'], (api, body: NewWatch) =>
+    sameTry([JSON.stringify(body)], (headers) => api.call<Watch>('POST', '/watches', { body, headers })),
+  );
   const submit = (event: FormEvent<HTMLFormElement>) => {
     const texts = textsOf(new FormData(event.currentTarget));
     add.mutate(
