@@ -215,7 +215,8 @@ test('the overview shows what happens while it is open', async () => {
   await page.getByText('1 valid · 0 invalid · 0 malformed').waitFor();
   await page.getByText('First steps').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Show as table' }).click();
-  await page.getByRole('row', { name: /FR France ok/ }).waitFor();
+  // A worker's count is written every five seconds, and read every four.
+  await page.getByRole('row', { name: /FR France ok/ }).waitFor({ timeout: 20_000 });
 
   // What cannot be read again is said beside what was read last.
   await page.route('**/app/api/usage', (route) => route.fulfill({ status: 418, body: 'a proxy' }));

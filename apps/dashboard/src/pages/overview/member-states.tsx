@@ -22,7 +22,7 @@ const sentence = (state: MemberStateStatus): string =>
 
 /** How VIES's member states answer at present, by what this service itself saw: a map to glance at, a table to read. */
 export const MemberStates = () => {
-  const status = useRead<StatusAnswer>('status', '/status', { every: 15_000 });
+  const status = useRead<StatusAnswer>('status', '/status', { every: 4_000 });
   const [isTable, setTable] = useState(false);
   const [pointed, setPointed] = useState<string | null>(null);
   return (
