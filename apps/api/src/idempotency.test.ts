@@ -128,24 +128,27 @@ test('errors are not kept: the key is usable afterwards', async () => {
   expect(made.headers).not.toHaveProperty('idempotency-replayed');
 });
 
-test('a call whose process is killed is taken up by the next: same request, one ask, a short lock', async () => {
-  await world.vies.script('HU12892312', [{ kind: 'valid', latency_ms: 1_500 }]);
-  const body = { vat_number: 'HU12892312' };
-  const cut = fetch(`${String(second.ready.base_url)}/v1/checks`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${world.account.live_key}`,
-      'content-type': 'application/json',
-      'idempotency-key': 'killed',
-    },
-    body: JSON.stringify(body),
-  }).then(
+/** Kills an API process when the upstream has been asked for a call to it, which is never answered. */
+const killDuring = async (api: TestProcess, body: { vat_number: string }, key: string): Promise<void> => {
+  const headers = {
+    authorization: `Bearer ${world.account.live_key}`,
+    'content-type': 'application/json',
+    'idempotency-key': key,
+  };
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  const call = fetch(`${String(api.ready.base_url)}/v1/checks`, init).then(
     () => 'answered',
     () => 'cut',
   );
-  await until('the ask', async () => (await askedFor('HU12892312')) === 1);
-  second.signal('SIGKILL');
-  expect(await cut).toBe('cut');
+  await until('the ask', async () => (await askedFor(body.vat_number)) === 1);
+  api.signal('SIGKILL');
+  expect(await call).toBe('cut');
+};
+
+test('a call whose process is killed is taken up by the next: same request, one ask, a short lock', async () => {
+  await world.vies.script('HU12892312', [{ kind: 'valid', latency_ms: 1_500 }]);
+  const body = { vat_number: 'HU12892312' };
+  await killDuring(second, body, 'killed');
 
   const early = await post(body, 'killed');
   expect([early.status, early.body.error?.code]).toEqual([409, 'IDEMPOTENCY_IN_PROGRESS']);
@@ -171,19 +174,7 @@ test('a call whose process is killed is taken up by the next: same request, one 
 
 test('work that was recorded after its process was killed is replayed at once, however long the lock', async () => {
   await world.vies.script('HU10766172', [{ kind: 'valid', latency_ms: 500 }]);
-  const third = await world.startApi();
-  const cut = fetch(`${String(third.ready.base_url)}/v1/checks`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${world.account.live_key}`,
-      'content-type': 'application/json',
-      'idempotency-key': 'recorded',
-    },
-    body: JSON.stringify({ vat_number: 'HU10766172' }),
-  }).catch(() => 'cut');
-  await until('the ask', async () => (await askedFor('HU10766172')) === 1);
-  third.signal('SIGKILL');
-  expect(await cut).toBe('cut');
+  await killDuring(await world.startApi(), { vat_number: 'HU10766172' }, 'recorded');
   const { body: list } = await until('the check', async () => {
     const seen = await caller().get('/v1/checks?vat_number=HU10766172');
     return seen.body.data.length === 1 && seen;

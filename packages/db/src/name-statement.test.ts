@@ -1,25 +1,9 @@
 import { newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
-import { connectDatabase, type Database } from './connect-database.js';
 import { nameStatement } from './name-statement.js';
 import { findRequest } from './request/find-request.js';
+import { testDatabase } from './test-database.fixture.js';
 
-let cloned: ClonedDatabase;
-let connected: { db: Database; close: () => Promise<void> };
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 1,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-name-test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+const connected = testDatabase(1);
 
 test('a statement keeps its name, and another text has another', () => {
   const name = nameStatement();

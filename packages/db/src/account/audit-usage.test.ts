@@ -1,25 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
-import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { auditUsage } from './audit-usage.js';
 
-let cloned: ClonedDatabase;
-let connected: ConnectedDatabase;
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    // One, so that what it says of its own statements is about the audit's.
-    maxConnections: 1,
-    queryTimeoutMs: 10_000,
-    connectTimeoutMs: 10_000,
-    applicationName: 'vat-audit-test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+// One, so that what it says of its own statements is about the audit's.
+const connected = testDatabase(1, 10_000);
 
 const PERIOD = '2026-11';
 

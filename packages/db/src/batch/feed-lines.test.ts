@@ -1,27 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type FedLine, LINES_IN_WINDOW, type MemberState, MOST_FED, newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import fc from 'fast-check';
-import { connectDatabase, type Database } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { feedLines } from './feed-lines.js';
 import { lanesToFeed } from './lanes-to-feed.js';
 
-let cloned: ClonedDatabase;
-let connected: { db: Database; close: () => Promise<void> };
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 10,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-feed-test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+const connected = testDatabase(10);
 beforeEach(async () => {
   await connected.db.$executeRaw`TRUNCATE request`;
   await connected.db.$executeRaw`TRUNCATE batch CASCADE`;

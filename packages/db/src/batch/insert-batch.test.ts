@@ -1,26 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { auditUsage } from '../account/audit-usage.js';
-import { connectDatabase, type Database } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
 import { insertBatch } from './insert-batch.js';
 
-let cloned: ClonedDatabase;
-let connected: { db: Database; close: () => Promise<void> };
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 20,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-batch-test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+const connected = testDatabase(20);
 
 const linesOf = (batchId: string) => connected.db.batchLine.findMany({ where: { batchId }, orderBy: { id: 'asc' } });
 const requestsOf = (accountId: string) => connected.db.request.findMany({ where: { accountId } });

@@ -1,7 +1,6 @@
 import { sweepBatches } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { auditUsage } from '../account/audit-usage.js';
-import { connectDatabase, type Database } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { auditBatches } from './audit-batches.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
 import { completeBatches } from './complete-batches.js';
@@ -10,22 +9,7 @@ import { endLostLines } from './end-lost-lines.js';
 import { feedLines } from './feed-lines.js';
 import { insertBatch } from './insert-batch.js';
 
-let cloned: ClonedDatabase;
-let connected: { db: Database; close: () => Promise<void> };
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 10,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-batch-test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+const connected = testDatabase(10);
 
 const END = new Date(AT.getTime() + 3_600_001);
 

@@ -1,29 +1,13 @@
 import { newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { auditUsage } from '../account/audit-usage.js';
-import { connectDatabase, type Database } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
 import { completeBatches } from './complete-batches.js';
 import { findMalformedLines } from './find-malformed-lines.js';
 import { insertBatch } from './insert-batch.js';
 import { type MalformedLine, settleMalformedLines } from './settle-malformed-lines.js';
 
-let cloned: ClonedDatabase;
-let connected: { db: Database; close: () => Promise<void> };
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 10,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-settle-test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+const connected = testDatabase(10);
 
 const malformed = (count: number) => Array.from({ length: count }, (_, n) => `FR${n}`);
 const checkOf = ({ id, vatNumber }: { id: string; vatNumber: string }, checkedAt = AT): MalformedLine => ({

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { insertAccount } from '../account/accounts.js';
-import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { deleteExpiredSessions } from './delete-expired-sessions.js';
 import { insertSession } from './insert-session.js';
 import { reserveSignIn } from './reserve-sign-in.js';
@@ -11,22 +10,7 @@ const NOW = new Date('2026-11-20T10:00:00.000Z');
 const LIMIT = { tries: 5, windowMs: 60_000 };
 const after = (ms: number) => new Date(NOW.getTime() + ms);
 
-let cloned: ClonedDatabase;
-let connected: ConnectedDatabase;
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 10,
-    queryTimeoutMs: 10_000,
-    connectTimeoutMs: 10_000,
-    applicationName: 'test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+const connected = testDatabase(10, 10_000);
 
 test('sessions and counts that are over are deleted, and no others', async () => {
   const { db } = connected;

@@ -1,31 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Admission, type NewRequest, newUuid, periodOf } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase, faultSize } from '@vat/testkit';
+import { faultSize } from '@vat/testkit';
 import fc from 'fast-check';
 import { auditUsage } from '../account/audit-usage.js';
-import { connectDatabase, type Database } from '../connect-database.js';
+import type { Database } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { acceptRequest } from './accept-request.js';
 import { admitRequest } from './admit-request.js';
 import { endRequest } from './end-request.js';
 import { settleRequest } from './settle-request.js';
 import { releaseOrphans } from './sweep-requests.js';
 
-let cloned: ClonedDatabase;
-let connected: { db: Database; close: () => Promise<void> };
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 20,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-race-test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+const connected = testDatabase(20);
 
 const AT = new Date('2026-11-20T10:00:00.000Z');
 const PERIOD = periodOf(AT);
