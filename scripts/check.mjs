@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run check`: format, lint, the rules of scripts/check/rules.mjs, types, docs; a line a step, and what to do about
+// `npm run check`: format, lint, the package rules, types, docs; a line a step, and what to do about
 // a failed one. `npm run check -- --fix` formats and applies safe fixes first.
 import { prepare } from './prepare.mjs';
 

@@ -6,8 +6,12 @@ import { fileURLToPath } from 'node:url';
 
 const TOP = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A rule of .biome.json, a file that breaks it alone, and the same thing where, or the way, it is allowed. */
-type Sample = { wrong: [file: string, text: string]; right: [file: string, text: string] };
+type File = [file: string, text: string];
+
+/** A file that breaks one rule of .biome.json alone, and the same thing where, or the way, it is allowed. */
+type Sample = { wrong: File; right: File; rule?: string; others?: File[] };
+
+const MANIFEST: File = ['packages/db/package.json', '{"dependencies":{"pg":"8"},"devDependencies":{"fast-check":"4"}}'];
 
 const ASYNC = 'const later = async (): Promise<void> => {\n  await new Promise((done) => done(1));\n};\n';
 
@@ -72,15 +76,74 @@ const samples: Record<string, Sample> = {
     wrong: ['packages/db/src/a.test.ts', `it.skip('answers', () => {});\n`],
     right: ['packages/db/src/a.test.ts', `it('answers', () => {});\n`],
   },
+  noImportCycles: {
+    others: [['packages/db/src/b.ts', `import type { A } from './a.js';\nexport type B = A[];\n`]],
+    wrong: ['packages/db/src/a.ts', `import type { B } from './b.js';\nexport type A = B | null;\n`],
+    right: ['packages/db/src/a.ts', `export type A = string;\n`],
+  },
+  noProcessEnv: {
+    wrong: ['apps/api/src/compose.ts', `export const a = process.env;\n`],
+    right: ['apps/api/src/main.ts', `export const a = process.env;\n`],
+  },
+  'noUndeclaredDependencies, undeclared': {
+    rule: 'noUndeclaredDependencies',
+    others: [MANIFEST],
+    wrong: ['packages/db/src/a.ts', `import { Queue } from 'bullmq';\nexport const a = Queue;\n`],
+    right: ['packages/db/src/a.ts', `import { Pool } from 'pg';\nexport const a = Pool;\n`],
+  },
+  'noUndeclaredDependencies, for tests alone': {
+    rule: 'noUndeclaredDependencies',
+    others: [MANIFEST],
+    wrong: ['packages/db/src/a.ts', `import { assert } from 'fast-check';\nexport const a = assert;\n`],
+    right: ['packages/db/src/a.test.ts', `import { assert } from 'fast-check';\nexport const a = assert;\n`],
+  },
+  'noRestrictedImports, into another package': {
+    rule: 'noRestrictedImports',
+    wrong: ['packages/db/src/a.ts', `import { b } from '../../../packages/domain/src/b.js';\nexport const a = b;\n`],
+    right: ['packages/db/src/a.ts', `import { b } from './b.js';\nexport const a = b;\n`],
+  },
+  'noRestrictedImports, an outgoing call through Node': {
+    rule: 'noRestrictedImports',
+    wrong: ['apps/api/src/a.ts', `import { request } from 'node:https';\nexport const a = request;\n`],
+    right: ['apps/api/src/a.ts', `import { createServer } from 'node:https';\nexport const a = createServer;\n`],
+  },
+  'noRestrictedImports, input or output in the domain': {
+    rule: 'noRestrictedImports',
+    wrong: ['packages/domain/src/a.ts', `import { readFileSync } from 'node:fs';\nexport const a = readFileSync;\n`],
+    right: ['packages/domain/src/a.ts', `import { createHash } from 'node:crypto';\nexport const a = createHash;\n`],
+  },
+  noNodejsModules: {
+    wrong: ['packages/contracts/src/a.ts', `import { createHash } from 'node:crypto';\nexport const a = createHash;\n`],
+    right: [
+      'packages/contracts/src/a.test.ts',
+      `import { createHash } from 'node:crypto';\nexport const a = createHash;\n`,
+    ],
+  },
+  noRestrictedGlobals: {
+    wrong: ['apps/api/src/a.ts', `export const a = () => fetch('https://vat.example');\n`],
+    right: ['packages/vies/src/a.ts', `export const a = () => fetch('https://vat.example');\n`],
+  },
+  'test rules, mocks': {
+    rule: 'plugin',
+    wrong: ['packages/db/src/a.test.ts', `jest.spyOn(console, 'log');\n`],
+    right: ['packages/db/src/a.test.ts', `jest.setTimeout(90_000);\n`],
+  },
+  'test rules, unfinished tests': {
+    rule: 'plugin',
+    wrong: ['packages/db/src/a.test.ts', `it.todo('answers');\n`],
+    right: ['packages/db/src/a.test.ts', `it('answers', () => {});\n`],
+  },
 };
 
-/** The rules that a tree of one file breaks, each once. */
-const lint = async ([file, text]: [string, string]): Promise<string[]> => {
+/** The rules that a tree of these files breaks, each once. */
+const lint = async (files: readonly File[]): Promise<string[]> => {
   const top = await mkdtemp(join(tmpdir(), 'lint-rules-'));
   try {
-    await cp(join(TOP, '.biome.json'), join(top, '.biome.json'));
-    await mkdir(dirname(join(top, file)), { recursive: true });
-    await writeFile(join(top, file), text);
+    for (const file of ['.biome.json', 'scripts/check/test-rules.grit']) await cp(join(TOP, file), join(top, file));
+    for (const [file, text] of files) {
+      await mkdir(dirname(join(top, file)), { recursive: true });
+      await writeFile(join(top, file), text);
+    }
     const biome = join(TOP, 'node_modules/@biomejs/biome/bin/biome');
     const said = await new Promise<string>((resolve) => {
       execFile(process.execPath, [biome, 'lint', '--reporter=json', '.'], { cwd: top }, (_error, stdout) =>
@@ -96,8 +159,8 @@ const lint = async ([file, text]: [string, string]): Promise<string[]> => {
 };
 
 describe('.biome.json', () => {
-  it.each(Object.entries(samples))('enforces %s', async (rule, { wrong, right }) => {
-    expect(await lint(wrong)).toEqual([rule]);
-    expect(await lint(right)).toEqual([]);
+  it.each(Object.entries(samples))('enforces %s', async (title, { wrong, right, rule = title, others = [] }) => {
+    expect(await lint([...others, wrong])).toContain(rule);
+    expect(await lint([...others, right])).toEqual([]);
   });
 });

@@ -1,0 +1,115 @@
+// @ts-check
+/**
+ * Which package may depend on which. Source files cannot import what their package.json does not declare (Biome's
+ * `noUndeclaredDependencies`), so these rules are about the package.json files alone.
+ *
+ * @typedef {{ dependencies?: Record<string, string>, devDependencies?: Record<string, string>,
+ *   optionalDependencies?: Record<string, string>, peerDependencies?: Record<string, string> }} Manifest
+ */
+
+const SOURCES = [
+  'contracts',
+  'db',
+  'domain',
+  'enrichment',
+  'evidence',
+  'queues',
+  'receiver',
+  'runtime',
+  'spreadsheet',
+  'vies',
+  'webhooks',
+];
+
+/**
+ * Workspace → names below `@vat/` that it may depend on. `.` stands for scripts and bench, which run inside a checkout.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const ALLOWED_PACKAGES = {
+  '.': [...SOURCES, 'embedded', 'testkit'],
+  'packages/domain': [],
+  'packages/contracts': ['domain'],
+  'packages/spreadsheet': ['domain'],
+  'packages/db': ['domain'],
+  'packages/queues': ['domain'],
+  'packages/vies': ['domain'],
+  'packages/enrichment': ['domain'],
+  'packages/webhooks': ['domain'],
+  'packages/evidence': ['domain', 'spreadsheet'],
+  'packages/runtime': [],
+  'packages/embedded': [],
+  'packages/receiver': [],
+  'packages/testkit': [...SOURCES, 'embedded'],
+  'apps/api': SOURCES,
+  'apps/worker': SOURCES,
+  'apps/admin': SOURCES,
+  'apps/vies-sandbox': SOURCES,
+  'apps/stack': [...SOURCES, 'embedded'],
+  'apps/dashboard': ['contracts', 'domain', 'spreadsheet'],
+};
+
+/**
+ * Third-party packages that only some workspaces may depend on, with the reason.
+ *
+ * @type {readonly { packages: RegExp, allowed: readonly string[], why: string }[]}
+ */
+export const RESERVED_PACKAGES = [
+  { packages: /^bullmq$/, allowed: ['packages/queues', '.'], why: 'only queues knows BullMQ (and bench, to compare)' },
+  { packages: /^@bull-board\//, allowed: ['packages/queues'], why: 'only queues knows BullMQ, and so its board' },
+  {
+    packages: /^ioredis$/,
+    allowed: ['packages/queues', 'packages/embedded', 'packages/testkit'],
+    why: 'only queues, embedded and testkit connect to Redis',
+  },
+  { packages: /^graphile-worker$/, allowed: ['.'], why: 'only bench compares with it' },
+  { packages: /^(prisma|@prisma\/.*)$/, allowed: ['packages/db', '.'], why: 'only db knows Prisma' },
+  {
+    packages: /^pg$/,
+    allowed: ['packages/db', 'packages/embedded', 'packages/testkit', '.'],
+    why: 'only db (and embedded, testkit, scripts, bench) connects to Postgres',
+  },
+  {
+    packages: /^(got|axios|node-fetch|request-filtering-agent)$/,
+    allowed: ['packages/vies', 'packages/enrichment', 'packages/evidence', '.'],
+    why: 'only vies, enrichment and evidence make outgoing calls through a library',
+  },
+  {
+    packages: /^undici$/,
+    allowed: ['packages/webhooks'],
+    why: 'only webhooks needs a bare dispatcher behind its guard',
+  },
+  { packages: /^(express|helmet)$/, allowed: ['apps/api'], why: 'only the API serves HTTP through Express' },
+  {
+    packages: /^(pkijs|asn1js)$/,
+    allowed: ['packages/evidence'],
+    why: 'only evidence parses time-stamps and certificates',
+  },
+  { packages: /^(pdfkit|fontkit)$/, allowed: ['packages/evidence'], why: 'only evidence writes PDFs' },
+  { packages: /^winston$/, allowed: ['packages/runtime'], why: 'only runtime knows how lines are logged' },
+];
+
+/**
+ * Checks every workspace's package.json against the two tables above. Tests may use `@vat/testkit` and each other's
+ * development dependencies everywhere.
+ *
+ * @param {Readonly<Record<string, Manifest>>} manifests workspace folder → its package.json; `.` is the top level's
+ * @returns {string[]} one line a violation; empty when all hold
+ */
+export const checkPackages = (manifests) =>
+  Object.entries(manifests).flatMap(([workspace, manifest]) => {
+    const allowed = ALLOWED_PACKAGES[workspace];
+    if (!allowed)
+      return [`${workspace} has no line in scripts/check/package-rules.mjs; add the packages that it may use`];
+    const needed = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
+    return Object.keys({ ...needed, ...manifest.devDependencies }).flatMap((name) => {
+      const isForTests = !(name in needed);
+      if (name.startsWith('@vat/')) {
+        const ours = name.slice('@vat/'.length);
+        if (allowed.includes(ours) || (isForTests && (ours === 'testkit' || ours === 'receiver'))) return [];
+        return [`${workspace} may depend on ${allowed.join(', ') || 'nothing of ours'}, not on ${name}`];
+      }
+      const rule = RESERVED_PACKAGES.find(({ packages }) => packages.test(name));
+      return !rule || rule.allowed.includes(workspace) ? [] : [`${workspace} depends on ${name}: ${rule.why}`];
+    });
+  });

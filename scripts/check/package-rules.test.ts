@@ -1,0 +1,32 @@
+import { checkPackages } from './package-rules.mjs';
+
+describe('checkPackages', () => {
+  it('accepts a package that depends on what it may', () => {
+    expect(
+      checkPackages({
+        'packages/queues': {
+          dependencies: { '@vat/domain': '0.1.0', bullmq: '6' },
+          devDependencies: { '@vat/testkit': '0.1.0' },
+        },
+      }),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['packages/domain', '@vat/db', 'packages/domain may depend on nothing of ours, not on @vat/db'],
+    ['packages/db', '@vat/testkit', 'packages/db may depend on domain, not on @vat/testkit'],
+    ['apps/dashboard', '@vat/db', 'apps/dashboard may depend on contracts, domain, spreadsheet, not on @vat/db'],
+    ['apps/worker', '@vat/api', /^apps\/worker may depend on .*, not on @vat\/api$/],
+    ['apps/api', 'bullmq', 'apps/api depends on bullmq: only queues knows BullMQ (and bench, to compare)'],
+    ['apps/worker', '@prisma/client', 'apps/worker depends on @prisma/client: only db knows Prisma'],
+    ['packages/webhooks', 'got', /^packages\/webhooks depends on got: /],
+  ])('refuses that %s depends on %s', (workspace, name, violation) => {
+    const found = checkPackages({ [workspace]: { dependencies: { [name]: '1' } } });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toEqual(typeof violation === 'string' ? violation : expect.stringMatching(violation));
+  });
+
+  it('refuses a package that the table does not name', () => {
+    expect(checkPackages({ 'packages/new': {} })).toHaveLength(1);
+  });
+});
