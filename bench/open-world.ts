@@ -4,7 +4,7 @@ import { startWorld, type World } from '@vat/testkit';
 const PRODUCTION = {
   NODE_ENV: 'production',
   UPSTREAM_WINDOW: '20s',
-  UPSTREAM_ATTEMPT_TIMEOUT: '10s',
+  UPSTREAM_ATTEMPT_TIMEOUT: '20s',
   UPSTREAM_RETRY_DELAYS: '500ms,1s,2s,4s,8s',
   BACKPRESSURE_AFTER: '5s',
   BACKGROUND_RETRY_DELAYS: '30s,2m,10m,30m,1h',

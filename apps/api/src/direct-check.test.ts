@@ -178,13 +178,69 @@ describe('a requester', () => {
     expect(body).toMatchObject({ valid: true, requester_vat_number: 'BE0428759497', consultation_number: null });
     const asked = await world.vies.journal('SE556703748501');
     expect(asked.map(({ requester }) => requester)).toEqual(['BE0428759497', null]);
+    expect(body.checks[1].detail).toMatch(/without requester number/);
   });
 
-  test('gone and INVALID_INPUT again: then the number is malformed', async () => {
+  test('gone and INVALID_INPUT twice again: then the number is malformed', async () => {
     await world.vies.script('SE556703748502', [{ kind: 'error', code: 'INVALID_INPUT' }]);
     const { status, body } = await check({ vat_number: 'SE556703748502', requester_vat_number: 'BE0428759497' });
     expect(status).toBe(201);
     expect(body).toMatchObject({ valid: false, verdict: 'malformed' });
+    expect(await askedFor('SE556703748502')).toBe(3);
+  });
+
+  test.each(['VOW-ERR-2500', 'VOW-ERR-2700'])('that VIES refuses as %s is INVALID_REQUESTER', async (code) => {
+    await world.vies.script('LU12345615', [{ kind: 'error', code, form: 'message' }]);
+    const { status, body } = await check({ vat_number: 'LU12345615', requester_vat_number: 'BE0428759497' });
+    expect([status, body.error.code]).toEqual([400, 'INVALID_REQUESTER']);
+    expect(body.error.checks[1]).toMatchObject({ outcome: 'rejected', code });
+  });
+});
+
+describe('trader details that VIES refuses with INVALID_INPUT', () => {
+  const trader = { name: 'Acme', company_type: 'SE-1' };
+  const requester_vat_number = 'BE0428759497';
+
+  test('are left out, with the requester, before anything is believed about the number', async () => {
+    const vatNumber = 'SE556703748504';
+    await world.vies.script(vatNumber, [{ kind: 'error', code: 'INVALID_INPUT', form: 'message' }, 'valid']);
+    const { status, body } = await check({ vat_number: vatNumber, trader, requester_vat_number });
+    expect([status, body.verdict]).toEqual([201, 'valid']);
+    expect(body).toMatchObject({ consultation_number: null, trader_match: null });
+    expect(body.checks[1]).toMatchObject({ source: 'vies', outcome: 'valid', attempts: 2 });
+    expect(body.checks[1].detail).toMatch(/without requester number and trader details/);
+    const lookups = await world.vies.journal(vatNumber);
+    expect(lookups.map(({ requester, trader: sent }) => [requester, sent])).toEqual([
+      [requester_vat_number, trader],
+      [null, null],
+    ]);
+  });
+
+  test.each([
+    ['SE556703748505', 'INVALID_INPUT'],
+    ['SE556703748506', 'VOW-ERR-2600'],
+  ])('make no number malformed: %s is after %s twice for the number alone', async (vatNumber, code) => {
+    await world.vies.script(vatNumber, [{ kind: 'error', code }]);
+    const { status, body } = await check({ vat_number: vatNumber, trader });
+    expect([status, body.verdict]).toEqual([201, 'malformed']);
+    expect(body.checks.slice(1)).toMatchObject([
+      { source: 'vies', outcome: 'malformed', code, attempts: 2 },
+      { source: 'vies_confirmation', outcome: 'malformed', code, attempts: 1 },
+    ]);
+    const lookups = await world.vies.journal(vatNumber);
+    expect(lookups.map(({ trader: sent }) => sent)).toEqual([trader, null, null]);
+  });
+
+  test('a company type that VIES cannot read never gets there', async () => {
+    for (const company_type of ['GmbH', 'ES-0', 'ES-100', 'es-1', 'ES-01', 'ES1', ' ES-1', '']) {
+      const { status, body } = await check({ vat_number: 'SE556703748507', trader: { company_type } });
+      expect([company_type, status, body.error?.code]).toEqual([company_type, 400, 'BAD_REQUEST']);
+      expect(body.error.fields).toEqual([{ path: 'trader.company_type', message: expect.stringContaining('ES-1') }]);
+    }
+    for (const company_type of ['ES-1', 'DE-99']) {
+      const { body } = await check({ vat_number: 'SE556703748507', trader: { company_type } });
+      expect(body.trader_match.company_type).toBe('valid');
+    }
   });
 });
 

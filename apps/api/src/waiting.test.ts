@@ -31,7 +31,7 @@ const completed = (requestId: string) =>
 /** What the operator was alarmed of. */
 const alarms = (): string =>
   (world.workers[0]?.lines() ?? [])
-    .filter((line) => line.includes('"level":"error"') && line.includes('block'))
+    .filter((line) => line.includes('"level":"error"') && line.includes('The upstream '))
     .join('\n');
 
 /** By the service's own clock: what a busy machine adds on the way to this process is not the window's. */
@@ -55,6 +55,7 @@ const SILENCES: [kind: string, vatNumber: string, answer: unknown, outcomes: str
   ['sends nothing', 'ESA28184661', 'empty', ['unavailable']],
   ['sends without end', 'FI20774740', 'huge', ['unavailable', 'timeout']],
   ['sends VOW-ERR-1', 'FR83404833048', 'vow_error', ['unavailable']],
+  ['misses a field', 'SI15012557', { kind: 'error', code: 'VOW-ERR-11', form: 'message' }, ['unavailable']],
   ['answers 429', 'HR33392005961', { kind: 'status', status: 429 }, ['unavailable']],
   ['answers 503', 'HU12892312', { kind: 'status', status: 503, body: 'down' }, ['unavailable']],
   ['sends an unknown code', 'IE6433435F', { kind: 'error', code: 'SOMETHING_NEW' }, ['unavailable']],
@@ -97,8 +98,14 @@ describe('an upstream that', () => {
     expect((await caller().get('/v1/usage')).body).toMatchObject({ used: SILENCES.length, reserved: 0 });
   });
 
-  test('blocks a number alarms the operator', () => {
+  test('blocks a number, or calls a request incomplete, alarms the operator', async () => {
     expect(alarms()).toContain('"VAT_BLOCKED"');
+    expect(alarms()).toMatch(
+      /"VOW-ERR-11".*rejects our requests as incomplete|rejects our requests as incomplete.*"VOW-ERR-11"/,
+    );
+    const metrics = await fetch(`http://127.0.0.1:${String(world.workers[0]?.ready.metrics_port)}/metrics`);
+    const counted = /vat_upstream_alarms_total\{code="VOW-ERR-11"[^}]*\} (\d+)/.exec(await metrics.text());
+    expect(Number(counted?.[1])).toBeGreaterThanOrEqual(1);
   });
 });
 
@@ -180,6 +187,22 @@ test('global saturation carries its own code', async () => {
   expect(viesEntry(body)).toMatchObject({ outcome: 'saturated', code: 'GLOBAL_MAX_CONCURRENT_REQ' });
   await world.vies.script('IT00159560366', ['valid']);
   expect((await completed(body.request_id)).check.valid).toBe(true);
+});
+
+test('a Retry-After under 429 delays every lookup, also of other member states', async () => {
+  const [first, other] = ['DE811569869', 'FR61954506077'];
+  await world.vies.script(first, [{ kind: 'status', status: 429, retry_after: 4 }, 'valid']);
+  const limited = await check(first);
+  expect([limited.status, viesEntry(limited.body)?.outcome]).toEqual([202, 'unavailable']);
+  const held = await check(other);
+  await completed(limited.body.request_id);
+  await until('the other one to be looked up', async () => (await world.vies.journal(other))[0]?.finished_at);
+  const [refused, again] = await world.vies.journal(first);
+  const [elsewhere] = await world.vies.journal(other);
+  // A job may start a tenth of a second before its time.
+  const from = (refused?.finished_at ?? Number.NaN) + 3_850;
+  expect([again, elsewhere].map((lookup) => (lookup?.at ?? 0) >= from)).toEqual([true, true]);
+  if (held.status === 202) await completed(held.body.request_id);
 });
 
 test('an upstream that blocks the service is left in peace for a while, whatever is asked', async () => {

@@ -2,15 +2,25 @@ import { z } from 'zod';
 
 const milliseconds = z.number().int().min(0).max(600_000);
 const status = z.number().int().min(200).max(599);
-const latency = {
+const common = {
   latency_ms: milliseconds.optional().describe('over the latency of the member state and the default'),
+  retry_after: z
+    .union([z.number().int().min(0), z.string()])
+    .optional()
+    .describe('the header Retry-After: seconds, or any text such as an HTTP date'),
 };
+
+/**
+ * The forms in which errors of VIES have been recorded: `wrappers` (its REST service since 2022), `message` (the same with
+ * an explanation), `user_error` (beside a flag that is always false, as its pages use it), `error` (a gateway's object)
+ * and `text` (code and explanation as plain text).
+ */
+export const ERROR_FORMS = ['wrappers', 'message', 'user_error', 'error', 'text'] as const;
 
 /** Answers that need no more than their name. */
 const plainKinds = z.enum([
   'invalid',
   'vow_error',
-  'html',
   'half_json',
   'missing_valid',
   'valid_as_string',
@@ -18,6 +28,7 @@ const plainKinds = z.enum([
   'false_under_500',
   'empty',
   'reset',
+  'cut',
   'hang',
   'drip',
   'huge',
@@ -30,16 +41,24 @@ const answerObject = z.discriminatedUnion('kind', [
     name: z.string().optional(),
     address: z.string().optional(),
     consultation: z.string().optional(),
-    ...latency,
+    ...common,
   }),
-  z.strictObject({ kind: z.literal('error'), code: z.string(), status: status.optional(), ...latency }),
+  z.strictObject({
+    kind: z.literal('error'),
+    code: z.string(),
+    status: status.optional().describe('500 for VOW-ERR-1, 400 for other VOW-ERR codes, else 200'),
+    form: z.enum(ERROR_FORMS).optional(),
+    message: z.string().optional().describe('over the explanation VIES gives, in the forms that have one'),
+    ...common,
+  }),
+  z.strictObject({ kind: z.literal('html'), status: status.optional(), ...common }),
   z.strictObject({
     kind: z.literal('status'),
     status,
     body: z.union([z.string(), z.looseObject({})]).optional(),
-    ...latency,
+    ...common,
   }),
-  z.strictObject({ kind: plainKinds, ...latency }),
+  z.strictObject({ kind: plainKinds, ...common }),
 ]);
 
 /**

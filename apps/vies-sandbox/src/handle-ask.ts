@@ -6,7 +6,7 @@ import { sendAnswer } from './send-answer.js';
 import { sendJson } from './send-json.js';
 import type { Traffic } from './traffic.js';
 import { readWireAsk } from './wire-ask.js';
-import { wireError } from './wire-body.js';
+import { messageOf, statusOf, wireError } from './wire-body.js';
 
 type HandleAskDeps = { script: Script; traffic: Traffic; journal: Journal };
 type IncomingAsk = { body: unknown; testService: boolean; response: ServerResponse };
@@ -20,7 +20,7 @@ export const handleAsk = ({ script, traffic, journal }: HandleAskDeps) => {
   return ({ body, testService, response }: IncomingAsk): void => {
     const ask = readWireAsk(body);
     if (typeof ask === 'string') {
-      sendJson(response, ask === 'VOW-ERR-11' ? 400 : 200, wireError(ask));
+      sendJson(response, statusOf(ask), wireError(ask, messageOf(ask)));
       return;
     }
 

@@ -1,9 +1,9 @@
 import type { Answer } from './answer.js';
 import type { WireAsk } from './wire-ask.js';
-import { wireError, wireVerdict } from './wire-body.js';
+import { messageOf, statusOf, wireError, wireVerdict } from './wire-body.js';
 
 /** A whole HTTP answer, ready to send. */
-export type RenderedAnswer = { status: number; contentType: string; body: string };
+export type RenderedAnswer = { status: number; contentType: string; body: string; retryAfter?: string };
 
 const HTML =
   '<!DOCTYPE html>\n<html><head><title>VIES</title></head><body><h1>The service is under maintenance</h1></body></html>\n';
@@ -17,8 +17,36 @@ const json = (body: Record<string, unknown>, status = 200): RenderedAnswer => ({
 
 type Rendering = { ask: WireAsk; now: Date; consultation: string };
 
-/** The bytes of every kind of answer that has bytes; `reset`, `hang`, `drip` and `huge` get those of a valid one. */
-export const renderAnswer = (answer: Answer, { ask, now, consultation }: Rendering): RenderedAnswer => {
+const text = (status: number, body: string): RenderedAnswer => ({
+  status,
+  contentType: 'text/plain; charset=utf-8',
+  body,
+});
+
+const renderError = (answer: Extract<Answer, { kind: 'error' }>, { ask, now }: Rendering): RenderedAnswer => {
+  const { code, status = statusOf(code), form = 'wrappers', message = messageOf(code) } = answer;
+  switch (form) {
+    case 'wrappers':
+      return json(wireError(code), status);
+    case 'message':
+      return json(wireError(code, message), status);
+    case 'user_error':
+      return json({ isValid: false, requestDate: now.toISOString(), userError: code, vatNumber: ask.national }, status);
+    case 'error':
+      return json({ timestamp: now.toISOString(), status, error: code, message }, status);
+    case 'text':
+      return text(status, `${code}: ${message}`);
+  }
+};
+
+/** The bytes of every kind of answer that has bytes; `reset`, `cut`, `hang`, `drip` and `huge` get those of a valid one. */
+export const renderAnswer = (answer: Answer, rendering: Rendering): RenderedAnswer => ({
+  ...renderBody(answer, rendering),
+  ...(answer.retry_after === undefined ? {} : { retryAfter: String(answer.retry_after) }),
+});
+
+const renderBody = (answer: Answer, rendering: Rendering): RenderedAnswer => {
+  const { ask, now, consultation } = rendering;
   const verdict = (valid: boolean) => wireVerdict({ ask, valid, now, consultation });
   switch (answer.kind) {
     case 'valid':
@@ -26,11 +54,11 @@ export const renderAnswer = (answer: Answer, { ask, now, consultation }: Renderi
     case 'invalid':
       return json(verdict(false));
     case 'error':
-      return json(wireError(answer.code), answer.status);
+      return renderError(answer, rendering);
     case 'vow_error':
       return json(wireError('VOW-ERR-1'), 500);
     case 'html':
-      return { status: 200, contentType: 'text/html; charset=utf-8', body: HTML };
+      return { status: answer.status ?? 200, contentType: 'text/html; charset=utf-8', body: HTML };
     case 'half_json': {
       const { body, ...rest } = json(verdict(true));
       return { ...rest, body: body.slice(0, Math.ceil(body.length / 2)) };
@@ -49,7 +77,7 @@ export const renderAnswer = (answer: Answer, { ask, now, consultation }: Renderi
       return { status: 200, contentType: 'application/json', body: '' };
     case 'status': {
       const { status, body = '' } = answer;
-      return typeof body === 'string' ? { status, contentType: 'text/plain; charset=utf-8', body } : json(body, status);
+      return typeof body === 'string' ? text(status, body) : json(body, status);
     }
     case 'quirky':
       return json({ ...verdict(true), name: QUIRKY_NAME, address: '---', requestIdentifier: '' });

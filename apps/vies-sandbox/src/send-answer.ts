@@ -7,13 +7,22 @@ const HUGE_CHUNK = Buffer.alloc(64 * 1024, 'A');
 
 /** Puts an answer on the wire in the manner of its kind. Whatever runs on ends when the client is gone. */
 export const sendAnswer = (response: ServerResponse, kind: Answer['kind'], rendered: RenderedAnswer): void => {
-  const { status, contentType } = rendered;
+  const { status, contentType, retryAfter } = rendered;
   const body = Buffer.from(rendered.body);
-  const headers = { 'content-type': contentType, 'content-length': body.byteLength };
+  const headers = {
+    'content-type': contentType,
+    'content-length': body.byteLength,
+    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+  };
 
   if (kind === 'hang') return;
   if (kind === 'reset') {
     response.socket?.resetAndDestroy();
+    return;
+  }
+  if (kind === 'cut') {
+    const half = body.subarray(0, Math.ceil(body.byteLength / 2));
+    response.writeHead(status, headers).write(half, () => response.socket?.destroy());
     return;
   }
   if (kind === 'drip') {

@@ -78,9 +78,22 @@ describe('the wire format', () => {
     });
   });
 
-  test('discloses nothing for Germany and no names for Spain', async () => {
-    expect((await ask('DE123456789')).body).toMatchObject({ name: '---', address: '---' });
-    expect((await ask('ESB58378431')).body).toMatchObject({ name: '---', address: '1 Sandbox Street\n1000 Testville' });
+  test('discloses nothing for Germany and Spain', async () => {
+    expect((await ask('DE123456789')).body).toMatchObject({ valid: true, name: '---', address: '---' });
+    expect((await ask('ESB58378431')).body).toMatchObject({ valid: true, name: '---', address: '---' });
+  });
+
+  test.each([
+    ['half a requester', { requesterMemberStateCode: 'AT' }, 'VOW-ERR-11'],
+    ['a requester of no member state', { requesterMemberStateCode: 'GB', requesterNumber: '1' }, 'VOW-ERR-2500'],
+    ['a requester against the pattern', { requesterMemberStateCode: 'AT', requesterNumber: 'U 1' }, 'VOW-ERR-2700'],
+    ['a number against the pattern', { vatNumber: '40 303 265' }, 'VOW-ERR-2600'],
+    ['no number', { vatNumber: '' }, 'VOW-ERR-11'],
+    ['a company type that is none', { traderCompanyType: 'GmbH' }, 'INVALID_INPUT'],
+  ])('refuses %s with its code', async (_what, fields, code) => {
+    const { status, body } = await ask('FR40303265045', fields);
+    expect([status, body.errorWrappers[0].error]).toEqual([code === 'INVALID_INPUT' ? 200 : 400, code]);
+    expect(body.errorWrappers[0].message).toMatch(/./);
   });
 
   test('gives a requester a consultation number of its own, and matches the trader', async () => {
@@ -148,6 +161,18 @@ describe('scripted answers', () => {
     ],
     [{ kind: 'error', code: 'IP_BLOCKED', status: 403 }, 403, /IP_BLOCKED/],
     ['vow_error', 500, /VOW-ERR-1"/],
+    [{ kind: 'error', code: 'VOW-ERR-1' }, 500, /^{"actionSucceed":false,"errorWrappers":\[{"error":"VOW-ERR-1"}\]}$/],
+    [{ kind: 'error', code: 'VOW-ERR-2600', form: 'message' }, 400, /"error":"VOW-ERR-2600","message":"The VAT number/],
+    [{ kind: 'error', code: 'VOW-ERR-2500', form: 'error' }, 400, /"status":400,"error":"VOW-ERR-2500"/],
+    [{ kind: 'error', code: 'VOW-ERR-2700', form: 'text' }, 400, /^VOW-ERR-2700: The requester VAT number/],
+    [{ kind: 'error', code: 'VOW-ERR-11', form: 'text', message: 'x', status: 200 }, 200, /^VOW-ERR-11: x$/],
+    [{ kind: 'error', code: 'INVALID_INPUT', form: 'message' }, 200, /Some data are invalid in the request/],
+    [
+      { kind: 'error', code: 'MS_UNAVAILABLE', form: 'user_error' },
+      200,
+      /"isValid":false.*"userError":"MS_UNAVAILABLE"/,
+    ],
+    [{ kind: 'html', status: 502 }, 502, /^<!DOCTYPE html>/],
     ['html', 200, /^<!DOCTYPE html>/],
     ['half_json', 200, /^{"countryCode".*[^}]$/],
     ['missing_valid', 200, /^(?!.*"valid":).*"name"/],
@@ -166,6 +191,17 @@ describe('scripted answers', () => {
       status,
       text: expect.stringMatching(text),
     });
+  });
+
+  test.each([
+    [30, '30'],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:28:00 GMT'],
+  ])('says when to come back: %j', async (retryAfter, header) => {
+    await put('/answer', { kind: 'error', code: 'SERVICE_UNAVAILABLE', retry_after: retryAfter });
+    const body = JSON.stringify({ countryCode: 'FR', vatNumber: '1' });
+    const response = await fetch(`${sandbox.url}/check-vat-number`, { method: 'POST', body });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([200, header]);
+    await response.text();
   });
 
   test('plays a sequence one an ask, then repeats the last or goes back to the default', async () => {
@@ -331,6 +367,7 @@ describe('answers that are none', () => {
     const outcomes: Record<string, AskOutcome> = {};
     for (const kind of [
       'reset',
+      'cut',
       'hang',
       'drip',
       'huge',
@@ -353,7 +390,7 @@ describe('answers that are none', () => {
     const { quirky, hang, drip, ...rest } = outcomes;
     expect(quirky).toMatchObject({ kind: 'verdict', valid: true, name: 'Quirky Trader & Sons', address: null });
     expect([hang, drip]).toEqual(Array(2).fill(expect.objectContaining({ kind: 'no_answer', outcome: 'timeout' })));
-    expect(Object.keys(rest)).toHaveLength(10);
+    expect(Object.keys(rest)).toHaveLength(11);
     for (const outcome of Object.values(rest))
       expect(outcome).toMatchObject({ kind: 'no_answer', outcome: 'unavailable' });
   });

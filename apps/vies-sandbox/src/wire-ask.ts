@@ -1,4 +1,4 @@
-import { isMemberState, type MemberState, TRADER_FIELDS, type Trader } from '@vat/domain';
+import { COMPANY_TYPE, isMemberState, type MemberState, TRADER_FIELDS, type Trader } from '@vat/domain';
 import { TRADER_WIRE_NAMES } from '@vat/vies';
 
 /** One question as it came over the wire. */
@@ -21,8 +21,24 @@ const readTrader = (fields: Record<string, unknown>): Trader | null => {
   return Object.keys(trader).length > 0 ? trader : null;
 };
 
-/** Reads an ask's body; otherwise the code VIES gives for it: VOW-ERR-11 for missing fields, INVALID_INPUT for no member state. */
-export const readWireAsk = (body: unknown): WireAsk | 'VOW-ERR-11' | 'INVALID_INPUT' => {
+/** VIES's own pattern of a national number. It knows nothing of the member states' rules, and blanks do not fit it. */
+const NATIONAL = /^[0-9A-Za-z+*.]{1,12}$/;
+
+type Requester = { state: string | null; number: string | null };
+
+const refuseRequester = ({ state, number }: Requester): string | null => {
+  if (state === null && number === null) return null;
+  if (state === null || number === null) return 'VOW-ERR-11';
+  if (!isMemberState(state)) return 'VOW-ERR-2500';
+  return NATIONAL.test(number) ? null : 'VOW-ERR-2700';
+};
+
+/**
+ * Reads an ask's body; otherwise the code VIES gives for it: VOW-ERR-11 for a missing field, among them one half of a
+ * requester, VOW-ERR-2600, 2500 and 2700 for what its patterns refuse, INVALID_INPUT for no member state or an
+ * unreadable company type.
+ */
+export const readWireAsk = (body: unknown): WireAsk | string => {
   if (typeof body !== 'object' || body === null) return 'VOW-ERR-11';
   const fields: Record<string, unknown> = { ...body };
   const country = textOf(fields.countryCode)?.toUpperCase();
@@ -30,8 +46,13 @@ export const readWireAsk = (body: unknown): WireAsk | 'VOW-ERR-11' | 'INVALID_IN
   if (!country || national === null) return 'VOW-ERR-11';
   if (!isMemberState(country)) return 'INVALID_INPUT';
 
-  const requesterState = textOf(fields.requesterMemberStateCode);
-  const requesterNumber = textOf(fields.requesterNumber);
-  const requester = requesterState !== null && requesterNumber !== null ? requesterState + requesterNumber : null;
-  return { memberState: country, national, requester, trader: readTrader(fields) };
+  const state = textOf(fields.requesterMemberStateCode);
+  const number = textOf(fields.requesterNumber);
+  const refused = NATIONAL.test(national) ? refuseRequester({ state, number }) : 'VOW-ERR-2600';
+  if (refused !== null) return refused;
+  const trader = readTrader(fields);
+  // VIES does not say which field it means.
+  if (trader?.company_type !== undefined && !COMPANY_TYPE.test(trader.company_type)) return 'INVALID_INPUT';
+  const requester = state !== null && number !== null ? state + number : null;
+  return { memberState: country, national, requester, trader };
 };

@@ -1,16 +1,18 @@
-import { TRADER_FIELDS } from '@vat/domain';
+import { type MemberState, TRADER_FIELDS } from '@vat/domain';
 import { TRADER_WIRE_NAMES } from '@vat/vies';
 import type { WireAsk } from './wire-ask.js';
 
 /** What VIES writes where a member state discloses nothing. */
 const UNDISCLOSED = '---';
 
+/** Germany and Spain answer `---` for both name and address. */
+const DISCLOSE_NOTHING: ReadonlySet<MemberState> = new Set(['DE', 'ES']);
+
 type Disclosed = { name?: string | undefined; address?: string | undefined; consultation?: string | undefined };
 
 const disclosedByDefault = ({ memberState, national }: WireAsk) => ({
-  // Germany discloses neither, Spain no names
-  name: memberState === 'DE' || memberState === 'ES' ? UNDISCLOSED : `Sandbox Trader ${memberState}${national}`,
-  address: memberState === 'DE' ? UNDISCLOSED : '1 Sandbox Street\n1000 Testville',
+  name: DISCLOSE_NOTHING.has(memberState) ? UNDISCLOSED : `Sandbox Trader ${memberState}${national}`,
+  address: DISCLOSE_NOTHING.has(memberState) ? UNDISCLOSED : '1 Sandbox Street\n1000 Testville',
 });
 
 const matchWord = (part: string | undefined): string => {
@@ -46,8 +48,27 @@ export const wireVerdict = ({
   return body;
 };
 
-/** How VIES says that something went wrong, mostly under HTTP 200. */
-export const wireError = (code: string): Record<string, unknown> => ({
+/** VIES's explanations of its codes, where it gives one. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  INVALID_INPUT: 'Some data are invalid in the request',
+  'VOW-ERR-1': 'An unexpected error occurred. Please retry later or contact the support team.',
+  'VOW-ERR-11': 'A mandatory field is missing',
+  'VOW-ERR-2500': 'The requester member state code is invalid.',
+  'VOW-ERR-2600': 'The VAT number does not match the following regular expression : "{0}".',
+  'VOW-ERR-2700': 'The requester VAT number does not match the following regular expression : "{0}".',
+};
+
+/** How VIES says that something went wrong: the shape of its REST service, with its explanation when asked for. */
+export const wireError = (code: string, message?: string): Record<string, unknown> => ({
   actionSucceed: false,
-  errorWrappers: [{ error: code }],
+  errorWrappers: [{ error: code, ...(message === undefined ? {} : { message }) }],
 });
+
+/** The explanation of a code; a sentence for one that has none. */
+export const messageOf = (code: string): string => MESSAGES[code] ?? 'The request could not be processed.';
+
+/** The HTTP status that VIES gives an error: 200 for its old codes, 400 or 500 for those of its web layer. */
+export const statusOf = (code: string): number => {
+  if (code === 'VOW-ERR-1') return 500;
+  return code.startsWith('VOW-ERR-') ? 400 : 200;
+};

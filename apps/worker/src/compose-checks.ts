@@ -1,5 +1,5 @@
 import { beginAsk, endRequest, findRequest, markAsking, recordMinutes, slotKeeper, storeAsk } from '@vat/db';
-import { ENRICHMENT_SOURCES, type MemberState, TEST_POLICY } from '@vat/domain';
+import { type AskNoAnswer, ENRICHMENT_SOURCES, type MemberState, TEST_POLICY } from '@vat/domain';
 import { createEnrichmentSources } from '@vat/enrichment';
 import {
   type JobHandler,
@@ -66,12 +66,13 @@ export const composeChecks = (foundation: Foundation, recording: Recording, cutA
   const pacing = createPacing(now);
   /** By code, so that what one customer's number causes does not hide what concerns all of them. */
   const alarms = new Map<string | null, ReturnType<typeof saySparingly>>();
-  const onBlocked = (memberState: MemberState, code: string | null): void => {
-    const alarm =
-      alarms.get(code) ??
-      saySparingly((fields) => log.error('The upstream blocks us.', fields), REPEAT_WARNING_MS, now);
-    alarms.set(code, alarm);
-    alarm({ member_state: memberState, code });
+  const alarm = (memberState: MemberState, { outcome, code }: AskNoAnswer): void => {
+    metrics.upstreamAlarms.inc({ code: code ?? outcome });
+    const message =
+      outcome === 'blocked' ? 'The upstream blocks us.' : 'The upstream rejects our requests as incomplete.';
+    const report = alarms.get(code) ?? saySparingly((fields) => log.error(message, fields), REPEAT_WARNING_MS, now);
+    alarms.set(code, report);
+    report({ member_state: memberState, code });
   };
   const livePolicy = livePolicyOf(settings);
   const asking = (memberState: MemberState | null): JobHandler<RequestJob> =>
@@ -80,7 +81,7 @@ export const composeChecks = (foundation: Foundation, recording: Recording, cutA
       takeSlot: slots.take,
       pacing,
       tally,
-      onBlocked,
+      alarm,
       beginAsk: beginAsk(db),
       markAsking: markAsking(db),
       findRequest: find,

@@ -1,4 +1,4 @@
-import type { AskNoAnswer, MemberState } from '@vat/domain';
+import type { AskNoAnswer, MemberState, RetryAfter } from '@vat/domain';
 
 /** After a saturated answer its member state (or every one, for GLOBAL_*) rests this long in this process. */
 const REST_MS = 250;
@@ -10,6 +10,8 @@ export type Pacing = {
   /** Milliseconds until this member state may be asked again; 0 when it may now. */
   holdMs: (memberState: MemberState) => number;
   noteNoAnswer: (memberState: MemberState, outcome: AskNoAnswer) => void;
+  /** The upstream said when to come back. What concerns one request alone is in its row, and delays no other. */
+  noteRetryAfter: (memberState: MemberState, retryAfter: RetryAfter) => void;
 };
 
 export const createPacing = (now: () => Date): Pacing => {
@@ -26,6 +28,9 @@ export const createPacing = (now: () => Date): Pacing => {
       if (outcome === 'saturated') rest(scope === 'global' ? 'every' : memberState, REST_MS);
       // Not after VAT_BLOCKED: that is about a number somebody sends, who could hold up everybody else with it.
       if (outcome === 'blocked' && code === 'IP_BLOCKED') rest('every', BLOCKED_REST_MS);
+    },
+    noteRetryAfter: (memberState, { ms, scope }) => {
+      if (scope !== 'request') rest(scope === 'global' ? 'every' : memberState, ms);
     },
   };
 };

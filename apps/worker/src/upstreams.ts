@@ -1,23 +1,15 @@
-import type { AskUpstream, CheckRequest } from '@vat/domain';
+import { type AskUpstream, type CheckRequest, lookupOf } from '@vat/domain';
 import { answerSandbox } from '@vat/vies';
 import { splitVatNumber } from './split-vat-number.js';
 
 /** Asks for a request; see {@link AskUpstream}. */
 export type AskForRequest = (request: CheckRequest, signal: AbortSignal) => ReturnType<AskUpstream>;
 
-/** Asks VIES, without the requester once VIES has refused it. */
+/** Looks a request's number up at VIES, alone once VIES has refused it with requester or trader. */
 export const askVies =
   (ask: AskUpstream): AskForRequest =>
   (request, signal) =>
-    ask(
-      {
-        memberState: request.memberState,
-        national: request.national,
-        requester: request.requester === null || request.requesterDropped ? null : splitVatNumber(request.requester),
-        trader: request.trader,
-      },
-      signal,
-    );
+    ask(lookupOf(request), signal);
 
 /** Answers a test key's request within the process. Nothing is sent, so its exchange is empty and is not kept. */
 export const askSandbox =

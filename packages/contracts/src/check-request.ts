@@ -1,4 +1,4 @@
-import { atTheEdge } from '@vat/domain';
+import { atTheEdge, COMPANY_TYPE } from '@vat/domain';
 import { z } from 'zod';
 import { numberText, printable } from './text.js';
 
@@ -26,7 +26,14 @@ export const checkRequestBody = z.strictObject({
       street: printable(TRADER_MAX).optional(),
       postal_code: printable(TRADER_MAX).optional(),
       city: printable(TRADER_MAX).optional(),
-      company_type: printable(TRADER_MAX).optional(),
+      company_type: z
+        .string()
+        .overwrite(atTheEdge)
+        .regex(COMPANY_TYPE, 'must be a member state and a number from 1 to 99, such as ES-1')
+        .optional()
+        .describe(
+          'The legal form as VIES codes it: a member state, a hyphen, and a number from 1 to 99, such as ES-1.',
+        ),
     })
     .optional()
     .describe('What you believe about the trader; VIES matches it approximately where the member state supports it.'),

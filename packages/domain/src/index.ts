@@ -34,6 +34,7 @@ export * from './page-news/page-news.js';
 export * from './request/await-end.js';
 export * from './request/decide-ask.js';
 export * from './request/entries-at-acceptance.js';
+export * from './request/lookup.js';
 export * from './request/malformed-answer.js';
 export * from './request/plan-retry.js';
 export * from './request/policy.js';

@@ -18,7 +18,13 @@ export const createMetrics = (service: string) => {
       name: 'vat_upstream_ask_seconds',
       help: 'Duration of asks of the upstream by member state and outcome.',
       labelNames: ['member_state', 'outcome'],
-      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30],
+      registers: [registry],
+    }),
+    upstreamAlarms: new Counter({
+      name: 'vat_upstream_alarms_total',
+      help: 'Answers of the upstream that an operator must act on, by code: it blocks this service, or calls its requests incomplete.',
+      labelNames: ['code'],
       registers: [registry],
     }),
     slotWaits: new Histogram({

@@ -41,7 +41,7 @@ export const SETTINGS = {
     ),
   VIES_URL: url().default('https://ec.europa.eu/taxation_customs/vies/rest-api').describe('Upstream for live keys.'),
   UPSTREAM_WINDOW: duration().prefault('20s').describe('How long a direct check waits for the upstream.'),
-  UPSTREAM_ATTEMPT_TIMEOUT: duration().prefault('10s').describe('One call to the upstream.'),
+  UPSTREAM_ATTEMPT_TIMEOUT: duration().prefault('20s').describe('One call to the upstream.'),
   UPSTREAM_RETRY_DELAYS: durations()
     .prefault('500ms,1s,2s,4s,8s')
     .describe('Between asks without an answer, inside the window; the slot is free meanwhile.'),

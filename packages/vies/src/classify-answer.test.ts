@@ -174,8 +174,10 @@ describe('classifying an answer', () => {
     expect(outcome).toEqual(unavailable(null, expect.stringContaining('gzip')));
   });
 
-  test('keeps name, address with its lines, and consultation number', () => {
-    const outcome = known(classifyAnswer(ASK, answer(200, { ...REAL, requestIdentifier: 'WAPIAAAAYvV3ZaaT' })));
+  test('keeps name, address with its lines, and the consultation number of a requester that was sent', () => {
+    const body = answer(200, { ...REAL, requestIdentifier: 'WAPIAAAAYvV3ZaaT' });
+    expect(known(classifyAnswer(ASK, body)).consultationNumber).toBeNull();
+    const outcome = known(classifyAnswer({ ...ASK, requester: { memberState: 'DE', national: '1' } }, body));
     expect(outcome).toEqual({
       kind: 'verdict',
       valid: true,

@@ -3,7 +3,7 @@ import { classifyErrorCode } from './classify-error-code.js';
 import { cleanText } from './clean-text.js';
 import { echoesAsk } from './echoes-ask.js';
 import { TRADER_WIRE_NAMES } from './encode-ask.js';
-import { findError } from './find-error.js';
+import { findCodeInText, findError } from './find-error.js';
 import { noAnswer } from './no-answer.js';
 
 /** An HTTP answer as it is kept in an exchange. */
@@ -55,6 +55,8 @@ export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: Up
   const text = utf8.decode(body);
   const answer = parseJson(text);
   if (answer === undefined || answer === null || typeof answer !== 'object' || Array.isArray(answer)) {
+    const code = findCodeInText(answer ?? text);
+    if (code !== null) return classifyErrorCode({ status, code, besideVerdict: false });
     const seen = answer === undefined ? describeUnreadable(text, headers) : 'JSON that is not an object';
     return noAnswer('unavailable', status === 200 ? seen : `HTTP ${status}`);
   }
@@ -62,7 +64,11 @@ export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: Up
   const fields: Record<string, unknown> = { ...answer };
   const { valid } = fields;
   const error = findError(fields);
-  if (error) return classifyErrorCode({ status, code: error.code, besideVerdict: typeof valid === 'boolean' });
+  if (error) {
+    // `isValid` is what VIES's other interface calls it; false stands there beside every error.
+    const besideVerdict = typeof valid === 'boolean' || typeof fields.isValid === 'boolean';
+    return classifyErrorCode({ status, code: error.code, besideVerdict });
+  }
   if (status !== 200) return noAnswer('unavailable', `HTTP ${status}`);
   if (typeof valid !== 'boolean') return noAnswer('unavailable', 'an answer without a boolean `valid`');
 
@@ -78,7 +84,8 @@ export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: Up
     valid,
     name: cleanText(fields.name, NAME),
     address: cleanText(fields.address, ADDRESS),
-    consultationNumber: cleanText(fields.requestIdentifier, CONSULTATION_NUMBER),
+    // Without a requester there is nobody whom it could prove the enquiry of.
+    consultationNumber: ask.requester === null ? null : cleanText(fields.requestIdentifier, CONSULTATION_NUMBER),
     traderMatch: traderAsked ? readTraderMatch(fields) : null,
   };
 };

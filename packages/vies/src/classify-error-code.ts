@@ -1,4 +1,4 @@
-import type { AskNoAnswer, AskRejected } from '@vat/domain';
+import { type AskNoAnswer, type AskRejected, MISSING_FIELD_CODE } from '@vat/domain';
 import { noAnswer } from './no-answer.js';
 
 type KnownCode =
@@ -19,10 +19,27 @@ const KNOWN_CODES = new Map<string, KnownCode>([
   ['IP_BLOCKED', { outcome: 'blocked', scope: null }],
   ['INVALID_INPUT', { rejects: 'INVALID_INPUT' }],
   ['INVALID_REQUESTER_INFO', { rejects: 'INVALID_REQUESTER_INFO' }],
+  // The number, the requester's member state and the requester's number against VIES's own patterns.
+  ['VOW-ERR-2600', { rejects: 'INVALID_INPUT' }],
+  ['VOW-ERR-2500', { rejects: 'INVALID_REQUESTER_INFO' }],
+  ['VOW-ERR-2700', { rejects: 'INVALID_REQUESTER_INFO' }],
+  [MISSING_FIELD_CODE, { outcome: 'unavailable', scope: null }],
 ]);
+/** Codes of VIES's web layer. One that is not listed above is no answer; VOW-ERR-1 is a fault of the server. */
+const WEB_LAYER_CODE = /^VOW-ERR-\d+$/;
 
-/** True for a code of VIES's published list. Source: spikes README, VIES. */
-export const isKnownErrorCode = (code: string): boolean => KNOWN_CODES.has(code);
+export type CodeKind = 'no_answer' | 'rejects_requester' | 'rejects_input' | 'web_layer' | 'unknown';
+
+/** What a code by itself says: no answer, a refusal of the requester or of some field, a fault of VIES's web layer, or nothing that is known. */
+export const classifyCode = (code: string): CodeKind => {
+  const known = KNOWN_CODES.get(code);
+  if (known === undefined) return WEB_LAYER_CODE.test(code) ? 'web_layer' : 'unknown';
+  if (!('rejects' in known)) return 'no_answer';
+  return known.rejects === 'INVALID_INPUT' ? 'rejects_input' : 'rejects_requester';
+};
+
+/** The statuses under which VIES refuses a request: mostly 200, 400 for the codes of its web layer. */
+const REFUSING_STATUSES: readonly number[] = [200, 400, 422];
 
 type ErrorAnswer = {
   /** HTTP status the error came with. */
@@ -35,7 +52,8 @@ type ErrorAnswer = {
 
 /**
  * What an error of the upstream means. A refusal ends a request, so it is believed only when nothing contradicts it:
- * neither a `valid` beside it nor a status that says the server itself was in trouble. Source: contract part 2 §4.
+ * neither a `valid` beside it nor a status that says that the request was not looked at (401, 403, 429) or that the
+ * server itself was in trouble. Source: contract part 2 §4, part 3 §1.
  */
 export const classifyErrorCode = ({ status, code, besideVerdict }: ErrorAnswer): AskNoAnswer | AskRejected => {
   const detail = status === 200 ? null : `HTTP ${status}`;
@@ -44,8 +62,11 @@ export const classifyErrorCode = ({ status, code, besideVerdict }: ErrorAnswer):
     return noAnswer('unavailable', detail ?? 'an error without a known code', code);
 
   if ('rejects' in known) {
-    const believed = !besideVerdict && (status === 200 || (status >= 400 && status < 500));
-    if (believed) return { kind: 'rejected', code: known.rejects };
+    const believed = !besideVerdict && REFUSING_STATUSES.includes(status);
+    if (believed) {
+      const upstreamCode = code === known.rejects ? {} : { upstreamCode: code };
+      return { kind: 'rejected', code: known.rejects, ...upstreamCode };
+    }
     return noAnswer('unavailable', detail ?? 'an error and a verdict in one answer', code);
   }
 

@@ -148,10 +148,40 @@ describe('asking', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('takes a 429 for no answer and keeps when to come back', async () => {
-    const { outcome, exchange } = await askOf((response) => response.writeHead(429, { 'retry-after': '7' }).end('no'));
+  test.each([
+    ['429', '7', 7_000, (response: ServerResponse) => response.writeHead(429, { 'retry-after': '7' }).end('no')],
+    [
+      '503',
+      'a date in an hour',
+      60_000,
+      (response: ServerResponse) =>
+        response.writeHead(503, { 'retry-after': 'Tue, 03 Nov 2026 13:00:00 GMT', date: AT_NOON.toUTCString() }).end(),
+    ],
+    [
+      '200 with an error',
+      '3',
+      3_000,
+      (response: ServerResponse) =>
+        response.writeHead(200, { 'retry-after': '3' }).end('{"errorWrappers":[{"error":"SERVICE_UNAVAILABLE"}]}'),
+    ],
+    [
+      '503 that is cut short',
+      '3',
+      3_000,
+      (response: ServerResponse) => {
+        response.writeHead(503, { 'retry-after': '3', 'content-length': 99 });
+        response.write('{', () => response.socket?.destroy());
+      },
+    ],
+  ])('takes a %s for no answer and says when to come back: %s', async (_kind, _value, ms, answer) => {
+    const { outcome, exchange } = await askOf(answer);
+    expect(outcome).toMatchObject({ kind: 'no_answer', retryAfter: { ms, scope: 'global' } });
+    expect(exchange.response?.headers['retry-after']).toBeDefined();
+  });
+
+  test('without a Retry-After there is nothing to wait for', async () => {
+    const { outcome } = await askOf((response) => response.writeHead(429).end('no'));
     expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 429'));
-    expect(exchange.response?.headers['retry-after']).toBe('7');
   });
 
   test('asks once, however it ends', async () => {

@@ -1,13 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { Ask, AskOutcome, AskUpstream, Exchange } from '@vat/domain';
+import type { AskUpstream, Exchange } from '@vat/domain';
 import got from 'got';
-import { classifyAnswer } from './classify-answer.js';
-import { describeFailure } from './describe-failure.js';
 import { encodeAsk } from './encode-ask.js';
-import { noAnswer } from './no-answer.js';
-import { type Posted, post } from './post.js';
+import { post } from './post.js';
+import { readPosted } from './read-posted.js';
 
 type ViesClientOptions = {
   /** The REST base, e.g. `https://…/vies/rest-api`; a trailing slash does not matter. */
@@ -32,13 +30,6 @@ const parseTarget = (baseUrl: string): URL | null => {
   url.username = '';
   url.password = '';
   return url;
-};
-
-const judge = (ask: Ask, posted: Posted): AskOutcome => {
-  if (posted.end === 'complete') return classifyAnswer(ask, posted.response);
-  if (posted.end === 'failed') return describeFailure(posted.failure);
-  if (posted.end === 'too_long') return noAnswer('unavailable', posted.error);
-  return noAnswer('timeout', posted.end === 'aborted' ? 'aborted' : posted.error);
 };
 
 /**
@@ -103,7 +94,7 @@ export const createViesClient = ({
       response: posted.response,
       error: posted.error,
     };
-    return { outcome: judge(question, posted), exchange };
+    return { outcome: readPosted(question, posted, now()), exchange };
   };
 
   const close = async () => {

@@ -2,6 +2,7 @@ import type { Slot, storeAsk } from '@vat/db';
 import {
   type AbandonReason,
   type AskEnd,
+  type AskNoAnswer,
   type AskOutcome,
   type AskUpstream,
   type CheckRequest,
@@ -12,6 +13,7 @@ import {
   type Exchange,
   type FindRequest,
   type MemberState,
+  needsOperator,
   newUuid,
   PARK_AFTER_MS,
   publicId,
@@ -54,8 +56,8 @@ export type AskUpstreamDeps = {
   log: Logger;
   metrics: Metrics;
   tally: Pick<AskTally, 'note'>;
-  /** Alarms the operator. */
-  onBlocked: (memberState: MemberState, code: string | null) => void;
+  /** Called for every outcome that an operator must act on. */
+  alarm: (memberState: MemberState, outcome: AskNoAnswer) => void;
 };
 
 /** Both slots are taken although the queue let the job through: after a loss of Redis, or while a stalled run still asks. */
@@ -176,10 +178,9 @@ export const askUpstream = (deps: AskUpstreamDeps): JobHandler<RequestJob> => {
   /** What an ask of the upstream tells about the upstream itself. */
   const note = ({ memberState }: CheckRequest, outcome: AskOutcome, startedAt: Date): void => {
     const seconds = (deps.now().getTime() - startedAt.getTime()) / 1_000;
-    if (outcome.kind === 'no_answer') {
-      deps.pacing.noteNoAnswer(memberState, outcome);
-      if (outcome.outcome === 'blocked') deps.onBlocked(memberState, outcome.code);
-    }
+    if (outcome.retryAfter) deps.pacing.noteRetryAfter(memberState, outcome.retryAfter);
+    if (outcome.kind === 'no_answer') deps.pacing.noteNoAnswer(memberState, outcome);
+    if (needsOperator(outcome)) deps.alarm(memberState, outcome);
     const ended = outcome.kind === 'no_answer' ? outcome.outcome : outcome.kind;
     deps.metrics.asks.observe({ member_state: memberState, outcome: ended }, seconds);
     deps.tally.note(memberState, askEnd(outcome), seconds * 1_000);

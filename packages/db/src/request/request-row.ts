@@ -74,7 +74,7 @@ export const requestOfRow = (row: RequestRow): CheckRequest => ({
   reason: row.reason,
   unconfirmed: row.unconfirmed,
   unconfirmedAt: row.unconfirmed_at,
-  requesterDropped: row.requester_dropped,
+  numberAlone: row.requester_dropped,
   answer: row.answer,
   checkId: row.check_id,
 });

@@ -36,7 +36,7 @@ export const storeAsk =
         window_retries = ${decision.windowRetries}::int, background_retries = ${decision.backgroundRetries}::int,
         last_error = ${decision.lastError},
         unconfirmed = ${decision.unconfirmed === null ? null : JSON.stringify(decision.unconfirmed)}::jsonb,
-        unconfirmed_at = ${decision.unconfirmedAt}::timestamptz, requester_dropped = ${decision.requesterDropped},
+        unconfirmed_at = ${decision.unconfirmedAt}::timestamptz, requester_dropped = ${decision.numberAlone},
         answer = ${answer}::jsonb, asking_since = NULL, fed = fed AND NOT ${park}::bool,
         due_at = LEAST(${dueAt}::timestamptz, COALESCE(give_up_at, 'infinity'::timestamptz))
       WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL

@@ -5,6 +5,9 @@ import type { CheckSource } from './entry.js';
 export const TRADER_FIELDS = ['name', 'street', 'postal_code', 'city', 'company_type'] as const;
 export type TraderField = (typeof TRADER_FIELDS)[number];
 
+/** How VIES writes a company type: a member state and a number, e.g. ES-1. Anything else makes it refuse the whole request. */
+export const COMPANY_TYPE = /^[A-Z]{2}-[1-9][0-9]?$/;
+
 /** What the caller believes about the trader; VIES compares it approximately. */
 export type Trader = Partial<Record<TraderField, string>>;
 
@@ -30,8 +33,15 @@ export type AskVerdict = {
   traderMatch: TraderMatch | null;
 };
 
-/** The upstream understood the question and refused it. Believed only under the rules of `decide-ask`. */
-export type AskRejected = { kind: 'rejected'; code: 'INVALID_INPUT' | 'INVALID_REQUESTER_INFO' };
+/**
+ * The upstream understood the question and refused it. Believed only under the rules of `decide-ask`. `upstreamCode` is
+ * the upstream's own code where it has another name for `code`, e.g. VOW-ERR-2600 for INVALID_INPUT.
+ */
+export type AskRejected = {
+  kind: 'rejected';
+  code: 'INVALID_INPUT' | 'INVALID_REQUESTER_INFO';
+  upstreamCode?: string;
+};
 
 /** No answer: never a verdict, always tried again until the request is abandoned. */
 export type AskNoAnswer = {
@@ -45,7 +55,23 @@ export type AskNoAnswer = {
   detail: string | null;
 };
 
-export type AskOutcome = AskVerdict | AskRejected | AskNoAnswer;
+/**
+ * A `Retry-After` of the upstream, bounded to {@link MAX_RETRY_AFTER_MS}. `scope` says which lookups wait: those of every
+ * member state, of the one that was asked, or only the next lookup of the same request.
+ */
+export type RetryAfter = { ms: number; scope: 'global' | 'member_state' | 'request' };
+
+/** A longer Retry-After of the upstream counts as this. Source: contract part 3 §1. */
+export const MAX_RETRY_AFTER_MS = 60_000;
+
+/** VIES's code for a request without a mandatory field: a fault of this service. Source: contract part 3 §1. */
+export const MISSING_FIELD_CODE = 'VOW-ERR-11';
+
+export type AskOutcome = (AskVerdict | AskRejected | AskNoAnswer) & { retryAfter?: RetryAfter };
+
+/** True for what an operator must act on: the upstream blocks this service, or calls its requests incomplete. */
+export const needsOperator = (outcome: AskOutcome): outcome is AskNoAnswer =>
+  outcome.kind === 'no_answer' && (outcome.outcome === 'blocked' || outcome.code === MISSING_FIELD_CODE);
 
 /** One HTTP exchange, kept byte for byte: it is evidence. */
 export type Exchange = {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import type { AskOutcome } from '../check/upstream.js';
 import { type AskDecision, decideAsk } from './decide-ask.js';
+import { lookupOf } from './lookup.js';
+import { malformedAnswer } from './malformed-answer.js';
 import { anyOutcome, msIn, newRequest, POLICY, silence, verdict } from './request.fixture.js';
 import type { CheckRequest } from './request.js';
 
@@ -57,23 +59,85 @@ describe('what is believed', () => {
     expect(decisions[2]?.next).toMatchObject({ kind: 'settle', answer: { verdict: 'invalid' } });
   });
 
-  test('INVALID_INPUT with a requester is asked again without it, and then believed', () => {
-    const refused: AskOutcome = { kind: 'rejected', code: 'INVALID_INPUT' };
-    const request = newRequest({ requester: 'DE123456788' });
-    expect(ask(request, refused)).toMatchObject({ requesterDropped: true, next: { kind: 'ask_again' } });
-    expect(last(run(request, [refused, refused]))?.next).toMatchObject({
+  const refused: AskOutcome = { kind: 'rejected', code: 'INVALID_INPUT' };
+  const trader = { name: 'ACME' };
+
+  test.each([
+    ['a requester', { requester: 'DE123456788' }, 'requester number'],
+    ['trader details', { trader }, 'trader details'],
+    ['both', { requester: 'DE123456788', trader }, 'requester number and trader details'],
+  ])('INVALID_INPUT with %s is no word about the number: it is looked up alone', (_with, over, what) => {
+    const request = newRequest(over);
+    const first = ask(request, refused);
+    expect(first).toMatchObject({ numberAlone: true, unconfirmed: null, next: { kind: 'ask_again', at: msIn(100) } });
+    expect(first.entries).toMatchObject([{ outcome: 'rejected', detail: `Looked up again without ${what}.` }]);
+    expect(lookupOf({ ...request, ...first })).toMatchObject({ requester: null, trader: null });
+
+    expect(last(run(request, [refused, refused]))?.next.kind).toBe('ask_again');
+    const malformed = last(run(request, [refused, refused, refused]));
+    expect(malformed?.next).toMatchObject({ kind: 'settle', answer: { verdict: 'malformed' } });
+    expect(malformed?.entries.map(({ source, attempts }) => [source, attempts])).toEqual([
+      ['vies', 2],
+      ['vies_confirmation', 1],
+    ]);
+    const valid = last(run(request, [refused, verdict(true)]));
+    expect(valid?.next).toMatchObject({
       kind: 'settle',
-      answer: { verdict: 'malformed' },
+      answer: { verdict: 'valid', consultationNumber: null, traderMatch: null },
     });
-    expect(last(run(request, [refused, verdict(true)]))?.next).toMatchObject({
-      kind: 'settle',
-      answer: { verdict: 'valid' },
-    });
-    expect(last(run(request, [refused, verdict(false)]))?.next).toMatchObject({ kind: 'ask_again' });
+    expect(valid?.entries[0]?.detail).toBe(`Looked up without ${what}: VIES refused the request with them.`);
+    expect(last(run(request, [refused, verdict(false)]))?.next.kind).toBe('ask_again');
+    expect(last(run(request, [refused, verdict(false), refused]))?.next.kind).toBe('ask_again');
   });
 
-  test('INVALID_INPUT without a requester is believed when the next answer agrees', () => {
-    const refused: AskOutcome = { kind: 'rejected', code: 'INVALID_INPUT' };
+  test('a malformed that an earlier release stored without saying what it had sent does not count', () => {
+    const { numberAlone: _unknown, ...unconfirmed } = malformedAnswer(msIn(0));
+    const request = newRequest({ numberAlone: true, trader, unconfirmed, unconfirmedAt: msIn(0) });
+    expect(last(run(request, [refused]))?.next.kind).toBe('ask_again');
+    expect(last(run(request, [refused, refused]))?.next).toMatchObject({ answer: { verdict: 'malformed' } });
+    expect(last(run(request, [verdict(true)]))?.next).toMatchObject({ answer: { verdict: 'valid' } });
+  });
+
+  test("a code of VIES's web layer is kept in the entry in its own words", () => {
+    const decision = ask(newRequest(), { ...refused, upstreamCode: 'VOW-ERR-2600' });
+    expect(decision.entries).toMatchObject([{ outcome: 'malformed', code: 'VOW-ERR-2600' }]);
+    const requester = newRequest({ requester: 'DE123456788' });
+    const rejected: AskOutcome = { kind: 'rejected', code: 'INVALID_REQUESTER_INFO', upstreamCode: 'VOW-ERR-2700' };
+    expect(ask(requester, rejected)).toMatchObject({
+      lastError: 'VOW-ERR-2700',
+      entries: [{ outcome: 'rejected', code: 'VOW-ERR-2700' }],
+      next: { kind: 'refuse' },
+    });
+  });
+
+  test('a Retry-After delays the next lookup, whatever the answer, and the longer wait counts', () => {
+    const wait = (ms: number) => ({ retryAfter: { ms, scope: 'request' as const } });
+    expect(ask(newRequest(), { ...silence('unavailable'), ...wait(7_000) }).next).toEqual({
+      kind: 'ask_again',
+      at: msIn(7_100),
+    });
+    expect(ask(newRequest(), { ...silence('unavailable'), ...wait(100) }).next).toEqual({
+      kind: 'ask_again',
+      at: msIn(600),
+    });
+    expect(ask(newRequest(), { ...verdict(false), ...wait(2_000) }).next).toEqual({
+      kind: 'ask_again',
+      at: msIn(2_100),
+    });
+    // Beyond the window the caller is answered 202 as ever, and the background's own delay is longer.
+    expect(ask(newRequest(), { ...silence('unavailable'), ...wait(60_000) }).next).toEqual({
+      kind: 'ask_again',
+      at: msIn(60_100),
+    });
+    const times = { acceptedAt: msIn(0), giveUpAt: msIn(40_000) };
+    const pending = newRequest({ state: 'pending', ...times });
+    expect(ask(pending, { ...silence('unavailable'), ...wait(60_000) }).next).toEqual({
+      kind: 'ask_again',
+      at: msIn(40_000),
+    });
+  });
+
+  test('INVALID_INPUT for a number sent alone is believed when the next answer agrees', () => {
     expect(run(newRequest(), [refused]).at(-1)?.next.kind).toBe('ask_again');
     expect(run(newRequest(), [refused, refused]).at(-1)?.next).toMatchObject({
       kind: 'settle',
@@ -88,6 +152,7 @@ describe('what is believed', () => {
       reason: 'INVALID_REQUESTER',
     });
     expect(ask(newRequest(), refused).next.kind).toBe('ask_again');
+    expect(ask(newRequest({ trader }), refused)).toMatchObject({ numberAlone: true, next: { kind: 'ask_again' } });
   });
 
   test('a time-out after a saturated ask stays saturated in the entry', () => {
@@ -100,6 +165,7 @@ describe('laws', () => {
   const anyRequest = fc.record({
     state: fc.constantFrom('waiting' as const, 'pending' as const),
     requester: fc.constantFrom(null, 'DE123456788'),
+    trader: fc.constantFrom(null, { name: 'ACME' }),
     windowRetries: fc.nat(8),
     backgroundRetries: fc.nat(20),
   });

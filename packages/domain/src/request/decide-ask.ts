@@ -1,6 +1,7 @@
 import type { CheckOutcome } from '../check/entry.js';
 import { recordAsk } from '../check/record-ask.js';
 import type { AskOutcome, AskVerdict } from '../check/upstream.js';
+import { describeDetails, isNumberAlone, lookupOf } from './lookup.js';
 import { planRetry } from './plan-retry.js';
 import type { UpstreamPolicy } from './policy.js';
 import type { Answer, CheckRequest } from './request.js';
@@ -15,7 +16,7 @@ export type AskDecision = Pick<
   | 'lastError'
   | 'unconfirmed'
   | 'unconfirmedAt'
-  | 'requesterDropped'
+  | 'numberAlone'
 > & {
   next:
     | { kind: 'settle'; answer: Answer }
@@ -29,7 +30,7 @@ const NOTHING_SAID = { name: null, address: null, consultationNumber: null, trad
 
 const answerOf = (outcome: AskVerdict | 'malformed', endedAt: Date): Answer =>
   outcome === 'malformed'
-    ? { verdict: 'malformed', ...NOTHING_SAID, answeredAt: endedAt.toISOString() }
+    ? { verdict: 'malformed', ...NOTHING_SAID, answeredAt: endedAt.toISOString(), numberAlone: true }
     : {
         verdict: outcome.valid ? 'valid' : 'invalid',
         name: outcome.name,
@@ -39,19 +40,35 @@ const answerOf = (outcome: AskVerdict | 'malformed', endedAt: Date): Answer =>
         answeredAt: endedAt.toISOString(),
       };
 
+/** The answer that waits for an agreeing one. A `malformed` counts only where the lookup is known to have carried the number alone. */
+const earlierAnswer = ({ unconfirmed }: CheckRequest): Answer | null =>
+  unconfirmed?.verdict === 'malformed' && !unconfirmed.numberAlone ? null : unconfirmed;
+
+/** Why an answer has no consultation number and no trader match although they were asked for; null where it has them. */
+const leftOut = (request: CheckRequest): string | null => {
+  const wanted = lookupOf({ ...request, numberAlone: false });
+  if (!request.numberAlone || isNumberAlone(wanted)) return null;
+  return `Looked up without ${describeDetails(wanted)}: VIES refused the request with them.`;
+};
+
 /**
- * The rule of the trade: what is believed, what is asked again, what is refused.
+ * Decides what follows from one lookup: what is believed, what is looked up again, what is refused.
  *
  * - `valid` is believed at once, unless an earlier answer said otherwise.
- * - `invalid`, and INVALID_INPUT where no requester can be to blame, are believed when the next answer agrees.
+ * - `invalid` is believed when the next answer agrees.
+ * - INVALID_INPUT may concern any field. It counts as an answer about the number (`malformed`) only when the lookup
+ *   carried the number alone, and is believed when the next answer agrees. After a lookup that carried more, the number
+ *   is looked up alone from then on.
  * - Two answers that disagree send the request to the background until two in a row agree.
- * - INVALID_INPUT with a requester is asked again without the requester first.
+ * - INVALID_REQUESTER_INFO refuses the requester that was sent.
  * - Everything else is no answer. No answer is never a verdict.
  *
- * Source: contract part 2 §4, "Confirmation" and the paragraph after it.
+ * The upstream's Retry-After delays whatever comes next. Source: contract part 2 §4, "Confirmation" and the paragraph
+ * after it; part 3 §1, "VIES".
  */
 export const decideAsk = (request: CheckRequest, ended: Ended, policy: UpstreamPolicy): AskDecision => {
   const { outcome, endedAt } = ended;
+  const notBefore = new Date(endedAt.getTime() + (outcome.retryAfter?.ms ?? 0));
   const source = request.unconfirmed === null ? 'vies' : 'vies_confirmation';
   const record = (result: CheckOutcome, code: string | null, detail: string | null) =>
     recordAsk(request.entries, {
@@ -70,26 +87,22 @@ export const decideAsk = (request: CheckRequest, ended: Ended, policy: UpstreamP
     lastError: request.lastError,
     unconfirmed: request.unconfirmed,
     unconfirmedAt: request.unconfirmedAt,
-    requesterDropped: request.requesterDropped,
+    numberAlone: request.numberAlone,
   };
 
   const believe = (answer: Answer, code: string | null): AskDecision => {
-    const without = request.requesterDropped ? 'Asked without the requester after INVALID_INPUT.' : null;
-    const earlier = request.unconfirmed;
-    const twiceRefused = answer.verdict === 'malformed' && request.requesterDropped;
-    const agrees = earlier === null ? answer.verdict === 'valid' || twiceRefused : earlier.verdict === answer.verdict;
-    if (agrees) return { ...base, entries: record(answer.verdict, code, without), next: { kind: 'settle', answer } };
-    const unconfirmed = { ...base, unconfirmed: answer, unconfirmedAt: endedAt };
-    if (earlier === null) {
-      const entries = record(answer.verdict, code, without);
-      return { ...unconfirmed, windowRetries: 0, entries, next: { kind: 'ask_again', at: endedAt } };
-    }
+    const earlier = earlierAnswer(request);
+    const agrees = earlier === null ? answer.verdict === 'valid' : earlier.verdict === answer.verdict;
+    const entries = record(answer.verdict, code, leftOut(request));
+    if (agrees) return { ...base, entries, next: { kind: 'settle', answer } };
+    // A dispute keeps the first answer's clock: the caller is not held for a second window.
+    const unconfirmed = { ...base, unconfirmed: answer, unconfirmedAt: request.unconfirmedAt ?? endedAt };
+    if (earlier === null)
+      return { ...unconfirmed, windowRetries: 0, entries, next: { kind: 'ask_again', at: notBefore } };
     const detail = `Disagrees with the answer before it (${earlier.verdict}); asked again later.`;
-    // The dispute keeps the first answer's clock: the caller is not held for a second window.
-    const disputed = { ...unconfirmed, unconfirmedAt: request.unconfirmedAt ?? endedAt };
-    const retry = planRetry({ ...request, ...disputed }, policy, endedAt, 'background');
+    const retry = planRetry({ ...request, ...unconfirmed }, policy, endedAt, 'background', notBefore);
     return {
-      ...disputed,
+      ...unconfirmed,
       windowRetries: retry.windowRetries,
       backgroundRetries: retry.backgroundRetries,
       lastError: 'ANSWERS_DISAGREE',
@@ -100,29 +113,31 @@ export const decideAsk = (request: CheckRequest, ended: Ended, policy: UpstreamP
 
   if (outcome.kind === 'verdict') return believe(answerOf(outcome, endedAt), null);
 
-  if (outcome.kind === 'rejected' && outcome.code === 'INVALID_INPUT') {
-    const requesterAsked = request.requester !== null && !request.requesterDropped;
-    if (!requesterAsked) return believe(answerOf('malformed', endedAt), outcome.code);
-    const entries = record('rejected', outcome.code, 'Asked again without the requester.');
-    return {
-      ...base,
-      requesterDropped: true,
-      lastError: outcome.code,
-      entries,
-      next: { kind: 'ask_again', at: endedAt },
-    };
-  }
-  if (outcome.kind === 'rejected' && request.requester !== null && !request.requesterDropped) {
-    const entries = record('rejected', outcome.code, 'The upstream does not accept the requester.');
-    return { ...base, lastError: outcome.code, entries, next: { kind: 'refuse', reason: 'INVALID_REQUESTER' } };
+  if (outcome.kind === 'rejected') {
+    const code = outcome.upstreamCode ?? outcome.code;
+    const lookup = lookupOf(request);
+    if (outcome.code === 'INVALID_REQUESTER_INFO' && lookup.requester !== null) {
+      const entries = record('rejected', code, 'The upstream does not accept the requester.');
+      return { ...base, lastError: code, entries, next: { kind: 'refuse', reason: 'INVALID_REQUESTER' } };
+    }
+    if (!isNumberAlone(lookup)) {
+      const entries = record('rejected', code, `Looked up again without ${describeDetails(lookup)}.`);
+      return { ...base, numberAlone: true, lastError: code, entries, next: { kind: 'ask_again', at: notBefore } };
+    }
+    if (outcome.code === 'INVALID_INPUT') return believe(answerOf('malformed', endedAt), code);
   }
 
   // A refusal of a requester that was not sent says nothing about the number.
   const silence =
     outcome.kind === 'rejected'
-      ? { outcome: 'unavailable' as const, code: outcome.code, detail: 'No requester was sent.' }
+      ? {
+          outcome: 'unavailable' as const,
+          code: outcome.upstreamCode ?? outcome.code,
+          detail: 'No requester was sent.',
+        }
       : outcome;
-  const retry = planRetry(request, policy, endedAt, silence.outcome === 'blocked' ? 'slow' : 'quick');
+  const pace = silence.outcome === 'blocked' ? 'slow' : 'quick';
+  const retry = planRetry(request, policy, endedAt, pace, notBefore);
   return {
     ...base,
     windowRetries: retry.windowRetries,

@@ -26,24 +26,29 @@ export const windowEnd = (
 
 /**
  * The next ask after one without an answer. `pace`: `quick` uses the window's delays while a caller waits and they last;
- * `background` and `slow` do not. Never later than `giveUpAt`: the ask that is due then abandons instead.
+ * `background` and `slow` do not. Not before `notBefore` (the upstream's Retry-After), and never later than `giveUpAt`: the
+ * ask that is due then abandons instead.
  */
 export const planRetry = (
   request: Timing,
   policy: UpstreamPolicy,
   now: Date,
   pace: 'quick' | 'background' | 'slow',
+  notBefore: Date = now,
 ): Retry => {
   const end = windowEnd(request, policy);
   const quickDelay = policy.windowRetryDelaysMs[request.windowRetries];
   if (request.state === 'waiting' && pace === 'quick' && quickDelay !== undefined) {
-    const at = new Date(now.getTime() + quickDelay);
+    const at = new Date(Math.max(now.getTime() + quickDelay, notBefore.getTime()));
     if (at < end) return { at, windowRetries: request.windowRetries + 1, backgroundRetries: request.backgroundRetries };
   }
   const last = policy.backgroundRetryDelaysMs.length - 1;
   const step = pace === 'slow' ? Math.max(request.backgroundRetries, FIRST_SLOW_STEP) : request.backgroundRetries;
   const delay = policy.backgroundRetryDelaysMs[Math.min(step, last)] ?? 0;
   const from = request.state === 'waiting' ? Math.max(now.getTime(), end.getTime()) : now.getTime();
-  const at = Math.min(from + delay, request.giveUpAt?.getTime() ?? Number.POSITIVE_INFINITY);
+  const at = Math.min(
+    Math.max(from + delay, notBefore.getTime()),
+    request.giveUpAt?.getTime() ?? Number.POSITIVE_INFINITY,
+  );
   return { at: new Date(at), windowRetries: request.windowRetries, backgroundRetries: request.backgroundRetries + 1 };
 };

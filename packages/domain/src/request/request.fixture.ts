@@ -47,7 +47,7 @@ export const newRequest = (over: Partial<CheckRequest> = {}): CheckRequest => ({
   reason: null,
   unconfirmed: null,
   unconfirmedAt: null,
-  requesterDropped: false,
+  numberAlone: false,
   answer: null,
   checkId: null,
   ...over,

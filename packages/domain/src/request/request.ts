@@ -16,7 +16,11 @@ export type RequestOrigin = 'direct' | 'batch' | 'watch';
 export const ABANDON_REASONS = ['UPSTREAM_NO_ANSWER', 'ACCOUNT_DISABLED', 'INVALID_REQUESTER'] as const;
 export type AbandonReason = (typeof ABANDON_REASONS)[number];
 
-/** An answer of the upstream, as it is kept on the request until it is recorded. JSON-safe. */
+/**
+ * An answer of the upstream, as it is kept on the request until it is recorded. JSON-safe. `numberAlone` marks an
+ * INVALID_INPUT whose lookup carried the number and nothing else; releases before it existed stored INVALID_INPUT
+ * without it, also where trader details had been sent.
+ */
 export type Answer = {
   verdict: Verdict;
   name: string | null;
@@ -25,6 +29,7 @@ export type Answer = {
   traderMatch: TraderMatch | null;
   /** RFC 3339: when the upstream's answer was complete. */
   answeredAt: string;
+  numberAlone?: true;
 };
 
 /** A request as the worker sees it. Ids are UUIDs. */
@@ -57,7 +62,8 @@ export type CheckRequest = {
   reason: string | null;
   unconfirmed: Answer | null;
   unconfirmedAt: Date | null;
-  requesterDropped: boolean;
+  /** From now on the lookups carry the number alone, because VIES refused one that carried more. */
+  numberAlone: boolean;
   answer: Answer | null;
   checkId: string | null;
 };

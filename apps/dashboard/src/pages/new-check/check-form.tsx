@@ -17,6 +17,8 @@ const TRADER = {
   company_type: 'Company type',
 } as const;
 
+const HINTS: Record<string, string> = { company_type: 'As VIES codes it, such as ES-1.' };
+
 /** The body of `POST /checks`. */
 export type NewCheck = {
   vat_number: string;
@@ -123,7 +125,7 @@ export const CheckForm = ({ onTry, onSubmit, isPending, vatNumber, error }: Chec
         <div className="stack">
           <p className="hint">VIES says which of these fit, where the member state supports it.</p>
           {Object.entries(TRADER).map(([name, label]) => (
-            <Field key={name} label={label} name={name} autoComplete="off" />
+            <Field key={name} label={label} name={name} hint={HINTS[name]} autoComplete="off" />
           ))}
         </div>
       </details>
