@@ -42,7 +42,9 @@ const validateSecrets = (text) => {
   ];
   return [
     ...[...new Set(optional)].map((name) => `docker-compose.yml works without ${name}: write \${${name}:?…}`),
-    ...asArgument.map((name) => `docker-compose.yml puts ${name} among a command's arguments, which every user can read`),
+    ...asArgument.map(
+      (name) => `docker-compose.yml puts ${name} among a command's arguments, which every user can read`,
+    ),
     ...written.map((name) => `docker-compose.yml holds a password in the clear (${name})`),
   ];
 };
@@ -53,7 +55,9 @@ const validatePorts = (text) =>
     .flatMap(([, , list]) => String(list).trim().split('\n'))
     .map((line) => line.replace(/^ *- *"?/, '').replace(/"$/, ''))
     .filter((port) => !LOOPBACK.test(port))
-    .map((port) => `docker-compose.yml publishes ${port} on every interface: begin it with \${BIND_ADDRESS:-127.0.0.1}`);
+    .map(
+      (port) => `docker-compose.yml publishes ${port} on every interface: begin it with \${BIND_ADDRESS:-127.0.0.1}`,
+    );
 
 /**
  * What is wrong with docker-compose.yml: a setting that it drops without a word, a name that is no setting (any more), a secret

@@ -24,7 +24,7 @@ test.each([
   [`image: "redis://:\${REDIS_PASSWORD:?set it}@redis:6379/0"`, []],
   [
     `environment:\n      POSTGRES_PASSWORD: \${POSTGRES_PASSWORD:-vat}`,
-    ['docker-compose.yml works without POSTGRES_PASSWORD: write ${POSTGRES_PASSWORD:?…}'],
+    [`docker-compose.yml works without POSTGRES_PASSWORD: write \${POSTGRES_PASSWORD:?…}`],
   ],
   [
     `environment:\n      POSTGRES_PASSWORD: vat`,
@@ -43,9 +43,9 @@ test.each([
 });
 
 test.each([
-  ['${BIND_ADDRESS:-127.0.0.1}:${PORT:-3000}:3000', true],
+  [`\${BIND_ADDRESS:-127.0.0.1}:\${PORT:-3000}:3000`, true],
   ['127.0.0.1:3000:3000', true],
-  ['${PORT:-3000}:3000', false],
+  [`\${PORT:-3000}:3000`, false],
   ['0.0.0.0:3000:3000', false],
   ['3000', false],
 ])('a port is published on the loopback address unless the operator says otherwise: %s', (port, accepted) => {

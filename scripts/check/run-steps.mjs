@@ -7,6 +7,7 @@ import { checkRules } from './check-rules.mjs';
 import { judgeCompose } from './judge-compose.mjs';
 import { readTree } from './read-tree.mjs';
 import { findSurplusLocks, validateDependencies, validateLock } from './validate-lock.mjs';
+import { validateSecurity } from './validate-security.mjs';
 
 /**
  * @typedef {{ held: boolean, output: string }} Outcome
@@ -78,6 +79,11 @@ const steps = (write) => [
     run: validatePackages,
     remedy: 'The rules are in docs/dependencies.md, which names every direct dependency and install script.',
   },
+  {
+    name: 'security',
+    run: validateThreats,
+    remedy: 'docs/security.md: name the test that shows it, by its path.',
+  },
   ...(existsSync(join(TOP, DOCS))
     ? [{ name: 'docs', run: () => node(DOCS, '--check'), remedy: `\`node ${DOCS}\` writes the generated pages again.` }]
     : []),
@@ -117,6 +123,12 @@ const validatePackages = async () => {
       packages,
     }),
   ];
+  return { held: lines.length === 0, output: lines.join('\n') };
+};
+
+/** @returns {Promise<Outcome>} */
+const validateThreats = async () => {
+  const lines = validateSecurity(readText('docs/security.md'), (file) => existsSync(join(TOP, file)));
   return { held: lines.length === 0, output: lines.join('\n') };
 };
 

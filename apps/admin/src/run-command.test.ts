@@ -24,7 +24,8 @@ const flagsOf = (flags: Record<string, string>) =>
   Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
 
 /** What a verb answers, as it would be printed. Most are asked like this: what a process adds is the same for all of them. */
-const answerTo = async (...words: string[]) => JSON.parse(JSON.stringify(await runCommand(words, world.settings, noInput)));
+const answerTo = async (...words: string[]) =>
+  JSON.parse(JSON.stringify(await runCommand(words, world.settings, noInput)));
 
 /** What the program printed and how it ended; exactly one JSON object on stdout is part of every expectation. */
 const admin = async (...words: string[]) => {

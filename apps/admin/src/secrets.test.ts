@@ -52,10 +52,15 @@ const sealedOf = async (account: TestAccount): Promise<Buffer> => {
   return row?.sealed ?? Buffer.alloc(0);
 };
 const authority = async () =>
-  (await world.sql<{ certificate: string; key_sealed: Buffer }>('SELECT certificate, key_sealed FROM development_authority'))[0];
+  (
+    await world.sql<{ certificate: string; key_sealed: Buffer }>(
+      'SELECT certificate, key_sealed FROM development_authority',
+    )
+  )[0];
 const stampCheck = async (baseUrl: string) => {
   const headers = { Authorization: `Bearer ${world.account.live_key}`, 'Content-Type': 'application/json' };
-  const post = (at: string, body?: string) => fetch(`${baseUrl}${at}`, { method: 'POST', headers, ...(body && { body }) });
+  const post = (at: string, body?: string) =>
+    fetch(`${baseUrl}${at}`, { method: 'POST', headers, ...(body && { body }) });
   const check = (await (await post('/v1/checks', '{"vat_number":"DE136695976"}')).json()) as { id: string };
   return (await post(`/v1/checks/${check.id}/timestamp`)).status;
 };
@@ -75,7 +80,11 @@ test('secrets reseal seals everything with the current key while deliveries go o
 
   expect(await reseal()).toEqual({ resealed: OTHERS + 1 });
   for (const [at, other] of others.entries()) {
-    const seal = { masterKey: NEW, purpose: 'webhook secret', boundTo: String(uuidOf('account', other.account_id)) } as const;
+    const seal = {
+      masterKey: NEW,
+      purpose: 'webhook secret',
+      boundTo: String(uuidOf('account', other.account_id)),
+    } as const;
     expect(openText(seal, await sealedOf(other))).toBe(secrets[at]);
   }
   expect(await deliver(1)).toBe(true);
@@ -109,7 +118,9 @@ test('secrets reseal with keys that open nothing changes nothing and names what 
   const refusal = await reseal(wrong).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(UsageError);
   const { message } = refusal as UsageError;
-  expect(message).toMatch(/^Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens the webhook secret of acc_.* and \d+ more\./);
+  expect(message).toMatch(
+    /^Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens the webhook secret of acc_.* and \d+ more\./,
+  );
   expect(message).not.toContain(wrong.SECRET_KEY);
   expect((await sealedOf(world.account)).equals(sealed)).toBe(true);
   await reseal();
@@ -154,7 +165,10 @@ test('API and worker start with their secrets in files', async () => {
 
   const both = { ...world.settings, ...inFiles, DATABASE_URL: String(world.settings['DATABASE_URL']) };
   const { code, stderr } = await runProgram('apps/worker/dist/main.js', [], both, true);
-  expect([code, stderr]).toEqual([1, expect.stringContaining('DATABASE_URL: set DATABASE_URL or DATABASE_URL_FILE, not both')]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('DATABASE_URL: set DATABASE_URL or DATABASE_URL_FILE, not both'),
+  ]);
 });
 
 test('account create takes the password from standard input, so that it is in no argument', async () => {

@@ -56,7 +56,14 @@ describe('a secret setting', () => {
   });
 
   test('whose file cannot be read is refused by the name of the setting, without the content or the path', () => {
-    const cases = [path.join(folder, 'missing'), folder, fileOf(''), fileOf('\n'), 'a secret\0by mistake', fileOf('short')];
+    const cases = [
+      path.join(folder, 'missing'),
+      folder,
+      fileOf(''),
+      fileOf('\n'),
+      'a secret\0by mistake',
+      fileOf('short'),
+    ];
     for (const file of cases) {
       const message = refusal({ SECRET_KEY_FILE: file }, ['SECRET_KEY']);
       expect(message).toMatch(/^Settings are wrong\. SECRET_KEY: (the file of SECRET_KEY_FILE|at least 16)/);

@@ -202,5 +202,8 @@ export const withSecretFiles = (env: Environment): Record<string, string | undef
     return given.problem === undefined && given.text !== undefined ? [[name, given.text] as const] : [];
   });
   const files = new Set(read.map(([name]) => `${name}_FILE`));
-  return { ...Object.fromEntries(Object.entries(env).filter(([name]) => !files.has(name))), ...Object.fromEntries(read) };
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !files.has(name))),
+    ...Object.fromEntries(read),
+  };
 };

@@ -43,11 +43,7 @@ const newAccount = z.object({
 });
 
 /** account create|list|disable|enable|set-plan|erase. `readLine` reads a line of standard input. */
-export const accountVerbs = (
-  db: Database,
-  now: () => Date,
-  readLine: () => Promise<string>,
-): Record<string, Verb> => ({
+export const accountVerbs = (db: Database, now: () => Date, readLine: () => Promise<string>): Record<string, Verb> => ({
   'account create': {
     usage: 'account create --name N --email E --password P|- [--plan PLAN] [--quota N]',
     flags: {

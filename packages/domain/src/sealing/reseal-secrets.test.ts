@@ -24,7 +24,9 @@ const tableOf = (rows: [string, Uint8Array][], beforeReplace: (written: number) 
     replace: async (changes) => {
       beforeReplace(writes.length);
       writes.push(changes);
-      const matching = changes.filter((row) => Buffer.compare(table.get(row.boundTo) ?? Buffer.alloc(0), row.sealed) === 0);
+      const matching = changes.filter(
+        (row) => Buffer.compare(table.get(row.boundTo) ?? Buffer.alloc(0), row.sealed) === 0,
+      );
       for (const row of matching) table.set(row.boundTo, row.resealed);
       return matching.length;
     },
@@ -34,7 +36,9 @@ const tableOf = (rows: [string, Uint8Array][], beforeReplace: (written: number) 
 
 test('seals every text with the current key, a bounded number at a time, and a second run does nothing', async () => {
   const ids = Array.from({ length: 1_000 }, (_, number) => boundTo(number));
-  const { table, store, writes } = tableOf(ids.map((id, at) => [id, seal(at % 4 === 0 ? NEW : OLD, id, `text of ${id}`)]));
+  const { table, store, writes } = tableOf(
+    ids.map((id, at) => [id, seal(at % 4 === 0 ? NEW : OLD, id, `text of ${id}`)]),
+  );
   expect(await resealSecrets(keys, store)).toEqual({ resealed: 750, unopened: [] });
   for (const [id, sealed] of table) {
     expect(openText({ masterKey: NEW, purpose, boundTo: id }, sealed)).toBe(`text of ${id}`);
@@ -51,7 +55,9 @@ test('a text that is changed in the meantime is not overwritten, and is resealed
     if (written === 0) table.set(id, seal(OLD, id, 'rotated by its owner'));
   });
   expect(await resealSecrets(keys, store)).toEqual({ resealed: 1, unopened: [] });
-  expect(openText({ masterKey: NEW, purpose, boundTo: id }, table.get(id) ?? Buffer.alloc(0))).toBe('rotated by its owner');
+  expect(openText({ masterKey: NEW, purpose, boundTo: id }, table.get(id) ?? Buffer.alloc(0))).toBe(
+    'rotated by its owner',
+  );
 });
 
 test('a text that no key opens stays as it is and is named; the others are resealed', async () => {
@@ -66,5 +72,8 @@ test('a text that no key opens stays as it is and is named; the others are resea
   const before = new Map(table);
   expect(await resealSecrets(keys, store)).toEqual({ resealed: 1, unopened: [lost, moved, broken] });
   for (const id of [lost, moved, broken]) expect(table.get(id)).toBe(before.get(id));
-  expect(await resealSecrets({ masterKey: NEW, purpose }, store)).toEqual({ resealed: 0, unopened: [lost, moved, broken] });
+  expect(await resealSecrets({ masterKey: NEW, purpose }, store)).toEqual({
+    resealed: 0,
+    unopened: [lost, moved, broken],
+  });
 });
