@@ -41,16 +41,25 @@ const completeSettings = async (env) => {
   const kept = readText(path.join(dataDir, 'run.json'));
   /** @type {{ database_url?: string, redis_url?: string }} */
   const run = kept ? JSON.parse(kept) : {};
-  const database = env['DATABASE_URL'] || run.database_url;
-  if (!database) giveUp(`nothing runs on ${dataDir}: npm start first, or set DATABASE_URL and REDIS_URL`);
+  // The program itself says what is wrong with a file.
+  const given = (/** @type {string} */ name) => Boolean(env[name] || env[`${name}_FILE`]);
+  const textOf = (/** @type {string} */ name) => env[name] || readText(env[`${name}_FILE`] ?? '');
+  const database = given('DATABASE_URL') ? textOf('DATABASE_URL') : run.database_url;
+  if (!database && !given('DATABASE_URL'))
+    giveUp(`nothing runs on ${dataDir}: npm start first, or set DATABASE_URL and REDIS_URL`);
   // A database of somebody else's must not be worked on with this stack's Redis, nor with its key.
-  const isOurs = database === run.database_url;
-  if (isOurs && !(await answers(database)))
+  const isOurs = Boolean(database) && database === run.database_url;
+  if (isOurs && database && !(await answers(database)))
     giveUp(`the stack of ${dataDir} does not run any more (its Postgres is away): npm start`);
-  const redis = env['REDIS_URL'] || (isOurs ? run.redis_url : undefined);
-  if (!redis) giveUp('DATABASE_URL is set and REDIS_URL is not: set both, or none to use the running stack');
-  const secret = env['SECRET_KEY'] || (isOurs ? readText(path.join(dataDir, 'secret_key')) : '');
-  return { DATABASE_URL: database, REDIS_URL: redis, ...(secret && { SECRET_KEY: secret }) };
+  const redis = given('REDIS_URL') ? null : isOurs && run.redis_url;
+  if (redis !== null && !redis)
+    giveUp('DATABASE_URL is set and REDIS_URL is not: set both, or none to use the running stack');
+  const secret = isOurs && !given('SECRET_KEY') ? readText(path.join(dataDir, 'secret_key')) : '';
+  return {
+    ...(!given('DATABASE_URL') && { DATABASE_URL: database }),
+    ...(redis && { REDIS_URL: redis }),
+    ...(secret && { SECRET_KEY: secret }),
+  };
 };
 
 if (!existsSync(PROGRAM)) await prepare().catch((error) => giveUp(error.message));

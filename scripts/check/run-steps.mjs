@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { judgeCompose } from './judge-compose.mjs';
 import { checkPackages } from './package-rules.mjs';
+import { findSurplusLocks, validateDependencies, validateLock } from './validate-lock.mjs';
+import { validateSecurity } from './validate-security.mjs';
 
 /**
  * @typedef {{ held: boolean, output: string }} Outcome
@@ -15,6 +17,7 @@ const TOP = fileURLToPath(new URL('../..', import.meta.url));
 const BIOME = 'node_modules/@biomejs/biome/bin/biome';
 const TSC = 'node_modules/typescript/bin/tsc';
 const DOCS = 'scripts/docs.mjs';
+const NOT_OURS = new Set(['node_modules', '.git', '.data', '.artifacts', 'dist', 'coverage']);
 
 /**
  * Runs every step, one after the other and whatever became of the one before, and prints one line each. What a failed
@@ -51,7 +54,7 @@ const steps = (write) => [
     remedy: '`npm run check -- --fix` applies the safe fixes; the rest is by hand. The rules are in .biome.json.',
   },
   {
-    name: 'packages',
+    name: 'imports',
     run: checkManifests,
     remedy: 'Move the code to the package that may do this, or change scripts/check/package-rules.mjs.',
   },
@@ -69,6 +72,16 @@ const steps = (write) => [
     name: 'compose',
     run: judgeSettings,
     remedy: 'Name the setting in docker-compose.yml, without a value to hand it on.',
+  },
+  {
+    name: 'packages',
+    run: validatePackages,
+    remedy: 'The rules are in docs/dependencies.md, which names every direct dependency and install script.',
+  },
+  {
+    name: 'security',
+    run: validateThreats,
+    remedy: 'docs/security.md: name the test that shows it, by its path.',
   },
   ...(existsSync(join(TOP, DOCS))
     ? [{ name: 'docs', run: () => node(DOCS, '--check'), remedy: `\`node ${DOCS}\` writes the generated pages again.` }]
@@ -93,6 +106,43 @@ const judgeSettings = async () => {
   const lines = judgeCompose(readFileSync(join(TOP, 'docker-compose.yml'), 'utf8'), Object.keys(SETTINGS));
   return { held: lines.length === 0, output: lines.join('\n') };
 };
+
+/** @param {string} file */
+const readText = (file) => readFileSync(join(TOP, file), 'utf8');
+
+/** @returns {Promise<Outcome>} */
+const validatePackages = async () => {
+  const { packages } = JSON.parse(readText('package-lock.json'));
+  const manifests = ['.', ...Object.keys(packages).filter((at) => /^(apps|packages)\/[^/]+$/.test(at))].map((room) =>
+    JSON.parse(readText(join(room, 'package.json'))),
+  );
+  const lines = [
+    ...validateLock(packages),
+    ...findSurplusLocks(listFiles()),
+    ...validateDependencies({
+      document: readText('docs/dependencies.md'),
+      npmrc: readText('.npmrc'),
+      manifests,
+      overrides: manifests[0].overrides ?? {},
+      packages,
+    }),
+  ];
+  return { held: lines.length === 0, output: lines.join('\n') };
+};
+
+/** @returns {Promise<Outcome>} */
+const validateThreats = async () => {
+  const lines = validateSecurity(readText('docs/security.md'), (file) => existsSync(join(TOP, file)));
+  return { held: lines.length === 0, output: lines.join('\n') };
+};
+
+/** The project's own files, from the top. @param {string} [folder] @returns {string[]} */
+const listFiles = (folder = '') =>
+  readdirSync(join(TOP, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (NOT_OURS.has(entry.name)) return [];
+    const at = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    return entry.isDirectory() ? listFiles(at) : [at];
+  });
 
 /** Every project with a tsconfig.json, so that a package which nobody imports yet is judged too. */
 const projects = () =>

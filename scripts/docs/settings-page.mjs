@@ -11,7 +11,7 @@ const defaultOf = (schema) => {
 
 /** docs/settings.md, from the one place where settings are declared. */
 export const settingsPage = async () => {
-  const { SETTINGS } = await import('@vat/runtime');
+  const { SECRET_SETTINGS, SETTINGS } = await import('@vat/runtime');
   const rows = Object.entries(SETTINGS).map(
     ([name, schema]) => `| \`${name}\` | ${defaultOf(schema)} | ${schema.description ?? ''} |`,
   );
@@ -21,6 +21,10 @@ Made from \`packages/runtime/src/settings.ts\` by \`node scripts/docs.mjs\`; do 
 
 Everything is set through environment variables. Durations are written \`250ms\`, \`10s\`, \`2m\`, \`1h\`; an empty value counts
 as unset. A wrong value ends a process that reads it at start, with one message that names it.
+
+Each setting that holds a secret (${SECRET_SETTINGS.map((name) => `\`${name}\``).join(', ')}) can be read from a file instead:
+\`NAME_FILE\` names the file, as Docker and Kubernetes mount secrets. A line break at its end is not part of the secret. \`NAME\` and
+\`NAME_FILE\` together are an error.
 
 | setting | default | meaning |
 |---|---|---|

@@ -41,12 +41,5 @@ const npm = (command, ...args) => {
   return runProgram(`npm ${command}`, 'npm', all, { shell: process.platform === 'win32' });
 };
 
-/**
- * Installs what package-lock.json names. `npm ci` refuses a lock without the other platforms' optional packages, and a lock
- * written behind a registry that does not carry those has none of them; such a one is installed as it is, and left as it is.
- */
-export const install = () =>
-  npm('ci').catch((error) => {
-    if (!error.message.includes('EUSAGE')) throw error;
-    return npm('install', '--no-save');
-  });
+/** Installs exactly what package-lock.json names. */
+export const install = () => npm('ci');

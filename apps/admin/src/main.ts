@@ -1,11 +1,12 @@
 import process from 'node:process';
 import { SettingsError } from '@vat/runtime';
 import { BadNews } from './bad-news.js';
+import { readFirstLine } from './read-first-line.js';
 import { runCommand } from './run-command.js';
 import { UsageError } from './usage-error.js';
 
 // One JSON object on stdout, whatever happens; the exit code tells whether it is an answer or an error.
-runCommand(process.argv.slice(2), process.env).then(
+runCommand(process.argv.slice(2), process.env, () => readFirstLine(process.stdin)).then(
   (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`),
   (error: unknown) => {
     process.exitCode = 1;

@@ -12,9 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
+const noInput = () => Promise.reject(new Error('nothing is read from standard input'));
+
 /** A refusal, without the cost of a process: that every one of them is printed alike is told below, once. */
 const refusal = (...words: string[]) =>
-  runCommand(words, world.settings).then(
+  runCommand(words, world.settings, noInput).then(
     (answer) => `accepted: ${JSON.stringify(answer)}`,
     (error: unknown) => (error instanceof UsageError ? error.message : `failed: ${String(error)}`),
   );
@@ -22,7 +24,8 @@ const flagsOf = (flags: Record<string, string>) =>
   Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
 
 /** What a verb answers, as it would be printed. Most are asked like this: what a process adds is the same for all of them. */
-const answerTo = async (...words: string[]) => JSON.parse(JSON.stringify(await runCommand(words, world.settings)));
+const answerTo = async (...words: string[]) =>
+  JSON.parse(JSON.stringify(await runCommand(words, world.settings, noInput)));
 
 /** What the program printed and how it ended; exactly one JSON object on stdout is part of every expectation. */
 const admin = async (...words: string[]) => {

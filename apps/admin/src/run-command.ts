@@ -6,6 +6,7 @@ import { accountVerbs } from './verbs/accounts.js';
 import { anchorVerbs } from './verbs/anchors.js';
 import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
+import { secretVerbs } from './verbs/secrets.js';
 import type { Verb } from './verbs/verb.js';
 import { watchVerbs } from './verbs/watches.js';
 
@@ -38,8 +39,15 @@ const split = (verb: Verb, words: string[]) => {
   }
 };
 
-/** Runs one command of the operator and returns the JSON object to print. Throws {@link UsageError}, BadNews and SettingsError. */
-export const runCommand = async (words: string[], env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> => {
+/**
+ * Runs one command of the operator and returns the JSON object to print. `readLine` reads a line of standard input, where a
+ * command takes a secret from there. Throws {@link UsageError}, BadNews and SettingsError.
+ */
+export const runCommand = async (
+  words: string[],
+  env: NodeJS.ProcessEnv,
+  readLine: () => Promise<string>,
+): Promise<Record<string, unknown>> => {
   const { DATABASE_URL: url } = readSettings(env, ['DATABASE_URL']);
   const { db, close } = connectDatabase({
     url,
@@ -51,11 +59,12 @@ export const runCommand = async (words: string[], env: NodeJS.ProcessEnv): Promi
   try {
     const now = () => new Date();
     const verbs: Record<string, Verb> = {
-      ...accountVerbs(db, now),
+      ...accountVerbs(db, now, readLine),
       ...keyVerbs(db, now),
       ...operationVerbs(db, url, env, now),
       ...watchVerbs(db, env, now),
       ...anchorVerbs(db, env, now),
+      ...secretVerbs(db, env),
     };
     const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(verbs, candidate));
     const verb = name === undefined ? undefined : verbs[name];

@@ -31,7 +31,7 @@ import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
 /** The settings of what the API does with evidence. */
 export const EVIDENCE_SETTINGS = ['TSA_URL', 'TSA_ROOTS', 'TSA_RETRY_DELAYS'] as const;
 type EvidenceSettings = ReturnType<
-  typeof readSettings<(typeof EVIDENCE_SETTINGS)[number] | 'DATABASE_URL' | 'SECRET_KEY'>
+  typeof readSettings<(typeof EVIDENCE_SETTINGS)[number] | 'DATABASE_URL' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'>
 >;
 
 /** How long a caller waits for a time-stamp before it is told that there will be one. */
@@ -55,6 +55,7 @@ const openTimestamper = ({ settings, db, now }: ComposeEvidenceDeps) => {
     find: findDevelopmentIdentity(db),
     store: storeDevelopmentIdentity(db),
     masterKey: settings.SECRET_KEY,
+    previousKey: settings.SECRET_KEY_PREVIOUS,
     now,
   });
   const trustedRoots = settings.TSA_ROOTS === undefined ? undefined : [settings.TSA_ROOTS];

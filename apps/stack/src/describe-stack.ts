@@ -11,7 +11,7 @@ export const describeStack = (baseUrl: string, demo: Demo | null): string => {
         '  Try it:',
         `  curl -sS ${baseUrl}/v1/checks -H 'Authorization: Bearer ${demo.test_key}' -H 'Content-Type: application/json' -d '{"vat_number":"DE100"}'`,
       ]
-    : ['  No demo account here. Make one: npm run --silent admin -- account create --name N --email E --password P'];
+    : ['  No demo account here. Make one: npm run --silent admin -- account create --name N --email E --password -'];
   return [
     '',
     'The VAT Validation Service is ready.',

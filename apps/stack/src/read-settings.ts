@@ -1,4 +1,4 @@
-import { settingProblems } from '@vat/runtime';
+import { settingProblems, withSecretFiles } from '@vat/runtime';
 import { z } from 'zod';
 import { StartupError } from './startup-error.js';
 
@@ -26,12 +26,13 @@ export type StackSettings = z.output<typeof stackSettings>;
  * that only its children read too: they would end three times, below all that the servers say.
  */
 export const readSettings = (env: NodeJS.ProcessEnv): StackSettings => {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const given = Object.fromEntries(Object.entries(withSecretFiles(env)).filter(([, value]) => value !== ''));
   const parsed = stackSettings.safeParse(given);
   // The value is not repeated: it may hold a password.
   const complaints = parsed.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) ?? [];
-  const own = Object.keys(stackSettings.shape);
-  complaints.push(...settingProblems(env).filter((line) => !own.includes(line.replace(/:.*/s, ''))));
+  const nameIn = (line: string) => line.replace(/:.*/s, '');
+  const named = complaints.map(nameIn);
+  complaints.push(...settingProblems(env).filter((line) => !named.includes(nameIn(line))));
   if (parsed.success && complaints.length === 0) return parsed.data;
   throw new StartupError(`these settings cannot be used:\n  ${complaints.join('\n  ')}`);
 };

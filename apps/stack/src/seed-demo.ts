@@ -13,7 +13,8 @@ type SeedDemo = {
   database: string;
   /** True when the database was made just now, so that what was kept is of no use. */
   created: boolean;
-  admin: (args: string[]) => ReturnType<typeof runAdmin>;
+  /** `input` is what the command reads from standard input. */
+  admin: (args: string[], input?: string) => ReturnType<typeof runAdmin>;
   say: (line: string) => void;
 };
 
@@ -46,18 +47,8 @@ export const seedDemo = async ({ dataDir, database, created, admin, say }: SeedD
   if (kept) return kept;
   const email = 'demo@example.com';
   const password = `demo-${randomBytes(9).toString('base64url')}`;
-  const made = await admin([
-    'account',
-    'create',
-    '--name',
-    'Demo',
-    '--email',
-    email,
-    '--password',
-    password,
-    '--plan',
-    'business',
-  ]);
+  const flags = ['--name', 'Demo', '--email', email, '--password', '-', '--plan', 'business'];
+  const made = await admin(['account', 'create', ...flags], `${password}\n`);
   if (!made.ok) {
     say(`no demo account was made: ${complaintIn(made.stdout || made.stderr)}`);
     return null;

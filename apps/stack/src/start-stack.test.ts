@@ -103,6 +103,11 @@ describe('startStack', () => {
     const port = String(await findFreePort());
     const first = await start({ PORT: port });
     const before = running();
+    // What any user of the machine can see of the command that makes it.
+    const { args, input } = JSON.parse(readFileSync(`${apps.eventsFile}.account`, 'utf8'));
+    expect(args.slice(args.indexOf('--password'), args.indexOf('--password') + 2)).toEqual(['--password', '-']);
+    expect(first.welcome).toContain(`demo@example.com / ${input.trim()}`);
+    expect(args.join(' ')).not.toContain(input.trim());
     await first.stop();
     const second = await start({ PORT: port });
     expect(second.welcome).toBe(first.welcome);
@@ -213,6 +218,16 @@ describe('startStack', () => {
       /DATABASE_URL: expected an address like postgresql/,
     ],
     [
+      'a secret of which both forms are set',
+      async () => ({ SECRET_KEY: 'hidden, and long enough', SECRET_KEY_FILE: '/hidden' }),
+      /SECRET_KEY: set SECRET_KEY or SECRET_KEY_FILE, not both/,
+    ],
+    [
+      'a secret file that is not there',
+      async () => ({ DATABASE_URL_FILE: path.join(home, 'hidden') }),
+      /DATABASE_URL: the file of DATABASE_URL_FILE cannot be read \(ENOENT\)/,
+    ],
+    [
       'a REDIS_URL that nobody answers',
       async () => ({ REDIS_URL: `redis://:hidden@127.0.0.1:${await findFreePort()}/0` }),
       /^REDIS_URL \(127\.0\.0\.1:\d+\/0\) does not answer: .*ECONNREFUSED/,
@@ -238,15 +253,22 @@ describe('startStack', () => {
   });
 
   it('goes on without a demo account where one exists already, with servers of the user’s', async () => {
+    const fileOf = (name: string, content: string) => {
+      const file = path.join(home, name);
+      writeFileSync(file, `${content}\n`);
+      return file;
+    };
     const stack = await start();
     const { database_url, redis_url } = running();
     const other = path.join(home, 'other');
     const own = await start({
       DATA_DIR: other,
-      DATABASE_URL: database_url,
+      DATABASE_URL_FILE: fileOf('database_url', database_url),
       REDIS_URL: redis_url,
+      SECRET_KEY_FILE: fileOf('secret_key', 'twenty-six characters, done'),
       ACCOUNT_EXISTS: 'yes',
     });
+    expect(apps.events().at(-1)).toMatch(/started .* 27$/);
     expect(said).toEqual(['no demo account was made: that account exists']);
     expect(own.welcome).toMatch(/No demo account here/);
     const state = JSON.parse(readFileSync(path.join(other, 'run.json'), 'utf8')) as RunState;

@@ -91,8 +91,11 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
         PORT: String(settings.PORT),
       },
       SECRET_KEY: keepSecretKey(dataDir, settings.SECRET_KEY),
+      // The settings above were read from there.
+      ...{ DATABASE_URL_FILE: undefined, REDIS_URL_FILE: undefined, SECRET_KEY_FILE: undefined },
     };
-    const admin = (args: string[]) => runAdmin({ command: commands.admin(args), env: shared, signal });
+    const admin = (args: string[], input?: string) =>
+      runAdmin({ command: commands.admin(args), env: shared, signal, input });
     const migrated = await admin(['migrate']);
     if (!migrated.ok) throw new StartupError(`the migrations failed:\n${migrated.stderr || migrated.stdout}`);
     const database = postgres.kept ? 'embedded' : postgres.url.replace(/^.*@/, '');

@@ -44,7 +44,7 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
   // One of each for both lanes: what comes at the same time shares a statement.
   const claim = claimDelivery(db);
   const record = recordAttempt(db);
-  const openSecret = createSecretOpener(settings.SECRET_KEY);
+  const openSecret = createSecretOpener(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
   for (const lane of Object.keys(DELIVERY_QUEUES) as DeliveryLane[]) {
     serve(
       DELIVERY_QUEUES[lane],

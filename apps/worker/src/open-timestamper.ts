@@ -14,6 +14,7 @@ export const openTimestamper = ({
     find: findDevelopmentIdentity(db),
     store: storeDevelopmentIdentity(db),
     masterKey: settings.SECRET_KEY,
+    previousKey: settings.SECRET_KEY_PREVIOUS,
     now,
   });
   const open = () => {

@@ -99,3 +99,4 @@ export * from './watch/record-watch-sql.js';
 export * from './watch/start-run.js';
 export * from './webhook/find-webhook.js';
 export * from './webhook/remove-webhook.js';
+export * from './webhook/sealed-webhooks.js';

@@ -46,6 +46,7 @@ export * from './request/sandbox-numbers.js';
 export * from './request/sweep-requests.js';
 export * from './sealing/create-text-opener.js';
 export * from './sealing/open-text.js';
+export * from './sealing/reseal-secrets.js';
 export * from './sealing/seal-text.js';
 export * from './sealing/sealed-text-error.js';
 export * from './status/member-state-health.js';

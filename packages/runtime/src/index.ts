@@ -3,6 +3,7 @@ export * from './duration.js';
 export * from './hash-password.js';
 export * from './log-context.js';
 export * from './metrics.js';
+export * from './read-secret-file.js';
 export * from './run-process.js';
 export * from './say-sparingly.js';
 export * from './settings.js';

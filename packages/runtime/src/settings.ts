@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { duration, durations } from './duration.js';
+import { readSecretFile } from './read-secret-file.js';
 
 const url = () => z.url();
 const port = () => z.coerce.number().int().min(0).max(65_535);
@@ -28,6 +29,13 @@ export const SETTINGS = {
     .min(16, 'at least 16 characters')
     .describe(
       'Master key for webhook secrets, sessions and the development authority; `npm start` makes one and keeps it in DATA_DIR.',
+    ),
+  SECRET_KEY_PREVIOUS: z
+    .string()
+    .min(16, 'at least 16 characters')
+    .optional()
+    .describe(
+      'The SECRET_KEY before the current one: opens what was sealed with it until `admin secrets reseal` has sealed everything with the current key.',
     ),
   SESSION_IDLE: duration().prefault('12h').describe('Ours. A dashboard session that is not used for this long ends.'),
   SESSION_MAX_AGE: duration()
@@ -122,9 +130,10 @@ export const SETTINGS = {
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
   OPS_PASSWORD: z
     .string()
+    .min(12, 'at least 12 characters')
     .optional()
     .describe(
-      'Password of `/ops`, the page about the queues, by basic auth with any user name; the page is off when unset.',
+      'Password of `/ops`, the page about the queues, by basic auth with any user name, at least 12 characters; the page is off when unset.',
     ),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info').describe('Least severe level that is logged.'),
   METRICS_PORT: port()
@@ -133,6 +142,19 @@ export const SETTINGS = {
 } as const satisfies Record<string, z.ZodType>;
 
 export type SettingName = keyof typeof SETTINGS;
+
+/**
+ * Settings that hold a secret. Each can be read from a file, which NAME_FILE names: a container's environment is shown by its
+ * tools, and inherited by every child process. A new secret setting belongs here.
+ */
+export const SECRET_SETTINGS: readonly SettingName[] = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'SECRET_KEY',
+  'SECRET_KEY_PREVIOUS',
+  'OPS_PASSWORD',
+];
+
 type Read<K extends SettingName> = { [Name in K]: z.output<(typeof SETTINGS)[Name]> };
 
 /** Thrown when a setting is missing or wrong; the message names each one and what to write. */
@@ -143,7 +165,9 @@ export class SettingsError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const readOne = (env: Environment, name: SettingName): { value?: unknown; problem?: string } => {
-  const text = env[name]?.trim() === '' ? undefined : env[name];
+  const given = SECRET_SETTINGS.includes(name) ? readSecretFile(env, name) : { text: env[name] };
+  if (given.problem !== undefined) return { problem: given.problem };
+  const text = given.text?.trim() === '' ? undefined : given.text;
   const parsed = SETTINGS[name].safeParse(text);
   if (parsed.success) return { value: parsed.data };
   const why = text === undefined ? 'must be set' : parsed.error.issues.map((issue) => issue.message).join(', ');
@@ -165,5 +189,21 @@ export const readSettings = <K extends SettingName>(env: Environment, names: rea
 /** What is wrong with those settings that an environment has, one line each: for who starts processes that will read them. */
 export const settingProblems = (env: Environment): string[] =>
   (Object.keys(SETTINGS) as SettingName[])
-    .filter((name) => (env[name] ?? '').trim() !== '')
+    .filter((name) => [name, `${name}_FILE`].some((variable) => (env[variable] ?? '').trim() !== ''))
     .flatMap((name) => readOne(env, name).problem ?? []);
+
+/**
+ * An environment in which NAME holds what NAME_FILE named, for a program that has readers of its own for some settings. A
+ * secret that cannot be read stays as it was given; {@link settingProblems} says why.
+ */
+export const withSecretFiles = (env: Environment): Record<string, string | undefined> => {
+  const read = SECRET_SETTINGS.flatMap((name) => {
+    const given = readSecretFile(env, name);
+    return given.problem === undefined && given.text !== undefined ? [[name, given.text] as const] : [];
+  });
+  const files = new Set(read.map(([name]) => `${name}_FILE`));
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !files.has(name))),
+    ...Object.fromEntries(read),
+  };
+};

@@ -9,18 +9,21 @@ export const programEnvironment = (settings: Record<string, string>): Record<str
   ...settings,
 });
 
-/** What a program printed. Throws with its output when it fails, unless `mayFail`. */
+/** What a program printed; `input` is its standard input. Throws with its output when it fails, unless `mayFail`. */
 export const runProgram = (
   file: string,
   args: string[],
   settings: Record<string, string>,
   mayFail = false,
+  input = '',
 ): Promise<{ code: number | null; stdout: string; stderr: string }> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...PROGRAM_FLAGS, programFile(file), ...args], {
       env: programEnvironment(settings),
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
+    // A program may end without reading it.
+    child.stdin.on('error', () => undefined).end(input);
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk) => {

@@ -16,6 +16,9 @@ type NameResolverOptions = {
 const TRY_MS = 1_000;
 const TRIES = 2;
 
+/** `localhost` and names below it, which are 127.0.0.1 everywhere (RFC 6761 §6.3). */
+export const isLocalName = (name: string): boolean => /(^|\.)localhost$/i.test(name);
+
 const isNothingThere = (failure: unknown) => ['ENODATA', 'ENOTFOUND'].includes(errorCode(failure) ?? '');
 
 /**
@@ -28,7 +31,7 @@ export const createNameResolver = ({ servers }: NameResolverOptions = {}): NameR
   if (servers) resolver.setServers(servers);
 
   const resolve: ResolveName = async (name) => {
-    if (/(^|\.)localhost$/i.test(name)) return ['127.0.0.1'];
+    if (isLocalName(name)) return ['127.0.0.1'];
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;

@@ -4,11 +4,11 @@ import { createTextOpener, type OpenSealed } from '@vat/domain';
 const KEPT_OPEN = 1_000;
 
 /**
- * Opens many webhook secrets, each with its account, with one master key; those in use are opened once. Throws
- * SealedTextError when one does not open.
+ * Opens many webhook secrets, each with its account, with SECRET_KEY or SECRET_KEY_PREVIOUS; those in use are opened once.
+ * Throws SealedTextError when one does not open.
  */
-export const createSecretOpener = (masterKey: string): OpenSealed => {
-  const open = createTextOpener({ masterKey, purpose: 'webhook secret' });
+export const createSecretOpener = (masterKey: string, previousKey?: string): OpenSealed => {
+  const open = createTextOpener({ masterKey, previousKey, purpose: 'webhook secret' });
   const opened = new Map<string, string>();
   return (accountId, sealed) => {
     const name = `${accountId} ${Buffer.from(sealed).toString('base64')}`;

@@ -1,4 +1,5 @@
-import type { ResolveName } from './create-name-resolver.js';
+import { isIP } from 'node:net';
+import { isLocalName, type ResolveName } from './create-name-resolver.js';
 import { judgeHost } from './judge-host.js';
 import type { Network } from './parse-networks.js';
 import { readEndpoint, type UrlRefusal } from './read-endpoint.js';
@@ -14,6 +15,19 @@ type JudgeUrlDeps = {
 export type UrlJudgement = { ok: true; url: string } | UrlRefusal;
 
 /**
+ * The one sentence for a name that cannot be used, whether it does not exist, has no address, or has one that is not public: an
+ * account could otherwise find out which of the operator's internal names resolve. Literals and `localhost` are told which
+ * range they are in, for which nobody's name server is needed.
+ */
+const unusableName = (hostname: string): UrlRefusal => ({
+  ok: false,
+  rule: 'resolution',
+  message: `The name ${hostname} does not resolve to public addresses alone. Check that it has A or AAAA records and that each of them is a public address.`,
+});
+
+const isLiteral = (hostname: string) => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+
+/**
  * Judges an endpoint's URL when it is saved. Never throws and never asks the receiver; the name is looked up, since all
  * of its addresses must be public. The sender judges again at every attempt. Source: contract part 2 §8.
  */
@@ -26,10 +40,11 @@ export const judgeUrl = async (
 
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<UrlRefusal>((settle) => {
-    const message = `The name ${read.url.hostname} did not resolve within ${lookupDeadlineMs} ms.`;
-    timer = setTimeout(() => settle({ ok: false, rule: 'resolution', message }), lookupDeadlineMs);
+    timer = setTimeout(() => settle(unusableName(read.url.hostname)), lookupDeadlineMs);
   });
-  const judged = await Promise.race([judgeHost({ resolve, allowed })(read.url.hostname), late]);
+  const { hostname } = read.url;
+  const judged = await Promise.race([judgeHost({ resolve, allowed })(hostname), late]);
   clearTimeout(timer);
-  return judged.ok ? { ok: true, url: read.given } : judged;
+  if (judged.ok) return { ok: true, url: read.given };
+  return isLiteral(hostname) || isLocalName(hostname) ? judged : unusableName(hostname);
 };

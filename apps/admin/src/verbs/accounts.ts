@@ -27,6 +27,9 @@ const found = (yes: boolean, id: string): void => {
   if (!yes) throw new UsageError(`There is no account ${id}.`);
 };
 
+/** What stands for a password that is read from standard input. */
+const FROM_INPUT = '-';
+
 const newAccount = z.object({
   name: z.string('--name is missing').trim().min(1, '--name is empty').max(200, '--name is longer than 200 characters'),
   email: z.email('--email is not an e-mail address').max(254),
@@ -39,10 +42,10 @@ const newAccount = z.object({
     .optional(),
 });
 
-/** account create|list|disable|enable|set-plan|erase. */
-export const accountVerbs = (db: Database, now: () => Date): Record<string, Verb> => ({
+/** account create|list|disable|enable|set-plan|erase. `readLine` reads a line of standard input. */
+export const accountVerbs = (db: Database, now: () => Date, readLine: () => Promise<string>): Record<string, Verb> => ({
   'account create': {
-    usage: 'account create --name N --email E --password P [--plan PLAN] [--quota N]',
+    usage: 'account create --name N --email E --password P|- [--plan PLAN] [--quota N]',
     flags: {
       name: { type: 'string' },
       email: { type: 'string' },
@@ -51,7 +54,8 @@ export const accountVerbs = (db: Database, now: () => Date): Record<string, Verb
       quota: { type: 'string' },
     },
     run: async ({ flags }) => {
-      const parsed = newAccount.safeParse(flags);
+      const password = flags['password'] === FROM_INPUT ? await readLine() : flags['password'];
+      const parsed = newAccount.safeParse({ ...flags, password });
       if (!parsed.success) throw new UsageError(parsed.error.issues.map((issue) => issue.message).join('. '));
       const { plan, quota, ...rest } = parsed.data;
       const create = createAccount({ insertAccount: insertAccount(db), hashPassword, now });

@@ -39,6 +39,7 @@ import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 /** The settings of the dashboard's API. */
 export const DASHBOARD_SETTINGS = [
   'SECRET_KEY',
+  'SECRET_KEY_PREVIOUS',
   'SESSION_IDLE',
   'SESSION_MAX_AGE',
   'SIGNUP',
@@ -94,7 +95,7 @@ export const composeDashboard = (
   const allowed = allowedNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
   const maxAgeMs = settings.SESSION_MAX_AGE;
   const idleMs = Math.min(settings.SESSION_IDLE, maxAgeMs);
-  const tokens = sessionTokens(settings.SECRET_KEY);
+  const tokens = sessionTokens(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
   const resolver = createNameResolver();
   const inTurn = oneAtATime({ hungAfterMs });
   // One hash at a time a process: each costs 19 MiB and a core, which calls of the public API need too.

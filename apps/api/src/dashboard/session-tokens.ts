@@ -13,19 +13,25 @@ export type SessionTokens = {
   hashAddress: (email: string) => Buffer;
 };
 
-/** Derives the keys by HKDF-SHA-256 under labels of their own, as webhook secrets do. */
-export const sessionTokens = (masterKey: string): SessionTokens => {
-  const derive = (label: string) => Buffer.from(hkdfSync('sha256', masterKey, '', label, 32));
-  const csrfKey = derive('vat dashboard csrf token: key 1');
+/**
+ * Derives the keys by HKDF-SHA-256 under labels of their own, as webhook secrets do. Sessions do not depend on the key; CSRF
+ * tokens of `previousKey` are accepted, so that pages which are open while SECRET_KEY is changed go on working.
+ */
+export const sessionTokens = (masterKey: string, previousKey?: string): SessionTokens => {
+  const derive = (label: string, key = masterKey) => Buffer.from(hkdfSync('sha256', key, '', label, 32));
+  const csrfKeys = [masterKey, ...(previousKey === undefined ? [] : [previousKey])].map((key) =>
+    derive('vat dashboard csrf token: key 1', key),
+  );
   const addressKey = derive('vat dashboard sign-in address: key 1');
   const hash = (text: string) => createHash('sha256').update(text).digest();
-  const csrfOf = (token: string) => createHmac('sha256', csrfKey).update(token).digest('base64url');
+  const tokensOf = (token: string) =>
+    csrfKeys.map((key) => createHmac('sha256', key).update(token).digest('base64url'));
   return {
     issue: () => randomBytes(32).toString('base64url'),
     hash,
-    csrfOf,
+    csrfOf: (token) => String(tokensOf(token)[0]),
     // Hashed first, since what is compared in constant time must be of one length.
-    isCsrfOf: (token, given) => timingSafeEqual(hash(csrfOf(token)), hash(given)),
+    isCsrfOf: (token, given) => tokensOf(token).some((known) => timingSafeEqual(hash(known), hash(given))),
     hashAddress: (email) => createHmac('sha256', addressKey).update(email).digest(),
   };
 };

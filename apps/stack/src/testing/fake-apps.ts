@@ -4,7 +4,7 @@ import type { StackCommands } from '../start-stack.js';
 
 const reachable = `
 import net from 'node:net';
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 const reachable = (url) => new Promise((resolve) => {
   const socket = net.connect(Number(new URL(url).port), '127.0.0.1', () => { socket.destroy(); resolve('up'); });
   socket.on('error', () => resolve('down'));
@@ -34,6 +34,11 @@ const admin = `${reachable}
 const [command] = process.argv.slice(2);
 note(process.argv.slice(2, 4).join(' ') + ' redis=' + await reachable(process.env.REDIS_URL) + ' postgres=' + await reachable(process.env.DATABASE_URL));
 if (process.env.FAIL === command) { console.error('it is broken'); process.exit(1); }
+if (command === 'account') {
+  let input = '';
+  for await (const chunk of process.stdin) input += chunk;
+  writeFileSync(process.env.EVENTS + '.account', JSON.stringify({ args: process.argv.slice(2), input }));
+}
 if (process.env.FAIL !== 'nothing' && command === 'account') {
   if (process.env.ACCOUNT_EXISTS) { console.log(JSON.stringify({ error: { code: 'EXISTS', message: 'that account exists' } })); process.exit(1); }
   console.log(JSON.stringify({ account_id: 'acc_1', live_key: 'vat_live_1', test_key: 'vat_test_1' }));

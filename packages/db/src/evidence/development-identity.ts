@@ -1,3 +1,4 @@
+import type { SealedStore } from '@vat/domain';
 import type { Database } from '../connect-database.js';
 
 /** The development authority as it is stored: PEM, and its key sealed. */
@@ -31,3 +32,19 @@ export const storeDevelopmentIdentity =
         data: { certificate, root, keySealed, createdAt: now },
       });
   };
+
+/** The sealed key of the development authority, bound to its certificate: one row, or none. */
+export const sealedDevelopmentKey = (db: Database): SealedStore => ({
+  list: async (after) => {
+    const stored = after === null ? await findDevelopmentIdentity(db)() : null;
+    return stored ? [{ boundTo: stored.certificate, sealed: stored.keySealed }] : [];
+  },
+  replace: async ([row]) => {
+    if (!row) return 0;
+    const { count } = await db.developmentAuthority.updateMany({
+      where: { id: ONE, certificate: row.boundTo, keySealed: Buffer.from(row.sealed) },
+      data: { keySealed: Buffer.from(row.resealed) },
+    });
+    return count;
+  },
+});

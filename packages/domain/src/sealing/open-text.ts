@@ -1,6 +1,5 @@
-import { createTextOpener } from './create-text-opener.js';
-import type { Seal } from './seal-text.js';
+import { createTextOpener, type OpeningKeys } from './create-text-opener.js';
 
 /** Opens one text; see {@link createTextOpener}. Throws SealedTextError when it does not open. */
-export const openText = ({ boundTo, ...seal }: Seal, sealed: Uint8Array): string =>
-  createTextOpener(seal)(boundTo, sealed);
+export const openText = ({ boundTo, ...keys }: OpeningKeys & { boundTo: string }, sealed: Uint8Array): string =>
+  createTextOpener(keys)(boundTo, sealed);

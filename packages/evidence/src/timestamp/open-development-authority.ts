@@ -11,22 +11,24 @@ type OpenDevelopmentAuthorityDeps = {
   store: (made: SealedIdentity, instead: SealedIdentity | null, now: Date) => Promise<void>;
   /** SECRET_KEY. */
   masterKey: string;
+  /** SECRET_KEY_PREVIOUS: opens the key that was sealed before SECRET_KEY was changed. */
+  previousKey?: string | undefined;
   now: () => Date;
 };
 
 /**
- * Opens the development authority that all processes of a deployment share: made by whoever needs it first, and anew when
- * SECRET_KEY was changed (its earlier tokens go on verifying, for they carry their certificates). Throws SealedTextError
+ * Opens the development authority that all processes of a deployment share: made by whoever needs it first, and again when
+ * no key opens it any more (its earlier tokens go on verifying, for they carry their certificates). Throws SealedTextError
  * when what is stored is damaged, or processes have different keys.
  */
 export const openDevelopmentAuthority =
-  ({ find, store, masterKey, now }: OpenDevelopmentAuthorityDeps) =>
+  ({ find, store, masterKey, previousKey, now }: OpenDevelopmentAuthorityDeps) =>
   async (): Promise<DevelopmentAuthority> => {
     const sealOf = (certificate: string): Seal => ({
       ...{ masterKey, purpose: 'development authority', boundTo: certificate },
     });
     const open = ({ certificate, root, keySealed }: SealedIdentity): DevelopmentIdentity => ({
-      ...{ certificate, root, key: openText(sealOf(certificate), keySealed) },
+      ...{ certificate, root, key: openText({ ...sealOf(certificate), previousKey }, keySealed) },
     });
     const opened = (stored: SealedIdentity | null): DevelopmentIdentity | null => {
       try {

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { readSettings, SECRET_SETTINGS, SettingsError, settingProblems, withSecretFiles } from './settings.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'vat-settings-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const fileOf = (content: string): string => {
+  const file = path.join(folder, String(Math.random()).slice(2));
+  writeFileSync(file, content);
+  return file;
+};
+/** The message of the refusal. */
+const refusal = (...[env, names]: Parameters<typeof readSettings>): string => {
+  try {
+    readSettings(env, names);
+    return 'accepted';
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return error.message;
+  }
+};
+
+const SECRET = 'sixteen characters, and more';
+
+describe('a secret setting', () => {
+  test.each(['', '\n', '\r\n', '\n\n'])('is read from the file of NAME_FILE, without the %j at its end', (end) => {
+    const env = { SECRET_KEY_FILE: fileOf(`${SECRET}${end}`), OPS_PASSWORD_FILE: fileOf(` inner blanks stay ${end}`) };
+    expect(readSettings(env, ['SECRET_KEY', 'OPS_PASSWORD'])).toEqual({
+      SECRET_KEY: SECRET,
+      OPS_PASSWORD: ' inner blanks stay ',
+    });
+  });
+
+  test('can be read from a file, each of them', () => {
+    const env = Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(`${SECRET} of ${name}`)]));
+    const read = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, `${SECRET} of ${name}`]));
+    expect(readSettings(env, SECRET_SETTINGS)).toEqual(read);
+    expect(withSecretFiles({ ...env, PORT: '1' })).toEqual({ ...read, PORT: '1' });
+    expect(settingProblems(env)).toEqual([]);
+  });
+
+  test('is refused when both are set, and when one is empty the other counts', () => {
+    const file = fileOf(SECRET);
+    const both = { SECRET_KEY: SECRET, SECRET_KEY_FILE: file };
+    expect(refusal(both, ['SECRET_KEY'])).toBe(
+      'Settings are wrong. SECRET_KEY: set SECRET_KEY or SECRET_KEY_FILE, not both.',
+    );
+    expect(settingProblems(both)).toEqual(['SECRET_KEY: set SECRET_KEY or SECRET_KEY_FILE, not both']);
+    expect(readSettings({ SECRET_KEY: ' ', SECRET_KEY_FILE: file }, ['SECRET_KEY'])).toEqual({ SECRET_KEY: SECRET });
+    expect(readSettings({ SECRET_KEY: SECRET, SECRET_KEY_FILE: '' }, ['SECRET_KEY'])).toEqual({ SECRET_KEY: SECRET });
+  });
+
+  test('whose file cannot be read is refused by the name of the setting, without the content or the path', () => {
+    const cases = [
+      path.join(folder, 'missing'),
+      folder,
+      fileOf(''),
+      fileOf('\n'),
+      'a secret\0by mistake',
+      fileOf('short'),
+    ];
+    for (const file of cases) {
+      const message = refusal({ SECRET_KEY_FILE: file }, ['SECRET_KEY']);
+      expect(message).toMatch(/^Settings are wrong\. SECRET_KEY: (the file of SECRET_KEY_FILE|at least 16)/);
+      expect(message).not.toContain(folder);
+      expect(message).not.toMatch(/by mistake|short/);
+    }
+  });
+
+  test.each(['OPS_PASSWORD', 'OPS_PASSWORD_FILE'])('%s with less than 12 characters is refused', (name) => {
+    const given = (password: string) => ({ [name]: name.endsWith('_FILE') ? fileOf(password) : password });
+    expect(refusal(given('11 chars on'), ['OPS_PASSWORD'])).toBe(
+      'Settings are wrong. OPS_PASSWORD: at least 12 characters.',
+    );
+    expect(readSettings(given('12 chars now'), ['OPS_PASSWORD'])).toEqual({ OPS_PASSWORD: '12 chars now' });
+  });
+
+  test('is the only kind that NAME_FILE works for', () => {
+    expect(readSettings({ LOG_LEVEL_FILE: fileOf('debug') }, ['LOG_LEVEL'])).toEqual({ LOG_LEVEL: 'info' });
+  });
+});
