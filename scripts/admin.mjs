@@ -42,6 +42,8 @@ const completeSettings = async (env) => {
   /** @type {{ database_url?: string, redis_url?: string }} */
   const run = kept ? JSON.parse(kept) : {};
   const database = env['DATABASE_URL'] || run.database_url;
+  // It calls the upstreams alone, and may be the first thing that is run on a machine.
+  if (process.argv[2] === 'upstreams') return database && (await answers(database)) ? { DATABASE_URL: database } : {};
   if (!database) giveUp(`nothing runs on ${dataDir}: npm start first, or set DATABASE_URL and REDIS_URL`);
   // A database of somebody else's must not be worked on with this stack's Redis, nor with its key.
   const isOurs = database === run.database_url;

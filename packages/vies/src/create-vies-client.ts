@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { Ask, AskOutcome, AskUpstream, Exchange } from '@vat/domain';
+import { type Ask, type AskOutcome, type AskUpstream, type Exchange, userAgentOf } from '@vat/domain';
 import got from 'got';
 import { classifyAnswer } from './classify-answer.js';
 import { describeFailure } from './describe-failure.js';
@@ -49,7 +49,7 @@ const judge = (ask: Ask, posted: Posted): AskOutcome => {
 export const createViesClient = ({
   baseUrl,
   attemptTimeoutMs,
-  userAgent = 'vat-validation-service',
+  userAgent = userAgentOf(),
   // Below the five seconds after which common servers drop an idle connection: a POST sent into one that is just
   // closing comes back as a reset, and would cost the caller its answer.
   idleConnectionMs = 4_000,

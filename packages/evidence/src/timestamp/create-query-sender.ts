@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { userAgentOf } from '@vat/domain';
 import got, { type Response } from 'got';
 import { TimestampRefused } from './timestamp-refused.js';
 
@@ -12,7 +13,7 @@ type QuerySenderOptions = {
   url: string;
   /** One deadline over name lookup, connecting, TLS, query and the whole answer, in milliseconds. */
   deadlineMs: number;
-  userAgent?: string;
+  userAgent?: string | undefined;
 };
 
 /** A sender over connections of its own; `close` ends its queries in flight (as aborted). */
@@ -37,7 +38,7 @@ const refuseHead = ({ statusCode, headers }: Response): TimestampRefused | null 
 export const createQuerySender = ({
   url,
   deadlineMs,
-  userAgent = 'vat-validation-service',
+  userAgent = userAgentOf(),
 }: QuerySenderOptions): QuerySender => {
   const agent = { http: new HttpAgent(), https: new HttpsAgent() };
   const headers = {
