@@ -12,17 +12,26 @@ const askRegister = ({ url = '' }: IncomingMessage): { status: number; body: unk
   if (url.includes('/ekonomicke-subjekty/'))
     return {
       status: 200,
-      body: { ico: '00006947', obchodniJmeno: 'Ministerstvo financí', seznamRegistraci: { stavZdrojeDph: 'NEEXISTUJICI' } },
+      body: {
+        ico: '00006947',
+        obchodniJmeno: 'Ministerstvo financí',
+        seznamRegistraci: { stavZdrojeDph: 'NEEXISTUJICI' },
+      },
     };
   if (url.includes('/api/search/nips/5260250274'))
     return {
       status: 200,
-      body: { result: { requestId: 'aa1', entries: [{ identifier: '5260250274', subjects: [{ statusVat: 'Czynny' }] }] } },
+      body: {
+        result: { requestId: 'aa1', entries: [{ identifier: '5260250274', subjects: [{ statusVat: 'Czynny' }] }] },
+      },
     };
   if (url === '/app/v1/abfrage')
     return {
       status: 200,
-      body: { ...{ id: 'c4e5', status: 'evatr-0000' }, ...{ ergFirmenname: 'A', ergStrasse: 'C', ergPlz: 'C', ergOrt: 'B' } },
+      body: {
+        ...{ id: 'c4e5', status: 'evatr-0000' },
+        ...{ ergFirmenname: 'A', ergStrasse: 'C', ergPlz: 'C', ergOrt: 'B' },
+      },
     };
   return { status: 404, body: {} };
 };
@@ -275,6 +284,9 @@ describe('a register', () => {
     const { response_hash: _hash, timestamp: _timestamp, anchor: _anchor, ...hashed } = body as Record<string, unknown>;
     expect(JSON.parse(text)).toEqual(hashed);
     expect(checkSchema.parse(body)).toEqual(body);
+    // As checks were before there were facts and traders.
+    const { trader: _trader, ...earlier } = body as Record<string, unknown>;
+    expect(checkSchema.safeParse(earlier).success).toBe(true);
   };
 
   test('that says the opposite contradicts, and changes no verdict; what it states is in the hash', async () => {

@@ -28,7 +28,7 @@ import { askUpstream } from './processors/ask-upstream.js';
 import { keepAnswer } from './processors/keep-answer.js';
 import { settleCheck } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
-import { enrichmentOf, livePolicyOf, statesOf, type WorkerSettings } from './settings.js';
+import { enrichmentOf, livePolicyOf, statesOf } from './settings.js';
 import { askSandbox, askVies } from './upstreams.js';
 
 /** How often what was counted goes to the status page. */

@@ -33,7 +33,9 @@ export const sourceFactsSchema = z
         typeof letter
       >)
       .optional()
-      .describe('eVatR compares the trader: `A` agrees, `B` differs, `C` was not asked, `D` is not given by the state.'),
+      .describe(
+        'eVatR compares the trader: `A` agrees, `B` differs, `C` was not asked, `D` is not given by the state.',
+      ),
   })
   .meta({ id: 'SourceFacts', description: 'What a register states. Only what the source states is there.' });
 

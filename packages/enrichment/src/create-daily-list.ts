@@ -22,7 +22,11 @@ const parse = (body: Uint8Array): unknown => {
 };
 
 /** Gives the list, or null while it cannot be had. Questions at the same time share one call; it never rejects. */
-export const createDailyList = ({ definition, call, now }: DailyListDeps): (() => Promise<readonly string[] | null>) => {
+export const createDailyList = ({
+  definition,
+  call,
+  now,
+}: DailyListDeps): (() => Promise<readonly string[] | null>) => {
   let kept: { list: Promise<readonly string[] | null>; until: number } | null = null;
 
   const read = async (): Promise<readonly string[] | null> => {

@@ -23,7 +23,10 @@ export const detailLine = (pairs: DetailPairs): string => {
   const parts: string[] = [];
   for (const [key, value] of pairs) {
     if (value === null || value === undefined) continue;
-    const text = cleanText(typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value), Number.MAX_SAFE_INTEGER);
+    const text = cleanText(
+      typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value),
+      Number.MAX_SAFE_INTEGER,
+    );
     if (text !== '') parts.push(`${key}: ${text}`);
   }
   return cleanText(parts.join('; '), DETAIL_LENGTH);

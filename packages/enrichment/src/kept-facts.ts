@@ -1,14 +1,12 @@
 import type { SourceFacts } from '@vat/domain';
 import { cleanText } from './detail-line.js';
+import type { StatedFacts } from './source-definition.js';
 
 /** Longest text of one fact, in UTF-16 code units. */
 export const FACT_LENGTH = 500;
 
 /** VAT numbers that are kept of one answer. */
 const VAT_NUMBERS_KEPT = 20;
-
-/** Facts as a definition reads them: what the source leaves out is null or absent. */
-export type StatedFacts = { [Name in keyof SourceFacts]?: SourceFacts[Name] | null };
 
 /**
  * The facts that the source states, each as one line of text that the hash of a check can hold; undefined where it states

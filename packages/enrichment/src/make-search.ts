@@ -80,10 +80,9 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
       budget.block(definition.name, day).catch(() => undefined);
       return;
     }
-    if (outcome === 'blocked')
-      return circuit.blocked(blockMs(retryAfterMs(call.exchange, now())));
-    if (outcome === 'unavailable' || outcome === 'timeout') return circuit.failed();
-    return circuit.answered();
+    if (outcome === 'blocked') circuit.blocked(blockMs(retryAfterMs(call.exchange, now())));
+    else if (outcome === 'unavailable' || outcome === 'timeout') circuit.failed();
+    else circuit.answered();
   };
 
   /** Why the day allows no search; null when one was taken. */
@@ -95,7 +94,10 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
     if (permit === null) return { skip: "the count of the day's searches cannot be read" };
     if (permit === 'blocked') return blocked;
     if (permit === 'exhausted')
-      return { skip: `the day's searches of this source are used up until midnight (${zone})`, code: DAY_CODES.exhausted };
+      return {
+        skip: `the day's searches of this source are used up until midnight (${zone})`,
+        code: DAY_CODES.exhausted,
+      };
     return null;
   };
 

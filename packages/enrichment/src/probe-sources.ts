@@ -65,7 +65,9 @@ export const probeSources = async (deps: ProbeSourcesDeps): Promise<SourceProbe[
     const subject = SUBJECTS[name];
     const question = definition.ask(subject, { today, list: null });
     if ('skip' in question) return { name, ok: false, ms: 0, status: null, detail: question.skip };
-    const counted = definition.shared ? countSearch(name, today(definition.shared.timeZone)).catch(() => undefined) : null;
+    const counted = definition.shared
+      ? countSearch(name, today(definition.shared.timeZone)).catch(() => undefined)
+      : null;
     const { path, json } = question;
     const made = await call({
       ...{ source: name, url: `${baseUrlOf(name, urls[name])}${path}`, accept: definition.accept, timeoutMs },

@@ -45,17 +45,39 @@ const found: Record<EnrichmentSourceName, (thing: unknown) => unknown> = {
   }),
   fr_recherche_entreprises: (thing) => ({
     results: [
-      { siren: '303265045', nom_complet: thing, statut_diffusion: thing, siege: thing, etat_administratif: thing, tva: thing },
+      {
+        siren: '303265045',
+        nom_complet: thing,
+        statut_diffusion: thing,
+        siege: thing,
+        etat_administratif: thing,
+        tva: thing,
+      },
     ],
   }),
-  fi_prh: (thing) => ({ companies: [{ businessId: { value: '0112038-9' }, names: thing, registeredEntries: thing, addresses: thing, companyForms: thing }] }),
+  fi_prh: (thing) => ({
+    companies: [
+      {
+        businessId: { value: '0112038-9' },
+        names: thing,
+        registeredEntries: thing,
+        addresses: thing,
+        companyForms: thing,
+      },
+    ],
+  }),
   de_evatr: (thing) => ({ status: 'evatr-0000', id: thing, gueltigAb: thing, ergFirmenname: thing, ergOrt: thing }),
   gleif: (thing) => ({
     data: [
       {
         attributes: {
           lei: 'x',
-          entity: { legalName: { name: 'Google Ireland Limited' }, legalAddress: thing, legalForm: thing, status: thing },
+          entity: {
+            legalName: { name: 'Google Ireland Limited' },
+            legalAddress: thing,
+            legalForm: thing,
+            status: thing,
+          },
           registration: thing,
         },
       },

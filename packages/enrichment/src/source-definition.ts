@@ -1,11 +1,13 @@
-import type { EnrichmentSourceName, EnrichmentSubject } from '@vat/domain';
-import type { StatedFacts } from './kept-facts.js';
+import type { EnrichmentSourceName, EnrichmentSubject, SourceFacts } from '@vat/domain';
 
 /** One HTTP question to a source; `path` starts with `/` and goes behind the source's base URL, `json` is sent as POST. */
 export type SourceQuestion = { path: string; json?: unknown };
 
 /** What is named in an entry's `detail`, in this order; empty values are left out. */
 export type DetailPairs = readonly (readonly [key: string, value: string | number | boolean | null | undefined])[];
+
+/** Facts as a definition reads them: what the source leaves out is null or absent. */
+export type StatedFacts = { [Name in keyof SourceFacts]?: SourceFacts[Name] | null };
 
 /** What a source's own words mean. `code` is the source's own word for it. */
 export type SourceReading = {

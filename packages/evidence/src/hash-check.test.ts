@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { checkSchema } from '@vat/contracts';
 import { type CheckBody, publicCheck } from '@vat/domain';
 import { provideTool, type Tool } from '@vat/testkit';
 import { anyText } from '@vat/testkit/any-text';
@@ -140,24 +139,30 @@ describe('the hash of a check', () => {
   });
 
   it('holds what a register states and what was given about the trader, in the order in which people read them', () => {
-    const facts = { receipt: 'x', name: 'ACME', matches: { name: 'A', street: 'C', postal_code: 'C', city: 'A' } } as const;
+    const facts = {
+      receipt: 'x',
+      name: 'ACME',
+      matches: { name: 'A', street: 'C', postal_code: 'C', city: 'A' },
+    } as const;
     const entry = { source: 'de_evatr', outcome: 'found', started_at: '', duration_ms: 1 } as const;
-    const made = hashCheck(body({ trader: { city: 'Wien', name: 'ACME' }, checks: [{ contradicts: true, facts, ...entry }] }));
+    const made = hashCheck(
+      body({ trader: { city: 'Wien', name: 'ACME' }, checks: [{ contradicts: true, facts, ...entry }] }),
+    );
     const served = publicCheck(made);
     expect(threeLines(served)).toBe(served.response_hash);
     expect(Object.keys(served.checks[0] ?? {})).toEqual([...Object.keys(entry), 'facts', 'contradicts']);
     expect(Object.keys(served.checks[0]?.facts ?? {})).toEqual(['name', 'receipt', 'matches']);
     expect(Object.keys(served.trader ?? {})).toEqual(['name', 'city']);
-    expect(hashCheck(body({ trader: { city: 'Wien', name: 'ACME' }, checks: [{ facts, ...entry }] })).hash).not.toEqual(made.hash);
+    expect(hashCheck(body({ trader: { city: 'Wien', name: 'ACME' }, checks: [{ facts, ...entry }] })).hash).not.toEqual(
+      made.hash,
+    );
   });
 
   it('of a check from before there were facts and traders is presented without them', () => {
     const served = publicCheck(hashCheck(body()));
     expect(served).not.toHaveProperty('trader');
-    expect(checkSchema.parse(served)).toEqual(served);
     expect(threeLines(served)).toBe(served.response_hash);
-    const today = publicCheck(hashCheck(body({ trader: null })));
-    expect(checkSchema.parse(today).trader).toBeNull();
+    expect(publicCheck(hashCheck(body({ trader: null }))).trader).toBeNull();
   });
 
   it('is what the command of the documentation prints', () => {

@@ -60,7 +60,11 @@ export const probeVies = async ({ baseUrl, userAgent, timeoutMs }: ProbeOptions)
     const text = Buffer.concat(chunks).toString('utf8');
     const said = describeStatus(text);
     if (said !== null) return result(true, status, said);
-    return result(false, status, text.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'not the JSON of check-status');
+    return result(
+      false,
+      status,
+      text.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'not the JSON of check-status',
+    );
   } catch (error) {
     if (deadline.aborted) return result(false, status, 'no complete answer in time');
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';

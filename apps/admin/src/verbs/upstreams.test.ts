@@ -55,7 +55,7 @@ const probe = async (
   env: Record<string, string> = {},
   ...words: string[]
 ): Promise<{ ok: boolean; upstreams: Probe[]; agents: (string | undefined)[] }> => {
-  const handlers = { ...ANSWERS, '/tsa': stamp, ...changes };
+  const handlers: Record<string, Handler> = { ...ANSWERS, '/tsa': stamp, ...changes };
   const agents: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
@@ -75,7 +75,7 @@ const probe = async (
         throw error;
       },
     );
-    return { ok: answer.ok, upstreams: answer.news['upstreams'] as Probe[], agents };
+    return { ok: answer.ok, upstreams: answer.news.upstreams as Probe[], agents };
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -114,7 +114,13 @@ test.each([
     registers: 'unavailable, HTTP 503',
     tsa: /^http_status: .*HTTP 503/,
   },
-  { how: 'a 429', handler: json({}, 429), status: 429, registers: 'blocked, HTTP 429', tsa: /^http_status: .*HTTP 429/ },
+  {
+    how: 'a 429',
+    handler: json({}, 429),
+    status: 429,
+    registers: 'blocked, HTTP 429',
+    tsa: /^http_status: .*HTTP 429/,
+  },
 ])('an upstream that answers with $how is not ok', async ({ handler, status, registers, tsa }) => {
   const all = Object.fromEntries([...Object.keys(ANSWERS), '/tsa'].map((path) => [path, handler]));
   const { ok, upstreams } = await probe(all);
@@ -146,7 +152,12 @@ test('one that is away is named with the reason', async () => {
   const away = 'http://127.0.0.1:1';
   const { ok, upstreams } = await probe(
     {},
-    { VIES_URL: away, TSA_URL: `${away}/tsa`, ENRICHMENT_FI_PRH_URL: away, DATABASE_URL: 'postgresql://x@127.0.0.1:1/x' },
+    {
+      VIES_URL: away,
+      TSA_URL: `${away}/tsa`,
+      ENRICHMENT_FI_PRH_URL: away,
+      DATABASE_URL: 'postgresql://x@127.0.0.1:1/x',
+    },
   );
   expect(ok).toBe(false);
   const gone = upstreams.filter((upstream) => !upstream.ok);

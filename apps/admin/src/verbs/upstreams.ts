@@ -46,18 +46,19 @@ const asSetting = <T>(read: () => T): T => {
 const DATABASE_TIMEOUT_MS = 2_000;
 
 /** Counts a search of the day where there is a database; without one there is no service that shares the day with us. */
-const countInDatabase = (url: string | undefined, limit: number) => async (source: EnrichmentSourceName, day: string) => {
-  if (!url) return;
-  const { db, close } = connectDatabase({
-    ...{ url, maxConnections: 1, applicationName: 'vat-admin' },
-    ...{ queryTimeoutMs: DATABASE_TIMEOUT_MS, connectTimeoutMs: DATABASE_TIMEOUT_MS },
-  });
-  try {
-    await searchBudget(db).take(source, day, limit);
-  } finally {
-    await close();
-  }
-};
+const countInDatabase =
+  (url: string | undefined, limit: number) => async (source: EnrichmentSourceName, day: string) => {
+    if (!url) return;
+    const { db, close } = connectDatabase({
+      ...{ url, maxConnections: 1, applicationName: 'vat-admin' },
+      ...{ queryTimeoutMs: DATABASE_TIMEOUT_MS, connectTimeoutMs: DATABASE_TIMEOUT_MS },
+    });
+    try {
+      await searchBudget(db).take(source, day, limit);
+    } finally {
+      await close();
+    }
+  };
 
 /** upstreams probe. It needs neither Postgres nor Redis: it may be the first thing that is run on a machine. */
 export const upstreamVerbs = (env: NodeJS.ProcessEnv, now: () => Date): Record<string, Verb> => ({
@@ -68,13 +69,13 @@ export const upstreamVerbs = (env: NodeJS.ProcessEnv, now: () => Date): Record<s
       const settings = readSettings(env, PROBE_SETTINGS);
       const { TSA_URL: tsaUrl, TSA_ROOTS: roots } = settings;
       const userAgent = userAgentOf(settings.CONTACT_URL);
-      const timeoutMs = readTimeout(flags['timeout']);
+      const timeoutMs = readTimeout(flags.timeout);
       const enabled = asSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
       const [vies, sources, authorities] = await Promise.all([
         probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs }),
         probeSources({
           ...{ enabled, urls: readSourceUrls(settings), userAgent, timeoutMs, now },
-          countSearch: countInDatabase(env['DATABASE_URL'], settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),
+          countSearch: countInDatabase(env.DATABASE_URL, settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),
         }),
         tsaUrl === undefined
           ? []

@@ -58,3 +58,20 @@ test('without a register number it is asked all the same', async () => {
   await enrichCheck([source(asked, 'gleif', { usesRegisterId: true })], SUBJECT, signal);
   expect(asked).toEqual([{ name: 'gleif', registerId: null }]);
 });
+
+test('all of it ends with the signal, however many sources hang', async () => {
+  const stop = new AbortController();
+  const hanging = (name: EnrichmentSourceName, usesRegisterId?: true): EnrichmentSource => ({
+    name,
+    appliesTo: () => true,
+    ...(usesRegisterId ? { usesRegisterId } : {}),
+    look: (_subject, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) resolve(finding(name));
+        signal?.addEventListener('abort', () => resolve(finding(name)));
+      }),
+  });
+  const findings = enrichCheck([hanging('cz_ares'), hanging('ro_anaf'), hanging('gleif', true)], SUBJECT, stop.signal);
+  stop.abort();
+  expect((await findings).map(({ entry }) => entry.source)).toEqual(['cz_ares', 'ro_anaf', 'gleif']);
+});

@@ -9,7 +9,11 @@ const answerSchema = z.object({
   pravniForma: lenientText,
   datumZaniku: lenientText,
   sidlo: z.object({ textovaAdresa: lenientText }).nullable().catch(null).default(null),
-  seznamRegistraci: z.object({ stavZdrojeDph: lenientText, stavZdrojeSkDph: lenientText }).nullable().catch(null).default(null),
+  seznamRegistraci: z
+    .object({ stavZdrojeDph: lenientText, stavZdrojeSkDph: lenientText })
+    .nullable()
+    .catch(null)
+    .default(null),
 });
 const ACTIVE = 'AKTIVNI';
 /** What ARES writes where the subject is in no VAT register, or is no more. Other words say nothing about it. */

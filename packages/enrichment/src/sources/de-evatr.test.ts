@@ -71,11 +71,15 @@ test('asks the qualified question with name and city, and states what agrees', a
 
 test('a part that was not asked is C, and one that was passed over is D', async () => {
   const trader = { ...TRADER, street: 'Musterstrasse 1' };
-  await withLocalSource('de_evatr', json({ status: 'evatr-0000', ergFirmenname: 'A', ergOrt: 'A' }), async ({ source }) => {
-    expect((await source.look({ ...subject, trader })).entry.facts?.matches).toEqual({
-      ...{ name: 'A', street: 'D', postal_code: 'C', city: 'A' },
-    });
-  });
+  await withLocalSource(
+    'de_evatr',
+    json({ status: 'evatr-0000', ergFirmenname: 'A', ergOrt: 'A' }),
+    async ({ source }) => {
+      expect((await source.look({ ...subject, trader })).entry.facts?.matches).toEqual({
+        ...{ name: 'A', street: 'D', postal_code: 'C', city: 'A' },
+      });
+    },
+  );
 });
 
 test.each([{ name: 'Musterhaus GmbH' }, { city: 'Wien' }, { street: 'Musterstrasse 1' }, {}, null])(

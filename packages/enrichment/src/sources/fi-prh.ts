@@ -59,7 +59,9 @@ const addressOf = ({ addresses }: Company): string | null => {
   if (!address) return null;
   const { street, buildingNumber, postCode, postOffices } = address;
   const words = (...parts: (string | null | undefined)[]) => parts.filter(Boolean).join(' ');
-  return [words(street, buildingNumber), words(postCode, postOffices[0]?.city)].filter((line) => line !== '').join(', ');
+  return [words(street, buildingNumber), words(postCode, postOffices[0]?.city)]
+    .filter((line) => line !== '')
+    .join(', ');
 };
 
 /** The open entry in the VAT register; where all of them ended, the one that ended last. */

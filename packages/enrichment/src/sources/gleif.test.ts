@@ -8,7 +8,12 @@ const record = (name: string, country: string, lei = '5493005EVTBPP8EJRQ58') => 
     lei,
     entity: {
       legalName: { name, language: 'en' },
-      legalAddress: { addressLines: ['Gordon House', 'Barrow Street'], city: 'Dublin', postalCode: 'D04 E5W5', country },
+      legalAddress: {
+        addressLines: ['Gordon House', 'Barrow Street'],
+        city: 'Dublin',
+        postalCode: 'D04 E5W5',
+        country,
+      },
       legalForm: { id: 'LGWG', other: null },
       registeredAs: '368047',
       status: 'ACTIVE',

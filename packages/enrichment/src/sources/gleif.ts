@@ -62,7 +62,10 @@ const addressOf = (address: z.output<typeof recordSchema>['attributes']['entity'
 /** Registers write the same number with other signs: `0112038-9`, `J32/392/2001`, `HRB 1234`. */
 const plain = (number: string) => number.replace(/[^0-9A-Za-z]/g, '').toUpperCase();
 
-const isSame = ({ registeredAs, legalName }: { registeredAs: string | null; legalName: { name: string } }, subject: EnrichmentSubject) =>
+const isSame = (
+  { registeredAs, legalName }: { registeredAs: string | null; legalName: { name: string } },
+  subject: EnrichmentSubject,
+) =>
   subject.registerId === null
     ? comparable(legalName.name) === comparable(subject.name ?? '')
     : registeredAs !== null && plain(registeredAs) === plain(subject.registerId);

@@ -109,9 +109,13 @@ test('a number that is not on the list keeps its request id and contradicts: the
 });
 
 test('the form of earlier versions, one list of subjects, is read too', async () => {
-  await withLocalSource('pl_white_list', json({ result: { subjects: [FOUND], requestId: 'x1' } }), async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'found', facts: { receipt: 'x1' } });
-  });
+  await withLocalSource(
+    'pl_white_list',
+    json({ result: { subjects: [FOUND], requestId: 'x1' } }),
+    async ({ source }) => {
+      expect((await source.look(subject)).entry).toMatchObject({ outcome: 'found', facts: { receipt: 'x1' } });
+    },
+  );
 });
 
 test.each([

@@ -55,7 +55,10 @@ test('posts the number with the day in Bucharest and names VAT registration and 
   );
 });
 
-const withVat = (inregistrare_scop_Tva: unknown) => ({ ...FOUND, found: [{ ...FOUND.found[0], inregistrare_scop_Tva }] });
+const withVat = (inregistrare_scop_Tva: unknown) => ({
+  ...FOUND,
+  found: [{ ...FOUND.found[0], inregistrare_scop_Tva }],
+});
 const period = (since: string, until = '') => ({ data_inceput_ScpTVA: since, data_sfarsit_ScpTVA: until });
 const OPEN = period('2015-03-01');
 const ENDED = period('2001-07-10', '2012-06-30');

@@ -19,11 +19,7 @@ const companySchema = z.object({
     stare_inregistrare: lenientText,
     forma_juridica: lenientText,
   }),
-  inregistrare_scop_Tva: z
-    .object({ scpTVA: flag, perioade_TVA: periodsSchema })
-    .nullable()
-    .catch(null)
-    .default(null),
+  inregistrare_scop_Tva: z.object({ scpTVA: flag, perioade_TVA: periodsSchema }).nullable().catch(null).default(null),
   stare_inactiv: z.object({ statusInactivi: flag }).nullable().catch(null).default(null),
 });
 const answerSchema = z.object({ cod: z.literal(200).optional(), found: z.array(companySchema) });
@@ -86,6 +82,5 @@ export const roAnaf: SourceDefinition = {
       ],
     };
   },
-  readRefusal: (json, status) =>
-    status === 404 && notFoundSchema.safeParse(json).success ? UNKNOWN : null,
+  readRefusal: (json, status) => (status === 404 && notFoundSchema.safeParse(json).success ? UNKNOWN : null),
 };

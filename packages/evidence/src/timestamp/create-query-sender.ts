@@ -35,11 +35,7 @@ const refuseHead = ({ statusCode, headers }: Response): TimestampRefused | null 
  * A sender of queries by HTTP (RFC 3161 §3.4). Proxy variables are ignored, redirects are not followed, nothing is
  * decompressed, an answer is read up to 64 KiB, and nothing is tried twice: when to ask again is the caller's to decide.
  */
-export const createQuerySender = ({
-  url,
-  deadlineMs,
-  userAgent = userAgentOf(),
-}: QuerySenderOptions): QuerySender => {
+export const createQuerySender = ({ url, deadlineMs, userAgent = userAgentOf() }: QuerySenderOptions): QuerySender => {
   const agent = { http: new HttpAgent(), https: new HttpsAgent() };
   const headers = {
     ...{ 'user-agent': userAgent, 'content-type': 'application/timestamp-query' },
