@@ -76,9 +76,10 @@ test.each([
 });
 
 test('calls at once are spaced by a fifth of a second', async () => {
-  await withLocalSource('fr_recherche_entreprises', answer(company()), async ({ source, seen }) => {
-    await Promise.all([source.look(subject), source.look(subject), source.look(subject)]);
-    const times = seen.map(({ at }) => at).toSorted((a, b) => a - b);
-    expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(380);
+  await withLocalSource('fr_recherche_entreprises', answer(company()), async ({ source }) => {
+    const findings = await Promise.all([source.look(subject), source.look(subject), source.look(subject)]);
+    // When they left: on a busy machine two that left apart can arrive together.
+    const times = findings.map(({ exchange }) => exchange?.startedAt.getTime() ?? 0).toSorted((a, b) => a - b);
+    expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(390);
   });
 });
