@@ -45,6 +45,10 @@ const completeSettings = async (env) => {
   const given = (/** @type {string} */ name) => Boolean(env[name] || env[`${name}_FILE`]);
   const textOf = (/** @type {string} */ name) => env[name] || readText(env[`${name}_FILE`] ?? '');
   const database = given('DATABASE_URL') ? textOf('DATABASE_URL') : run.database_url;
+  // It calls the upstreams alone, and may be the first thing that is run on a machine.
+  if (process.argv[2] === 'upstreams') {
+    return !given('DATABASE_URL') && database && (await answers(database)) ? { DATABASE_URL: database } : {};
+  }
   if (!database && !given('DATABASE_URL'))
     giveUp(`nothing runs on ${dataDir}: npm start first, or set DATABASE_URL and REDIS_URL`);
   // A database of somebody else's must not be worked on with this stack's Redis, nor with its key.

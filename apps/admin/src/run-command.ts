@@ -7,6 +7,7 @@ import { anchorVerbs } from './verbs/anchors.js';
 import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
 import { secretVerbs } from './verbs/secrets.js';
+import { upstreamVerbs } from './verbs/upstreams.js';
 import type { Verb } from './verbs/verb.js';
 import { watchVerbs } from './verbs/watches.js';
 
@@ -39,6 +40,12 @@ const split = (verb: Verb, words: string[]) => {
   }
 };
 
+const findVerb = (verbs: Record<string, Verb>, words: string[]): { verb: Verb; rest: string[] } | null => {
+  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(verbs, candidate));
+  const verb = name === undefined ? undefined : verbs[name];
+  return name !== undefined && verb ? { verb, rest: words.slice(name.split(' ').length) } : null;
+};
+
 /**
  * Runs one command of the operator and returns the JSON object to print. `readLine` reads a line of standard input, where a
  * command takes a secret from there. Throws {@link UsageError}, BadNews and SettingsError.
@@ -48,6 +55,10 @@ export const runCommand = async (
   env: NodeJS.ProcessEnv,
   readLine: () => Promise<string>,
 ): Promise<Record<string, unknown>> => {
+  const now = () => new Date();
+  const standalone = upstreamVerbs(env, now);
+  const alone = findVerb(standalone, words);
+  if (alone) return alone.verb.run(parse(alone.verb, alone.rest));
   const { DATABASE_URL: url } = readSettings(env, ['DATABASE_URL']);
   const { db, close } = connectDatabase({
     url,
@@ -57,7 +68,6 @@ export const runCommand = async (
     applicationName: 'vat-admin',
   });
   try {
-    const now = () => new Date();
     const verbs: Record<string, Verb> = {
       ...accountVerbs(db, now, readLine),
       ...keyVerbs(db, now),
@@ -66,16 +76,15 @@ export const runCommand = async (
       ...anchorVerbs(db, env, now),
       ...secretVerbs(db, env),
     };
-    const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(verbs, candidate));
-    const verb = name === undefined ? undefined : verbs[name];
-    if (name === undefined || !verb) {
+    const found = findVerb(verbs, words);
+    if (!found) {
       throw new UsageError(
-        `Write one of: ${Object.values(verbs)
+        `Write one of: ${Object.values({ ...verbs, ...standalone })
           .map(({ usage }) => usage)
           .join(' | ')}`,
       );
     }
-    return await verb.run(parse(verb, words.slice(name.split(' ').length)));
+    return await found.verb.run(parse(found.verb, found.rest));
   } finally {
     await close();
   }

@@ -1,16 +1,70 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { checkSchema } from '@vat/contracts';
+import { uuidOf } from '@vat/domain';
 import { startWorld, until, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
+/** What registers answer; ARES says of its number that it has no VAT registration. */
+const askRegister = ({ url = '' }: IncomingMessage): { status: number; body: unknown } => {
+  if (url.includes('/ekonomicke-subjekty/'))
+    return {
+      status: 200,
+      body: {
+        ico: '00006947',
+        obchodniJmeno: 'Ministerstvo financí',
+        seznamRegistraci: { stavZdrojeDph: 'NEEXISTUJICI' },
+      },
+    };
+  if (url.includes('/api/search/nips/5260250274'))
+    return {
+      status: 200,
+      body: {
+        result: { requestId: 'aa1', entries: [{ identifier: '5260250274', subjects: [{ statusVat: 'Czynny' }] }] },
+      },
+    };
+  if (url === '/app/v1/abfrage')
+    return {
+      status: 200,
+      body: {
+        ...{ id: 'c4e5', status: 'evatr-0000' },
+        ...{ ergFirmenname: 'A', ergStrasse: 'C', ergPlz: 'C', ergOrt: 'B' },
+      },
+    };
+  return { status: 404, body: {} };
+};
+
 let world: World;
 let caller: () => ReturnType<World['http']>;
+let registers: Server;
 beforeAll(async () => {
-  world = await startWorld();
+  registers = createServer((request, response) => {
+    const { status, body } = askRegister(request);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await once(registers.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(registers.address() as AddressInfo).port}`;
+  world = await startWorld({
+    settings: {
+      ENRICHMENT_SOURCES: 'cz_ares,pl_white_list,de_evatr',
+      ENRICHMENT_CZ_ARES_URL: url,
+      ENRICHMENT_PL_WHITE_LIST_URL: url,
+      ENRICHMENT_DE_EVATR_URL: url,
+      ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES: '1',
+      CONTACT_URL: 'https://vat.example.com/contact',
+    },
+  });
   caller = await crowd(world, world.account.account_id);
 });
-afterAll(() => world?.stop());
+afterAll(async () => {
+  await world?.stop();
+  registers?.closeAllConnections();
+  await new Promise((resolve) => registers?.close(resolve));
+});
 
-type Entry = { source: string; outcome: string; code?: string; attempts?: number; detail?: string };
+type Entry = { source: string; outcome: string; code?: string; attempts?: number; detail?: string; facts?: object };
 
 const check = (body: object) => caller().post('/v1/checks', body);
 const outcomes = (body: { checks: Entry[] }) => body.checks.map((entry) => [entry.source, entry.outcome]);
@@ -35,6 +89,7 @@ test('a number that VIES calls valid is answered 201 with its check', async () =
     requester_vat_number: null,
     consultation_number: null,
     trader_match: null,
+    trader: null,
     timestamp: null,
     anchor: null,
     hash_profile: 'jcs-sha256-v1',
@@ -260,6 +315,7 @@ test('a trader is matched part by part, and what VIES does not say is not made u
   expect(body.trader_match).toMatchObject({ name: 'valid', street: 'invalid', postal_code: 'valid', city: 'valid' });
   expect(['not_processed', null]).toContain(body.trader_match.company_type);
   expect((await world.vies.journal('FI20774740'))[0]?.trader).toEqual(trader);
+  expect(body.trader).toEqual(trader);
 });
 
 test('what VIES does not disclose is null', async () => {
@@ -274,4 +330,64 @@ test('control characters and lone surrogates from VIES are removed, and the rest
   expect(status).toBe(201);
   expect(body.name).toBe('Quirky Trader & Sons');
   expect(body.address).toBeNull();
+});
+
+describe('a register', () => {
+  const entryOf = (body: { checks: Entry[] }, source: string) => body.checks.find((entry) => entry.source === source);
+  const expectHashed = async (body: { id: string; response_hash: string }) => {
+    const { text } = await caller().get(`/v1/checks/${body.id}/evidence`).expect(200);
+    expect(`sha256:${createHash('sha256').update(text).digest('hex')}`).toBe(body.response_hash);
+    const { response_hash: _hash, timestamp: _timestamp, anchor: _anchor, ...hashed } = body as Record<string, unknown>;
+    expect(JSON.parse(text)).toEqual(hashed);
+    expect(checkSchema.parse(body)).toEqual(body);
+    // As checks were before there were facts and traders.
+    const { trader: _trader, ...earlier } = body as Record<string, unknown>;
+    expect(checkSchema.safeParse(earlier).success).toBe(true);
+  };
+
+  test('that says the opposite contradicts, and changes no verdict; what it states is in the hash', async () => {
+    const { body } = await check({ vat_number: 'CZ00006947' });
+    expect(body).toMatchObject({ valid: true, verdict: 'valid' });
+    expect(entryOf(body, 'cz_ares')).toMatchObject({
+      outcome: 'found',
+      facts: { name: 'Ministerstvo financí', status: 'NEEXISTUJICI', register_id: '00006947' },
+      contradicts: true,
+    });
+    await expectHashed(body);
+  });
+
+  test("compares the trader: a German requester's qualified confirmation", async () => {
+    const trader = { name: 'Musterhaus GmbH', city: 'Wien' };
+    const body = { vat_number: 'ATU12345675', requester_vat_number: 'DE123456788', trader };
+    const { body: made } = await check(body);
+    expect(entryOf(made, 'de_evatr')?.facts).toEqual({
+      status: 'evatr-0000',
+      receipt: 'c4e5',
+      matches: { name: 'A', street: 'C', postal_code: 'C', city: 'B' },
+    });
+    expect(made.trader).toEqual(trader);
+    await expectHashed(made);
+  });
+
+  test("whose day's searches are used up is skipped and says so; the check does not wait for it", async () => {
+    const { body: first } = await check({ vat_number: 'PL5260250274' });
+    expect(entryOf(first, 'pl_white_list')).toMatchObject({ outcome: 'found', facts: { receipt: 'aa1' } });
+    const { body: second } = await check({ vat_number: 'PL5260250274' });
+    expect(entryOf(second, 'pl_white_list')).toMatchObject({ outcome: 'skipped', code: 'DAILY_SEARCHES_USED' });
+    expect(second.valid).toBe(true);
+    await expectHashed(second);
+  });
+
+  test('and VIES see whom to write to', async () => {
+    const { body } = await check({ vat_number: 'CZ00006947' });
+    const sent = await world.sql<{ agent: string; source: string }>(
+      `SELECT source, request_headers ->> 'user-agent' AS agent FROM exchange WHERE request_id = $1 ORDER BY source`,
+      [uuidOf('request', body.request_id)],
+    );
+    const agent = 'vat-validation-service (+https://vat.example.com/contact)';
+    expect(sent).toEqual([
+      { source: 'cz_ares', agent },
+      { source: 'vies', agent },
+    ]);
+  });
 });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { newUuid, uuidOf } from '@vat/domain';
 import { type TestAccount, until } from '@vat/testkit';
 import type { Request, Route } from 'playwright-core';
@@ -9,13 +12,33 @@ const HOSTILE = '<img src=x onerror=alert(1)> "Ünï" & Söhne';
 let dashboard: Dashboard;
 let visit: Visit;
 let account: TestAccount;
+/** ARES, which has no VAT registration of anybody. */
+let register: Server;
+const ARES_ANSWER = {
+  obchodniJmeno: `Ministerstvo ${HOSTILE}`,
+  sidlo: { textovaAdresa: 'Letenská 525/15, 11800 Praha 1' },
+  seznamRegistraci: { stavZdrojeDph: 'NEEXISTUJICI' },
+};
 beforeAll(async () => {
-  dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '1s', BACKGROUND_GIVE_UP_AFTER: '10m' } });
+  register = createServer((_request, response) => void response.end(JSON.stringify(ARES_ANSWER)));
+  await once(register.listen(0, '127.0.0.1'), 'listening');
+  dashboard = await openDashboard({
+    settings: {
+      BACKGROUND_RETRY_DELAYS: '1s',
+      BACKGROUND_GIVE_UP_AFTER: '10m',
+      ENRICHMENT_SOURCES: 'cz_ares',
+      ENRICHMENT_CZ_ARES_URL: `http://127.0.0.1:${(register.address() as AddressInfo).port}`,
+    },
+  });
   account = await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/checks$/ });
   await visit.enter(EMAIL);
 }, 120_000);
-afterAll(() => dashboard?.close());
+afterAll(async () => {
+  await dashboard?.close();
+  register?.closeAllConnections();
+  await new Promise((resolve) => register?.close(resolve));
+});
 beforeEach(() => visit.go('/checks/new'));
 afterEach(() => expect(visit.complaints()).toEqual([]));
 
@@ -179,6 +202,22 @@ test("a hostile name is text everywhere, and the check's evidence holds in this 
     .getByText(HOSTILE)
     .waitFor();
   expect(await page.locator('img[src=x]').count()).toBe(0);
+});
+
+test('what a register states is shown as text, and that it contradicts; the evidence holds with it', async () => {
+  const { page } = visit;
+  await check('CZ00006947');
+  await outcome().getByRole('link', { name: 'Open it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'CZ00006947' }).waitFor();
+  const timeline = page.getByRole('region', { name: 'Timeline' });
+  await timeline.getByText('contradicts', { exact: true }).waitFor();
+  await timeline.getByText('This source says the opposite of the verdict.').waitFor();
+  for (const fact of [`Ministerstvo ${HOSTILE}`, 'Letenská 525/15, 11800 Praha 1', 'NEEXISTUJICI', '00006947'])
+    await timeline.getByRole('definition').getByText(fact, { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByRole('status').getByRole('listitem').nth(1).waitFor();
+  for (const finding of await page.getByRole('status').getByRole('listitem').allTextContents())
+    expect(finding).toMatch(/^Holds /);
 });
 
 test('bytes that do not fit the hash are told so', async () => {

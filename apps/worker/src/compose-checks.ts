@@ -1,6 +1,15 @@
-import { beginAsk, endRequest, findRequest, markAsking, recordMinutes, slotKeeper, storeAsk } from '@vat/db';
-import { type AskNoAnswer, ENRICHMENT_SOURCES, type MemberState, TEST_POLICY } from '@vat/domain';
-import { createEnrichmentSources } from '@vat/enrichment';
+import {
+  beginAsk,
+  endRequest,
+  findRequest,
+  markAsking,
+  recordMinutes,
+  searchBudget,
+  slotKeeper,
+  storeAsk,
+} from '@vat/db';
+import { type AskNoAnswer, type MemberState, TEST_POLICY, userAgentOf } from '@vat/domain';
+import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
 import {
   type JobHandler,
   type PriorityClass,
@@ -19,23 +28,21 @@ import { askUpstream } from './processors/ask-upstream.js';
 import { keepAnswer } from './processors/keep-answer.js';
 import { settleCheck } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
-import { enrichmentOf, livePolicyOf, statesOf, type WorkerSettings } from './settings.js';
+import { enrichmentOf, livePolicyOf, statesOf } from './settings.js';
 import { askSandbox, askVies } from './upstreams.js';
 
 /** How often what was counted goes to the status page. */
 const TALLY_EVERY_MS = 5_000;
 
-const enrichmentSources = (settings: WorkerSettings, now: () => Date) =>
+const enrichmentSources = ({ settings, db, now }: Foundation) =>
   createEnrichmentSources({
     enabled: enrichmentOf(settings),
+    urls: readSourceUrls(settings),
     timeoutMs: settings.ENRICHMENT_TIMEOUT,
+    userAgent: userAgentOf(settings.CONTACT_URL),
+    budget: searchBudget(db),
+    dailySearches: settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES,
     now,
-    urls: Object.fromEntries(
-      ENRICHMENT_SOURCES.flatMap((name) => {
-        const url = settings[`ENRICHMENT_${name.toUpperCase()}_URL` as keyof WorkerSettings];
-        return typeof url === 'string' ? [[name, url]] : [];
-      }),
-    ),
   });
 
 /** Serves the asks of this process's member states, the sandbox, and the recording of answers. */
@@ -45,8 +52,12 @@ export const composeChecks = (foundation: Foundation, recording: Recording, cutA
   const { settings, log, now, metrics, db, producer, tellPages, serve } = foundation;
   const warn = (message: string) => warnSparingly(log, message, REPEAT_WARNING_MS, now);
   const slots = slotKeeper(settings.DATABASE_URL, warn('The slot connection broke; open asks end.'));
-  const vies = createViesClient({ baseUrl: settings.VIES_URL, attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT });
-  const enrichment = enrichmentSources(settings, now);
+  const vies = createViesClient({
+    baseUrl: settings.VIES_URL,
+    attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
+    userAgent: userAgentOf(settings.CONTACT_URL),
+  });
+  const enrichment = enrichmentSources(foundation);
   const { sources } = enrichment;
 
   const find = findRequest(db);

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { claimDelivery, endRemovedDeliveries, recordAttempt, releaseDelivery } from '@vat/db';
-import { KEPT_ANSWER_BYTES } from '@vat/domain';
+import { KEPT_ANSWER_BYTES, userAgentOf } from '@vat/domain';
 import { DELIVERY_QUEUES, type DeliveryLane, enqueueDelivery, restPlaces, shareEndpoints } from '@vat/queues';
 import type { Stoppable } from '@vat/runtime';
 import { createSecretOpener, createWebhookSender } from '@vat/webhooks';
@@ -63,6 +63,7 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
         retryDelaysMs: settings.WEBHOOK_RETRY_DELAYS,
         leaseMs,
         cutAttempts,
+        userAgent: userAgentOf(settings.CONTACT_URL),
         now,
         log,
         metrics,

@@ -1,5 +1,5 @@
 import { findDevelopmentIdentity, storeDevelopmentIdentity } from '@vat/db';
-import type { MakeStampDeps } from '@vat/domain';
+import { type MakeStampDeps, userAgentOf } from '@vat/domain';
 import { createTimestamper, digestStamper, openDevelopmentAuthority } from '@vat/evidence/proof';
 import { SettingsError, type Stoppable } from '@vat/runtime';
 import type { Foundation } from './foundation.js';
@@ -20,7 +20,8 @@ export const openTimestamper = ({
   const open = () => {
     try {
       const trustedRoots = settings.TSA_ROOTS === undefined ? undefined : [settings.TSA_ROOTS];
-      return createTimestamper({ url: settings.TSA_URL ?? null, development, now, trustedRoots });
+      const userAgent = userAgentOf(settings.CONTACT_URL);
+      return createTimestamper({ url: settings.TSA_URL ?? null, development, now, trustedRoots, userAgent });
     } catch (error) {
       throw new SettingsError(`TSA_ROOTS: ${error instanceof Error ? error.message : String(error)}.`);
     }

@@ -1,10 +1,5 @@
-import {
-  ENRICHMENT_SOURCES,
-  type EnrichmentSourceName,
-  MEMBER_STATES,
-  type MemberState,
-  type UpstreamPolicy,
-} from '@vat/domain';
+import { type EnrichmentSourceName, MEMBER_STATES, type MemberState, type UpstreamPolicy } from '@vat/domain';
+import { readEnabledSources } from '@vat/enrichment';
 import { type readSettings, SettingsError } from '@vat/runtime';
 import { type Network, parseNetworks } from '@vat/webhooks';
 
@@ -35,6 +30,8 @@ export const WORKER_SETTINGS = [
   'ANCHORS_VERIFIED_EVERY',
   'ENRICHMENT_SOURCES',
   'ENRICHMENT_TIMEOUT',
+  'ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES',
+  'CONTACT_URL',
   'ENRICHMENT_PL_WHITE_LIST_URL',
   'ENRICHMENT_CZ_ARES_URL',
   'ENRICHMENT_RO_ANAF_URL',
@@ -76,8 +73,11 @@ export const allowedNetworksOf = (settings: Pick<WorkerSettings, 'WEBHOOK_ALLOWE
 
 /** The enrichment sources that are switched on. Throws {@link SettingsError} on an unknown name. */
 export const enrichmentOf = (settings: WorkerSettings): EnrichmentSourceName[] => {
-  const names = settings.ENRICHMENT_SOURCES.split(',').map((name) => name.trim());
-  return names.length === 1 && names[0] === 'none' ? [] : chosen('ENRICHMENT_SOURCES', names, ENRICHMENT_SOURCES);
+  try {
+    return readEnabledSources(settings.ENRICHMENT_SOURCES);
+  } catch (error) {
+    throw new SettingsError(error instanceof Error ? error.message : String(error));
+  }
 };
 
 /** What this process serves. Throws {@link SettingsError} on an unknown name. */

@@ -1,7 +1,43 @@
-import { CHECK_OUTCOMES, CHECK_SOURCES, HASH_PROFILE, MEMBER_STATES, VERDICTS } from '@vat/domain';
+import {
+  CHECK_OUTCOMES,
+  CHECK_SOURCES,
+  HASH_PROFILE,
+  MATCH_LETTERS,
+  type MATCHED_PARTS,
+  MEMBER_STATES,
+  type TRADER_FIELDS,
+  VERDICTS,
+} from '@vat/domain';
 import { z } from 'zod';
 import { anchorPlaceSchema, timestampFactsSchema } from './evidence-schema.js';
 import { idOf, instant } from './instant.js';
+
+const stated = (text: string) => z.string().optional().describe(text);
+const letter = z.enum(MATCH_LETTERS);
+
+/** What a register states. Source: contract part 3 §2. */
+export const sourceFactsSchema = z
+  .strictObject({
+    name: stated('The name in the register.'),
+    address: stated('The address in the register, on one line.'),
+    legal_form: stated("The legal form, or the register's code for it."),
+    status: stated("The registration's status in the source's own words, such as `Czynny` or `AKTIVNI`."),
+    registered_since: stated('When the registration began, as the source writes it.'),
+    registered_until: stated('When the registration ended. Absent while it lasts.'),
+    register_id: stated('The number in that register.'),
+    vat_numbers: z.array(z.string()).optional().describe("The company's active VAT numbers, according to the source."),
+    receipt: stated("The source's own proof of the enquiry."),
+    matches: z
+      .strictObject({ name: letter, street: letter, postal_code: letter, city: letter } satisfies Record<
+        (typeof MATCHED_PARTS)[number],
+        typeof letter
+      >)
+      .optional()
+      .describe(
+        'eVatR compares the trader: `A` agrees, `B` differs, `C` was not asked, `D` is not given by the state.',
+      ),
+  })
+  .meta({ id: 'SourceFacts', description: 'What a register states. Only what the source states is there.' });
 
 /** One entry of `checks`. */
 export const checkEntrySchema = z
@@ -17,6 +53,11 @@ export const checkEntrySchema = z
     started_at: instant(),
     duration_ms: z.int().min(0),
     detail: z.string().optional().describe('For a person to read.'),
+    facts: sourceFactsSchema.optional(),
+    contradicts: z
+      .literal(true)
+      .optional()
+      .describe('The source says the opposite of the verdict. It never changes `valid`.'),
   })
   .meta({ id: 'CheckEntry', description: 'What became of one source.' });
 
@@ -26,6 +67,16 @@ const match = z.enum(['valid', 'invalid', 'not_processed']).nullable();
 export const traderMatchSchema = z
   .strictObject({ name: match, street: match, postal_code: match, city: match, company_type: match })
   .meta({ id: 'TraderMatch', description: "VIES's word on each part of the trader that was sent." });
+
+const given = z.string().optional();
+
+/** What the caller gave about the trader. */
+export const traderSchema = z
+  .strictObject({ name: given, street: given, postal_code: given, city: given, company_type: given } satisfies Record<
+    (typeof TRADER_FIELDS)[number],
+    typeof given
+  >)
+  .meta({ id: 'Trader', description: 'What you believe about the trader, as you gave it.' });
 
 /** The check object. Source: contract part 2 §4. */
 export const checkSchema = z
@@ -44,6 +95,10 @@ export const checkSchema = z
     requester_vat_number: z.string().nullable(),
     consultation_number: z.string().nullable().describe("VIES's proof of the enquiry; only with a requester."),
     trader_match: traderMatchSchema.nullable(),
+    trader: traderSchema
+      .nullable()
+      .optional()
+      .describe('As it was given, or null. Absent from checks that were recorded before this field existed.'),
     reference: z.string().nullable(),
     checks: z.array(checkEntrySchema),
     checked_at: instant(),

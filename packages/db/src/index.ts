@@ -46,6 +46,7 @@ export * from './delivery/list-deliveries.js';
 export * from './delivery/record-attempt.js';
 export * from './delivery/resend-delivery.js';
 export * from './delivery/send-test-event.js';
+export * from './enrichment/search-budget.js';
 export * from './evidence/ask-for-stamp.js';
 export * from './evidence/audit-anchors.js';
 export * from './evidence/choose-evidence.js';

@@ -17,6 +17,8 @@ export type CallInput = {
   source: EnrichmentSourceName;
   url: string;
   json?: unknown;
+  /** The media type that is asked for; plain JSON unless given. */
+  accept?: string | undefined;
   /** Over name, connection, headers and body together, in milliseconds. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
@@ -51,17 +53,17 @@ const errorCodeOf = (error: unknown) =>
  * {@link ANSWER_CAP_BYTES} and ends by its deadline or the signal. The agents are given, so proxy variables are ignored.
  */
 export const callSource =
-  (deps: { agents: { http: HttpAgent; https: HttpsAgent }; now: () => Date }) =>
+  (deps: { agents: { http: HttpAgent; https: HttpsAgent }; userAgent: string; now: () => Date }) =>
   async (input: CallInput): Promise<SourceCall> => {
     const startedAt = deps.now();
     const start = performance.now();
     const method = input.json === undefined ? 'GET' : 'POST';
     const body = input.json === undefined ? '' : JSON.stringify(input.json);
     let sent: Headers = {
-      accept: 'application/json',
+      accept: input.accept ?? 'application/json',
       // Nothing is decompressed, so that the kept bytes are those of the wire and no small answer becomes a large one.
       'accept-encoding': 'identity',
-      'user-agent': 'vat-validation-service',
+      'user-agent': deps.userAgent,
       ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
     };
     const seen: { head: { status: number; headers: Headers } | null; end: CallEnd; failure: unknown } = {

@@ -1,7 +1,7 @@
 /** Failures in a row after which a source is left alone. */
 export const FAILURES_TO_PAUSE = 5;
 
-/** How long it is then left alone, in milliseconds. */
+/** How long it is then left alone, in milliseconds, unless the source's definition says otherwise. */
 export const FAILURE_PAUSE_MS = 60_000;
 
 /** Keeps checks from waiting for a source that is known to be down or that asked us to stop. */
@@ -17,7 +17,13 @@ export type Circuit = {
 };
 
 /** A circuit of one source and one process. When a pause is over one call probes; the others wait for what it finds. */
-export const createCircuit = ({ now }: { now: () => Date }): Circuit => {
+export const createCircuit = ({
+  now,
+  failurePauseMs = FAILURE_PAUSE_MS,
+}: {
+  now: () => Date;
+  failurePauseMs?: number | undefined;
+}): Circuit => {
   let failures = 0;
   let pause: { until: number; why: string } | null = null;
   let probing = false;
@@ -33,7 +39,7 @@ export const createCircuit = ({ now }: { now: () => Date }): Circuit => {
       const at = now().getTime();
       if (at < pause.until) return `${pause.why}, next try after ${new Date(pause.until).toISOString()}`;
       // A probe that is cancelled reports nothing; the moved end lets the next one through.
-      pause = { ...pause, until: at + FAILURE_PAUSE_MS };
+      pause = { ...pause, until: at + failurePauseMs };
       probing = true;
       return null;
     },
@@ -47,7 +53,7 @@ export const createCircuit = ({ now }: { now: () => Date }): Circuit => {
     failed: () => {
       failures += 1;
       if (probing || failures >= FAILURES_TO_PAUSE) {
-        pauseFor(FAILURE_PAUSE_MS, `paused after ${failures} failures in a row`);
+        pauseFor(failurePauseMs, `paused after ${failures} failures in a row`);
       }
     },
     blocked: (ms) => pauseFor(ms, 'paused because the source blocks us'),

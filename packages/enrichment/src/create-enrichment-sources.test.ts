@@ -3,9 +3,22 @@ import { Agent as HttpsAgent } from 'node:https';
 import { ENRICHMENT_SOURCES, type EnrichmentFinding } from '@vat/domain';
 import { ANSWER_CAP_BYTES, callSource } from './call-source.js';
 import { createEnrichmentSources } from './create-enrichment-sources.js';
-import { type Handler, json, SUBJECTS, text, withLocalSource } from './local-source.fixture.js';
+import {
+  countedSearches,
+  type Handler,
+  json,
+  SOURCE_DEPS,
+  SUBJECTS,
+  text,
+  withLocalSource,
+} from './local-source.fixture.js';
 
-const PL_FOUND = { result: { subject: { nip: '5260250274', statusVat: 'Czynny' }, requestId: 'abc' } };
+const PL_FOUND = {
+  result: {
+    entries: [{ identifier: '5260250274', subjects: [{ nip: '5260250274', statusVat: 'Czynny' }] }],
+    requestId: 'abc',
+  },
+};
 const TIMEOUT_MS = 500;
 
 const until = async (condition: () => boolean | Promise<boolean>) => {
@@ -194,8 +207,7 @@ describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
     const { sources, close } = createEnrichmentSources({
       enabled: [name],
       urls: { [name]: url },
-      timeoutMs: TIMEOUT_MS,
-      now: () => new Date(),
+      ...{ ...SOURCE_DEPS, timeoutMs: TIMEOUT_MS, budget: countedSearches() },
     });
     const finding = await sources[0]?.look(SUBJECTS[name]);
     close();
@@ -207,7 +219,7 @@ describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
 });
 
 test('offers the enabled sources only, in the order of the catalogue', () => {
-  const deps = { urls: {}, timeoutMs: 4_000, now: () => new Date() };
+  const deps = { ...SOURCE_DEPS, urls: {}, budget: countedSearches() };
   const some = createEnrichmentSources({ ...deps, enabled: ['gleif', 'pl_white_list'] });
   const all = createEnrichmentSources({ ...deps, enabled: ENRICHMENT_SOURCES });
   const none = createEnrichmentSources({ ...deps, enabled: [] });
@@ -219,10 +231,9 @@ test('offers the enabled sources only, in the order of the catalogue', () => {
 
 test('each source applies to its own subject only, and to valid numbers only but for the German confirmation', () => {
   const { sources, close } = createEnrichmentSources({
+    ...{ ...SOURCE_DEPS, budget: countedSearches() },
     enabled: ENRICHMENT_SOURCES,
     urls: {},
-    timeoutMs: 4_000,
-    now: () => new Date(),
   });
   const applying = (subject: (typeof SUBJECTS)['gleif']) =>
     sources.filter(({ appliesTo }) => appliesTo(subject)).map(({ name }) => name);
@@ -238,11 +249,11 @@ test('each source applies to its own subject only, and to valid numbers only but
 
 test('a base URL may carry a prefix, and one that is no web address is refused at once', async () => {
   await withLocalSource('pl_white_list', json(PL_FOUND), async ({ url, seen }) => {
-    const deps = { enabled: ['pl_white_list'] as const, timeoutMs: 4_000, now: () => new Date() };
+    const deps = { ...SOURCE_DEPS, budget: countedSearches(), enabled: ['pl_white_list'] as const };
     const { sources, close } = createEnrichmentSources({ ...deps, urls: { pl_white_list: `${url}/mirror/` } });
     expect((await sources[0]?.look(SUBJECTS.pl_white_list))?.entry.outcome).toBe('found');
     close();
-    expect(seen[0]?.url).toMatch(/^\/mirror\/api\/search\/nip\//);
+    expect(seen[0]?.url).toMatch(/^\/mirror\/api\/search\/nips\//);
     for (const bad of ['nowhere', 'ftp://127.0.0.1/']) {
       expect(() => createEnrichmentSources({ ...deps, urls: { pl_white_list: bad } })).toThrow(
         'The URL of pl_white_list is no http or https URL.',
@@ -264,6 +275,7 @@ test('keeps the exchange byte for byte, with the headers as they were sent', asy
     expect(connection).toBe('keep-alive');
     expect(exchange?.request.headers).toEqual(arrived);
     expect(arrived['accept-encoding']).toBe('identity');
+    expect(arrived['user-agent']).toBe(SOURCE_DEPS.userAgent);
   });
 });
 
@@ -278,7 +290,7 @@ test('keeps neither cookies nor the credentials of its URL, which are sent', asy
   };
   await withLocalSource('cz_ares', handler, async ({ url, seen }) => {
     const agents = { http: new HttpAgent(), https: new HttpsAgent() };
-    const call = callSource({ agents, now: () => new Date() });
+    const call = callSource({ agents, userAgent: 'vat-test', now: () => new Date() });
     const secretUrl = url.replace('http://', 'http://operator:secret@');
     const { exchange } = await call({ source: 'cz_ares', url: `${secretUrl}/x?ico=1`, timeoutMs: 4_000 });
     expect(seen[0]?.headers.authorization).toBe(`Basic ${btoa('operator:secret')}`);
@@ -312,41 +324,22 @@ test('leaves a source alone after five failures in a row, tries again after a mi
 });
 
 test.each([
-  { how: 'a 429', handler: text('', 429), code: undefined },
-  { how: 'its daily limit in JSON', handler: json({ code: 'WL-191', message: 'limit' }, 429), code: 'WL-191' },
-  { how: 'its daily limit under a 400', handler: json({ code: 'WL-191', message: 'limit' }, 400), code: 'WL-191' },
-])('the Polish list is left alone for an hour after $how', async ({ handler, code }) => {
+  { seconds: 300, how: 'longer than' },
+  { seconds: 5, how: 'shorter than' },
+])('a Retry-After $how the usual pause is kept to', async ({ seconds }) => {
   let at = Date.parse('2026-11-20T10:00:00.000Z');
+  const handler: Handler = (_request, response) =>
+    void response.writeHead(429, { 'retry-after': String(seconds) }).end();
   await withLocalSource(
-    'pl_white_list',
-    handler,
-    async ({ source, seen, answer }) => {
-      const blocked = await source.look(SUBJECTS.pl_white_list);
-      expect(blocked.entry.outcome).toBe('blocked');
-      expect(blocked.entry.code).toBe(code);
-      answer(json(PL_FOUND));
-      at += 3_599_000;
-      expect((await source.look(SUBJECTS.pl_white_list)).entry.outcome).toBe('skipped');
-      expect(seen).toHaveLength(1);
-      at += 1_000;
-      expect((await source.look(SUBJECTS.pl_white_list)).entry.outcome).toBe('found');
-    },
-    { now: () => new Date(at) },
-  );
-});
-
-test('a Retry-After longer than the usual pause is kept to', async () => {
-  let at = Date.parse('2026-11-20T10:00:00.000Z');
-  const handler: Handler = (_request, response) => void response.writeHead(429, { 'retry-after': '300' }).end();
-  await withLocalSource(
-    'fi_prh',
+    'fr_recherche_entreprises',
     handler,
     async ({ source, seen }) => {
-      await source.look(SUBJECTS.fi_prh);
-      at += 299_000;
-      expect((await source.look(SUBJECTS.fi_prh)).entry.outcome).toBe('skipped');
+      const look = () => source.look(SUBJECTS.fr_recherche_entreprises);
+      await look();
+      at += seconds * 1_000 - 1_000;
+      expect((await look()).entry.outcome).toBe('skipped');
       at += 1_000;
-      expect((await source.look(SUBJECTS.fi_prh)).entry.outcome).toBe('blocked');
+      expect((await look()).entry.outcome).toBe('blocked');
       expect(seen).toHaveLength(2);
     },
     { now: () => new Date(at) },

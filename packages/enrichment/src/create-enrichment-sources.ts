@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { EnrichmentSource, EnrichmentSourceName } from '@vat/domain';
+import type { EnrichmentSource, EnrichmentSourceName, SearchBudget } from '@vat/domain';
 import { callSource } from './call-source.js';
 import { createSource } from './create-source.js';
 import { DEFAULT_ENRICHMENT_URLS } from './default-enrichment-urls.js';
@@ -21,6 +21,12 @@ export type EnrichmentSourcesDeps = {
   urls: Partial<Record<EnrichmentSourceName, string>>;
   /** Deadline of one `look`, waiting for a turn included. */
   timeoutMs: number;
+  /** Sent with every call. */
+  userAgent: string;
+  /** Counts the searches of pl_white_list over the fleet. */
+  budget: SearchBudget;
+  /** Searches of pl_white_list that the fleet makes in one Polish day. Setting ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES. */
+  dailySearches: number;
   now: () => Date;
   /** The day (YYYY-MM-DD) in a time zone; that of `now` unless given. */
   today?: (timeZone: string) => string;
@@ -29,7 +35,11 @@ export type EnrichmentSourcesDeps = {
 // An idle socket is dropped before servers usually drop it: writing to one they just closed would look like an outage.
 const IDLE_SOCKET_MS = 4_000;
 
-const baseUrl = (name: EnrichmentSourceName, given: string | undefined) => {
+/** All sources, in the catalogue's order. */
+export const DEFINITIONS = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif] as const;
+
+/** Where a source is, without a slash at the end. Throws a TypeError where the given URL is none. */
+export const baseUrlOf = (name: EnrichmentSourceName, given: string | undefined) => {
   const text = given ?? DEFAULT_ENRICHMENT_URLS[name];
   const protocol = URL.canParse(text) ? new URL(text).protocol : null;
   if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`The URL of ${name} is no http or https URL.`);
@@ -45,22 +55,18 @@ const baseUrl = (name: EnrichmentSourceName, given: string | undefined) => {
 export const createEnrichmentSources = (
   deps: EnrichmentSourcesDeps,
 ): { sources: EnrichmentSource[]; close: () => void } => {
-  const { enabled, urls, timeoutMs, now } = deps;
+  const { enabled, urls, timeoutMs, userAgent, budget, dailySearches, now } = deps;
   const today = deps.today ?? ((timeZone: string) => localDate(now(), timeZone));
   const agents = {
     http: new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
     https: new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
   };
-  const call = callSource({ agents, now });
-  const definitions = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif];
+  const call = callSource({ agents, userAgent, now });
   return {
-    sources: definitions
-      .filter(({ name }) => enabled.includes(name))
-      .map((definition) =>
-        createSource({ call, baseUrl: baseUrl(definition.name, urls[definition.name]), timeoutMs, now, today })(
-          definition,
-        ),
-      ),
+    sources: DEFINITIONS.filter(({ name }) => enabled.includes(name)).map((definition) => {
+      const baseUrl = baseUrlOf(definition.name, urls[definition.name]);
+      return createSource({ call, baseUrl, timeoutMs, budget, dailySearches, now, today })(definition);
+    }),
     close: () => {
       agents.http.destroy();
       agents.https.destroy();

@@ -1,85 +1,78 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { EnrichmentFinding, EnrichmentSource, EnrichmentSubject, Exchange } from '@vat/domain';
-import type { CallInput, SourceCall } from './call-source.js';
-import { createCircuit, FAILURE_PAUSE_MS } from './create-circuit.js';
-import { createPace } from './create-pace.js';
+import { createDailyList } from './create-daily-list.js';
 import { detailLine } from './detail-line.js';
+import { gatherSubjects } from './gather-subjects.js';
+import { makeSearch, type Search, type SearchDeps } from './make-search.js';
 import { type Answer, readAnswer } from './read-answer.js';
 import type { SourceDefinition } from './source-definition.js';
 
-/** The share of the time-out that may go on waiting for a turn; the rest is kept for the call, lest it fail for that. */
-const LONGEST_WAIT_SHARE = 0.75;
+/** How long a subject waits for others of its account to share a search with, in milliseconds: less while a caller waits. */
+const GATHER_MS = { callerWaits: 100, nobodyWaits: 1_000 } as const;
 
-/** However long a source's Retry-After, it is tried again after an hour. */
-const LONGEST_BLOCK_MS = 3_600_000;
+/** The shares of the time-out that may go on waiting for others, and on reading a source's daily list. */
+const GATHER_SHARE = 0.25;
+const LIST_SHARE = 0.5;
 
 /** What every source is given: the guarded call, its base URL, the deadline of one look, and the time. */
-export type SourceDeps = {
-  call: (input: CallInput) => Promise<SourceCall>;
-  baseUrl: string;
-  timeoutMs: number;
-  now: () => Date;
-  today: (timeZone: string) => string;
-};
-
-const retryAfterMs = (exchange: Exchange, now: Date) => {
-  const value = exchange.response?.headers['retry-after'];
-  if (value === undefined) return 0;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now.getTime();
-  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
-};
+export type SourceDeps = SearchDeps & { timeoutMs: number };
 
 const reason = (error: unknown) => (error instanceof Error ? error.name : 'unknown');
 
+const aborted = (signal: AbortSignal | undefined): Promise<Search> =>
+  new Promise((resolve) => {
+    signal?.addEventListener('abort', () => resolve({ skip: 'the check could not wait longer' }), { once: true });
+  });
+
 /**
- * The port {@link EnrichmentSource} over one definition, with a circuit and, where the source wants it, a pace of its
- * own. `look` never throws: whatever goes wrong is an outcome.
+ * The port {@link EnrichmentSource} over one definition, with a circuit and, where the source wants it, a pace, shared
+ * searches and a day's number of them. `look` never throws: whatever goes wrong is an outcome.
  */
 export const createSource =
   (deps: SourceDeps) =>
   (definition: SourceDefinition): EnrichmentSource => {
-    const { now, timeoutMs } = deps;
-    const circuit = createCircuit({ now });
-    const takeTurn = definition.gapMs === undefined ? null : createPace({ gapMs: definition.gapMs });
-
-    const note = (call: SourceCall, answer: Answer) => {
-      // Our own caller gave up; that says nothing about the source.
-      if (call.end === 'aborted') return;
-      if (answer.outcome === 'blocked') {
-        const pause = Math.max(definition.blockedPauseMs ?? FAILURE_PAUSE_MS, retryAfterMs(call.exchange, now()));
-        return circuit.blocked(Math.min(pause, LONGEST_BLOCK_MS));
-      }
-      if (answer.outcome === 'unavailable' || answer.outcome === 'timeout') return circuit.failed();
-      return circuit.answered();
-    };
+    const { now, today, timeoutMs } = deps;
+    const { shared, dailyList } = definition;
+    const search = makeSearch(deps, definition);
+    const readList =
+      dailyList &&
+      createDailyList({
+        definition: dailyList,
+        call: (path) =>
+          deps.call({ source: definition.name, url: `${deps.baseUrl}${path}`, timeoutMs: timeoutMs * LIST_SHARE }),
+        now,
+      });
+    const searchTogether =
+      shared &&
+      gatherSubjects<Search>({
+        size: shared.size,
+        numberOf: shared.numberOf,
+        search: async (subjects, waitedMs) => {
+          const [subject] = subjects;
+          if (!subject) throw new Error('a search without subjects');
+          const question = shared.ask(subjects.map(shared.numberOf), today);
+          return search({ question, subject, timeoutMs: timeoutMs - waitedMs });
+        },
+      });
 
     type Result = { answer: Answer; exchange: Exchange | null };
-    const skipped = (detail: string): Result => ({ answer: { outcome: 'skipped', detail }, exchange: null });
+
+    const searchFor = async (subject: EnrichmentSubject, signal: AbortSignal | undefined): Promise<Search> => {
+      if (signal?.aborted) return { skip: 'the check could not wait longer' };
+      const start = performance.now();
+      const list = readList && dailyList?.neededFor(subject) ? await readList() : null;
+      const question = definition.ask(subject, { today, list });
+      if ('skip' in question) return question;
+      if (!searchTogether)
+        return search({ question, subject, timeoutMs: timeoutMs - (performance.now() - start), signal });
+      const waitMs = GATHER_MS[subject.callerWaits ? 'callerWaits' : 'nobodyWaits'];
+      return Promise.race([searchTogether(subject, Math.min(waitMs, timeoutMs * GATHER_SHARE)), aborted(signal)]);
+    };
 
     const lookOnce = async (subject: EnrichmentSubject, signal: AbortSignal | undefined): Promise<Result> => {
-      const question = definition.ask(subject, deps.today);
-      if ('skip' in question) return skipped(question.skip);
-      if (signal?.aborted) return skipped('the check could not wait longer');
-      const refusal = circuit.refusal();
-      if (refusal !== null) return skipped(refusal);
-
-      const turn = takeTurn ? takeTurn(timeoutMs * LONGEST_WAIT_SHARE) : 0;
-      if (turn === null) return skipped('too many calls at once for the limit of this source');
-      if (turn > 0) {
-        const cancelled = await wait(turn, false, signal ? { signal } : {}).catch(() => true);
-        if (cancelled) return skipped('the check could not wait longer');
-      }
-
-      const call = await deps.call({
-        source: definition.name,
-        url: `${deps.baseUrl}${question.path}`,
-        ...(question.json === undefined ? {} : { json: question.json }),
-        timeoutMs: timeoutMs - turn,
-        signal,
-      });
-      const answer = readAnswer(definition, call, subject);
-      note(call, answer);
-      return { answer, exchange: call.exchange };
+      const made = await searchFor(subject, signal);
+      if ('call' in made) return { answer: readAnswer(definition, made.call, subject), exchange: made.call.exchange };
+      const { skip: detail, code } = made;
+      return { answer: { outcome: 'skipped', ...(code ? { code } : {}), detail }, exchange: null };
     };
 
     const look = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
@@ -100,10 +93,17 @@ export const createSource =
           started_at: startedAt.toISOString(),
           duration_ms: Math.round(performance.now() - start),
           ...(answer.detail === undefined ? {} : { detail: answer.detail }),
+          ...(answer.facts === undefined ? {} : { facts: answer.facts }),
+          ...(answer.contradicts ? { contradicts: true } : {}),
         },
         exchange,
       };
     };
 
-    return { name: definition.name, appliesTo: definition.appliesTo, look };
+    return {
+      name: definition.name,
+      appliesTo: definition.appliesTo,
+      ...(definition.usesRegisterId ? { usesRegisterId: true } : {}),
+      look,
+    };
   };

@@ -1,30 +1,33 @@
-import type { SourceFacts } from './source-definition.js';
+import type { DetailPairs } from './source-definition.js';
 
 /** Longest `detail` of an entry, in UTF-16 code units. */
 export const DETAIL_LENGTH = 300;
 
-// Control characters become spaces (addresses come with line breaks); lone surrogates go, they have no UTF-8 form and
-// would break the hash of the check. Contract part 2 §4.
-const clean = (value: string) =>
-  value
+/**
+ * One line of text that the hash of a check can hold: control characters become spaces (addresses come with line breaks),
+ * and lone surrogates are removed, since they have no UTF-8 form. Cut at `length` code units. Contract part 2 §4.
+ */
+export const cleanText = (value: string, length: number): string => {
+  const line = value
     .replace(/\p{Cs}/gu, '')
     .replace(/\p{Cc}/gu, ' ')
     .replace(/\s+/gu, ' ')
     .trim();
-
-const shorten = (line: string) => {
-  if (line.length <= DETAIL_LENGTH) return line;
+  if (line.length <= length) return line;
   // Cutting between the halves of a pair would make the lone surrogate that was just removed elsewhere.
-  return `${line.slice(0, DETAIL_LENGTH - 1).replace(/\p{Cs}$/u, '')}…`;
+  return `${line.slice(0, length - 1).replace(/\p{Cs}$/u, '')}…`;
 };
 
 /** `key: value; key: value` for a person, cleaned and at most {@link DETAIL_LENGTH} long; booleans read yes and no. */
-export const detailLine = (facts: SourceFacts): string => {
+export const detailLine = (pairs: DetailPairs): string => {
   const parts: string[] = [];
-  for (const [key, value] of facts) {
+  for (const [key, value] of pairs) {
     if (value === null || value === undefined) continue;
-    const text = clean(typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value));
+    const text = cleanText(
+      typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value),
+      Number.MAX_SAFE_INTEGER,
+    );
     if (text !== '') parts.push(`${key}: ${text}`);
   }
-  return shorten(parts.join('; '));
+  return cleanText(parts.join('; '), DETAIL_LENGTH);
 };

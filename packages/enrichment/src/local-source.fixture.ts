@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { EnrichmentSource, EnrichmentSourceName, EnrichmentSubject } from '@vat/domain';
+import type { EnrichmentSource, EnrichmentSourceName, EnrichmentSubject, SearchBudget } from '@vat/domain';
 import { createEnrichmentSources, type EnrichmentSourcesDeps } from './create-enrichment-sources.js';
 
 /** How the local server answers; the request's body is read already. */
@@ -40,36 +40,54 @@ export const text =
     response.writeHead(status, { 'content-type': type }).end(body);
   };
 
+const COMMON = {
+  ...{ valid: true, address: null, requester: null, trader: null, registerId: null },
+  ...{ accountId: 'one', callerWaits: true },
+};
+
 /** A subject each source applies to. */
 export const SUBJECTS: Readonly<Record<EnrichmentSourceName, EnrichmentSubject>> = {
-  pl_white_list: { memberState: 'PL', national: '5260250274', valid: true, name: 'MF', address: null, requester: null },
-  cz_ares: { memberState: 'CZ', national: '00006947', valid: true, name: 'MF', address: null, requester: null },
-  ro_anaf: { memberState: 'RO', national: '14056826', valid: true, name: 'ROMGAZ', address: null, requester: null },
-  fr_recherche_entreprises: {
-    memberState: 'FR',
-    national: '40303265045',
-    valid: true,
-    name: 'SA SODIMAS',
-    address: null,
-    requester: null,
-  },
-  fi_prh: { memberState: 'FI', national: '01120389', valid: true, name: 'Nokia Oyj', address: null, requester: null },
+  pl_white_list: { ...COMMON, memberState: 'PL', national: '5260250274', name: 'MF' },
+  cz_ares: { ...COMMON, memberState: 'CZ', national: '00006947', name: 'MF' },
+  ro_anaf: { ...COMMON, memberState: 'RO', national: '14056826', name: 'ROMGAZ' },
+  fr_recherche_entreprises: { ...COMMON, memberState: 'FR', national: '40303265045', name: 'SA SODIMAS' },
+  fi_prh: { ...COMMON, memberState: 'FI', national: '01120389', name: 'Nokia Oyj' },
   de_evatr: {
-    memberState: 'AT',
-    national: 'U12345675',
-    valid: true,
-    name: null,
-    address: null,
+    ...{ ...COMMON, memberState: 'AT', national: 'U12345675', name: null },
     requester: { memberState: 'DE', national: '123456788' },
   },
-  gleif: {
-    memberState: 'IE',
-    national: '6388047V',
-    valid: true,
-    name: 'GOOGLE IRELAND LIMITED',
-    address: null,
-    requester: null,
-  },
+  gleif: { ...COMMON, memberState: 'IE', national: '6388047V', name: 'GOOGLE IRELAND LIMITED' },
+};
+
+/** A day's searches as the database counts them, for one process. */
+export const countedSearches = (): SearchBudget & { days: Map<string, { used: number; blocked: boolean }> } => {
+  const days = new Map<string, { used: number; blocked: boolean }>();
+  const dayOf = (source: string, day: string) => {
+    const counted = days.get(`${source} ${day}`) ?? { used: 0, blocked: false };
+    days.set(`${source} ${day}`, counted);
+    return counted;
+  };
+  return {
+    days,
+    take: async (source, day, limit) => {
+      const counted = dayOf(source, day);
+      if (counted.blocked) return 'blocked';
+      if (counted.used >= limit) return 'exhausted';
+      counted.used += 1;
+      return 'taken';
+    },
+    block: async (source, day) => {
+      dayOf(source, day).blocked = true;
+    },
+  };
+};
+
+/** What sources need besides their URL. */
+export const SOURCE_DEPS = {
+  timeoutMs: 4_000,
+  userAgent: 'vat-test (+https://vat.example.com/contact)',
+  dailySearches: 100,
+  now: () => new Date(),
 };
 
 /** Runs `body` with a local server and the named source pointed at it, and closes both whatever happens. */
@@ -103,8 +121,8 @@ export const withLocalSource = async (
   const { sources, close } = createEnrichmentSources({
     enabled: [name],
     urls: { [name]: url },
-    timeoutMs: 4_000,
-    now: () => new Date(),
+    ...SOURCE_DEPS,
+    budget: countedSearches(),
     ...deps,
   });
   try {

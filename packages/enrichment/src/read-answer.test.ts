@@ -28,25 +28,56 @@ const callWith = (source: EnrichmentSourceName, status: number, body: string): S
 const definitions: SourceDefinition[] = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif];
 const found: Record<EnrichmentSourceName, (thing: unknown) => unknown> = {
   pl_white_list: (thing) => ({
-    result: { subject: { statusVat: thing, name: thing, accountNumbers: thing }, requestId: thing },
+    result: {
+      entries: [
+        {
+          identifier: '5260250274',
+          subjects: [{ statusVat: thing, name: thing, accountNumbers: thing, removalDate: thing, krs: thing }],
+          error: thing === null ? thing : { message: thing },
+        },
+      ],
+      requestId: thing,
+    },
   }),
-  cz_ares: (thing) => ({ obchodniJmeno: 'x', sidlo: thing, seznamRegistraci: thing, dic: thing }),
+  cz_ares: (thing) => ({ obchodniJmeno: 'x', sidlo: thing, seznamRegistraci: thing, dic: thing, pravniForma: thing }),
   ro_anaf: (thing) => ({
     found: [{ date_generale: { denumire: thing }, inregistrare_scop_Tva: thing, stare_inactiv: thing }],
   }),
   fr_recherche_entreprises: (thing) => ({
     results: [
-      { siren: '303265045', nom_complet: thing, statut_diffusion: thing, siege: thing, etat_administratif: thing },
+      {
+        siren: '303265045',
+        nom_complet: thing,
+        statut_diffusion: thing,
+        siege: thing,
+        etat_administratif: thing,
+        tva: thing,
+      },
     ],
   }),
-  fi_prh: (thing) => ({ companies: [{ businessId: { value: '0112038-9' }, names: thing, registeredEntries: thing }] }),
-  de_evatr: (thing) => ({ status: 'evatr-0000', id: thing, gueltigAb: thing }),
+  fi_prh: (thing) => ({
+    companies: [
+      {
+        businessId: { value: '0112038-9' },
+        names: thing,
+        registeredEntries: thing,
+        addresses: thing,
+        companyForms: thing,
+      },
+    ],
+  }),
+  de_evatr: (thing) => ({ status: 'evatr-0000', id: thing, gueltigAb: thing, ergFirmenname: thing, ergOrt: thing }),
   gleif: (thing) => ({
     data: [
       {
         attributes: {
           lei: 'x',
-          entity: { legalName: { name: 'Google Ireland Limited' }, legalAddress: thing, status: thing },
+          entity: {
+            legalName: { name: 'Google Ireland Limited' },
+            legalAddress: thing,
+            legalForm: thing,
+            status: thing,
+          },
           registration: thing,
         },
       },

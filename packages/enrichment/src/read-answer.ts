@@ -1,10 +1,17 @@
-import type { CheckOutcome, EnrichmentSubject } from '@vat/domain';
+import type { CheckOutcome, EnrichmentSubject, SourceFacts } from '@vat/domain';
 import { ANSWER_CAP_BYTES, type SourceCall } from './call-source.js';
 import { detailLine } from './detail-line.js';
+import { keptFacts } from './kept-facts.js';
 import type { SourceDefinition, SourceReading } from './source-definition.js';
 
 /** What a call comes to, in the contract's outcomes. */
-export type Answer = { outcome: CheckOutcome; code?: string; detail?: string };
+export type Answer = {
+  outcome: CheckOutcome;
+  code?: string;
+  detail?: string;
+  facts?: SourceFacts;
+  contradicts?: true;
+};
 
 const NOT_JSON = Symbol('not JSON');
 
@@ -17,11 +24,14 @@ const parse = (body: Uint8Array): unknown => {
 };
 
 const withReading = (reading: SourceReading, fallback?: string): Answer => {
-  const detail = reading.facts ? detailLine(reading.facts) : (fallback ?? '');
+  const detail = reading.detail ? detailLine(reading.detail) : (fallback ?? '');
+  const facts = keptFacts(reading.facts);
   return {
     outcome: reading.outcome,
     ...(reading.code ? { code: reading.code } : {}),
     ...(detail === '' ? {} : { detail }),
+    ...(facts ? { facts } : {}),
+    ...(reading.contradicts ? { contradicts: true } : {}),
   };
 };
 

@@ -64,7 +64,17 @@ const awkwardBody = fc
   .map(({ detail, ...texts }) =>
     body({
       ...texts,
-      checks: [{ source: 'vies', outcome: 'found', started_at: '', duration_ms: 2 ** 53 - 1, attempts: 0, detail }],
+      trader: { name: texts.name, city: texts.address },
+      checks: [
+        {
+          ...{ source: 'de_evatr', outcome: 'found', started_at: '', duration_ms: 2 ** 53 - 1, attempts: 0, detail },
+          facts: {
+            ...{ name: texts.name, status: detail, vat_numbers: [texts.reference] },
+            matches: { name: 'A', street: 'B', postal_code: 'C', city: 'D' },
+          },
+          contradicts: true,
+        },
+      ],
     }),
   );
 
@@ -126,6 +136,33 @@ describe('the hash of a check', () => {
     expect(threeLines(served)).toBe(served.response_hash);
     expect(threeLines({ ...served, timestamp: { serial: '1' }, anchor: {} })).toBe(served.response_hash);
     expect(threeLines({ ...served, valid: false })).not.toBe(served.response_hash);
+  });
+
+  it('holds what a register states and what was given about the trader, in the order in which people read them', () => {
+    const facts = {
+      receipt: 'x',
+      name: 'ACME',
+      matches: { name: 'A', street: 'C', postal_code: 'C', city: 'A' },
+    } as const;
+    const entry = { source: 'de_evatr', outcome: 'found', started_at: '', duration_ms: 1 } as const;
+    const made = hashCheck(
+      body({ trader: { city: 'Wien', name: 'ACME' }, checks: [{ contradicts: true, facts, ...entry }] }),
+    );
+    const served = publicCheck(made);
+    expect(threeLines(served)).toBe(served.response_hash);
+    expect(Object.keys(served.checks[0] ?? {})).toEqual([...Object.keys(entry), 'facts', 'contradicts']);
+    expect(Object.keys(served.checks[0]?.facts ?? {})).toEqual(['name', 'receipt', 'matches']);
+    expect(Object.keys(served.trader ?? {})).toEqual(['name', 'city']);
+    expect(hashCheck(body({ trader: { city: 'Wien', name: 'ACME' }, checks: [{ facts, ...entry }] })).hash).not.toEqual(
+      made.hash,
+    );
+  });
+
+  it('of a check from before there were facts and traders is presented without them', () => {
+    const served = publicCheck(hashCheck(body()));
+    expect(served).not.toHaveProperty('trader');
+    expect(threeLines(served)).toBe(served.response_hash);
+    expect(publicCheck(hashCheck(body({ trader: null }))).trader).toBeNull();
   });
 
   it('is what the command of the documentation prints', () => {

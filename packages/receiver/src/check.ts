@@ -1,3 +1,20 @@
+/** `A` agrees, `B` differs, `C` was not asked, `D` is not given by the member state. */
+export type MatchLetter = 'A' | 'B' | 'C' | 'D';
+
+/** What a register states about a trader, in its own words. Only what it states is there. */
+export type SourceFacts = {
+  name?: string;
+  address?: string;
+  legal_form?: string;
+  status?: string;
+  registered_since?: string;
+  registered_until?: string;
+  register_id?: string;
+  vat_numbers?: string[];
+  receipt?: string;
+  matches?: Record<'name' | 'street' | 'postal_code' | 'city', MatchLetter>;
+};
+
 /** What became of one source of a check. Times are RFC 3339 in UTC, durations whole milliseconds. */
 export type CheckEntry = {
   /** `syntax`, `vies`, `vies_confirmation`, or a national register such as `de_evatr`. */
@@ -20,6 +37,9 @@ export type CheckEntry = {
   started_at: string;
   duration_ms: number;
   detail?: string;
+  facts?: SourceFacts;
+  /** The source says the opposite of the verdict; `valid` is not changed by it. */
+  contradicts?: true;
 };
 
 /** VIES's word on one part of the trader it was asked about. */
@@ -42,6 +62,8 @@ export type Check = {
   requester_vat_number: string | null;
   consultation_number: string | null;
   trader_match: Record<'name' | 'street' | 'postal_code' | 'city' | 'company_type', TraderPartMatch> | null;
+  /** As it was given. Absent from checks that were recorded before this field existed. */
+  trader?: Partial<Record<'name' | 'street' | 'postal_code' | 'city' | 'company_type', string>> | null;
   reference: string | null;
   checks: CheckEntry[];
   checked_at: string;

@@ -66,7 +66,18 @@ export const SETTINGS = {
   ENRICHMENT_FI_PRH_URL: url().optional().describe('Moves the source fi_prh.'),
   ENRICHMENT_DE_EVATR_URL: url().optional().describe('Moves the source de_evatr.'),
   ENRICHMENT_GLEIF_URL: url().optional().describe('Moves the source gleif.'),
+  ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(100)
+    .describe(
+      'Ours. Searches of pl_white_list that all workers together make in one Polish day; each takes up to 30 numbers. The list allows 100 to an address.',
+    ),
   ENRICHMENT_TIMEOUT: duration().prefault('4s').describe('Ours. One call to a national source.'),
+  CONTACT_URL: url()
+    .optional()
+    .describe('Web or mailto address added to the User-Agent of outgoing calls, for the operators of the upstreams.'),
   WEBHOOK_TIMEOUT: duration()
     .prefault('10s')
     .describe('One attempt of a delivery, over DNS, TLS, headers and body together.'),

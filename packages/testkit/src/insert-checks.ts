@@ -35,7 +35,7 @@ export const insertChecks = async (
       const [id, requestId, vatNumber] = [newUuid(), newUuid(), numberOf('FR', start + i)];
       const request = {
         ...{ id: requestId, test: false, vatNumber, memberState: 'FR' as const, input: vatNumber },
-        ...{ requester: null, reference: null },
+        ...{ requester: null, reference: null, trader: null },
         entries: [{ source: 'vies' as const, outcome: 'valid' as const, attempts: 1, started_at: at, duration_ms: 80 }],
       };
       const answer = {

@@ -31,7 +31,7 @@ const unpackedBrowser = (folder: string): BrowserProgram => {
     if (!existsSync(parent)) return [];
     return readdirSync(parent)
       .filter((entry) => entry.includes('-linux-'))
-      .flatMap((triplet) => [path.join(parent, triplet), path.join(parent, triplet, 'nss')]);
+      .flatMap((triplet) => ['', 'nss', 'pulseaudio'].map((part) => path.join(parent, triplet, part)));
   });
   return {
     file: path.join(folder, 'usr/lib/chromium/chromium'),

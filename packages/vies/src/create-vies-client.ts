@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { AskUpstream, Exchange } from '@vat/domain';
+import { type AskUpstream, type Exchange, userAgentOf } from '@vat/domain';
 import got from 'got';
 import { encodeAsk } from './encode-ask.js';
 import { post } from './post.js';
@@ -40,7 +40,7 @@ const parseTarget = (baseUrl: string): URL | null => {
 export const createViesClient = ({
   baseUrl,
   attemptTimeoutMs,
-  userAgent = 'vat-validation-service',
+  userAgent = userAgentOf(),
   // Below the five seconds after which common servers drop an idle connection: a POST sent into one that is just
   // closing comes back as a reset, and would cost the caller its answer.
   idleConnectionMs = 4_000,

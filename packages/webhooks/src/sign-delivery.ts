@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { userAgentOf } from '@vat/domain';
 
 /** What one attempt signs. `secret` as shown to the user (`whsec_…`); ids as the receiver sees them; `at` the attempt. */
 export type DeliveryToSign = {
@@ -8,6 +9,7 @@ export type DeliveryToSign = {
   deliveryId: string;
   body: string;
   at: Date;
+  userAgent?: string;
 };
 
 const hmac = (key: string | Buffer, message: string) => createHmac('sha256', key).update(message);
@@ -16,12 +18,20 @@ const hmac = (key: string | Buffer, message: string) => createHmac('sha256', key
  * All headers of an attempt: the three of contract part 1 §5, whose HMAC key is the whole secret string, and the trio of
  * Standard Webhooks, whose key is the bytes behind `whsec_`. Both signatures carry the same timestamp.
  */
-export const signDelivery = ({ secret, eventId, eventType, deliveryId, body, at }: DeliveryToSign) => {
+export const signDelivery = ({
+  secret,
+  eventId,
+  eventType,
+  deliveryId,
+  body,
+  at,
+  userAgent = userAgentOf(),
+}: DeliveryToSign) => {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const standardKey = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
-    'User-Agent': 'vat-validation-service',
+    'User-Agent': userAgent,
     'X-Service-Event': eventType,
     'X-Service-Timestamp': timestamp,
     'X-Service-Signature': `sha256=${hmac(secret, `${timestamp}.${body}`).digest('hex')}`,

@@ -2,7 +2,7 @@
 const TONES: Record<string, readonly string[]> = {
   good: ['valid', 'successful', 'completed', 'done', 'active', 'found', 'ok', 'live'],
   bad: ['invalid', 'failed', 'abandoned', 'down', 'blocked', 'disabled', 'revoked'],
-  warn: ['malformed', 'degraded', 'saturated', 'unavailable', 'timeout', 'rejected'],
+  warn: ['malformed', 'degraded', 'saturated', 'unavailable', 'timeout', 'rejected', 'contradicts'],
   busy: ['pending', 'running', 'queued', 'revoking'],
 };
 

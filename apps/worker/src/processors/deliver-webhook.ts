@@ -15,6 +15,7 @@ export type DeliverWebhookDeps = {
   /** The secret as shown to the user. Throws SealedTextError. */
   openSecret: (accountId: string, sealed: Uint8Array) => string;
   send: WebhookSender['send'];
+  userAgent: string;
   enqueue: (delivery: DueDelivery) => Promise<void>;
   /** Puts a first attempt among the retries: its endpoint is slow. */
   changeLane: (job: DeliveryJob) => Promise<void>;
@@ -60,6 +61,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       deliveryId,
       body,
       at,
+      userAgent: deps.userAgent,
     });
     // The timestamp that is signed is the attempt's time in the log, too.
     return { ...(await deps.send({ url: endpoint.url, headers, body, signal: deps.cutAttempts })), at };

@@ -12,4 +12,8 @@ export const enrichmentSubject = (request: CheckRequest, answer: Answer): Enrich
         name: answer.name,
         address: answer.address,
         requester: request.requester === null ? null : splitVatNumber(request.requester),
+        trader: request.trader,
+        registerId: null,
+        accountId: request.accountId,
+        callerWaits: request.origin === 'direct' && request.state === 'waiting',
       };

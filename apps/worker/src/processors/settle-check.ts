@@ -1,4 +1,4 @@
-import { ENRICHMENT_DEADLINE_MS, type EnrichmentFinding, type EnrichmentSource, type FindRequest } from '@vat/domain';
+import { ENRICHMENT_DEADLINE_MS, type EnrichmentSource, enrichCheck, type FindRequest } from '@vat/domain';
 import type { JobHandler, RequestJob } from '@vat/queues';
 import { enrichmentSubject } from './enrichment-subject.js';
 import type { recordCheck } from './record-check.js';
@@ -19,13 +19,9 @@ export const settleCheck =
 
     const { answer } = request;
     const subject = enrichmentSubject(request, answer);
-    const applicable = subject === null ? [] : sources.filter((source) => source.appliesTo(subject));
-    let findings: EnrichmentFinding[] = [];
-    if (subject !== null && applicable.length > 0) {
-      // Together they end within the deadline: it bounds the whole of a check.
-      const deadline = AbortSignal.timeout(ENRICHMENT_DEADLINE_MS);
-      findings = await Promise.all(applicable.map((source) => source.look(subject, deadline)));
-    }
+    // Together they end within the deadline: it bounds the whole of a check.
+    const findings =
+      subject === null ? [] : await enrichCheck(sources, subject, AbortSignal.timeout(ENRICHMENT_DEADLINE_MS));
     const entries = [...request.entries, ...findings.map((finding) => finding.entry)];
     const exchanges = findings.flatMap((finding) => finding.exchange ?? []);
     await recordCheck({ job, request: { ...request, entries }, answer, exchanges });

@@ -1,7 +1,7 @@
 import { publicId } from '../ids.js';
 import type { Answer, CheckRequest } from '../request/request.js';
 import type { CheckEntry, Verdict } from './entry.js';
-import type { TraderMatch } from './upstream.js';
+import type { Trader, TraderMatch } from './upstream.js';
 
 /** Names the way `response_hash` is made. Source: contract part 2 §4. */
 export const HASH_PROFILE = 'jcs-sha256-v1';
@@ -25,6 +25,8 @@ export type CheckBody = {
   requester_vat_number: string | null;
   consultation_number: string | null;
   trader_match: TraderMatch | null;
+  /** As it was given. Checks that were recorded before this field existed have no such key. */
+  trader?: Trader | null;
   reference: string | null;
   checks: CheckEntry[];
   checked_at: string;
@@ -41,7 +43,7 @@ export type PublicCheck = CheckBody & {
 
 type Source = Pick<
   CheckRequest,
-  'id' | 'test' | 'vatNumber' | 'memberState' | 'input' | 'requester' | 'reference' | 'entries'
+  'id' | 'test' | 'vatNumber' | 'memberState' | 'input' | 'requester' | 'reference' | 'trader' | 'entries'
 >;
 
 /** Puts together what is hashed. `salt`: 32 hex digits, so that the hash says nothing about a number that can be guessed. */
@@ -60,6 +62,7 @@ export const checkBody = (checkId: string, request: Source, answer: Answer, salt
   requester_vat_number: request.requester,
   consultation_number: answer.consultationNumber,
   trader_match: answer.traderMatch,
+  trader: request.trader,
   reference: request.reference,
   checks: request.entries,
   checked_at: answer.answeredAt,

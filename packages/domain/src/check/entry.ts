@@ -1,3 +1,5 @@
+import type { SourceFacts } from './facts.js';
+
 /** National registers asked after the verdict; they never change `valid`. Source: contract part 2 §4. */
 export const ENRICHMENT_SOURCES = [
   'pl_white_list',
@@ -44,6 +46,10 @@ export type CheckEntry = {
   duration_ms: number;
   /** One sentence or `key: value` pairs for a person; never machine-read. */
   detail?: string;
+  /** What a register states. Absent where it states nothing, and for `syntax` and VIES. */
+  facts?: SourceFacts;
+  /** Present and true when the source says the opposite of the verdict; it never changes the verdict. */
+  contradicts?: true;
 };
 
 /** `malformed` is decided without the upstream or by its INVALID_INPUT; the other two are the upstream's. */

@@ -1,5 +1,7 @@
 import type { CheckBody, PublicCheck } from './check-body.js';
 import type { CheckEntry } from './entry.js';
+import { FACT_NAMES } from './facts.js';
+import { TRADER_FIELDS } from './upstream.js';
 
 /** A check ready to be recorded: `bytes` is the RFC 8785 form of `body`, `hash` its SHA-256 (32 bytes). */
 export type HashedCheck = { body: CheckBody; bytes: Uint8Array; hash: Uint8Array };
@@ -29,6 +31,7 @@ const READING_ORDER = [
   'requester_vat_number',
   'consultation_number',
   'trader_match',
+  'trader',
   'reference',
   'checks',
   'checked_at',
@@ -44,6 +47,8 @@ const ENTRY_ORDER = [
   'started_at',
   'duration_ms',
   'detail',
+  'facts',
+  'contradicts',
 ] as const;
 
 /** The same object with its keys in `order`; keys that are not named follow, so that nothing recorded is ever left out. */
@@ -54,13 +59,16 @@ const inOrder = <T extends object>(value: T, order: readonly (keyof T & string)[
 
 /** Entries as people read them; the database keeps their keys in an order of its own. */
 export const readableEntries = (entries: readonly CheckEntry[]): CheckEntry[] =>
-  entries.map((entry) => inOrder(entry, ENTRY_ORDER));
+  entries.map((entry) =>
+    inOrder(entry.facts ? { ...entry, facts: inOrder(entry.facts, FACT_NAMES) } : entry, ENTRY_ORDER),
+  );
 
 /** The check object of the API from the bytes that were hashed, so that what is served is what was recorded. */
 export const publicCheck = (check: Pick<StoredCheck, 'bytes' | 'hash'>): PublicCheck => {
   const body = JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody;
   return {
     ...inOrder(body, READING_ORDER),
+    ...(body.trader ? { trader: inOrder(body.trader, TRADER_FIELDS) } : {}),
     checks: readableEntries(body.checks),
     response_hash: `sha256:${Buffer.from(check.hash).toString('hex')}`,
     timestamp: null,

@@ -8,6 +8,7 @@ const FOUND = {
   dic: 'CZ00006947',
   datumVzniku: '1992-12-16',
   seznamRegistraci: { stavZdrojeRos: 'AKTIVNI', stavZdrojeDph: 'AKTIVNI', stavZdrojeIr: 'NEEXISTUJICI' },
+  pravniForma: '325',
   primarniZdroj: 'ros',
 };
 
@@ -20,6 +21,13 @@ test('asks by IČO and names the state of the VAT register', async () => {
       detail:
         'name: Ministerstvo financí; vat register: AKTIVNI; dic: CZ00006947; ' +
         'address: Letenská 525/15, Malá Strana, 11800 Praha 1',
+      facts: {
+        name: 'Ministerstvo financí',
+        address: 'Letenská 525/15, Malá Strana, 11800 Praha 1',
+        legal_form: '325',
+        status: 'AKTIVNI',
+        register_id: '00006947',
+      },
     });
   });
 });
@@ -43,5 +51,20 @@ test('numbers of natural persons and VAT groups are not asked about', async () =
       expect((await source.look({ ...subject, national })).entry.outcome).toBe('skipped');
     }
     expect(seen).toEqual([]);
+  });
+});
+
+test.each([
+  { stavZdrojeDph: 'AKTIVNI', contradicts: undefined },
+  { stavZdrojeDph: 'NEEXISTUJICI', contradicts: true },
+  { stavZdrojeDph: 'UKONCENY', contradicts: true },
+  { stavZdrojeDph: 'NEEXISTUJICI', stavZdrojeSkDph: 'AKTIVNI', contradicts: undefined },
+  { stavZdrojeDph: 'SOMETHING_NEW', contradicts: undefined },
+  { stavZdrojeDph: null, contradicts: undefined },
+])('$stavZdrojeDph (group $stavZdrojeSkDph) beside a valid number: contradicts $contradicts', async (row) => {
+  const { contradicts, ...seznamRegistraci } = row;
+  await withLocalSource('cz_ares', json({ ...FOUND, seznamRegistraci }), async ({ source }) => {
+    const { entry } = await source.look(subject);
+    expect([entry.contradicts, entry.facts?.status]).toEqual([contradicts, row.stavZdrojeDph ?? undefined]);
   });
 });

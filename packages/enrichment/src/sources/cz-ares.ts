@@ -6,10 +6,19 @@ const answerSchema = z.object({
   ico: lenientText,
   obchodniJmeno: z.string(),
   dic: lenientText,
+  pravniForma: lenientText,
   datumZaniku: lenientText,
   sidlo: z.object({ textovaAdresa: lenientText }).nullable().catch(null).default(null),
-  seznamRegistraci: z.object({ stavZdrojeDph: lenientText }).nullable().catch(null).default(null),
+  seznamRegistraci: z
+    .object({ stavZdrojeDph: lenientText, stavZdrojeSkDph: lenientText })
+    .nullable()
+    .catch(null)
+    .default(null),
 });
+const ACTIVE = 'AKTIVNI';
+/** What ARES writes where the subject is in no VAT register, or is no more. Other words say nothing about it. */
+const NOT_REGISTERED = ['NEEXISTUJICI', 'UKONCENY', 'ZANIKLY', 'ZRUSENY', 'HISTORICKY'];
+
 const refusalSchema = z.object({ kod: z.string(), subKod: lenientText });
 
 /**
@@ -28,11 +37,23 @@ export const czAres: SourceDefinition = {
     if (!answer.success) return null;
     const { data } = answer;
     if (data.ico !== null && data.ico.padStart(8, '0') !== national) return null;
+    const vat = data.seznamRegistraci?.stavZdrojeDph ?? null;
+    // The members of a VAT group are registered through it.
+    const inGroup = data.seznamRegistraci?.stavZdrojeSkDph === ACTIVE;
     return {
       outcome: 'found',
-      facts: [
+      contradicts: vat !== null && NOT_REGISTERED.includes(vat) && !inGroup,
+      facts: {
+        name: data.obchodniJmeno,
+        address: data.sidlo?.textovaAdresa ?? null,
+        legal_form: data.pravniForma,
+        status: vat,
+        registered_until: data.datumZaniku,
+        register_id: data.ico ?? national,
+      },
+      detail: [
         ['name', data.obchodniJmeno],
-        ['vat register', data.seznamRegistraci?.stavZdrojeDph],
+        ['vat register', vat],
         ['dic', data.dic],
         ['ended', data.datumZaniku],
         ['address', data.sidlo?.textovaAdresa],

@@ -1,14 +1,21 @@
+import type { EnrichmentSubject, FactMatches, MatchLetter } from '@vat/domain';
 import { z } from 'zod';
 import { lenientText } from '../lenient-text.js';
-import type { SourceDefinition, SourceReading } from '../source-definition.js';
+import type { DailyList, SourceDefinition, SourceReading } from '../source-definition.js';
 
+const letter = z.enum(['A', 'B', 'C', 'D']).nullable().catch(null).default(null);
 const answerSchema = z.object({
   status: z.string().regex(/^evatr-\d{4}$/),
   id: lenientText,
   anfrageZeitpunkt: lenientText,
   gueltigAb: lenientText,
   gueltigBis: lenientText,
+  ergFirmenname: letter,
+  ergStrasse: letter,
+  ergPlz: letter,
+  ergOrt: letter,
 });
+const statesSchema = z.array(z.object({ alpha2: lenientText })).min(1);
 
 // The office's list of statuses (GET /app/v1/info/statusmeldungen). A status that is not here says nothing about the
 // number: the office or the member state could not answer.
@@ -30,41 +37,90 @@ const OUTCOMES: Readonly<Record<string, SourceReading['outcome']>> = {
   'evatr-0008': 'blocked', // too many questions in this session
 };
 
-const read = (json: unknown): SourceReading | null => {
+/** The parts of the qualified question; null where the simple one is asked. */
+const qualified = ({ trader }: EnrichmentSubject) =>
+  trader?.name && trader.city
+    ? {
+        firmenname: trader.name,
+        ort: trader.city,
+        ...(trader.postal_code ? { plz: trader.postal_code } : {}),
+        ...(trader.street ? { strasse: trader.street } : {}),
+      }
+    : null;
+
+/** The office's letters; null where it compared nothing. A part it passes over was not asked, or is not given. */
+const matchesOf = (answer: z.output<typeof answerSchema>, subject: EnrichmentSubject): FactMatches | null => {
+  const asked = qualified(subject);
+  const { ergFirmenname, ergStrasse, ergPlz, ergOrt } = answer;
+  if (!asked || [ergFirmenname, ergStrasse, ergPlz, ergOrt].every((value) => value === null)) return null;
+  const part = (value: MatchLetter | null, wasAsked: boolean): MatchLetter => value ?? (wasAsked ? 'D' : 'C');
+  return {
+    name: part(ergFirmenname, true),
+    street: part(ergStrasse, asked.strasse !== undefined),
+    postal_code: part(ergPlz, asked.plz !== undefined),
+    city: part(ergOrt, true),
+  };
+};
+
+const read = (json: unknown, subject: EnrichmentSubject): SourceReading | null => {
   const answer = answerSchema.safeParse(json);
   if (!answer.success) return null;
   const { status, id, anfrageZeitpunkt, gueltigAb, gueltigBis } = answer.data;
+  const outcome = OUTCOMES[status] ?? 'unavailable';
+  const matches = matchesOf(answer.data, subject);
   return {
-    outcome: OUTCOMES[status] ?? 'unavailable',
+    outcome,
     code: status,
-    facts: [
+    contradicts: (outcome === 'found' && !subject.valid) || (outcome === 'not_found' && subject.valid),
+    facts: { status, registered_since: gueltigAb, registered_until: gueltigBis, receipt: id, matches },
+    detail: [
       ['status', status],
       ['request id', id],
       ['asked at', anfrageZeitpunkt],
       ['valid from', gueltigAb],
       ['valid until', gueltigBis],
+      ['name', matches?.name],
+      ['street', matches?.street],
+      ['postal code', matches?.postal_code],
+      ['city', matches?.city],
     ],
   };
 };
 
+/** The office's own codes of the member states. Clients disagree on whether Greece is EL or GR there. */
+const memberStates: DailyList = {
+  path: '/app/v1/info/eu_mitgliedstaaten',
+  neededFor: ({ memberState }) => memberState === 'EL',
+  read: (json) => {
+    const states = statesSchema.safeParse(json);
+    return states.success ? states.data.flatMap(({ alpha2 }) => alpha2 ?? []) : null;
+  },
+};
+
+const prefixOf = ({ memberState }: EnrichmentSubject, list: readonly string[] | null): string =>
+  memberState === 'EL' && list && !list.includes('EL') && list.includes('GR') ? 'GR' : memberState;
+
 /**
  * The German confirmation of foreign numbers (eVatR, Bundeszentralamt für Steuern), which a German requester needs for
- * a tax-free supply; asked for invalid numbers too. It answers in `status` under several HTTP statuses (a number that
- * is not assigned is a 404).
+ * a tax-free supply; asked for invalid numbers too. With the trader's name and city it is the qualified confirmation,
+ * which compares them; otherwise the simple one. It answers in `status` under several HTTP statuses (a number that is
+ * not assigned is a 404).
  */
-export const deEvatr: SourceDefinition = {
+export const deEvatr = {
   name: 'de_evatr',
   appliesTo: ({ memberState, requester }) => requester?.memberState === 'DE' && memberState !== 'DE',
-  ask: ({ memberState, national, requester }) =>
-    requester
+  dailyList: memberStates,
+  ask: (subject, { list }) =>
+    subject.requester
       ? {
           path: '/app/v1/abfrage',
           json: {
-            anfragendeUstid: `${requester.memberState}${requester.national}`,
-            angefragteUstid: `${memberState}${national}`,
+            anfragendeUstid: `${subject.requester.memberState}${subject.requester.national}`,
+            angefragteUstid: `${prefixOf(subject, list)}${subject.national}`,
+            ...qualified(subject),
           },
         }
       : { skip: 'no requester' },
   read,
-  readRefusal: read,
-};
+  readRefusal: (json, _status, subject) => read(json, subject),
+} satisfies SourceDefinition;

@@ -37,6 +37,14 @@ const FOUND = {
           register: '6',
         },
       ],
+      companyForms: [{ type: '17', descriptions: english('Public limited company'), registrationDate: '1997-09-01' }],
+      addresses: [
+        { type: '2', postCode: '00045', postOffices: [{ city: 'NOKIA GROUP', languageCode: '1' }] },
+        {
+          ...{ type: 1, street: 'Karakaari', buildingNumber: '7', postCode: '02610' },
+          postOffices: [{ city: 'ESPOO', languageCode: '1' }],
+        },
+      ],
       tradeRegisterStatus: '1',
       status: '2',
     },
@@ -52,7 +60,16 @@ test('asks by business id and names the current name and VAT registration', asyn
       detail:
         'business id: 0112038-9; name: Nokia Oyj; vat register: VAT-liable for business activity; ' +
         'since: 1994-06-01; trade register status: 1',
+      facts: {
+        name: 'Nokia Oyj',
+        address: 'Karakaari 7, 02610 ESPOO',
+        legal_form: 'Public limited company',
+        status: 'VAT-liable for business activity',
+        registered_since: '1994-06-01',
+        register_id: '0112038-9',
+      },
     });
+    expect(entry).not.toHaveProperty('contradicts');
   });
 });
 
@@ -61,5 +78,24 @@ test('an empty list, or a list of others, is not_found', async () => {
     expect((await source.look(subject)).entry.outcome).toBe('not_found');
     answer(json(FOUND));
     expect((await source.look({ ...subject, national: '20774740' })).entry.outcome).toBe('not_found');
+  });
+});
+
+test('a registration for VAT that ended contradicts, and one that is not there does not', async () => {
+  const [company] = FOUND.companies;
+  const [trade, , vat] = company?.registeredEntries ?? [];
+  const withEntries = (...registeredEntries: unknown[]) =>
+    json({ companies: [{ ...company, registeredEntries: [trade, ...registeredEntries] }] });
+  const ended = { ...vat, endDate: '2020-12-31' };
+  await withLocalSource('fi_prh', withEntries(ended, company?.registeredEntries[1]), async ({ source, answer }) => {
+    expect((await source.look(subject)).entry).toMatchObject({
+      contradicts: true,
+      facts: { registered_since: '1994-06-01', registered_until: '2020-12-31' },
+    });
+    answer(withEntries());
+    const { entry } = await source.look(subject);
+    expect(entry.outcome).toBe('found');
+    expect(entry).not.toHaveProperty('contradicts');
+    expect(entry.facts).not.toHaveProperty('status');
   });
 });

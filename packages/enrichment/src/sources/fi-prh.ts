@@ -20,20 +20,63 @@ const companySchema = z.object({
     )
     .catch([])
     .default([]),
+  companyForms: z
+    .array(z.object({ endDate: lenientText, descriptions: z.array(descriptionSchema).catch([]).default([]) }))
+    .catch([])
+    .default([]),
+  addresses: z
+    .array(
+      z.object({
+        type: lenientText,
+        street: lenientText,
+        buildingNumber: lenientText,
+        postCode: lenientText,
+        postOffices: z
+          .array(z.object({ city: lenientText }))
+          .catch([])
+          .default([]),
+      }),
+    )
+    .catch([])
+    .default([]),
   tradeRegisterStatus: lenientText,
   endDate: lenientText,
 });
+type Company = z.output<typeof companySchema>;
 const answerSchema = z.object({ companies: z.array(companySchema) });
 
-/** PRH's own codes: the legal name, the VAT register, English. */
+/** PRH's own codes: the legal name, the VAT register, English, the street address. */
 const LEGAL_NAME = '1';
 const VAT_REGISTER = '6';
 const ENGLISH = '3';
+const STREET_ADDRESS = '1';
+
+const inEnglish = (descriptions: Company['companyForms'][number]['descriptions'] | undefined) =>
+  descriptions?.find(({ languageCode }) => languageCode === ENGLISH)?.description ?? null;
+
+const addressOf = ({ addresses }: Company): string | null => {
+  const address = addresses.find(({ type }) => type === STREET_ADDRESS) ?? addresses[0];
+  if (!address) return null;
+  const { street, buildingNumber, postCode, postOffices } = address;
+  const words = (...parts: (string | null | undefined)[]) => parts.filter(Boolean).join(' ');
+  return [words(street, buildingNumber), words(postCode, postOffices[0]?.city)]
+    .filter((line) => line !== '')
+    .join(', ');
+};
+
+/** The open entry in the VAT register; where all of them ended, the one that ended last. */
+const vatEntryOf = ({ registeredEntries }: Company) => {
+  const entries = registeredEntries.filter(({ register }) => register === VAT_REGISTER);
+  return (
+    entries.find(({ endDate }) => endDate === null) ??
+    entries.toSorted((a, b) => (a.endDate ?? '').localeCompare(b.endDate ?? '')).at(-1)
+  );
+};
 
 const businessIdOf = (national: string) =>
   /^\d{8}$/.test(national) ? `${national.slice(0, 7)}-${national.slice(7)}` : null;
 
-/** The Finnish business information system (PRH open data), by business id; registration entries that ended are left out. */
+/** The Finnish business information system (PRH open data), by business id. A registration for VAT that ended contradicts. */
 export const fiPrh: SourceDefinition = {
   name: 'fi_prh',
   appliesTo: ({ memberState, valid }) => memberState === 'FI' && valid,
@@ -50,14 +93,28 @@ export const fiPrh: SourceDefinition = {
     const company = answer.data.companies.find(({ businessId }) => businessId.value === id);
     if (!company) return { outcome: 'not_found' };
     const names = company.names.filter(({ endDate }) => endDate === null);
-    const vat = company.registeredEntries.find((entry) => entry.register === VAT_REGISTER && entry.endDate === null);
+    const name = (names.find(({ type }) => type === LEGAL_NAME) ?? names[0])?.name ?? null;
+    const vat = vatEntryOf(company);
+    const status = inEnglish(vat?.descriptions);
+    const ended = vat?.endDate ?? null;
     return {
       outcome: 'found',
-      facts: [
+      contradicts: ended !== null,
+      facts: {
+        name,
+        address: addressOf(company),
+        legal_form: inEnglish(company.companyForms.find(({ endDate }) => endDate === null)?.descriptions),
+        status,
+        registered_since: vat?.registrationDate ?? null,
+        registered_until: ended,
+        register_id: id,
+      },
+      detail: [
         ['business id', id],
-        ['name', (names.find(({ type }) => type === LEGAL_NAME) ?? names[0])?.name],
-        ['vat register', vat?.descriptions.find(({ languageCode }) => languageCode === ENGLISH)?.description],
+        ['name', name],
+        ['vat register', status],
         ['since', vat?.registrationDate],
+        ['until', ended],
         ['trade register status', company.tradeRegisterStatus],
         ['ended', company.endDate],
       ],

@@ -8,6 +8,8 @@ const company = (over: object = {}) => ({
   etat_administratif: 'A',
   statut_diffusion: 'O',
   date_creation: '1975-01-01',
+  nature_juridique: '5599',
+  tva: ['FR40303265045'],
   siege: { siret: '30326504500017', adresse: '11 RUE AMPERE 26600 PONT-DE-L ISERE' },
   dirigeants: [{ nom: 'DUPONT', prenoms: 'JEANNE' }],
   ...over,
@@ -21,9 +23,18 @@ test('asks by SIREN and names the company and its state', async () => {
     expect(entry).toMatchObject({
       outcome: 'found',
       detail:
-        'siren: 303265045; state: active; created: 1975-01-01; name: SODIMAS; ' +
+        'siren: 303265045; state: active; vat numbers: FR40303265045; created: 1975-01-01; name: SODIMAS; ' +
         'address: 11 RUE AMPERE 26600 PONT-DE-L ISERE',
+      facts: {
+        name: 'SODIMAS',
+        address: '11 RUE AMPERE 26600 PONT-DE-L ISERE',
+        legal_form: '5599',
+        status: 'A',
+        register_id: '303265045',
+        vat_numbers: ['FR40303265045'],
+      },
     });
+    expect(entry).not.toHaveProperty('contradicts');
   });
 });
 
@@ -32,8 +43,9 @@ test.each(['P', 'N', undefined])('names nobody whose diffusion status is %s', as
   await withLocalSource('fr_recherche_entreprises', answer(masked), async ({ source }) => {
     expect((await source.look(subject)).entry).toMatchObject({
       outcome: 'found',
-      detail: 'siren: 303265045; state: ceased; diffusion: restricted',
+      detail: 'siren: 303265045; state: ceased; vat numbers: FR40303265045; diffusion: restricted',
     });
+    expect(JSON.stringify((await source.look(subject)).entry)).not.toMatch(/DUPONT|AMPERE/);
   });
 });
 
@@ -46,5 +58,28 @@ test('a company that merely mentions the digits is not the one asked for', async
 test('an empty list is not_found', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(), async ({ source }) => {
     expect((await source.look(subject)).entry.outcome).toBe('not_found');
+  });
+});
+
+test.each([
+  { tva: ['FR40303265045'], contradicts: undefined },
+  { tva: ['FR 40 303 265 045', 'FR41303265045'], contradicts: undefined },
+  { tva: ['40303265045'], contradicts: undefined },
+  { tva: ['FR41303265045'], contradicts: true },
+  { tva: [], contradicts: true },
+  { tva: null, contradicts: undefined },
+  { tva: undefined, contradicts: undefined },
+])('the list $tva beside a valid number: contradicts $contradicts', async ({ tva, contradicts }) => {
+  await withLocalSource('fr_recherche_entreprises', answer(company({ tva })), async ({ source }) => {
+    expect((await source.look(subject)).entry.contradicts).toBe(contradicts);
+  });
+});
+
+test('calls at once are spaced by a fifth of a second', async () => {
+  await withLocalSource('fr_recherche_entreprises', answer(company()), async ({ source }) => {
+    const findings = await Promise.all([source.look(subject), source.look(subject), source.look(subject)]);
+    // When they left: on a busy machine two that left apart can arrive together.
+    const times = findings.map(({ exchange }) => exchange?.startedAt.getTime() ?? 0).toSorted((a, b) => a - b);
+    expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(390);
   });
 });

@@ -8,21 +8,34 @@ const resultSchema = z.object({
   etat_administratif: lenientText,
   statut_diffusion: lenientText,
   date_creation: lenientText,
+  nature_juridique: lenientText,
+  // The VAT numbers of the company that are active, by the tax authority (DGFiP); null or absent where it gave none.
+  tva: z.array(z.string()).nullable().catch(null).default(null),
   siege: z.object({ adresse: lenientText }).nullable().catch(null).default(null),
 });
 const answerSchema = z.object({ results: z.array(resultSchema) });
 
 const STATES: Readonly<Record<string, string>> = { A: 'active', C: 'ceased' };
 
+// Seven calls a second are the limit of one address; what counts there is when they arrive.
+const GAP_MS = 200;
+
+const normalised = (number: string) => {
+  const plain = number.replace(/[^0-9A-Za-z]/g, '').toUpperCase();
+  return plain.startsWith('FR') ? plain : `FR${plain}`;
+};
+
 // VAT numbers are two check characters and the SIREN; those of Monaco have the shape without being in the directory.
 const sirenOf = (national: string) => /^..(\d{9})$/.exec(national)?.[1];
 
 /**
  * The French directory of companies (recherche-entreprises, DINUM), by SIREN. Whoever opposed diffusion (status P) is
- * named nowhere in the check; so is anyone whose status is not plainly O, since opposition is a right.
+ * named nowhere in the check; so is anyone whose status is not plainly O, since opposition is a right. Its `tva` is the
+ * tax authority's list of active VAT numbers: where there is one, a number that is not on it is contradicted.
  */
 export const frRechercheEntreprises: SourceDefinition = {
   name: 'fr_recherche_entreprises',
+  gapMs: GAP_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'FR' && valid,
   ask: ({ national }) => {
     const siren = sirenOf(national);
@@ -36,11 +49,23 @@ export const frRechercheEntreprises: SourceDefinition = {
     if (!company) return { outcome: 'not_found' };
     const open = company.statut_diffusion === 'O';
     const state = company.etat_administratif;
+    const stateName = state === null ? null : (STATES[state] ?? state);
+    const numbers = company.tva?.map(normalised) ?? null;
     return {
       outcome: 'found',
-      facts: [
+      contradicts: numbers !== null && !numbers.includes(`FR${national}`),
+      facts: {
+        name: open ? company.nom_complet : null,
+        address: open ? (company.siege?.adresse ?? null) : null,
+        legal_form: company.nature_juridique,
+        status: state,
+        register_id: company.siren,
+        vat_numbers: numbers,
+      },
+      detail: [
         ['siren', company.siren],
-        ['state', state === null ? null : (STATES[state] ?? state)],
+        ['state', stateName],
+        ['vat numbers', numbers?.join(' ')],
         ['created', open ? company.date_creation : null],
         ['diffusion', open ? null : 'restricted'],
         ['name', open ? company.nom_complet : null],

@@ -8,7 +8,13 @@ const record = (name: string, country: string, lei = '5493005EVTBPP8EJRQ58') => 
     lei,
     entity: {
       legalName: { name, language: 'en' },
-      legalAddress: { addressLines: ['Gordon House'], city: 'Dublin', country },
+      legalAddress: {
+        addressLines: ['Gordon House', 'Barrow Street'],
+        city: 'Dublin',
+        postalCode: 'D04 E5W5',
+        country,
+      },
+      legalForm: { id: 'LGWG', other: null },
       registeredAs: '368047',
       status: 'ACTIVE',
     },
@@ -33,7 +39,15 @@ test('asks by name and country, and finds only the same name', async () => {
       detail:
         'lei: 5493005EVTBPP8EJRQ58; entity: ACTIVE; registration: ISSUED; next renewal: 2027-03-01T00:00:00Z; ' +
         'registered as: 368047; name: Google Ireland Limited',
+      facts: {
+        name: 'Google Ireland Limited',
+        address: 'Gordon House, Barrow Street, D04 E5W5 Dublin, IE',
+        legal_form: 'LGWG',
+        status: 'ACTIVE',
+        register_id: '5493005EVTBPP8EJRQ58',
+      },
     });
+    expect(seen[0]?.headers.accept).toBe('application/vnd.api+json');
   });
 });
 
@@ -66,5 +80,36 @@ test('a name of nothing but signs is not asked about', async () => {
     expect(source.appliesTo({ ...subject, name: '---' })).toBe(false);
     expect((await source.look({ ...subject, name: '---' })).entry.outcome).toBe('skipped');
     expect(seen).toEqual([]);
+  });
+});
+
+test('asks by the number in a national register where one was found, and takes the name as it is there', async () => {
+  const known = { ...subject, memberState: 'RO' as const, registerId: 'J32/392/2001', name: 'ROMGAZ' };
+  const registered = (registeredAs: string, country: string, lei?: string) => {
+    const made = record('Societatea Nationala de Gaze Naturale', country, lei);
+    return { ...made, attributes: { ...made.attributes, entity: { ...made.attributes.entity, registeredAs } } };
+  };
+  const handler = answer(registered('J32/392/2001', 'DE', 'A'), registered('J 32-392-2001', 'RO', 'B'));
+  await withLocalSource('gleif', handler, async ({ source, seen, answer: next }) => {
+    expect((await source.look(known)).entry).toMatchObject({ outcome: 'found', facts: { register_id: 'B' } });
+    const url = new URL(seen[0]?.url ?? '', 'http://localhost');
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      'filter[entity.registeredAs]': 'J32/392/2001',
+      'filter[entity.legalAddress.country]': 'RO',
+      'page[size]': '10',
+    });
+    next(answer(registered('J32/392/2002', 'RO')));
+    expect((await source.look(known)).entry).toMatchObject({
+      outcome: 'not_found',
+      detail: 'similar register numbers: 1',
+    });
+  });
+});
+
+test('calls at once are spaced by a second', async () => {
+  await withLocalSource('gleif', answer(), async ({ source }) => {
+    const findings = await Promise.all([source.look(subject), source.look(subject)]);
+    const times = findings.map(({ exchange }) => exchange?.startedAt.getTime() ?? 0).toSorted((a, b) => a - b);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1_000);
   });
 });

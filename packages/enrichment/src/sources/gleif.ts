@@ -1,4 +1,4 @@
-import type { MemberState } from '@vat/domain';
+import type { EnrichmentSubject, MemberState } from '@vat/domain';
 import { z } from 'zod';
 import { lenientText } from '../lenient-text.js';
 import type { SourceDefinition } from '../source-definition.js';
@@ -8,7 +8,17 @@ const recordSchema = z.object({
     lei: z.string(),
     entity: z.object({
       legalName: z.object({ name: z.string() }),
-      legalAddress: z.object({ country: lenientText }).nullable().catch(null).default(null),
+      legalAddress: z
+        .object({
+          addressLines: z.array(z.string()).catch([]).default([]),
+          city: lenientText,
+          postalCode: lenientText,
+          country: lenientText,
+        })
+        .nullable()
+        .catch(null)
+        .default(null),
+      legalForm: z.object({ id: lenientText, other: lenientText }).nullable().catch(null).default(null),
       status: lenientText,
       registeredAs: lenientText,
     }),
@@ -42,39 +52,71 @@ const comparable = (name: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
+const addressOf = (address: z.output<typeof recordSchema>['attributes']['entity']['legalAddress']): string | null => {
+  if (!address) return null;
+  const { addressLines, postalCode, city, country } = address;
+  const place = [postalCode, city].filter(Boolean).join(' ');
+  return [...addressLines, place, country].filter(Boolean).join(', ');
+};
+
+/** Registers write the same number with other signs: `0112038-9`, `J32/392/2001`, `HRB 1234`. */
+const plain = (number: string) => number.replace(/[^0-9A-Za-z]/g, '').toUpperCase();
+
+const isSame = (
+  { registeredAs, legalName }: { registeredAs: string | null; legalName: { name: string } },
+  subject: EnrichmentSubject,
+) =>
+  subject.registerId === null
+    ? comparable(legalName.name) === comparable(subject.name ?? '')
+    : registeredAs !== null && plain(registeredAs) === plain(subject.registerId);
+
+// Sixty calls a minute are the limit; what counts there is when they arrive.
+const GAP_MS = 1_100;
+
 /**
- * The global register of legal entities (GLEIF), by the name VIES disclosed. GLEIF knows no VAT numbers and its filter
- * finds similar names, so only the same name in the same country is `found`; several of them are counted, not chosen from.
+ * The global register of legal entities (GLEIF), by the number in a national register where one was found before, else
+ * by the name VIES disclosed. GLEIF knows no VAT numbers and its filter finds similar names, so only the same number or
+ * name in the same country is `found`; several of them are counted, not chosen from.
  */
 export const gleif: SourceDefinition = {
   name: 'gleif',
+  accept: 'application/vnd.api+json',
+  gapMs: GAP_MS,
+  usesRegisterId: true,
   appliesTo: ({ valid, name }) => valid && name !== null && comparable(name) !== '',
-  ask: ({ memberState, name }) => {
-    if (name === null || comparable(name) === '') return { skip: 'no name to look for' };
+  ask: ({ memberState, name, registerId }) => {
+    if (registerId === null && (name === null || comparable(name) === '')) return { skip: 'no name to look for' };
     const query = new URLSearchParams({
-      'filter[entity.legalName]': legalNameOf(name),
+      ...(registerId === null
+        ? { 'filter[entity.legalName]': legalNameOf(name ?? '') }
+        : { 'filter[entity.registeredAs]': registerId.replaceAll(',', ' ') }),
       'filter[entity.legalAddress.country]': countryOf(memberState),
       'page[size]': '10',
     });
     return { path: `/api/v1/lei-records?${query}` };
   },
-  read: (json, { memberState, name }) => {
+  read: (json, subject) => {
     const answer = answerSchema.safeParse(json);
     if (!answer.success) return null;
     const same = answer.data.data.filter(({ attributes: { entity } }) => {
       const country = entity.legalAddress?.country ?? null;
-      return (
-        comparable(entity.legalName.name) === comparable(name ?? '') &&
-        (country === null || country === countryOf(memberState))
-      );
+      return isSame(entity, subject) && (country === null || country === countryOf(subject.memberState));
     });
     const [record] = same;
-    if (!record) return { outcome: 'not_found', facts: [['similar names', answer.data.data.length]] };
-    if (same.length > 1) return { outcome: 'found', facts: [['entities of this name', same.length]] };
+    const by = subject.registerId === null ? 'name' : 'register number';
+    if (!record) return { outcome: 'not_found', detail: [[`similar ${by}s`, answer.data.data.length]] };
+    if (same.length > 1) return { outcome: 'found', detail: [[`entities of this ${by}`, same.length]] };
     const { lei, entity, registration } = record.attributes;
     return {
       outcome: 'found',
-      facts: [
+      facts: {
+        name: entity.legalName.name,
+        address: addressOf(entity.legalAddress),
+        legal_form: entity.legalForm?.other ?? entity.legalForm?.id ?? null,
+        status: entity.status,
+        register_id: lei,
+      },
+      detail: [
         ['lei', lei],
         ['entity', entity.status],
         ['registration', registration?.status],

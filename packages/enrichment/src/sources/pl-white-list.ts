@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lenientText } from '../lenient-text.js';
-import type { SourceDefinition } from '../source-definition.js';
+import type { SourceDefinition, SourceReading } from '../source-definition.js';
 
 const subjectSchema = z.object({
   nip: lenientText,
@@ -10,45 +10,106 @@ const subjectSchema = z.object({
   krs: lenientText,
   residenceAddress: lenientText,
   workingAddress: lenientText,
+  registrationLegalDate: lenientText,
+  restorationDate: lenientText,
+  removalDate: lenientText,
   accountNumbers: z.array(z.unknown()).nullable().catch(null).default(null),
 });
-const answerSchema = z.object({ result: z.object({ subject: subjectSchema.nullable(), requestId: lenientText }) });
+type Subject = z.output<typeof subjectSchema>;
+
+const entrySchema = z.object({
+  identifier: lenientText,
+  subjects: z.array(subjectSchema).nullable().default([]),
+  error: z.object({ code: z.string() }).nullable().catch(null).default(null),
+});
+/** Since version 1.3 one entry a number; before that the subjects of all of them in one list. */
+const answerSchema = z.object({
+  result: z.union([
+    z.object({ entries: z.array(entrySchema), requestId: lenientText }),
+    z.object({ subjects: z.array(subjectSchema), requestId: lenientText }),
+  ]),
+});
 const refusalSchema = z.object({ code: z.string().regex(/^WL-\d+$/) });
 
 const DAILY_LIMIT = 'WL-191';
 const BEING_UPDATED = ['WL-195', 'WL-196'];
 
+/** The list's own words for who is no active VAT payer. */
+const NOT_REGISTERED = ['Zwolniony', 'Niezarejestrowany'];
+
+const NIPS_A_SEARCH = 30;
+const FAILURE_PAUSE_MS = 900_000;
+
+const WEIGHTS = [6, 5, 7, 2, 3, 4, 5, 6, 7];
+
+/** A NIP with its check digit: the list refuses the whole search for one that has none. */
+const isNip = (national: string): boolean =>
+  /^\d{10}$/.test(national) &&
+  WEIGHTS.reduce((sum, weight, at) => sum + weight * Number(national[at]), 0) % 11 === Number(national[9]);
+
+const askFor: NonNullable<SourceDefinition['shared']>['ask'] = (nips, today) => ({
+  path: `/api/search/nips/${nips.join(',')}?date=${today('Europe/Warsaw')}`,
+});
+
+/** What the answer says of one number; null when it says nothing. */
+const subjectsOf = (result: z.output<typeof answerSchema>['result'], national: string) => {
+  if ('entries' in result) return result.entries.find(({ identifier }) => identifier === national) ?? null;
+  return { subjects: result.subjects.filter(({ nip }) => nip === national), error: null };
+};
+
+const readSubject = (subject: Subject, receipt: string | null): SourceReading => {
+  const { removalDate: removed, restorationDate: restored } = subject;
+  const address = subject.workingAddress ?? subject.residenceAddress;
+  return {
+    outcome: 'found',
+    contradicts: NOT_REGISTERED.includes(subject.statusVat ?? ''),
+    facts: {
+      name: subject.name,
+      address,
+      status: subject.statusVat,
+      registered_since: subject.registrationLegalDate,
+      registered_until: removed !== null && (restored === null || restored < removed) ? removed : null,
+      register_id: subject.krs ?? subject.regon,
+      receipt,
+    },
+    detail: [
+      ['status', subject.statusVat],
+      ['request id', receipt],
+      ['regon', subject.regon],
+      ['krs', subject.krs],
+      ['bank accounts', subject.accountNumbers?.length],
+      ['name', subject.name],
+      ['address', address],
+    ],
+  };
+};
+
 /**
  * Poland's list of VAT payers ("white list", Ministry of Finance), asked about today in Warsaw. An address may search a
- * hundred times a day, so a block is respected for an hour. The request id is Polish proof of diligence and goes first;
- * bank accounts are only counted.
+ * hundred times a day, each time for thirty numbers, and is refused until midnight after that. The request id is Polish
+ * proof of diligence and goes first; bank accounts are only counted. A number that is not on the list is of no VAT payer.
  */
 export const plWhiteList: SourceDefinition = {
   name: 'pl_white_list',
-  blockedPauseMs: 3_600_000,
+  // While the list is away each probe costs one of the day's searches.
+  failurePauseMs: FAILURE_PAUSE_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'PL' && valid,
-  ask: ({ national }, today) =>
-    /^\d{10}$/.test(national)
-      ? { path: `/api/search/nip/${national}?date=${today('Europe/Warsaw')}` }
-      : { skip: 'not a NIP of ten digits' },
+  shared: { size: NIPS_A_SEARCH, numberOf: ({ national }) => national, ask: askFor, timeZone: 'Europe/Warsaw' },
+  ask: ({ national }, { today }) =>
+    isNip(national) ? askFor([national], today) : { skip: 'not a NIP of ten digits with its check digit' },
   read: (json, { national }) => {
     const answer = answerSchema.safeParse(json);
     if (!answer.success) return null;
-    const { subject, requestId } = answer.data.result;
-    if (subject === null) return { outcome: 'not_found', facts: [['request id', requestId]] };
-    if (subject.nip !== null && subject.nip !== national) return null;
-    return {
-      outcome: 'found',
-      facts: [
-        ['status', subject.statusVat],
-        ['request id', requestId],
-        ['regon', subject.regon],
-        ['krs', subject.krs],
-        ['bank accounts', subject.accountNumbers?.length],
-        ['name', subject.name],
-        ['address', subject.workingAddress ?? subject.residenceAddress],
-      ],
-    };
+    const { result } = answer.data;
+    const said = subjectsOf(result, national);
+    if (said === null) return null;
+    if (said.error) return { outcome: 'rejected', code: said.error.code };
+    const receipt = result.requestId;
+    const subjects = said.subjects ?? [];
+    if (subjects.length === 0)
+      return { outcome: 'not_found', contradicts: true, facts: { receipt }, detail: [['request id', receipt]] };
+    const subject = subjects.find(({ nip }) => nip === null || nip === national);
+    return subject ? readSubject(subject, receipt) : null;
   },
   readRefusal: (json, status) => {
     const refusal = refusalSchema.safeParse(json);

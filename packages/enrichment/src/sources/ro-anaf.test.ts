@@ -14,6 +14,7 @@ const FOUND = {
         nrRegCom: 'J32/392/2001',
         stare_inregistrare: 'INREGISTRAT din data 10.07.2001',
         iban: '',
+        forma_juridica: 'SOCIETATE COMERCIALĂ PE ACŢIUNI',
       },
       inregistrare_scop_Tva: {
         scpTVA: true,
@@ -39,10 +40,52 @@ test('posts the number with the day in Bucharest and names VAT registration and 
         detail:
           'name: SNGN ROMGAZ SA; vat registered: yes; since: 2001-07-10; inactive: no; ' +
           'state: INREGISTRAT din data 10.07.2001; trade register: J32/392/2001; address: JUD. SIBIU, MUN. MEDIAŞ',
+        facts: {
+          name: 'SNGN ROMGAZ SA',
+          address: 'JUD. SIBIU, MUN. MEDIAŞ',
+          legal_form: 'SOCIETATE COMERCIALĂ PE ACŢIUNI',
+          status: 'INREGISTRAT din data 10.07.2001',
+          registered_since: '2001-07-10',
+          register_id: 'J32/392/2001',
+        },
       });
+      expect(entry).not.toHaveProperty('contradicts');
     },
     { today: (timeZone) => (timeZone === 'Europe/Bucharest' ? '2026-11-20' : 'wrong zone') },
   );
+});
+
+const withVat = (inregistrare_scop_Tva: unknown) => ({
+  ...FOUND,
+  found: [{ ...FOUND.found[0], inregistrare_scop_Tva }],
+});
+const period = (since: string, until = '') => ({ data_inceput_ScpTVA: since, data_sfarsit_ScpTVA: until });
+const OPEN = period('2015-03-01');
+const ENDED = period('2001-07-10', '2012-06-30');
+const EARLIER = period('1995-01-01', '1999-12-31');
+
+test.each([
+  { how: 'newest first', periods: [OPEN, ENDED], since: '2015-03-01', until: undefined },
+  { how: 'oldest first', periods: [ENDED, OPEN], since: '2015-03-01', until: undefined },
+  { how: 'all ended, newest first', periods: [ENDED, EARLIER], since: '2001-07-10', until: '2012-06-30' },
+  { how: 'all ended, oldest first', periods: [EARLIER, ENDED], since: '2001-07-10', until: '2012-06-30' },
+  { how: 'none', periods: [], since: undefined, until: undefined },
+  { how: 'one that is no list', periods: OPEN, since: '2015-03-01', until: undefined },
+])('of periods $how it states since $since until $until', async ({ periods, since, until }) => {
+  await withLocalSource('ro_anaf', json(withVat({ scpTVA: true, perioade_TVA: periods })), async ({ source }) => {
+    const { facts } = (await source.look(subject)).entry;
+    expect([facts?.registered_since, facts?.registered_until]).toEqual([since, until]);
+  });
+});
+
+test.each([
+  { scpTVA: false, contradicts: true },
+  { scpTVA: true, contradicts: undefined },
+  { scpTVA: null, contradicts: undefined },
+])('scpTVA $scpTVA beside a valid number: contradicts $contradicts', async ({ scpTVA, contradicts }) => {
+  await withLocalSource('ro_anaf', json(withVat({ scpTVA, perioade_TVA: [] })), async ({ source }) => {
+    expect((await source.look(subject)).entry.contradicts).toBe(contradicts);
+  });
 });
 
 test.each([
@@ -56,7 +99,8 @@ test.each([
   },
 ])('makes $outcome of $how', async ({ body, status, outcome }) => {
   await withLocalSource('ro_anaf', json(body, status), async ({ source }) => {
-    expect((await source.look(subject)).entry.outcome).toBe(outcome);
+    const { entry } = await source.look(subject);
+    expect([entry.outcome, entry.contradicts]).toEqual([outcome, outcome === 'not_found' ? true : undefined]);
   });
 });
 

@@ -3,7 +3,13 @@ import { lenientText } from '../lenient-text.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const flag = z.boolean().nullable().catch(null).default(null);
-const periodSchema = z.object({ data_inceput_ScpTVA: lenientText });
+const periodSchema = z.object({ data_inceput_ScpTVA: lenientText, data_sfarsit_ScpTVA: lenientText });
+type Period = z.output<typeof periodSchema>;
+// One period came as an object of its own in earlier versions.
+const periodsSchema = z
+  .union([z.array(periodSchema), periodSchema.transform((period) => [period])])
+  .catch([])
+  .default([]);
 const companySchema = z.object({
   date_generale: z.object({
     cui: lenientText,
@@ -11,29 +17,34 @@ const companySchema = z.object({
     adresa: lenientText,
     nrRegCom: lenientText,
     stare_inregistrare: lenientText,
+    forma_juridica: lenientText,
   }),
-  inregistrare_scop_Tva: z
-    .object({ scpTVA: flag, perioade_TVA: z.array(periodSchema).catch([]).default([]) })
-    .nullable()
-    .catch(null)
-    .default(null),
+  inregistrare_scop_Tva: z.object({ scpTVA: flag, perioade_TVA: periodsSchema }).nullable().catch(null).default(null),
   stare_inactiv: z.object({ statusInactivi: flag }).nullable().catch(null).default(null),
 });
 const answerSchema = z.object({ cod: z.literal(200).optional(), found: z.array(companySchema) });
 const notFoundSchema = z.object({ notFound: z.array(z.unknown()).min(1) });
 
+const UNKNOWN = { outcome: 'not_found', contradicts: true } as const;
+
 // A little over the second ANAF asks for: what counts there is when the calls arrive, not when they leave.
 const GAP_MS = 1_100;
 
+/** The period without an end, else the latest. ANAF lists the newest first, and its documents do not say so. */
+const periodOf = (periods: readonly Period[]): Period | undefined => {
+  const byStart = periods.toSorted((a, b) => (a.data_inceput_ScpTVA ?? '').localeCompare(b.data_inceput_ScpTVA ?? ''));
+  return byStart.findLast(({ data_sfarsit_ScpTVA: end }) => end === null) ?? byStart.at(-1);
+};
+
 /**
  * Romania's register of VAT payers (ANAF), asked about today in Bucharest; one call a second. A number ANAF does not
- * know comes as an empty `found`, also under a 404.
+ * know comes as an empty `found`, also under a 404. It is a register of VAT payers, so that contradicts.
  */
 export const roAnaf: SourceDefinition = {
   name: 'ro_anaf',
   gapMs: GAP_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'RO' && valid,
-  ask: ({ national }, today) =>
+  ask: ({ national }, { today }) =>
     /^\d{2,10}$/.test(national)
       ? { path: '/api/PlatitorTvaRest/v9/tva', json: [{ cui: Number(national), data: today('Europe/Bucharest') }] }
       : { skip: 'not a CUI of two to ten digits' },
@@ -41,17 +52,29 @@ export const roAnaf: SourceDefinition = {
     const answer = answerSchema.safeParse(json);
     if (!answer.success) return null;
     const { found } = answer.data;
-    if (found.length === 0) return { outcome: 'not_found' };
+    if (found.length === 0) return UNKNOWN;
     const asked = String(Number(national));
     const company = found.find(({ date_generale: { cui } }) => cui === null || cui === asked);
     if (!company) return null;
     const { date_generale: general, inregistrare_scop_Tva: vat, stare_inactiv: inactive } = company;
+    const period = vat ? periodOf(vat.perioade_TVA) : undefined;
     return {
       outcome: 'found',
-      facts: [
+      contradicts: vat?.scpTVA === false,
+      facts: {
+        name: general.denumire,
+        address: general.adresa,
+        legal_form: general.forma_juridica,
+        status: general.stare_inregistrare,
+        registered_since: period?.data_inceput_ScpTVA ?? null,
+        registered_until: period?.data_sfarsit_ScpTVA ?? null,
+        register_id: general.nrRegCom,
+      },
+      detail: [
         ['name', general.denumire],
         ['vat registered', vat?.scpTVA],
-        ['since', vat?.perioade_TVA.at(-1)?.data_inceput_ScpTVA],
+        ['since', period?.data_inceput_ScpTVA],
+        ['until', period?.data_sfarsit_ScpTVA],
         ['inactive', inactive?.statusInactivi],
         ['state', general.stare_inregistrare],
         ['trade register', general.nrRegCom],
@@ -59,6 +82,5 @@ export const roAnaf: SourceDefinition = {
       ],
     };
   },
-  readRefusal: (json, status) =>
-    status === 404 && notFoundSchema.safeParse(json).success ? { outcome: 'not_found' } : null,
+  readRefusal: (json, status) => (status === 404 && notFoundSchema.safeParse(json).success ? UNKNOWN : null),
 };

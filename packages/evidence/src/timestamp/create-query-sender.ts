@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { userAgentOf } from '@vat/domain';
 import got, { type Response } from 'got';
 import { TimestampRefused } from './timestamp-refused.js';
 
@@ -12,7 +13,7 @@ type QuerySenderOptions = {
   url: string;
   /** One deadline over name lookup, connecting, TLS, query and the whole answer, in milliseconds. */
   deadlineMs: number;
-  userAgent?: string;
+  userAgent?: string | undefined;
 };
 
 /** A sender over connections of its own; `close` ends its queries in flight (as aborted). */
@@ -34,11 +35,7 @@ const refuseHead = ({ statusCode, headers }: Response): TimestampRefused | null 
  * A sender of queries by HTTP (RFC 3161 §3.4). Proxy variables are ignored, redirects are not followed, nothing is
  * decompressed, an answer is read up to 64 KiB, and nothing is tried twice: when to ask again is the caller's to decide.
  */
-export const createQuerySender = ({
-  url,
-  deadlineMs,
-  userAgent = 'vat-validation-service',
-}: QuerySenderOptions): QuerySender => {
+export const createQuerySender = ({ url, deadlineMs, userAgent = userAgentOf() }: QuerySenderOptions): QuerySender => {
   const agent = { http: new HttpAgent(), https: new HttpsAgent() };
   const headers = {
     ...{ 'user-agent': userAgent, 'content-type': 'application/timestamp-query' },

@@ -12,6 +12,8 @@ type TimestamperOptions = {
   now: () => Date;
   /** PEM; the authority's certificate has to lead to one of them. Default: its own chain has to hold. */
   trustedRoots?: readonly string[] | undefined;
+  /** Sent with every query to `url`. */
+  userAgent?: string | undefined;
   /** One query with its answer, in milliseconds. Default ten seconds. */
   deadlineMs?: number;
   /** After `failures` in a row nothing is asked for `restMs`. Default five, one minute. */
@@ -42,12 +44,13 @@ export const createTimestamper = ({
   development,
   now,
   trustedRoots,
+  userAgent,
   deadlineMs = 10_000,
   circuit: { failures, restMs } = { failures: 5, restMs: 60_000 },
 }: TimestamperOptions): Timestamper => {
   // Now and not at the first stamp, when nobody reads the log of the start any more.
   if (url !== null) readTrustedRoots(trustedRoots ?? []);
-  const { send, close } = url === null ? inProcess(development) : createQuerySender({ url, deadlineMs });
+  const { send, close } = url === null ? inProcess(development) : createQuerySender({ url, deadlineMs, userAgent });
   // The development authority has a root of its own, which nobody sets.
   const request = requestTimestamp({ send, now, trustedRoots: url === null ? [] : trustedRoots });
   const circuit = createCircuit({ failures, restMs, now });

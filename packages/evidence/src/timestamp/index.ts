@@ -4,6 +4,7 @@ export * from './development-policy.js';
 export * from './digest-stamper.js';
 export * from './make-development-identity.js';
 export * from './open-development-authority.js';
+export * from './probe-authority.js';
 export * from './request-timestamp.js';
 export * from './timestamp.js';
 export * from './timestamp-refused.js';

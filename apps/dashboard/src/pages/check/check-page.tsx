@@ -13,7 +13,7 @@ import { Reading } from '../../parts/reading.js';
 import { Status } from '../../parts/status.js';
 import { EvidenceCard } from './evidence-card.js';
 import { Timeline } from './timeline.js';
-import { TraderMatch } from './trader-match.js';
+import { TraderGiven, TraderMatch } from './trader-match.js';
 
 /** Anchors are nobody's news: they come by the clock. */
 const LOOK_EVERY_MS = 4_000;
@@ -53,6 +53,7 @@ export const CheckPage = () => {
                   'As it was sent': data.input === data.vat_number ? null : <span className="lines">{data.input}</span>,
                   Requester: data.requester_vat_number,
                   'Consultation number': data.consultation_number,
+                  Trader: data.trader && <TraderGiven trader={data.trader} />,
                   Reference: data.reference,
                   Check: <IdText id={data.id} what="the check's id" />,
                   Request: <IdText id={data.request_id} what="the request's id" />,

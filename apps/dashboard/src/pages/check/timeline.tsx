@@ -2,6 +2,7 @@ import type { CheckEntry } from '../../api/shapes.js';
 import { duration } from '../../parts/duration.js';
 import { Moment } from '../../parts/moment.js';
 import { Status } from '../../parts/status.js';
+import { SourceFacts } from './source-facts.js';
 import { SOURCE_NAMES } from './source-names.js';
 
 /** Below this share of the whole a bar could not be seen. */
@@ -28,6 +29,7 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
                 <Status word={entry.outcome} />
                 {entry.code && <code>{entry.code}</code>}
                 {entry.backpressure && <Status word="backpressure" />}
+                {entry.contradicts && <Status word="contradicts" />}
               </span>
             </div>
             <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true" className="timeline-bar">
@@ -38,6 +40,10 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
               {entry.attempts !== undefined && ` · asked ${entry.attempts} ×`}
               {entry.backpressure && ' · waited longer than usual for a free place of its member state'}
             </p>
+            {entry.contradicts && (
+              <p>This source says the opposite of the verdict. The verdict is that of VIES and is not changed by it.</p>
+            )}
+            {entry.facts && <SourceFacts facts={entry.facts} />}
             {entry.detail && <p className="lines timeline-detail">{entry.detail}</p>}
           </li>
         );

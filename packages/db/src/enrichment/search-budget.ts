@@ -1,0 +1,27 @@
+import type { SearchBudget, SearchPermit } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+
+/**
+ * The day's searches of a source, counted for the whole fleet in one row. A day that has begun is never left for an
+ * earlier one, so a process whose clock is behind at midnight cannot start the count again.
+ */
+export const searchBudget = (db: Queryable): SearchBudget => ({
+  take: async (source, day, limit): Promise<SearchPermit> => {
+    if (limit < 1) return 'exhausted';
+    const taken = await db.$executeRaw`
+      INSERT INTO source_search AS s (source, day, used) VALUES (${source}, ${day}::date, 1)
+      ON CONFLICT (source) DO UPDATE SET day = excluded.day,
+        used = CASE WHEN s.day = excluded.day THEN s.used + 1 ELSE 1 END, blocked = false
+      WHERE s.day < excluded.day OR (s.day = excluded.day AND s.used < ${limit}::int AND NOT s.blocked)`;
+    if (taken > 0) return 'taken';
+    const rows = await db.$queryRaw<{ blocked: boolean }[]>`SELECT blocked FROM source_search WHERE source = ${source}`;
+    return rows[0]?.blocked ? 'blocked' : 'exhausted';
+  },
+  block: async (source, day) => {
+    await db.$executeRaw`
+      INSERT INTO source_search AS s (source, day, used, blocked) VALUES (${source}, ${day}::date, 0, true)
+      ON CONFLICT (source) DO UPDATE SET day = excluded.day, blocked = true,
+        used = CASE WHEN s.day = excluded.day THEN s.used ELSE 0 END
+      WHERE s.day <= excluded.day`;
+  },
+});

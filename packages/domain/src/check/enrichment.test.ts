@@ -1,0 +1,77 @@
+import { type EnrichmentFinding, type EnrichmentSource, type EnrichmentSubject, enrichCheck } from './enrichment.js';
+import type { EnrichmentSourceName } from './entry.js';
+import type { SourceFacts } from './facts.js';
+
+const SUBJECT: EnrichmentSubject = {
+  ...{ memberState: 'CZ', national: '00006947', valid: true, name: 'MF', address: null, requester: null },
+  ...{ trader: null, registerId: null, accountId: 'one', callerWaits: true },
+};
+
+type Asked = { name: EnrichmentSourceName; registerId: string | null };
+
+const finding = (name: EnrichmentSourceName, facts?: SourceFacts): EnrichmentFinding => ({
+  entry: {
+    ...{ source: name, outcome: 'found', started_at: '2026-11-20T10:00:00.000Z', duration_ms: 1 },
+    ...(facts ? { facts } : {}),
+  },
+  exchange: null,
+});
+
+const source = (
+  asked: Asked[],
+  name: EnrichmentSourceName,
+  { facts, usesRegisterId, applies = true }: { facts?: SourceFacts; usesRegisterId?: true; applies?: boolean } = {},
+): EnrichmentSource => ({
+  name,
+  appliesTo: () => applies,
+  ...(usesRegisterId ? { usesRegisterId } : {}),
+  look: async ({ registerId }) => {
+    asked.push({ name, registerId });
+    return finding(name, facts);
+  },
+});
+
+const signal = new AbortController().signal;
+
+test('a source that searches by register number is asked last, with the number another found', async () => {
+  const asked: Asked[] = [];
+  const findings = await enrichCheck(
+    [
+      source(asked, 'gleif', { usesRegisterId: true }),
+      source(asked, 'de_evatr', { facts: { receipt: 'x' } }),
+      source(asked, 'cz_ares', { facts: { register_id: '00006947' } }),
+      source(asked, 'ro_anaf', { applies: false }),
+    ],
+    SUBJECT,
+    signal,
+  );
+  expect(asked).toEqual([
+    { name: 'de_evatr', registerId: null },
+    { name: 'cz_ares', registerId: null },
+    { name: 'gleif', registerId: '00006947' },
+  ]);
+  expect(findings.map(({ entry }) => entry.source)).toEqual(['gleif', 'de_evatr', 'cz_ares']);
+});
+
+test('without a register number it is asked all the same', async () => {
+  const asked: Asked[] = [];
+  await enrichCheck([source(asked, 'gleif', { usesRegisterId: true })], SUBJECT, signal);
+  expect(asked).toEqual([{ name: 'gleif', registerId: null }]);
+});
+
+test('all of it ends with the signal, however many sources hang', async () => {
+  const stop = new AbortController();
+  const hanging = (name: EnrichmentSourceName, usesRegisterId?: true): EnrichmentSource => ({
+    name,
+    appliesTo: () => true,
+    ...(usesRegisterId ? { usesRegisterId } : {}),
+    look: (_subject, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) resolve(finding(name));
+        signal?.addEventListener('abort', () => resolve(finding(name)));
+      }),
+  });
+  const findings = enrichCheck([hanging('cz_ares'), hanging('ro_anaf'), hanging('gleif', true)], SUBJECT, stop.signal);
+  stop.abort();
+  expect((await findings).map(({ entry }) => entry.source)).toEqual(['cz_ares', 'ro_anaf', 'gleif']);
+});

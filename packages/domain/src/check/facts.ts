@@ -1,0 +1,40 @@
+/** How a part of the trader compares, in eVatR's own letters: A agrees, B differs, C was not asked, D is not given by the state. */
+export const MATCH_LETTERS = ['A', 'B', 'C', 'D'] as const;
+export type MatchLetter = (typeof MATCH_LETTERS)[number];
+
+/** The parts of a trader that a qualified confirmation compares. */
+export const MATCHED_PARTS = ['name', 'street', 'postal_code', 'city'] as const;
+export type FactMatches = Record<(typeof MATCHED_PARTS)[number], MatchLetter>;
+
+/**
+ * What a register states about a trader, in its own words. Only what the source states is there. Dates are YYYY-MM-DD
+ * where the source gives them so. Part of what is hashed. Source: contract part 3 §2.
+ */
+export type SourceFacts = {
+  name?: string;
+  address?: string;
+  legal_form?: string;
+  /** The source's own text about the registration, such as "Czynny" or "AKTIVNI". */
+  status?: string;
+  registered_since?: string;
+  registered_until?: string;
+  register_id?: string;
+  vat_numbers?: string[];
+  /** The source's own proof of the enquiry. */
+  receipt?: string;
+  matches?: FactMatches;
+};
+
+/** The order in which people read facts. */
+export const FACT_NAMES = [
+  'name',
+  'address',
+  'legal_form',
+  'status',
+  'registered_since',
+  'registered_until',
+  'register_id',
+  'vat_numbers',
+  'receipt',
+  'matches',
+] as const satisfies readonly (keyof SourceFacts)[];
