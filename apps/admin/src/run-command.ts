@@ -6,6 +6,7 @@ import { accountVerbs } from './verbs/accounts.js';
 import { anchorVerbs } from './verbs/anchors.js';
 import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
+import { timestampRootVerbs } from './verbs/timestamp-roots.js';
 import type { Verb } from './verbs/verb.js';
 import { watchVerbs } from './verbs/watches.js';
 
@@ -56,6 +57,7 @@ export const runCommand = async (words: string[], env: NodeJS.ProcessEnv): Promi
       ...operationVerbs(db, url, env, now),
       ...watchVerbs(db, env, now),
       ...anchorVerbs(db, env, now),
+      ...timestampRootVerbs(db),
     };
     const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(verbs, candidate));
     const verb = name === undefined ? undefined : verbs[name];
