@@ -58,7 +58,10 @@ describe('a dossier whose time-stamps are', () => {
   const kinds = [
     ['over SHA-384 and signed with ECDSA', { unitKey: EC, imprint: 'sha384', digest: 'sha256' }],
     ['over SHA-512 and signed with RSA and SHA-384', { unitKey: RSA, imprint: 'sha512', digest: 'sha384' }],
-    ['over SHA-512 and signed with RSA-PSS and SHA-512', { unitKey: RSA, imprint: 'sha512', digest: 'sha512', pss: true }],
+    [
+      'over SHA-512 and signed with RSA-PSS and SHA-512',
+      { unitKey: RSA, imprint: 'sha512', digest: 'sha512', pss: true },
+    ],
   ] as const;
 
   it.each(kinds)('%s verifies, and the service takes such time-stamps', async (_, terms) => {
