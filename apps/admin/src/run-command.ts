@@ -8,6 +8,7 @@ import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
 import { secretVerbs } from './verbs/secrets.js';
 import { upstreamVerbs } from './verbs/upstreams.js';
+import { timestampRootVerbs } from './verbs/timestamp-roots.js';
 import type { Verb } from './verbs/verb.js';
 import { watchVerbs } from './verbs/watches.js';
 
@@ -75,6 +76,7 @@ export const runCommand = async (
       ...watchVerbs(db, env, now),
       ...anchorVerbs(db, env, now),
       ...secretVerbs(db, env),
+      ...timestampRootVerbs(db),
     };
     const found = findVerb(verbs, words);
     if (!found) {

@@ -13,6 +13,7 @@ import {
   findPendingStamp,
   findToken,
   listAnchors,
+  pinTimestampRoot,
   readBlocks,
   readEvidence,
   recordStamp,
@@ -20,8 +21,8 @@ import {
   storeDevelopmentIdentity,
 } from '@vat/db';
 import { type DueStamp, makeStamp, stampCheck } from '@vat/domain';
-import { createTimestamper, digestStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
-import { errorFields, type Logger, type readSettings, SettingsError } from '@vat/runtime';
+import { createTimestamper, domainStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
+import { errorFields, type Logger, type readSettings, SettingsError, saySparingly } from '@vat/runtime';
 import { holdLease } from './exports/hold-lease.js';
 import { openSealer } from './exports/open-sealer.js';
 import { oneAtATime } from './one-at-a-time.js';
@@ -29,13 +30,16 @@ import { CERTIFICATE_TURNS } from './routes/certificate.js';
 import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
 
 /** The settings of what the API does with evidence. */
-export const EVIDENCE_SETTINGS = ['TSA_URL', 'TSA_ROOTS', 'TSA_RETRY_DELAYS'] as const;
+export const EVIDENCE_SETTINGS = ['TSA_URL', 'TSA_ROOTS', 'TSA_HASH', 'TSA_RETRY_DELAYS'] as const;
 type EvidenceSettings = ReturnType<
   typeof readSettings<(typeof EVIDENCE_SETTINGS)[number] | 'DATABASE_URL' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'>
 >;
 
 /** How long a caller waits for a time-stamp before it is told that there will be one. */
 const PATIENCE_MS = 3_000;
+
+/** A root that is not the pinned one is logged again after this long. */
+const REPEAT_ERROR_MS = 30_000;
 
 /** Exports read through connections of their own: they may be many rows behind each other, and nobody waits behind them. */
 const EXPORT_CONNECTIONS = 3;
@@ -50,7 +54,7 @@ type ComposeEvidenceDeps = {
   now: () => Date;
 };
 
-const openTimestamper = ({ settings, db, now }: ComposeEvidenceDeps) => {
+const openTimestamper = ({ settings, db, log, now }: ComposeEvidenceDeps) => {
   const development = openDevelopmentAuthority({
     find: findDevelopmentIdentity(db),
     store: storeDevelopmentIdentity(db),
@@ -60,7 +64,17 @@ const openTimestamper = ({ settings, db, now }: ComposeEvidenceDeps) => {
   });
   const trustedRoots = settings.TSA_ROOTS === undefined ? undefined : [settings.TSA_ROOTS];
   try {
-    return createTimestamper({ url: settings.TSA_URL ?? null, development, now, trustedRoots });
+    return createTimestamper({
+      ...{ url: settings.TSA_URL ?? null, development, now, trustedRoots, hash: settings.TSA_HASH },
+      pinning: {
+        pin: pinTimestampRoot(db),
+        onOtherRoot: saySparingly(
+          (fields) => log.error('The time-stamping authority shows another root than the pinned one.', fields),
+          REPEAT_ERROR_MS,
+          now,
+        ),
+      },
+    });
   } catch (error) {
     throw new SettingsError(`TSA_ROOTS: ${error instanceof Error ? error.message : String(error)}.`);
   }
@@ -81,7 +95,7 @@ export const composeEvidence = (
   });
   const make = makeStamp({
     findPending: findPendingStamp(db),
-    ...digestStamper(timestamper),
+    ...domainStamper(timestamper),
     record: recordStamp(db),
     retryDelaysMs: settings.TSA_RETRY_DELAYS,
     now,

@@ -30,7 +30,7 @@ import {
   touchApiKey,
 } from '@vat/db';
 import { type DueDelivery, publicId, requestCheck, requestWatch, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
-import { hashCheck } from '@vat/evidence';
+import { hashCheck, readVerifierProgram } from '@vat/evidence';
 import {
   askQueueOf,
   connectRedis,
@@ -219,6 +219,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
         jsonAnswer(201, presentWatch(watch), { Location: `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}` }),
       now,
     }),
+    readVerifier: readVerifierProgram,
     requestCheck: requestCheck({
       find,
       accept: async (acceptance) => {

@@ -15,12 +15,14 @@ import { docsRoutes } from './routes/docs.js';
 import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-customer-routes.js';
 import { showOpenApi } from './routes/openapi.js';
+import { type VerifierRoutesDeps, verifierRoutes } from './routes/verifier.js';
 import { webhookRoutes } from './routes/webhook.js';
 
 export type AppDeps = AuthenticateDeps &
   CustomerRoutesDeps &
   HealthDeps &
-  LimitRateDeps & {
+  LimitRateDeps &
+  VerifierRoutesDeps & {
     log: Logger;
     metrics: Metrics;
     dashboard: DashboardDeps;
@@ -61,6 +63,10 @@ export const createApp = (deps: AppDeps): Express => {
   resource(app, '/docs', { get: docs.page });
   resource(app, '/docs/start.js', { get: docs.start });
   app.use('/docs', ...docs.assets);
+
+  const verifier = verifierRoutes(deps);
+  resource(app, '/verifier', { get: [verifier.show] });
+  resource(app, '/verifier/verify.py', { get: [verifier.file] });
 
   if (deps.ops) app.use('/ops', deps.ops);
 

@@ -111,6 +111,8 @@ test.each([
   ['/metrics', ['GET', 'HEAD'], ['delete']],
   ['/v1/status', ['GET', 'HEAD'], ['put', 'delete']],
   ['/v1/openapi.json', ['GET', 'HEAD'], ['put', 'delete']],
+  ['/verifier', ['GET', 'HEAD'], ['put', 'delete']],
+  ['/verifier/verify.py', ['GET', 'HEAD'], ['put', 'delete']],
 ] as const)(
   '%s accepts %j; another method is METHOD_NOT_ALLOWED, before the key is looked at',
   async (path, allowed, others) => {

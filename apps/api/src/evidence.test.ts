@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { newUuid, publicId } from '@vat/domain';
-import { canonicalForm, verifyInclusion, verifyTimestamp } from '@vat/evidence';
+import {
+  canonicalForm,
+  makeDevelopmentIdentity,
+  readVerifierProgram,
+  verifyInclusion,
+  verifyTimestamp,
+} from '@vat/evidence';
 import { startWorld, until, type World } from '@vat/testkit';
 import { getDocumentProxy } from 'unpdf';
+import { startHttpsTsa } from './https-tsa.fixture.js';
 
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest();
 const bytesOf = (world: World, key: string, path: string) =>
@@ -141,8 +148,47 @@ describe('time-stamps', () => {
     await world.http(stranger.live_key).get(`/v1/checks/${theirs.id}/timestamp`).expect(200);
   });
 
+  test('come over TLS, or from an authority whose roots the operator names: a process is not started otherwise', async () => {
+    await expect(world.startApi({ TSA_URL: 'http://127.0.0.1:9/tsa' })).rejects.toThrow(
+      'TSA_ROOTS: certificates are required, because TSA_URL is not an https address.',
+    );
+  });
+
+  test('come from the root that the first one led to: another one is refused and logged until it is forgotten', async () => {
+    const tsa = await startHttpsTsa();
+    try {
+      const api = await world.startApi({ TSA_URL: tsa.url, NODE_EXTRA_CA_CERTS: tsa.certificates });
+      const stamp = async (number: string) => {
+        const { id } = await newCheck(number);
+        const path = `${String(api.ready.base_url)}/v1/checks/${id}/timestamp`;
+        const answer = await fetch(path, { method: 'POST', headers: { authorization: `Bearer ${live}` } });
+        return [answer.status, ((await answer.json()) as { last_error?: string }).last_error];
+      };
+      const alarms = () => api.lines().filter((line) => line.includes('shows another root than the pinned one'));
+      expect(await stamp('DE100000021')).toEqual([201, undefined]);
+      expect(await stamp('DE100000022')).toEqual([201, undefined]);
+      expect(alarms()).toEqual([]);
+
+      await tsa.changeRoot();
+      expect(await stamp('DE100000023')).toEqual([202, 'other_root']);
+      const [alarm = ''] = alarms();
+      const address = tsa.url.replace('user:secret@', '');
+      const { data } = await world.admin('tsa-root', 'list');
+      const pinned = { tsa_url: address, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
+      expect(data).toEqual([{ ...pinned, subject: expect.any(String), pinned_at: expect.stringMatching(/Z$/) }]);
+      const [{ sha256: known }] = data as [{ sha256: string }];
+      expect(JSON.parse(alarm)).toMatchObject({ level: 'error', tsa_url: address, pinned: known });
+
+      expect(await world.admin('tsa-root', 'forget', address)).toEqual({ tsa_url: address, forgotten: true });
+      expect(await stamp('DE100000024')).toEqual([201, undefined]);
+    } finally {
+      await tsa.close();
+    }
+  }, 60_000);
+
   test('that no authority gives yet are promised with 202 and not there', async () => {
-    const api = await world.startApi({ TSA_URL: 'http://127.0.0.1:9/tsa' });
+    const { root } = await makeDevelopmentIdentity(new Date());
+    const api = await world.startApi({ TSA_URL: 'http://127.0.0.1:9/tsa', TSA_ROOTS: root });
     const check = await newCheck('DE100000005');
     const call = (method: string) =>
       fetch(`${String(api.ready.base_url)}/v1/checks/${check.id}/timestamp`, {
@@ -257,6 +303,30 @@ const readPdf = async (bytes: Uint8Array): Promise<{ pages: number; text: string
   const text = items.map((item) => ('str' in item ? item.str : '')).join(' ');
   return { pages, text: text.replace(/\s+/g, ' ') };
 };
+
+describe('the verifier of dossiers', () => {
+  test('is published with its SHA-256 for everybody, and may be cached', async () => {
+    const { body, headers } = await world.http(null).get('/verifier').expect(200);
+    const file = await bytesOf(world, '', '/verifier/verify.py').expect(200);
+    const program = await readVerifierProgram();
+    expect(Buffer.compare(file.body, Buffer.from(program.bytes))).toBe(0);
+    expect(body).toEqual({
+      object: 'verifier',
+      file_name: 'verify.py',
+      sha256: sha256(file.body).toString('hex'),
+      size: file.body.length,
+      url: `${world.baseUrl()}/verifier/verify.py`,
+    });
+    expect(headers['cache-control']).toBe('public, max-age=60');
+    expect(file.headers).toMatchObject({
+      'cache-control': 'public, max-age=60',
+      'content-disposition': 'attachment; filename=verify.py',
+      'content-type': 'text/x-python; charset=utf-8',
+      etag: `"${body.sha256}"`,
+    });
+    await world.http(null).get('/verifier/verify.py').set('If-None-Match', `"${body.sha256}"`).expect(304);
+  });
+});
 
 describe('certificates', () => {
   test.each([

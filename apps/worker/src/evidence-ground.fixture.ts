@@ -95,8 +95,8 @@ export const openEvidenceGround = async () => {
     closeNextAnchor({ closeAlone: closeAlone(db), now, ...sizes })();
   const stamp = makeStamp({
     findPending: findPendingStamp(db),
-    stamp: async (digest) => {
-      const { tokenBytes: token, ...facts } = await ask(digest);
+    stamp: async (data) => {
+      const { tokenBytes: token, ...facts } = await ask(sha256(data));
       return { token, ...facts };
     },
     record: recordStamp(db),

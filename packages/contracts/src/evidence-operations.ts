@@ -1,4 +1,10 @@
-import { anchorProofSchema, anchorSchema, pendingTimestampSchema, timestampSchema } from './evidence-schema.js';
+import {
+  anchorProofSchema,
+  anchorSchema,
+  pendingTimestampSchema,
+  timestampSchema,
+  verifierSchema,
+} from './evidence-schema.js';
 import { listOperation } from './list-operation.js';
 import { dossierQuery } from './list-query.js';
 import type { Operation } from './operation.js';
@@ -173,5 +179,42 @@ export const EVIDENCE_OPERATIONS: readonly Operation[] = [
       200: { description: 'The dossier.', contentType: 'application/zip', headers: ['Content-Disposition'] },
     },
     errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'EXPORT_TOO_LARGE', 'EXPORT_IN_PROGRESS'],
+  },
+  {
+    method: 'get',
+    path: '/verifier',
+    id: 'getVerifier',
+    tag: 'Evidence',
+    summary: 'Get the SHA-256 of the program that verifies dossiers',
+    description:
+      'A dossier contains a copy of this program. An auditor who does not trust that copy downloads this one, compares its SHA-256, and runs `python3 -I verify.py DIR`. It verifies dossiers of earlier releases too.',
+    key: false,
+    success: {
+      200: {
+        description: 'The program.',
+        schema: verifierSchema,
+        example: {
+          object: 'verifier',
+          file_name: 'verify.py',
+          sha256: '3f1d5c7a0b9e8d6c4a2f1e0d9c8b7a695847362514f3e2d1c0b9a8f7e6d5c4b3',
+          size: 39_120,
+          url: 'https://vat.example.com/verifier/verify.py',
+        },
+      },
+    },
+    errors: [],
+  },
+  {
+    method: 'get',
+    path: '/verifier/verify.py',
+    id: 'getVerifierFile',
+    tag: 'Evidence',
+    summary: 'Get the program that verifies dossiers',
+    description: 'Needs Python 3.8 and OpenSSL 1.1.1 or later, and no network. `ETag` is the SHA-256 of the file.',
+    key: false,
+    success: {
+      200: { description: 'The program.', contentType: 'text/x-python', headers: ['Content-Disposition', 'ETag'] },
+    },
+    errors: [],
   },
 ];

@@ -68,6 +68,17 @@ export const anchorSchema = z
       'The closed tree of all checks recorded since the one before. Without `anchor_id`, its RFC 8785 form is what is hashed, chained and time-stamped.',
   });
 
+/** The program that verifies dossiers. Source: contract part 3 §6. */
+export const verifierSchema = z
+  .strictObject({
+    object: z.literal('verifier'),
+    file_name: z.literal('verify.py'),
+    sha256: hash().describe('SHA-256 of the file, in hex.'),
+    size: z.int().min(1).describe('In bytes.'),
+    url: z.url().describe('Where the file is.'),
+  })
+  .meta({ id: 'Verifier', description: 'The program that verifies dossiers, as this release of the service has it.' });
+
 /** An inclusion proof. Source: contract part 2 §7. */
 export const anchorProofSchema = z
   .strictObject({

@@ -67,6 +67,7 @@ export * from './evidence/read-blocks.js';
 export * from './evidence/read-evidence.js';
 export * from './evidence/record-stamp.js';
 export * from './evidence/request-stamp.js';
+export * from './evidence/timestamp-roots.js';
 export * from './idempotency/bind-idempotency-key.js';
 export * from './idempotency/delete-expired-keys.js';
 export * from './idempotency/find-idempotency-key.js';

@@ -97,8 +97,12 @@ export const SETTINGS = {
     .string()
     .optional()
     .describe(
-      'Ours. PEM text (no path) of the certificates that the authority must lead to; its own chain has to hold when unset.',
+      'Ours. PEM text (no path) of the certificates that the authority must lead to. Required when TSA_URL is not https; otherwise the root of its first answer is pinned when unset.',
     ),
+  TSA_HASH: z
+    .enum(['sha256', 'sha384', 'sha512'])
+    .prefault('sha256')
+    .describe('The hash function of what is time-stamped: checks, anchors and dossiers.'),
   TSA_RETRY_DELAYS: durations()
     .prefault('10s,1m,5m,15m,1h')
     .describe('Ours. From a failed try for a time-stamp to the next; the last one repeats.'),

@@ -131,7 +131,7 @@ test('every path that can be read answers HEAD as it answers GET, also behind it
     ...withId.map((route) => `/app/api${route.path.replace(/\{\w+\}/, ids[kindOf(route)] ?? '')}`),
     ...lists.filter((path) => path !== '/app/api/openapi.json'),
     ...['overview', 'requests', 'session', 'settings', 'keys', 'config'].map((name) => `/app/api/${name}`),
-    ...['/healthz', '/readyz', '/metrics', '/docs', '/v1/openapi.json'],
+    ...['/healthz', '/readyz', '/metrics', '/docs', '/v1/openapi.json', '/verifier', '/verifier/verify.py'],
   ];
   for (const path of paths) {
     const connection = await openRaw(world.baseUrl());

@@ -13,8 +13,8 @@ test('it names every certificate that its time-stamps carry, and those that lead
   const development = () => createDevelopmentAuthority({ identity, now });
   const timestamper = createTimestamper({ url: null, development, now });
   // A path that is shorter than what the token carries, and ends in a root that it does not: as with a cross-signed root.
-  const stamp: Timestamper['stamp'] = async (digest) => ({
-    ...(await timestamper.stamp(digest)),
+  const stamp: Timestamper['stamp'] = async (data) => ({
+    ...(await timestamper.stamp(data)),
     certificates: ['a root'],
   });
   const sealer = openSealer({

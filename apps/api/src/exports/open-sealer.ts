@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Timestamper, tokenCertificates } from '@vat/evidence';
 
 /** Stamps whole dossiers. `stamp` resolves to null where no time-stamp was to be had. */
@@ -20,7 +19,7 @@ export const openSealer = ({ stamp, onFailure }: OpenSealerDeps): Sealer => {
   let latest: readonly string[] | null = null;
   const sealed = async (bytes: Uint8Array): Promise<Uint8Array | null> => {
     try {
-      const { tokenBytes, certificates } = await stamp(createHash('sha256').update(bytes).digest());
+      const { tokenBytes, certificates } = await stamp(bytes);
       // What leads to the root, and what the token carries besides: the verifier accounts for every byte of the seal.
       latest = [...certificates, ...tokenCertificates(tokenBytes)];
       return tokenBytes;

@@ -28,6 +28,7 @@ const HEADERS: Readonly<Record<string, Json>> = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
   Location: { description: 'Where the result is.', schema: { type: 'string' } },
   'Content-Disposition': { description: 'The name to save it under.', schema: { type: 'string' } },
+  ETag: { description: 'Changes with the content.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } },
   'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: { type: 'string' } },
 };

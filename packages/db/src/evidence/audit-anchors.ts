@@ -11,6 +11,7 @@ type StampRow = FactsRow & {
   digest: Uint8Array;
   token: Uint8Array;
   check_hash: Uint8Array | null;
+  check_body: Uint8Array | null;
   checked_at: Date | null;
 };
 
@@ -83,7 +84,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
 
   checkStamps: async (afterId, limit) => {
     const rows = await db.$queryRaw<StampRow[]>`
-      SELECT s.subject_id, s.digest, s.token, c.hash AS check_hash, c.checked_at, ${FACTS_COLUMNS}
+      SELECT s.subject_id, s.digest, s.token, c.hash AS check_hash, c.body AS check_body, c.checked_at, ${FACTS_COLUMNS}
       FROM stamp s LEFT JOIN "check" c ON c.id = s.subject_id
       WHERE s.kind = 'check' AND s.token IS NOT NULL AND s.subject_id > ${afterId ?? NIL}::uuid
       ORDER BY s.subject_id LIMIT ${limit}::int`;
@@ -93,6 +94,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
       token: row.token,
       facts: factsOfRow(row) as StampFacts,
       checkHash: row.check_hash,
+      checkBody: row.check_body,
       checkedAt: row.checked_at,
     }));
   },

@@ -26,16 +26,19 @@ type PendingRow = {
   account_id: string | null;
   requested_at: Date;
   attempts: number;
-  digest: Uint8Array;
+  data: Uint8Array;
 };
 
-/** What is still to be stamped. */
+/** What is still to be stamped. A stamp whose check is gone is none. */
 export const findPendingStamp =
   (db: Queryable): FindPendingStamp =>
   async (subjectId) => {
     const [row] = await db.$queryRaw<PendingRow[]>`
-      SELECT kind, account_id, requested_at, attempts, digest FROM stamp WHERE subject_id = ${subjectId}::uuid AND token IS NULL`;
+      SELECT s.kind, s.account_id, s.requested_at, s.attempts, COALESCE(c.body, a.body) AS data
+      FROM stamp s LEFT JOIN "check" c ON s.kind = 'check' AND c.id = s.subject_id
+        LEFT JOIN anchor a ON s.kind = 'anchor' AND a.id = s.subject_id
+      WHERE s.subject_id = ${subjectId}::uuid AND s.token IS NULL AND COALESCE(c.body, a.body) IS NOT NULL`;
     if (!row) return null;
-    const { kind, account_id: accountId, requested_at: requestedAt, attempts, digest } = row;
-    return { subjectId, kind, accountId, requestedAt, attempts, digest };
+    const { kind, account_id: accountId, requested_at: requestedAt, attempts, data } = row;
+    return { subjectId, kind, accountId, requestedAt, attempts, data };
   };

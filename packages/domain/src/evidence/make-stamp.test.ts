@@ -1,4 +1,4 @@
-import { makeStamp, type StampDigest } from './make-stamp.js';
+import { makeStamp, type StampData } from './make-stamp.js';
 import type { PendingStamp, StampFacts, StampOutcome } from './ports.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
@@ -12,7 +12,7 @@ const pending = (attempts: number): PendingStamp => ({
     accountId: null,
     requestedAt: NOW,
     attempts,
-    digest: new Uint8Array(32),
+    data: new Uint8Array(32),
   },
 });
 
@@ -20,7 +20,7 @@ class Refused extends Error {}
 
 /** One try of a stamp; what was recorded of it and what it returned. */
 const tryOnce = async (
-  stamp: StampDigest,
+  stamp: StampData,
   { found = pending(0) as PendingStamp | null, isRecorded = true, signal = new AbortController().signal } = {},
 ) => {
   const recorded: StampOutcome[] = [];

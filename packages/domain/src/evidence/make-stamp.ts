@@ -1,11 +1,11 @@
 import type { FindPendingStamp, PendingStamp, RecordStamp, StampFacts, StampOutcome } from './ports.js';
 
-/** Port: has a digest (32 bytes) stamped and verifies the answer; rejects where it was not had. */
-export type StampDigest = (digest: Uint8Array, signal?: AbortSignal) => Promise<{ token: Uint8Array } & StampFacts>;
+/** Port: has data stamped by its hash and verifies the answer; rejects where there is no time-stamp. */
+export type StampData = (data: Uint8Array, signal?: AbortSignal) => Promise<{ token: Uint8Array } & StampFacts>;
 
 export type MakeStampDeps = {
   findPending: FindPendingStamp;
-  stamp: StampDigest;
+  stamp: StampData;
   record: RecordStamp;
   /**
    * What a rejection of `stamp` says: that the authority failed, that nobody was asked (`circuit_open`), or `null` for
@@ -28,13 +28,13 @@ const RESTING_MS = 60_000;
 
 /** Tries once to have a stamp made and records what came of it; twice at once is harmless, one of the two is kept. */
 export const makeStamp =
-  ({ findPending, stamp: stampDigest, record, reasonOf, retryDelaysMs, now }: MakeStampDeps) =>
+  ({ findPending, stamp: stampData, record, reasonOf, retryDelaysMs, now }: MakeStampDeps) =>
   async (subjectId: string, signal?: AbortSignal): Promise<MadeStamp> => {
     const stamp = await findPending(subjectId);
     if (!stamp) return { kind: 'gone' };
     let outcome: StampOutcome;
     try {
-      const { token, ...facts } = await stampDigest(stamp.digest, signal);
+      const { token, ...facts } = await stampData(stamp.data, signal);
       outcome = { kind: 'stamped', token, facts };
     } catch (error) {
       const reason = reasonOf(error);

@@ -32,9 +32,9 @@ export type Stamp = {
   facts: StampFacts | null;
 };
 
-/** A stamp that has to be had. `digest`: the 32 bytes to stamp. */
+/** A stamp that is still to be made. `data`: the hashed form of the check, or of the anchor. */
 export type PendingStamp = Pick<Stamp, 'subjectId' | 'kind' | 'accountId' | 'requestedAt' | 'attempts'> & {
-  digest: Uint8Array;
+  data: Uint8Array;
 };
 
 /** A stamp whose next try is to be made. */
@@ -169,13 +169,16 @@ export type LeafSlice = {
 };
 export type LeafDifference = { checkId: string; of: 'hash' | 'body' | 'time' };
 
-/** A stamp of a check as the checker reads it. `checkHash` and `checkedAt` are null once the check is gone. */
+/** A stamp of a check as the checker reads it. What is the check's is null once the check is gone. */
 export type StampToVerify = {
   subjectId: string;
+  /** SHA-256 of what was stamped, whatever hash function the token is made with. */
   digest: Uint8Array;
   token: Uint8Array;
   facts: StampFacts;
   checkHash: Uint8Array | null;
+  /** The check's hashed form. */
+  checkBody: Uint8Array | null;
   checkedAt: Date | null;
 };
 

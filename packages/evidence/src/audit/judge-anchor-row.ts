@@ -37,7 +37,8 @@ export const judgeAnchorRow = async ({
   if (row.stampDigest === null) told('anchor_stamp', 'no time-stamp was ever asked for');
   else if (!digest.equals(row.stampDigest)) told('anchor_stamp', 'the digest to be stamped is not that of the anchor');
   const fault =
-    row.token && judgeToken({ token: row.token, digest, facts: row.stamp, madeAt: row.closedAt, trustedRoots });
+    row.token &&
+    judgeToken({ token: row.token, stamped: { data: row.body }, facts: row.stamp, madeAt: row.closedAt, trustedRoots });
   if (fault) told('anchor_stamp', fault);
 
   let anchor: Anchor;

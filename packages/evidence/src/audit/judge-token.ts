@@ -1,10 +1,11 @@
 import type { StampFacts } from '@vat/domain';
+import type { Stamped } from '../timestamp/judge-info.js';
 import { verifyTimestamp } from '../timestamp/verify-timestamp.js';
 
 type StoredToken = {
   token: Uint8Array;
-  /** SHA-256 of what was stamped. */
-  digest: Uint8Array;
+  /** What it has to be over. */
+  stamped: Stamped;
   /** What was noted of the token. */
   facts: StampFacts | null;
   /** When what was stamped says that it was made; null where that is not known any more. */
@@ -20,10 +21,10 @@ const MAX_BEHIND_MS = 360_000;
  * What is wrong with a stored token: it does not verify, says something else than was noted of it, or is older than what it
  * stamps; null when it holds.
  */
-export const judgeToken = ({ token: tokenBytes, digest, facts, madeAt, trustedRoots }: StoredToken): string | null => {
+export const judgeToken = ({ token: tokenBytes, stamped, facts, madeAt, trustedRoots }: StoredToken): string | null => {
   try {
     const roots = facts?.development ? [] : trustedRoots;
-    const token = verifyTimestamp({ tokenBytes, digest, trustedRoots: roots });
+    const token = verifyTimestamp({ tokenBytes, ...stamped, trustedRoots: roots });
     const agrees =
       facts !== null &&
       facts.genTime.getTime() === token.genTime.getTime() &&

@@ -62,13 +62,14 @@ export const verifyAnchors =
     const walkStamps = async () => {
       for (let after: string | null = null; !signal?.aborted; await pause()) {
         const slice = await audit.checkStamps(after, SLICE_STAMPS);
-        for (const { subjectId, digest, token, facts, checkHash, checkedAt: madeAt } of slice) {
+        for (const { subjectId, digest, token, facts, checkHash, checkBody, checkedAt: madeAt } of slice) {
           const told = (detail: string) =>
             differs({ kind: 'check_stamp', check_id: publicId('check', subjectId), detail });
           if (checkHash && Buffer.compare(checkHash, digest) !== 0)
             told('the digest stamped is not the hash of the check');
           if (facts.development) report.development += 1;
-          const fault = judgeToken({ token, digest, facts, madeAt, trustedRoots });
+          const stamped = checkBody ? { data: checkBody } : { digest };
+          const fault = judgeToken({ token, stamped, facts, madeAt, trustedRoots });
           if (fault) told(fault);
           // Milliseconds each: locks and health checks have to live through a slice.
           await new Promise((resolve) => setImmediate(resolve));

@@ -81,7 +81,8 @@ describe('the development authority', () => {
           .toBER(),
       );
     expect(await failure(Buffer.from('no query'))).toEqual([2, '04']); // badDataFormat
-    expect(await failure(queryOf('2.16.840.1.101.3.4.2.3', 64))).toEqual([2, '80']); // badAlg
+    expect(await failure(queryOf('2.16.840.1.101.3.4.2.8', 32))).toEqual([2, '80']); // badAlg
+    expect(await failure(queryOf(OID.sha512, 32))).toEqual([2, '04']);
     expect(await failure(queryOf(OID.sha256, 20))).toEqual([2, '04']);
     expect(await failure(queryOf(OID.sha256, 32, '1.2.3.4'))).toEqual([2, '0001']); // unacceptedPolicy
   });

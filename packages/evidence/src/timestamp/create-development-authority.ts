@@ -16,19 +16,29 @@ import {
   TSTInfo,
 } from 'pkijs';
 import { DEVELOPMENT_POLICY } from './development-policy.js';
-import type { DevelopmentIdentity } from './make-development-identity.js';
-import { OID } from './object-identifiers.js';
+import type { DevelopmentIdentity, SignatureScheme } from './make-development-identity.js';
+import { HASH_BYTES, HASHES, OID, type TimestampHash } from './object-identifiers.js';
 
 /** A time-stamping authority in this process. `reply` takes a TimeStampReq and gives a TimeStampResp, both DER. */
 export type DevelopmentAuthority = { reply: (query: Uint8Array) => Promise<Uint8Array> };
 
-type DevelopmentAuthorityDeps = { identity: DevelopmentIdentity; now: () => Date };
+type DevelopmentAuthorityDeps = {
+  identity: DevelopmentIdentity;
+  now: () => Date;
+  /** The scheme that the identity was made for, and the hash function that is signed with. Default ECDSA, SHA-256. */
+  scheme?: SignatureScheme;
+  hash?: TimestampHash;
+};
 
 /** Bits of PKIFailureInfo. Source: RFC 3161 §2.4.2. */
 const FAILURE = { badAlg: 0, badDataFormat: 5, unacceptedPolicy: 15 } as const;
 const REJECTION = 2;
 
-const sha256 = (bytes: Uint8Array) => Uint8Array.from(createHash('sha256').update(bytes).digest());
+/** Web Crypto's name of a hash function. */
+const WEB_NAMES: Readonly<Record<TimestampHash, string>> = { sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' };
+const WEB_SCHEMES = { ecdsa: 'ECDSA', rsa: 'RSASSA-PKCS1-v1_5', 'rsa-pss': 'RSA-PSS' } as const;
+
+const digestOf = (hash: TimestampHash, bytes: Uint8Array) => Uint8Array.from(createHash(hash).update(bytes).digest());
 const certificateIn = (pem: string) => Certificate.fromBER(Uint8Array.from(new X509Certificate(pem).raw));
 
 const reject = (failure: keyof typeof FAILURE): Buffer => {
@@ -50,7 +60,7 @@ const readQuery = (query: Uint8Array): TimeStampReq | null => {
 
 /** SigningCertificateV2 with the default hash, SHA-256; without it no client takes the token. Source: RFC 5035 §3. */
 const signingCertificate = (certificateDer: Uint8Array): Sequence => {
-  const hash = new Sequence({ value: [new OctetString({ valueHex: sha256(certificateDer) })] });
+  const hash = new Sequence({ value: [new OctetString({ valueHex: digestOf('sha256', certificateDer) })] });
   return new Sequence({ value: [new Sequence({ value: [hash] })] });
 };
 
@@ -62,9 +72,11 @@ const signingCertificate = (certificateDer: Uint8Array): Sequence => {
 export const createDevelopmentAuthority = async ({
   identity,
   now,
+  scheme = 'ecdsa',
+  hash = 'sha256',
 }: DevelopmentAuthorityDeps): Promise<DevelopmentAuthority> => {
   const pkcs8 = createPrivateKey(identity.key).export({ type: 'pkcs8', format: 'der' });
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
+  const algorithm = { name: WEB_SCHEMES[scheme], namedCurve: 'P-256', hash: WEB_NAMES[hash] };
   const key = await webcrypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']);
   const certificate = certificateIn(identity.certificate);
   const certificateDer = new X509Certificate(identity.certificate).raw;
@@ -74,7 +86,7 @@ export const createDevelopmentAuthority = async ({
     const attributes = [
       new Attribute({ type: OID.contentType, values: [new ObjectIdentifier({ value: OID.timestampInfo })] }),
       new Attribute({ type: OID.signingTime, values: [new UTCTime({ valueDate: time })] }),
-      new Attribute({ type: OID.messageDigest, values: [new OctetString({ valueHex: sha256(info) })] }),
+      new Attribute({ type: OID.messageDigest, values: [new OctetString({ valueHex: digestOf(hash, info) })] }),
       new Attribute({ type: OID.signingCertificateV2, values: [signingCertificate(certificateDer)] }),
     ];
     // A SET in DER is sorted by its encoded elements.
@@ -95,7 +107,7 @@ export const createDevelopmentAuthority = async ({
       ],
       ...(withCertificates ? { certificates: [certificate, root] } : {}),
     });
-    await signed.sign(key, 0, 'SHA-256');
+    await signed.sign(key, 0, WEB_NAMES[hash]);
     return signed;
   };
 
@@ -103,8 +115,9 @@ export const createDevelopmentAuthority = async ({
     const request = readQuery(query);
     if (!request) return reject('badDataFormat');
     const { hashAlgorithm, hashedMessage } = request.messageImprint;
-    if (hashAlgorithm.algorithmId !== OID.sha256) return reject('badAlg');
-    if (hashedMessage.getValue().byteLength !== 32) return reject('badDataFormat');
+    const imprintHash = HASHES[hashAlgorithm.algorithmId];
+    if (!imprintHash) return reject('badAlg');
+    if (hashedMessage.getValue().byteLength !== HASH_BYTES[imprintHash]) return reject('badDataFormat');
     if (request.reqPolicy !== undefined && request.reqPolicy !== DEVELOPMENT_POLICY) return reject('unacceptedPolicy');
     const time = now();
     const serial = randomBytes(16);

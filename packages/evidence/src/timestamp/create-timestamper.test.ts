@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import { createCircuit } from './create-circuit.js';
-import { createDevelopmentAuthority } from './create-development-authority.js';
-import { createTimestamper, TIMESTAMP_RETRY_DELAYS_MS, TimestampRefused } from './index.js';
+import { createDevelopmentAuthority, type DevelopmentAuthority } from './create-development-authority.js';
+import {
+  createTimestamper,
+  requestTimestamp,
+  TIMESTAMP_RETRY_DELAYS_MS,
+  TimestampRefused,
+  verifyTimestamp,
+} from './index.js';
 import { type LocalAuthority, replying, startAuthority } from './local-authority.fixture.js';
 import { type DevelopmentIdentity, makeDevelopmentIdentity } from './make-development-identity.js';
+import { fingerprintOf, type OtherRoot, pinRoot } from './pin-root.js';
 
-const DIGEST = createHash('sha256').update('a check').digest();
+const DATA = Buffer.from('a check');
 const noDevelopment = () => Promise.reject(new Error('not to be opened'));
 
 let identity: DevelopmentIdentity;
@@ -37,9 +44,29 @@ describe('createTimestamper', () => {
     const now = () => new Date();
     const { reply } = await createDevelopmentAuthority({ identity, now });
     const server = kept(await startAuthority(replying(reply)));
-    const { stamp } = kept(createTimestamper({ url: server.url, development: noDevelopment, now }));
-    expect(await stamp(DIGEST)).toMatchObject({ certificates: [identity.certificate, identity.root] });
+    const trustedRoots = [identity.root];
+    const { stamp } = kept(createTimestamper({ url: server.url, development: noDevelopment, now, trustedRoots }));
+    expect(await stamp(DATA)).toMatchObject({ certificates: [identity.certificate, identity.root] });
     expect(server.queries()).toBe(1);
+  });
+
+  it.each(['sha256', 'sha384', 'sha512'] as const)('has the %s of the data stamped', async (hash) => {
+    const now = () => new Date();
+    const development = () => createDevelopmentAuthority({ identity, now });
+    const { stamp } = kept(createTimestamper({ url: null, development, now, hash }));
+    const { tokenBytes } = await stamp(DATA);
+    const digest = createHash(hash).update(DATA).digest();
+    expect(verifyTimestamp({ tokenBytes, digest }).development).toBe(true);
+    expect(verifyTimestamp({ tokenBytes, data: DATA }).development).toBe(true);
+    expect(() => verifyTimestamp({ tokenBytes, data: Buffer.from('another check') })).toThrow('something else');
+    const other = createHash(hash === 'sha512' ? 'sha384' : 'sha512').update(DATA);
+    expect(() => verifyTimestamp({ tokenBytes, digest: other.digest() })).toThrow('the imprint is made with');
+  });
+
+  it('requires roots for an address without TLS, and a place for its pin for one with TLS', () => {
+    const open = (url: string) => createTimestamper({ url, development: noDevelopment, now: () => new Date() });
+    expect(() => open('http://tsa.example.com/tsa')).toThrow('TSA_URL is not an https address');
+    expect(() => open('https://tsa.example.com/tsa')).toThrow('certificates are required');
   });
 
   it('holds that authority against the trusted roots, where some are set', async () => {
@@ -48,7 +75,7 @@ describe('createTimestamper', () => {
     const { url } = kept(await startAuthority(replying(reply)));
     const stranger = await makeDevelopmentIdentity(now());
     const stampWith = (trustedRoots: string[]) =>
-      kept(createTimestamper({ url, development: noDevelopment, now, trustedRoots })).stamp(DIGEST);
+      kept(createTimestamper({ url, development: noDevelopment, now, trustedRoots })).stamp(DATA);
     expect(await refusal(stampWith([stranger.root]))).toBe('wrong_chain');
     expect(await refusal(stampWith([stranger.root, identity.root]))).toBe('none');
     expect(await refusal(stampWith([`both:\n${stranger.root}\n${identity.root}`]))).toBe('none');
@@ -65,7 +92,7 @@ describe('createTimestamper', () => {
     };
     const { stamp } = kept(createTimestamper({ url: null, development, now, trustedRoots: ['nobody looks at these'] }));
     expect(opened).toBe(0);
-    const stamps = await Promise.all([stamp(DIGEST), stamp(DIGEST), stamp(DIGEST)]);
+    const stamps = await Promise.all([stamp(DATA), stamp(DATA), stamp(DATA)]);
     expect(stamps.every(({ development: marked }) => marked)).toBe(true);
     expect(opened).toBe(1);
   });
@@ -78,8 +105,8 @@ describe('createTimestamper', () => {
       return opened === 1 ? Promise.reject(new Error('no database')) : createDevelopmentAuthority({ identity, now });
     };
     const { stamp } = kept(createTimestamper({ url: null, development, now }));
-    await expect(stamp(DIGEST)).rejects.toThrow('no database');
-    expect(await stamp(DIGEST)).toMatchObject({ development: true });
+    await expect(stamp(DATA)).rejects.toThrow('no database');
+    expect(await stamp(DATA)).toMatchObject({ development: true });
   });
 
   it('leaves an authority that fails alone for a while, then tries again', async () => {
@@ -92,19 +119,20 @@ describe('createTimestamper', () => {
       ),
     );
     const circuit = { failures: 3, restMs: 60_000 };
-    const options = { url: server.url, development: noDevelopment, now: clock.now, circuit };
+    const trustedRoots = [identity.root];
+    const options = { url: server.url, development: noDevelopment, now: clock.now, circuit, trustedRoots };
     const { stamp } = kept(createTimestamper(options));
-    for (let i = 0; i < 3; i += 1) expect(await refusal(stamp(DIGEST))).toBe('http_status');
-    for (let i = 0; i < 5; i += 1) expect(await refusal(stamp(DIGEST))).toBe('circuit_open');
+    for (let i = 0; i < 3; i += 1) expect(await refusal(stamp(DATA))).toBe('http_status');
+    for (let i = 0; i < 5; i += 1) expect(await refusal(stamp(DATA))).toBe('circuit_open');
     expect(server.queries()).toBe(3);
 
     clock.pass(60_000);
-    expect(await refusal(stamp(DIGEST))).toBe('http_status');
-    expect(await refusal(stamp(DIGEST))).toBe('circuit_open');
+    expect(await refusal(stamp(DATA))).toBe('http_status');
+    expect(await refusal(stamp(DATA))).toBe('circuit_open');
     clock.pass(60_000);
     broken = false;
-    expect(await refusal(stamp(DIGEST))).toBe('none');
-    expect(await refusal(stamp(DIGEST))).toBe('none');
+    expect(await refusal(stamp(DATA))).toBe('none');
+    expect(await refusal(stamp(DATA))).toBe('none');
     expect(server.queries()).toBe(6);
   });
 
@@ -112,6 +140,60 @@ describe('createTimestamper', () => {
     const sorted = [...TIMESTAMP_RETRY_DELAYS_MS].sort((a, b) => a - b);
     expect(TIMESTAMP_RETRY_DELAYS_MS).toEqual(sorted);
     expect(TIMESTAMP_RETRY_DELAYS_MS.length).toBeGreaterThan(2);
+  });
+});
+
+describe('pinRoot', () => {
+  const now = () => new Date();
+  const digest = createHash('sha256').update(DATA).digest();
+
+  /** An authority whose certificates can be exchanged, behind a pin. */
+  const open = async () => {
+    const authorities = new Map<DevelopmentIdentity, DevelopmentAuthority>();
+    let current = identity;
+    const show = async (other: DevelopmentIdentity) => {
+      authorities.set(other, await createDevelopmentAuthority({ identity: other, now }));
+      current = other;
+    };
+    await show(identity);
+    const send = async (query: Uint8Array) => (authorities.get(current) as DevelopmentAuthority).reply(query);
+    let stored: string | null = null;
+    const seen: OtherRoot[] = [];
+    const stamp = pinRoot({
+      request: requestTimestamp({ send, now }),
+      pin: async (certificate) => {
+        stored ??= certificate;
+        return stored;
+      },
+      onOtherRoot: (roots) => seen.push(roots),
+    });
+    return { stamp, show, seen, stored: () => stored, forget: () => (stored = null) };
+  };
+
+  it('trusts the root of the first answer, and reports and refuses another one until it is forgotten', async () => {
+    const { stamp, show, seen, stored, forget } = await open();
+    await stamp(digest);
+    expect(stored()).toBe(identity.root);
+    expect(await refusal(stamp(digest))).toBe('none');
+    const impostor = await makeDevelopmentIdentity(now());
+    await show(impostor);
+    expect(await refusal(stamp(digest))).toBe('other_root');
+    expect(seen).toEqual([{ pinned: fingerprintOf(identity.root), shown: fingerprintOf(impostor.root) }]);
+    await show(identity);
+    expect(await refusal(stamp(digest))).toBe('none');
+    forget();
+    await show(impostor);
+    expect(await refusal(stamp(digest))).toBe('none');
+    expect(stored()).toBe(impostor.root);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('pins what its own chain holds for only', async () => {
+    const { stamp, show, stored } = await open();
+    const other = await makeDevelopmentIdentity(now());
+    await show({ ...identity, root: other.root });
+    expect(await refusal(stamp(digest))).toBe('wrong_chain');
+    expect(stored()).toBeNull();
   });
 });
 

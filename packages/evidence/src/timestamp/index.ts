@@ -1,10 +1,12 @@
 export * from './create-development-authority.js';
 export * from './create-timestamper.js';
 export * from './development-policy.js';
-export * from './digest-stamper.js';
+export * from './domain-stamper.js';
 export * from './make-development-identity.js';
+export type { TimestampHash } from './object-identifiers.js';
 export * from './open-development-authority.js';
 export * from './probe-authority.js';
+export { fingerprintOf, type OtherRoot, type RootPin } from './pin-root.js';
 export * from './request-timestamp.js';
 export * from './timestamp.js';
 export * from './timestamp-refused.js';

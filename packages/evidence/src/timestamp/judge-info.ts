@@ -1,12 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { Accuracy, TSTInfo } from 'pkijs';
-import { OID } from './object-identifiers.js';
+import { HASHES, hashOfLength } from './object-identifiers.js';
 import { hexOf } from './read-block.js';
 import { TimestampRefused } from './timestamp-refused.js';
 
-/** What a TSTInfo is held against. */
-export type InfoExpectation = {
-  /** SHA-256 of what was stamped. */
-  digest: Uint8Array;
+/**
+ * What was stamped. `digest`: its SHA-256, SHA-384 or SHA-512, and the token has to be over that one. `data`: its bytes,
+ * and the token may be over any of the three.
+ */
+export type Stamped = { digest: Uint8Array } | { data: Uint8Array };
+
+/** What a TSTInfo is compared with. */
+export type InfoExpectation = Stamped & {
   /** Of the query; without it (a token read from the archive) the nonce is not looked at. */
   nonce?: Uint8Array | undefined;
   /** Object identifiers; any policy where there are none. */
@@ -29,17 +34,20 @@ const accuracyMs = (accuracy: Accuracy | undefined): number | null => {
   return total;
 };
 
-/** Whether a TSTInfo answers the query; its accuracy in milliseconds. Throws {@link TimestampRefused}. */
-export const judgeInfo = (
-  info: TSTInfo,
-  { digest, nonce, acceptedPolicies, clock }: InfoExpectation,
-): number | null => {
-  if (info.version !== 1) throw new TimestampRefused('unreadable', `a TSTInfo of version ${info.version}`);
-  const { hashAlgorithm, hashedMessage } = info.messageImprint;
-  if (hashAlgorithm.algorithmId !== OID.sha256)
+const judgeImprint = ({ messageImprint: { hashAlgorithm, hashedMessage } }: TSTInfo, stamped: Stamped): void => {
+  const hash = HASHES[hashAlgorithm.algorithmId];
+  if (!hash || ('digest' in stamped && hash !== hashOfLength(stamped.digest.length)))
     throw new TimestampRefused('wrong_imprint_algorithm', `the imprint is made with ${hashAlgorithm.algorithmId}`);
-  if (!Buffer.from(hashedMessage.getValue()).equals(digest))
+  const expected = 'digest' in stamped ? stamped.digest : createHash(hash).update(stamped.data).digest();
+  if (!Buffer.from(hashedMessage.getValue()).equals(expected))
     throw new TimestampRefused('wrong_imprint', 'the token is of something else');
+};
+
+/** Whether a TSTInfo answers the query; its accuracy in milliseconds. Throws {@link TimestampRefused}. */
+export const judgeInfo = (info: TSTInfo, expected: InfoExpectation): number | null => {
+  const { nonce, acceptedPolicies, clock } = expected;
+  if (info.version !== 1) throw new TimestampRefused('unreadable', `a TSTInfo of version ${info.version}`);
+  judgeImprint(info, expected);
   const asked =
     nonce &&
     Buffer.from(nonce)

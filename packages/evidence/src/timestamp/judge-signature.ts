@@ -1,12 +1,13 @@
-import { createHash, type KeyObject, verify } from 'node:crypto';
+import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 import type { AlgorithmIdentifier, IssuerAndSerialNumber, SignerInfo } from 'pkijs';
 import { HASHES, OID } from './object-identifiers.js';
 import { elementsOf, hexOf, identifierOf, octetsOf } from './read-block.js';
 import type { ReadCertificate } from './read-certificate.js';
+import { readPss } from './read-pss.js';
 import type { TimestampResponse } from './read-response.js';
 import { TimestampRefused } from './timestamp-refused.js';
 
-/** Signature algorithms: the kind of key, and the hash where the name carries one (else the signer's digest algorithm). */
+/** Signature algorithms but RSA-PSS: the kind of key, and the hash where the name carries one (else the signer's digest algorithm). */
 const SIGNATURES: Readonly<Record<string, { key: string; hash: string | null }>> = {
   '1.2.840.113549.1.1.1': { key: 'rsa', hash: null },
   '1.2.840.113549.1.1.11': { key: 'rsa', hash: 'sha256' },
@@ -60,6 +61,15 @@ const judgeSigningCertificate = (signer: SignerInfo, { x509 }: ReadCertificate):
 };
 
 const holds = (algorithm: AlgorithmIdentifier, digest: string, key: KeyObject, data: Buffer, signature: Buffer) => {
+  const pss = readPss(algorithm);
+  // A key that is for RSA-PSS alone has a kind of its own.
+  if (pss && ['rsa', 'rsa-pss'].includes(key.asymmetricKeyType ?? ''))
+    return verify(
+      digest,
+      data,
+      { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pss.saltLength },
+      signature,
+    );
   const known = SIGNATURES[algorithm.algorithmId];
   if (!known || known.key !== key.asymmetricKeyType)
     throw new TimestampRefused('unknown_algorithm', `the signature algorithm ${algorithm.algorithmId} is not accepted`);

@@ -12,7 +12,15 @@ export type DevelopmentIdentity = {
   root: string;
 };
 
-const CURVE = { name: 'ECDSA', namedCurve: 'P-256' };
+/** How the development authority signs: as the real ones do, of which every kind has to be verifiable. */
+export type SignatureScheme = 'ecdsa' | 'rsa' | 'rsa-pss';
+
+const RSA = { modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' };
+const KEYS = {
+  ecdsa: { name: 'ECDSA', namedCurve: 'P-256' },
+  rsa: { name: 'RSASSA-PKCS1-v1_5', ...RSA },
+  'rsa-pss': { name: 'RSA-PSS', ...RSA },
+} as const satisfies Record<SignatureScheme, object>;
 const VALID_YEARS = 30;
 
 const pem = (label: string, der: ArrayBuffer) =>
@@ -30,11 +38,14 @@ const constraints = (cA: boolean) =>
  * Makes a development authority: a root, and a certificate for time-stamping that it issued, valid from a day before
  * `now` on (clocks differ) for 30 years. To be made once and kept, for its tokens verify only with its own root.
  */
-export const makeDevelopmentIdentity = async (now: Date): Promise<DevelopmentIdentity> => {
+export const makeDevelopmentIdentity = async (
+  now: Date,
+  scheme: SignatureScheme = 'ecdsa',
+): Promise<DevelopmentIdentity> => {
   const from = new Date(now.getTime() - 86_400_000);
   const to = new Date(from);
   to.setUTCFullYear(from.getUTCFullYear() + VALID_YEARS);
-  const newKeys = () => webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
+  const newKeys = () => webcrypto.subtle.generateKey(KEYS[scheme], true, ['sign', 'verify']);
   const [rootKeys, keys] = await Promise.all([newKeys(), newKeys()]);
   const root = await issueCertificate({
     ...{ subject: 'VAT Validation Service development root (worth nothing)', from, to },

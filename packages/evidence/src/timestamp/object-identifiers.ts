@@ -3,6 +3,10 @@ export const OID = {
   signedData: '1.2.840.113549.1.7.2',
   timestampInfo: '1.2.840.113549.1.9.16.1.4',
   sha256: '2.16.840.1.101.3.4.2.1',
+  sha384: '2.16.840.1.101.3.4.2.2',
+  sha512: '2.16.840.1.101.3.4.2.3',
+  rsaPss: '1.2.840.113549.1.1.10',
+  maskGeneration1: '1.2.840.113549.1.1.8',
   contentType: '1.2.840.113549.1.9.3',
   messageDigest: '1.2.840.113549.1.9.4',
   signingTime: '1.2.840.113549.1.9.5',
@@ -22,9 +26,19 @@ export const OID = {
   timeStamping: '1.3.6.1.5.5.7.3.8',
 } as const;
 
-/** Hash functions by identifier, under the names that node:crypto knows. SHA-1 is left out on purpose. */
-export const HASHES: Readonly<Record<string, string>> = {
+/** A hash function that a time-stamp may be made with, under the name that node:crypto knows (TSA_HASH). */
+export type TimestampHash = 'sha256' | 'sha384' | 'sha512';
+
+/** The length of each one's result in bytes, which no two share. */
+export const HASH_BYTES: Readonly<Record<TimestampHash, number>> = { sha256: 32, sha384: 48, sha512: 64 };
+
+/** Hash functions by identifier. SHA-1 is left out on purpose. */
+export const HASHES: Readonly<Record<string, TimestampHash>> = {
   [OID.sha256]: 'sha256',
-  '2.16.840.1.101.3.4.2.2': 'sha384',
-  '2.16.840.1.101.3.4.2.3': 'sha512',
+  [OID.sha384]: 'sha384',
+  [OID.sha512]: 'sha512',
 };
+
+/** The hash function whose results have that many bytes, or null. */
+export const hashOfLength = (bytes: number): TimestampHash | null =>
+  Object.values(HASHES).find((hash) => HASH_BYTES[hash] === bytes) ?? null;

@@ -14,7 +14,7 @@ type RequestTimestampDeps = {
   clockToleranceMs?: number | undefined;
 };
 
-/** Asks for a time-stamp of one SHA-256 (32 bytes). */
+/** Asks for a time-stamp of one SHA-256, SHA-384 or SHA-512; the length says which. */
 export type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
 
 /** 128 bits that are a positive DER INTEGER of the same length whatever they are. */

@@ -26,7 +26,8 @@ export type TimestampRefusal =
   | 'unknown_algorithm'
   | 'wrong_signature'
   | 'wrong_purpose'
-  | 'wrong_chain';
+  | 'wrong_chain'
+  | 'other_root';
 
 /** Thrown by everything that asks for or verifies a time-stamp; the message is one sentence for an operator. */
 export class TimestampRefused extends Error {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Integer, Null, ObjectIdentifier, OctetString, Primitive } from 'asn1js';
+import { Constructed, Integer, Null, ObjectIdentifier, OctetString, Primitive, Sequence } from 'asn1js';
 import { Accuracy, AlgorithmIdentifier, Attribute, MessageImprint } from 'pkijs';
 import { type Forgery, namesCertificate } from './forge-reply.fixture.js';
 import type { TimestampRefusal } from './index.js';
@@ -28,6 +28,21 @@ const digestedBy: (algorithmId: string) => NonNullable<Forgery['signed']> =
   ({ digestAlgorithms, signerInfos }) => {
     for (const listed of digestAlgorithms) listed.algorithmId = algorithmId;
     for (const { digestAlgorithm } of signerInfos) digestAlgorithm.algorithmId = algorithmId;
+  };
+
+/** Says that the signature is an RSA-PSS one, with SHA-256 and the usual parameters but for those given. */
+const signedWithPss =
+  (given: { digest?: string; mask?: string; generator?: string; trailer?: number }): NonNullable<Forgery['signed']> =>
+  ({ signerInfos: [signer] }) => {
+    const { digest = OID.sha256, generator = OID.maskGeneration1, trailer = 1 } = given;
+    const { mask = digest } = given;
+    const algorithm = (algorithmId: string) => new AlgorithmIdentifier({ algorithmId }).toSchema();
+    const masking = new AlgorithmIdentifier({ algorithmId: generator, algorithmParams: algorithm(mask) }).toSchema();
+    const values = [algorithm(digest), masking, new Integer({ value: 32 }), new Integer({ value: trailer })];
+    const algorithmParams = new Sequence({
+      value: values.map((value, tagNumber) => new Constructed({ idBlock: { tagClass: 3, tagNumber }, value: [value] })),
+    });
+    if (signer) signer.signatureAlgorithm = new AlgorithmIdentifier({ algorithmId: OID.rsaPss, algorithmParams });
   };
 
 describe('a hostile answer', () => {
@@ -138,7 +153,16 @@ describe('a hostile answer', () => {
     ['no signature algorithm we know', 'unknown_algorithm', { signatureAlgorithm: '1.2.840.113549.1.1.5' }],
     ['an algorithm for another kind of key', 'unknown_algorithm', { signatureAlgorithm: '1.2.840.113549.1.1.11' }],
     ['SHA-1', 'unknown_algorithm', { signed: digestedBy('1.3.14.3.2.26') }],
-    ['RSA-PSS', 'unsupported_form', { signatureAlgorithm: '1.2.840.113549.1.1.10' }],
+    ['RSA-PSS without parameters', 'unsupported_form', { signatureAlgorithm: OID.rsaPss }],
+    ['RSA-PSS with a key that is no RSA key', 'unknown_algorithm', { signed: signedWithPss({}) }],
+    ['RSA-PSS with another hash function', 'unsupported_form', { signed: signedWithPss({ digest: OID.sha512 }) }],
+    [
+      'RSA-PSS with another hash function in its mask',
+      'unsupported_form',
+      { signed: signedWithPss({ mask: OID.sha512 }) },
+    ],
+    ['RSA-PSS with another mask', 'unsupported_form', { signed: signedWithPss({ generator: '1.2.3.4' }) }],
+    ['RSA-PSS with another trailer', 'unsupported_form', { signed: signedWithPss({ trailer: 2 }) }],
     ['a signature with another hash function', 'unsupported_form', { signatureAlgorithm: '1.2.840.10045.4.3.4' }],
     ['another digest than it lists', 'unsupported_form', { digestAlgorithm: '2.16.840.1.101.3.4.2.3' }],
     [

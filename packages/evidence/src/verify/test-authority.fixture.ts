@@ -12,10 +12,14 @@ export type TestAuthority = {
   crossSigned: string | null;
   /** Resolves to a TimeStampResp over `bytes`. */
   stamp: (bytes: Uint8Array) => Promise<Buffer>;
+  /** The same, with RSA-PSS and without the attribute that names the signer's certificate. */
+  stampUnnamed: (bytes: Uint8Array) => Promise<Buffer>;
   close: () => Promise<void>;
 };
 
 const CA = 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash\n';
+/** The object identifier of a TSTInfo. */
+const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
 const UNIT =
   'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=critical,timeStamping\n' +
   'subjectKeyIdentifier=hash\n';
@@ -23,7 +27,24 @@ const UNIT =
 export const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 export const RSA = ['-newkey', 'rsa:2048'];
 
-const configuration = (policy: string) => `[tsa]
+/** How an authority stamps. */
+type Terms = {
+  /** Goes into its tokens. */
+  policy?: string;
+  key?: readonly string[];
+  /** The unit's, where it is of another kind than those above it. */
+  unitKey?: readonly string[];
+  crossSigned?: boolean;
+  /** What is hashed with, and what is signed with. */
+  imprint?: 'sha256' | 'sha384' | 'sha512';
+  digest?: 'sha256' | 'sha384' | 'sha512';
+  /** Signs with RSA-PSS, for which `unitKey` has to be RSA. */
+  pss?: boolean;
+  /** With RSA-PSS: signs with another certificate than the unit's, which has these extensions. */
+  signWith?: string;
+};
+
+const configuration = (policy: string, digest: string) => `[tsa]
 default_tsa = t
 [t]
 serial = ./serial
@@ -31,23 +52,39 @@ crypto_device = builtin
 signer_cert = ./unit.pem
 certs = ./chain.pem
 signer_key = ./unit.key
-signer_digest = sha256
+signer_digest = ${digest}
 default_policy = ${policy}
-digests = sha256
+digests = sha256, sha384, sha512
 accuracy = secs:1
 clock_precision_digits = 3
 ess_cert_id_alg = sha256
 `;
 
-/** Makes an authority whose certificates are called after `name`; `policy` goes into its tokens. */
+/** An ASN.1 element in DER. */
+const der = (tag: number, ...content: Uint8Array[]): Buffer => {
+  const body = Buffer.concat(content);
+  const length = body.length < 0x80 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff];
+  return Buffer.concat([Buffer.of(tag, ...length), body]);
+};
+/** The certificates that others are issued by. */
+const CAS = ['root', 'intermediate', 'elder'];
+/** PKIStatusInfo of a granted answer. */
+const GRANTED = der(0x30, Buffer.of(2, 1, 0));
+
+/** Makes an authority whose certificates are called after `name`. */
 export const makeTestAuthority = async (
   run: RunTool,
   name: string,
   {
     policy = '1.3.6.1.4.1.99999.1.1',
     key = EC,
+    unitKey = key,
     crossSigned = false,
-  }: { policy?: string; key?: readonly string[]; crossSigned?: boolean } = {},
+    imprint = 'sha256',
+    digest = 'sha256',
+    pss = false,
+    signWith,
+  }: Terms = {},
 ): Promise<TestAuthority> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'vat-tsa-'));
   const openssl = async (...args: string[]) => {
@@ -59,7 +96,7 @@ export const makeTestAuthority = async (
     await openssl(
       'req',
       '-new',
-      ...key,
+      ...(CAS.includes(what) ? key : unitKey),
       '-nodes',
       '-keyout',
       `${what}.key`,
@@ -76,6 +113,7 @@ export const makeTestAuthority = async (
   await issue('root', 'root', CA);
   await issue('intermediate', 'root', CA);
   await issue('unit', 'intermediate', UNIT);
+  if (signWith !== undefined) await issue('other', 'intermediate', signWith);
   const read = (file: string) => readFile(path.join(folder, file), 'utf8');
   const intermediate = await read('intermediate.pem');
   let cross: string | null = null;
@@ -87,24 +125,48 @@ export const makeTestAuthority = async (
   }
   await writeFile(path.join(folder, 'chain.pem'), intermediate + (cross ?? ''));
   await writeFile(path.join(folder, 'serial'), '01\n');
-  await writeFile(path.join(folder, 'tsa.cnf'), configuration(policy));
+  await writeFile(path.join(folder, 'tsa.cnf'), configuration(policy, digest));
+  /** `openssl ts` does not sign with RSA-PSS, so `openssl cms` signs what it made once more. */
+  const signWithPss = async (named: boolean) => {
+    await openssl('ts', '-reply', '-in', 'reply', '-token_out', '-out', 'token');
+    await openssl('cms', '-verify', '-noverify', '-inform', 'DER', '-in', 'token', '-out', 'info');
+    const who = signWith === undefined ? 'unit' : 'other';
+    const signer = ['-signer', `${who}.pem`, '-inkey', `${who}.key`, '-certfile', 'chain.pem', '-md', digest];
+    const form = ['-binary', '-nodetach', '-nosmimecap', '-outform', 'DER', '-econtent_type', TIMESTAMP_INFO];
+    const padding = ['-keyopt', 'rsa_padding_mode:pss'];
+    await openssl(
+      'cms',
+      '-sign',
+      '-in',
+      'info',
+      ...signer,
+      ...(named ? ['-cades'] : []),
+      ...padding,
+      ...form,
+      '-out',
+      'signed',
+    );
+    return der(0x30, GRANTED, await readFile(path.join(folder, 'signed')));
+  };
   let turn: Promise<unknown> = Promise.resolve();
-  const stampNow = async (bytes: Uint8Array) => {
+  const stampNow = async (bytes: Uint8Array, named: boolean) => {
     await writeFile(path.join(folder, 'data'), bytes);
-    await openssl('ts', '-query', '-data', 'data', '-sha256', '-cert', '-out', 'query');
+    await openssl('ts', '-query', '-data', 'data', `-${imprint}`, '-cert', '-out', 'query');
     await openssl('ts', '-reply', '-config', 'tsa.cnf', '-queryfile', 'query', '-out', 'reply');
-    return readFile(path.join(folder, 'reply'));
+    return pss ? signWithPss(named) : readFile(path.join(folder, 'reply'));
+  };
+  // One at a time: openssl counts its serial numbers in a file.
+  const inTurn = (bytes: Uint8Array, named: boolean) => {
+    const answer = turn.then(() => stampNow(bytes, named));
+    turn = answer.catch(() => undefined);
+    return answer;
   };
   return {
     root: await read('root.pem'),
     intermediate,
     crossSigned: cross,
-    // One at a time: openssl counts its serial numbers in a file.
-    stamp: (bytes) => {
-      const answer = turn.then(() => stampNow(bytes));
-      turn = answer.catch(() => undefined);
-      return answer;
-    },
+    stamp: (bytes) => inTurn(bytes, true),
+    stampUnnamed: (bytes) => inTurn(bytes, false),
     close: () => rm(folder, { recursive: true, force: true }),
   };
 };

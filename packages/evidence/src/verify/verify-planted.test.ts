@@ -1,0 +1,177 @@
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { jest } from '@jest/globals';
+import { type Auditor, openAuditor } from './open-auditor.fixture.js';
+import type { Tampered } from './tampered.fixture.js';
+
+const VERIFIER = fileURLToPath(new URL('../../assets/verify.py', import.meta.url));
+
+// The first test of a clone may have to fetch python3 and openssl.
+jest.setTimeout(90_000);
+
+let auditor: Auditor;
+/** Every module that Python loads for the verifier, without those inside packages. */
+let modules: string[];
+beforeAll(async () => {
+  auditor = await openAuditor();
+  const { output } = await auditor.run('python3', ['-I', '-X', 'importtime', VERIFIER, auditor.original]);
+  const names = [...output.matchAll(/\| +([\w.]+)$/gm)].map(([, name = '']) => name.split('.')[0] ?? '');
+  modules = [...new Set(names)].filter((name) => name !== '');
+});
+afterEach(() => auditor.tidy());
+afterAll(() => auditor?.close());
+
+/** A folder that planted code would write into, as seen afterwards. */
+const openTrap = async () => {
+  const folder = await auditor.makeFolder();
+  return { folder, caught: () => readdir(folder) };
+};
+
+/** Runs a command of the shell in the dossier, with the dossier first wherever programs and libraries are looked for. */
+const runInside = (copy: Tampered, command: string, environment = '') => {
+  const script = `
+    python=$(command -v python3); shell=$(command -v sh); dossier=$1; verifier=$2
+    cd "$dossier"
+    export OPENSSL_CONF=openssl.cnf OPENSSL_MODULES="$dossier" OPENSSL_ENGINES="$dossier" SSL_CERT_DIR="$dossier"
+    export PATH=".::$dossier:$PATH"
+    ${environment}
+    ${command}`;
+  return auditor.run('sh', ['-c', script, 'sh', copy.folder, VERIFIER]);
+};
+
+const plantProgram = async (copy: Tampered, name: string, script: string) => {
+  await copy.write(name, `#!/bin/sh\n${script}\n`);
+  await chmod(path.join(copy.folder, name), 0o755);
+};
+
+describe('a dossier that somebody planted code in', () => {
+  const plantModule = async (copy: Tampered, name: string, code: string) => {
+    await mkdir(path.join(copy.folder, name));
+    for (const file of [`${name}/__init__.py`, `${name}.py`, `${name}.pyc`, `__pycache__/${name}.cpython-311.pyc`])
+      await copy.write(file, code);
+  };
+  const runs: [string, string, string][] = [
+    ['python3 -I verify.py', '"$python" -I verify.py', 'export PYTHONPATH="$dossier"'],
+    ['python3 -I of the published verifier', '"$python" -I "$verifier" .', 'export PYTHONPATH="$dossier"'],
+    ['python3 verify.py', '"$python" verify.py', ''],
+    ['sh verify.sh', '"$shell" verify.sh', 'export PYTHONPATH="$dossier" PYTHONSTARTUP="$dossier/csv.py"'],
+  ];
+
+  it('does not get its modules and packages run, however it is verified, and is refused', async () => {
+    const copy = await auditor.tamper();
+    const trap = await openTrap();
+    expect(modules).toEqual(expect.arrayContaining(['argparse', 'csv', 'hashlib', 'json', 'subprocess', 'tempfile']));
+    const names = [...new Set([...modules, 'sitecustomize', 'usercustomize', '__main__'])];
+    const codeOf = (name: string) => `open(${JSON.stringify(path.join(trap.folder, name))}, 'w').close()\n`;
+    await mkdir(path.join(copy.folder, '__pycache__'));
+    for (const name of names) await plantModule(copy, name, codeOf(name));
+    await copy.write('planted.pth', `import sys; ${codeOf('planted')}`);
+    for (const [how, command, environment] of runs) {
+      const { code, output } = await runInside(copy, command, environment);
+      expect([how, code, await trap.caught()]).toEqual([how, 1, []]);
+      expect(output).toMatch(/WRONG .* was added: SHA256SUMS does not name it[\s\S]*DOES NOT HOLD/);
+    }
+    // Nor when they are summed and stamped too, so that nothing ends the verification early.
+    await copy.reseal(auditor.authority);
+    for (const [how, command, environment] of runs) {
+      const { code } = await runInside(copy, command, environment);
+      expect([how, code, await trap.caught()]).toEqual([how, 0, []]);
+    }
+  });
+
+  it('does not get its programs, libraries or settings used', async () => {
+    const copy = await auditor.tamper();
+    const trap = await openTrap();
+    const programs = ['openssl', 'python3', 'sha256sum', 'find', 'grep', 'tr', 'dirname', 'env', 'cat', 'uname'];
+    for (const name of programs) await plantProgram(copy, name, `: >'${path.join(trap.folder, name)}'; exit 0`);
+    await copy.write('openssl.cnf', 'openssl_conf = planted\n[planted]\nproviders = list\n[list]\nplanted = nothing\n');
+    for (const [how, command, environment] of runs) {
+      const { code, output } = await runInside(copy, command, environment);
+      expect([how, code, await trap.caught()]).toEqual([how, 1, []]);
+      expect(output).toContain('openssl was added');
+      // The time-stamps were verified all the same, by the openssl of the machine with its own defaults.
+      expect(output).toMatch(/ok {4}5 time-stamp\(s\) verified/);
+    }
+    const { code, output } = await runInside(copy, '"$python" -I verify.py', 'PATH=".:$dossier"');
+    expect([code, output, await trap.caught()]).toEqual([2, expect.stringContaining('openssl here is: none'), []]);
+  });
+
+  it('cannot lead the verifier out of it, or make it wait, by links, pipes and names', async () => {
+    const inPython = (copy: Tampered) => auditor.run('python3', ['-I', VERIFIER, copy.folder]);
+    const inShell = (copy: Tampered) => auditor.run('sh', [path.join(copy.folder, 'verify.sh')]);
+
+    const piped = await auditor.tamper();
+    await piped.remove('manifest.json');
+    const { code: made } = await auditor.run('sh', [
+      '-c',
+      'mkfifo "$1"',
+      'sh',
+      path.join(piped.folder, 'manifest.json'),
+    ]);
+    expect(made).toBe(0);
+    const linked = await auditor.tamper();
+    await rm(path.join(linked.folder, 'certs'), { recursive: true });
+    await symlink(path.join(auditor.original, 'certs'), path.join(linked.folder, 'certs'));
+    const endless = await auditor.tamper();
+    await endless.remove('SHA256SUMS');
+    await symlink('/dev/zero', path.join(endless.folder, 'SHA256SUMS'));
+    for (const [copy, name] of [
+      [piped, 'manifest.json'],
+      [linked, 'certs'],
+      [endless, 'SHA256SUMS'],
+    ] as const) {
+      expect(await inPython(copy)).toEqual({ code: 1, output: expect.stringContaining(`${name} is no ordinary file`) });
+      expect(await inShell(copy)).toEqual({ code: 1, output: expect.stringContaining(name) });
+    }
+
+    const named = await auditor.tamper();
+    const sums = await named.read('SHA256SUMS');
+    for (const name of ['../outside', 'checks/../../outside', '/dev/zero', './README.txt', 'a//b']) {
+      await named.write('SHA256SUMS', `${sums}${'0'.repeat(64)}  ${name}\n`);
+      await named.write('SHA256SUMS.tsr', await auditor.authority.stamp(Buffer.from(await named.read('SHA256SUMS'))));
+      const wanted = {
+        code: 1,
+        output: expect.stringContaining(`ill-formed or there twice: ${'0'.repeat(64)}  ${name}`),
+      };
+      expect(await inPython(named)).toEqual(wanted);
+      if (name !== './README.txt' && name !== 'a//b') expect(await inShell(named)).toEqual(wanted);
+    }
+  });
+
+  it('cannot bring the verifier down with what it nests or counts', async () => {
+    const nested = await auditor.tamper();
+    await nested.write('manifest.json', '['.repeat(200_000));
+    await nested.reseal(auditor.authority);
+    const said = await nested.verify();
+    expect(said).toEqual({ code: 1, output: expect.stringMatching(/a file is not of its kind.*\nDOES NOT HOLD/) });
+    const stamp = await auditor.tamper();
+    await writeFile(path.join(stamp.folder, 'SHA256SUMS.tsr'), Buffer.alloc(100_000, Buffer.of(0x30, 0x80)));
+    const refused = expect.stringMatching(/SHA256SUMS.tsr cannot be read as a time-stamp[\s\S]*DOES NOT HOLD/);
+    expect(await stamp.verify()).toEqual({ code: 1, output: refused });
+  });
+});
+
+describe('the verifier', () => {
+  it('is one program that Python 3.8 can read', async () => {
+    const parse = 'import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 8))';
+    expect(await auditor.run('python3', ['-I', '-c', parse, VERIFIER])).toEqual({ code: 0, output: '' });
+  });
+
+  it('verifies the folder that it is given, from wherever it is started, and says which program it is', async () => {
+    const { folder } = await openTrap();
+    const { code, output } = await auditor.run(
+      'python3',
+      ['-I', VERIFIER, path.relative(folder, auditor.original)],
+      folder,
+    );
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
+    expect(output).toMatch(
+      /note {2}this verifier has the SHA-256 [0-9a-f]{64}: the service publishes it at GET \/verifier/,
+    );
+    const none = await auditor.run('python3', ['-I', VERIFIER, path.join(folder, 'nothing')]);
+    expect(none).toEqual({ code: 2, output: expect.stringContaining('CANNOT TELL: there is no folder') });
+    const empty = await auditor.run('python3', ['-I', VERIFIER, folder]);
+    expect(empty).toEqual({ code: 1, output: expect.stringContaining('SHA256SUMS is missing') });
+  });
+});
