@@ -7,8 +7,8 @@ import { anchorVerbs } from './verbs/anchors.js';
 import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
 import { secretVerbs } from './verbs/secrets.js';
-import { upstreamVerbs } from './verbs/upstreams.js';
 import { timestampRootVerbs } from './verbs/timestamp-roots.js';
+import { upstreamVerbs } from './verbs/upstreams.js';
 import type { Verb } from './verbs/verb.js';
 import { watchVerbs } from './verbs/watches.js';
 

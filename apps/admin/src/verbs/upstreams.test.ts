@@ -43,8 +43,11 @@ const NAMES = [
 ];
 
 let stamp: Handler;
+let root: string;
 beforeAll(async () => {
-  const authority = await createDevelopmentAuthority({ identity: await makeDevelopmentIdentity(now()), now });
+  const identity = await makeDevelopmentIdentity(now());
+  root = identity.root;
+  const authority = await createDevelopmentAuthority({ identity, now });
   stamp = async (_request, response, body) =>
     void response.writeHead(200, { 'content-type': 'application/timestamp-reply' }).end(await authority.reply(body));
 });
@@ -66,7 +69,7 @@ const probe = async (
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const sources = NAMES.slice(1, -1).map((name) => [`ENRICHMENT_${name.toUpperCase()}_URL`, url]);
-  const settings = { VIES_URL: url, TSA_URL: `${url}/tsa`, ...Object.fromEntries(sources), ...env };
+  const settings = { VIES_URL: url, TSA_URL: `${url}/tsa`, TSA_ROOTS: root, ...Object.fromEntries(sources), ...env };
   try {
     const answer = await runCommand(['upstreams', 'probe', ...words], settings, async () => '').then(
       (news) => ({ ok: true, news }),
@@ -172,6 +175,7 @@ test('one that is away is named with the reason', async () => {
 test.each([
   [{ ENRICHMENT_SOURCES: 'all_of_them' }, [], /ENRICHMENT_SOURCES names all_of_them/],
   [{ TSA_ROOTS: 'roots.pem' }, [], /no PEM certificate/],
+  [{ TSA_ROOTS: '' }, [], /TSA_ROOTS: certificates are required/],
   [{ CONTACT_URL: 'nobody' }, [], /CONTACT_URL/],
   [{}, ['--timeout', 'soon'], /--timeout is a number of seconds/],
   [{}, ['now'], /now is too much/],

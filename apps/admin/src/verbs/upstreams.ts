@@ -14,6 +14,7 @@ const PROBE_SETTINGS = [
   'VIES_URL',
   'TSA_URL',
   'TSA_ROOTS',
+  'TSA_HASH',
   'CONTACT_URL',
   'ENRICHMENT_SOURCES',
   'ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES',
@@ -60,6 +61,9 @@ const countInDatabase =
     }
   };
 
+const databaseUrlOf = (env: NodeJS.ProcessEnv): string | undefined =>
+  env.DATABASE_URL || env.DATABASE_URL_FILE ? readSettings(env, ['DATABASE_URL']).DATABASE_URL : undefined;
+
 /** upstreams probe. It needs neither Postgres nor Redis: it may be the first thing that is run on a machine. */
 export const upstreamVerbs = (env: NodeJS.ProcessEnv, now: () => Date): Record<string, Verb> => ({
   'upstreams probe': {
@@ -75,14 +79,19 @@ export const upstreamVerbs = (env: NodeJS.ProcessEnv, now: () => Date): Record<s
         probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs }),
         probeSources({
           ...{ enabled, urls: readSourceUrls(settings), userAgent, timeoutMs, now },
-          countSearch: countInDatabase(env.DATABASE_URL, settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),
+          countSearch: countInDatabase(databaseUrlOf(env), settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),
         }),
         tsaUrl === undefined
           ? []
           : probeAuthority({
-              ...{ url: tsaUrl, userAgent, timeoutMs, now },
+              ...{ url: tsaUrl, hash: settings.TSA_HASH, userAgent, timeoutMs, now },
               trustedRoots: roots === undefined ? undefined : [roots],
-            }).then((probe) => [probe]),
+            }).then(
+              (probe) => [probe],
+              (error: unknown) => {
+                throw new SettingsError(`TSA_ROOTS: ${error instanceof Error ? error.message : String(error)}.`);
+              },
+            ),
       ]);
       const upstreams = [vies, ...sources, ...authorities];
       if (upstreams.some(({ ok }) => !ok)) throw new BadNews({ upstreams });
