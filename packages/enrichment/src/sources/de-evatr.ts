@@ -35,7 +35,7 @@ const read = (json: unknown): SourceReading | null => {
   if (!answer.success) return null;
   const { status, id, anfrageZeitpunkt, gueltigAb, gueltigBis } = answer.data;
   return {
-    outcome: OUTCOMES[status] ?? 'unavailable',
+    outcome: (Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined) ?? 'unavailable',
     code: status,
     facts: [
       ['status', status],

@@ -40,7 +40,7 @@ export const frRechercheEntreprises: SourceDefinition = {
       outcome: 'found',
       facts: [
         ['siren', company.siren],
-        ['state', state === null ? null : (STATES[state] ?? state)],
+        ['state', state === null ? null : ((Object.hasOwn(STATES, state) ? STATES[state] : undefined) ?? state)],
         ['created', open ? company.date_creation : null],
         ['diffusion', open ? null : 'restricted'],
         ['name', open ? company.nom_complet : null],
