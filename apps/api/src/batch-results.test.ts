@@ -132,11 +132,9 @@ describe('results.csv', () => {
         .batch_id;
     const [umlaut, mixed, foreign] = [await sent('Übersicht.csv'), await sent('客户 2026.csv'), await sent('客户.csv')];
     const bare = await upload(SHORT);
-    const dispositions = await Promise.all(
-      [named, umlaut, mixed, foreign, bare].map(
-        async (id) => (await get(`/${id}/results.csv`)).headers['content-disposition'],
-      ),
-    );
+    const dispositions: unknown[] = [];
+    for (const id of [named, umlaut, mixed, foreign, bare])
+      dispositions.push((await get(`/${id}/results.csv`)).headers['content-disposition']);
     expect(dispositions).toEqual([
       'attachment; filename="Kunden 2026-results.csv"',
       `attachment; filename=Ubersicht-results.csv; filename*=UTF-8''%C3%9Cbersicht-results.csv`,

@@ -1,3 +1,4 @@
+import { uuidOf } from '@vat/domain';
 import { insertAccount, startWorld, type TestAccount, uploadBatch, type World } from '@vat/testkit';
 
 let world: World;
@@ -12,6 +13,9 @@ beforeEach(async () => {
 afterAll(() => world?.stop());
 
 const FILE = 'vat_number;reference\nDE136695976;a\nATU13585627;b\n';
+
+/** What every object inherits: a table that is an object knows these, though nobody put them there. */
+const NAMES_OF_EVERY_OBJECT = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'];
 
 const form = (key = account.live_key) => world.http(key).post('/v1/batches');
 const attach = (file: string | Buffer = FILE, fileName = 'suppliers.csv') =>
@@ -129,9 +133,28 @@ describe('a charset that is declared decides', () => {
   });
 
   test('one that we do not read is refused', async () => {
-    const { status, body } = await raw(FILE, { type: 'text/csv; charset=ebcdic' });
-    expect([status, body.error]).toEqual([400, expect.objectContaining({ code: 'BAD_REQUEST' })]);
+    for (const charset of ['ebcdic', ...NAMES_OF_EVERY_OBJECT]) {
+      const { status, body } = await raw(FILE, { type: `text/csv; charset=${charset}` });
+      expect([charset, status, body.error]).toEqual([
+        charset,
+        400,
+        expect.objectContaining({
+          code: 'BAD_REQUEST',
+          fields: [{ path: 'Content-Type', message: expect.stringContaining('windows-1252') }],
+        }),
+      ]);
+    }
   });
+});
+
+test('cells and headers that are called like what every object has are texts like others', async () => {
+  const names = NAMES_OF_EVERY_OBJECT;
+  const file = `vat_number,country,reference,${names.join(',')}\n${names.map((name) => `136695976,${name},${name},${names.join(',')}\n`).join('')}`;
+  const { status, body } = await raw(file, { fileName: '__proto__' });
+  expect([status, body]).toEqual([201, expect.objectContaining({ total: 5, failed: 5, file_name: '__proto__' })]);
+  const lines = await linesOf(body.batch_id);
+  expect(lines.map(({ reference }) => reference)).toEqual(names);
+  for (const line of lines) expect(line).toMatchObject({ status: 'failed', error: { code: 'BAD_REQUEST' } });
 });
 
 test('a title above the header is no line, and is left out of the results', async () => {
@@ -211,6 +234,16 @@ describe('bodies that are no upload', () => {
     '',
   );
   refused('an unknown query parameter', () => raw(FILE, { query: '?colour=red' }), 'colour');
+  for (const name of NAMES_OF_EVERY_OBJECT) {
+    refused(`a field called ${name}`, () => attach().field(name, 'x'), name);
+    refused(`a file called ${name}`, () => form().attach(name, Buffer.from(FILE), 'a.csv'), name);
+    refused(`a query parameter called ${name}`, () => raw(FILE, { query: `?${name}=x` }), name);
+  }
+  refused(
+    'a boundary longer than any may be',
+    () => writtenForm([filePart()], `multipart/form-data; boundary=${'X'.repeat(71)}`),
+    'Content-Type',
+  );
   refused('an empty label in the query', () => raw(FILE, { query: '?label=' }), 'label');
 
   test('a label of 100 characters, also beyond ASCII, is kept', async () => {
@@ -263,6 +296,40 @@ describe('order of judgement', () => {
     expect(await raw(FILE, { idempotencyKey: 'early' })).toMatchObject({ status: 201, body: first.body });
     expect(await raw(`${FILE}\n`, { idempotencyKey: 'early' }).then(code)).toBe('IDEMPOTENCY_MISMATCH');
     expect(await raw(FILE, { idempotencyKey: 'late' }).then(code)).toBe('TOO_MANY_BATCHES');
+  });
+});
+
+test('more than 200 000 lines in 24 hours are refused until enough of them have left the window', async () => {
+  const { length } = await batches();
+  expect(length).toBe(0);
+  // Of uploads made before: 150 000 lines twenty hours ago, the rest but one an hour ago, and many two days ago.
+  const [{ now } = { now: new Date() }] = await world.sql<{ now: Date }>(
+    `WITH uploads AS (
+       INSERT INTO batch_upload (id, account_id, lines, created_at)
+       SELECT gen_random_uuid(), $1, lines, now() - ago::interval
+       FROM (VALUES (150000, '20 hours'), (49999, '1 hour'), (200000, '2 days')) AS x(lines, ago))
+     SELECT now() AS now`,
+    [uuidOf('account', account.account_id)],
+  );
+  const { status, headers, body } = await raw();
+  expect([status, body.error]).toEqual([
+    429,
+    {
+      code: 'BATCH_LINE_LIMIT',
+      message: 'The account may upload 200 000 lines in 24 hours.',
+      reset_at: new Date(now.getTime() + 4 * 3_600_000).toISOString(),
+    },
+  ]);
+  expect(headers.has('retry-after')).toBe(false);
+  expect(await batches()).toEqual([]);
+
+  const first = await raw('vat_number\nDE1\n', { idempotencyKey: 'last line' });
+  expect(first.status).toBe(201);
+  expect((await raw('vat_number\nDE1\n')).body.error).toMatchObject({ code: 'BATCH_LINE_LIMIT' });
+  // What was made already is answered as it was.
+  expect(await raw('vat_number\nDE1\n', { idempotencyKey: 'last line' })).toMatchObject({
+    status: 201,
+    body: first.body,
   });
 });
 

@@ -152,11 +152,11 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const addDelivery = enqueueDelivery(producer);
   const batches = composeBatches({
     db,
+    log,
     feed: enqueueFeeds(producer),
     enqueueDelivery: addDelivery,
     onEnqueueFailure: (error) => log.warn('Work of a batch was not enqueued; the sweep will.', errorFields(error)),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
-    now,
   });
 
   const addStamp = enqueueStamp(producer);
@@ -205,7 +205,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
       );
     },
     storeAnswer: storeIdempotentAnswer(db),
-    ...batches,
+    ...batches.deps,
     ...evidence.deps,
     listWatches: listWatches(db),
     findWatch: findWatch(db),
@@ -257,6 +257,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     await producer.close();
     redis.disconnect();
     hintRedis.disconnect();
+    await batches.close();
     await evidence.close();
     await closeDatabase();
   };

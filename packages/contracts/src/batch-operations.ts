@@ -92,6 +92,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       'IDEMPOTENCY_MISMATCH',
       'IDEMPOTENCY_IN_PROGRESS',
       'TOO_MANY_BATCHES',
+      'BATCH_LINE_LIMIT',
     ],
   },
   listOperation({
@@ -153,6 +154,6 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
         example: RESULTS,
       },
     },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND'],
+    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND', 'TOO_MANY_DOWNLOADS'],
   },
 ];

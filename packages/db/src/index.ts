@@ -5,6 +5,7 @@ export * from './batch/audit-batches.js';
 export * from './batch/complete-batches.js';
 export * from './batch/delete-batch.js';
 export * from './batch/delete-old-batches.js';
+export * from './batch/download-leases.js';
 export * from './batch/end-lost-lines.js';
 export * from './batch/feed-lines.js';
 export * from './batch/find-batch.js';

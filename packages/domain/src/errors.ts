@@ -1,3 +1,5 @@
+import { MAX_DOWNLOADS, MAX_UPLOADED_LINES } from './batch/batch.js';
+
 /** What every error of the API is made of. `extra` names the fields that lie beside `code` and `message`. */
 export type ErrorSpec = {
   /** HTTP status. */
@@ -11,8 +13,10 @@ export type ErrorSpec = {
   extra?: readonly string[];
 };
 
+const thousands = (count: number): string => count.toLocaleString('en').replaceAll(',', ' ');
+
 /**
- * The error table of contract part 1 §7, and the additions of part 2. The only place where a code, its status or its
+ * The error table of contract part 1 §7, and the additions of parts 2 and 3. The only place where a code, its status or its
  * standard message is written down; validation, OpenAPI, docs and tests derive from it.
  */
 export const ERROR_CATALOGUE = {
@@ -112,6 +116,20 @@ export const ERROR_CATALOGUE = {
     message: '5 batches are already queued or running.',
     remedy: 'Wait for one of them to complete.',
     extra: ['active'],
+  },
+  BATCH_LINE_LIMIT: {
+    status: 429,
+    retryable: true,
+    message: `The account may upload ${thousands(MAX_UPLOADED_LINES)} lines in 24 hours.`,
+    remedy: 'Upload the file after `reset_at`.',
+    extra: ['reset_at'],
+  },
+  TOO_MANY_DOWNLOADS: {
+    status: 429,
+    retryable: true,
+    message: `The account already has ${MAX_DOWNLOADS} downloads of results.`,
+    remedy: 'Wait `retry_after` seconds, or until one of the downloads has ended.',
+    extra: ['retry_after'],
   },
   EXPORT_TOO_LARGE: {
     status: 400,

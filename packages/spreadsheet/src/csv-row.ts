@@ -14,11 +14,16 @@ const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$|^ID/;
 const ENDS_OPEN = /[,;\t\r\n]$/;
 
 const writeCell = (cell: CsvCell, delimiter: CsvDelimiter, isLast: boolean): string => {
-  let text = cell === null ? '' : defuseCell(String(cell), delimiter);
+  if (cell === null || cell === '') return '';
+  let text = defuseCell(String(cell), delimiter);
   // That cell would begin with the CR that ends the row.
   if (isLast && ENDS_OPEN.test(text) && !text.endsWith(delimiter)) text += "'";
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
+
+/** Cells with the delimiter between them, and none behind the last: for a row that is put together of parts. */
+export const csvCells = (cells: readonly CsvCell[], delimiter: CsvDelimiter): string =>
+  cells.map((cell) => writeCell(cell, delimiter, false)).join(delimiter);
 
 /**
  * One row of a CSV file, its CR LF included. Null is an empty cell; no cell is one that a spreadsheet would run, whichever

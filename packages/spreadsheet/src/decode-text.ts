@@ -15,14 +15,43 @@ export type DecodedText = { text: string; encoding: Encoding; bom: boolean };
  *
  * @throws AppError INVALID_CSV, with the line, when the bytes break the encoding that their mark promises, when UTF-8 is
  * broken in a few places only (a file glued together: reading all of it as Windows-1252 would garble every other name),
- * for a byte that Windows-1252 does not have, and for a NUL character, which text does not have and Postgres does not keep.
+ * for a byte that Windows-1252 does not have, for a NUL character, which text does not have and Postgres does not keep, and for
+ * a file of which a tenth is other control characters.
  */
 export const decodeText = (bytes: Uint8Array): DecodedText => {
   const decoded = decode(bytes);
   const nul = decoded.text.indexOf('\0');
-  if (nul === -1) return decoded;
-  const line = countBreaks(decoded.text.slice(0, nul)) + 1;
-  throw invalidCsv(line, `Line ${line} has a NUL character: this is not a text file. ${SAVE_AS}`);
+  if (nul !== -1) throw notText(decoded.text, nul, 'a NUL character');
+  const [controls, first] = countControls(decoded.text);
+  if (controls > STRAY_CONTROLS && controls * 10 > decoded.text.length)
+    throw notText(decoded.text, first, 'control characters');
+  return decoded;
+};
+
+/**
+ * Control characters that any file may have. Where there are more, and they are a tenth of the text, it is none; in JSON each takes
+ * the room of six others, so that a file of them would be 12 MB there.
+ */
+const STRAY_CONTROLS = 1_000;
+const SPACE = 0x20;
+/** Tab, LF, VT, FF and CR, which text has. */
+const [FIRST_USUAL, LAST_USUAL] = [0x09, 0x0d];
+
+const countControls = (text: string): [count: number, first: number] => {
+  let count = 0;
+  let first = -1;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code >= SPACE || (code >= FIRST_USUAL && code <= LAST_USUAL)) continue;
+    if (count === 0) first = at;
+    count += 1;
+  }
+  return [count, first];
+};
+
+const notText = (text: string, at: number, what: string) => {
+  const line = countBreaks(text.slice(0, at)) + 1;
+  return invalidCsv(line, `Line ${line} has ${what}: this is not a text file. ${SAVE_AS}`);
 };
 
 const decode = (bytes: Uint8Array): DecodedText => {

@@ -26,15 +26,26 @@ const LONGEST_NAME = 200;
 
 const LEAST_SURE_REFERENCE = 1;
 
+/** A header cell as it is looked up: folded as a whole, and in its parts where it has several. */
+type FoldedName = { whole: string; parts: readonly string[] };
+
+const PART_ENDS = /[/|()[\]\r\n:]+/;
+/** More parts than any name has; a cell of two hundred slashes is none. */
+const MAX_PARTS = 12;
+
+/** Folded once for all meanings: folding is what a row of a thousand long names costs. */
+const foldCell = (cell: string): FoldedName | null => {
+  if (cell.length > LONGEST_NAME) return null;
+  const parts = cell.split(PART_ENDS, MAX_PARTS);
+  return { whole: foldName(cell), parts: parts.length > 1 ? parts.map(foldName) : [] };
+};
+
 /**
  * The surest rank of a header cell, or null. `USt-IdNr. (Kunde)*` and `VAT number / N° TVA` are looked up by their parts
  * too, but only as sure names: a part is found by chance more easily.
  */
-const rankOf = (ranks: Ranks, cell: string): number | null => {
-  const whole = ranks.get(foldName(cell));
-  if (whole !== undefined) return whole;
-  return cell.split(/[/|()[\]\r\n:]/).some((part) => ranks.get(foldName(part)) === 0) ? 0 : null;
-};
+const rankOf = (ranks: Ranks, { whole, parts }: FoldedName): number | null =>
+  ranks.get(whole) ?? (parts.some((part) => ranks.get(part) === 0) ? 0 : null);
 
 /**
  * A results file that is uploaded again ends with our own columns: their `vat_number` is what we made of the number beside
@@ -51,10 +62,11 @@ const ownColumn = (header: readonly string[]): number => {
  */
 export const findColumns = (header: readonly string[]): NamedColumns => {
   const taken = new Set<number>();
+  const folded = header.map(foldCell);
   const named = (meaning: Meaning, except = -1): number[] => {
-    const ranked = header.flatMap((cell, column) => {
-      if (column === except || taken.has(column) || cell.length > LONGEST_NAME) return [];
-      const rank = rankOf(RANKS[meaning], cell);
+    const ranked = folded.flatMap((name, column) => {
+      if (name === null || column === except || taken.has(column)) return [];
+      const rank = rankOf(RANKS[meaning], name);
       return rank === null ? [] : [{ column, rank }];
     });
     const best = Math.min(...ranked.map(({ rank }) => rank));

@@ -1,8 +1,7 @@
 import { cleanVatText, resolveCountry } from '@vat/domain/vat-syntax';
+import { mayHavePrefix } from './rate-vat-text.js';
 import { repairCell } from './repair-cell.js';
 
-/** Longest text that is looked at. */
-const LONGEST = 40;
 /** A digit first, where `SEK 100` and `Item 7` have a letter; shorter than any IBAN. */
 const NUMBER = /^\d[0-9A-Z+*]{0,12}$/;
 
@@ -14,7 +13,7 @@ const count = (text: string, kind: RegExp): number => text.match(kind)?.length ?
  * What has more letters than digits after that is words (`De 12 dagen`).
  */
 export const isPrefixedText = (text: string): boolean => {
-  if (text.length > LONGEST || !/\d/.test(text)) return false;
+  if (!mayHavePrefix(text) || !/\d/.test(text)) return false;
   const repaired = repairCell(text, 'number').text;
   const resolved = resolveCountry(cleanVatText(repaired));
   if (resolved.kind === 'unresolvable') return false;

@@ -13,6 +13,36 @@ import type { ScannedRow } from './scan-rows.js';
 /** Which column is which. `hasHeader` is whether the first row is a header and no data. */
 export type Layout = Pick<BatchFile, 'columns' | 'foundBy'> & { hasHeader: boolean };
 
+/**
+ * Rows that the columns are recognised by. Where these show no number (the first customers have none, say), further rows
+ * are considered, but no more than so many cells in all: a file of 2 MiB may have a million.
+ */
+const SAMPLE = { rows: 200, cells: 20_000, mostCells: 100_000 };
+
+/** The first rows, as many as hold `cells` cells; at least one. */
+const firstRows = (rows: readonly ScannedRow[], cells: number): (readonly string[])[] => {
+  const first: (readonly string[])[] = [];
+  let held = 0;
+  for (const row of rows) {
+    held += row.cells.length;
+    if (first.length > 0 && held > cells) break;
+    first.push(row.cells);
+  }
+  return first;
+};
+
+/** The columns of the numbers and of their countries by what the first rows hold; null when they hold no number. */
+const recogniseInFirst = (rows: readonly ScannedRow[], country: number | null, named: readonly (number | null)[]) => {
+  const sample = firstRows(rows.slice(0, SAMPLE.rows), SAMPLE.cells);
+  const recognised = recogniseColumns(sample, country);
+  if (recognised !== null) return recognised;
+  const more = firstRows(rows, SAMPLE.mostCells);
+  const late = more.length > sample.length ? recogniseColumns(more, country) : null;
+  if (late !== null) return late;
+  const candidate = findPrefixedColumn(more, named);
+  return candidate === null ? null : { candidate };
+};
+
 const MEANINGS: Readonly<Record<Meaning, string>> = {
   candidate: 'the VAT number',
   country: 'the country',
@@ -64,10 +94,8 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
     return { columns: { candidate: namedCandidate, ...columns }, foundBy: 'header', hasHeader: true };
 
   const isHeaderAlone = others.length === 0 && (hasNames || !first.cells.some((cell) => /\d/.test(cell)));
-  const body = (hasNames ? others : rows).map(({ cells }) => cells);
-  const recognised = recogniseColumns(body, columns.country);
-  const candidate = recognised?.candidate ?? findPrefixedColumn(body, Object.values(columns));
-  if (candidate === null) throw new AppError(isHeaderAlone ? 'EMPTY_FILE' : 'MISSING_CANDIDATE');
-  const hasHeader = hasNames || (rows.length > 1 && isHeaderLike(first.cells, candidate));
-  return { columns: { ...columns, ...recognised, candidate }, foundBy: 'cells', hasHeader };
+  const recognised = recogniseInFirst(hasNames ? others : rows, columns.country, Object.values(columns));
+  if (recognised === null) throw new AppError(isHeaderAlone ? 'EMPTY_FILE' : 'MISSING_CANDIDATE');
+  const hasHeader = hasNames || (rows.length > 1 && isHeaderLike(first.cells, recognised.candidate));
+  return { columns: { ...columns, ...recognised }, foundBy: 'cells', hasHeader };
 };

@@ -6,8 +6,13 @@ const LONGEST = 40;
 
 /** Numbers of countries that VIES has no part in: their lines are refused one by one, but this is their column. */
 const NOT_COVERED = /^(?:(?:GB|UK|NO|CHE)\d{9}(?:\d{3}|MWST|TVA|IVA|MVA)?|EU\d{9})$/;
+/** A letter, or a character beyond ASCII, which may stand for one. */
+const MAYBE_LETTER = /[A-Za-z\u0080-\uffff]/;
 /** Five digits or more, where an IBAN is longer. */
 const ALMOST = /^(?=(?:\D*\d){5})[0-9A-Z+*]{5,13}$/;
+
+/** Whether a text can begin with a country's prefix. The million amounts of a large table cannot, and need no closer look. */
+export const mayHavePrefix = (text: string): boolean => text.length <= LONGEST && MAYBE_LETTER.test(text);
 
 /**
  * How much a cell looks like a VAT number by itself (or with its country, when given): 0 not at all, 1 by its shape or by
@@ -15,6 +20,7 @@ const ALMOST = /^(?=(?:\D*\d){5})[0-9A-Z+*]{5,13}$/;
  */
 export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
   if (text.length > LONGEST || !/\d/.test(text)) return 0;
+  if (countryCode === undefined && !mayHavePrefix(text)) return 0;
   const cleaned = cleanVatText(repairCell(text, 'number').text);
   const resolved = resolveCountry(cleaned, countryCode);
   if (resolved.kind === 'unresolvable') return countryCode === undefined && NOT_COVERED.test(cleaned) ? 1 : 0;

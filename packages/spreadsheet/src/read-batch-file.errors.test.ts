@@ -67,6 +67,12 @@ describe('readBatchFile refuses as no CSV', () => {
     ['a picture', raw(0x89, 'PNG\r\n', 0x1a, '\n', 0, 0), 1, 'a picture'],
     ['a compressed file', raw(0x1f, 0x8b, 8, 0), 1, '(.gz)'],
     ['a web page that is called .xls', utf8('\uFEFF\r\n<html><table><tr><td>vat</td></tr></table>'), 1, 'a web page'],
+    [
+      'control characters',
+      utf8(`vat;name\nDE136695976;a\nFR83404833048;${'\u0001'.repeat(1_001)}\n`),
+      3,
+      'not a text file',
+    ],
     ['a NUL character', utf8('vat;name\nDE136695976;a\nFR83404833048;\0b\n'), 3, 'NUL'],
     [
       'a quote that is never closed',

@@ -61,6 +61,25 @@ describe('readBatchFile', () => {
   });
 });
 
+describe('the columns are recognised by the first rows', () => {
+  const late = (rows: number, columns: number) =>
+    `${`-${';x'.repeat(columns - 1)}\n`.repeat(rows)}DE136695976${';x'.repeat(columns - 1)}\n`;
+
+  test('and by further ones where the first 200 hold no number', () => {
+    expect(readBatchFile(utf8(late(250, 3))).columns.candidate).toBe(0);
+    expect(readBatchFile(utf8(late(9_000, 10))).columns.candidate).toBe(0);
+  });
+
+  test('but by no more than 100 000 cells', () => {
+    expect(readBatchFile(utf8(late(90, 1_000))).columns.candidate).toBe(0);
+    expect(codeOf(late(110, 1_000))).toBe('MISSING_CANDIDATE');
+  });
+
+  test('a name in the header needs none of them', () => {
+    expect(readBatchFile(utf8(`vat${';'.repeat(999)}\n${late(110, 1_000)}`)).columns.candidate).toBe(0);
+  });
+});
+
 /** A string that counts how many of its characters are looked at, whichever way. */
 const watched = (text: string) => {
   let looked = 0;

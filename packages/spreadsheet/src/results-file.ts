@@ -1,4 +1,4 @@
-import { type CsvCell, type CsvDelimiter, csvRow } from './csv-row.js';
+import { type CsvCell, type CsvDelimiter, csvCells, csvRow } from './csv-row.js';
 import { RESULT_COLUMNS } from './result-columns.js';
 
 /** What became of a line, in the words of results.csv. Null where there is nothing (yet). */
@@ -31,14 +31,21 @@ export type ResultsLayout = {
  * called `column_N`. Source: contract part 2 §5.
  */
 export const resultsFile = ({ header, width, delimiter = ',', bom = false }: ResultsLayout) => {
-  const padded = (cells: readonly string[], fill: (column: number) => string): CsvCell[] =>
-    Array.from({ length: width }, (_, column) => cells[column] ?? fill(column));
+  const rowOf = (cells: readonly string[], added: readonly CsvCell[]): string => {
+    // A narrow row of a wide file is filled up in one piece: a file of 50 KB can have ten million missing cells.
+    const missing = delimiter.repeat(Math.max(0, width - cells.length));
+    const original = csvCells(cells.slice(0, width), delimiter) + (cells.length === 0 ? missing.slice(1) : missing);
+    return (width === 0 ? '' : original + delimiter) + csvRow(added, delimiter);
+  };
   return {
     header: (): string => {
-      const names = padded(header ?? [], (column) => `column_${column + 1}`);
+      const names = Array.from({ length: width }, (_, column) => header?.[column] ?? `column_${column + 1}`);
       return (bom ? '\uFEFF' : '') + csvRow([...names, ...RESULT_COLUMNS], delimiter);
     },
     row: (cells: readonly string[], result: LineResult): string =>
-      csvRow([...padded(cells, () => ''), ...RESULT_COLUMNS.map((column) => result[column])], delimiter),
+      rowOf(
+        cells,
+        RESULT_COLUMNS.map((column) => result[column]),
+      ),
   };
 };

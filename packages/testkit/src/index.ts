@@ -23,3 +23,4 @@ export * from './unpack-dossier.js';
 export * from './until.js';
 export * from './upload-batch.js';
 export * from './vies-control.js';
+export * from './watch-loop.js';

@@ -1,8 +1,8 @@
-import type { ExportLeases } from '@vat/domain';
+import type { AccountLeases } from '@vat/domain';
 import { until } from '@vat/testkit';
 import { holdLease } from './hold-lease.js';
 
-const leasesThat = (changes: Partial<ExportLeases>): ExportLeases => ({
+const leasesThat = (changes: Partial<AccountLeases>): AccountLeases => ({
   take: async () => true,
   renew: async () => true,
   release: async () => undefined,

@@ -1,16 +1,16 @@
-import { type ExportLeases, newUuid } from '@vat/domain';
+import { type AccountLeases, newUuid } from '@vat/domain';
 
 /** How long a lease outlives the process that held it, and how often it is renewed. Milliseconds. */
 const LEASE_MS = 9_000;
 const RENEW_EVERY_MS = 3_000;
 
-/** `lost` aborts when somebody else may have the lease by now: then two exports would run. `release` never rejects. */
+/** `lost` aborts when somebody else may have the lease by now: then one too many would run. `release` never rejects. */
 export type HeldLease = { lost: AbortSignal; release: () => Promise<void> };
 
-type HoldLeaseDeps = { leases: ExportLeases; onFailure: (error: unknown) => void };
+type HoldLeaseDeps = { leases: AccountLeases; onFailure: (error: unknown) => void };
 
 /**
- * Takes an account's one export and holds it until it is released; null when somebody has it. A process that dies loses it
+ * Takes one of an account's leases (its export, a download) and holds it until it is released; null when all are taken. A process that dies loses it
  * within {@link LEASE_MS}, which is why it is a row that has to be renewed.
  */
 export const holdLease =
@@ -32,9 +32,11 @@ export const holdLease =
       }
     };
     const timer = setInterval(renew, RENEW_EVERY_MS);
-    const release = async () => {
+    let released: Promise<void> | undefined;
+    const release = () => {
       clearInterval(timer);
-      await leases.release(accountId, holder).catch(onFailure);
+      released ??= leases.release(accountId, holder).catch(onFailure);
+      return released;
     };
     return { lost: lost.signal, release };
   };

@@ -19,7 +19,7 @@ afterEach(async () => {
 const slice = (after: string | null, limit: number): ResultLine[] =>
   Array.from({ length: limit }, (_, n) => ({
     id: String(Number(after ?? 0) + n + 1),
-    cells: [CELL],
+    cellsJson: JSON.stringify([CELL]),
     vatNumber: null,
     error: null,
     check: null,
@@ -27,7 +27,7 @@ const slice = (after: string | null, limit: number): ResultLine[] =>
 
 /** Serves results whose slices `read` gives. `ended`: how the streaming ended; `waiting`: most bytes held for the client. */
 const serve = async (read: (after: string | null, limit: number) => ResultLine[]) => {
-  const seen = { reads: 0, waiting: 0, ended: null as null | 'done' | Error };
+  const seen = { reads: 0, waiting: 0, placeFreed: false, ended: null as null | 'done' | Error };
   const app = express();
   app.get('/', async (_req, res) => {
     const counted = (after: string | null, limit: number) => {
@@ -42,6 +42,10 @@ const serve = async (read: (after: string | null, limit: number) => ResultLine[]
         form: FORM,
         read: counted,
         stalledMs: STALLED_MS,
+        signal: new AbortController().signal,
+        beforeEnd: async () => {
+          seen.placeFreed = true;
+        },
       });
       seen.ended = 'done';
     } catch (error) {
@@ -58,6 +62,8 @@ test('reads no faster than the client takes it', async () => {
   const { seen, url } = await serve((after, limit) => slice(after, Number(after) < 50_000 ? limit : 3));
   const text = await (await fetch(url)).text();
   expect(text.split('\r\n')).toHaveLength(1 + 50_003 + 1);
+  // Before the client has seen the end, so that its next download finds the place free.
+  expect(seen.placeFreed).toBe(true);
   expect(seen.ended).toBe('done');
   expect(seen.reads).toBe(101);
   // Two slices, one of them half sent: of fifty megabytes.

@@ -14,29 +14,37 @@ import {
   type BatchLine,
   type BatchUpload,
   type BatchUploadResult,
+  type PlannedFile,
   publicId,
   type ResultLine,
   type StoredAnswer,
 } from '@vat/domain';
-import { readBatchFile } from '@vat/spreadsheet';
 import type { RequestHandler } from 'express';
+import type { z } from 'zod';
+import type { HeldLease } from '../exports/hold-lease.js';
 import type { InTurn } from '../few-at-a-time.js';
 import { callerOf, idempotencyKeyOf } from '../http/context.js';
 import { fingerprintOf } from '../http/fingerprint-of.js';
+import { goneOf } from '../http/gone-of.js';
 import { jsonAnswer } from '../http/json-answer.js';
 import { ownedId } from '../http/owned-id.js';
 import { parseQuery } from '../http/parse-query.js';
 import { readPage } from '../http/read-page.js';
 import { sendAnswer } from '../http/send-answer.js';
-import { type Results, streamResults } from '../results/stream-results.js';
+import { describeResults, type Results, streamResults } from '../results/stream-results.js';
 import { fieldsOf } from '../upload/fields-of.js';
-import { markCharset } from '../upload/mark-charset.js';
+import type { FileToRead } from '../upload/read-batch.js';
 import type { ReadUpload } from '../upload/read-upload.js';
+import type { Upload } from '../upload/upload.js';
 
 export type BatchRoutesDeps = {
   readUpload: ReadUpload;
   /** Few uploads of an account at a time: each is held in memory whole while it is read. */
-  inTurn: InTurn;
+  uploadInTurn: InTurn;
+  /** Few uploads in the whole process are parsed and stored at a time, accounts in turn. */
+  storeInTurn: InTurn;
+  /** Parses and plans a file outside the thread that serves callers. */
+  readBatch: (file: FileToRead) => Promise<PlannedFile>;
   createBatch: (upload: BatchUpload) => Promise<BatchUploadResult>;
   listBatches: (accountId: string, beforeId: string | null, limit: number) => Promise<Batch[]>;
   findBatch: (id: string, accountId: string) => Promise<Batch | null>;
@@ -44,12 +52,17 @@ export type BatchRoutesDeps = {
   listLines: (batchId: string, accountId: string, wanted: WantedLines) => Promise<BatchLine[] | null>;
   findResultsHead: (id: string, accountId: string) => Promise<ResultsHead | null>;
   readResults: (batchId: string, afterId: string | null, limit: number) => Promise<ResultLine[]>;
+  /** `null` when the account has as many downloads as it may, in whatever processes. */
+  holdDownload: (accountId: string) => Promise<HeldLease | null>;
   deleteBatch: (id: string, accountId: string) => Promise<'deleted' | 'running' | 'not_found'>;
+  now: () => Date;
   baseUrl: () => string;
 };
 
 /** A download that is not taken for so long has been given up. */
 const STALLED_MS = 60_000;
+/** What a caller with too many downloads should wait, in seconds. */
+const DOWNLOAD_RETRY_AFTER_S = 2;
 
 /** The routes of /v1/batches. */
 export const batchRoutes = (deps: BatchRoutesDeps) => {
@@ -63,10 +76,14 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
     const key = idempotencyKeyOf(req, caller);
     // What is wrong already need not be uploaded first.
     parseQuery(batchFields, req.query);
-    const result = await deps.inTurn(caller.accountId, async () => {
-      const upload = await deps.readUpload(req, res, Object.keys(batchFields.shape));
-      const fields = parseQuery(batchFields, fieldsOf(upload, req.query));
-      const file = readBatchFile(markCharset(upload));
+    const gone = goneOf(res);
+    const store = async (upload: Upload, fields: z.infer<typeof batchFields>): Promise<BatchUploadResult> => {
+      const file = await deps.readBatch({
+        bytes: upload.bytes,
+        charset: upload.charset,
+        requester: fields.requester_vat_number,
+        createdAt: deps.now(),
+      });
       const sent = {
         ...fields,
         charset: upload.charset,
@@ -76,13 +93,17 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
         caller,
         label: fields.label ?? null,
         fileName: upload.fileName,
-        requester: fields.requester_vat_number,
-        header: file.header,
-        rows: file.rows,
+        ...file,
         idempotency: key === null ? null : { key, fingerprint: fingerprintOf(req, sent) },
         answerOf,
       });
-    });
+    };
+    const receiveAndStore = async (): Promise<BatchUploadResult> => {
+      const upload = await deps.readUpload(req, res, Object.keys(batchFields.shape));
+      const fields = parseQuery(batchFields, fieldsOf(upload, req.query));
+      return deps.storeInTurn(caller.accountId, () => store(upload, fields), gone);
+    };
+    const result = await deps.uploadInTurn(caller.accountId, receiveAndStore, gone);
     sendAnswer(res, result.answer, result.kind === 'replay');
   };
 
@@ -115,10 +136,23 @@ export const batchRoutes = (deps: BatchRoutesDeps) => {
   const results: RequestHandler = async (req, res) => {
     const form = parseQuery(resultsQuery, req.query);
     const id = ownedId('batch', req.params.id);
-    const head = await deps.findResultsHead(id, callerOf(res).accountId);
+    const { accountId } = callerOf(res);
+    const head = await deps.findResultsHead(id, accountId);
     if (!head) throw new AppError('NOT_FOUND');
-    const read: Results['read'] = (after, limit) => deps.readResults(id, after, limit);
-    await streamResults(res, { batchId: id, head, form, read, stalledMs: STALLED_MS });
+    const file = { batchId: id, head, form };
+    if (req.method === 'HEAD') {
+      describeResults(res, file);
+      return void res.end();
+    }
+    const lease = await deps.holdDownload(accountId);
+    if (!lease) throw new AppError('TOO_MANY_DOWNLOADS', { extra: { retry_after: DOWNLOAD_RETRY_AFTER_S } });
+    try {
+      const read: Results['read'] = (after, limit) => deps.readResults(id, after, limit);
+      const { lost: signal, release: beforeEnd } = lease;
+      await streamResults(res, { ...file, read, stalledMs: STALLED_MS, signal, beforeEnd });
+    } finally {
+      await lease.release();
+    }
   };
 
   const remove: RequestHandler = async (req, res) => {

@@ -9,18 +9,18 @@ const MARKS = {
 } as const;
 
 /** What callers name, as the web reads it: Latin-1 is Windows-1252. */
-const CHARSETS: Readonly<Record<string, keyof typeof MARKS | 'windows1252'>> = {
-  'utf-8': 'utf8',
-  utf8: 'utf8',
-  'us-ascii': 'utf8',
-  'utf-16': 'utf16le',
-  'utf-16le': 'utf16le',
-  'utf-16be': 'utf16be',
-  'windows-1252': 'windows1252',
-  cp1252: 'windows1252',
-  'iso-8859-1': 'windows1252',
-  latin1: 'windows1252',
-};
+const CHARSETS: ReadonlyMap<string, keyof typeof MARKS | 'windows1252'> = new Map([
+  ['utf-8', 'utf8'],
+  ['utf8', 'utf8'],
+  ['us-ascii', 'utf8'],
+  ['utf-16', 'utf16le'],
+  ['utf-16le', 'utf16le'],
+  ['utf-16be', 'utf16be'],
+  ['windows-1252', 'windows1252'],
+  ['cp1252', 'windows1252'],
+  ['iso-8859-1', 'windows1252'],
+  ['latin1', 'windows1252'],
+]);
 
 /**
  * The bytes of a file in a form that is told by its byte order mark, where the caller declared a charset and the file has
@@ -29,7 +29,7 @@ const CHARSETS: Readonly<Record<string, keyof typeof MARKS | 'windows1252'>> = {
  */
 export const markCharset = ({ bytes, charset }: Pick<Upload, 'bytes' | 'charset'>): Buffer => {
   if (charset === null) return bytes;
-  const known = CHARSETS[charset];
+  const known = CHARSETS.get(charset);
   if (known === undefined) {
     throw refuseUpload('Content-Type', 'The charset is utf-8, utf-16le, utf-16be or windows-1252');
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { AppError } from '@vat/domain';
+import { format as formatContentType } from 'content-type';
 import { collectBytes } from './collect-bytes.js';
 import { type Pouring, pour } from './pour.js';
 import { refuseUpload } from './refuse-upload.js';
@@ -16,8 +17,15 @@ const MOST_PARTS = 20;
 /** Of a name that is refused. */
 const SHOWN_CHARACTERS = 100;
 
-const parserOf = (req: IncomingMessage): BusboyInstance => {
-  const headers = { ...req.headers, 'content-type': req.headers['content-type'] ?? '' };
+/** Of a boundary (RFC 2046 §5.1.1). At the end of each chunk the parser looks for every beginning of the boundary, one by one. */
+const MAX_BOUNDARY = 70;
+
+const parserOf = (req: IncomingMessage, boundary: string | undefined): BusboyInstance => {
+  if (boundary !== undefined && boundary.length > MAX_BOUNDARY)
+    throw refuseUpload('Content-Type', `The multipart boundary is longer than ${MAX_BOUNDARY} characters`);
+  const parameters = boundary === undefined ? {} : { boundary };
+  // Written again, so that the parser takes the boundary that was checked, where there are two.
+  const headers = { ...req.headers, 'content-type': formatContentType({ type: 'multipart/form-data', parameters }) };
   const limits = { fieldSize: FIELD_BYTES, parts: MOST_PARTS, headerPairs: 20, headerSize: 8_192 };
   try {
     // By name, too: a script may send the file without a file name.
@@ -36,9 +44,10 @@ const parserOf = (req: IncomingMessage): BusboyInstance => {
  */
 export const readMultipart = (
   req: IncomingMessage,
+  boundary: string | undefined,
   known: readonly string[],
 ): { upload: Promise<Upload>; fail: Pouring['fail'] } => {
-  const parser = parserOf(req);
+  const parser = parserOf(req, boundary);
   const { done, fail } = pour(req, parser, MAX_FILE_BYTES + ENVELOPE_BYTES);
   const file = collectBytes(MAX_FILE_BYTES);
   const fields: Record<string, string> = {};

@@ -36,7 +36,7 @@ export const readUpload =
     continueIfAsked(req, res);
     const { upload, fail } = raw
       ? readRawFile(req, parameters.charset?.toLowerCase() ?? null)
-      : readMultipart(req, known);
+      : readMultipart(req, parameters.boundary, known);
     const deadline = setTimeout(
       () => fail(refuseUpload('', `The body took longer than ${Math.round(deadlineMs / 1_000)} seconds`)),
       deadlineMs,

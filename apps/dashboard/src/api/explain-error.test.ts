@@ -19,6 +19,9 @@ test('what a refusal carries is said: seconds, the end of the month, the line of
   expect(explain('TOO_MANY_SIGN_INS', { retry_after: 12.2 }).remedy).toBe('Wait 13 s and try again.');
   expect(explain('TOO_MANY_SIGN_INS', { retry_after: 600 }).remedy).toBe('Try again in 10 min.');
   expect(explain('QUOTA_EXCEEDED', { reset_at: '2026-12-01T00:00:00.000Z' }).remedy).toMatch(/December|2026/);
+  const limit = explain('BATCH_LINE_LIMIT', { reset_at: '2026-12-01T12:30:00.000Z' }).remedy;
+  expect(limit).toMatch(/^Upload the file after .*2026/);
+  expect(limit).not.toContain('month');
   expect(explain('INVALID_CSV', { line: 7 }).cause).toBe('Cause (line 7).');
   expect(explain('BAD_REQUEST', { fields: [{ path: 'name', message: 'name is empty' }] }).fields).toHaveLength(1);
 });

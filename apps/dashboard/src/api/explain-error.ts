@@ -34,6 +34,8 @@ const HERE: Partial<Record<ErrorCode, string>> = {
   TOO_MANY_PENDING: 'Wait for some of them to finish.',
   EXPORT_TOO_LARGE: 'Choose a shorter period.',
   BATCH_RUNNING: 'Wait until it is completed, then delete it.',
+  BATCH_LINE_LIMIT: 'Upload the file tomorrow.',
+  TOO_MANY_DOWNLOADS: 'Wait for one of them to end and try again.',
   INTERNAL: 'Try again. If it goes on, give the operator the number of this call.',
 };
 
@@ -44,6 +46,10 @@ const wait = (seconds: number): string =>
 
 const remedyOf = ({ code, extra, status }: ApiError): string => {
   if (extra.retry_after !== undefined) return wait(extra.retry_after);
+  if (code === 'BATCH_LINE_LIMIT' && extra.reset_at !== undefined) {
+    const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' });
+    return `Upload the file after ${format.format(new Date(extra.reset_at))}.`;
+  }
   if (extra.reset_at !== undefined) {
     const at = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(new Date(extra.reset_at));
     return `The next month's checks are there on ${at}; a larger plan has more.`;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as breathe } from 'node:timers/promises';
 import { type BatchRow, type NewBatch, newUuid, periodOf, planBatch } from '@vat/domain';
 import { numberOf } from '@vat/testkit';
 import type { Database } from '../connect-database.js';
@@ -43,12 +42,13 @@ export const newBatch = async (
   fileName: 'numbers.csv',
   requester: null,
   header: ['number', 'note'],
-  ...(await planBatch({ rows, requester: null, at: AT }, () => breathe())),
+  ...planBatch({ rows, requester: null, at: AT }),
   quota: { period: PERIOD, limit: 20_000 },
   overQuota: { code: 'QUOTA_EXCEEDED', message: 'used up' },
   createdAt: AT,
   giveUpAt: new Date(AT.getTime() + 3_600_000),
   maxActive: 5,
+  lineLimit: { max: 200_000, since: new Date(AT.getTime() - 86_400_000) },
   idempotency: null,
   answerOf: (batch) => ({ status: 201, headers: {}, body: Buffer.from(JSON.stringify(batch)) }),
   ...over,

@@ -98,6 +98,60 @@ test('of twelve uploads at once five become batches, and the others say how many
   expect(await usageOf(account)).toMatchObject({ reserved: 15 });
 });
 
+describe('the limit of lines in 24 hours', () => {
+  const HOUR_MS = 3_600_000;
+  const at = (hours: number) => new Date(AT.getTime() + hours * HOUR_MS);
+  /** Lines that fail at once, so that no batch is left running. */
+  const failing = (count: number) => rowsOf(new Array<string>(count).fill(''));
+  const upload = async (account: string, hours: number, lines: number) =>
+    insertBatch(connected.db)(
+      await newBatch(account, failing(lines), {
+        createdAt: at(hours),
+        lineLimit: { max: 10, since: at(hours - 24) },
+      }),
+    );
+
+  test('is never passed by uploads that race, whose lines all failed', async () => {
+    const account = await newAccount(connected.db);
+    const inserted = await Promise.all(Array.from({ length: 9 }, () => upload(account, 0, 3)));
+    expect(inserted.filter(({ kind }) => kind === 'created')).toHaveLength(3);
+    expect(inserted.filter(({ kind }) => kind === 'too_many_lines')).toEqual(
+      new Array(6).fill({ kind: 'too_many_lines', freedBy: AT }),
+    );
+    expect(await connected.db.batch.count({ where: { accountId: account } })).toBe(3);
+    expect(await upload(account, 0, 1)).toMatchObject({ kind: 'created' });
+  });
+
+  test('names the upload with which enough lines leave the window, and counts deleted batches', async () => {
+    const account = await newAccount(connected.db);
+    for (const [hours, lines] of [
+      [0, 2],
+      [1, 3],
+      [2, 5],
+    ] as const)
+      expect(await upload(account, hours, lines)).toMatchObject({ kind: 'created' });
+    await connected.db.batch.deleteMany({ where: { accountId: account } });
+    for (const [lines, freedBy] of [
+      [1, 0],
+      [2, 0],
+      [3, 1],
+      [5, 1],
+      [6, 2],
+      [10, 2],
+    ] as const)
+      expect(await upload(account, 3, lines)).toEqual({ kind: 'too_many_lines', freedBy: at(freedBy) });
+    // The moment that was named is the first at which there is room.
+    const before = new Date(at(24).getTime() - 1);
+    const late = await newBatch(account, failing(2), {
+      createdAt: before,
+      lineLimit: { max: 10, since: new Date(AT.getTime() - 1) },
+    });
+    expect(await insertBatch(connected.db)(late)).toMatchObject({ kind: 'too_many_lines' });
+    expect(await upload(account, 24, 2)).toMatchObject({ kind: 'created' });
+    expect(await upload(account, 24, 1)).toMatchObject({ kind: 'too_many_lines', freedBy: at(1) });
+  });
+});
+
 test('twenty uploads of one Idempotency-Key make one batch, whose answer the key replays', async () => {
   const account = await newAccount(connected.db);
   const idempotency = {

@@ -24,6 +24,31 @@ const activeOf = async (tx: Queryable, accountId: string, without: string): Prom
   return row?.n ?? 0;
 };
 
+/**
+ * Refuses the batch when its lines and those that the account uploaded since `lineLimit.since` are too many. `freedBy` is the
+ * upload with which enough of them leave the window. Batches that were deleted since count too.
+ */
+const refuseTooManyLines = async (tx: Queryable, { accountId, lines, lineLimit }: NewBatch): Promise<void> => {
+  const over = lines.length - lineLimit.max;
+  const [freed] = await tx.$queryRaw<{ created_at: Date }[]>`
+    SELECT x.created_at FROM (
+      SELECT created_at, sum(lines) OVER (ORDER BY created_at, id) AS left_by, sum(lines) OVER () AS uploaded
+      FROM batch_upload WHERE account_id = ${accountId}::uuid AND created_at > ${lineLimit.since}::timestamptz
+    ) x WHERE x.uploaded + ${over}::int > 0 AND x.left_by >= x.uploaded + ${over}::int
+    ORDER BY x.left_by LIMIT 1`;
+  if (freed) throw new Refused({ kind: 'too_many_lines', freedBy: freed.created_at });
+};
+
+/** Counts the batch's lines, and forgets the account's uploads that count no longer. */
+const recordUpload = async (tx: Queryable, { id, accountId, lines, createdAt, lineLimit }: NewBatch): Promise<void> => {
+  await tx.$executeRaw`
+    DELETE FROM batch_upload
+    WHERE account_id = ${accountId}::uuid AND created_at <= ${lineLimit.since}::timestamptz`;
+  await tx.$executeRaw`
+    INSERT INTO batch_upload (id, account_id, lines, created_at)
+    VALUES (${id}::uuid, ${accountId}::uuid, ${lines.length}::int, ${createdAt}::timestamptz)`;
+};
+
 /** Lets one upload of a key in at a time; others are told at once instead of writing ten thousand lines in vain. */
 const takeKey = async (tx: Queryable, { accountId, idempotency }: NewBatch): Promise<void> => {
   if (idempotency === null) return;
@@ -79,6 +104,7 @@ export const insertBatch =
           // Cheap, and nearly always right; judged again under the lock.
           const before = await activeOf(tx, accountId, id);
           if (before >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active: before });
+          await refuseTooManyLines(tx, batch);
 
           const [usage] = await tx.$queryRaw<{ taken: number }[]>`
             SELECT used + reserved AS taken FROM usage
@@ -89,6 +115,8 @@ export const insertBatch =
           await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
           const active = await activeOf(tx, accountId, id);
           if (active >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active });
+          await refuseTooManyLines(tx, batch);
+          await recordUpload(tx, batch);
           const costing = reach.requests.filter((request) => request.answer === null).length;
           const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
           const final = within({ ...batch, ...reach }, granted);

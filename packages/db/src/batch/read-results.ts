@@ -4,7 +4,7 @@ import { Prisma } from '../generated/client.js';
 
 type ResultRow = {
   id: string;
-  cells: string[];
+  cells: string;
   vat_number: string | null;
   error_code: LineErrorCode | null;
   error_message: string | null;
@@ -18,12 +18,12 @@ export const readResults =
   async (batchId: string, afterId: string | null, limit: number): Promise<ResultLine[]> => {
     const after = afterId === null ? Prisma.empty : Prisma.sql`AND l.id > ${afterId}::uuid`;
     const rows = await db.$queryRaw<ResultRow[]>`
-      SELECT l.id, l.cells, l.vat_number, l.error_code, l.error_message, l.check_id, c.body
+      SELECT l.id, l.cells::text AS cells, l.vat_number, l.error_code, l.error_message, l.check_id, c.body
       FROM batch_line l LEFT JOIN "check" c ON c.id = l.check_id
       WHERE l.batch_id = ${batchId}::uuid ${after} ORDER BY l.id LIMIT ${limit}::int`;
     return rows.map((row) => ({
       id: row.id,
-      cells: row.cells,
+      cellsJson: row.cells,
       vatNumber: row.vat_number,
       error: row.error_code && { code: row.error_code, message: row.error_message ?? '' },
       check: row.check_id !== null && row.body !== null ? { id: row.check_id, bytes: row.body } : null,

@@ -60,6 +60,8 @@ export const eraseAccount =
       db.webhook.deleteMany({ where: { accountId } }),
       db.idempotencyKey.deleteMany({ where: { accountId } }),
       db.exportLease.deleteMany({ where: { accountId } }),
+      db.downloadLease.deleteMany({ where: { accountId } }),
+      db.batchUpload.deleteMany({ where: { accountId } }),
       db.checkDay.deleteMany({ where: { accountId } }),
       db.account.update({ where: { id: accountId }, data: { name: 'erased', erasedAt: account.erasedAt ?? now } }),
     ]);

@@ -1,5 +1,6 @@
-import { newUuid } from '@vat/domain';
+import { MAX_DOWNLOADS, newUuid } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
+import { downloadLeases } from '../batch/download-leases.js';
 import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
 import { exportLeases } from './export-leases.js';
 
@@ -47,4 +48,24 @@ test('a lease that is not renewed goes to the next, and who had it can neither r
   expect(await leases.renew(account, dead, LONG_MS)).toBe(false);
   await leases.release(account, dead);
   expect(await leases.take(account, newUuid(), LONG_MS)).toBe(false);
+});
+
+test('of many who ask at once for a download exactly two have one, and what one of them leaves is free for the next', async () => {
+  const leases = downloadLeases(connected.db);
+  const [one, other] = [newUuid(), newUuid()];
+  const askers = Array.from({ length: 30 }, newUuid);
+  const taken = await Promise.all(askers.map((holder) => leases.take(one, holder, LONG_MS)));
+  const holders = askers.filter((_, n) => taken[n]);
+  expect(holders).toHaveLength(MAX_DOWNLOADS);
+  expect(await leases.take(other, newUuid(), LONG_MS)).toBe(true);
+  for (const holder of holders) expect(await leases.renew(one, holder, LONG_MS)).toBe(true);
+
+  const [left = ''] = holders;
+  await leases.release(one, left);
+  expect(await leases.renew(one, left, LONG_MS)).toBe(false);
+  const next = newUuid();
+  expect(await leases.take(one, next, 300)).toBe(true);
+  expect(await leases.take(one, newUuid(), LONG_MS)).toBe(false);
+  await until('the lease to run out', () => leases.take(one, newUuid(), LONG_MS));
+  expect(await leases.renew(one, next, LONG_MS)).toBe(false);
 });

@@ -1,8 +1,8 @@
-import type { ExportLeases } from '@vat/domain';
+import type { AccountLeases } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 
 /** Leases on exports, one an account, by the database's clock: those of the processes that ask may differ. */
-export const exportLeases = (db: Queryable): ExportLeases => ({
+export const exportLeases = (db: Queryable): AccountLeases => ({
   take: async (accountId, holder, forMs) => {
     const taken = await db.$executeRaw`
       INSERT INTO export_lease (account_id, holder, expires_at)

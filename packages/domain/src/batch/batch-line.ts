@@ -19,7 +19,8 @@ export type BatchLine = {
 /** What the results file says of a line: its cells as they came, and what became of it. `check.bytes`: the hashed body. */
 export type ResultLine = {
   id: string;
-  cells: string[];
+  /** A JSON array of texts, parsed only when the line is written: a slice of lines may hold half a million cells. */
+  cellsJson: string;
   vatNumber: string | null;
   error: LineError | null;
   check: { id: string; bytes: Uint8Array } | null;

@@ -1,6 +1,14 @@
 /** Batches an account may have queued or running. Source: contract part 1 §8. */
 export const MAX_ACTIVE_BATCHES = 5;
 
+/** Lines an account may upload within any {@link LINE_WINDOW_MS}. Source: contract part 3 §1. */
+export const MAX_UPLOADED_LINES = 200_000;
+/** 24 hours. */
+export const LINE_WINDOW_MS = 86_400_000;
+
+/** Downloads of results that an account may have at a time, over all processes. Source: contract part 3 §1. */
+export const MAX_DOWNLOADS = 2;
+
 /** `queued`: no line was asked yet. `completed`: no line is left to process, and done + failed = total. */
 export const BATCH_STATUSES = ['queued', 'running', 'completed'] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];

@@ -6,20 +6,22 @@ import type { BoundKey, StoredAnswer } from '../request/ports.js';
 import { readRequester } from '../request/read-call.js';
 import { replayOf } from '../request/replay-of.js';
 import { IDEMPOTENCY_KEPT_MS } from '../request/request-check.js';
-import { type Batch, MAX_ACTIVE_BATCHES } from './batch.js';
-import { planBatch } from './plan-batch.js';
+import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
+import { type BatchPlan, planBatch } from './plan-batch.js';
 import type { BatchRow, FeedLane, InsertBatch } from './ports.js';
 import { storableText } from './storable-text.js';
 
-/** An upload whose file has been read. */
+/** An upload whose file has been read and planned. */
 export type BatchUpload = {
   caller: { accountId: string; quota: number; disabled: boolean };
   label: string | null;
   fileName: string | null;
-  /** As the caller wrote it. */
-  requester: string | undefined;
-  header: readonly string[] | null;
-  rows: readonly BatchRow[];
+  /** Normalised. */
+  requester: string | null;
+  header: string[] | null;
+  /** Planned with `requester` at `createdAt`. */
+  plan: BatchPlan;
+  createdAt: Date;
   idempotency: { key: string; fingerprint: Uint8Array } | null;
   /** The 201 of a batch as it stands when it is created; kept with the key, byte for byte. */
   answerOf: (batch: Batch) => StoredAnswer;
@@ -40,39 +42,51 @@ export type CreateBatchDeps = {
   onEnqueueFailure: (error: unknown) => void;
   /** BACKGROUND_GIVE_UP_AFTER */
   giveUpAfterMs: number;
-  /** Lets other work of the process run: a file of 10 000 rows is planned in slices. */
-  breathe: () => Promise<void>;
-  now: () => Date;
 };
 
 /** What a caller should wait while the first call with its key still runs, in seconds. */
 const IN_PROGRESS_RETRY_AFTER_S = 1;
 
+/** What of an upload comes out of its file. */
+export type PlannedFile = Pick<BatchUpload, 'header' | 'requester' | 'plan' | 'createdAt'>;
+
+/** Plans a file that has been read, for {@link createBatch}. `requester`: as the caller wrote it. Throws INVALID_REQUESTER. */
+export const planFile = (
+  file: { header: readonly string[] | null; rows: readonly BatchRow[] },
+  requester: string | undefined,
+  createdAt: Date,
+): PlannedFile => {
+  const read = readRequester(requester);
+  return {
+    header: file.header?.map(storableText) ?? null,
+    requester: read,
+    plan: planBatch({ rows: file.rows, requester: read, at: createdAt }),
+    createdAt,
+  };
+};
+
 /**
- * Creates a batch from the rows of a file: judges the requester, the account, the Idempotency-Key and the number of active
- * batches, in the order of contract part 2 §1, and writes batch, lines and requests in one transaction.
- * Throws INVALID_REQUESTER, ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS, TOO_MANY_BATCHES.
+ * Creates a batch from a planned file: checks the account, the Idempotency-Key, the number of active batches and the lines of
+ * the last 24 hours, in the order of contract part 2 §1, and writes batch, lines and requests in one transaction.
+ * Throws ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS, TOO_MANY_BATCHES, BATCH_LINE_LIMIT.
  */
 export const createBatch =
   (deps: CreateBatchDeps) =>
   async (upload: BatchUpload): Promise<BatchUploadResult> => {
-    const requester = readRequester(upload.requester);
-    const { caller, idempotency } = upload;
+    const { caller, idempotency, plan, createdAt: now } = upload;
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
-    const now = deps.now();
     const expiredBefore = new Date(now.getTime() - IDEMPOTENCY_KEPT_MS);
     const earlier = idempotency && (await deps.findKey(caller.accountId, idempotency.key, expiredBefore));
     if (idempotency && earlier) return { kind: 'replay', answer: replayOf(earlier, idempotency.fingerprint) };
 
-    const plan = await planBatch({ rows: upload.rows, requester, at: now }, deps.breathe);
     const period = periodOf(now);
     const inserted = await deps.insert({
       id: newUuid(),
       accountId: caller.accountId,
       label: upload.label,
       fileName: upload.fileName,
-      requester,
-      header: upload.header?.map(storableText) ?? null,
+      requester: upload.requester,
+      header: upload.header,
       ...plan,
       quota: { period, limit: caller.quota },
       overQuota: {
@@ -82,6 +96,7 @@ export const createBatch =
       createdAt: now,
       giveUpAt: new Date(now.getTime() + deps.giveUpAfterMs),
       maxActive: MAX_ACTIVE_BATCHES,
+      lineLimit: { max: MAX_UPLOADED_LINES, since: new Date(now.getTime() - LINE_WINDOW_MS) },
       idempotency: idempotency && { ...idempotency, expiredBefore },
       answerOf: upload.answerOf,
     });
@@ -92,6 +107,10 @@ export const createBatch =
     }
     if (inserted.kind === 'too_many_batches')
       throw new AppError('TOO_MANY_BATCHES', { extra: { active: inserted.active } });
+    if (inserted.kind === 'too_many_lines') {
+      const resetAt = new Date(inserted.freedBy.getTime() + LINE_WINDOW_MS);
+      throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
+    }
     const { batch, answer, deliveryId } = inserted;
     if (batch.status !== 'completed') deps.feed(lanesOf(plan.requests)).catch(deps.onEnqueueFailure);
     if (deliveryId !== null)

@@ -27,7 +27,8 @@ export type NewLine = {
   /** The request that this line shares with the others of the same number and requester; null when it failed at once. */
   requestId: string | null;
   error: LineError | null;
-  cells: string[];
+  /** The row's cells as a JSON array of texts. One text, because a file may have a million cells, which are slow to copy between threads. */
+  cellsJson: string;
 };
 
 /** One ask for all lines of the same number and requester. `answer`: of a malformed number, which costs no unit. */
@@ -64,6 +65,8 @@ export type NewBatch = {
   createdAt: Date;
   giveUpAt: Date;
   maxActive: number;
+  /** At most so many lines may have been uploaded after `since`, those of this batch included. */
+  lineLimit: { max: number; since: Date };
   idempotency: Omit<AnswerToBind, 'answer'> | null;
   /** The answer to the caller, made within the transaction and kept there for the key to replay. */
   answerOf: (batch: Batch) => StoredAnswer;
@@ -72,10 +75,12 @@ export type NewBatch = {
 export type BatchInsertion =
   | { kind: 'created'; batch: Batch; answer: StoredAnswer; deliveryId: string | null }
   | { kind: 'too_many_batches'; active: number }
+  /** `freedBy`: the upload that has to leave the window until there is room for these lines, by its time. */
+  | { kind: 'too_many_lines'; freedBy: Date }
   /** `bound`: the key's binding; null when its first call is under way. */
   | { kind: 'key_taken'; bound: BoundKey | null };
 
-/** Port: judges TOO_MANY_BATCHES, binds the key with its answer, reserves units and writes the rows, or changes nothing. */
+/** Port: enforces TOO_MANY_BATCHES and BATCH_LINE_LIMIT, binds the key with its answer, reserves units and writes the rows, or changes nothing. */
 export type InsertBatch = (batch: NewBatch) => Promise<BatchInsertion>;
 
 /** Where lines of a batch wait: for asks of a member state, or for the recording of malformed numbers. */

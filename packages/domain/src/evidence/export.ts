@@ -76,8 +76,11 @@ export type ReadEvidence = {
   changes: (ids: readonly string[]) => Promise<ExportedChange[]>;
 };
 
-/** Port: the lease on an account's one export. Each method tells whether `holder` has it (`take`, `renew`) from now on. */
-export type ExportLeases = {
+/**
+ * Port: leases on what an account may run only so many of at a time, over all processes: its one export, its downloads of
+ * results. `take` and `renew` resolve to whether `holder` has a lease from now on.
+ */
+export type AccountLeases = {
   take: (accountId: string, holder: string, forMs: number) => Promise<boolean>;
   renew: (accountId: string, holder: string, forMs: number) => Promise<boolean>;
   release: (accountId: string, holder: string) => Promise<void>;

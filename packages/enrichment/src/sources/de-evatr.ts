@@ -66,7 +66,7 @@ const read = (json: unknown, subject: EnrichmentSubject): SourceReading | null =
   const answer = answerSchema.safeParse(json);
   if (!answer.success) return null;
   const { status, id, anfrageZeitpunkt, gueltigAb, gueltigBis } = answer.data;
-  const outcome = OUTCOMES[status] ?? 'unavailable';
+  const outcome = (Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined) ?? 'unavailable';
   const matches = matchesOf(answer.data, subject);
   return {
     outcome,

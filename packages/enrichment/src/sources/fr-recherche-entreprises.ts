@@ -49,7 +49,7 @@ export const frRechercheEntreprises: SourceDefinition = {
     if (!company) return { outcome: 'not_found' };
     const open = company.statut_diffusion === 'O';
     const state = company.etat_administratif;
-    const stateName = state === null ? null : (STATES[state] ?? state);
+    const stateName = state === null ? null : ((Object.hasOwn(STATES, state) ? STATES[state] : undefined) ?? state);
     const numbers = company.tva?.map(normalised) ?? null;
     return {
       outcome: 'found',

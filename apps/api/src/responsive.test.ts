@@ -1,0 +1,206 @@
+import { get, type IncomingMessage } from 'node:http';
+import { insertAccount, startWorld, type TestAccount, until, uploadBatch, type World, watchLoop } from '@vat/testkit';
+
+// The API is one thread: what computes for a second in it lets everybody else wait for a second.
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  // What a process does for the first time, it also compiles; that is no fault of the files below.
+  await upload('vat_number\nDE1\n');
+});
+afterAll(() => world?.stop());
+
+const MAX_FILE = 2 * 1024 * 1024;
+/** Of any turn of the event loop, in milliseconds of the main thread. */
+const LONGEST_TURN_MS = 100;
+
+const upload = async (file: string | Buffer, type = 'text/csv') => {
+  const { live_key: key } = await insertAccount(world);
+  const { status, body } = await uploadBatch(world, file, { key, type });
+  return { key, id: body.batch_id, outcome: status === 201 ? 'created' : String(Object(body.error).code) };
+};
+
+describe('no uploaded file holds up other calls', () => {
+  const FDFA = '\ufdfa';
+  const row = (cells: string[]): string => `${cells.join(',')}\n`;
+  const rows = (count: number, of: (n: number) => string[]): string =>
+    Array.from({ length: count }, (_, n) => row(of(n))).join('');
+  const cells = (count: number, cell: string): string[] => new Array<string>(count).fill(cell);
+  /** As much of a piece as fits a file of 2 MiB beside something else. */
+  const fill = (piece: string, beside = ''): string =>
+    piece.repeat(Math.floor((MAX_FILE - Buffer.byteLength(beside)) / Buffer.byteLength(piece)));
+  const front = 'vat_number,note\nDE1,';
+
+  /** Files that are slow to read or slow to refuse, by what they have much of. */
+  const FILES: Record<string, () => string | Buffer> = {
+    '900 columns of ones': () => fill(row(cells(900, '1'))),
+    'a country, then 997 columns of ones': () => fill(row(['DE', ...cells(997, '1')])),
+    '900 columns that begin like a number': () => fill(row(cells(900, 'DE1'))),
+    'ten rows of 1 000 long names': () => rows(10, (n) => cells(1_000, `name ${n}`.padEnd(200, 'x'))),
+    'ten rows of 1 000 names that normalise to eighteen times their length': () =>
+      rows(10, () => cells(1_000, FDFA.repeat(65))),
+    'ten rows of 1 000 names of slashes': () => rows(10, () => cells(1_000, '/'.repeat(200))),
+    'digits with a separator behind each': () => rows(51, () => cells(1_000, '1\u00a0'.repeat(13))),
+    'quotes alone': () => fill('"'),
+    'rows whose last quote is not closed': () => `${fill('DE1,x"y\n', 'DE1,"')}DE1,"`,
+    'blank rows': () => `vat_number\n${fill(' \n', 'vat_number\nDE1\n')}DE1\n`,
+    'one cell of no-break spaces': () => front + fill('\u00a0', front),
+    'one cell of backslashes': () => front + fill('\\', front),
+    'one cell of control characters': () => front + fill('\u0001', front),
+    'one cell of delimiters and quotes': () => `${front}"${fill(';""', `${front}""`)}"`,
+    'NUL characters': () => fill('\0'),
+    'UTF-16': () => Buffer.from(`\ufeff${row(cells(900, '1')).repeat(580)}`, 'utf16le'),
+    '10 000 rows of 100 columns': () => rows(10_000, () => ['DE12', ...cells(99, 'x')]),
+    '10 000 malformed numbers with all columns': () =>
+      `vat_number,country,reference,requester\n${rows(10_000, (n) => [`DE1${n}`, 'Deutschland', 'r'.repeat(60), 'FR40303265045'])}`,
+  };
+
+  const part = (headers: string, body: string) => `--X\r\n${headers}\r\n\r\n${body}\r\n`;
+  const named = (name: string) => `Content-Disposition: form-data; name="${name}"`;
+  const boundary = 'b'.repeat(8_000);
+  /** Forms that are slow to take apart, with the boundary that they name. */
+  const FORMS: Record<string, [boundary: string, body: () => string]> = {
+    'twenty thousand parts': ['X', () => part(named('label'), 'x').repeat(20_000)],
+    'a part with twenty thousand headers': [
+      'X',
+      () => part(`${named('file')}\r\n${'A: b\r\n'.repeat(20_000)}`, 'vat_number'),
+    ],
+    'a field of 2 MiB': ['X', () => part(named('label'), fill('x'))],
+    'a file of beginnings of the boundary': ['X', () => part(named('file'), fill('\r\n--'))],
+    'a long boundary, and a file of nothing else': [boundary, () => fill(`\r\n--${boundary.slice(1)}`)],
+  };
+
+  test('files', async () => {
+    const slow: string[] = [];
+    const outcomes: Record<string, string> = {};
+    for (const [what, make] of Object.entries(FILES)) {
+      const file = make();
+      expect(Buffer.byteLength(file)).toBeLessThanOrEqual(MAX_FILE);
+      const loop = watchLoop(world);
+      outcomes[what] = (await upload(file)).outcome;
+      const longest = await loop.stop();
+      if (longest > LONGEST_TURN_MS) slow.push(`${what}: ${longest.toFixed()} ms`);
+    }
+    expect(slow).toEqual([]);
+    expect(outcomes).toMatchObject({
+      '900 columns of ones': 'MISSING_CANDIDATE',
+      'one cell of backslashes': 'created',
+      'one cell of control characters': 'INVALID_CSV',
+      '10 000 rows of 100 columns': 'created',
+      '10 000 malformed numbers with all columns': 'created',
+    });
+    for (const outcome of Object.values(outcomes))
+      expect(outcome).toMatch(/^(created|INVALID_CSV|EMPTY_FILE|MISSING_CANDIDATE|TOO_MANY_ROWS)$/);
+  }, 180_000);
+
+  test('forms', async () => {
+    const slow: string[] = [];
+    for (const [what, [limit, make]] of Object.entries(FORMS)) {
+      const loop = watchLoop(world);
+      const { outcome } = await upload(make(), `multipart/form-data; boundary=${limit}`);
+      expect([what, outcome]).toEqual([
+        what,
+        expect.stringMatching(/^(BAD_REQUEST|FILE_TOO_LARGE|EMPTY_FILE|MISSING_CANDIDATE)$/),
+      ]);
+      const longest = await loop.stop();
+      if (longest > LONGEST_TURN_MS) slow.push(`${what}: ${longest.toFixed()} ms`);
+    }
+    expect(slow).toEqual([]);
+  }, 60_000);
+});
+
+test('thirty uploads of 3 000 lines at once hold up neither the event loop nor direct checks', async () => {
+  const accounts = await Promise.all(Array.from({ length: 6 }, () => insertAccount(world)));
+  // Lines without a country: they end at once, so that nothing is left to do for the worker.
+  const file = `vat_number,note\n${Array.from({ length: 3_000 }, (_, n) => `${100_000_000 + n},x${n}`).join('\n')}\n`;
+  const direct = await insertAccount(world);
+  const loop = watchLoop(world);
+  let uploading = true;
+  const uploads = Promise.all(
+    accounts.flatMap(({ live_key: key }) => Array.from({ length: 5 }, () => uploadBatch(world, file, { key }))),
+  ).finally(() => {
+    uploading = false;
+  });
+  const checks: number[] = [];
+  for (let n = 0; uploading; n += 1) {
+    const number = `DE${200_000_000 + n}`;
+    const { status } = await world.http(direct.live_key).post('/v1/checks', { vat_number: number });
+    checks.push(status);
+  }
+  expect((await uploads).map(({ status, body }) => [status, body.failed])).toEqual(new Array(30).fill([201, 3_000]));
+  expect(checks.length).toBeGreaterThan(0);
+  // 202 is what a machine without a free core may make of a direct check; an error it is not.
+  expect(checks.filter((status) => status !== 201 && status !== 202)).toEqual([]);
+  expect(await loop.stop()).toBeLessThan(LONGEST_TURN_MS);
+}, 180_000);
+
+describe('downloads of a results file of ten million cells', () => {
+  let account: TestAccount;
+  let id: string;
+  beforeAll(async () => {
+    account = await insertAccount(world);
+    const header = ['vat_number', ...Array.from({ length: 999 }, (_, n) => `c${n}`)].join(',');
+    const { status, body } = await uploadBatch(world, `${header}\n${'x\n'.repeat(10_000)}`, { key: account.live_key });
+    expect(status).toBe(201);
+    id = body.batch_id;
+  });
+
+  /** Begins a download and waits for its headers; nothing of it is read. */
+  const begin = (): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${account.live_key}` };
+      get(`${world.baseUrl()}/v1/batches/${id}/results.csv`, { headers, agent: false }, resolve).once('error', reject);
+    });
+  const textOf = async (answer: IncomingMessage): Promise<string> => {
+    let text = '';
+    for await (const piece of answer.setEncoding('utf8')) text += String(piece);
+    return text;
+  };
+  const refusalOf = async (answer: IncomingMessage) => {
+    const { error } = JSON.parse(await textOf(answer)) as { error: Record<string, unknown> };
+    return [answer.statusCode, answer.headers['retry-after'], error];
+  };
+  const REFUSED = [429, '2', { code: 'TOO_MANY_DOWNLOADS', message: expect.any(String), retry_after: 2 }];
+
+  test('of four at once two run and two are refused, and no other call is held up', async () => {
+    const loop = watchLoop(world);
+    const answers = await Promise.all(Array.from({ length: 4 }, begin));
+    const [refused, taken] = [429, 200].map((status) => answers.filter(({ statusCode }) => statusCode === status));
+    expect([refused?.length, taken?.length]).toEqual([2, 2]);
+    for (const answer of refused ?? []) expect(await refusalOf(answer)).toEqual(REFUSED);
+    const lines = `x${','.repeat(1_007)}BAD_REQUEST`;
+    for (const text of await Promise.all((taken ?? []).map(textOf))) {
+      const [, ...rows] = text.split('\r\n');
+      expect(rows.pop()).toBe('');
+      expect(rows).toHaveLength(10_000);
+      expect(new Set(rows)).toEqual(new Set([lines]));
+    }
+    expect(await loop.stop()).toBeLessThan(LONGEST_TURN_MS);
+  }, 60_000);
+
+  test('a place is free as soon as a download has ended, or its client has left', async () => {
+    const leaving = [await begin(), await begin()];
+    expect(leaving.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+    expect(await refusalOf(await begin())).toEqual(REFUSED);
+    // Its description is no download.
+    const head = await world.http(account.live_key).method('head', `/v1/batches/${id}/results.csv`);
+    expect(head.status).toBe(200);
+    for (const answer of leaving) answer.destroy();
+    const next = await until('a free place', async () => {
+      const answer = await begin();
+      if (answer.statusCode === 200) return answer;
+      answer.resume();
+      return null;
+    });
+    await textOf(next);
+    // With one that runs beside them, one after the other: each finds the place that the one before has left.
+    const beside = await begin();
+    for (let n = 0; n < 3; n += 1) {
+      const answer = await begin();
+      expect(answer.statusCode).toBe(200);
+      await textOf(answer);
+    }
+    beside.destroy();
+  }, 60_000);
+});

@@ -1,0 +1,94 @@
+import { AppError } from '@vat/domain';
+import fc from 'fast-check';
+import { CallerGone } from './http/caller-gone.js';
+import { turnsByKey } from './turns-by-key.js';
+
+const refuse = () => new AppError('RATE_LIMITED');
+
+/** Work that ends when `end` is called. */
+const openWork = () => {
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { work: () => ended, end };
+};
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('keys take turns, and work of one key runs in the order it came', async () => {
+  const inTurn = turnsByKey({ atOnce: 1, waiting: { max: 100, refuse } });
+  const first = openWork();
+  const begun: string[] = [];
+  const all = [inTurn('a', first.work)];
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'])
+    all.push(inTurn(name.charAt(0), async () => void begun.push(name)));
+  first.end();
+  await Promise.all(all);
+  expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
+});
+
+test('one more than may wait is refused, and the places of those who leave are free again', async () => {
+  const inTurn = turnsByKey({ atOnce: 1, waiting: { max: 2, refuse } });
+  const { work, end } = openWork();
+  const leaving = new AbortController();
+  const running = inTurn('a', work);
+  const waiting = inTurn('b', () => Promise.resolve('b'));
+  const left = inTurn('c', () => Promise.resolve('c'), leaving.signal);
+  await expect(inTurn('d', work)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  leaving.abort();
+  await expect(left).rejects.toBeInstanceOf(CallerGone);
+  await expect(inTurn('d', work, leaving.signal)).rejects.toBeInstanceOf(CallerGone);
+  const taken = inTurn('d', () => Promise.resolve('d'));
+  end();
+  await running;
+  expect(await Promise.all([waiting, taken])).toEqual(['b', 'd']);
+});
+
+test('law: never more than so many at once, everything runs once, and no key waits behind two of another', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(
+        fc.record({
+          key: fc.constantFrom('a', 'b', 'c'),
+          turns: fc.nat(4),
+          fails: fc.boolean(),
+          leaves: fc.constantFrom(false, false, true),
+        }),
+        { maxLength: 30 },
+      ),
+      async (atOnce, jobs) => {
+        const inTurn = turnsByKey({ atOnce, waiting: { max: 30, refuse } });
+        let running = 0;
+        const begun: string[] = [];
+        const ended = jobs.map(({ key, turns, fails, leaves }) => {
+          const gone = new AbortController();
+          const job = inTurn(
+            key,
+            async () => {
+              running += 1;
+              begun.push(key);
+              expect(running).toBeLessThanOrEqual(atOnce);
+              for (let turn = 0; turn < turns; turn += 1) await settled();
+              running -= 1;
+              if (fails) throw new Error('no');
+            },
+            gone.signal,
+          );
+          if (leaves) gone.abort();
+          return job;
+        });
+        const outcomes = await Promise.allSettled(ended);
+        const left = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof CallerGone);
+        expect(begun).toHaveLength(jobs.length - left.length);
+        // Everything came at once: from the moment the places were full, keys alternate while they have work waiting.
+        const waiting = begun.slice(atOnce);
+        for (const [at, key] of waiting.entries()) {
+          if (key !== waiting[at - 1]) continue;
+          expect(new Set(waiting.slice(at))).toEqual(new Set([key]));
+        }
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
