@@ -1,3 +1,5 @@
+import { MAX_ON_DEMAND_DELIVERIES } from './delivery/delivery.js';
+
 /** What every error of the API is made of. `extra` names the fields that lie beside `code` and `message`. */
 export type ErrorSpec = {
   /** HTTP status. */
@@ -10,6 +12,8 @@ export type ErrorSpec = {
   remedy: string;
   extra?: readonly string[];
 };
+
+const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
 
 /**
  * The error table of contract part 1 §7, and the additions of part 2. The only place where a code, its status or its
@@ -155,6 +159,13 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'No webhook is configured.',
     remedy: 'Save an endpoint URL in the settings of the dashboard.',
+  },
+  TOO_MANY_DELIVERIES: {
+    status: 429,
+    retryable: true,
+    message: `${grouped(MAX_ON_DEMAND_DELIVERIES)} deliveries of test events and resends are already pending.`,
+    remedy: 'Wait `retry_after` seconds for some of them to end; look at why the endpoint does not answer 2xx.',
+    extra: ['retry_after', 'pending'],
   },
   INVALID_REQUESTER: {
     status: 400,
