@@ -51,7 +51,7 @@ export const runCommand = async (words: string[], env: NodeJS.ProcessEnv): Promi
   try {
     const now = () => new Date();
     const verbs: Record<string, Verb> = {
-      ...accountVerbs(db, now),
+      ...accountVerbs(db, env, now),
       ...keyVerbs(db, now),
       ...operationVerbs(db, url, env, now),
       ...watchVerbs(db, env, now),

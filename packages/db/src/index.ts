@@ -42,6 +42,7 @@ export * from './delivery/delete-old-deliveries.js';
 export * from './delivery/due-deliveries.js';
 export * from './delivery/end-removed-deliveries.js';
 export * from './delivery/find-delivery.js';
+export * from './delivery/held-deliveries.js';
 export * from './delivery/list-deliveries.js';
 export * from './delivery/on-demand-deliveries.js';
 export * from './delivery/record-attempt.js';
