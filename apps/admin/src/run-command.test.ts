@@ -172,6 +172,8 @@ test('reconcile is one sweep and says what it did', async () => {
     'deliveries',
     'removed',
     'stamps',
+    'held',
+    'resumed',
   ];
   expect(answer).toEqual(Object.fromEntries(counts.map((name) => [name, expect.any(Number)])));
 });

@@ -70,7 +70,7 @@ export const runCommand = async (
   });
   try {
     const verbs: Record<string, Verb> = {
-      ...accountVerbs(db, now, readLine),
+      ...accountVerbs(db, env, now, readLine),
       ...keyVerbs(db, now),
       ...operationVerbs(db, url, env, now),
       ...watchVerbs(db, env, now),

@@ -29,7 +29,15 @@ import {
   storeIdempotentAnswer,
   touchApiKey,
 } from '@vat/db';
-import { type DueDelivery, publicId, requestCheck, requestWatch, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
+import {
+  type DueDelivery,
+  MAX_ON_DEMAND_DELIVERIES,
+  publicId,
+  requestCheck,
+  requestWatch,
+  TEST_POLICY,
+  type UpstreamPolicy,
+} from '@vat/domain';
 import { hashCheck, readVerifierProgram } from '@vat/evidence';
 import {
   askQueueOf,
@@ -148,6 +156,9 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const create = createWatch(db);
   const change = changeWatch(db);
   const watchInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
+  const sendTest = sendTestEvent(db, MAX_ON_DEMAND_DELIVERIES);
+  const resend = resendDelivery(db, MAX_ON_DEMAND_DELIVERIES);
+  const onDemandInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
 
   const addDelivery = enqueueDelivery(producer);
   const batches = composeBatches({
@@ -194,10 +205,10 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     listChecks: listChecks(db),
     findUsage: findUsage(db),
     findWebhook: findWebhook(db),
-    sendTestEvent: sendTestEvent(db),
+    sendTestEvent: (test) => onDemandInTurn(test.accountId, () => sendTest(test)),
     listDeliveries: listDeliveries(db),
     findDelivery: findDelivery(db),
-    resendDelivery: resendDelivery(db),
+    resendDelivery: (wanted) => onDemandInTurn(wanted.reader.accountId, () => resend(wanted)),
     enqueueDelivery: (delivery: DueDelivery) => {
       pages.tell(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
       return addDelivery(delivery).catch((error: unknown) =>

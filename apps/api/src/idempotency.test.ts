@@ -196,3 +196,14 @@ test('a live call is never answered with what a test key got for the same key', 
   expect(live.headers).not.toHaveProperty('idempotency-replayed');
   expect(live.body).not.toHaveProperty('test');
 });
+
+test('a test call is never answered with what a live key got for the same key', async () => {
+  const live = await post({ vat_number: 'ATU13585627' }, 'live first');
+  const test = await world
+    .http(world.account.test_key)
+    .post('/v1/checks', { vat_number: 'ATU13585627' })
+    .set('Idempotency-Key', 'live first');
+  expect([live.status, test.status, test.body.test]).toEqual([201, 201, true]);
+  expect(test.headers).not.toHaveProperty('idempotency-replayed');
+  expect(test.body.id).not.toBe(live.body.id);
+});

@@ -104,6 +104,14 @@ describe('a cursor', () => {
     expect(refusalOf(answer)).toEqual(refused);
   });
 
+  test('of a live key is refused to a test key of the account, and the other way round', async () => {
+    const http = world.http(world.account.test_key);
+    for (const vat_number of ['DE100', 'DE1']) await http.post('/v1/checks', { vat_number }).expect(201);
+    expect(refusalOf(await http.get(`/v1/checks?cursor=${await cursorOf('?limit=1')}`))).toEqual(refused);
+    const { body } = await http.get('/v1/checks?limit=1').expect(200);
+    expect(refusalOf(await world.http().get(`/v1/checks?cursor=${body.next_cursor}`))).toEqual(refused);
+  });
+
   test.each([
     ['', 'valid=true'],
     ['valid=true', ''],

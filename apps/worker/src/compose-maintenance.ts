@@ -14,10 +14,12 @@ import {
   endRemovedDeliveries,
   endRequest,
   evidenceAge,
+  holdDeliveries,
   lanesToFeed,
   overdueRequests,
   releaseOrphans,
   requestsToAbandon,
+  resumeDeliveries,
 } from '@vat/db';
 import {
   MEMBER_STATES,
@@ -75,6 +77,8 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
   });
   const sweepDeliveriesOnce = sweepDeliveries({
     due: dueDeliveries(db),
+    hold: holdDeliveries(db),
+    resume: resumeDeliveries(db),
     endRemoved: endRemovedDeliveries(db),
     enqueue: enqueueDeliveries(producer),
     now,

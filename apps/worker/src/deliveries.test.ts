@@ -206,20 +206,71 @@ test('each attempt uses the URL and the secret of its moment', async () => {
   expect(() => verified(arrival, who.secret)).toThrow(VerificationError);
 });
 
-test('a disabled account still gets what it was promised', async () => {
+/** Ids of deliveries that have a job, in whatever lane and state. */
+const withJobs = async (ids: string[]): Promise<string[]> => {
+  const keys = await redis.keys();
+  return ids.filter((id) => keys.some((key) => key.includes(`}:${uuidOf('delivery', id)}-`)));
+};
+const setDisabled = (who: Told, disabled: boolean) =>
+  world.sql('UPDATE account SET disabled_at = CASE WHEN $2 THEN now() END WHERE id = $1', [
+    uuidOfAccount(who),
+    disabled,
+  ]);
+
+test('a disabled account gets no attempt, whatever is sent or swept; enabled, each delivery goes on where it stood', async () => {
   const who = await told(withStatus(500));
-  const id = await sendTest(who);
+  const early = await sendTest(who);
   await until('an attempt', () => who.receiver.arrivals.length > 0);
-  await world.sql('UPDATE account SET disabled_at = now() WHERE id = $1', [uuidOfAccount(who)]);
-  who.receiver.answer(withStatus(204));
-  expect((await ended(who, id)).status).toBe('successful');
-});
+  await setDisabled(who, true);
+  const late = await sendTest(who);
+  const resent = (await world.http(who.account.live_key).post(`/v1/webhook/deliveries/${early}/resend`).expect(202))
+    .body.delivery_id;
+  const ids = [early, late, resent];
+  await until('all to be held', async () => (await withJobs(ids)).length === 0, 5_000);
+  const [before, seen] = [await Promise.all(ids.map((id) => logOf(who, id))), who.receiver.arrivals.length];
+  for (const log of before) expect(log).toMatchObject({ status: 'pending', next_attempt_at: expect.any(String) });
+  expect(before.map(({ attempts }) => attempts)).toEqual([seen, 0, 0]);
+
+  // Neither sweeping everything nor the loss of Redis sends them, or gives them jobs.
+  await redis.flush();
+  await until('Redis to be primed again', async () => (await redis.keys()).includes(`${world.name}:primed`));
+  expect(await world.admin('reconcile')).toMatchObject({ held: 0, resumed: 0 });
+  expect(await withJobs(ids)).toEqual([]);
+  expect(await Promise.all(ids.map((id) => logOf(who, id)))).toEqual(before);
+  expect(who.receiver.arrivals).toHaveLength(seen);
+
+  await world.admin('account', 'enable', who.account.account_id);
+  const logs = await Promise.all(ids.map((id) => ended(who, id)));
+  for (const log of logs) expect(log).toMatchObject({ status: 'failed', attempts: 1 + DELAYS_MS.length });
+  for (const log of logs) expect(log.attempts_log).toHaveLength(1 + DELAYS_MS.length);
+  expect(who.receiver.arrivals).toHaveLength(ids.length * (1 + DELAYS_MS.length));
+}, 40_000);
+
+test('an attempt that is under way when the account is disabled may end, and what it did counts', async () => {
+  const open: (() => void)[] = [];
+  const who = await told((response) => void open.push(() => response.writeHead(204).end()));
+  const id = await sendTest(who);
+  await until('the attempt', () => open.length === 1);
+  await setDisabled(who, true);
+  const late = await sendTest(who);
+  await until('the next one to be held', async () => (await withJobs([late])).length === 0, 5_000);
+  open[0]?.();
+  expect(await ended(who, id)).toMatchObject({ status: 'successful', attempts: 1 });
+  expect(await logOf(who, late)).toMatchObject({ status: 'pending', attempts: 0 });
+  // Enabled in the database alone, as an operator of an older release does: the sweep finds them.
+  await setDisabled(who, false);
+  await until('the next attempt', () => open.length === 2);
+  open[1]?.();
+  expect(await ended(who, late)).toMatchObject({ status: 'successful', attempts: 1 });
+}, 30_000);
 
 test('an event whose process died between its commit and its job is delivered all the same', async () => {
   const who = await told();
   const [now, deliveryId] = [new Date(), newUuid()];
   const event = { id: newUuid(), type: 'webhook.test' as const, body: webhookTestBody(now) };
-  await inDatabase((db) => sendTestEvent(db)({ accountId: uuidOfAccount(who), test: false, event, deliveryId, now }));
+  await inDatabase((db) =>
+    sendTestEvent(db, 1)({ accountId: uuidOfAccount(who), test: false, event, deliveryId, now }),
+  );
   const log = await ended(who, publicId('delivery', deliveryId));
   expect(log).toMatchObject({ status: 'successful', attempts: 1 });
 }, 30_000);

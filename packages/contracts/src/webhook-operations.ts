@@ -46,7 +46,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     summary: 'Send a test event',
     description: 'Takes no body (or `{}`). Queues a signed `webhook.test`, which goes the way of every event.',
     success: sent('The event is on its way.'),
-    errors: ['BAD_REQUEST', 'NO_WEBHOOK'],
+    errors: ['BAD_REQUEST', 'NO_WEBHOOK', 'TOO_MANY_DELIVERIES'],
   },
   listOperation({
     path: '/v1/webhook/deliveries',
@@ -105,6 +105,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
       'Takes no body (or `{}`). A new delivery of the same event, with the same body and `webhook-id`, to the endpoint that is set now.',
     idPrefix: 'dlv',
     success: sent('The new delivery is on its way.'),
-    errors: ['BAD_REQUEST', 'NOT_FOUND', 'NO_WEBHOOK'],
+    errors: ['BAD_REQUEST', 'NOT_FOUND', 'NO_WEBHOOK', 'TOO_MANY_DELIVERIES'],
   },
 ];

@@ -1,4 +1,5 @@
 import { MAX_DOWNLOADS, MAX_UPLOADED_LINES } from './batch/batch.js';
+import { MAX_ON_DEMAND_DELIVERIES } from './delivery/delivery.js';
 
 /** What every error of the API is made of. `extra` names the fields that lie beside `code` and `message`. */
 export type ErrorSpec = {
@@ -13,7 +14,7 @@ export type ErrorSpec = {
   extra?: readonly string[];
 };
 
-const thousands = (count: number): string => count.toLocaleString('en').replaceAll(',', ' ');
+const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
 
 /**
  * The error table of contract part 1 §7, and the additions of parts 2 and 3. The only place where a code, its status or its
@@ -120,7 +121,7 @@ export const ERROR_CATALOGUE = {
   BATCH_LINE_LIMIT: {
     status: 429,
     retryable: true,
-    message: `The account may upload ${thousands(MAX_UPLOADED_LINES)} lines in 24 hours.`,
+    message: `The account may upload ${grouped(MAX_UPLOADED_LINES)} lines in 24 hours.`,
     remedy: 'Upload the file after `reset_at`.',
     extra: ['reset_at'],
   },
@@ -173,6 +174,13 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'No webhook is configured.',
     remedy: 'Save an endpoint URL in the settings of the dashboard.',
+  },
+  TOO_MANY_DELIVERIES: {
+    status: 429,
+    retryable: true,
+    message: `${grouped(MAX_ON_DEMAND_DELIVERIES)} deliveries of test events and resends are already pending.`,
+    remedy: 'Wait `retry_after` seconds for some of them to end; look at why the endpoint does not answer 2xx.',
+    extra: ['retry_after', 'pending'],
   },
   INVALID_REQUESTER: {
     status: 400,

@@ -1,8 +1,10 @@
 import { type Database, eraseAccount, insertAccount, listAccounts, setAccountDisabled, setAccountPlan } from '@vat/db';
 import { createAccount, isPlan, PLANS, type Plan, publicId, uuidOf } from '@vat/domain';
+import { maintenanceQueue } from '@vat/queues';
 import { hashPassword } from '@vat/runtime';
 import { z } from 'zod';
 import { UsageError } from '../usage-error.js';
+import { withProducer } from '../with-producer.js';
 import type { Verb } from './verb.js';
 
 const PAGE = 500;
@@ -43,7 +45,12 @@ const newAccount = z.object({
 });
 
 /** account create|list|disable|enable|set-plan|erase. `readLine` reads a line of standard input. */
-export const accountVerbs = (db: Database, now: () => Date, readLine: () => Promise<string>): Record<string, Verb> => ({
+export const accountVerbs = (
+  db: Database,
+  env: NodeJS.ProcessEnv,
+  now: () => Date,
+  readLine: () => Promise<string>,
+): Record<string, Verb> => ({
   'account create': {
     usage: 'account create --name N --email E --password P|- [--plan PLAN] [--quota N]',
     flags: {
@@ -100,6 +107,10 @@ export const accountVerbs = (db: Database, now: () => Date, readLine: () => Prom
     flags: {},
     run: async ({ positionals: [id = ''] }) => {
       found(await setAccountDisabled(db)(accountIdOf(id), null), id);
+      // Its held deliveries need not wait for the timed sweep, which finds them even where this cannot reach Redis.
+      await withProducer(env, (producer) =>
+        producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }),
+      ).catch(() => undefined);
       return { account_id: id, disabled_at: null };
     },
   },

@@ -7,11 +7,13 @@ import {
   endLostLines,
   endRemovedDeliveries,
   endRequest,
+  holdDeliveries,
   lanesToFeed,
   migrate,
   overdueRequests,
   releaseOrphans,
   requestsToAbandon,
+  resumeDeliveries,
 } from '@vat/db';
 import { sweepBatches, sweepDeliveries, sweepRequests, sweepStamps } from '@vat/domain';
 import { enqueueDeliveries, enqueueDelivery, enqueueFeeds, enqueueOverdue, enqueueStamps } from '@vat/queues';
@@ -61,6 +63,8 @@ export const operationVerbs = (
         });
         const deliveries = sweepDeliveries({
           due: dueDeliveries(db),
+          hold: holdDeliveries(db),
+          resume: resumeDeliveries(db),
           endRemoved: endRemovedDeliveries(db),
           enqueue: enqueueDeliveries(producer),
           now,

@@ -1,4 +1,4 @@
-import { numberOf, startWorld, until, uploadBatch, type World } from '@vat/testkit';
+import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { openRaw } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser } from './browser.fixture.js';
 import { databaseText } from './everything.fixture.js';
@@ -13,11 +13,12 @@ const OF_EVERYBODY = ['/anchors'];
 let world: World;
 let victim: Browser;
 let stranger: Browser;
+let account: TestAccount;
 /** What the victim has, by the path below which it is found. */
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   world = await startWorld({ settings: { ANCHOR_EVERY: '1s' } });
-  const [account] = await Promise.all([
+  [account] = await Promise.all([
     world.newAccount({ email: 'victim@example.com' }),
     world.newAccount({ email: 'stranger@example.com' }),
   ]);
@@ -103,6 +104,51 @@ test("on every route with an id another account's is 404 like one that is unknow
       .filter((row) => !/\\x[0-9a-f]{64}/.test(row))
       .sort();
   expect(lasting(await databaseText(world, ['upstream_minute']))).toEqual(lasting(before));
+});
+
+test("on every route with an id a test key of the victim's own account finds nothing live, and changes nothing", async () => {
+  const http = world.http(account.test_key);
+  const before = await world.sql('SELECT count(*)::int AS n FROM delivery');
+  const found: string[] = [];
+  for (const route of (await readRoutes()).filter(({ path }) => !OF_SESSIONS.some((other) => other.path === path))) {
+    const send = (id: string) => {
+      const path = `/v1${route.path.replace(/\{\w+\}/, id)}`;
+      const { method } = route;
+      return method === 'get' ? http.get(path) : method === 'post' ? http.post(path) : http.method(method, path);
+    };
+    const id = ids[kindOf(route)] ?? '';
+    const { status, body } = await send(id);
+    // What a test key may not use at all is refused before the id is read.
+    if (body.error?.code === 'TEST_KEY_NOT_ALLOWED') continue;
+    found.push(`${route.method} ${route.path}`);
+    const unknownId = await send(unknown(id));
+    expect([route.path, status, body]).toEqual([route.path, 404, unknownId.body]);
+    expect(body.error.code).toBe('NOT_FOUND');
+  }
+  expect(found.sort()).toEqual([
+    'get /checks/{id}',
+    'get /checks/{id}/certificate.pdf',
+    'get /checks/{id}/evidence',
+    'get /requests/{id}',
+    'get /webhook/deliveries/{id}',
+    'post /webhook/deliveries/{id}/resend',
+  ]);
+  expect(await world.sql('SELECT count(*)::int AS n FROM delivery')).toEqual(before);
+});
+
+test("nothing live is in what a test key reads without an id, the account's usage included", async () => {
+  const http = world.http(account.test_key);
+  const { body } = await world.http(null).get('/v1/openapi.json').expect(200);
+  const paths = Object.entries(body.paths as Record<string, object>)
+    .filter(([path, methods]) => !path.includes('{') && 'get' in methods)
+    .map(([path]) => path);
+  expect(paths).toEqual(expect.arrayContaining(['/v1/checks', '/v1/webhook/deliveries', '/v1/usage']));
+  for (const path of paths) {
+    const { text } = await http.get(path);
+    for (const id of Object.values(ids)) expect([path, text.includes(id)]).toEqual([path, false]);
+  }
+  expect((await world.http(account.live_key).get('/v1/usage')).body.used).toBeGreaterThan(0);
+  expect((await http.get('/v1/usage')).body).toMatchObject({ used: 0, reserved: 0 });
 });
 
 test('on every route with an id a visitor is 401, whatever the id', async () => {

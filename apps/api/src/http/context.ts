@@ -1,5 +1,5 @@
 import type { Caller, SignedIn } from '@vat/db';
-import { AppError } from '@vat/domain';
+import { AppError, type Reader } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
 import type { Request, Response } from 'express';
 
@@ -17,6 +17,12 @@ export const callerOf = (res: Response): Caller => {
   const { caller } = contextOf(res);
   if (!caller) throw new Error('a route without authentication asked for its caller');
   return caller;
+};
+
+/** Whose rows the caller may read. */
+export const readerOf = (res: Response): Reader => {
+  const { accountId, test } = callerOf(res);
+  return { accountId, testOnly: test };
 };
 
 const KEY_FORM = /^[\x20-\x7e]{1,255}$/;

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '@vat/domain';
+import { AppError, type Reader } from '@vat/domain';
 
 /** All that tells a list from every other: its name, whose it is, its filters. JSON tells two such apart. */
 export type ListIdentity = readonly [name: string, ...rest: unknown[]];
+
+/** Whose list it is: a test key's is another one than that of the account's live keys. */
+export const ownerOf = ({ accountId, testOnly }: Reader): string => (testOnly ? `${accountId} test` : accountId);
 
 const ID_BYTES = 16;
 const LIST_BYTES = 8;

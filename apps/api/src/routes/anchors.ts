@@ -5,17 +5,18 @@ import {
   type FindToken,
   type ListAnchors,
   type ProveChecks,
+  type Reader,
   type StoredCheck,
 } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { callerOf } from '../http/context.js';
+import { readerOf } from '../http/context.js';
 import { refuseCursor } from '../http/cursor.js';
 import { ownedId } from '../http/owned-id.js';
 import { parseQuery } from '../http/parse-query.js';
 import { readPage } from '../http/read-page.js';
 
 export type AnchorRoutesDeps = {
-  findCheck: (id: string, accountId: string) => Promise<StoredCheck | null>;
+  findCheck: (id: string, reader: Reader) => Promise<StoredCheck | null>;
   listAnchors: ListAnchors;
   findAnchor: FindAnchor;
   findToken: FindToken;
@@ -56,7 +57,7 @@ export const anchorRoutes = (deps: AnchorRoutesDeps) => {
 
   const proveCheck: RequestHandler = async (req, res) => {
     const id = ownedId('check', req.params.id);
-    const check = await deps.findCheck(id, callerOf(res).accountId);
+    const check = await deps.findCheck(id, readerOf(res));
     const proof = check && (await deps.prove([id])).get(id);
     if (!proof) throw new AppError('NOT_FOUND', check ? { message: 'The check is not in an anchor yet.' } : {});
     res.json(presentProof(proof));

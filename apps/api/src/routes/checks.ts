@@ -7,12 +7,14 @@ import {
   type FindEvidence,
   publicCheck,
   publicId,
+  type Reader,
   type StoredAnswer,
   type StoredCheck,
 } from '@vat/domain';
 import { errorFields } from '@vat/runtime';
 import type { Request, RequestHandler, Response } from 'express';
-import { callerOf, contextOf, idempotencyKeyOf } from '../http/context.js';
+import { callerOf, contextOf, idempotencyKeyOf, readerOf } from '../http/context.js';
+import { ownerOf } from '../http/cursor.js';
 import { fingerprintOf } from '../http/fingerprint-of.js';
 import { jsonAnswer } from '../http/json-answer.js';
 import { ownedId } from '../http/owned-id.js';
@@ -25,13 +27,8 @@ import { speltNumber } from '../http/spelt-number.js';
 export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;
   storeAnswer: (accountId: string, key: string, answer: StoredAnswer) => Promise<void>;
-  findCheck: (id: string, accountId: string) => Promise<StoredCheck | null>;
-  listChecks: (
-    accountId: string,
-    filter: CheckFilter,
-    beforeId: string | null,
-    limit: number,
-  ) => Promise<StoredCheck[]>;
+  findCheck: (id: string, reader: Reader) => Promise<StoredCheck | null>;
+  listChecks: (reader: Reader, filter: CheckFilter, beforeId: string | null, limit: number) => Promise<StoredCheck[]>;
   findEvidence: FindEvidence;
   baseUrl: () => string;
 };
@@ -79,18 +76,20 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
   };
 
   const list: RequestHandler = async (req, res) => {
-    const { accountId } = callerOf(res);
+    const reader = readerOf(res);
     const { limit, cursor, vat_number: vatNumber, ...others } = parseQuery(checkListQuery, req.query);
     const filter = { ...others, vatNumber: vatNumber && speltNumber(vatNumber) };
-    const { rows, nextCursor } = await readPage({ limit, cursor }, ['checks', accountId, filter], (before, most) =>
-      deps.listChecks(accountId, filter, before, most),
+    const { rows, nextCursor } = await readPage(
+      { limit, cursor },
+      ['checks', ownerOf(reader), filter],
+      (before, most) => deps.listChecks(reader, filter, before, most),
     );
     const evidence = await deps.findEvidence(rows.map(({ id }) => id));
     res.json({ data: rows.map((check) => presentCheck(check, evidence.get(check.id))), next_cursor: nextCursor });
   };
 
   const find = async (req: Request, res: Response): Promise<StoredCheck> => {
-    const check = await deps.findCheck(ownedId('check', req.params.id), callerOf(res).accountId);
+    const check = await deps.findCheck(ownedId('check', req.params.id), readerOf(res));
     if (!check) throw new AppError('NOT_FOUND');
     return check;
   };

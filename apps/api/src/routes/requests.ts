@@ -1,7 +1,7 @@
 import { presentCheck, presentRequest } from '@vat/contracts';
 import { AppError, type FindEvidence, type FindRequest } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { callerOf } from '../http/context.js';
+import { readerOf } from '../http/context.js';
 import { ownedId } from '../http/owned-id.js';
 
 export type RequestDeps = { findRequest: FindRequest; findEvidence: FindEvidence };
@@ -10,7 +10,7 @@ export type RequestDeps = { findRequest: FindRequest; findEvidence: FindEvidence
 export const showRequest =
   ({ findRequest, findEvidence }: RequestDeps): RequestHandler =>
   async (req, res) => {
-    const found = await findRequest(ownedId('request', req.params.id), callerOf(res).accountId);
+    const found = await findRequest(ownedId('request', req.params.id), readerOf(res));
     if (!found || found.request.state === 'withdrawn') throw new AppError('NOT_FOUND');
     const { request, check } = found;
     const shown = check && presentCheck(check, (await findEvidence([check.id])).get(check.id));

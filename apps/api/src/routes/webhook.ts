@@ -1,16 +1,32 @@
 import { presentWebhook } from '@vat/contracts';
 import type { TestEvent } from '@vat/db';
-import { AppError, type DueDelivery, newUuid, publicId, type WebhookConfiguration, webhookTestBody } from '@vat/domain';
+import {
+  AppError,
+  type DueDelivery,
+  newUuid,
+  ON_DEMAND_RETRY_AFTER_S,
+  type OnDemandResult,
+  publicId,
+  type WebhookConfiguration,
+  webhookTestBody,
+} from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { callerOf } from '../http/context.js';
 
 export type WebhookRoutesDeps = {
   findWebhook: (accountId: string) => Promise<WebhookConfiguration | null>;
-  /** False, and nothing was written, when there is no endpoint. */
-  sendTestEvent: (test: TestEvent) => Promise<boolean>;
+  sendTestEvent: (test: TestEvent) => Promise<OnDemandResult>;
   /** Never rejects: what is not enqueued is found by the sweep. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   now: () => Date;
+};
+
+/** Why a test event or a resend was not made, as its caller is told. */
+export const refusedDelivery = (refusal: Exclude<OnDemandResult, { kind: 'made' }>): AppError => {
+  if (refusal.kind === 'not_found') return new AppError('NOT_FOUND');
+  if (refusal.kind === 'no_webhook') return new AppError('NO_WEBHOOK');
+  const { pending } = refusal;
+  return new AppError('TOO_MANY_DELIVERIES', { extra: { retry_after: ON_DEMAND_RETRY_AFTER_S, pending } });
 };
 
 /** The routes of /v1/webhook. Configuring is the dashboard's alone (contract part 1 §4). */
@@ -28,7 +44,7 @@ export const webhookRoutes = (deps: WebhookRoutesDeps) => {
     const deliveryId = newUuid();
     const { accountId } = caller;
     const sent = await deps.sendTestEvent({ accountId, test: caller.test, event, deliveryId, now });
-    if (!sent) throw new AppError('NO_WEBHOOK');
+    if (sent.kind !== 'made') throw refusedDelivery(sent);
     await deps.enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: now });
     res.status(202).json({ delivery_id: publicId('delivery', deliveryId) });
   };

@@ -54,8 +54,8 @@ export const Shell = () => {
       <main id="content" ref={main} tabIndex={-1}>
         {account.disabled && (
           <p className="banner">
-            This account is disabled: everything can be read, and no new work is started. Contact the operator of the
-            service.
+            This account is disabled: everything can be read, no new work is started, and webhook deliveries wait until
+            it is enabled. Contact the operator of the service.
           </p>
         )}
         <Outlet />

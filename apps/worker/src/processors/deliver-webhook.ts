@@ -104,7 +104,8 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       leasedUntil: new Date(at.getTime() + deps.leaseMs),
     });
     if (claim.kind === 'not_yet') return { result: { again: claim.at }, ...unused };
-    if (claim.kind === 'settled') return { result: undefined, ...unused };
+    // Held: the job goes, and the sweep makes another one once the account is enabled.
+    if (claim.kind === 'settled' || claim.kind === 'held') return { result: undefined, ...unused };
     const { endpoint, dueAt } = claim.attempt;
     if (endpoint === null) {
       await deps.endRemoved(at, job.delivery_id);

@@ -1,4 +1,4 @@
-import type { StoredCheck } from '@vat/domain';
+import type { Reader, StoredCheck } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 
@@ -12,12 +12,14 @@ export type CheckFilter = {
   reference?: string | undefined;
 };
 
-/** Checks of an account before `beforeId`, newest first. Ids are time-ordered, so the id is the whole keyset. */
+/** Checks that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id is the whole keyset. */
 export const listChecks =
   (db: Queryable) =>
-  async (accountId: string, filter: CheckFilter, beforeId: string | null, limit: number): Promise<StoredCheck[]> => {
+  async (reader: Reader, filter: CheckFilter, beforeId: string | null, limit: number): Promise<StoredCheck[]> => {
     const conditions = [
-      Prisma.sql`account_id = ${accountId}::uuid`,
+      Prisma.sql`account_id = ${reader.accountId}::uuid`,
+      // Not as a parameter: the index of test checks serves only a statement that names them.
+      ...(reader.testOnly ? [Prisma.sql`test`] : []),
       ...(beforeId ? [Prisma.sql`id < ${beforeId}::uuid`] : []),
       ...(filter.vatNumber === undefined ? [] : [Prisma.sql`vat_number = ${filter.vatNumber}`]),
       ...(filter.valid === undefined ? [] : [Prisma.sql`valid = ${filter.valid}`]),

@@ -13,11 +13,19 @@ export type ClaimedAttempt = {
   endpoint: { url: string; secretSealed: Uint8Array } | null;
 };
 
-/** `not_yet`: it is due or free again at `at`. `settled`: this attempt was made, or the delivery has ended. */
-export type Claim = { kind: 'claimed'; attempt: ClaimedAttempt } | { kind: 'not_yet'; at: Date } | { kind: 'settled' };
+/**
+ * `not_yet`: it is due or free again at `at`. `settled`: this attempt was made, or the delivery has ended. `held`: its
+ * account is disabled; the sweep gives it a job when that ends.
+ */
+export type Claim =
+  | { kind: 'claimed'; attempt: ClaimedAttempt }
+  | { kind: 'not_yet'; at: Date }
+  | { kind: 'settled' }
+  | { kind: 'held' };
 
 type Row = {
   n: number;
+  held: boolean;
   event_id: string;
   type: string;
   body: string;
@@ -30,6 +38,7 @@ type Row = {
 const LANES = 1;
 
 const claimedOf = (row: Row): Claim => {
+  if (row.held) return { kind: 'held' };
   const { url, secret_sealed: secretSealed } = row;
   const endpoint = url === null || secretSealed === null ? null : { url, secretSealed };
   const { event_id: eventId, type: eventType, body, next_attempt_at: dueAt } = row;
@@ -39,6 +48,7 @@ const claimedOf = (row: Row): Claim => {
 /**
  * Claims an attempt for this process until the lease ends, so that a job that comes twice (the queue was lost, its worker
  * stood still) is sent once. The lease is longer than an attempt can take: it runs out only when its process is dead.
+ * Whether the account is disabled is read by the same statement: nothing that is claimed after the disabling is sent.
  */
 export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Promise<Claim>) => {
   const claimAll = async (wanted: AttemptToClaim[]): Promise<(Row | undefined)[]> => {
@@ -52,14 +62,15 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
     // Of several claims of one delivery the update serves one.
     const rows = await db.$queryRaw<Row[]>`
       WITH claimed AS (
-        UPDATE delivery d SET leased_until = w.until
+        UPDATE delivery d SET held = a.disabled_at IS NOT NULL,
+          leased_until = CASE WHEN a.disabled_at IS NULL THEN w.until END
         FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
-          AS w(n int, id uuid, number int, at timestamptz, until timestamptz)
-        WHERE d.id = w.id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
+          AS w(n int, id uuid, number int, at timestamptz, until timestamptz), account a
+        WHERE d.id = w.id AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
           AND (d.leased_until IS NULL OR d.leased_until <= w.at)
-        RETURNING w.n, d.account_id, d.event_id, d.generation, d.next_attempt_at
+        RETURNING w.n, d.held, d.account_id, d.event_id, d.generation, d.next_attempt_at
       )
-      SELECT c.n, c.event_id, c.next_attempt_at, e.type, e.body, w.url, w.secret_sealed
+      SELECT c.n, c.held, c.event_id, c.next_attempt_at, e.type, e.body, w.url, w.secret_sealed
       FROM claimed c JOIN event e ON e.id = c.event_id
         LEFT JOIN webhook w ON w.account_id = c.account_id AND w.generation = c.generation`;
     const byPlace = new Map(rows.map((row) => [row.n, row]));

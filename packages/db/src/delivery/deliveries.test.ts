@@ -8,9 +8,8 @@ import { deleteOldDeliveries } from './delete-old-deliveries.js';
 import { dueDeliveries } from './due-deliveries.js';
 import { endRemovedDeliveries } from './end-removed-deliveries.js';
 import { findDelivery } from './find-delivery.js';
+import { resendDelivery, sendTestEvent } from './on-demand-deliveries.js';
 import { recordAttempt } from './record-attempt.js';
-import { resendDelivery } from './resend-delivery.js';
-import { sendTestEvent } from './send-test-event.js';
 
 let cloned: ClonedDatabase;
 let connected: { db: Database; close: () => Promise<void> };
@@ -45,7 +44,7 @@ const delivery = async () => {
   await db.$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${accountId}::uuid, 'Told', 'free', ${AT}::timestamptz)`;
   await setWebhook(accountId);
   const event = { id: newUuid(), type: 'webhook.test' as const, body: '{"event":"webhook.test"}' };
-  expect(await sendTestEvent(db)({ accountId, test: false, event, deliveryId, now: AT })).toBe(true);
+  expect(await sendTestEvent(db, 10)({ accountId, test: false, event, deliveryId, now: AT })).toEqual({ kind: 'made' });
   return { accountId, deliveryId };
 };
 const claim = (deliveryId: string, number: number, now: Date) =>
@@ -98,7 +97,7 @@ test('claims and records that are made together are each answered for themselves
   );
   expect(recorded.filter(Boolean)).toHaveLength(made.length);
   for (const [n, { deliveryId, accountId }] of made.entries()) {
-    const found = await findDelivery(db)(deliveryId, accountId);
+    const found = await findDelivery(db)(deliveryId, { accountId, testOnly: false });
     expect(found).toMatchObject({ state: 'successful', attempts: 1 });
     expect(found?.log.map(({ answer }) => Buffer.from(answer).toString())).toEqual([String(n)]);
   }
@@ -117,7 +116,7 @@ test('an attempt that is recorded twice counts once, and is logged as it was', a
   const { accountId, deliveryId } = await delivery();
   const recorded = await Promise.all([1, 2, 3].map(() => record(deliveryId, 1, 'pending')));
   expect(recorded.filter(Boolean)).toHaveLength(1);
-  expect(await findDelivery(db)(deliveryId, accountId)).toMatchObject({
+  expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
     state: 'pending',
     attempts: 1,
     nextAttemptAt: after(30_000),
@@ -142,9 +141,13 @@ test('an attempt that ends after its endpoint was removed is logged and changes 
   expect(await removeWebhook(db)(accountId, after(10))).toBe(true);
   expect(await removeWebhook(db)(accountId, after(11))).toBe(false);
   const ended = { state: 'failed', nextAttemptAt: null, last: { at: after(10), error: WEBHOOK_REMOVED } };
-  expect(await findDelivery(db)(deliveryId, accountId)).toMatchObject({ ...ended, attempts: 0, log: [] });
+  expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
+    ...ended,
+    attempts: 0,
+    log: [],
+  });
   expect(await record(deliveryId, 1, 'successful')).toBe(true);
-  expect(await findDelivery(db)(deliveryId, accountId)).toMatchObject({
+  expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
     ...ended,
     attempts: 1,
     log: [{ number: 1, statusCode: 204 }],
@@ -159,12 +162,13 @@ test('a delivery of a removed endpoint is not revived by setting one again, even
   expect(await claim(deliveryId, 1, AT)).toMatchObject({ kind: 'claimed', attempt: { endpoint: null } });
   expect(await endRemovedDeliveries(db)(AT, other.deliveryId)).toBe(0);
   expect(await endRemovedDeliveries(db)(AT)).toBe(1);
-  expect(await findDelivery(db)(deliveryId, accountId)).toMatchObject({
+  expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
     state: 'failed',
     last: { error: WEBHOOK_REMOVED },
   });
   const newDeliveryId = newUuid();
-  expect(await resendDelivery(db)({ deliveryId, accountId, newDeliveryId, now: AT })).toBe('made');
+  const reader = { accountId, testOnly: false };
+  expect(await resendDelivery(db, 10)({ deliveryId, reader, newDeliveryId, now: AT })).toEqual({ kind: 'made' });
   expect(await claim(newDeliveryId, 1, AT)).toMatchObject({
     kind: 'claimed',
     attempt: { endpoint: { url: 'https://example.com/' } },

@@ -1,4 +1,4 @@
-import type { DeliveryDetail, LoggedAttempt } from '@vat/domain';
+import type { DeliveryDetail, LoggedAttempt, Reader } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOfRow } from './delivery-row.js';
 
@@ -15,13 +15,13 @@ type AttemptRow = {
   answer_truncated: boolean;
 };
 
-/** One delivery of an account with its attempts, oldest first; `null` when there is none, or it is another account's. */
+/** One delivery with its attempts, oldest first; `null` when there is none that `reader` may read. */
 export const findDelivery =
   (db: Queryable) =>
-  async (id: string, accountId: string): Promise<DeliveryDetail | null> => {
+  async (id: string, { accountId, testOnly }: Reader): Promise<DeliveryDetail | null> => {
     const [row] = await db.$queryRaw<(DeliveryRow & { body: string })[]>`
       SELECT ${DELIVERY_COLUMNS}, e.body FROM delivery d JOIN event e ON e.id = d.event_id
-      WHERE d.id = ${id}::uuid AND d.account_id = ${accountId}::uuid`;
+      WHERE d.id = ${id}::uuid AND d.account_id = ${accountId}::uuid AND (d.test OR NOT ${testOnly}::boolean)`;
     if (!row) return null;
     // An attempt that is recorded between the two statements is left for the next reading.
     const attempts = await db.$queryRaw<AttemptRow[]>`

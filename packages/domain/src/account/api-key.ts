@@ -37,3 +37,6 @@ export const isApiKeyForm = (key: string): boolean => {
 
 /** The only form in which a key is stored: SHA-256 of the whole key. Its entropy makes a slow hash pointless. */
 export const hashApiKey = (key: string): Buffer => createHash('sha256').update(key).digest();
+
+/** Whose rows a caller may read. A test key reads test rows alone (contract part 3 §1); live keys and sessions read both. */
+export type Reader = { accountId: string; testOnly: boolean };

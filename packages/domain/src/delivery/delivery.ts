@@ -5,11 +5,27 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** The error of deliveries that ended because their endpoint was removed. Source: contract part 2 §8. */
 export const WEBHOOK_REMOVED = 'WEBHOOK_REMOVED';
 
+/** Deliveries that an account's own test and resend calls may have pending. Source: contract part 3 §1. */
+export const MAX_ON_DEMAND_DELIVERIES = 1_000;
+
+/** What a caller who is over that limit should wait, in seconds: the first retry of a delivery that failed is this far off. */
+export const ON_DEMAND_RETRY_AFTER_S = 30;
+
 /** Bytes of a receiver's answer that the log keeps. Source: contract part 2 §8. */
 export const KEPT_ANSWER_BYTES = 2_048;
 
 /** A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. */
 export type DueDelivery = { id: string; accountId: string; attempt: number; dueAt: Date };
+
+/** A due delivery as the sweep finds it. */
+export type OverdueDelivery = DueDelivery & { accountDisabled: boolean };
+
+/** What became of a test event or a resend. `too_many`: so many of the account's are pending, and nothing was written. */
+export type OnDemandResult =
+  | { kind: 'made' }
+  | { kind: 'not_found' }
+  | { kind: 'no_webhook' }
+  | { kind: 'too_many'; pending: number };
 
 /** A position in the list of due deliveries. */
 export type DueCursor = { dueAt: Date; id: string };

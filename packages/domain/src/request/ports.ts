@@ -1,3 +1,4 @@
+import type { Reader } from '../account/api-key.js';
 import type { StoredCheck } from '../check/hashed-check.js';
 import type { NewEvent } from '../event/event-bodies.js';
 import type { MemberState } from '../member-states.js';
@@ -91,8 +92,8 @@ export type AcceptRequest = (acceptance: Acceptance) => Promise<AcceptanceResult
 /** A request with its check, when it has one. */
 export type RequestWithCheck = { request: CheckRequest; check: StoredCheck | null };
 
-/** Port: reads a request; `null` when there is none. */
-export type FindRequest = (id: string, accountId?: string) => Promise<RequestWithCheck | null>;
+/** Port: reads a request, one that `reader` may read when given; `null` when there is none. */
+export type FindRequest = (id: string, reader?: Reader) => Promise<RequestWithCheck | null>;
 
 /** Port: tells when to look at a request again: on a hint, a slow poll, at `until` or when the process stops. */
 export type News = { next: (until: Date) => Promise<void>; close: () => void };
