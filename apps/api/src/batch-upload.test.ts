@@ -306,9 +306,9 @@ test('more than 200 000 lines in 24 hours are refused until enough of them have 
   const [{ now } = { now: new Date() }] = await world.sql<{ now: Date }>(
     `WITH uploads AS (
        INSERT INTO batch_upload (id, account_id, lines, created_at)
-       SELECT gen_random_uuid(), $1, lines, now() - ago::interval
+       SELECT gen_random_uuid(), $1, lines, date_trunc('milliseconds', now()) - ago::interval
        FROM (VALUES (150000, '20 hours'), (49999, '1 hour'), (200000, '2 days')) AS x(lines, ago))
-     SELECT now() AS now`,
+     SELECT date_trunc('milliseconds', now()) AS now`,
     [uuidOf('account', account.account_id)],
   );
   const { status, headers, body } = await raw();
