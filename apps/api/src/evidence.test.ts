@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { newUuid, publicId } from '@vat/domain';
+import { newUuid, publicId, uuidOf } from '@vat/domain';
 import {
   canonicalForm,
   makeDevelopmentIdentity,
@@ -181,6 +181,7 @@ describe('time-stamps', () => {
 
       expect(await world.admin('tsa-root', 'forget', address)).toEqual({ tsa_url: address, forgotten: true });
       expect(await stamp('DE100000024')).toEqual([201, undefined]);
+      await api.stop();
     } finally {
       await tsa.close();
     }
@@ -209,7 +210,9 @@ describe('time-stamps', () => {
       last_error: 'unreachable',
     });
     expect(await (await call('POST')).text()).toBe(text);
-    const [row] = await world.sql<{ error: string }>('SELECT last_error AS error FROM stamp WHERE token IS NULL');
+    const [row] = await world.sql<{ error: string }>('SELECT last_error AS error FROM stamp WHERE subject_id = $1', [
+      uuidOf('check', check.id),
+    ]);
     expect(row?.error).toMatch(/^unreachable: /);
     await api.stop();
   });

@@ -99,6 +99,8 @@ describe('erasing an account', () => {
       `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at) VALUES (gen_random_uuid(), ${id}, 'Ada', false, sha256('${user}'), 'abcd', now())`,
       `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at) VALUES (${id}, 'https://ada.example/', '', 'whsec_aa', now())`,
       `INSERT INTO export_lease (account_id, holder, expires_at) VALUES (${id}, gen_random_uuid(), now())`,
+      `INSERT INTO download_lease (account_id, place, holder, expires_at) VALUES (${id}, 1, gen_random_uuid(), now())`,
+      `INSERT INTO batch_upload (id, account_id, lines, created_at) VALUES (gen_random_uuid(), ${id}, 1, now())`,
       `INSERT INTO check_day VALUES (${id}, '2026-11-20', 40, 0, 0)`,
       `INSERT INTO usage VALUES (${id}, '2026-11', 3, 1)`,
       `INSERT INTO idempotency_key (account_id, key, fingerprint, created_at, locked_until) VALUES (${id}, 'k', '', now(), now())`,
