@@ -7,16 +7,19 @@ export type RawConnection = {
   /** What came so far, as it came. */
   text: () => string;
   isClosed: () => boolean;
+  /** Stops reading: what the service sends from now on stays in the way. */
+  pause: () => void;
+  resume: () => void;
   close: () => void;
 };
 
-/** Opens a connection to an API process. */
-export const openRaw = async (baseUrl: string): Promise<RawConnection> => {
+/** Opens a connection to an API process. It reads from the start unless `isPaused`. */
+export const openRaw = async (baseUrl: string, { isPaused = false } = {}): Promise<RawConnection> => {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
   let text = '';
   let isClosed = false;
+  if (isPaused) socket.pause();
   socket.setEncoding('utf8');
   socket.on('data', (chunk: string) => {
     text += chunk;
@@ -25,10 +28,13 @@ export const openRaw = async (baseUrl: string): Promise<RawConnection> => {
   socket.once('close', () => {
     isClosed = true;
   });
+  await once(socket, 'connect');
   return {
     send: (sent) => void socket.write(sent),
     text: () => text,
     isClosed: () => isClosed,
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
     close: () => void socket.destroy(),
   };
 };
