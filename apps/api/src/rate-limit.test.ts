@@ -105,11 +105,11 @@ describe('a dashboard user', () => {
     const sessions = [await signIn('burst@example.com'), await signIn('burst@example.com')] as const;
     const paths = ['/session', '/config', '/overview', '/usage', '/checks', '/keys'];
     const answers = await Promise.all(
-      Array.from({ length: 6 * LIMIT }, (_, n) => read(n, sessions[n % 3 === 0 ? 1 : 0], paths[n % paths.length])),
+      Array.from({ length: 3 * LIMIT }, (_, n) => read(n, sessions[n % 3 === 0 ? 1 : 0], paths[n % paths.length])),
     );
     const refused = answers.filter(({ status }) => status === 429);
     const admitted = answers.filter(({ status }) => status === 200).length;
-    expect(admitted + refused.length).toBe(6 * LIMIT);
+    expect(admitted + refused.length).toBe(3 * LIMIT);
     expect(admitted).toBeGreaterThanOrEqual(LIMIT);
     expect(admitted).toBeLessThanOrEqual(LIMIT * Math.ceil(secondsOf(answers)));
     expect(mostInOneSecond(answers)).toBeLessThanOrEqual(LIMIT);
@@ -127,8 +127,8 @@ describe('a dashboard user', () => {
   test('that makes 400 calls a second gets fifty in any of them, and another user all of its twenty', async () => {
     const [busy, quiet] = [await signIn('busy@example.com'), await signIn('quiet@example.com')];
     const startedAt = performance.now();
-    const flood = Promise.all(Array.from({ length: 1_200 }, (_, n) => readAt(2.5, n, startedAt, busy)));
-    const others = await Promise.all(Array.from({ length: 60 }, (_, n) => readAt(50, n, startedAt, quiet)));
+    const flood = Promise.all(Array.from({ length: 800 }, (_, n) => readAt(2.5, n, startedAt, busy)));
+    const others = await Promise.all(Array.from({ length: 40 }, (_, n) => readAt(50, n, startedAt, quiet)));
     const answers = await flood;
     expect(others.filter(({ status }) => status !== 200)).toEqual([]);
     expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
@@ -136,6 +136,6 @@ describe('a dashboard user', () => {
     // A refused call does not count: admitting goes on, second by second.
     const admitted = answers.filter(({ status }) => status === 200).length;
     expect(admitted).toBeLessThanOrEqual(LIMIT * Math.ceil(secondsOf(answers)));
-    expect(admitted).toBeGreaterThan(2 * LIMIT);
+    expect(admitted).toBeGreaterThan(LIMIT);
   });
 });

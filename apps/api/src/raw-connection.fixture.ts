@@ -7,8 +7,8 @@ export type RawConnection = {
   /** What came so far, as it came. */
   text: () => string;
   isClosed: () => boolean;
-  /** Stops reading: what the service sends from now on stays in the way. */
-  pause: () => void;
+  /** Reads so many characters more, or a few above, and then nothing until it is resumed. */
+  readPiece: (length: number) => Promise<void>;
   resume: () => void;
   close: () => void;
 };
@@ -19,10 +19,14 @@ export const openRaw = async (baseUrl: string, { isPaused = false } = {}): Promi
   const socket = connect(Number(port), hostname);
   let text = '';
   let isClosed = false;
+  let pieceEnd = Number.POSITIVE_INFINITY;
   if (isPaused) socket.pause();
   socket.setEncoding('utf8');
   socket.on('data', (chunk: string) => {
     text += chunk;
+    if (text.length < pieceEnd) return;
+    socket.pause();
+    socket.emit('piece');
   });
   socket.on('error', () => undefined);
   socket.once('close', () => {
@@ -33,7 +37,13 @@ export const openRaw = async (baseUrl: string, { isPaused = false } = {}): Promi
     send: (sent) => void socket.write(sent),
     text: () => text,
     isClosed: () => isClosed,
-    pause: () => void socket.pause(),
+    readPiece: async (length) => {
+      pieceEnd = text.length + length;
+      const piece = once(socket, 'piece');
+      socket.resume();
+      await piece;
+      pieceEnd = Number.POSITIVE_INFINITY;
+    },
     resume: () => void socket.resume(),
     close: () => void socket.destroy(),
   };
