@@ -131,7 +131,7 @@ export const SETTINGS = {
     .default(10_000)
     .describe('Ours. Connections that one API process holds at once; further ones are closed as they come.'),
   RESPONSE_STALL_TIMEOUT: duration()
-    .prefault('30s')
+    .prefault('60s')
     .describe('Ours. A connection whose client takes nothing of its response for this long is closed.'),
   WATCHES_EVERY: duration().prefault('5s').describe('Ours. How often the runs of due watches are started.'),
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),

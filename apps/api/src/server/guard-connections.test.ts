@@ -7,9 +7,9 @@ import { type CloseReason, guardConnections, MAX_QUEUED_REQUESTS } from './guard
 const STALLED_MS = 200;
 const IDLE_MS = 400;
 /** More than the kernel takes of a connection that nobody reads. */
-const LARGE = Buffer.alloc(12 * 1024 * 1024, 120);
-/** Enough for the kernel to ask for more. */
-const PIECE = 256 * 1024;
+const LARGE = Buffer.alloc(32 * 1024 * 1024, 120);
+/** The kernel takes more only when a third of what it holds, four megabytes, is gone. */
+const PIECE = 1_600_000;
 const CALL = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 let server: Server;
