@@ -58,6 +58,7 @@ import { composeEvidence, EVIDENCE_SETTINGS } from './compose-evidence.js';
 import { createApp } from './create-app.js';
 import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
 import { jsonAnswer } from './http/json-answer.js';
+import type { CallRate } from './middleware/limit-rate.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { composeOps, OPS_SETTINGS } from './ops/compose-ops.js';
 import { requestNews } from './request-news.js';
@@ -76,6 +77,9 @@ export const API_SETTINGS = [
   'BACKGROUND_RETRY_DELAYS',
   'BACKGROUND_GIVE_UP_AFTER',
   'RATE_LIMIT',
+  'SESSION_RATE_LIMIT',
+  'MAX_CONNECTIONS',
+  'RESPONSE_STALL_TIMEOUT',
   'TRUSTED_PROXIES',
   'LOG_LEVEL',
   ...DASHBOARD_SETTINGS,
@@ -129,15 +133,18 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   };
   const now = () => new Date();
   const onLimiterAlone = warnSparingly(log, 'The rate limit counts per process for now.', REPEAT_WARNING_MS, now);
-  const limiter = createRateLimiter({
-    connection: redis,
-    prefix: settings.REDIS_PREFIX,
-    limit: { calls: settings.RATE_LIMIT, windowMs: 1_000, holdMs: RATE_HOLD_MS },
-    onAlone: (error) => {
-      metrics.rateLimitAlone.inc();
-      onLimiterAlone(error);
-    },
-  });
+  const callRate = (calls: number): CallRate => {
+    const limiter = createRateLimiter({
+      connection: redis,
+      prefix: settings.REDIS_PREFIX,
+      limit: { calls, windowMs: 1_000, holdMs: RATE_HOLD_MS },
+      onAlone: (error) => {
+        metrics.rateLimitAlone.inc();
+        onLimiterAlone(error);
+      },
+    });
+    return { calls, judge: limiter.judge };
+  };
   const find = findRequest(db);
   const pages = publishPageNews(redis, settings.REDIS_PREFIX);
   const dashboard = composeDashboard(settings, {
@@ -146,6 +153,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     baseUrl,
     stopping,
     hungAfterMs: HUNG_AFTER_MS,
+    userRate: callRate(settings.SESSION_RATE_LIMIT),
     now,
   });
   const onBoardError = warnSparingly(log, 'The page about the queues cannot read them.', REPEAT_WARNING_MS, now);
@@ -197,8 +205,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     pingDatabase: pingDatabase(db),
     pingRedis: pingRedis(redis),
     findRequest: find,
-    judgeRate: limiter.judge,
-    rateLimit: settings.RATE_LIMIT,
+    keyRate: callRate(settings.RATE_LIMIT),
     readMinutes: readMinutes(db),
     queueDepths: queueDepths(db),
     findCheck: findCheck(db),
@@ -272,5 +279,5 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     await evidence.close();
     await closeDatabase();
   };
-  return { app, warmed, close };
+  return { app, metrics, warmed, close };
 };

@@ -6,8 +6,7 @@ import { servePages } from './dashboard/serve-pages.js';
 import { tellOfChanges } from './dashboard/tell-of-changes.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
-import { awaitTurn } from './middleware/await-turn.js';
-import { type LimitRateDeps, limitRate } from './middleware/limit-rate.js';
+import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
 import { refuseBrokenHeaders } from './middleware/refuse-broken-headers.js';
 import { requestId } from './middleware/request-id.js';
 import { sendError } from './middleware/send-error.js';
@@ -21,7 +20,7 @@ import { webhookRoutes } from './routes/webhook.js';
 export type AppDeps = AuthenticateDeps &
   CustomerRoutesDeps &
   HealthDeps &
-  LimitRateDeps &
+  LimitKeyRateDeps &
   VerifierRoutesDeps & {
     log: Logger;
     metrics: Metrics;
@@ -41,14 +40,16 @@ const trust = (app: Express, proxies: readonly string[]): void => {
   }
 };
 
-/** The HTTP interface: every route, in the order of judgement of contract part 2 §1. Throws SettingsError. */
+/**
+ * The HTTP interface: every route, in the order of judgement of contract part 2 §1. Throws SettingsError. It expects one
+ * request of a connection at a time, as `guardConnections` hands them over.
+ */
 export const createApp = (deps: AppDeps): Express => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
   trust(app, deps.trustedProxies);
-  app.use(awaitTurn);
   app.use(requestId(deps.log, deps.metrics));
   app.use(refuseBrokenHeaders);
   app.use(tellOfChanges(deps.tellPages));
@@ -70,7 +71,7 @@ export const createApp = (deps: AppDeps): Express => {
 
   if (deps.ops) app.use('/ops', deps.ops);
 
-  const key = [authenticate(deps), limitRate(deps)];
+  const key = [authenticate(deps), limitKeyRate(deps)];
   resource(app, '/v1/webhook', { get: [...key, webhookRoutes(deps).show] });
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });
 

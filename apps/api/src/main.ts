@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { createLogger, readSettings, reportReady, runProcess, SettingsError } from '@vat/runtime';
 import { API_SETTINGS, compose } from './compose.js';
 import { deriveBaseUrl } from './derive-base-url.js';
-import { refuseBrokenCall } from './http/refuse-broken-call.js';
+import { createApiServer } from './server/create-api-server.js';
 
 /** Calls in hand may take this long to be answered once stopping has begun; they are answered 202 at once. */
 const DRAIN_MS = 8_000;
@@ -31,23 +31,17 @@ const main = (): void => {
     fields: { service: 'api', pid: process.pid },
   });
   const stop = new AbortController();
-  // Refused by the app, in the form of every other error.
-  const server = createServer({ requireHostHeader: false });
   let port = settings.PORT;
   const baseUrl = () => deriveBaseUrl({ ...settings, PORT: port });
-  const { app, warmed, close } = compose(settings, log, stop.signal, baseUrl);
-  server.on('request', app);
-  // Whoever reads a body says so first (continueIfAsked), so that one which is refused anyway is never sent.
-  server.on('checkContinue', app);
-  server.on('checkExpectation', app);
-  const refuse = refuseBrokenCall(log);
-  server.on('clientError', refuse);
-  server.on('connect', (_req, socket) => refuse({}, socket));
-  // A socket that dawdles over its headers or body is not a caller; one that waits 48 s for its answer is.
-  server.headersTimeout = 15_000;
-  // Above the minute that an upload may take, which is then told what was wrong.
-  server.requestTimeout = 70_000;
-  server.keepAliveTimeout = 65_000;
+  const { app, metrics, warmed, close } = compose(settings, log, stop.signal, baseUrl);
+  const server = createApiServer({
+    app,
+    log,
+    metrics,
+    stalledMs: settings.RESPONSE_STALL_TIMEOUT,
+    maxConnections: settings.MAX_CONNECTIONS,
+    now: () => new Date(),
+  });
   server.on('error', (error: NodeJS.ErrnoException) => {
     log.error(
       error.code === 'EADDRINUSE'

@@ -1,4 +1,8 @@
 import { issueKeys, type OwnServers, startOwnServers, startWorld, until, type World } from '@vat/testkit';
+import { openBrowser } from './dashboard/browser.fixture.js';
+
+/** Calls of a dashboard user in a second. */
+const USER_LIMIT = 15;
 
 let servers: OwnServers;
 let world: World;
@@ -7,7 +11,7 @@ beforeAll(async () => {
   servers = await startOwnServers();
   world = await startWorld({
     servers: { databaseUrl: servers.postgres.url, redisUrl: servers.redis.url },
-    settings: { RATE_LIMIT: '10' },
+    settings: { RATE_LIMIT: '10', SESSION_RATE_LIMIT: String(USER_LIMIT) },
     workers: 0,
   });
   keys = await issueKeys(world, 3);
@@ -58,9 +62,19 @@ test('with Redis frozen the limit holds per process, quickly, and says so', asyn
   }
 });
 
-test('with Redis gone the limit holds per process, and over all again once it is back', async () => {
+test('with Redis gone the limit holds per process, that of a dashboard user too, and over all again once it is back', async () => {
+  await world.newAccount({ email: 'owner@example.com' });
+  const browser = openBrowser(world.baseUrl());
+  await browser.signIn('owner@example.com');
   await servers.redis.kill();
   await expectLimited(keys[1] ?? '');
+  const startedAt = performance.now();
+  const answers = await Promise.all(Array.from({ length: 60 }, () => browser.call('get', '/config')));
+  const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
+  const admitted = answers.filter(({ status }) => status === 200).length;
+  expect(admitted).toBeGreaterThanOrEqual(USER_LIMIT);
+  expect(admitted).toBeLessThanOrEqual(USER_LIMIT * seconds);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(answers.length - admitted);
   await servers.redis.start();
   await until('Redis to be used again', async () => {
     const { status } = await fetch(`${world.baseUrl()}/readyz`);

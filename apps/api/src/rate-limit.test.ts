@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { issueKeys, startWorld, type World } from '@vat/testkit';
+import { type Browser, openBrowser } from './dashboard/browser.fixture.js';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ settings: { RATE_LIMIT: '10' }, apis: 2 });
+  // Empty is unset: the limit of dashboard users is its default.
+  world = await startWorld({ settings: { RATE_LIMIT: '10', SESSION_RATE_LIMIT: '' }, apis: 2, workers: 0 });
 });
 afterAll(() => world?.stop());
 
@@ -58,4 +60,82 @@ test('keys of one account are limited apart, and an unknown key is 401 however o
   expect(answers.every((answer) => answer.status === 200)).toBe(true);
   const unknown = await Promise.all(Array.from({ length: 15 }, (_, n) => call(n, 'vat_live_unknown')));
   expect(unknown.every((answer) => answer.status === 401)).toBe(true);
+});
+
+describe('a dashboard user', () => {
+  const LIMIT = 50;
+  const signIn = async (email: string): Promise<Browser> => {
+    const browser = openBrowser(world.baseUrl());
+    expect((await browser.signIn(email)).status).toBe(200);
+    return browser;
+  };
+  /** One cheap call of a session to one of the API processes. */
+  const read = async (n: number, { cookie }: Browser, path = '/config') => {
+    const sentAt = performance.now();
+    const response = await fetch(`${String(world.apis[n % 2]?.ready.base_url)}/app/api${path}`, {
+      headers: { cookie },
+    });
+    const { error } = (await response.json()) as { error?: { code: string; message: string; retry_after: number } };
+    return { status: response.status, headers: response.headers, error, sentAt, answeredAt: performance.now() };
+  };
+  const readAt = async (everyMs: number, n: number, startedAt: number, browser: Browser) => {
+    await pause(Math.max(0, startedAt + n * everyMs - performance.now()));
+    return read(n, browser);
+  };
+  beforeAll(async () => {
+    await Promise.all(['busy', 'burst', 'quiet'].map((name) => world.newAccount({ email: `${name}@example.com` })));
+  });
+
+  type Answer = Awaited<ReturnType<typeof read>>;
+  /**
+   * The most calls that were admitted in one second: each was between its sending and its answer, so that those which lie
+   * wholly in a second were admitted in it.
+   */
+  const mostInOneSecond = (answers: Answer[]): number => {
+    const admitted = answers.filter(({ status }) => status === 200);
+    const inSecondOf = ({ sentAt }: Answer) =>
+      admitted.filter((other) => other.sentAt >= sentAt && other.answeredAt < sentAt + 1_000).length;
+    return Math.max(...admitted.map(inSecondOf));
+  };
+  const secondsOf = (answers: Answer[]): number =>
+    (Math.max(...answers.map(({ answeredAt }) => answeredAt)) - Math.min(...answers.map(({ sentAt }) => sentAt))) /
+    1_000;
+
+  test('may make fifty calls in a second over both processes and all sessions, whatever they are; the others say what to do', async () => {
+    const sessions = [await signIn('burst@example.com'), await signIn('burst@example.com')] as const;
+    const paths = ['/session', '/config', '/overview', '/usage', '/checks', '/keys'];
+    const answers = await Promise.all(
+      Array.from({ length: 3 * LIMIT }, (_, n) => read(n, sessions[n % 3 === 0 ? 1 : 0], paths[n % paths.length])),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    const admitted = answers.filter(({ status }) => status === 200).length;
+    expect(admitted + refused.length).toBe(3 * LIMIT);
+    expect(admitted).toBeGreaterThanOrEqual(LIMIT);
+    expect(admitted).toBeLessThanOrEqual(LIMIT * Math.ceil(secondsOf(answers)));
+    expect(mostInOneSecond(answers)).toBeLessThanOrEqual(LIMIT);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { error, headers } of refused) {
+      expect(error).toEqual({
+        code: 'RATE_LIMITED',
+        message: `More than ${LIMIT} calls in one second in this session.`,
+        retry_after: 1,
+      });
+      expect([headers.get('retry-after'), headers.get('ratelimit-limit')]).toEqual(['1', String(LIMIT)]);
+    }
+  });
+
+  test('that makes 400 calls a second gets fifty in any of them, and another user all of its twenty', async () => {
+    const [busy, quiet] = [await signIn('busy@example.com'), await signIn('quiet@example.com')];
+    const startedAt = performance.now();
+    const flood = Promise.all(Array.from({ length: 800 }, (_, n) => readAt(2.5, n, startedAt, busy)));
+    const others = await Promise.all(Array.from({ length: 40 }, (_, n) => readAt(50, n, startedAt, quiet)));
+    const answers = await flood;
+    expect(others.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+    expect(mostInOneSecond(answers)).toBeLessThanOrEqual(LIMIT);
+    // A refused call does not count: admitting goes on, second by second.
+    const admitted = answers.filter(({ status }) => status === 200).length;
+    expect(admitted).toBeLessThanOrEqual(LIMIT * Math.ceil(secondsOf(answers)));
+    expect(admitted).toBeGreaterThan(LIMIT);
+  });
 });

@@ -7,28 +7,44 @@ export type RawConnection = {
   /** What came so far, as it came. */
   text: () => string;
   isClosed: () => boolean;
+  /** Reads so many characters more, or a few above, and then nothing until it is resumed. */
+  readPiece: (length: number) => Promise<void>;
+  resume: () => void;
   close: () => void;
 };
 
-/** Opens a connection to an API process. */
-export const openRaw = async (baseUrl: string): Promise<RawConnection> => {
+/** Opens a connection to an API process. It reads from the start unless `isPaused`. */
+export const openRaw = async (baseUrl: string, { isPaused = false } = {}): Promise<RawConnection> => {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
   let text = '';
   let isClosed = false;
+  let pieceEnd = Number.POSITIVE_INFINITY;
+  if (isPaused) socket.pause();
   socket.setEncoding('utf8');
   socket.on('data', (chunk: string) => {
     text += chunk;
+    if (text.length < pieceEnd) return;
+    socket.pause();
+    socket.emit('piece');
   });
   socket.on('error', () => undefined);
   socket.once('close', () => {
     isClosed = true;
   });
+  await once(socket, 'connect');
   return {
     send: (sent) => void socket.write(sent),
     text: () => text,
     isClosed: () => isClosed,
+    readPiece: async (length) => {
+      pieceEnd = text.length + length;
+      const piece = once(socket, 'piece');
+      socket.resume();
+      await piece;
+      pieceEnd = Number.POSITIVE_INFINITY;
+    },
+    resume: () => void socket.resume(),
     close: () => void socket.destroy(),
   };
 };

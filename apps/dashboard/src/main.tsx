@@ -4,7 +4,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiContext } from './api/api-context.js';
-import { ApiError } from './api/api-error.js';
+import { isPassing } from './api/api-error.js';
 import { createApi } from './api/create-api.js';
 import { createAppRouter } from './create-app-router.js';
 import { createPlannedActs } from './parts/create-planned-acts.js';
@@ -13,7 +13,7 @@ import { BOOT, type Boot } from './session/read-boot.js';
 import { SESSION_CHANNEL } from './session/session-channel.js';
 import { applyTheme, readTheme } from './shell/theme.js';
 
-/** A refusal stays one however often it is asked for; what did not arrive may arrive the next time. */
+/** After one second, and after two more: by then the calls of the last second no longer count. */
 const RETRIES = 2;
 
 const start = (root: HTMLElement): void => {
@@ -21,7 +21,7 @@ const start = (root: HTMLElement): void => {
   const queries = new QueryClient({
     defaultOptions: {
       queries: {
-        retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status < 500),
+        retry: (failures, error) => failures < RETRIES && isPassing(error),
         staleTime: 2_000,
       },
     },

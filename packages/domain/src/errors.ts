@@ -49,7 +49,7 @@ export const ERROR_CATALOGUE = {
   RATE_LIMITED: {
     status: 429,
     retryable: true,
-    message: 'More than 10 calls in one second with this key.',
+    message: 'Too many calls in one second.',
     remedy: 'Wait `retry_after` seconds; spread calls evenly.',
     extra: ['retry_after'],
   },

@@ -71,6 +71,12 @@ export const createMetrics = (service: string) => {
       help: 'Times this process began to limit calls by its own count because Redis was away or slow.',
       registers: [registry],
     }),
+    closedConnections: new Counter({
+      name: 'vat_connections_closed_total',
+      help: 'Connections that the API closed to protect itself, by reason: pipelined, stalled, idle, refused.',
+      labelNames: ['reason'],
+      registers: [registry],
+    }),
     usageDifferences: new Gauge({
       name: 'vat_usage_differences',
       help: 'Accounts whose usage counters differ from what they count; anything but 0 is a fault.',

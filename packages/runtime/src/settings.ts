@@ -141,6 +141,21 @@ export const SETTINGS = {
     .min(1)
     .default(10)
     .describe('Ours. Calls of one key admitted in any second, over all API processes.'),
+  SESSION_RATE_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(50)
+    .describe('Ours. Calls of one dashboard user admitted in any second, over all API processes.'),
+  MAX_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(10_000)
+    .describe('Ours. Connections that one API process holds at once; further ones are closed as they come.'),
+  RESPONSE_STALL_TIMEOUT: duration()
+    .prefault('60s')
+    .describe('Ours. A connection whose client takes nothing of its response for this long is closed.'),
   WATCHES_EVERY: duration().prefault('5s').describe('Ours. How often the runs of due watches are started.'),
   SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
   OPS_PASSWORD: z

@@ -56,6 +56,7 @@ const QUICK: Record<string, string> = {
   ENRICHMENT_SOURCES: 'none',
   // Tests of other things call as fast as they like.
   RATE_LIMIT: '100000',
+  SESSION_RATE_LIMIT: '100000',
   SECRET_KEY: 'only-for-tests-only-for-tests',
   LOG_LEVEL: 'info',
   PORT: '0',

@@ -26,6 +26,7 @@ import {
 import { createAccount } from '@vat/domain';
 import { hashPassword, type readSettings, SettingsError, verifyPassword } from '@vat/runtime';
 import { createNameResolver, judgeUrl, type Network, parseNetworks, sealSecret } from '@vat/webhooks';
+import type { CallRate } from '../middleware/limit-rate.js';
 import { oneAtATime } from '../one-at-a-time.js';
 import { beginSession } from './begin-session.js';
 import { changePassword } from './change-password.js';
@@ -76,6 +77,8 @@ export type DashboardServices = {
   stopping: AbortSignal;
   /** Milliseconds after which what fails has hung. */
   hungAfterMs: number;
+  /** Of a dashboard user. */
+  userRate: CallRate;
   now: () => Date;
 };
 
@@ -90,7 +93,7 @@ const allowedNetworks = (text: string): Network[] => {
 /** Puts the dashboard's API together. Throws {@link SettingsError}. `close` gives up name lookups under way. */
 export const composeDashboard = (
   settings: DashboardSettings,
-  { db, subscribe, baseUrl, stopping, hungAfterMs, now }: DashboardServices,
+  { db, subscribe, baseUrl, stopping, hungAfterMs, userRate, now }: DashboardServices,
 ): { deps: DashboardDeps; close: () => void } => {
   const allowed = allowedNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
   const maxAgeMs = settings.SESSION_MAX_AGE;
@@ -112,6 +115,7 @@ export const composeDashboard = (
   const deps: DashboardDeps = {
     pagesFolder: PAGES,
     baseUrl,
+    userRate,
     now,
     tokens,
     cookie: sessionCookie(baseUrl, maxAgeMs),

@@ -2,6 +2,7 @@ import type { IRouter } from 'express';
 import { resource } from '../http/resource.js';
 import { secure } from '../http/secure.js';
 import { jsonBody } from '../middleware/json-body.js';
+import { type LimitUserRateDeps, limitUserRate } from '../middleware/limit-rate.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
 import { type AccountReadingsDeps, accountReadings } from './account-readings.js';
 import { callAsCustomer } from './call-as-customer.js';
@@ -9,7 +10,7 @@ import { type KeyRoutesDeps, keyRoutes } from './key-routes.js';
 import { type PasswordRoutesDeps, passwordRoutes } from './password-routes.js';
 import { requireCsrf } from './require-csrf.js';
 import { requireSameOrigin } from './require-same-origin.js';
-import { type RequireSessionDeps, requireSession } from './require-session.js';
+import { findOwnSession, type RequireSessionDeps, requireSession } from './require-session.js';
 import type { ServePagesDeps } from './serve-pages.js';
 import { type SessionRoutesDeps, sessionRoutes } from './session-routes.js';
 import { type SignUpRoutesDeps, signUpRoutes } from './sign-up-routes.js';
@@ -17,6 +18,7 @@ import { type StreamPageNewsDeps, streamPageNews } from './stream-page-news.js';
 import { type WebhookSettingsDeps, webhookSettings } from './webhook-settings.js';
 
 export type DashboardDeps = RequireSessionDeps &
+  LimitUserRateDeps &
   SessionRoutesDeps &
   SignUpRoutesDeps &
   PasswordRoutesDeps &
@@ -28,12 +30,13 @@ export type DashboardDeps = RequireSessionDeps &
 
 /**
  * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Judged in
- * this order: 404 or 405, 401 without a session, 403 without its CSRF token, 400 for the body.
+ * this order: 404 or 405, 401 without a session, 429 for its rate, 403 without its CSRF token, 400 for the body.
  */
 export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoutesDeps): void => {
   app.use('/app/api', secure('answers'));
   const sameOrigin = requireSameOrigin(deps.baseUrl);
-  const reading = [requireSession(deps)];
+  const limitRate = limitUserRate(deps);
+  const reading = [requireSession(deps), limitRate];
   const changing = [...reading, sameOrigin, requireCsrf(deps.tokens)];
 
   mountCustomerRoutes(app, '/app/api', deps, {
@@ -49,7 +52,7 @@ export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoute
   });
 
   const visitor = signUpRoutes(deps);
-  resource(app, '/app/api/config', { get: [visitor.config] });
+  resource(app, '/app/api/config', { get: [findOwnSession(deps), limitRate, visitor.config] });
   // Closed, it is not there.
   if (deps.signup === 'open') resource(app, '/app/api/sign-up', { post: [sameOrigin, jsonBody, visitor.create] });
 

@@ -1,6 +1,7 @@
 import { presentSession, signUpBody } from '@vat/contracts';
 import type { SignedIn } from '@vat/db';
 import type { RequestHandler } from 'express';
+import { contextOf } from '../http/context.js';
 import { parse } from '../http/parse.js';
 import { networkOf } from './network-of.js';
 import type { SessionCookie } from './session-cookie.js';
@@ -19,23 +20,19 @@ export type SignUpRoutesDeps = {
 
 /** What a visitor may ask: whether accounts can be opened here, and to open one. */
 export const signUpRoutes = ({ signup, cookie, tokens, findSession, now, ...deps }: SignUpRoutesDeps) => {
-  const present = async (token: string) => {
-    const session = await findSession(tokens.hash(token), now());
-    return session && presentSession(session, tokens.csrfOf(token));
-  };
-
-  const config: RequestHandler = async (req, res) => {
-    const token = cookie.read(req);
-    res.json({ signup, session: token === null ? null : await present(token) });
+  const config: RequestHandler = (_req, res) => {
+    const { session } = contextOf(res);
+    res.json({ signup, session: session ? presentSession(session, tokens.csrfOf(session.token)) : null });
   };
 
   const create: RequestHandler = async (req, res) => {
     const body = parse(signUpBody, req.body);
     const signedUp = await deps.signUp(body, networkOf(req.ip ?? ''), cookie.read(req));
-    const session = await present(signedUp.token);
+    const session = await findSession(tokens.hash(signedUp.token), now());
     if (!session) throw new Error('a session was gone as soon as it was made');
     cookie.set(res, signedUp.token);
-    res.status(201).json({ ...session, live_key: signedUp.liveKey, test_key: signedUp.testKey });
+    const presented = presentSession(session, tokens.csrfOf(signedUp.token));
+    res.status(201).json({ ...presented, live_key: signedUp.liveKey, test_key: signedUp.testKey });
   };
 
   return { config, create };

@@ -24,3 +24,7 @@ export class ApiError extends Error {
     super(message);
   }
 }
+
+/** Whether the same call may succeed a little later: nothing answered, the service failed, or too many calls came at once. */
+export const isPassing = (error: unknown): boolean =>
+  !(error instanceof ApiError) || error.status >= 500 || error.code === 'RATE_LIMITED';

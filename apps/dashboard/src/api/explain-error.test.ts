@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain';
-import { ApiError } from './api-error.js';
+import { ApiError, isPassing } from './api-error.js';
 import { explainError } from './explain-error.js';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
@@ -30,4 +30,21 @@ test('no answer at all, a proxy’s page, and a fault of ours are told apart', (
   expect(explainError(new TypeError('Failed to fetch')).cause).toBe('The service cannot be reached.');
   expect(explainError(new ApiError(502, null, 'The service answered 502 without saying why.')).remedy).toMatch(/again/);
   expect(explainError(new ApiError(500, 'INTERNAL', 'Oops.', {}, 'req-1')).requestId).toBe('req-1');
+});
+
+test('too many calls at once are explained, and a reading is repeated for them but for no other refusal', () => {
+  const limited = new ApiError(429, 'RATE_LIMITED', 'More than 50 calls in one second in this session.', {
+    retry_after: 1,
+  });
+  expect(explainError(limited)).toMatchObject({
+    cause: 'More than 50 calls in one second in this session.',
+    remedy: 'Wait 1 s and try again.',
+  });
+  const others = CODES.filter((code) => code !== 'RATE_LIMITED' && ERROR_CATALOGUE[code].status < 500);
+  expect(others.filter((code) => isPassing(new ApiError(ERROR_CATALOGUE[code].status, code, '')))).toEqual([]);
+  expect([limited, new TypeError('Failed to fetch'), new ApiError(502, null, '')].map(isPassing)).toEqual([
+    true,
+    true,
+    true,
+  ]);
 });
