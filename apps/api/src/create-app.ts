@@ -9,6 +9,7 @@ import { type AuthenticateDeps, authenticate } from './middleware/authenticate.j
 import { awaitTurn } from './middleware/await-turn.js';
 import { type LimitRateDeps, limitRate } from './middleware/limit-rate.js';
 import { refuseBrokenHeaders } from './middleware/refuse-broken-headers.js';
+import { reportUntrustedProxy } from './middleware/report-untrusted-proxy.js';
 import { requestId } from './middleware/request-id.js';
 import { sendError } from './middleware/send-error.js';
 import { docsRoutes } from './routes/docs.js';
@@ -48,6 +49,7 @@ export const createApp = (deps: AppDeps): Express => {
   trust(app, deps.trustedProxies);
   app.use(awaitTurn);
   app.use(requestId(deps.log, deps.metrics));
+  app.use(reportUntrustedProxy(deps.log));
   app.use(refuseBrokenHeaders);
   app.use(tellOfChanges(deps.tellPages));
 
