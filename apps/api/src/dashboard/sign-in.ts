@@ -15,7 +15,7 @@ import type { SessionTokens } from './session-tokens.js';
 export const SIGN_IN_LIMITS = { windowMs: 15 * 60_000, site: 5, wide: 20, family: 100 } as const;
 
 /** Passwords that one process verifies: wrong ones at first and then a second, and how many wait for how long. */
-export const SIGN_IN_QUEUE = { tokens: { burst: 60, perSecond: 2 }, maxWaiting: 40, maxWaitMs: 5_000 } as const;
+export const SIGN_IN_QUEUE = { tokens: { burst: 60, perSecond: 2 }, maxWaiting: 40, maxWaitMs: 15_000 } as const;
 
 /** Seconds after which a sign-in that found the queue full may be tried again. */
 const BUSY_S = 2;
