@@ -1,4 +1,5 @@
 import { cleanVatText, resolveCountry } from '@vat/domain/vat-syntax';
+import { DELIMITED } from './rate-vat-text.js';
 import { repairCell } from './repair-cell.js';
 
 /** Longest text that is looked at. */
@@ -14,7 +15,7 @@ const count = (text: string, kind: RegExp): number => text.match(kind)?.length ?
  * What has more letters than digits after that is words (`De 12 dagen`).
  */
 export const isPrefixedText = (text: string): boolean => {
-  if (text.length > LONGEST || !/\d/.test(text)) return false;
+  if (text.length > LONGEST || !/\d/.test(text) || DELIMITED.test(text)) return false;
   const repaired = repairCell(text, 'number').text;
   const resolved = resolveCountry(cleanVatText(repaired));
   if (resolved.kind === 'unresolvable') return false;
