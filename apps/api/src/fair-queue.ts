@@ -1,4 +1,5 @@
 import { AppError } from '@vat/domain';
+import { branchTurns } from './branch-turns.js';
 import { CallerGone } from './http/caller-gone.js';
 import { recentCounts } from './recent-counts.js';
 
@@ -16,31 +17,43 @@ export type FairQueueOptions = {
   now: () => Date;
 };
 
-export type FairWork<T> = {
+export type Arrival = {
   /** Where the work comes from: networks from the widest to the narrowest, then what is narrower still. */
   branches: readonly string[];
-  /** Throws when the work can be refused at once. It is called on arrival and again when the turn comes, and costs nothing. */
-  check: () => void;
+  /** The error with which the work can be refused at once, or null. Checked on arrival and again when the turn comes; costs nothing. */
+  check: () => AppError | null;
+};
+
+export type FairWork<T> = Arrival & {
   run: () => Promise<T>;
   /** Aborts when the caller has left: its place in the queue is given up. */
   gone: AbortSignal;
 };
 
-/** Runs work one piece at a time; throws the error of `check`, of `refuse` or of the work. */
-export type FairQueue = <T>(work: FairWork<T>) => Promise<T>;
+export type FairQueue = {
+  /** Runs work one piece at a time; throws the error of `check`, of `refuse` or of the work. */
+  run: <T>(work: FairWork<T>) => Promise<T>;
+  /** The error with which work would be refused on its arrival, or null. A refusal counts as an arrival. */
+  refuseAtOnce: (arrival: Arrival) => AppError | null;
+};
 
 /** Arrivals count for some minutes: long enough for an attack to be recognised by them, short enough to be forgotten after it. */
-const COUNTS = { max: 50_000, halfLifeMs: 5 * 60_000 } as const;
+const ARRIVALS = { max: 50_000, halfLifeMs: 5 * 60_000 } as const;
+
+/** Branches whose turn is remembered: more than are served in the time that work waits. */
+const MAX_BRANCHES_SERVED = 10_000;
 
 type Entry = { keys: string[]; start: () => void; fail: (error: unknown) => void };
 
 /**
  * A queue that stays fair while one source sends far more than can be done. Its sources form a tree. Where two pieces of
- * work part ways in it, the one from the branch with fewer recent arrivals comes first; when the queue is full, the piece
- * that would come last is refused, be it the new one. A source that sends little is served next, whatever the others send.
+ * work part ways in it, the branches take turns; of branches that are equal in that, the one with fewer recent arrivals
+ * comes first. When the queue is full, the piece that would come last is refused, be it the new one. So a source that
+ * sends little is served next, whatever the others send.
  */
 export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, now }: FairQueueOptions): FairQueue => {
-  const arrivals = recentCounts(COUNTS);
+  const arrivals = recentCounts(ARRIVALS);
+  const turns = branchTurns(MAX_BRANCHES_SERVED);
   // In the order of arrival, which decides between equals.
   const waiting = new Set<Entry>();
   let isRunning = false;
@@ -52,11 +65,12 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
     const at = now();
     for (const key of keys) arrivals.add(key, by, at);
   };
-  /** Above 0 when `a` has the busier branch. */
-  const compare = (a: Entry, b: Entry, at: Date): number => {
+  /** Above 0 when `a` comes after `b`. */
+  const compare = (a: Pick<Entry, 'keys'>, b: Pick<Entry, 'keys'>, at: Date): number => {
     const level = a.keys.findIndex((key, n) => key !== b.keys[n]);
     if (level < 0) return 0;
-    return arrivals.read(a.keys[level] ?? '', at) - arrivals.read(b.keys[level] ?? '', at);
+    const turn = turns.of(a.keys, level) - turns.of(b.keys, level);
+    return turn === 0 ? arrivals.read(a.keys[level] ?? '', at) - arrivals.read(b.keys[level] ?? '', at) : turn;
   };
   const next = (): Entry | undefined => {
     const at = now();
@@ -64,14 +78,18 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
     for (const entry of waiting) if (!first || compare(first, entry, at) > 0) first = entry;
     return first;
   };
-  const makeRoom = (newcomer: Entry): boolean => {
+  /** The one that would come last, the latest of equals, if that is not `newcomer`. */
+  const findLast = (newcomer: Pick<Entry, 'keys'>): Entry | undefined => {
     const at = now();
-    let last = newcomer;
-    for (const entry of waiting) if (compare(entry, last, at) > 0) last = entry;
-    if (last === newcomer) return false;
-    last.fail(refuse());
-    return true;
+    let last: Entry | undefined;
+    for (const entry of waiting) {
+      const difference = compare(entry, last ?? newcomer, at);
+      if (difference > 0 || (difference === 0 && last)) last = entry;
+    }
+    return last;
   };
+  const hasRoom = (newcomer: Pick<Entry, 'keys'>): boolean =>
+    waiting.size < maxWaiting || findLast(newcomer) !== undefined;
   const refill = (): void => {
     const at = now().getTime();
     left = Math.min(tokens.burst, left + (Math.max(0, at - refilledAt) / 1_000) * tokens.perSecond);
@@ -90,9 +108,12 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
       setTimeout(wake, Math.ceil(((1 - left) / tokens.perSecond) * 1_000));
       return;
     }
+    const entry = next();
+    if (!entry) return;
     left -= 1;
     isRunning = true;
-    next()?.start();
+    turns.take(entry.keys);
+    entry.start();
   };
   const waitForTurn = (entry: Pick<Entry, 'keys'>, gone: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -114,24 +135,46 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
       };
       const leave = (): void => mine.fail(new CallerGone());
       const deadline = setTimeout(() => mine.fail(refuse()), maxWaitMs);
-      if (waiting.size >= maxWaiting && !makeRoom(mine)) return mine.fail(refuse());
+      if (!hasRoom(mine)) return mine.fail(refuse());
+      if (waiting.size >= maxWaiting) findLast(mine)?.fail(refuse());
       waiting.add(mine);
       gone.addEventListener('abort', leave);
       startNext();
     });
 
-  return async ({ branches, check, run, gone }) => {
-    if (gone.aborted) throw new CallerGone();
-    const entry = { keys: branches.map((_, n) => branches.slice(0, n + 1).join(' ')) };
+  /** Every branch with those above it. */
+  const entryOf = (branches: readonly string[]): Pick<Entry, 'keys'> => {
+    let key = '';
+    const keys = branches.map((branch) => {
+      key = `${key} ${branch}`;
+      return key;
+    });
+    return { keys };
+  };
+
+  const refuseAtOnce: FairQueue['refuseAtOnce'] = ({ branches, check }) => {
+    const entry = entryOf(branches);
     count(entry, 1);
-    check();
+    const error = check() ?? (hasRoom(entry) ? null : refuse());
+    // It will arrive again.
+    if (!error) count(entry, -1);
+    return error;
+  };
+
+  const run: FairQueue['run'] = async ({ branches, check, run: work, gone }) => {
+    if (gone.aborted) throw new CallerGone();
+    const entry = entryOf(branches);
+    count(entry, 1);
+    const early = check();
+    if (early) throw early;
     await waitForTurn(entry, gone);
     let cost = 0;
     const startedAt = performance.now();
     try {
-      check();
+      const late = check();
+      if (late) throw late;
       cost = 1;
-      const result = await run();
+      const result = await work();
       cost = 0;
       count(entry, -1);
       return result;
@@ -144,8 +187,11 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
       throw error;
     } finally {
       left += 1 - cost;
+      if (cost === 0) turns.giveBack(entry.keys);
       isRunning = false;
       startNext();
     }
   };
+
+  return { run, refuseAtOnce };
 };

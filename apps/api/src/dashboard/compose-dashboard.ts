@@ -13,6 +13,7 @@ import {
   insertApiKey,
   insertSession,
   listApiKeys,
+  listKnownNetworks,
   listRequests,
   liveSessions,
   readOverview,
@@ -58,6 +59,9 @@ const NOTE_USE_EVERY_MS = 60_000;
 
 /** What the overview looks back on. */
 const OVERVIEW_SPAN = { days: 30, changes: 10, failuresDays: 7 } as const;
+
+/** Sites of users that have a place in the queue of their own; about 20 MB. */
+const KNOWN_SITES = { max: 100_000, ms: 90 * 24 * 60 * 60_000 } as const;
 
 /** A refusal is remembered for so long, and so many are, so that who repeats a try costs no read. */
 const REFUSALS = { max: 10_000, ms: 1_000 } as const;
@@ -110,6 +114,27 @@ export const composeDashboard = (
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
   const streams = pageStreams({ subscribe, liveSessions: liveSessions(db), limits: STREAM_LIMITS, now });
   stopping.addEventListener('abort', streams.close);
+  const knownSites = shortMemory<true>(KNOWN_SITES);
+  const remember = (networks: Uint8Array[]): void => {
+    for (const network of networks) knownSites.set(Buffer.from(network).toString('hex'), true, now());
+  };
+  // Without Postgres there are none yet; they become known as people sign in.
+  listKnownNetworks(db)(KNOWN_SITES.max).then(remember, () => undefined);
+  const { signIn: verified, refuse: refuseSignIn } = signIn({
+    tokens,
+    queue: fairQueue({ ...SIGN_IN_QUEUE, refuse: tooBusyToSignIn, hungAfterMs, now }),
+    refusals: shortMemory(REFUSALS),
+    knownSites,
+    reserve: reserveTries(db, SIGN_IN_LIMITS.windowMs),
+    forget,
+    takeBack: takeBackSignIn(db),
+    findUser: findUser(db),
+    rememberNetwork: rememberNetwork(db),
+    verifyPassword: verifyInTurn,
+    beginSession: begin,
+    decoy: hashPassword(randomUUID()),
+    now,
+  });
   const deps: DashboardDeps = {
     pagesFolder: PAGES,
     baseUrl,
@@ -119,20 +144,8 @@ export const composeDashboard = (
     findSession: findSession(db, { idleMs, maxAgeMs, noteEveryMs: Math.min(NOTE_USE_EVERY_MS, idleMs / 10) }),
     deleteSession: deleteSession(db),
     deleteSessionsOfUser: deleteSessionsOfUser(db),
-    signIn: signIn({
-      tokens,
-      queue: fairQueue({ ...SIGN_IN_QUEUE, refuse: tooBusyToSignIn, hungAfterMs, now }),
-      refusals: shortMemory(REFUSALS),
-      reserve: reserveTries(db, SIGN_IN_LIMITS.windowMs),
-      forget,
-      takeBack: takeBackSignIn(db),
-      findUser: findUser(db),
-      rememberNetwork: rememberNetwork(db),
-      verifyPassword: verifyInTurn,
-      beginSession: begin,
-      decoy: hashPassword(randomUUID()),
-      now,
-    }),
+    signIn: verified,
+    refuseSignIn,
     changePassword: changePassword({
       tokens,
       reserve: reserveChange,

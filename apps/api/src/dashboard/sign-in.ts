@@ -1,6 +1,6 @@
 import type { RefusedTries, TryLimit, UserToSignIn } from '@vat/db';
 import { AppError } from '@vat/domain';
-import type { FairQueue } from '../fair-queue.js';
+import type { Arrival, FairQueue } from '../fair-queue.js';
 import type { ShortMemory } from '../short-memory.js';
 import type { beginSession } from './begin-session.js';
 import type { Client } from './client-of.js';
@@ -39,6 +39,8 @@ export type SignInDeps = {
   /** Takes back one try that was counted under each of the keys. */
   takeBack: (keys: readonly Uint8Array[], at: Date) => Promise<void>;
   findUser: (email: string) => Promise<UserToSignIn | null>;
+  /** The sites where a user has signed in lately, as far as this process knows them. */
+  knownSites: ShortMemory<true>;
   /** Adds a network to those where a user has signed in. */
   rememberNetwork: (userId: string, network: Uint8Array) => Promise<void>;
   verifyPassword: (phc: string, password: string) => Promise<boolean>;
@@ -101,21 +103,32 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
         ),
       isKnown || deps.rememberNetwork(user.id, site),
     ]);
+    deps.knownSites.set(site.toString('hex'), true, at);
     return user;
   };
 
-  return async (input: SignInInput): Promise<string> => {
-    const { email, client, gone } = input;
-    const site = tokens.hashAddress(`${email}\0from\0${client.site}`);
-    const user = await deps.queue({
-      branches: [...client.branches, tokens.hashAddress(email).toString('base64')],
-      check: () => {
-        const free = deps.refusals.find(site.toString('hex'), now());
-        if (free) throw tooMany(free);
-      },
-      run: () => verify(input, site),
-      gone,
-    });
-    return deps.beginSession(user, input.earlier);
+  const siteOf = (email: string, client: Client): Buffer => tokens.hashAddress(`${email}\0from\0${client.site}`);
+  const arrivalOf = (site: Buffer, email: string, client: Client): Arrival => ({
+    // Apart from all others, so that no flood keeps owners out of their usual network.
+    branches: deps.knownSites.find(site.toString('hex'), now())
+      ? ['known', site.toString('hex')]
+      : [...client.branches, tokens.hashAddress(email).toString('base64')],
+    check: () => {
+      const free = deps.refusals.find(site.toString('hex'), now());
+      return free ? tooMany(free) : null;
+    },
+  });
+
+  return {
+    signIn: async (input: SignInInput): Promise<string> => {
+      const { email, client, gone, earlier } = input;
+      const site = siteOf(email, client);
+      const arrival = arrivalOf(site, email, client);
+      const user = await deps.queue.run({ ...arrival, run: () => verify(input, site), gone });
+      return deps.beginSession(user, earlier);
+    },
+    /** The error with which a sign-in is refused at once, whatever its password, or null. Reads and writes nothing. */
+    refuse: (email: string, client: Client): AppError | null =>
+      deps.queue.refuseAtOnce(arrivalOf(siteOf(email, client), email, client)),
   };
 };

@@ -25,3 +25,12 @@ export const rememberNetwork =
         (known_networks || ${key}::bytea)[greatest(1, cardinality(known_networks) + 2 - ${MAX_KNOWN_NETWORKS}::int):]
       WHERE id = ${userId}::uuid AND NOT ${key}::bytea = ANY (known_networks)`;
   };
+
+/** At most `max` networks where users have signed in, see {@link rememberNetwork}. */
+export const listKnownNetworks =
+  (db: Queryable) =>
+  async (max: number): Promise<Uint8Array[]> => {
+    const rows = await db.$queryRaw<{ network: Uint8Array }[]>`
+      SELECT network FROM app_user, unnest(known_networks) AS network LIMIT ${max}::int`;
+    return rows.map(({ network }) => network);
+  };
