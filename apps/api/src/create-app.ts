@@ -1,13 +1,15 @@
 import { AppError, type TellPages } from '@vat/domain';
-import { type Logger, type Metrics, SettingsError } from '@vat/runtime';
+import { type Logger, type Metrics, SettingsError, saySparingly } from '@vat/runtime';
 import express, { type Express, type Router } from 'express';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
 import { servePages } from './dashboard/serve-pages.js';
+import { shedSignIns } from './dashboard/shed-sign-ins.js';
 import { tellOfChanges } from './dashboard/tell-of-changes.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
 import { refuseBrokenHeaders } from './middleware/refuse-broken-headers.js';
+import { reportUntrustedProxy } from './middleware/report-untrusted-proxy.js';
 import { requestId } from './middleware/request-id.js';
 import { sendError } from './middleware/send-error.js';
 import { docsRoutes } from './routes/docs.js';
@@ -32,6 +34,9 @@ export type AppDeps = AuthenticateDeps &
     trustedProxies: readonly string[];
   };
 
+/** A flood is reported again after this long. */
+const SAY_EVERY_MS = 30_000;
+
 const trust = (app: Express, proxies: readonly string[]): void => {
   try {
     app.set('trust proxy', [...proxies]);
@@ -50,7 +55,21 @@ export const createApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   trust(app, deps.trustedProxies);
+  const onShed = saySparingly(
+    (fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields),
+    SAY_EVERY_MS,
+    deps.now,
+  );
+  app.use(
+    shedSignIns({
+      refuse: deps.dashboard.refuseSignIn,
+      metrics: deps.metrics,
+      onShed: () => onShed({}),
+      now: deps.now,
+    }),
+  );
   app.use(requestId(deps.log, deps.metrics));
+  app.use(reportUntrustedProxy(deps.log));
   app.use(refuseBrokenHeaders);
   app.use(tellOfChanges(deps.tellPages));
 

@@ -1,5 +1,5 @@
 import { cleanVatText, resolveCountry } from '@vat/domain/vat-syntax';
-import { mayHavePrefix } from './rate-vat-text.js';
+import { DELIMITED, mayHavePrefix } from './rate-vat-text.js';
 import { repairCell } from './repair-cell.js';
 
 /** A digit first, where `SEK 100` and `Item 7` have a letter; shorter than any IBAN. */
@@ -13,7 +13,7 @@ const count = (text: string, kind: RegExp): number => text.match(kind)?.length ?
  * What has more letters than digits after that is words (`De 12 dagen`).
  */
 export const isPrefixedText = (text: string): boolean => {
-  if (!mayHavePrefix(text) || !/\d/.test(text)) return false;
+  if (!mayHavePrefix(text) || !/\d/.test(text) || DELIMITED.test(text)) return false;
   const repaired = repairCell(text, 'number').text;
   const resolved = resolveCountry(cleanVatText(repaired));
   if (resolved.kind === 'unresolvable') return false;

@@ -15,11 +15,17 @@ const ALMOST = /^(?=(?:\D*\d){5})[0-9A-Z+*]{5,13}$/;
 export const mayHavePrefix = (text: string): boolean => text.length <= LONGEST && MAYBE_LETTER.test(text);
 
 /**
+ * Commas, semicolons and a colon behind a digit: people put them into a number now and then, but what holds them in a whole
+ * column is two columns, a price or a time. A column of such numbers is found by its header.
+ */
+export const DELIMITED = /[,;]|\d.*:/s;
+
+/**
  * How much a cell looks like a VAT number by itself (or with its country, when given): 0 not at all, 1 by its shape or by
  * a syntax that nearly anything fits (`RO12`), 2 well-formed. Only for finding the column; a line is judged by the domain.
  */
 export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
-  if (text.length > LONGEST || !/\d/.test(text)) return 0;
+  if (text.length > LONGEST || !/\d/.test(text) || DELIMITED.test(text)) return 0;
   if (countryCode === undefined && !mayHavePrefix(text)) return 0;
   const cleaned = cleanVatText(repairCell(text, 'number').text);
   const resolved = resolveCountry(cleaned, countryCode);

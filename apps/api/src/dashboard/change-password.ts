@@ -3,6 +3,10 @@ import { AppError } from '@vat/domain';
 import type { InTurn } from '../few-at-a-time.js';
 import { secondsUntil } from './seconds-until.js';
 import type { SessionTokens } from './session-tokens.js';
+import { SIGN_IN_LIMITS } from './sign-in.js';
+
+/** Wrong current passwords of one user, and the time in which they count: as many as an address has from one site. */
+export const PASSWORD_CHANGE_LIMIT = { tries: SIGN_IN_LIMITS.site, windowMs: SIGN_IN_LIMITS.windowMs } as const;
 
 export type ChangePasswordDeps = {
   tokens: SessionTokens;

@@ -13,12 +13,15 @@ import {
   insertApiKey,
   insertSession,
   listApiKeys,
+  listKnownNetworks,
   listRequests,
   liveSessions,
   readOverview,
+  rememberNetwork,
   removeWebhook,
   changePassword as replacePassword,
   reserveSignIn,
+  reserveTries,
   revokeOwnKey,
   saveWebhook,
   takeBackSignIn,
@@ -26,15 +29,17 @@ import {
 import { createAccount } from '@vat/domain';
 import { hashPassword, type readSettings, SettingsError, verifyPassword } from '@vat/runtime';
 import { createNameResolver, judgeUrl, type Network, parseNetworks, sealSecret } from '@vat/webhooks';
+import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
 import { oneAtATime } from '../one-at-a-time.js';
+import { shortMemory } from '../short-memory.js';
 import { beginSession } from './begin-session.js';
-import { changePassword } from './change-password.js';
+import { changePassword, PASSWORD_CHANGE_LIMIT } from './change-password.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
 import { sessionCookie } from './session-cookie.js';
 import { sessionTokens } from './session-tokens.js';
-import { SIGN_IN_LIMITS, signIn, tooBusyToSignIn } from './sign-in.js';
+import { SIGN_IN_LIMITS, SIGN_IN_QUEUE, signIn, tooBusyToSignIn } from './sign-in.js';
 import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 
 /** The settings of the dashboard's API. */
@@ -57,8 +62,11 @@ const NOTE_USE_EVERY_MS = 60_000;
 /** What the overview looks back on. */
 const OVERVIEW_SPAN = { days: 30, changes: 10, failuresDays: 7 } as const;
 
-/** Sign-ins of one network that wait for their hash in a process, each about a twentieth of a second. */
-const MOST_WAITING_OF_NETWORK = 20;
+/** Sites of users that have a place in the queue of their own; about 20 MB. */
+const KNOWN_SITES = { max: 100_000, ms: 90 * 24 * 60 * 60_000 } as const;
+
+/** A refusal is remembered for so long, and so many are, so that who repeats a try costs no read. */
+const REFUSALS = { max: 10_000, ms: 1_000 } as const;
 
 const STREAM_LIMITS = {
   perSession: 4,
@@ -103,15 +111,34 @@ export const composeDashboard = (
   const inTurn = oneAtATime({ hungAfterMs });
   // One hash at a time a process: each costs 19 MiB and a core, which calls of the public API need too.
   const oneHash = oneAtATime();
-  // And one of a network among those that wait for it, so that no network keeps the others waiting behind all of its own.
-  const hashOfNetwork = oneAtATime({ waiting: { most: MOST_WAITING_OF_NETWORK, refuse: tooBusyToSignIn } });
   const verifyInTurn = (phc: string, password: string) => oneHash('', () => verifyPassword(phc, password));
   const hashInTurn = (password: string) => oneHash('', () => hashPassword(password));
-  const reserve = reserveSignIn(db, SIGN_IN_LIMITS.address);
+  const reserveChange = reserveSignIn(db, PASSWORD_CHANGE_LIMIT);
   const forget = forgetSignIns(db);
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
   const streams = pageStreams({ subscribe, liveSessions: liveSessions(db), limits: STREAM_LIMITS, now });
   stopping.addEventListener('abort', streams.close);
+  const knownSites = shortMemory<true>(KNOWN_SITES);
+  const remember = (networks: Uint8Array[]): void => {
+    for (const network of networks) knownSites.set(Buffer.from(network).toString('hex'), true, now());
+  };
+  // Without Postgres there are none yet; they become known as people sign in.
+  listKnownNetworks(db)(KNOWN_SITES.max).then(remember, () => undefined);
+  const { signIn: verified, refuse: refuseSignIn } = signIn({
+    tokens,
+    queue: fairQueue({ ...SIGN_IN_QUEUE, refuse: tooBusyToSignIn, hungAfterMs, now }),
+    refusals: shortMemory(REFUSALS),
+    knownSites,
+    reserve: reserveTries(db, SIGN_IN_LIMITS.windowMs),
+    forget,
+    takeBack: takeBackSignIn(db),
+    findUser: findUser(db),
+    rememberNetwork: rememberNetwork(db),
+    verifyPassword: verifyInTurn,
+    beginSession: begin,
+    decoy: hashPassword(randomUUID()),
+    now,
+  });
   const deps: DashboardDeps = {
     pagesFolder: PAGES,
     baseUrl,
@@ -122,23 +149,11 @@ export const composeDashboard = (
     findSession: findSession(db, { idleMs, maxAgeMs, noteEveryMs: Math.min(NOTE_USE_EVERY_MS, idleMs / 10) }),
     deleteSession: deleteSession(db),
     deleteSessionsOfUser: deleteSessionsOfUser(db),
-    signIn: signIn({
-      tokens,
-      reserve,
-      reserveOfNetwork: reserveSignIn(db, SIGN_IN_LIMITS.network),
-      forget,
-      takeBack: takeBackSignIn(db),
-      findUser: findUser(db),
-      verifyPassword: (phc, password, { network, gone }) =>
-        hashOfNetwork(network, () => verifyInTurn(phc, password), gone),
-      beginSession: begin,
-      inTurn,
-      decoy: hashPassword(randomUUID()),
-      now,
-    }),
+    signIn: verified,
+    refuseSignIn,
     changePassword: changePassword({
       tokens,
-      reserve,
+      reserve: reserveChange,
       forget,
       findUser: findUserById(db),
       verifyPassword: verifyInTurn,
@@ -151,8 +166,8 @@ export const composeDashboard = (
     signup: settings.SIGNUP,
     signUp: signUp({
       tokens,
-      reserveOfNetwork: reserveSignIn(db, SIGN_UP_LIMITS.network),
-      reserveOfAll: reserveSignIn(db, SIGN_UP_LIMITS.all),
+      reserve: reserveTries(db, SIGN_UP_LIMITS.windowMs),
+      refusals: shortMemory(REFUSALS),
       createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashInTurn, now }),
       findUser: findUser(db),
       beginSession: begin,

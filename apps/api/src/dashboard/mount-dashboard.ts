@@ -13,6 +13,7 @@ import { requireSameOrigin } from './require-same-origin.js';
 import { findOwnSession, type RequireSessionDeps, requireSession } from './require-session.js';
 import type { ServePagesDeps } from './serve-pages.js';
 import { type SessionRoutesDeps, sessionRoutes } from './session-routes.js';
+import type { ShedSignInsDeps } from './shed-sign-ins.js';
 import { type SignUpRoutesDeps, signUpRoutes } from './sign-up-routes.js';
 import { type StreamPageNewsDeps, streamPageNews } from './stream-page-news.js';
 import { type WebhookSettingsDeps, webhookSettings } from './webhook-settings.js';
@@ -26,7 +27,11 @@ export type DashboardDeps = RequireSessionDeps &
   KeyRoutesDeps &
   AccountReadingsDeps &
   StreamPageNewsDeps &
-  ServePagesDeps & { baseUrl: () => string };
+  ServePagesDeps & {
+    baseUrl: () => string;
+    /** The error with which a sign-in is refused at once, see {@link shedSignIns}. */
+    refuseSignIn: ShedSignInsDeps['refuse'];
+  };
 
 /**
  * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Judged in

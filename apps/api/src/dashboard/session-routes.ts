@@ -3,7 +3,7 @@ import type { SignedIn } from '@vat/db';
 import type { RequestHandler } from 'express';
 import { goneOf } from '../http/gone-of.js';
 import { parse } from '../http/parse.js';
-import { networkOf } from './network-of.js';
+import { clientOf } from './client-of.js';
 import type { SessionCookie } from './session-cookie.js';
 import { sessionOf } from './session-of.js';
 import type { SessionTokens } from './session-tokens.js';
@@ -26,7 +26,7 @@ export const sessionRoutes = ({ cookie, tokens, ...deps }: SessionRoutesDeps) =>
       email,
       password,
       earlier: cookie.read(req),
-      network: networkOf(req.ip ?? ''),
+      client: clientOf(req),
       gone: goneOf(res),
     });
     const session = await deps.findSession(tokens.hash(token), deps.now());

@@ -1,95 +1,134 @@
-import type { UserCredentials } from '@vat/db';
+import type { RefusedTries, TryLimit, UserToSignIn } from '@vat/db';
 import { AppError } from '@vat/domain';
-import type { InTurn } from '../few-at-a-time.js';
+import type { Arrival, FairQueue } from '../fair-queue.js';
+import type { ShortMemory } from '../short-memory.js';
 import type { beginSession } from './begin-session.js';
+import type { Client } from './client-of.js';
 import { secondsUntil } from './seconds-until.js';
 import type { SessionTokens } from './session-tokens.js';
 
 /**
- * Wrong tries that are judged, and the time in which they count. Of an address: contract part 2 §9 ("a handful"). Of a
- * network: what keeps one that tries ever new addresses from taking a core for ever, far above what an office mistypes.
+ * Wrong passwords for one e-mail address, and the time in which they count: from one site (contract part 2 §9, "a
+ * handful"), from one wide network, and from all of IPv4 or IPv6. Beyond the last two, the address still signs in from
+ * the other family and from networks where it has signed in before.
  */
-export const SIGN_IN_LIMITS = {
-  address: { tries: 5, windowMs: 15 * 60_000 },
-  network: { tries: 1_500, windowMs: 15 * 60_000 },
-} as const;
+export const SIGN_IN_LIMITS = { windowMs: 15 * 60_000, site: 5, wide: 20, family: 100 } as const;
 
-/** Seconds after which the passwords that wait in front of another have been judged. */
+/** Passwords that one process verifies: wrong ones at first and then a second, and how many wait for how long. */
+export const SIGN_IN_QUEUE = { tokens: { burst: 60, perSecond: 2 }, maxWaiting: 40, maxWaitMs: 15_000 } as const;
+
+/** Seconds after which a sign-in that found the queue full may be tried again. */
 const BUSY_S = 2;
 
-/** What a sign-in is told that would wait behind too many others of its network. */
+/** The error of a sign-in while too many are waiting. */
 export const tooBusyToSignIn = (): AppError =>
   new AppError('TOO_MANY_SIGN_INS', {
     message: 'Too many are signing in from your network at this moment.',
     extra: { retry_after: BUSY_S },
   });
 
-/** `network`: where it comes from. `gone` aborts when who asked has left. */
-type From = { network: string; gone: AbortSignal };
-
 export type SignInDeps = {
   tokens: SessionTokens;
-  /** `null` when the password may be judged, else when the next one may. */
-  reserve: (address: Uint8Array, now: Date) => Promise<Date | null>;
-  reserveOfNetwork: (network: Uint8Array, now: Date) => Promise<Date | null>;
-  forget: (address: Uint8Array) => Promise<void>;
-  /** Takes back one try that was reserved. */
-  takeBack: (key: Uint8Array, at: Date) => Promise<void>;
-  findUser: (email: string) => Promise<UserCredentials | null>;
-  /** Throws TOO_MANY_SIGN_INS when too many wait already. */
-  verifyPassword: (phc: string, password: string, from: From) => Promise<boolean>;
+  queue: FairQueue;
+  /** Until when tries of an address from a site are refused, without looking it up again. */
+  refusals: ShortMemory<Date>;
+  /** Counts a try; returns the limits that refuse it, and then counts nothing. */
+  reserve: (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
+  /** Drops all tries counted under a key. */
+  forget: (key: Uint8Array) => Promise<void>;
+  /** Takes back one try that was counted under each of the keys. */
+  takeBack: (keys: readonly Uint8Array[], at: Date) => Promise<void>;
+  findUser: (email: string) => Promise<UserToSignIn | null>;
+  /** The sites where a user has signed in lately, as far as this process knows them. */
+  knownSites: ShortMemory<true>;
+  /** Adds a network to those where a user has signed in. */
+  rememberNetwork: (userId: string, network: Uint8Array) => Promise<void>;
+  verifyPassword: (phc: string, password: string) => Promise<boolean>;
   beginSession: ReturnType<typeof beginSession>;
-  inTurn: InTurn;
   /** A hash of no password, made like the real ones. */
   decoy: Promise<string>;
   now: () => Date;
 };
 
-export type SignInInput = From & { email: string; password: string; earlier: string | null };
+/** `earlier`: the token the browser came with, whose session ends. `gone` aborts when the caller has left. */
+export type SignInInput = {
+  email: string;
+  password: string;
+  client: Client;
+  earlier: string | null;
+  gone: AbortSignal;
+};
 
 /**
- * Judges an address and a password and begins a session; returns its token. Throws UNAUTHORIZED, the same and after the
- * same work for an unknown address as for a wrong password, or TOO_MANY_SIGN_INS before any of that work. `earlier`: the
- * token the browser came with, whose session ends. Only passwords that were judged and wrong count.
+ * Verifies an e-mail address and a password and begins a session; returns its token. Throws UNAUTHORIZED, the same and
+ * after the same work for an unknown address as for a wrong password, or TOO_MANY_SIGN_INS. Only wrong passwords count.
+ * A sign-in that is refused because others are waiting, or again within a second, reads and writes nothing.
  */
-export const signIn = (deps: SignInDeps) => {
-  const { tokens, inTurn, now } = deps;
-  const judge = async ({ email, password, network, gone }: SignInInput, address: Buffer): Promise<UserCredentials> => {
+export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
+  const tooMany = (free: Date) =>
+    new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: secondsUntil(free, now()) } });
+
+  const verify = async (input: SignInInput, site: Buffer): Promise<UserToSignIn> => {
+    const { email, password, client } = input;
     const at = now();
-    const tooMany = (free: Date, message?: string) =>
-      new AppError('TOO_MANY_SIGN_INS', {
-        ...(message && { message }),
-        extra: { retry_after: secondsUntil(free, at) },
-      });
-    const free = await deps.reserve(address, at);
-    if (free) throw tooMany(free);
-    // No address that can be typed has U+0000 in it.
-    const place = tokens.hashAddress(`\0sign-in from\0${network}`);
-    const freeOfNetwork = await deps.reserveOfNetwork(place, at);
-    if (freeOfNetwork) {
-      await deps.takeBack(address, at);
-      throw tooMany(freeOfNetwork, 'Too many wrong passwords from your network.');
-    }
     const user = await deps.findUser(email);
-    const phc = user?.passwordHash ?? (await deps.decoy);
-    let right: boolean;
-    try {
-      right = await deps.verifyPassword(phc, password, { network, gone });
-    } catch (error) {
-      await Promise.all([deps.takeBack(address, at), deps.takeBack(place, at)]);
-      throw error;
+    // No address that can be typed has U+0000 in it.
+    const key = (network: string) => tokens.hashAddress(`${email}\0from\0${network}`);
+    const isKnown = user?.knownNetworks.some((known) => site.equals(known)) ?? false;
+    const shared = isKnown
+      ? []
+      : [
+          { key: key(client.wide), tries: SIGN_IN_LIMITS.wide },
+          { key: key(client.family), tries: SIGN_IN_LIMITS.family },
+        ];
+    const refused = await deps.reserve([{ key: site, tries: SIGN_IN_LIMITS.site }, ...shared], at);
+    if (refused.length > 0) {
+      const atSite = refused.find((limit) => site.equals(limit.key));
+      if (atSite) deps.refusals.set(site.toString('hex'), atSite.free, at);
+      throw tooMany(new Date(Math.max(...refused.map(({ free }) => free.getTime()))));
     }
+    const right = await deps.verifyPassword(user?.passwordHash ?? (await deps.decoy), password).catch(async (error) => {
+      await deps.takeBack([site, ...shared.map((limit) => limit.key)], at);
+      throw error;
+    });
     if (!user || !right) {
       throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
     }
-    await Promise.all([deps.forget(address), deps.takeBack(place, at)]);
+    await Promise.all([
+      deps.forget(site),
+      shared.length > 0 &&
+        deps.takeBack(
+          shared.map((limit) => limit.key),
+          at,
+        ),
+      isKnown || deps.rememberNetwork(user.id, site),
+    ]);
+    deps.knownSites.set(site.toString('hex'), true, at);
     return user;
   };
 
-  return async (input: SignInInput): Promise<string> => {
-    const address = tokens.hashAddress(input.email);
-    // In turn, so that right passwords that arrive together are not taken for wrong ones still being judged.
-    const user = await inTurn(`address:${address.toString('hex')}`, () => judge(input, address));
-    return deps.beginSession(user, input.earlier);
+  const siteOf = (email: string, client: Client): Buffer => tokens.hashAddress(`${email}\0from\0${client.site}`);
+  const arrivalOf = (site: Buffer, email: string, client: Client): Arrival => ({
+    // Apart from all others, so that no flood keeps owners out of their usual network.
+    branches: deps.knownSites.find(site.toString('hex'), now())
+      ? ['known', site.toString('hex')]
+      : [...client.branches, tokens.hashAddress(email).toString('base64')],
+    check: () => {
+      const free = deps.refusals.find(site.toString('hex'), now());
+      return free ? tooMany(free) : null;
+    },
+  });
+
+  return {
+    signIn: async (input: SignInInput): Promise<string> => {
+      const { email, client, gone, earlier } = input;
+      const site = siteOf(email, client);
+      const arrival = arrivalOf(site, email, client);
+      const user = await deps.queue.run({ ...arrival, run: () => verify(input, site), gone });
+      return deps.beginSession(user, earlier);
+    },
+    /** The error with which a sign-in is refused at once, whatever its password, or null. Reads and writes nothing. */
+    refuse: (email: string, client: Client): AppError | null =>
+      deps.queue.refuseAtOnce(arrivalOf(siteOf(email, client), email, client)),
   };
 };

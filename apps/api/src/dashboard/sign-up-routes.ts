@@ -3,7 +3,7 @@ import type { SignedIn } from '@vat/db';
 import type { RequestHandler } from 'express';
 import { contextOf } from '../http/context.js';
 import { parse } from '../http/parse.js';
-import { networkOf } from './network-of.js';
+import { networksOf } from './network-of.js';
 import type { SessionCookie } from './session-cookie.js';
 import type { SessionTokens } from './session-tokens.js';
 import type { signUp } from './sign-up.js';
@@ -27,7 +27,7 @@ export const signUpRoutes = ({ signup, cookie, tokens, findSession, now, ...deps
 
   const create: RequestHandler = async (req, res) => {
     const body = parse(signUpBody, req.body);
-    const signedUp = await deps.signUp(body, networkOf(req.ip ?? ''), cookie.read(req));
+    const signedUp = await deps.signUp(body, networksOf(req.ip ?? ''), cookie.read(req));
     const session = await findSession(tokens.hash(signedUp.token), now());
     if (!session) throw new Error('a session was gone as soon as it was made');
     cookie.set(res, signedUp.token);

@@ -1,4 +1,4 @@
-import { openWorldRedis, startWorld, type TestProcess, type World, type WorldRedis } from '@vat/testkit';
+import { openWorldRedis, startWorld, type TestProcess, until, type World, type WorldRedis } from '@vat/testkit';
 import { type Browser, openBrowser, setCookieOf } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
 
@@ -148,7 +148,30 @@ test('from everywhere together three hundred an hour', async () => {
   const { status, body } = await signUp(account());
   expect([status, body.error.code]).toEqual([429, 'TOO_MANY_SIGN_UPS']);
   await world.sql(`UPDATE sign_in_attempt SET tried_at = '{}' WHERE cardinality(tried_at) = 300`);
-  await signUp(account()).expect(201);
+  // Refusals are remembered for a second.
+  await until('sign-up to be open again', async () => (await signUp(account())).status === 201);
+});
+
+test('many /64s of one /48 have fifty together', async () => {
+  await world.sql('DELETE FROM sign_in_attempt');
+  await signUp(account(), '2001:db8:9::1').expect(201);
+  await world.sql('UPDATE sign_in_attempt SET tried_at = array_fill(now(), ARRAY[50])');
+  const { status, body } = await signUp(account(), '2001:db8:9:1::1');
+  expect([status, body.error.code]).toEqual([429, 'TOO_MANY_SIGN_UPS']);
+  await signUp(account(), '2001:db8:a::1').expect(201);
+});
+
+test('sign-ups that are refused leave no rows', async () => {
+  const count = async () => (await world.sql('SELECT 1 FROM sign_in_attempt')).length;
+  await world.sql(
+    `UPDATE sign_in_attempt SET tried_at = array_fill(now(), ARRAY[300]) WHERE cardinality(tried_at) =
+       (SELECT max(cardinality(tried_at)) FROM sign_in_attempt)`,
+  );
+  const before = await count();
+  for (let n = 0; n < 20; n += 1) await signUp(account(), `2001:db8:b${n}::1`).expect(429);
+  expect(await count()).toBe(before);
+  await world.sql(`UPDATE sign_in_attempt SET tried_at = '{}' WHERE cardinality(tried_at) = 300`);
+  await until('sign-up to be open again', async () => (await signUp(account())).status === 201);
 });
 
 test('X-Forwarded-For is believed of a trusted proxy alone', async () => {

@@ -1,21 +1,24 @@
 import type { SignUpBody } from '@vat/contracts';
-import type { UserCredentials } from '@vat/db';
+import type { RefusedTries, TryLimit, UserCredentials } from '@vat/db';
 import { AppError, type createAccount } from '@vat/domain';
+import type { ShortMemory } from '../short-memory.js';
 import type { beginSession } from './begin-session.js';
+import type { Networks } from './network-of.js';
 import { secondsUntil } from './seconds-until.js';
 import type { SessionTokens } from './session-tokens.js';
 
-/** Accounts that may be opened: from one network, and in all, so that a crowd of networks fills no disk either. */
-export const SIGN_UP_LIMITS = {
-  network: { tries: 10, windowMs: 60 * 60_000 },
-  all: { tries: 300, windowMs: 60 * 60_000 },
-} as const;
+/**
+ * Accounts that may be opened in a time: from one network, from one site of many networks (a /48 of IPv6), and in all, so
+ * that a crowd of networks fills no disk either.
+ */
+export const SIGN_UP_LIMITS = { windowMs: 60 * 60_000, network: 10, site: 50, all: 300 } as const;
 
 export type SignUpDeps = {
   tokens: SessionTokens;
-  /** `null` when an account may be opened, else when the next one may. */
-  reserveOfNetwork: (key: Uint8Array, now: Date) => Promise<Date | null>;
-  reserveOfAll: (key: Uint8Array, now: Date) => Promise<Date | null>;
+  /** Counts an account; returns the limits that refuse it, and then counts nothing. */
+  reserve: (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
+  /** Until when a limit refuses accounts, without looking it up again: a refusal that is repeated costs nothing. */
+  refusals: ShortMemory<Date>;
   createAccount: ReturnType<typeof createAccount>;
   findUser: (email: string) => Promise<UserCredentials | null>;
   beginSession: ReturnType<typeof beginSession>;
@@ -27,17 +30,29 @@ export type SignedUp = { token: string; liveKey: string; testKey: string };
 
 /**
  * Opens an account on the free plan and begins a session. Throws TOO_MANY_SIGN_UPS before any work, or EMAIL_TAKEN after
- * the same work as for an address that is free: see docs/decisions/0019-signing-up-and-news.md. `network`: where it comes from.
+ * the same work as for an address that is free: see docs/decisions/0019-signing-up-and-news.md. `networks`: where it comes from.
  */
 export const signUp =
   ({ tokens, now, ...deps }: SignUpDeps) =>
-  async (input: SignUpBody, network: string, earlier: string | null): Promise<SignedUp> => {
+  async (input: SignUpBody, networks: Networks, earlier: string | null): Promise<SignedUp> => {
     const at = now();
-    // What is stored is an HMAC, as of addresses at sign-in.
-    const free =
-      (await deps.reserveOfNetwork(tokens.hashAddress(`\0sign-up from\0${network}`), at)) ??
-      (await deps.reserveOfAll(tokens.hashAddress('\0sign-up\0'), at));
-    if (free) throw new AppError('TOO_MANY_SIGN_UPS', { extra: { retry_after: secondsUntil(free, at) } });
+    const { narrow, site } = networks;
+    const refuse = (free: Date): never => {
+      throw new AppError('TOO_MANY_SIGN_UPS', { extra: { retry_after: secondsUntil(free, at) } });
+    };
+    // What is stored is an HMAC, as of addresses at sign-in. An IPv4 address is a network and a site.
+    const limits = [
+      { key: tokens.hashAddress(`\0sign-up from\0${narrow}`), tries: SIGN_UP_LIMITS.network },
+      { key: tokens.hashAddress(`\0sign-up from site\0${site}`), tries: SIGN_UP_LIMITS.site },
+      { key: tokens.hashAddress('\0sign-up\0'), tries: SIGN_UP_LIMITS.all },
+    ];
+    for (const { key } of limits) {
+      const free = deps.refusals.find(key.toString('hex'), at);
+      if (free) refuse(free);
+    }
+    const refused = await deps.reserve(limits, at);
+    for (const { key, free } of refused) deps.refusals.set(key.toString('hex'), free, at);
+    if (refused.length > 0) refuse(new Date(Math.max(...refused.map(({ free }) => free.getTime()))));
     const created = await deps.createAccount({ ...input, plan: 'free', quota: null });
     if (!created) throw new AppError('EMAIL_TAKEN');
     const user = await deps.findUser(input.email);

@@ -2,9 +2,12 @@ import type { Caller } from '@vat/db';
 import { AppError, hashApiKey, isApiKeyForm } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { contextOf } from '../http/context.js';
+import { shortMemory } from '../short-memory.js';
 
 /** A revoked key or a disabled account may work for this long; the contract allows 5 s. */
 const REMEMBERED_MS = 2_000;
+/** A key that is unknown (or revoked) stays so: nobody can use a key before it is issued, and none is put back. */
+const UNKNOWN_MS = 5_000;
 /** Last-used times are good to the minute; more would be a write a call. */
 const TOUCH_EVERY_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
@@ -17,22 +20,21 @@ export type AuthenticateDeps = {
 
 /** Finds the caller by `Authorization: Bearer KEY`, or throws UNAUTHORIZED. */
 export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): RequestHandler => {
-  const known = new Map<string, { caller: Caller; until: number }>();
+  const known = shortMemory<Caller>({ max: MOST_REMEMBERED, ms: REMEMBERED_MS });
+  const unknown = shortMemory<true>({ max: MOST_REMEMBERED, ms: UNKNOWN_MS });
   const touched = new Map<string, number>();
 
   const find = async (key: string): Promise<Caller | null> => {
     const hash = hashApiKey(key);
     const id = hash.toString('base64');
-    const at = now().getTime();
-    const remembered = known.get(id);
-    if (remembered && remembered.until > at) return remembered.caller;
+    // Before the read, so that the time it takes counts.
+    const at = now();
+    const remembered = known.find(id, at);
+    if (remembered) return remembered;
+    if (unknown.find(id, at)) return null;
     const caller = await findKey(hash);
-    known.delete(id);
-    if (caller) known.set(id, { caller, until: at + REMEMBERED_MS });
-    for (const oldest of known.keys()) {
-      if (known.size <= MOST_REMEMBERED) break;
-      known.delete(oldest);
-    }
+    if (caller) known.set(id, caller, at);
+    else unknown.set(id, true, at);
     return caller;
   };
 

@@ -4,7 +4,8 @@ import { insertAccount } from '../account/accounts.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { deleteExpiredSessions } from './delete-expired-sessions.js';
 import { insertSession } from './insert-session.js';
-import { reserveSignIn } from './reserve-sign-in.js';
+import { reserveSignIn, reserveTries } from './reserve-sign-in.js';
+import { takeBackSignIn } from './take-back-sign-in.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 const LIMIT = { tries: 5, windowMs: 60_000 };
@@ -44,6 +45,45 @@ test('of sign-ins that race on many connections exactly as many as the limit are
   const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => reserve(address, after(i))));
   expect(answers.filter((free) => free === null)).toHaveLength(LIMIT.tries);
   for (const free of answers) if (free) expect(free.getTime()).toBeGreaterThanOrEqual(after(LIMIT.windowMs).getTime());
+});
+
+test('a try that one of several limits refuses is counted under none of them, and leaves no empty row', async () => {
+  const { db } = connected;
+  await db.signInAttempt.deleteMany();
+  const reserve = reserveTries(db, LIMIT.windowMs);
+  const [site, wide] = [randomBytes(32), randomBytes(32)];
+  const both = [
+    { key: site, tries: 5 },
+    { key: wide, tries: 1 },
+  ];
+  expect(await reserve(both, NOW)).toEqual([]);
+  expect(await reserve(both, after(10))).toEqual([{ key: wide, free: after(LIMIT.windowMs) }]);
+  const fresh = randomBytes(32);
+  expect(await reserve([{ key: fresh, tries: 5 }, ...both], after(20))).toHaveLength(1);
+  const counts = await db.signInAttempt.findMany();
+  expect(counts.map(({ triedAt }) => triedAt)).toEqual([[NOW], [NOW]]);
+  await takeBackSignIn(db)([site, wide], NOW);
+  expect(await db.signInAttempt.count()).toBe(0);
+});
+
+test('tries under the same keys in any order, counted and taken back at once, do not block each other', async () => {
+  const reserve = reserveTries(connected.db, LIMIT.windowMs);
+  const takeBack = takeBackSignIn(connected.db);
+  const keys = Array.from({ length: 4 }, () => randomBytes(32));
+  await Promise.all(
+    Array.from({ length: 200 }, async (_, i) => {
+      const mine = i % 2 === 0 ? keys : [...keys].reverse();
+      expect(
+        await reserve(
+          mine.map((key) => ({ key, tries: 1_000 })),
+          after(i),
+        ),
+      ).toEqual([]);
+      await takeBack(mine, after(i));
+    }),
+  );
+  const left = await connected.db.signInAttempt.findMany({ where: { address: { in: keys } } });
+  expect(left).toEqual([]);
 });
 
 test('the window slides: a place is free again when the oldest try has left it', async () => {

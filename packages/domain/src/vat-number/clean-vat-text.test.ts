@@ -10,6 +10,12 @@ describe('cleanVatText', () => {
     ['minus signs and hyphen bullets', 'DE\u2212123\u2043456\uFE63789\uFF0D'],
     ['dots, slashes and underscores', 'DE.123/456_789'],
     ['full-width separators', 'DE．123／456＿789'],
+    ['colons, commas and semicolons', 'DE: 123,456;789'],
+    ['round brackets', 'DE (123) 456 789'],
+    ['apostrophes and quotation marks', `'DE"123'456"789'`],
+    ['typographic quotation marks', '\u201EDE\u2019123\u2018456\u00B4789\u201C'],
+    ['full-width colons, commas and brackets', 'DE：（123）456，789；'],
+    ['middle dots and bullets', '\u2022DE\u00B7123\u2027456789'],
     ['a byte order mark', '\uFEFFDE123456789'],
     ['zero-width characters', 'DE\u200B123\u200C456\u200D789\u2060'],
     ['soft hyphens and direction marks', '\u202ADE\u00AD123456789\u200E\u202C'],
@@ -33,7 +39,7 @@ describe('cleanVatText', () => {
     ['Greek letters', 'ΕL'],
     ['Arabic digits', 'DE١٢٣'],
     ['plus and asterisk, which Irish numbers contain', 'IE8+*'],
-    ['colon, comma and brackets', 'DE:(1),[2]'],
+    ['square brackets, which nobody puts around a number', 'DE[1]'],
   ])('leaves %s alone', (_what, text) => {
     expect(cleanVatText(text)).toBe(text);
   });

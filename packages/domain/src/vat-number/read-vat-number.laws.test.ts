@@ -17,6 +17,14 @@ const SEPARATORS = [
   '.',
   '/',
   '_',
+  ':',
+  ',',
+  ';',
+  "'",
+  '(',
+  ')',
+  '\u2019',
+  '\u00B4',
   '\u200B',
   '\uFEFF',
   '\u007F',
@@ -24,6 +32,23 @@ const SEPARATORS = [
 ];
 
 const memberState = fc.constantFrom(...MEMBER_STATES);
+const LABELS = [
+  'VAT',
+  'VAT No.',
+  'VAT ID:',
+  'UID',
+  'USt-IdNr.',
+  'TVA',
+  'N° TVA',
+  'P.IVA',
+  'NIF',
+  'NIP',
+  'BTW-nr',
+  'CVR',
+  'Moms',
+
+  'ΑΦΜ',
+];
 const country = fc.option(fc.oneof(memberState, fc.constantFrom('GR', 'gr', 'GB', 'CH', ''), fc.string()), {
   nil: undefined,
 });
@@ -36,7 +61,7 @@ const issued = fc.oneof(
 /** Close enough to a number that every branch is reached: a prefix, then digits, letters and now and then anything. */
 const nearly = fc
   .tuple(
-    fc.oneof(memberState, fc.constantFrom('GR', 'GB', 'EU', 'CH', 'U', 'B', '')),
+    fc.oneof(memberState, fc.constantFrom('GR', 'GB', 'EU', 'CH', 'U', 'B', '', ...LABELS, 'VAT DE')),
     fc.array(
       fc.oneof(
         { weight: 12, arbitrary: fc.constantFrom(...'0123456789') },
@@ -124,6 +149,23 @@ describe('readVatNumber on numbers in the form of their country', () => {
         choices,
         (number, chosen) => {
           expect(readVatNumber(scatter(number, chosen))).toEqual(readVatNumber(number));
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  test('a label in front makes no difference, with a prefix or a country_code behind it', () => {
+    fc.assert(
+      fc.property(
+        issued,
+        fc.constantFrom(...LABELS),
+        fc.constantFrom(' ', ': ', ''),
+        ({ code, national, number }, label, gap) => {
+          const read = readVatNumber(number);
+          expect(readVatNumber(label + gap + number)).toEqual(read);
+          fc.pre(code !== 'FR' || readCountryCode(national.slice(0, 2)) === null);
+          expect(readVatNumber(label + gap + national, code)).toEqual(read);
         },
       ),
       RUNS,

@@ -286,8 +286,8 @@ describe('readVatNumber on numbers that do not fit their country', () => {
   });
 
   test.each([
-    ['DE123,456,789', 'DE123?456?789'],
-    ['DE: 123456789', 'DE?123456789'],
+    ['DE123[456]789', 'DE123?456?789'],
+    ['DE= 123456789', 'DE?123456789'],
     ['DE١٢٣٤٥٦٧٨٩', 'DE?????????'],
     ['DE12345678О', 'DE12345678?'],
     ['DE12345678😀', 'DE12345678?'],
@@ -319,4 +319,38 @@ describe('readVatNumber where no covered country can be told', () => {
       expect(readVatNumber(input).kind).toBe('unresolvable');
     },
   );
+});
+
+describe('readVatNumber on numbers as people paste them', () => {
+  test.each([
+    ['DK: 21599336', undefined, 'DK21599336'],
+    ['BE (0)468.561.072', undefined, 'BE0468561072'],
+    ['VAT No. IE 6388047V', undefined, 'IE6388047V'],
+    ['VAT ID: DE 136 695 976', undefined, 'DE136695976'],
+    ['USt-IdNr.: DE136695976', undefined, 'DE136695976'],
+    ['UID: ATU 135 85 627', undefined, 'ATU13585627'],
+    ['UID-Nr. ATU13585627', 'AT', 'ATU13585627'],
+    ['TVA FR 83 404 833 048', undefined, 'FR83404833048'],
+    ['N° TVA : FR83 404833048', undefined, 'FR83404833048'],
+    ['n° de TVA intracom. FR83404833048', undefined, 'FR83404833048'],
+    ['P.IVA 00743110157', 'IT', 'IT00743110157'],
+    ['Partita IVA: IT 00743110157', undefined, 'IT00743110157'],
+    ['NIF: ESA28184661', undefined, 'ESA28184661'],
+    ['NIF A-28184661', 'es', 'ESA28184661'],
+    ['NIP UE: PL 856-734-62-15', undefined, 'PL8567346215'],
+    ['NIP 856-734-62-15', 'PL', 'PL8567346215'],
+    ['BTW BE 0428.759.497', undefined, 'BE0428759497'],
+    ['BTW-nr. NL004495445B01', undefined, 'NL004495445B01'],
+    ['CVR-nr. 13585628', 'DK', 'DK13585628'],
+    ['Moms: DK13585628', undefined, 'DK13585628'],
+    ['Momsreg.nr. SE556188840401', undefined, 'SE556188840401'],
+    ['DIČ: CZ25123891', undefined, 'CZ25123891'],
+    ['ΑΦΜ: EL 094259216', undefined, 'EL094259216'],
+    ['VAT Reg. No.: IE8Z49289F', undefined, 'IE8Z49289F'],
+    ['VAT (IE) 1+23456A', undefined, 'IE1+23456A'],
+    ["DE'136'695'976", undefined, 'DE136695976'],
+    ['VAT; DE136695976,', undefined, 'DE136695976'],
+  ])('reads %s with country_code %s as %s', (input, countryCode, vatNumber) => {
+    expect(readVatNumber(input, countryCode)).toMatchObject({ kind: 'well_formed', vatNumber });
+  });
 });

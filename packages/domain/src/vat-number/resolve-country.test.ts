@@ -121,3 +121,42 @@ describe('resolveCountry with country_code', () => {
     },
   );
 });
+
+describe('resolveCountry with a label in front', () => {
+  test.each([
+    ['VATNOIE6388047V', undefined, 'IE 6388047V'],
+    ['VATIDDE136695976', undefined, 'DE 136695976'],
+    ['USTIDNRDE136695976', undefined, 'DE 136695976'],
+    ['UIDATU13585627', undefined, 'AT U13585627'],
+    ['N°TVAFR83404833048', undefined, 'FR 83404833048'],
+    ['N°DETVAFR83404833048', undefined, 'FR 83404833048'],
+    ['PIVA00743110157', 'IT', 'IT 00743110157'],
+    ['NIFA28184661', 'ES', 'ES A28184661'],
+    ['NIFESA28184661', undefined, 'ES A28184661'],
+    ['NIPUEPL8567346215', undefined, 'PL 8567346215'],
+    ['BTWNRBE0428759497', undefined, 'BE 0428759497'],
+    ['CVRNR13585628', 'DK', 'DK 13585628'],
+    ['MOMSREGNRSE556188840401', undefined, 'SE 556188840401'],
+    ['DIČCZ25123891', undefined, 'CZ 25123891'],
+    ['ΑΦΜEL094259216', undefined, 'EL 094259216'],
+  ])('takes %s with %s as %s', (cleaned, countryCode, expected) => {
+    expect(field(cleaned, countryCode)).toBe(expected);
+  });
+
+  test.each([
+    ['VAT123456789', undefined, 'vat_number'],
+    ['VATDE12345', undefined, 'vat_number'],
+    ['VATGB123456789', undefined, 'vat_number'],
+    ['CVR13585628', undefined, 'vat_number'],
+    ['VATDE136695976', 'FR', 'vat_number or country_code'],
+    ['NIP123', 'PL', 'country_code'],
+  ])('does not drop the label of %s with %s, which no covered number follows', (cleaned, countryCode, expected) => {
+    expect(expected).toContain(field(cleaned, countryCode));
+  });
+
+  test('never takes letters off a well-formed number', () => {
+    // With its French key, this is a number; without the label it would be one, too.
+    expect(field('FRNR404833048')).toBe('FR NR404833048');
+    expect(field('NIFN8261290D', 'ES')).toBe('ES N8261290D');
+  });
+});

@@ -1,5 +1,6 @@
 import { isMemberState, MEMBER_STATES, type MemberState } from '../member-states.js';
 import { cleanVatText } from './clean-vat-text.js';
+import { findLabelEnds } from './find-label-ends.js';
 import { fitNational } from './fit-national.js';
 import { readCountryCode } from './read-country-code.js';
 
@@ -33,17 +34,11 @@ const readsUnderItsPrefix = (prefix: string, rest: string): boolean =>
     ? fitNational(prefix, rest) !== null
     : (prefix === 'GB' || prefix === 'EU') && /^\d{9}$/.test(rest);
 
-/**
- * Finds whose number it is. `cleaned` is text as {@link cleanVatText} leaves it; `countryCode` is as the caller
- * wrote it, and an empty one (an empty cell) is none. Rules where contract part 2 §4 is silent:
- *
- * - A number that begins with the code of `countryCode` is written with its prefix, so both spellings mean the same.
- * - Another country's code at the front contradicts `countryCode`, and nothing is guessed: `DE123456789` with FR would
- *   fit France (key DE) and be reported invalid there. Only when the number fits `countryCode` and does not fit the
- *   country it begins with, the two letters are no prefix: `AT123456789` with FR, `GD123` with XI.
- * - Two letters without a digit anywhere after them ("n/a") are no prefix once `countryCode` is given.
- */
-export const resolveCountry = (cleaned: string, countryCode = ''): ResolvedCountry => {
+const isWellFormed = (resolved: ResolvedCountry): boolean =>
+  resolved.kind === 'resolved' && fitNational(resolved.memberState, resolved.rest) !== null;
+
+/** Finds whose number it is when the text has no label, see {@link resolveCountry}. */
+const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountry => {
   const prefix = readCountryCode(cleaned.slice(0, 2));
   const rest = cleaned.slice(2);
   const given = cleanVatText(countryCode);
@@ -73,4 +68,26 @@ export const resolveCountry = (cleaned: string, countryCode = ''): ResolvedCount
     'country_code',
     `The number begins with ${prefix}, but country_code says ${memberState}: correct one of the two or leave out country_code.`,
   );
+};
+
+/**
+ * Finds whose number it is. `cleaned` is text as {@link cleanVatText} leaves it; `countryCode` is as the caller
+ * wrote it, and an empty one (an empty cell) is none. Rules where contract part 2 §4 is silent:
+ *
+ * - A number that begins with the code of `countryCode` is written with its prefix, so both spellings mean the same.
+ * - Another country's code at the front contradicts `countryCode`, and nothing is guessed: `DE123456789` with FR would
+ *   fit France (key DE) and be reported invalid there. Only when the number fits `countryCode` and does not fit the
+ *   country it begins with, the two letters are no prefix: `AT123456789` with FR, `GD123` with XI.
+ * - Two letters without a digit anywhere after them ("n/a") are no prefix once `countryCode` is given.
+ * - A label in front (`VAT No.`, `TVA`) is dropped only when the text is no well-formed number with it and is one without
+ *   it, so that no number loses letters of its own and a faulty one is shown as it was written.
+ */
+export const resolveCountry = (cleaned: string, countryCode = ''): ResolvedCountry => {
+  const whole = resolveUnlabelled(cleaned, countryCode);
+  if (isWellFormed(whole)) return whole;
+  for (const end of findLabelEnds(cleaned)) {
+    const unlabelled = resolveUnlabelled(cleaned.slice(end), countryCode);
+    if (isWellFormed(unlabelled)) return unlabelled;
+  }
+  return whole;
 };
