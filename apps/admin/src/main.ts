@@ -1,9 +1,7 @@
 import process from 'node:process';
 import { SettingsError } from '@vat/runtime';
-import { BadNews } from './bad-news.js';
-import { readFirstLine } from './read-first-line.js';
+import { BadNews, readFirstLine, UsageError } from './command.js';
 import { runCommand } from './run-command.js';
-import { UsageError } from './usage-error.js';
 
 // One JSON object on stdout, whatever happens; the exit code tells whether it is an answer or an error.
 runCommand(process.argv.slice(2), process.env, () => readFirstLine(process.stdin)).then(

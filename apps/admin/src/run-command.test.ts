@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isApiKeyForm } from '@vat/domain';
 import { runProgram, startWorld, until, type World } from '@vat/testkit';
+import { UsageError } from './command.js';
 import { runCommand } from './run-command.js';
-import { UsageError } from './usage-error.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -1,15 +1,14 @@
 import { parseArgs } from 'node:util';
 import { connectDatabase } from '@vat/db';
 import { readSettings } from '@vat/runtime';
-import { UsageError } from './usage-error.js';
+import type { Verb } from './command.js';
+import { UsageError } from './command.js';
 import { accountVerbs } from './verbs/accounts.js';
-import { anchorVerbs } from './verbs/anchors.js';
+import { anchorVerbs, timestampRootVerbs } from './verbs/evidence.js';
 import { keyVerbs } from './verbs/keys.js';
 import { operationVerbs } from './verbs/operations.js';
 import { secretVerbs } from './verbs/secrets.js';
-import { timestampRootVerbs } from './verbs/timestamp-roots.js';
 import { upstreamVerbs } from './verbs/upstreams.js';
-import type { Verb } from './verbs/verb.js';
 import { watchVerbs } from './verbs/watches.js';
 
 /** How many ids and names a usage line asks for before its flags: two in `account set-plan ACCOUNT PLAN`. */

@@ -14,8 +14,8 @@ import {
   until,
   type World,
 } from '@vat/testkit';
+import { UsageError } from './command.js';
 import { runCommand } from './run-command.js';
-import { UsageError } from './usage-error.js';
 
 const OLD = 'the key before the change';
 const NEW = 'the key from now on';

@@ -12,10 +12,9 @@ import {
 } from '@vat/db';
 import { AppError, type CreateBatchDeps, createBatch } from '@vat/domain';
 import { errorFields, type Logger } from '@vat/runtime';
-import { holdLease } from './exports/hold-lease.js';
-import { fewAtATime } from './few-at-a-time.js';
+import { holdLease } from './exports/send-zip.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
-import { turnsByKey } from './turns-by-key.js';
+import { fewAtATime, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
 

@@ -23,11 +23,11 @@ import {
 import { type DueStamp, makeStamp, stampCheck } from '@vat/domain';
 import { createTimestamper, domainStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
 import { errorFields, type Logger, type readSettings, SettingsError, saySparingly } from '@vat/runtime';
-import { holdLease } from './exports/hold-lease.js';
-import { openSealer } from './exports/open-sealer.js';
-import { oneAtATime } from './one-at-a-time.js';
-import { CERTIFICATE_TURNS } from './routes/certificate.js';
+import { openSealer } from './exports/dossier-source.js';
+import { holdLease } from './exports/send-zip.js';
 import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
+import { CERTIFICATE_TURNS } from './routes/timestamps.js';
+import { oneAtATime } from './turns.js';
 
 /** The settings of what the API does with evidence. */
 export const EVIDENCE_SETTINGS = ['TSA_URL', 'TSA_ROOTS', 'TSA_HASH', 'TSA_RETRY_DELAYS'] as const;

@@ -57,11 +57,11 @@ import { composeBatches } from './compose-batches.js';
 import { composeEvidence, EVIDENCE_SETTINGS } from './compose-evidence.js';
 import { createApp } from './create-app.js';
 import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashboard.js';
-import { jsonAnswer } from './http/json-answer.js';
+import { jsonAnswer } from './http/answer.js';
 import type { CallRate } from './middleware/limit-rate.js';
-import { oneAtATime } from './one-at-a-time.js';
 import { composeOps, OPS_SETTINGS } from './ops/compose-ops.js';
 import { requestNews } from './request-news.js';
+import { oneAtATime } from './turns.js';
 
 /** The settings an API process reads. */
 export const API_SETTINGS = [

@@ -1,6 +1,7 @@
 import { AppError, type TellPages } from '@vat/domain';
 import { type Logger, type Metrics, SettingsError, saySparingly } from '@vat/runtime';
 import express, { type Express, type Router } from 'express';
+import { reportUntrustedProxy } from './dashboard/client-network.js';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
 import { servePages } from './dashboard/serve-pages.js';
 import { shedSignIns } from './dashboard/shed-sign-ins.js';
@@ -8,15 +9,10 @@ import { tellOfChanges } from './dashboard/tell-of-changes.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
-import { refuseBrokenHeaders } from './middleware/refuse-broken-headers.js';
-import { reportUntrustedProxy } from './middleware/report-untrusted-proxy.js';
-import { requestId } from './middleware/request-id.js';
-import { sendError } from './middleware/send-error.js';
-import { docsRoutes } from './routes/docs.js';
+import { refuseBrokenHeaders, requestId, sendError } from './middleware/request.js';
+import { docsRoutes, showOpenApi, type VerifierRoutesDeps, verifierRoutes } from './routes/documentation.js';
 import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-customer-routes.js';
-import { showOpenApi } from './routes/openapi.js';
-import { type VerifierRoutesDeps, verifierRoutes } from './routes/verifier.js';
 import { webhookRoutes } from './routes/webhook.js';
 
 export type AppDeps = AuthenticateDeps &

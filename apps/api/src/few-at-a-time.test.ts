@@ -1,7 +1,7 @@
 import { AppError } from '@vat/domain';
 import fc from 'fast-check';
-import { fewAtATime } from './few-at-a-time.js';
-import { CallerGone } from './http/caller-gone.js';
+import { CallerGone } from './http/connection.js';
+import { fewAtATime } from './turns.js';
 
 test('never more than so many of one key at once, all of them in the order they came', async () => {
   await fc.assert(

@@ -1,4 +1,4 @@
-import { oneAtATime } from './one-at-a-time.js';
+import { oneAtATime } from './turns.js';
 
 const gate = () => {
   let open: () => void = () => undefined;

@@ -1,4 +1,4 @@
-import { recentCounts } from './recent-counts.js';
+import { recentCounts } from './fair-queue.js';
 import { shortMemory } from './short-memory.js';
 
 const at = (ms: number) => new Date(ms);

@@ -1,7 +1,7 @@
 import { AppError } from '@vat/domain';
 import fc from 'fast-check';
-import { CallerGone } from './http/caller-gone.js';
-import { turnsByKey } from './turns-by-key.js';
+import { CallerGone } from './http/connection.js';
+import { turnsByKey } from './turns.js';
 
 const refuse = () => new AppError('RATE_LIMITED');
 

@@ -1,9 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
-import { Loading } from './parts/loading.js';
-import { Page } from './parts/page.js';
-import { Refusal } from './parts/refusal.js';
-import { MissingPage } from './shell/missing-page.js';
-import { SignedIn } from './shell/signed-in.js';
+import { Loading, Refusal } from './parts/states.js';
+import { Page } from './parts/text.js';
+import { MissingPage, SignedIn } from './shell/gate.js';
 
 /** Keeps the texts of an address's query that a page knows; whatever else stands there is dropped. */
 const texts =

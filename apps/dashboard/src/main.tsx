@@ -3,14 +3,11 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiContext } from './api/api-context.js';
-import { isPassing } from './api/api-error.js';
-import { createApi } from './api/create-api.js';
+import { ApiContext, createApi } from './api/create-api.js';
+import { isPassing } from './api/errors.js';
 import { createAppRouter } from './create-app-router.js';
-import { createPlannedActs } from './parts/create-planned-acts.js';
-import { PlannedContext } from './parts/planned-context.js';
-import { BOOT, type Boot } from './session/read-boot.js';
-import { SESSION_CHANNEL } from './session/session-channel.js';
+import { createPlannedActs, PlannedContext } from './parts/planned-acts.js';
+import { BOOT, type Boot, SESSION_CHANNEL } from './session/session.js';
 import { applyTheme, readTheme } from './shell/theme.js';
 
 /** After one second, and after two more: by then the calls of the last second no longer count. */

@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { runStack } from './run-stack.js';
-import { stackCommands } from './stack-commands.js';
+import { runStack, stackCommands } from './run-stack.js';
 
 const commands = stackCommands({
   root: path.resolve(import.meta.dirname, '../../..'),

@@ -1,6 +1,11 @@
+import { createServer } from 'node:net';
 import { settingProblems, withSecretFiles } from '@vat/runtime';
 import { z } from 'zod';
-import { StartupError } from './startup-error.js';
+
+/** Something the person at the terminal has to put right; its message is all they are shown. */
+export class StartupError extends Error {
+  override readonly name = 'StartupError';
+}
 
 const port = z.coerce.number().int().min(1).max(65_535);
 const address = (...schemes: string[]) =>
@@ -35,4 +40,29 @@ export const readSettings = (env: NodeJS.ProcessEnv): StackSettings => {
   complaints.push(...settingProblems(env).filter((line) => !named.includes(nameIn(line))));
   if (parsed.success && complaints.length === 0) return parsed.data;
   throw new StartupError(`these settings cannot be used:\n  ${complaints.join('\n  ')}`);
+};
+
+const EXPLAIN: Record<string, (host: string, port: number) => string> = {
+  EADDRINUSE: (host, port) => `port ${port} on ${host} is in use: end what listens there, or choose another PORT`,
+  EACCES: (_host, port) => `port ${port} needs rights this user does not have: choose a PORT above 1023`,
+  EADDRNOTAVAIL: (host) => `HOST ${host} is not an address of this machine`,
+  ENOTFOUND: (host) => `HOST ${host} is not an address of this machine`,
+};
+
+/** Throws StartupError, saying what to do, unless the API will be able to listen on `host` and `port`. */
+export const assertPortFree = (host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', ({ code = '', message }: NodeJS.ErrnoException) => {
+      reject(new StartupError(EXPLAIN[code]?.(host, port) ?? `cannot listen on ${host}:${port}: ${message}`));
+    });
+    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve()));
+  });
+
+/** BASE_URL without a final slash, or what HOST and PORT amount to for a caller on this machine. */
+export const deriveBaseUrl = ({ BASE_URL, HOST, PORT }: Pick<StackSettings, 'BASE_URL' | 'HOST' | 'PORT'>): string => {
+  if (BASE_URL !== undefined) return BASE_URL.replace(/\/+$/, '');
+  // "Every address" is one to listen on, not one to call.
+  const host = HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '::1' : HOST;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
 };

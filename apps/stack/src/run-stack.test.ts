@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import { findFreePort, inspectProcess, startRedis } from '@vat/embedded';
-import type { RunState } from './run-file.js';
+import type { RunState } from './data-dir.js';
 import { fakeApps } from './testing/fake-apps.js';
 import { until } from './testing/until.js';
 

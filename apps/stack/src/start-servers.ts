@@ -1,7 +1,7 @@
 import { type EmbeddedServer, reachPostgres, reachRedis, startPostgres, startRedis } from '@vat/embedded';
-import { type Kept, keepAlive } from './keep-alive.js';
+import { type Kept, keepAlive } from './child.js';
 import type { StackSettings } from './read-settings.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from './read-settings.js';
 
 type StartServers = {
   settings: Pick<StackSettings, 'DATABASE_URL' | 'REDIS_URL'>;

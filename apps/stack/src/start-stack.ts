@@ -1,19 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { assertPortFree } from './assert-port-free.js';
-import { claimDataDir } from './claim-data-dir.js';
-import { deriveBaseUrl } from './derive-base-url.js';
-import { describeStack } from './describe-stack.js';
-import type { Backoff, Kept } from './keep-alive.js';
-import { keepSecretKey } from './keep-secret-key.js';
-import { openDataDir } from './open-data-dir.js';
+import type { Backoff, Kept } from './child.js';
+import { type Command, startChild, superviseChild } from './child.js';
+import { claimDataDir, keepSecretKey, openDataDir, runFile } from './data-dir.js';
 import type { StackSettings } from './read-settings.js';
-import { runAdmin } from './run-admin.js';
-import { runFile } from './run-file.js';
-import { seedDemo } from './seed-demo.js';
-import { type Command, startChild } from './start-child.js';
+import { assertPortFree, deriveBaseUrl, StartupError } from './read-settings.js';
+import { describeStack, runAdmin, seedDemo } from './seed-demo.js';
 import { startServers } from './start-servers.js';
-import { StartupError } from './startup-error.js';
-import { superviseChild } from './supervise-child.js';
 
 /** The programs a stack consists of. `saysReady` is false when they cannot say so over IPC (under a watcher). */
 export type StackCommands = {

@@ -1,12 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Journal, JournalEntry } from './journal.js';
-import { renderAnswer } from './render-answer.js';
+import { renderAnswer, sendAnswer } from './answer.js';
 import type { Script } from './script.js';
-import { sendAnswer } from './send-answer.js';
-import { sendJson } from './send-json.js';
-import type { Traffic } from './traffic.js';
-import { readWireAsk } from './wire-ask.js';
-import { messageOf, statusOf, wireError } from './wire-body.js';
+import type { Journal, JournalEntry, Traffic } from './traffic.js';
+import { messageOf, readWireAsk, sendJson, statusOf, wireError } from './wire.js';
 
 type HandleAskDeps = { script: Script; traffic: Traffic; journal: Journal };
 type IncomingAsk = { body: unknown; testService: boolean; response: ServerResponse };

@@ -1,9 +1,8 @@
 import { isMemberState } from '@vat/domain';
 import { z } from 'zod';
 import { answerSchema, loadSchema, numberSchema, stateSchema } from './answer.js';
-import type { Journal } from './journal.js';
 import type { Script } from './script.js';
-import type { Traffic } from './traffic.js';
+import type { Journal, Traffic } from './traffic.js';
 
 type HandleControlDeps = { script: Script; traffic: Traffic; journal: Journal };
 type ControlCall = { method: string; url: URL; body: unknown };

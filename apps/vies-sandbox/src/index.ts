@@ -1,5 +1,5 @@
 export * from './answer.js';
-export * from './journal.js';
 export * from './script.js';
 export * from './start-vies-sandbox.js';
+export * from './traffic.js';
 export * from './traffic.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { TrafficStats } from './traffic.js';
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 
 let child: ChildProcess | undefined;
 afterEach(async () => {

@@ -1,5 +1,17 @@
-import { settingsSchema } from './settings.js';
+import { z } from 'zod';
 import { startViesSandbox } from './start-vies-sandbox.js';
+
+const milliseconds = z
+  .string()
+  .regex(/^\d+(ms|s)$/, 'a duration such as 250ms or 2s')
+  .transform((text) => Number.parseInt(text, 10) * (text.endsWith('ms') ? 1 : 1_000));
+
+/** The sandbox's settings, read from the environment by main.ts. */
+export const settingsSchema = z.object({
+  PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('port to listen on; 0 takes a free one'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
+  LATENCY: milliseconds.default(0).describe('latency of every answer until the control interface says otherwise'),
+});
 
 const settings = settingsSchema.parse(process.env);
 const sandbox = await startViesSandbox({ port: settings.PORT, host: settings.HOST, latencyMs: settings.LATENCY });

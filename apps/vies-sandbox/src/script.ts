@@ -1,7 +1,7 @@
 import type { MemberState } from '@vat/domain';
 import { SANDBOX_ERROR_CODES } from '@vat/vies';
 import type { Answer, LoadInput, NumberInput, StateInput } from './answer.js';
-import type { WireAsk } from './wire-ask.js';
+import type { WireAsk } from './wire.js';
 
 type Load = { latency_ms: number; jitter_ms: number; saturate_over: number | null };
 

@@ -3,9 +3,8 @@ import { type ClientRequest, request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { type AskOutcome, MEMBER_STATES } from '@vat/domain';
 import { createViesClient } from '@vat/vies';
-import type { JournalEntry } from './journal.js';
 import { startViesSandbox, type ViesSandbox } from './start-vies-sandbox.js';
-import type { TrafficStats } from './traffic.js';
+import type { JournalEntry, TrafficStats } from './traffic.js';
 
 const REST_BASE = '/taxation_customs/vies/rest-api';
 

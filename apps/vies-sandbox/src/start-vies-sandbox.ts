@@ -4,11 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { MEMBER_STATES } from '@vat/domain';
 import { handleAsk } from './handle-ask.js';
 import { CONTROL_PATH, handleControl } from './handle-control.js';
-import { createJournal } from './journal.js';
-import { readJson } from './read-json.js';
 import { createScript } from './script.js';
-import { sendJson } from './send-json.js';
-import { createTraffic } from './traffic.js';
+import { createJournal, createTraffic } from './traffic.js';
+import { readJson, sendJson } from './wire.js';
 
 type ViesSandboxOptions = {
   /** 0, the default, takes a free one. */

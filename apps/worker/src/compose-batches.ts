@@ -2,7 +2,7 @@ import { feedLines, findMalformedLines, settleMalformedLines, startBatches } fro
 import { batchesQueue, enqueueLines } from '@vat/queues';
 import type { Recording } from './compose-recording.js';
 import type { Foundation } from './foundation.js';
-import { feedLane } from './processors/feed-lane.js';
+import { feedLane } from './processors/dispatch-lines.js';
 import { recordMalformedLines } from './processors/record-malformed-lines.js';
 
 /** Serves the feeding of batches' lines; the asks themselves are served with all others. */

@@ -20,16 +20,13 @@ import {
 } from '@vat/queues';
 import { errorFields, type Stoppable, saySparingly, warnSparingly } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
-import { askTally } from './ask-tally.js';
 import type { Recording } from './compose-recording.js';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
-import { createPacing } from './pacing.js';
 import { askUpstream } from './processors/ask-upstream.js';
-import { keepAnswer } from './processors/keep-answer.js';
 import { settleCheck } from './processors/settle-check.js';
-import { createRecordings } from './recordings.js';
+import { createRecordings, keepAnswer } from './recordings.js';
 import { enrichmentOf, livePolicyOf, statesOf } from './settings.js';
-import { askSandbox, askVies } from './upstreams.js';
+import { askSandbox, askTally, askVies, createPacing } from './upstreams.js';
 
 /** How often what was counted goes to the status page. */
 const TALLY_EVERY_MS = 5_000;

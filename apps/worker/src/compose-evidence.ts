@@ -7,9 +7,8 @@ import { type EvidenceJob, enqueueStamp, evidenceQueue, type JobHandler } from '
 import { type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
 import { openTimestamper } from './open-timestamper.js';
-import { closeAnchors } from './processors/close-anchors.js';
+import { closeAnchors, recomputeAnchors } from './processors/anchors.js';
 import { makeTimeStamp } from './processors/make-time-stamp.js';
-import { recomputeAnchors } from './processors/recompute-anchors.js';
 
 /** Between two slices of the recomputation, so that it is never most of what Postgres does. */
 const PAUSE_MS = 20;

@@ -45,9 +45,32 @@ import {
 } from '@vat/queues';
 import { errorFields, type Stoppable, warnSparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
+import { watchEvidence } from './open-timestamper.js';
 import type { WorkerRole } from './settings.js';
-import { sweepParts } from './sweep-parts.js';
-import { watchEvidence } from './watch-evidence.js';
+
+/** A part of the sweep; it says what it did, and how often. */
+export type SweepPart = (scope: { everything: boolean }) => Promise<Record<string, number>>;
+
+/**
+ * Runs every part of the sweep in turn, whatever becomes of the others, and tells of all that was done. Throws afterwards
+ * what a part threw.
+ */
+export const sweepParts =
+  (parts: readonly SweepPart[], tell: (swept: Record<string, number>, scope: { everything: boolean }) => void) =>
+  async (scope: { everything: boolean }): Promise<void> => {
+    const swept: Record<string, number> = {};
+    const failures: unknown[] = [];
+    for (const part of parts) {
+      try {
+        Object.assign(swept, await part(scope));
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    tell(swept, scope);
+    if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '));
+    if (failures.length === 1) throw failures[0];
+  };
 
 const HOUR_MS = 3_600_000;
 const MINUTES_KEPT_MS = 24 * HOUR_MS;

@@ -6,10 +6,8 @@ import { enqueueDelivery, enqueueFeeds, enqueueLines, publishHint, type RequestJ
 import { errorFields, warnSparingly } from '@vat/runtime';
 import { createBatchProgress } from './batch-progress.js';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
-import { feedHere } from './processors/feed-here.js';
-import { makeCheck } from './processors/make-check.js';
-import { observeWatch } from './processors/observe-watch.js';
-import { recordCheck } from './processors/record-check.js';
+import { feedHere } from './processors/dispatch-lines.js';
+import { makeCheck, observeWatch, recordCheck } from './processors/settle-check.js';
 import type { WorkerRole } from './settings.js';
 
 /** How checks are recorded, and who is told: shared by the asks and by the lines of batches that need none. */

@@ -1,7 +1,7 @@
-import { findDevelopmentIdentity, pinTimestampRoot, storeDevelopmentIdentity } from '@vat/db';
+import { type EvidenceAge, findDevelopmentIdentity, pinTimestampRoot, storeDevelopmentIdentity } from '@vat/db';
 import { type MakeStampDeps, userAgentOf } from '@vat/domain';
 import { createTimestamper, domainStamper, openDevelopmentAuthority } from '@vat/evidence/proof';
-import { SettingsError, type Stoppable, saySparingly } from '@vat/runtime';
+import { type Logger, type Metrics, SettingsError, type Stoppable, saySparingly } from '@vat/runtime';
 import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
 
 /** What stamps, in the words of the domain. Throws SettingsError when TSA_ROOTS holds no certificate, or lacks a required one. */
@@ -41,5 +41,45 @@ export const openTimestamper = ({
   return {
     stamper: domainStamper(timestamper),
     part: { name: 'time-stamps', stop: async () => timestamper.close() },
+  };
+};
+
+export type WatchEvidenceDeps = {
+  look: () => Promise<EvidenceAge>;
+  /** ANCHOR_EVERY. */
+  anchorEveryMs: number;
+  metrics: Pick<Metrics, 'evidenceAge' | 'stampsPending'>;
+  now: () => Date;
+  log: Pick<Logger, 'error'>;
+};
+
+/** An authority may be away for a while; this long is for somebody to look at. */
+const STAMP_ALARM_MS = 3_600_000;
+const ANCHOR_GRACE_MS = 600_000;
+const REPEAT_MS = 600_000;
+
+/** Measures how long evidence waits for its anchor and its stamps, and alarms when that is too long: now, and every ten minutes. */
+export const watchEvidence = ({ look, anchorEveryMs, metrics, now, log }: WatchEvidenceDeps) => {
+  const saidAt = new Map<string, number>();
+  const alarm = (what: string, message: string, fields: Record<string, unknown>) => {
+    const at = now().getTime();
+    if (at - (saidAt.get(what) ?? 0) < REPEAT_MS) return;
+    saidAt.set(what, at);
+    log.error(message, fields);
+  };
+  return async (): Promise<void> => {
+    const { unanchoredSince, stamps } = await look();
+    const ageOf = (since: Date | null) => (since === null ? 0 : now().getTime() - since.getTime());
+    const unanchoredMs = ageOf(unanchoredSince);
+    metrics.evidenceAge.set({ what: 'unanchored' }, unanchoredMs / 1_000);
+    if (unanchoredMs > 2 * anchorEveryMs + ANCHOR_GRACE_MS)
+      alarm('unanchored', 'Checks wait for an anchor that does not close.', { since: unanchoredSince?.toISOString() });
+    for (const kind of ['check', 'anchor'] as const) {
+      const { pending, since } = stamps[kind];
+      metrics.stampsPending.set({ kind }, pending);
+      metrics.evidenceAge.set({ what: `unstamped_${kind}` }, ageOf(since) / 1_000);
+      if (ageOf(since) > STAMP_ALARM_MS)
+        alarm(kind, 'Time-stamps have not been had for long.', { kind, pending, since: since?.toISOString() });
+    }
   };
 };

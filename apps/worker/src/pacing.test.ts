@@ -1,4 +1,4 @@
-import { createPacing } from './pacing.js';
+import { createPacing } from './upstreams.js';
 
 const start = () => {
   let ms = 0;

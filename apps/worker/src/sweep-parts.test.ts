@@ -1,4 +1,4 @@
-import { sweepParts } from './sweep-parts.js';
+import { sweepParts } from './compose-maintenance.js';
 
 test('a part that fails keeps no other from its work, and is told at the end', async () => {
   const told: unknown[] = [];

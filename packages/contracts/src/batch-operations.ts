@@ -1,6 +1,5 @@
-import { batchFields, batchForm, lineListQuery, resultsQuery } from './batch-query.js';
-import { batchLineSchema, batchSchema } from './batch-schema.js';
-import { listOperation } from './list-operation.js';
+import { batchFields, batchForm, batchLineSchema, batchSchema, lineListQuery, resultsQuery } from './batch.js';
+import { listOperation } from './lists.js';
 import type { Operation } from './operation.js';
 
 const created = {

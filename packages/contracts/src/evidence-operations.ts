@@ -4,9 +4,8 @@ import {
   pendingTimestampSchema,
   timestampSchema,
   verifierSchema,
-} from './evidence-schema.js';
-import { listOperation } from './list-operation.js';
-import { dossierQuery } from './list-query.js';
+} from './evidence.js';
+import { dossierQuery, listOperation } from './lists.js';
 import type { Operation } from './operation.js';
 
 const checkId = 'chk_01m7w2q8z5e0a9v6n3r4t7y1bc';

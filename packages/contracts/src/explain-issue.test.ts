@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { batchFields, lineListQuery, resultsQuery } from './batch-query.js';
-import { checkRequestBody } from './check-request.js';
-import { changePasswordBody } from './dashboard/change-password-body.js';
-import { createKeyBody } from './dashboard/create-key-body.js';
-import { signUpBody } from './dashboard/sign-up-body.js';
-import { emptyBody } from './empty-body.js';
+import { changePasswordBody, createKeyBody, signUpBody } from './account.js';
+import { batchFields, lineListQuery, resultsQuery } from './batch.js';
+import { checkRequestBody } from './check.js';
+import { fieldErrors } from './error.js';
 import { explainIssue, type InputSource } from './explain-issue.js';
-import { checkListQuery } from './list-query.js';
-import { fieldErrors } from './present-error.js';
-import { watchRequestBody } from './watch-request.js';
+import { checkListQuery } from './lists.js';
+import { emptyBody } from './text.js';
+import { watchRequestBody } from './watch.js';
 
 const saidOf = (schema: z.ZodType, input: unknown, source: InputSource): string[] => {
   const parsed = schema.safeParse(input, { error: explainIssue(source) });

@@ -1,14 +1,12 @@
 import type { ErrorCode } from '@vat/domain';
+import { usageSchema } from './account.js';
 import { BATCH_OPERATIONS } from './batch-operations.js';
-import { checkRequestBody } from './check-request.js';
-import { checkSchema } from './check-schema.js';
+import { checkRequestBody, checkSchema } from './check.js';
 import { EVIDENCE_OPERATIONS } from './evidence-operations.js';
-import { listOperation } from './list-operation.js';
-import { checkListQuery } from './list-query.js';
+import { checkListQuery, listOperation } from './lists.js';
 import type { Operation } from './operation.js';
-import { acceptanceSchema, requestSchema } from './request-schema.js';
-import { statusSchema } from './status-schema.js';
-import { usageSchema } from './usage-schema.js';
+import { acceptanceSchema, requestSchema } from './request.js';
+import { statusSchema } from './status.js';
 import { WATCH_OPERATIONS } from './watch-operations.js';
 import { WEBHOOK_OPERATIONS } from './webhook-operations.js';
 

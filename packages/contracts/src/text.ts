@@ -19,3 +19,12 @@ export const printable = (max: number) =>
     // Blanks alone are nothing to be found or recognised by.
     .refine((text) => text === '' || /\S/.test(text), { abort: true, error: 'must not be empty' })
     .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must not contain control characters');
+
+/** A moment on the wire: RFC 3339, UTC, milliseconds. */
+export const instant = () => z.iso.datetime({ precision: 3 });
+
+/** A public id with its prefix. */
+export const idOf = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+
+/** The body of a POST that needs none, where one is sent: there is nothing to say. */
+export const emptyBody = z.strictObject({});

@@ -1,7 +1,6 @@
-import { listOperation } from './list-operation.js';
+import { listOperation } from './lists.js';
 import type { Operation } from './operation.js';
-import { watchAmendmentBody, watchRequestBody } from './watch-request.js';
-import { changeSchema, watchSchema } from './watch-schema.js';
+import { changeSchema, watchAmendmentBody, watchRequestBody, watchSchema } from './watch.js';
 
 const watchExample = {
   watch_id: 'wat_01kafksw1te0a9v6n3r4t7y1bc',

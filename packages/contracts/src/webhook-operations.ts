@@ -1,6 +1,6 @@
-import { listOperation } from './list-operation.js';
+import { listOperation } from './lists.js';
 import type { Operation } from './operation.js';
-import { deliveryDetailSchema, deliverySchema, sentSchema, webhookSchema } from './webhook-schema.js';
+import { deliveryDetailSchema, deliverySchema, sentSchema, webhookSchema } from './webhook.js';
 
 const deliveryExample = {
   delivery_id: 'dlv_01kafksw1te0a9v6n3r4t7y1bc',

@@ -77,3 +77,8 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
     },
   };
 };
+
+/** Resolves when Postgres answers; throws otherwise. */
+export const pingDatabase = (db: Queryable) => async (): Promise<void> => {
+  await db.$queryRaw`SELECT 1`;
+};

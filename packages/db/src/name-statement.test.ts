@@ -1,6 +1,6 @@
 import { newUuid } from '@vat/domain';
 import { nameStatement } from './name-statement.js';
-import { findRequest } from './request/find-request.js';
+import { findRequest } from './request/requests.js';
 import { testDatabase } from './test-database.fixture.js';
 
 const connected = testDatabase(1);

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { inspectProcess } from './inspect-process.js';
+import { inspectProcess } from './server-process.js';
 
 /**
  * A place for Postgres outside the project. Root cannot run Postgres as itself, and the uid it runs it under cannot

@@ -1,10 +1,9 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { EnrichmentSource, EnrichmentSourceName, SearchBudget } from '@vat/domain';
+import { ENRICHMENT_SOURCES, type EnrichmentSource, type EnrichmentSourceName, type SearchBudget } from '@vat/domain';
 import { callSource } from './call-source.js';
 import { createSource } from './create-source.js';
-import { DEFAULT_ENRICHMENT_URLS } from './default-enrichment-urls.js';
-import { localDate } from './local-date.js';
+import { localDate } from './read-answer.js';
 import { czAres } from './sources/cz-ares.js';
 import { deEvatr } from './sources/de-evatr.js';
 import { fiPrh } from './sources/fi-prh.js';
@@ -12,6 +11,20 @@ import { frRechercheEntreprises } from './sources/fr-recherche-entreprises.js';
 import { gleif } from './sources/gleif.js';
 import { plWhiteList } from './sources/pl-white-list.js';
 import { roAnaf } from './sources/ro-anaf.js';
+
+/**
+ * Where each national source lives unless ENRICHMENT_<NAME>_URL moves it: scheme, host and an optional prefix that goes
+ * in front of the API's own path (`/api/search/nip/…`, `/app/v1/abfrage` …), which stays as its authority publishes it.
+ */
+export const DEFAULT_ENRICHMENT_URLS: Readonly<Record<EnrichmentSourceName, string>> = {
+  pl_white_list: 'https://wl-api.mf.gov.pl',
+  cz_ares: 'https://ares.gov.cz',
+  ro_anaf: 'https://webservicesp.anaf.ro',
+  fr_recherche_entreprises: 'https://recherche-entreprises.api.gouv.fr',
+  fi_prh: 'https://avoindata.prh.fi',
+  de_evatr: 'https://api.evatr.vies.bzst.de',
+  gleif: 'https://api.gleif.org',
+};
 
 /** What the sources of one process are made from. */
 export type EnrichmentSourcesDeps = {
@@ -73,3 +86,30 @@ export const createEnrichmentSources = (
     },
   };
 };
+
+/** The setting that moves a source. */
+type UrlSetting = `ENRICHMENT_${Uppercase<EnrichmentSourceName>}_URL`;
+
+/** ENRICHMENT_SOURCES as sources, in the catalogue's order. Throws an Error that names what is unknown. */
+export const readEnabledSources = (text: string): EnrichmentSourceName[] => {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.length === 1 && names[0] === 'none') return [];
+  if (names.includes('all')) return [...ENRICHMENT_SOURCES];
+  const unknown = names.filter((name) => !(ENRICHMENT_SOURCES as readonly string[]).includes(name));
+  if (unknown.length > 0)
+    throw new Error(
+      `ENRICHMENT_SOURCES names ${unknown.join(', ')}; known are ${ENRICHMENT_SOURCES.join(', ')} and all.`,
+    );
+  return ENRICHMENT_SOURCES.filter((name) => names.includes(name));
+};
+
+/** The base URLs that the settings ENRICHMENT_<NAME>_URL give. */
+export const readSourceUrls = (
+  settings: Partial<Record<UrlSetting, string | undefined>>,
+): Partial<Record<EnrichmentSourceName, string>> =>
+  Object.fromEntries(
+    ENRICHMENT_SOURCES.flatMap((name) => {
+      const url = settings[`ENRICHMENT_${name.toUpperCase() as Uppercase<EnrichmentSourceName>}_URL`];
+      return url === undefined ? [] : [[name, url]];
+    }),
+  );

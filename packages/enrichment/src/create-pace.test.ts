@@ -1,4 +1,4 @@
-import { createPace } from './create-pace.js';
+import { createPace } from './make-search.js';
 
 test('spaces turns by the gap and takes none that would be waited for too long', () => {
   const takeTurn = createPace({ gapMs: 10_000 });

@@ -1,9 +1,8 @@
 import type { EnrichmentFinding, EnrichmentSource, EnrichmentSubject, Exchange } from '@vat/domain';
 import { createDailyList } from './create-daily-list.js';
-import { detailLine } from './detail-line.js';
 import { gatherSubjects } from './gather-subjects.js';
 import { makeSearch, type Search, type SearchDeps } from './make-search.js';
-import { type Answer, readAnswer } from './read-answer.js';
+import { type Answer, detailLine, readAnswer } from './read-answer.js';
 import type { SourceDefinition } from './source-definition.js';
 
 /** How long a subject waits for others of its account to share a search with, in milliseconds: less while a caller waits. */

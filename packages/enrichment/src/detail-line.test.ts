@@ -1,6 +1,6 @@
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
-import { DETAIL_LENGTH, detailLine } from './detail-line.js';
+import { DETAIL_LENGTH, detailLine } from './read-answer.js';
 
 test('names each fact, leaves out the empty ones and reads booleans as yes and no', () => {
   const line = detailLine([

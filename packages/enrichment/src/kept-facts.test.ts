@@ -1,6 +1,6 @@
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
-import { FACT_LENGTH, keptFacts } from './kept-facts.js';
+import { FACT_LENGTH, keptFacts } from './read-answer.js';
 
 test('keeps what is stated, on one line, and nothing that is not', () => {
   expect(keptFacts({ name: ' A\u0007\r\nB ', address: null, status: '', receipt: '\u0000' })).toEqual({ name: 'A B' });

@@ -2,9 +2,24 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { EnrichmentSubject, Exchange, SearchBudget } from '@vat/domain';
 import type { CallInput, SourceCall } from './call-source.js';
 import { createCircuit, FAILURE_PAUSE_MS } from './create-circuit.js';
-import { createPace } from './create-pace.js';
 import { readAnswer } from './read-answer.js';
 import type { SourceDefinition, SourceQuestion } from './source-definition.js';
+
+/**
+ * Spaces the calls of one process: each taken turn starts at least `gapMs` after the one before. Returns the
+ * milliseconds to wait, or null (and takes no turn) when that would be longer than `longestWaitMs`.
+ */
+export const createPace = ({ gapMs }: { gapMs: number }) => {
+  let free = 0;
+  return (longestWaitMs: number): number | null => {
+    // The monotonic clock: a stepped wall clock must neither bunch the calls nor hold them up.
+    const at = performance.now();
+    const turn = Math.max(at, free);
+    if (turn - at > longestWaitMs) return null;
+    free = turn + gapMs;
+    return turn - at;
+  };
+};
 
 /** The share of the time-out that may go on waiting for a turn; the rest is kept for the call, lest it fail for that. */
 export const LONGEST_WAIT_SHARE = 0.75;

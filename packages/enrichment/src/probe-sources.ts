@@ -3,8 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { EnrichmentSourceName, EnrichmentSubject } from '@vat/domain';
 import { callSource } from './call-source.js';
 import { baseUrlOf, DEFINITIONS } from './create-enrichment-sources.js';
-import { localDate } from './local-date.js';
-import { readAnswer } from './read-answer.js';
+import { localDate, readAnswer } from './read-answer.js';
 import type { SourceDefinition } from './source-definition.js';
 import { deEvatr } from './sources/de-evatr.js';
 

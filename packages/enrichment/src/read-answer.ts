@@ -1,8 +1,65 @@
 import type { CheckOutcome, EnrichmentSubject, SourceFacts } from '@vat/domain';
+import { z } from 'zod';
 import { ANSWER_CAP_BYTES, type SourceCall } from './call-source.js';
-import { detailLine } from './detail-line.js';
-import { keptFacts } from './kept-facts.js';
-import type { SourceDefinition, SourceReading } from './source-definition.js';
+import type { DetailPairs, SourceDefinition, SourceReading, StatedFacts } from './source-definition.js';
+
+/** Longest `detail` of an entry, in UTF-16 code units. */
+export const DETAIL_LENGTH = 300;
+
+/**
+ * One line of text that the hash of a check can hold: control characters become spaces (addresses come with line breaks),
+ * and lone surrogates are removed, since they have no UTF-8 form. Cut at `length` code units. Contract part 2 §4.
+ */
+export const cleanText = (value: string, length: number): string => {
+  const line = value
+    .replace(/\p{Cs}/gu, '')
+    .replace(/\p{Cc}/gu, ' ')
+    .replace(/\s+/gu, ' ')
+    .trim();
+  if (line.length <= length) return line;
+  // Cutting between the halves of a pair would make the lone surrogate that was just removed elsewhere.
+  return `${line.slice(0, length - 1).replace(/\p{Cs}$/u, '')}…`;
+};
+
+/** `key: value; key: value` for a person, cleaned and at most {@link DETAIL_LENGTH} long; booleans read yes and no. */
+export const detailLine = (pairs: DetailPairs): string => {
+  const parts: string[] = [];
+  for (const [key, value] of pairs) {
+    if (value === null || value === undefined) continue;
+    const text = cleanText(
+      typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value),
+      Number.MAX_SAFE_INTEGER,
+    );
+    if (text !== '') parts.push(`${key}: ${text}`);
+  }
+  return cleanText(parts.join('; '), DETAIL_LENGTH);
+};
+
+/** Longest text of one fact, in UTF-16 code units. */
+export const FACT_LENGTH = 500;
+
+/** VAT numbers that are kept of one answer. */
+const VAT_NUMBERS_KEPT = 20;
+
+/**
+ * The facts that the source states, each as one line of text that the hash of a check can hold; undefined where it states
+ * none. An empty list of VAT numbers is a statement and stays.
+ */
+export const keptFacts = (stated: StatedFacts | undefined): SourceFacts | undefined => {
+  const { vat_numbers: numbers, matches, ...texts } = stated ?? {};
+  const kept = Object.entries(texts).flatMap(([name, value]) => {
+    const text = typeof value === 'string' ? cleanText(value, FACT_LENGTH) : '';
+    return text === '' ? [] : [[name, text] as const];
+  });
+  const facts: SourceFacts = {
+    ...Object.fromEntries(kept),
+    ...(numbers
+      ? { vat_numbers: numbers.slice(0, VAT_NUMBERS_KEPT).map((number) => cleanText(number, FACT_LENGTH)) }
+      : {}),
+    ...(matches ? { matches } : {}),
+  };
+  return Object.keys(facts).length === 0 ? undefined : facts;
+};
 
 /** What a call comes to, in the contract's outcomes. */
 export type Answer = {
@@ -82,4 +139,22 @@ export const readAnswer = (definition: SourceDefinition, call: SourceCall, subje
   // Only a refusal in the API's own form speaks about our question; a proxy's page does not.
   if ((status === 400 || status === 422) && json !== NOT_JSON) return { outcome: 'rejected', detail: http };
   return { outcome: 'unavailable', detail: http };
+};
+
+/**
+ * Text of a foreign register: a string or number as trimmed text; null for anything else, so that one field that
+ * changed its type does not cost the whole answer.
+ */
+export const lenientText = z
+  .union([z.string(), z.number()])
+  .transform((value) => String(value).trim() || null)
+  .nullable()
+  .catch(null)
+  .default(null);
+
+/** The calendar day (YYYY-MM-DD) that `at` falls on in an IANA time zone; registers ask for their own day, not UTC's. */
+export const localDate = (at: Date, timeZone: string): string => {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  const of = Object.fromEntries(parts.formatToParts(at).map(({ type, value }) => [type, value]));
+  return `${of.year}-${of.month}-${of.day}`;
 };

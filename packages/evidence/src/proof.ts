@@ -2,7 +2,7 @@
 // which would be a third of what a worker or the command line loads at its start.
 export * from './anchor/index.js';
 export * from './audit/index.js';
-export * from './canonical-form.js';
+export * from './hash-check.js';
 export * from './hash-check.js';
 export * from './timestamp/index.js';
 export * from './tree/index.js';

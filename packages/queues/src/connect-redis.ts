@@ -1,5 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
 import { Redis } from 'ioredis';
-import { gatherWrites } from './gather-writes.js';
+
+/**
+ * Lets what is written in one turn of the event loop leave in one system call. Thirty jobs that end with the same statement
+ * send thirty commands at once: one write and, on Redis's side, one read instead of thirty each. Nothing waits for it: the
+ * turn is over before anything else could be sent.
+ */
+export const gatherWrites = (stream: Writable): void => {
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  let gathering = false;
+  const flush = (): void => {
+    gathering = false;
+    stream.uncork();
+  };
+  stream.write = (...args: unknown[]): boolean => {
+    if (!gathering) {
+      gathering = true;
+      stream.cork();
+      process.nextTick(flush);
+    }
+    return write(...args);
+  };
+};
 
 /**
  * `producer`: fails fast, for processes that answer callers: no offline queue, one try, a deadline on every command.
@@ -25,4 +48,37 @@ export const connectRedis = (url: string, role: RedisRole, onError: (error: Erro
   redis.on('error', onError);
   redis.on('connect', () => gatherWrites(redis.stream));
   return redis;
+};
+
+/**
+ * Whether Redis answers, asked over a producer's connection, which waits no longer than its commands may. A server that is
+ * frozen or behind a black hole is connected for a long time after it has answered last.
+ */
+export const pingRedis = (connection: Redis) => async (): Promise<boolean> => {
+  if (connection.status !== 'ready') return false;
+  return connection.ping().then(
+    () => true,
+    () => false,
+  );
+};
+
+/** Runs a script with its keys and arguments; rejects as any command does. */
+export type RunScript = (keys: readonly string[], args: readonly string[]) => Promise<unknown>;
+
+const isUnknown = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
+
+/**
+ * A Lua script that is sent by its hash, and whole only when Redis does not know it: it was started anew, or this is the
+ * first time. A script of a kilobyte or two that goes along with each call costs more than what it does.
+ */
+export const prepareScript = (connection: Redis, script: string): RunScript => {
+  const hash = createHash('sha1').update(script).digest('hex');
+  return async (keys, args) => {
+    try {
+      return await connection.evalsha(hash, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+      return connection.eval(script, keys.length, ...keys, ...args);
+    }
+  };
 };

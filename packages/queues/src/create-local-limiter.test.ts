@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createLocalLimiter } from './create-local-limiter.js';
+import { createLocalLimiter } from './create-rate-limiter.js';
 
 const LIMIT = { calls: 10, windowMs: 1_000, holdMs: 80 };
 

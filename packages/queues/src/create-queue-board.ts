@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { ALL_QUEUES } from './all-queues.js';
+import { ALL_QUEUES } from './job-catalogue.js';
 
 /** The board as a handler of Express, to be mounted where `basePath` says. */
 export type QueueBoard = {

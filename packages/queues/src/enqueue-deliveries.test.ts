@@ -3,7 +3,7 @@ import { openRedisCorner, type RedisCorner, until } from '@vat/testkit';
 import type { Redis } from 'ioredis';
 import { connectRedis } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
-import { enqueueDeliveries, enqueueDelivery } from './enqueue-deliveries.js';
+import { enqueueDeliveries, enqueueDelivery } from './enqueue.js';
 import { DELIVERY_QUEUES } from './job-catalogue.js';
 
 let corner: RedisCorner;

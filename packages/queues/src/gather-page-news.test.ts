@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PAGE_TOPICS, type PageNews } from '@vat/domain';
 import { until } from '@vat/testkit';
 import fc from 'fast-check';
-import { gatherPageNews } from './gather-page-news.js';
+import { gatherPageNews } from './page-news.js';
 
 type Sent = { accountId: string; news: PageNews[]; at: number };
 

@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from 'node:stream';
-import { gatherWrites } from './gather-writes.js';
+import { gatherWrites } from './connect-redis.js';
 
 /** A stream that tells how many pieces each of its writes brought. */
 const countingStream = (): { stream: Writable; writes: string[][] } => {

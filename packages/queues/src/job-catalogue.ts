@@ -1,4 +1,4 @@
-import { FEED_LANES, type MemberState } from '@vat/domain';
+import { FEED_LANES, MEMBER_STATES, type MemberState } from '@vat/domain';
 import { z } from 'zod';
 
 /** A job carries ids, never documents; the row is read when it runs. */
@@ -126,3 +126,15 @@ export const maintenanceQueue = {
   fleetConcurrency: null,
   processConcurrency: 1,
 } satisfies QueueDefinition<MaintenanceJob>;
+
+/** Every queue of the service, those of the member states first. */
+export const ALL_QUEUES: readonly Pick<QueueDefinition, 'name'>[] = [
+  ...MEMBER_STATES.map(upstreamQueue),
+  sandboxQueue,
+  settleQueue,
+  ...Object.values(DELIVERY_QUEUES),
+  batchesQueue,
+  watchesQueue,
+  evidenceQueue,
+  maintenanceQueue,
+];

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
+import { prepareScript, type RunScript } from './connect-redis.js';
 import { PARK_SCRIPT, RELEASE_SCRIPT, TAKE_SCRIPT } from './endpoint-scripts.js';
 import type { DeliveryLane } from './job-catalogue.js';
-import { prepareScript, type RunScript } from './prepare-script.js';
 
 export type EndpointSharesOptions = {
   connection: Redis;

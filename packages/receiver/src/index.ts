@@ -1,6 +1,6 @@
-export * from './check.js';
 export * from './events.js';
 export * from './express-webhook.js';
-export type { ReceivedHeaders } from './read-header.js';
+export type { ReceivedHeaders } from './signature-headers.js';
+export * from './verification-error.js';
 export * from './verification-error.js';
 export * from './verify.js';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { matchSignatures } from './match-signatures.js';
+import { matchSignatures } from './verify.js';
 
 const digest = (fill: number, last = fill) => {
   const bytes = Buffer.alloc(32, fill);

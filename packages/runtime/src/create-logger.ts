@@ -1,5 +1,15 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import winston from 'winston';
-import { currentLogContext } from './log-context.js';
+
+/** Fields that every line of one piece of work carries: the request id of a call, the id of a job. */
+export type LogContext = Readonly<Record<string, unknown>>;
+
+/** The context of whatever runs now; kept by Node along promises and callbacks. Nothing but the logger reads it. */
+export const currentLogContext = new AsyncLocalStorage<LogContext>();
+
+/** Runs `work` so that every line it logs, however deep, carries `fields`. */
+export const withLogContext = <T>(fields: LogContext, work: () => T): T =>
+  currentLogContext.run({ ...currentLogContext.getStore(), ...fields }, work);
 
 /** What a process logs with: the message is a fixed sentence, data goes into fields. ERROR means somebody must act. */
 export type Logger = {
@@ -46,4 +56,38 @@ export const createLogger = (options: { level: string; pretty: boolean; fields: 
   // winston formats each line before it finds that nobody wants it, which a line for each delivery makes dear.
   if (!logger.isDebugEnabled()) logger.debug = () => logger;
   return logger;
+};
+
+/**
+ * Says what comes back many times a second once, and then at most every `everyMs`, with the number of times it was not
+ * said (`unsaid`).
+ */
+export const saySparingly = (
+  say: (fields: Record<string, unknown>) => void,
+  everyMs: number,
+  now: () => Date,
+): ((fields: Record<string, unknown>) => void) => {
+  let quietUntil = 0;
+  let unsaid = 0;
+  return (fields) => {
+    const at = now().getTime();
+    if (at < quietUntil) {
+      unsaid += 1;
+      return;
+    }
+    say(unsaid > 0 ? { ...fields, unsaid } : fields);
+    quietUntil = at + everyMs;
+    unsaid = 0;
+  };
+};
+
+/** Warns of a failure that comes back many times a second on dozens of connections (a server that is away), sparingly. */
+export const warnSparingly = (
+  log: Pick<Logger, 'warn'>,
+  message: string,
+  everyMs: number,
+  now: () => Date,
+): ((error: unknown, fields?: Record<string, unknown>) => void) => {
+  const say = saySparingly((fields) => log.warn(message, fields), everyMs, now);
+  return (error, fields = {}) => say({ ...fields, ...errorFields(error) });
 };

@@ -1,6 +1,57 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { duration, durations } from './duration.js';
-import { readSecretFile } from './read-secret-file.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The text of a setting, `undefined` when it is unset, or what is wrong with how it was given. */
+export type GivenSecret = { text: string | undefined; problem?: undefined } | { problem: string };
+
+const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
+
+/**
+ * Reads the secret setting `name` from NAME, or from the file that NAME_FILE names (as Docker and Kubernetes mount secrets),
+ * without the line break at its end. A problem names the setting, and neither the content nor the path: a secret that was put
+ * into NAME_FILE by mistake would be printed. Source: contract part 3 §8.
+ */
+export const readSecretFile = (env: Environment, name: string): GivenSecret => {
+  const file = env[`${name}_FILE`];
+  const text = isSet(env[name]) ? env[name] : undefined;
+  if (!isSet(file)) return { text };
+  if (text !== undefined) return { problem: `${name}: set ${name} or ${name}_FILE, not both` };
+  try {
+    const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+    return isSet(content) ? { text: content } : { problem: `${name}: the file of ${name}_FILE is empty` };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { problem: `${name}: the file of ${name}_FILE cannot be read (${code ?? 'not a path'})` };
+  }
+};
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** Reads `250ms`, `10s`, `2m`, `1h` as milliseconds; `null` for anything else. Source: contract part 2 §2. */
+export const readDuration = (text: string): number | null => {
+  const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text.trim());
+  return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : null;
+};
+
+/** A setting that is a duration, in milliseconds once read. */
+export const duration = () =>
+  z.string().transform((text, context) => {
+    const ms = readDuration(text);
+    if (ms !== null) return ms;
+    context.addIssue({ code: 'custom', message: 'write a duration as 250ms, 10s, 2m or 1h' });
+    return z.NEVER;
+  });
+
+/** A setting that is a comma-separated list of at least one duration. */
+export const durations = () =>
+  z.string().transform((text, context) => {
+    const list = text.split(',').map(readDuration);
+    if (list.every((ms) => ms !== null)) return list;
+    context.addIssue({ code: 'custom', message: 'write durations as 500ms,1s,2m' });
+    return z.NEVER;
+  });
 
 const url = () => z.url();
 const port = () => z.coerce.number().int().min(0).max(65_535);
@@ -191,8 +242,6 @@ type Read<K extends SettingName> = { [Name in K]: z.output<(typeof SETTINGS)[Nam
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const readOne = (env: Environment, name: SettingName): { value?: unknown; problem?: string } => {
   const given = SECRET_SETTINGS.includes(name) ? readSecretFile(env, name) : { text: env[name] };

@@ -1,4 +1,4 @@
-import { warnSparingly } from './warn-sparingly.js';
+import { warnSparingly } from './create-logger.js';
 
 test('a failure that comes back is told once a while, with how often it was not', () => {
   const told: unknown[] = [];

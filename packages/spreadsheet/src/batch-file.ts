@@ -1,3 +1,5 @@
+import { AppError } from '@vat/domain/errors';
+
 /** How the bytes were read. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
@@ -62,3 +64,14 @@ export type BatchFile = {
   /** In file order. */
   repairs: readonly Repair[];
 };
+
+/**
+ * What a batch file may hold. `rows` is the contract's (part 2 §5). `columns` only keeps a hostile file from exploding, whose
+ * results have every row as wide as the widest: more columns than anybody means (what lies further right counts only when
+ * it is not empty, since Excel likes to write thousands of empty cells). A cell may be as long as the file.
+ */
+export const BATCH_LIMITS = { rows: 10_000, columns: 1_000 } as const;
+
+/** The error INVALID_CSV with the line to look at (1-based) and a sentence that says what is wrong there. */
+export const invalidCsv = (line: number, message: string): AppError =>
+  new AppError('INVALID_CSV', { message, extra: { line } });

@@ -1,6 +1,5 @@
-import { csvRow } from './csv-row.js';
-import { RESULT_COLUMNS } from './result-columns.js';
-import { type LineResult, resultsFile } from './results-file.js';
+import { csvRow } from './cells.js';
+import { type LineResult, RESULT_COLUMNS, resultsFile } from './results-file.js';
 
 describe('csvRow', () => {
   test('writes values of all kinds, commas between and CR LF behind them', () => {

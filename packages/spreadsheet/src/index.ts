@@ -7,9 +7,8 @@ export type {
   Repair,
   RepairKind,
 } from './batch-file.js';
-export { BATCH_LIMITS } from './batch-limits.js';
-export { type CsvCell, type CsvDelimiter, csvRow } from './csv-row.js';
-export { decodeWindows1252 } from './decode-windows-1252.js';
+export { BATCH_LIMITS } from './batch-file.js';
+export { type CsvCell, type CsvDelimiter, csvRow } from './cells.js';
+export { decodeWindows1252 } from './decode-text.js';
 export { readBatchFile } from './read-batch-file.js';
-export { RESULT_COLUMNS } from './result-columns.js';
-export { type LineResult, type ResultsLayout, resultsFile } from './results-file.js';
+export { type LineResult, RESULT_COLUMNS, type ResultsLayout, resultsFile } from './results-file.js';

@@ -1,8 +1,7 @@
 import { AppError } from '@vat/domain/errors';
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
-import { type CsvDelimiter, csvRow } from './csv-row.js';
-import { defuseCell } from './defuse-cell.js';
+import { type CsvDelimiter, csvRow, defuseCell } from './cells.js';
 import { utf8, utf16 } from './encode.fixture.js';
 import { readBatchFile } from './read-batch-file.js';
 import { resultsFile } from './results-file.js';

@@ -1,16 +1,12 @@
 import { AppError } from '@vat/domain/errors';
 import type { BatchFile, BatchRow, Columns, Repair } from './batch-file.js';
-import { BATCH_LIMITS } from './batch-limits.js';
-import { chooseDelimiter } from './choose-delimiter.js';
-import { countPreamble } from './count-preamble.js';
-import { type CountryReader, createCountryReader } from './create-country-reader.js';
-import { decodeText } from './decode-text.js';
-import { invalidCsv } from './invalid-csv.js';
-import { isBlank } from './is-blank.js';
-import { layOutColumns } from './lay-out-columns.js';
-import { refuseOtherFormat } from './refuse-other-format.js';
-import { repairCell } from './repair-cell.js';
+import { BATCH_LIMITS, invalidCsv } from './batch-file.js';
+import { isBlank } from './cells.js';
+import { chooseDelimiter, countPreamble } from './choose-delimiter.js';
+import { layOutColumns } from './columns.js';
+import { decodeText, refuseOtherFormat } from './decode-text.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
+import { type CountryReader, createCountryReader, repairCell } from './vat-cells.js';
 
 /**
  * Reads what European spreadsheets write: CSV with comma, semicolon, tab or a `sep=` line; UTF-8, UTF-16 or Windows-1252;

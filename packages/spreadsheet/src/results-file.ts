@@ -1,5 +1,16 @@
-import { type CsvCell, type CsvDelimiter, csvCells, csvRow } from './csv-row.js';
-import { RESULT_COLUMNS } from './result-columns.js';
+import { type CsvCell, type CsvDelimiter, csvCells, csvRow } from './cells.js';
+
+/** The columns that a results file adds behind those of the uploaded file, in order. Source: contract part 2 §5. */
+export const RESULT_COLUMNS = [
+  'vat_number',
+  'valid',
+  'verdict',
+  'name',
+  'address',
+  'consultation_number',
+  'check_id',
+  'error',
+] as const;
 
 /** What became of a line, in the words of results.csv. Null where there is nothing (yet). */
 export type LineResult = {
@@ -49,3 +60,6 @@ export const resultsFile = ({ header, width, delimiter = ',', bom = false }: Res
       ),
   };
 };
+
+/** What to do about a file in an encoding that we cannot be sure of, in the words of a spreadsheet's menu. */
+export const SAVE_AS = 'Save the file as “CSV UTF-8”.';

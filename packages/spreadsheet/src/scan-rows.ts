@@ -1,6 +1,17 @@
-import { BATCH_LIMITS } from './batch-limits.js';
-import { countBreaks } from './count-breaks.js';
-import { invalidCsv } from './invalid-csv.js';
+import { BATCH_LIMITS, invalidCsv } from './batch-file.js';
+
+export const CR = 13;
+export const LF = 10;
+
+/** Line breaks in `text`: CR LF, a lone CR or a lone LF, each counted once. A loop, because a list of two million matches costs memory. */
+export const countBreaks = (text: string): number => {
+  let breaks = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === LF || (code === CR && text.charCodeAt(at + 1) !== LF)) breaks += 1;
+  }
+  return breaks;
+};
 
 /** A row as it stands in the text; `line` is where it begins, 1-based. Of one with too many columns only the front is kept. */
 export type ScannedRow = { line: number; cells: string[]; isTooWide: boolean };
@@ -8,8 +19,6 @@ export type ScannedRow = { line: number; cells: string[]; isTooWide: boolean };
 /** `end` is the index behind the cell, where a delimiter, a line break or the end of the text is. */
 type ScannedCell = { value: string; end: number; breaks: number };
 
-const CR = 13;
-const LF = 10;
 const isBreak = (code: number) => code === CR || code === LF;
 
 const scanPlain = (text: string, from: number, delimiter: number): ScannedCell => {
@@ -75,3 +84,7 @@ export function* scanRows(text: string, delimiter: string, from = { at: 0, line:
     at += text.charCodeAt(at) === CR && text.charCodeAt(at + 1) === LF ? 2 : 1;
   }
 }
+
+/** The line that a byte of a file stands on, 1-based, in any encoding in which line breaks are single bytes. */
+export const lineAt = (bytes: Uint8Array, at: number): number =>
+  countBreaks(new TextDecoder('latin1').decode(bytes.subarray(0, at))) + 1;

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { PROJECT_ROOT } from './project-root.js';
+import { PROJECT_ROOT } from './run-program.js';
 
 /** The programs that worlds start over and over. */
 const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];

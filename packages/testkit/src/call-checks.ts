@@ -1,7 +1,21 @@
-import { uuidOf } from '@vat/domain';
+import { randomUUID } from 'node:crypto';
+import { hashApiKey, newApiKey, uuidOf } from '@vat/domain';
 import { insertAccount } from './insert-account.js';
-import { issueKeys } from './issue-keys.js';
 import type { World } from './start-world.js';
+
+/** New live keys of the world's account, or of another UUID: a test that calls in parallel needs more than one key's rate. */
+export const issueKeys = async (world: Pick<World, 'sql'>, count: number, accountId?: string): Promise<string[]> => {
+  const keys = Array.from({ length: count }, () => newApiKey(false));
+  const rows = keys.map((key) => ({ id: randomUUID(), hash: hashApiKey(key).toString('hex'), hint: key.slice(-4) }));
+  await world.sql(
+    `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at)
+     SELECT x.id, COALESCE($2::uuid, (SELECT id FROM account ORDER BY created_at LIMIT 1)), 'parallel', false,
+       decode(x.hash, 'hex'), x.hint, now()
+     FROM jsonb_to_recordset($1::jsonb) AS x(id uuid, hash text, hint text)`,
+    [JSON.stringify(rows), accountId ?? null],
+  );
+  return keys;
+};
 
 /** What a direct check was answered, and how long its caller waited (milliseconds). */
 export type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
@@ -39,4 +53,62 @@ export const callChecks = async (
       return { vatNumber, status: response.status, body, ms: performance.now() - startedAt };
     }),
   );
+};
+
+/** What POST /v1/batches was answered. */
+export type UploadAnswer = { status: number; headers: Headers; body: Record<string, never> & { batch_id: string } };
+
+/** How a file is sent: by default as `text/csv` with the world's live key. `query` begins with `?`. */
+export type UploadOptions = { key?: string; idempotencyKey?: string; type?: string; fileName?: string; query?: string };
+
+/** POST /v1/batches with a file as its body. */
+export const uploadBatch = async (
+  world: Pick<World, 'baseUrl' | 'account'>,
+  file: string | Uint8Array,
+  { key = world.account.live_key, idempotencyKey, type = 'text/csv', fileName, query = '' }: UploadOptions = {},
+): Promise<UploadAnswer> => {
+  const response = await fetch(`${world.baseUrl()}/v1/batches${query}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': type,
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      ...(fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` }),
+    },
+    body: Buffer.from(file),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as UploadAnswer['body'],
+  };
+};
+
+/** Digits of a member state's number after its prefix; only states whose syntax is plain digits. */
+const DIGITS = {
+  DE: 9,
+  IT: 11,
+  PL: 10,
+  FI: 8,
+  DK: 8,
+  EE: 9,
+  HU: 8,
+  LU: 8,
+  MT: 8,
+  SI: 8,
+  SK: 10,
+  PT: 9,
+  EL: 9,
+  HR: 11,
+  LV: 11,
+  FR: 11,
+} as const;
+
+/** The member states that {@link numberOf} can make numbers of. */
+export const NUMBERED_STATES = Object.keys(DIGITS) as (keyof typeof DIGITS)[];
+
+/** The n-th number of a member state: well formed (its checksum rarely fits, which the service only notes), with prefix. */
+export const numberOf = (state: keyof typeof DIGITS, n: number): string => {
+  const length = DIGITS[state];
+  return `${state}${String(10 ** (length - 1) + (n % 10 ** (length - 2)))}`;
 };

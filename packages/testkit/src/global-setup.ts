@@ -1,5 +1,5 @@
 import { bundlePrograms } from './bundle-programs.js';
-import { PROGRAMS_VARIABLE } from './program-file.js';
+import { PROGRAMS_VARIABLE } from './run-program.js';
 import { POSTGRES_VARIABLE, REDIS_VARIABLE, startTestServers, type TestServers } from './test-servers.js';
 
 declare global {

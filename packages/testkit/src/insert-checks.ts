@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkBody, newUuid, uuidOf } from '@vat/domain';
-import { numberOf } from './number-of.js';
+import { numberOf } from './call-checks.js';
 import type { World } from './start-world.js';
 
 const SLICE = 1_000;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { PROJECT_ROOT } from './project-root.js';
+import { PROJECT_ROOT } from './run-program.js';
 
 /** A browser of Chromium's kind that runs here, with the environment it needs for that. */
 export type BrowserProgram = { file: string; env: Record<string, string> };

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { EmbeddedServer } from '@vat/embedded';
 import pg from 'pg';
-import { PROJECT_ROOT } from './project-root.js';
-import { runProgram } from './run-program.js';
+import { PROJECT_ROOT, runProgram } from './run-program.js';
 import { TEMPLATE } from './test-servers.js';
 
 /** A server that a test may take away. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { PROGRAM_FLAGS, programFile } from './program-file.js';
-import { programEnvironment } from './run-program.js';
+import { PROGRAM_FLAGS, programEnvironment, programFile } from './run-program.js';
 
 /** One of the service's processes, as a test sees it. */
 export type TestProcess = {

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PROJECT_ROOT } from './project-root.js';
-import { runProgram } from './run-program.js';
+import { PROJECT_ROOT, runProgram } from './run-program.js';
 
 /** Names of the variables by which jest's workers learn of the servers of their run. */
 export const POSTGRES_VARIABLE = 'VAT_TEST_POSTGRES';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { RunTool } from './provide-auditor-tools.js';
+import type { RunTool } from './provide-tool.js';
 
 /** Unpacks a zip with Python, so that our own zip is read by somebody else's code; resolves to the folder. */
 export const unpackDossier = async (run: RunTool, zip: Readable): Promise<string> => {

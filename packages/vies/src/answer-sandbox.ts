@@ -1,7 +1,6 @@
 import type { AskOutcome, AskVerdict, MemberState, SplitVatNumber, Trader, TraderMatch } from '@vat/domain';
 import { TRADER_FIELDS } from '@vat/domain';
-import { classifyErrorCode } from './classify-error-code.js';
-import { noAnswer } from './no-answer.js';
+import { classifyErrorCode, noAnswer } from './classify-answer.js';
 
 /** The error codes of VIES's published test service, by national number. 100 is valid there and 200 invalid. */
 export const SANDBOX_ERROR_CODES: ReadonlyMap<string, string> = new Map([

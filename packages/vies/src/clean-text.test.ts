@@ -1,6 +1,6 @@
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
-import { cleanText } from './clean-text.js';
+import { cleanText } from './wire.js';
 
 const NAME = { limit: 20, multiline: false };
 

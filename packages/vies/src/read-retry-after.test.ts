@@ -1,6 +1,6 @@
 import type { AskOutcome } from '@vat/domain';
 import fc from 'fast-check';
-import { readRetryAfter } from './read-retry-after.js';
+import { readRetryAfter } from './create-vies-client.js';
 
 const RECEIVED = new Date('2026-11-22T12:00:00.000Z');
 const noAnswer = (code: string | null = null): AskOutcome => ({

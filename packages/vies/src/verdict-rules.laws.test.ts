@@ -11,8 +11,8 @@ import {
 } from '@vat/domain';
 import { faultSize } from '@vat/testkit/fault-size';
 import fc from 'fast-check';
-import { encodeAsk } from './encode-ask.js';
-import { readPosted } from './read-posted.js';
+import { readPosted } from './create-vies-client.js';
+import { encodeAsk } from './wire.js';
 import { type Meaning, NUMBER, type Reply, vocabulary } from './wire-vocabulary.fixture.js';
 
 const SEQUENCES = faultSize(20_000, 1_000_000);

@@ -1,4 +1,4 @@
-import type { Posted } from './post.js';
+import type { Posted } from './create-vies-client.js';
 
 /**
  * What a reply of the upstream says, by the contract and not by the code under test. `nothing`: no answer of any kind.

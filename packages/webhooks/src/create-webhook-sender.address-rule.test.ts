@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { createTestAuthority } from '@vat/testkit';
-import { connectGuarded } from './connect-guarded.js';
-import { createNameResolver } from './create-name-resolver.js';
+import { connectGuarded } from './connections.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
+import { parseNetworks } from './judge-address.js';
 import { judgeUrl } from './judge-url.js';
 import { type LocalDns, startLocalDns, type Zone } from './local-dns.fixture.js';
 import { answering, type LocalReceiver, startRawReceiver, startReceiver } from './local-receiver.fixture.js';
-import { parseNetworks } from './parse-networks.js';
+import { createNameResolver } from './resolve-name.js';
 
 /** A bare listener on loopback: whatever connects to a forbidden address here is counted, at whatever layer it fails. */
 let forbidden: LocalReceiver;

@@ -3,9 +3,8 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { createTestAuthority, type Identity, type TestAuthority } from '@vat/testkit';
-import type { AttemptResult } from './attempt-result.js';
-import { attemptSucceeded } from './attempt-succeeded.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
+import { parseNetworks } from './judge-address.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
 import {
   answering,
@@ -14,7 +13,8 @@ import {
   startReceiver,
   startTlsReceiver,
 } from './local-receiver.fixture.js';
-import { parseNetworks } from './parse-networks.js';
+import type { AttemptResult } from './post-attempt.js';
+import { attemptSucceeded } from './post-attempt.js';
 
 const TIMEOUT_MS = 400;
 const PATIENCE_MS = 10_000;

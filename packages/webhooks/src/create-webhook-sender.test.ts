@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestAuthority, type Identity, type TestAuthority } from '@vat/testkit';
-import { attemptSucceeded } from './attempt-succeeded.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
+import { parseNetworks } from './judge-address.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
 import {
   answering,
@@ -16,7 +16,7 @@ import {
   startRawReceiver,
   startReceiver,
 } from './local-receiver.fixture.js';
-import { parseNetworks } from './parse-networks.js';
+import { attemptSucceeded } from './post-attempt.js';
 import { signDelivery } from './sign-delivery.js';
 
 const AT = new Date('2026-11-20T09:14:04.000Z');

@@ -1,14 +1,11 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
-import type { AttemptResult } from './attempt-result.js';
-import { checkedLookup } from './checked-lookup.js';
-import { connectGuarded } from './connect-guarded.js';
-import { type AttemptStop, createAttemptStop } from './create-attempt-stop.js';
-import { createNameResolver } from './create-name-resolver.js';
-import { judgeHost } from './judge-host.js';
-import { keepConnections } from './keep-connections.js';
-import type { Network } from './parse-networks.js';
-import { type Posted, postAttempt } from './post-attempt.js';
+import { connectGuarded, keepConnections } from './connections.js';
+import type { Network } from './judge-address.js';
+import { judgeHost } from './judge-url.js';
+import type { AttemptResult } from './post-attempt.js';
+import { type AttemptStop, createAttemptStop, type Posted, postAttempt } from './post-attempt.js';
 import { readEndpoint, type UrlRefusal } from './read-endpoint.js';
+import { checkedLookup, createNameResolver } from './resolve-name.js';
 
 type WebhookSenderOptions = {
   /** One deadline over name lookup, connecting, TLS, headers and body, in milliseconds. Setting WEBHOOK_TIMEOUT. */

@@ -1,5 +1,4 @@
-import { judgeAddress } from './judge-address.js';
-import { parseNetworks } from './parse-networks.js';
+import { judgeAddress, parseNetworks } from './judge-address.js';
 
 const REFUSED: readonly (readonly [ip: string, reason: string])[] = [
   ['0.0.0.0', 'unspecified'],

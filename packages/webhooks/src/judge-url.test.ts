@@ -1,9 +1,9 @@
-import { createNameResolver, type NameResolver } from './create-name-resolver.js';
+import { parseNetworks } from './judge-address.js';
 import { judgeUrl } from './judge-url.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
 import { startRawReceiver } from './local-receiver.fixture.js';
-import { parseNetworks } from './parse-networks.js';
 import { readEndpoint } from './read-endpoint.js';
+import { createNameResolver, type NameResolver } from './resolve-name.js';
 
 const PUBLIC = { a: ['93.184.215.14'], aaaa: ['2606:2800:21f:cb07:6820:80da:af6b:8b2c'] };
 

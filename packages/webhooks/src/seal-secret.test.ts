@@ -1,9 +1,5 @@
 import { SealedTextError } from '@vat/domain';
-import { newWebhookSecret } from './new-webhook-secret.js';
-import { openSecret } from './open-secret.js';
-import { sealSecret } from './seal-secret.js';
-
-import { secretPrefix } from './secret-prefix.js';
+import { newWebhookSecret, openSecret, sealSecret, secretPrefix } from './webhook-secret.js';
 
 const MASTER = 'master key of the tests';
 const ACCOUNT = '0192f3a0-0000-7000-8000-000000000001';

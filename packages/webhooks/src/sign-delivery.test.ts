@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { newWebhookSecret } from './new-webhook-secret.js';
 import { signDelivery } from './sign-delivery.js';
+import { newWebhookSecret } from './webhook-secret.js';
 
 type Vector = {
   name: string;

@@ -3,9 +3,8 @@ import { createAccount, isPlan, PLANS, type Plan, publicId, uuidOf } from '@vat/
 import { maintenanceQueue } from '@vat/queues';
 import { hashPassword } from '@vat/runtime';
 import { z } from 'zod';
-import { UsageError } from '../usage-error.js';
-import { withProducer } from '../with-producer.js';
-import type { Verb } from './verb.js';
+import type { Verb } from '../command.js';
+import { UsageError, withProducer } from '../command.js';
 
 const PAGE = 500;
 /** By then nothing of a disabled account is under way any more: its keys are refused, its requests abandoned, its asks over. */

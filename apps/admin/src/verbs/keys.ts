@@ -1,8 +1,8 @@
 import { type Database, insertApiKey, revokeApiKey } from '@vat/db';
 import { issueKey, MAX_KEYS, publicId, uuidOf } from '@vat/domain';
-import { UsageError } from '../usage-error.js';
+import type { Verb } from '../command.js';
+import { UsageError } from '../command.js';
 import { accountIdOf } from './accounts.js';
-import type { Verb } from './verb.js';
 
 /** key create|revoke. */
 export const keyVerbs = (db: Database, now: () => Date): Record<string, Verb> => ({

@@ -18,8 +18,8 @@ import {
 import { sweepBatches, sweepDeliveries, sweepRequests, sweepStamps } from '@vat/domain';
 import { enqueueDeliveries, enqueueDelivery, enqueueFeeds, enqueueOverdue, enqueueStamps } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
-import { withProducer } from '../with-producer.js';
-import type { Verb } from './verb.js';
+import type { Verb } from '../command.js';
+import { withProducer } from '../command.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 

@@ -1,8 +1,8 @@
 import { type Database, sealedDevelopmentKey, sealedWebhooks } from '@vat/db';
 import { publicId, resealSecrets } from '@vat/domain';
 import { readSettings } from '@vat/runtime';
-import { UsageError } from '../usage-error.js';
-import type { Verb } from './verb.js';
+import type { Verb } from '../command.js';
+import { UsageError } from '../command.js';
 
 /** So many accounts are named in an error. */
 const NAMED = 5;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDevelopmentAuthority, makeDevelopmentIdentity } from '@vat/evidence/proof';
-import { BadNews } from '../bad-news.js';
+import { BadNews } from '../command.js';
 import { runCommand } from '../run-command.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void | Promise<void>;

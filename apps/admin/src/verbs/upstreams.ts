@@ -4,9 +4,8 @@ import { probeSources, readEnabledSources, readSourceUrls } from '@vat/enrichmen
 import { probeAuthority } from '@vat/evidence/proof';
 import { readSettings, SettingsError } from '@vat/runtime';
 import { probeVies } from '@vat/vies';
-import { BadNews } from '../bad-news.js';
-import { UsageError } from '../usage-error.js';
-import type { Verb } from './verb.js';
+import type { Verb } from '../command.js';
+import { BadNews, UsageError } from '../command.js';
 
 const SECONDS = { least: 1, usual: 10, most: 120 } as const;
 

@@ -2,9 +2,8 @@ import { type Database, findOrFollowWatch, startRun } from '@vat/db';
 import { publicId, runWatch, uuidOf } from '@vat/domain';
 import { enqueueOverdue } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
-import { UsageError } from '../usage-error.js';
-import { withProducer } from '../with-producer.js';
-import type { Verb } from './verb.js';
+import type { Verb } from '../command.js';
+import { UsageError, withProducer } from '../command.js';
 
 /** watch run. */
 export const watchVerbs = (db: Database, env: NodeJS.ProcessEnv, now: () => Date): Record<string, Verb> => ({

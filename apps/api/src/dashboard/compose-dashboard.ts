@@ -31,15 +31,13 @@ import { hashPassword, type readSettings, SettingsError, verifyPassword } from '
 import { createNameResolver, judgeUrl, type Network, parseNetworks, sealSecret } from '@vat/webhooks';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
-import { oneAtATime } from '../one-at-a-time.js';
 import { shortMemory } from '../short-memory.js';
-import { beginSession } from './begin-session.js';
-import { changePassword, PASSWORD_CHANGE_LIMIT } from './change-password.js';
+import { oneAtATime } from '../turns.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
-import { sessionCookie } from './session-cookie.js';
-import { sessionTokens } from './session-tokens.js';
-import { SIGN_IN_LIMITS, SIGN_IN_QUEUE, signIn, tooBusyToSignIn } from './sign-in.js';
+import { changePassword, PASSWORD_CHANGE_LIMIT } from './password.js';
+import { sessionCookie, sessionTokens } from './session.js';
+import { beginSession, SIGN_IN_LIMITS, SIGN_IN_QUEUE, signIn, tooBusyToSignIn } from './sign-in.js';
 import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 
 /** The settings of the dashboard's API. */

@@ -1,21 +1,24 @@
 import type { IRouter } from 'express';
 import { resource } from '../http/resource.js';
 import { secure } from '../http/secure.js';
-import { jsonBody } from '../middleware/json-body.js';
+import { jsonBody } from '../middleware/body.js';
 import { type LimitUserRateDeps, limitUserRate } from '../middleware/limit-rate.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
-import { type AccountReadingsDeps, accountReadings } from './account-readings.js';
-import { callAsCustomer } from './call-as-customer.js';
-import { type KeyRoutesDeps, keyRoutes } from './key-routes.js';
-import { type PasswordRoutesDeps, passwordRoutes } from './password-routes.js';
-import { requireCsrf } from './require-csrf.js';
-import { requireSameOrigin } from './require-same-origin.js';
-import { findOwnSession, type RequireSessionDeps, requireSession } from './require-session.js';
+import { type AccountReadingsDeps, accountReadings, type KeyRoutesDeps, keyRoutes } from './account-routes.js';
+import { type StreamPageNewsDeps, streamPageNews } from './page-streams.js';
+import { type PasswordRoutesDeps, passwordRoutes } from './password.js';
 import type { ServePagesDeps } from './serve-pages.js';
+import {
+  callAsCustomer,
+  findOwnSession,
+  type RequireSessionDeps,
+  requireCsrf,
+  requireSameOrigin,
+  requireSession,
+} from './session.js';
 import { type SessionRoutesDeps, sessionRoutes } from './session-routes.js';
 import type { ShedSignInsDeps } from './shed-sign-ins.js';
-import { type SignUpRoutesDeps, signUpRoutes } from './sign-up-routes.js';
-import { type StreamPageNewsDeps, streamPageNews } from './stream-page-news.js';
+import { type SignUpRoutesDeps, signUpRoutes } from './sign-up.js';
 import { type WebhookSettingsDeps, webhookSettings } from './webhook-settings.js';
 
 export type DashboardDeps = RequireSessionDeps &

@@ -1,4 +1,4 @@
-import { networkOf } from './network-of.js';
+import { networkOf } from './client-network.js';
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],

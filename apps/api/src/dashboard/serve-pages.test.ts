@@ -4,7 +4,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import express from 'express';
 import supertest from 'supertest';
-import { sendError } from '../middleware/send-error.js';
+import { sendError } from '../middleware/request.js';
 import { servePages } from './serve-pages.js';
 
 const PAGE = '<!doctype html><title>Pages</title>';

@@ -1,12 +1,11 @@
 import { presentSession, signInBody } from '@vat/contracts';
 import type { SignedIn } from '@vat/db';
 import type { RequestHandler } from 'express';
-import { goneOf } from '../http/gone-of.js';
+import { goneOf } from '../http/connection.js';
 import { parse } from '../http/parse.js';
-import { clientOf } from './client-of.js';
-import type { SessionCookie } from './session-cookie.js';
-import { sessionOf } from './session-of.js';
-import type { SessionTokens } from './session-tokens.js';
+import { clientOf } from './client-network.js';
+import type { SessionCookie, SessionTokens } from './session.js';
+import { sessionOf } from './session.js';
 import type { SignInInput } from './sign-in.js';
 
 export type SessionRoutesDeps = {

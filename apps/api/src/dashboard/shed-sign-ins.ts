@@ -4,7 +4,7 @@ import type { AppError } from '@vat/domain';
 import type { Metrics } from '@vat/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { secure } from '../http/secure.js';
-import { type Client, clientOf } from './client-of.js';
+import { type Client, clientOf } from './client-network.js';
 import { tooBusyToSignIn } from './sign-in.js';
 
 /** The path of sign-ins, as Express matches it. */

@@ -1,11 +1,39 @@
-import type { RefusedTries, TryLimit, UserToSignIn } from '@vat/db';
+import type { NewSession, RefusedTries, TryLimit, UserCredentials, UserToSignIn } from '@vat/db';
 import { AppError } from '@vat/domain';
 import type { Arrival, FairQueue } from '../fair-queue.js';
 import type { ShortMemory } from '../short-memory.js';
-import type { beginSession } from './begin-session.js';
-import type { Client } from './client-of.js';
-import { secondsUntil } from './seconds-until.js';
-import type { SessionTokens } from './session-tokens.js';
+import type { Client } from './client-network.js';
+import type { SessionTokens } from './session.js';
+
+export type BeginSessionDeps = {
+  tokens: SessionTokens;
+  /** False when the user has another password by now. */
+  insertSession: (session: NewSession, earlier: Uint8Array | null) => Promise<boolean>;
+  /** Milliseconds until a session that is not used ends. */
+  sessionLifeMs: number;
+  now: () => Date;
+};
+
+/**
+ * Begins a session for a user whose password was judged; returns its token. `earlier`: the token the browser came with,
+ * whose session ends. Throws UNAUTHORIZED when the password was changed meanwhile.
+ */
+export const beginSession =
+  ({ tokens, insertSession, sessionLifeMs, now }: BeginSessionDeps) =>
+  async ({ id: userId, passwordHash }: UserCredentials, earlier: string | null): Promise<string> => {
+    const token = tokens.issue();
+    const at = now();
+    const begun = await insertSession(
+      { id: tokens.hash(token), userId, passwordHash, now: at, expiresAt: new Date(at.getTime() + sessionLifeMs) },
+      earlier === null ? null : tokens.hash(earlier),
+    );
+    if (!begun) throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
+    return token;
+  };
+
+/** Whole seconds from one moment to a later one, at least 1: a Retry-After. */
+export const secondsUntil = (later: Date, at: Date): number =>
+  Math.max(1, Math.ceil((later.getTime() - at.getTime()) / 1_000));
 
 /**
  * Wrong passwords for one e-mail address, and the time in which they count: from one site (contract part 2 §9, "a

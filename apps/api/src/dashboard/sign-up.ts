@@ -1,11 +1,13 @@
-import type { SignUpBody } from '@vat/contracts';
-import type { RefusedTries, TryLimit, UserCredentials } from '@vat/db';
+import { presentSession, type SignUpBody, signUpBody } from '@vat/contracts';
+import type { RefusedTries, SignedIn, TryLimit, UserCredentials } from '@vat/db';
 import { AppError, type createAccount } from '@vat/domain';
+import type { RequestHandler } from 'express';
+import { contextOf } from '../http/call.js';
+import { parse } from '../http/parse.js';
 import type { ShortMemory } from '../short-memory.js';
-import type { beginSession } from './begin-session.js';
-import type { Networks } from './network-of.js';
-import { secondsUntil } from './seconds-until.js';
-import type { SessionTokens } from './session-tokens.js';
+import { type Networks, networksOf } from './client-network.js';
+import type { SessionCookie, SessionTokens } from './session.js';
+import { type beginSession, secondsUntil } from './sign-in.js';
 
 /**
  * Accounts that may be opened in a time: from one network, from one site of many networks (a /48 of IPv6), and in all, so
@@ -60,3 +62,33 @@ export const signUp =
     const token = await deps.beginSession(user, earlier);
     return { token, liveKey: created.liveKey, testKey: created.testKey };
   };
+
+export type SignUpRoutesDeps = {
+  /** Whether people may open accounts themselves. */
+  signup: 'open' | 'closed';
+  cookie: SessionCookie;
+  tokens: SessionTokens;
+  signUp: ReturnType<typeof signUp>;
+  findSession: (id: Uint8Array, now: Date) => Promise<SignedIn | null>;
+  now: () => Date;
+};
+
+/** What a visitor may ask: whether accounts can be opened here, and to open one. */
+export const signUpRoutes = ({ signup, cookie, tokens, findSession, now, ...deps }: SignUpRoutesDeps) => {
+  const config: RequestHandler = (_req, res) => {
+    const { session } = contextOf(res);
+    res.json({ signup, session: session ? presentSession(session, tokens.csrfOf(session.token)) : null });
+  };
+
+  const create: RequestHandler = async (req, res) => {
+    const body = parse(signUpBody, req.body);
+    const signedUp = await deps.signUp(body, networksOf(req.ip ?? ''), cookie.read(req));
+    const session = await findSession(tokens.hash(signedUp.token), now());
+    if (!session) throw new Error('a session was gone as soon as it was made');
+    cookie.set(res, signedUp.token);
+    const presented = presentSession(session, tokens.csrfOf(signedUp.token));
+    res.status(201).json({ ...presented, live_key: signedUp.liveKey, test_key: signedUp.testKey });
+  };
+
+  return { config, create };
+};

@@ -1,6 +1,6 @@
 import type { PageTopic, TellPages } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { contextOf } from '../http/context.js';
+import { contextOf } from '../http/call.js';
 
 /**
  * Calls after which something is another, by their path. Checks, requests and deliveries are told with their id where they

@@ -4,7 +4,7 @@ import { AppError, type WebhookConfiguration } from '@vat/domain';
 import { newWebhookSecret, secretPrefix, type UrlJudgement } from '@vat/webhooks';
 import type { RequestHandler } from 'express';
 import { parse } from '../http/parse.js';
-import { sessionOf } from './session-of.js';
+import { sessionOf } from './session.js';
 
 export type WebhookSettingsDeps = {
   judgeUrl: (text: string) => Promise<UrlJudgement>;

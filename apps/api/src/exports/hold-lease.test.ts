@@ -1,6 +1,6 @@
 import type { AccountLeases } from '@vat/domain';
 import { until } from '@vat/testkit';
-import { holdLease } from './hold-lease.js';
+import { holdLease } from './send-zip.js';
 
 const leasesThat = (changes: Partial<AccountLeases>): AccountLeases => ({
   take: async () => true,

@@ -5,7 +5,7 @@ import {
   type Timestamper,
   tokenCertificates,
 } from '@vat/evidence';
-import { openSealer } from './open-sealer.js';
+import { openSealer } from './dossier-source.js';
 
 test('it names every certificate that its time-stamps carry, and those that lead to the root', async () => {
   const now = () => new Date();

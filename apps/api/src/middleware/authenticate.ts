@@ -1,7 +1,7 @@
 import type { Caller } from '@vat/db';
 import { AppError, hashApiKey, isApiKeyForm } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { contextOf } from '../http/context.js';
+import { callerOf, contextOf } from '../http/call.js';
 import { shortMemory } from '../short-memory.js';
 
 /** A revoked key or a disabled account may work for this long; the contract allows 5 s. */
@@ -58,4 +58,13 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
     touch(caller);
     next();
   };
+};
+
+/**
+ * Throws TEST_KEY_NOT_ALLOWED for a test key: batches, watches, the audit export, anchors and timestamps are for live keys
+ * alone (contract part 1 §5). Runs after the gates and before the body is read.
+ */
+export const refuseTestKey: RequestHandler = (_req, res, next) => {
+  if (callerOf(res).test) throw new AppError('TEST_KEY_NOT_ALLOWED');
+  next();
 };

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '@vat/domain';
 import type { RateDecision } from '@vat/queues';
 import type { RequestHandler, Response } from 'express';
-import { callerOf, contextOf } from '../http/context.js';
+import { callerOf, contextOf } from '../http/call.js';
 
 /** A limit on calls in any second. `judge` counts the calls of each name apart, over every API process. */
 export type CallRate = { calls: number; judge: (name: string) => Promise<RateDecision> };

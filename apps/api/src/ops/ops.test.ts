@@ -1,7 +1,7 @@
 import { startWorld, type TestProcess, type World } from '@vat/testkit';
 import supertest from 'supertest';
 import { logText } from '../dashboard/everything.fixture.js';
-import { OPS_LIMIT } from './require-ops-password.js';
+import { OPS_LIMIT } from './compose-ops.js';
 
 const PASSWORD = 'Grüße: 10 words';
 

@@ -1,13 +1,43 @@
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResultsHead } from '@vat/db';
-import { AppError, type ResultLine } from '@vat/domain';
-import { type CsvDelimiter, resultsFile } from '@vat/spreadsheet';
+import { AppError, type CheckBody, publicId, type ResultLine } from '@vat/domain';
+import { type CsvDelimiter, type LineResult, resultsFile } from '@vat/spreadsheet';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
-import { asciiFileName } from './ascii-file-name.js';
-import { resultOfLine } from './result-of-line.js';
-import { resultsFileName } from './results-file-name.js';
+
+/**
+ * The name of a results file for programs that know no other letters: `Übersicht-results.csv` becomes
+ * `Ubersicht-results.csv`, what has no such form becomes `_`, and where no letter or digit is left it is `results.csv`.
+ */
+export const asciiFileName = (name: string): string => {
+  const ascii = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e]+/g, '_');
+  return /[A-Za-z0-9]/.test(ascii.replace(/-results\.csv$/, '')) ? ascii : 'results.csv';
+};
+
+/** What the results file says of a line. The check speaks for itself: its recorded bytes are read, not the line's copy. */
+export const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResult => {
+  const body = check && (JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody);
+  return {
+    vat_number: vatNumber,
+    valid: body?.valid ?? null,
+    verdict: body?.verdict ?? null,
+    name: body?.name ?? null,
+    address: body?.address ?? null,
+    consultation_number: body?.consultation_number ?? null,
+    check_id: check && publicId('check', check.id),
+    error: error?.code ?? null,
+  };
+};
+
+/** The name to save a batch's results under: that of its file with `-results`, or its id where the file had none. */
+export const resultsFileName = (batchId: string, fileName: string | null): string => {
+  const stem = fileName?.replace(/\.[A-Za-z0-9]{1,5}$/, '') ?? '';
+  return `${stem === '' ? publicId('batch', batchId) : stem}-results.csv`;
+};
 
 /** Lines read at a time, and cells: with their checks about a megabyte. */
 const READ = { lines: 500, cells: 20_000 };

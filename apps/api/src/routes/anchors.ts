@@ -9,11 +9,8 @@ import {
   type StoredCheck,
 } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { readerOf } from '../http/context.js';
-import { refuseCursor } from '../http/cursor.js';
-import { ownedId } from '../http/owned-id.js';
-import { parseQuery } from '../http/parse-query.js';
-import { readPage } from '../http/read-page.js';
+import { ownedId, readerOf } from '../http/call.js';
+import { parseQuery, readPage, refuseCursor } from '../http/parse.js';
 
 export type AnchorRoutesDeps = {
   findCheck: (id: string, reader: Reader) => Promise<StoredCheck | null>;

@@ -21,20 +21,16 @@ import {
 } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import type { z } from 'zod';
-import type { HeldLease } from '../exports/hold-lease.js';
-import type { InTurn } from '../few-at-a-time.js';
-import { callerOf, idempotencyKeyOf } from '../http/context.js';
-import { fingerprintOf } from '../http/fingerprint-of.js';
-import { goneOf } from '../http/gone-of.js';
-import { jsonAnswer } from '../http/json-answer.js';
-import { ownedId } from '../http/owned-id.js';
-import { parseQuery } from '../http/parse-query.js';
-import { readPage } from '../http/read-page.js';
-import { sendAnswer } from '../http/send-answer.js';
+import type { HeldLease } from '../exports/send-zip.js';
+import { jsonAnswer, sendAnswer } from '../http/answer.js';
+import { callerOf, fingerprintOf, idempotencyKeyOf, ownedId } from '../http/call.js';
+import { goneOf } from '../http/connection.js';
+import { parseQuery, readPage } from '../http/parse.js';
 import { describeResults, type Results, streamResults } from '../results/stream-results.js';
-import { fieldsOf } from '../upload/fields-of.js';
+import type { InTurn } from '../turns.js';
 import type { FileToRead } from '../upload/read-batch.js';
 import type { ReadUpload } from '../upload/read-upload.js';
+import { fieldsOf } from '../upload/read-upload.js';
 import type { Upload } from '../upload/upload.js';
 
 export type BatchRoutesDeps = {

@@ -13,16 +13,9 @@ import {
 } from '@vat/domain';
 import { errorFields } from '@vat/runtime';
 import type { Request, RequestHandler, Response } from 'express';
-import { callerOf, contextOf, idempotencyKeyOf, readerOf } from '../http/context.js';
-import { ownerOf } from '../http/cursor.js';
-import { fingerprintOf } from '../http/fingerprint-of.js';
-import { jsonAnswer } from '../http/json-answer.js';
-import { ownedId } from '../http/owned-id.js';
-import { parse } from '../http/parse.js';
-import { parseQuery } from '../http/parse-query.js';
-import { readPage } from '../http/read-page.js';
-import { sendAnswer } from '../http/send-answer.js';
-import { speltNumber } from '../http/spelt-number.js';
+import { jsonAnswer, sendAnswer } from '../http/answer.js';
+import { callerOf, contextOf, fingerprintOf, idempotencyKeyOf, ownedId, readerOf, speltNumber } from '../http/call.js';
+import { ownerOf, parse, parseQuery, readPage } from '../http/parse.js';
 
 export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;

@@ -8,13 +8,12 @@ import {
 } from '@vat/domain';
 import { type DossierOptions, type DossierSource, tokenCertificates, withIssuers, writeDossier } from '@vat/evidence';
 import type { RequestHandler } from 'express';
+import type { Sealer } from '../exports/dossier-source.js';
 import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
-import type { HeldLease } from '../exports/hold-lease.js';
-import type { Sealer } from '../exports/open-sealer.js';
+import type { HeldLease } from '../exports/send-zip.js';
 import { sendZip } from '../exports/send-zip.js';
-import { callerOf } from '../http/context.js';
-import { parseQuery } from '../http/parse-query.js';
-import { speltNumber } from '../http/spelt-number.js';
+import { callerOf, speltNumber } from '../http/call.js';
+import { parseQuery } from '../http/parse.js';
 
 export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
   proveMany: ProveChecks;

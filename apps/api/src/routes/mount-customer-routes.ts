@@ -1,18 +1,15 @@
 import type { IRouter } from 'express';
-import type { Gates } from '../http/gates.js';
+import type { Gates } from '../http/call.js';
 import { resource } from '../http/resource.js';
-import { jsonBody } from '../middleware/json-body.js';
-import { noBody } from '../middleware/no-body.js';
-import { refuseTestKey } from '../middleware/refuse-test-key.js';
+import { refuseTestKey } from '../middleware/authenticate.js';
+import { jsonBody, noBody } from '../middleware/body.js';
 import { type BatchRoutesDeps, batchRoutes } from './batches.js';
 import { type CheckRoutesDeps, checkRoutes } from './checks.js';
-import { type DeliveryRoutesDeps, deliveryRoutes } from './deliveries.js';
+import { type StatusDeps, showStatus } from './health.js';
 import { type EvidenceRoutesDeps, mountEvidenceRoutes } from './mount-evidence-routes.js';
-import { type RequestDeps, showRequest } from './requests.js';
-import { type StatusDeps, showStatus } from './status.js';
-import { showUsage, type UsageDeps } from './usage.js';
+import { type RequestDeps, showRequest, showUsage, type UsageDeps } from './requests.js';
 import { type WatchRoutesDeps, watchRoutes } from './watches.js';
-import { type WebhookRoutesDeps, webhookRoutes } from './webhook.js';
+import { type DeliveryRoutesDeps, deliveryRoutes, type WebhookRoutesDeps, webhookRoutes } from './webhook.js';
 
 export type CustomerRoutesDeps = BatchRoutesDeps &
   CheckRoutesDeps &

@@ -1,12 +1,11 @@
 import type { IRouter } from 'express';
-import type { Gates } from '../http/gates.js';
+import type { Gates } from '../http/call.js';
 import { resource } from '../http/resource.js';
-import { noBody } from '../middleware/no-body.js';
-import { refuseTestKey } from '../middleware/refuse-test-key.js';
+import { refuseTestKey } from '../middleware/authenticate.js';
+import { noBody } from '../middleware/body.js';
 import { type AnchorRoutesDeps, anchorRoutes } from './anchors.js';
-import { type CertificateDeps, showCertificate } from './certificate.js';
 import { type ExportRoutesDeps, exportRoutes } from './exports.js';
-import { type TimestampRoutesDeps, timestampRoutes } from './timestamps.js';
+import { type CertificateDeps, showCertificate, type TimestampRoutesDeps, timestampRoutes } from './timestamps.js';
 
 export type EvidenceRoutesDeps = AnchorRoutesDeps & CertificateDeps & ExportRoutesDeps & TimestampRoutesDeps;
 

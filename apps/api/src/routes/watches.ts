@@ -1,13 +1,9 @@
 import { pageListQuery, presentChange, presentWatch, watchAmendmentBody, watchRequestBody } from '@vat/contracts';
 import { AppError, amendWatch, type RecordedChange, type StoredAnswer, type Watch, type WatchCall } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { callerOf, idempotencyKeyOf } from '../http/context.js';
-import { fingerprintOf } from '../http/fingerprint-of.js';
-import { ownedId } from '../http/owned-id.js';
-import { parse } from '../http/parse.js';
-import { parseQuery } from '../http/parse-query.js';
-import { readPage } from '../http/read-page.js';
-import { sendAnswer } from '../http/send-answer.js';
+import { sendAnswer } from '../http/answer.js';
+import { callerOf, fingerprintOf, idempotencyKeyOf, ownedId } from '../http/call.js';
+import { parse, parseQuery, readPage } from '../http/parse.js';
 
 export type WatchRoutesDeps = {
   requestWatch: (call: WatchCall) => Promise<{ answer: StoredAnswer; replayed: boolean }>;

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type Logger, type Metrics, saySparingly } from '@vat/runtime';
-import { refuseBrokenCall } from '../http/refuse-broken-call.js';
+import { refuseBrokenCall } from '../http/connection.js';
 import { guardConnections } from './guard-connections.js';
 
 /** A client that sends its headers more slowly is cut off. */

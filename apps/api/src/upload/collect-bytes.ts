@@ -1,3 +1,8 @@
+import type { IncomingMessage } from 'node:http';
+import type { Writable } from 'node:stream';
+import { AppError } from '@vat/domain';
+import { refuseUpload } from './upload.js';
+
 /** Bytes that come in pieces. `add` takes a copy and is false, taking nothing, once `most` would be passed. */
 export type ByteCollector = { add: (piece: Uint8Array) => boolean; bytes: () => Buffer };
 
@@ -25,4 +30,44 @@ export const collectBytes = (most: number): ByteCollector => {
     },
     bytes: () => held.subarray(0, length),
   };
+};
+
+/** `fail`: ends the pouring with an error from outside the sink. */
+export type Pouring = { done: Promise<void>; fail: (error: unknown) => void };
+
+/**
+ * Pours a request's body of at most `mostBytes` into a sink. Unlike `pipeline` it leaves the socket alone when something
+ * is refused, so that the caller can still be told why. Rejects with the sink's error, FILE_TOO_LARGE, or BAD_REQUEST when
+ * the client goes away.
+ */
+export const pour = (req: IncomingMessage, sink: Writable, mostBytes: number): Pouring => {
+  let fail: Pouring['fail'] = () => undefined;
+  const done = new Promise<void>((resolve, reject) => {
+    let total = 0;
+    const count = (chunk: Buffer): void => {
+      total += chunk.length;
+      if (total > mostBytes) fail(new AppError('FILE_TOO_LARGE'));
+    };
+    const gone = (cause?: unknown): void => fail(refuseUpload('', 'The body ended early', cause));
+    const onClose = (): void => {
+      if (!req.readableEnded) gone();
+    };
+    const settle = (end: () => void): void => {
+      req.unpipe(sink);
+      req.off('data', count);
+      req.off('close', onClose);
+      end();
+    };
+    fail = (error) => settle(() => reject(error));
+    // These two stay: a sink or request that was given up may still complain, and nobody listens any more.
+    sink.on('error', fail);
+    req.on('error', gone);
+    sink.once('finish', () => settle(resolve));
+    req.on('close', onClose);
+    if (req.destroyed) return gone();
+    // Before the pipe, so that the sink never sees a byte too many.
+    req.on('data', count);
+    req.pipe(sink);
+  });
+  return { done, fail };
 };

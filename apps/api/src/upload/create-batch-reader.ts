@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, type NewBatchRequest, type NewLine, type PlannedFile } from '@vat/domain';
 import { Tinypool } from 'tinypool';
-import { fewAtATime } from '../few-at-a-time.js';
+import { fewAtATime } from '../turns.js';
 import type { BatchReading, FileToRead, readBatch } from './read-batch.js';
 
 export type BatchReaderDeps = {

@@ -1,6 +1,6 @@
 import { decodeWindows1252 } from '@vat/spreadsheet';
-import { refuseUpload } from './refuse-upload.js';
 import type { Upload } from './upload.js';
+import { refuseUpload } from './upload.js';
 
 const MARKS = {
   utf8: Buffer.from([0xef, 0xbb, 0xbf]),

@@ -2,11 +2,26 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { AppError } from '@vat/domain';
 import { format as formatContentType } from 'content-type';
-import { collectBytes } from './collect-bytes.js';
-import { type Pouring, pour } from './pour.js';
-import { refuseUpload } from './refuse-upload.js';
-import { tidyFileName } from './tidy-file-name.js';
-import { ENVELOPE_BYTES, MAX_FILE_BYTES, type Upload } from './upload.js';
+import { collectBytes, type Pouring, pour } from './collect-bytes.js';
+import { ENVELOPE_BYTES, MAX_FILE_BYTES, refuseUpload, type Upload } from './upload.js';
+
+const MOST = 255;
+
+/**
+ * The name of an uploaded file as it is kept: no folders, no control characters (those that turn the direction of writing
+ * are among them, since a name is shown), at most 255 characters with the ending kept. `null` when nothing is left.
+ */
+export const tidyFileName = (given: string | undefined): string | null => {
+  const name = (given ?? '')
+    .toWellFormed()
+    .replace(/^.*[/\\]/s, '')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+    .trim();
+  if (name === '' || name === '.' || name === '..') return null;
+  if (name.length <= MOST) return name;
+  const [ending = ''] = /\.[^.]{1,10}$/.exec(name) ?? [];
+  return name.slice(0, MOST - ending.length).toWellFormed() + ending;
+};
 
 /** The one part that is a file. */
 const FILE = 'file';

@@ -1,11 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import { Writable } from 'node:stream';
 import { AppError } from '@vat/domain';
+import { parse as parseDisposition } from 'content-disposition';
 import { parse as parseContentType } from 'content-type';
 import type { Request, Response } from 'express';
-import { continueIfAsked } from '../http/continue-if-asked.js';
-import { readMultipart } from './read-multipart.js';
-import { readRawFile } from './read-raw-file.js';
-import { refuseUpload } from './refuse-upload.js';
-import { ENVELOPE_BYTES, MAX_FILE_BYTES, type Upload } from './upload.js';
+import { continueIfAsked } from '../http/connection.js';
+import { collectBytes, type Pouring, pour } from './collect-bytes.js';
+import { readMultipart, tidyFileName } from './read-multipart.js';
+import { ENVELOPE_BYTES, MAX_FILE_BYTES, refuseUpload, type Upload } from './upload.js';
+
+/** Header values come as Latin-1; what is UTF-8 in truth, as most senders write names, is read as such. */
+const asWritten = (header: string): string => {
+  const bytes = Buffer.from(header, 'latin1');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return header;
+  }
+};
+
+/** Reads a body that is the file itself; its name is that of a Content-Disposition header. Fails as {@link pour} does. */
+export const readRawFile = (
+  req: IncomingMessage,
+  charset: string | null,
+): { upload: Promise<Upload>; fail: Pouring['fail'] } => {
+  const file = collectBytes(MAX_FILE_BYTES);
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      file.add(chunk);
+      done();
+    },
+  });
+  const { done, fail } = pour(req, sink, MAX_FILE_BYTES);
+  const disposition = req.headers['content-disposition'];
+  const fileName = tidyFileName(disposition && parseDisposition(asWritten(disposition)).parameters.filename);
+  return { upload: done.then(() => ({ bytes: file.bytes(), charset, fileName, fields: {} })), fail };
+};
 
 export type ReadUploadDeps = {
   /** Milliseconds from the first look at the body to its last byte. */
@@ -47,3 +77,10 @@ export const readUpload =
       clearTimeout(deadline);
     }
   };
+
+/** The fields of a form and of the query together, not yet judged. Throws BAD_REQUEST for one that is in both. */
+export const fieldsOf = ({ fields }: Pick<Upload, 'fields'>, query: object): Record<string, unknown> => {
+  const twice = Object.keys(fields).find((name) => Object.hasOwn(query, name));
+  if (twice !== undefined) throw refuseUpload(twice, `${twice} is sent in the form and in the query`);
+  return { ...query, ...fields };
+};

@@ -1,6 +1,6 @@
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
-import { tidyFileName } from './tidy-file-name.js';
+import { tidyFileName } from './read-multipart.js';
 
 test.each([
   ['Kunden.csv', 'Kunden.csv'],

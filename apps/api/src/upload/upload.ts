@@ -1,3 +1,5 @@
+import { AppError } from '@vat/domain';
+
 /** Bytes of a batch's file. Source: contract part 1 §8. */
 export const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
@@ -14,3 +16,7 @@ export type Upload = {
   /** Text sent beside the file. */
   fields: Readonly<Record<string, string>>;
 };
+
+/** A BAD_REQUEST about one part of an upload; `path` is the field's name, or a header's. `message` has no full stop. */
+export const refuseUpload = (path: string, message: string, cause?: unknown): AppError =>
+  new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path, message }] }, cause });

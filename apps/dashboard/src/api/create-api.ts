@@ -1,4 +1,5 @@
-import { readRefusal } from './read-refusal.js';
+import { createContext, useContext } from 'react';
+import { readRefusal } from './errors.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Query = Record<string, string | number | boolean | null | undefined>;
@@ -58,4 +59,14 @@ export const createApi = ({ csrfToken, onSignedOut }: ApiDeps): Api => {
       return (text === '' ? null : JSON.parse(text)) as T;
     },
   };
+};
+
+/** Carries the API to the pages; `main.tsx` opens it. */
+export const ApiContext = createContext<Api | null>(null);
+
+/** The API inside a page. */
+export const useApi = (): Api => {
+  const api = useContext(ApiContext);
+  if (!api) throw new Error('a page stands outside the API context');
+  return api;
 };

@@ -1,6 +1,5 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain';
-import { ApiError, isPassing } from './api-error.js';
-import { explainError } from './explain-error.js';
+import { ApiError, explainError, isPassing } from './errors.js';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 

@@ -1,9 +1,38 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useLive } from '../live/use-live.js';
-import type { Query } from './create-api.js';
-import { isMissing } from './is-missing.js';
-import type { Topic } from './topics.js';
-import { useApi } from './use-api.js';
+import {
+  keepPreviousData,
+  type QueryClient,
+  type Query as ReactQuery,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/react-query';
+import { useLive } from '../live/live-context.js';
+import { type Query, useApi } from './create-api.js';
+import { isMissing } from './errors.js';
+
+/** What a piece of data is about. The first word of every query's key, and the `topic` of the server's news. */
+export type Topic =
+  | 'checks'
+  | 'requests'
+  | 'batches'
+  | 'watches'
+  | 'deliveries'
+  | 'anchors'
+  | 'overview'
+  | 'usage'
+  | 'status'
+  | 'settings'
+  | 'keys';
+
+/** What else changes when something of a topic does. */
+export const ALSO_CHANGED: Partial<Record<Topic, readonly Topic[]>> = {
+  checks: ['requests', 'overview', 'usage'],
+  requests: ['checks', 'overview', 'usage'],
+  batches: ['overview', 'usage', 'checks'],
+  watches: ['overview'],
+  deliveries: ['overview'],
+};
 
 type ReadOptions<T> = {
   query?: Query;
@@ -14,7 +43,7 @@ type ReadOptions<T> = {
 };
 
 /** Without news, open data is asked for this often. */
-const POLL_MS = 4_000;
+export const POLL_MS = 4_000;
 
 /** Reads a path of the API and keeps what is shown up to date: at once by the server's news, else by asking again. */
 export const useRead = <T>(
@@ -35,3 +64,52 @@ export const useRead = <T>(
     ...(retry === undefined ? {} : { retry }),
   });
 };
+
+/** A page of a list of the API. */
+export type Page<T> = { data: T[]; next_cursor: string | null };
+
+/** Reads a list page by page; the rows of all pages asked for so far are in `data`. Kept up to date as `useRead` does; with `everyMs` also where no news comes. */
+export const usePages = <T>(
+  topic: Topic,
+  path: string,
+  query: Query = {},
+  everyMs: number | false = false,
+): UseInfiniteQueryResult<T[]> => {
+  const api = useApi();
+  const isLive = useLive();
+  return useInfiniteQuery({
+    queryKey: [topic, path, query, 'pages'],
+    queryFn: ({ pageParam, signal }) =>
+      api.call<Page<T>>('GET', path, { query: { ...query, cursor: pageParam }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    select: ({ pages }) => pages.flatMap(({ data }) => data),
+    placeholderData: keepPreviousData,
+    refetchInterval: isLive ? everyMs : POLL_MS,
+  });
+};
+
+/** Begins the key of a mutation that deletes what is at a path, which follows: from then on that is not read again. */
+export const REMOVAL = 'removal';
+
+const isBeingRemoved = (queries: QueryClient, { queryKey: [, path] }: ReactQuery): boolean =>
+  queries
+    .getMutationCache()
+    .findAll({ mutationKey: [REMOVAL], status: 'pending' })
+    .some(({ options }) => String(path).startsWith(String(options.mutationKey?.[1])));
+
+/**
+ * Has everything on screen about the topics read again; what is not on screen is read when it is next shown. A reading under
+ * way goes on to its end: a list of many pages, cut short by each piece of news, would never get there while a batch runs.
+ * It may have begun before the news, so one more follows it.
+ */
+export const invalidate =
+  (queries: QueryClient) =>
+  (...topics: Topic[]): void => {
+    for (const topic of new Set(topics.flatMap((one) => [one, ...(ALSO_CHANGED[one] ?? [])]))) {
+      const about = { queryKey: [topic], predicate: (query: ReactQuery) => !isBeingRemoved(queries, query) };
+      const isLate = queries.isFetching(about) > 0;
+      const read = () => queries.invalidateQueries(about, { cancelRefetch: false });
+      void read().then(() => (isLate ? read() : undefined));
+    }
+  };

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import { invalidate } from '../api/invalidate.js';
-import type { Topic } from '../api/topics.js';
+import type { Topic } from '../api/use-read.js';
+import { invalidate } from '../api/use-read.js';
 import { LiveContext } from './live-context.js';
 
 /** Bursts of news (a batch of ten thousand lines) make one reading of each topic in this time. */

@@ -1,5 +1,9 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: browsers forget the roles of a table that is laid out as anything else
+
+import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Button } from './button.js';
+import { Loading, Refusal } from './states.js';
 
 export type Column<Row> = {
   head: string;
@@ -55,3 +59,34 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey }: DataTableProps
     </tbody>
   </table>
 );
+
+type ListingProps<Row> = {
+  label: string;
+  list: Pick<
+    UseInfiniteQueryResult<Row[]>,
+    'data' | 'error' | 'refetch' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isPlaceholderData'
+  >;
+  columns: readonly Column<Row>[];
+  rowKey: (row: Row) => string;
+  /** What stands there when there is none. */
+  empty: ReactNode;
+};
+
+/** A list of the API as a table that grows on request. */
+export const Listing = <Row,>({ label, list, columns, rowKey, empty }: ListingProps<Row>) => {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = list;
+  if (data === undefined) return error ? <Refusal error={error} onRetry={refetch} /> : <Loading />;
+  return (
+    <div className={isPlaceholderData ? 'outdated' : undefined} aria-busy={isPlaceholderData}>
+      {error && <Refusal error={error} onRetry={refetch} />}
+      {data.length === 0 ? empty : <DataTable label={label} columns={columns} rows={data} rowKey={rowKey} />}
+      {hasNextPage && (
+        <div className="more">
+          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+};

@@ -1,5 +1,24 @@
-import { type ComponentProps, type FormEvent, type KeyboardEvent, useState } from 'react';
-import { FormContext, type Unfit } from './form-context.js';
+import {
+  type ComponentProps,
+  createContext,
+  type FormEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useContext,
+  useId,
+  useState,
+} from 'react';
+import { FieldError } from 'react-aria-components/FieldError';
+import { Input } from 'react-aria-components/Input';
+import { Label } from 'react-aria-components/Label';
+import { Text } from 'react-aria-components/Text';
+import { TextField, type TextFieldProps } from 'react-aria-components/TextField';
+
+/** What keeps a form from being sent: the id of the input and what is wrong with it. Null when nothing does. */
+export type Unfit = { id: string; text: string } | null;
+
+/** Carries what is wrong from a form to its field. */
+export const FormContext = createContext<Unfit>(null);
 
 type FormProps = Omit<ComponentProps<'form'>, 'onSubmit' | 'noValidate'> & {
   /** Called for what can be sent; the browser's own sending is prevented. */
@@ -55,5 +74,65 @@ export const Form = ({ onSubmit, onTry, judge, children, ...props }: FormProps) 
     <form {...props} noValidate onSubmit={submit} onKeyDownCapture={pressOnce}>
       <FormContext value={unfit}>{children}</FormContext>
     </form>
+  );
+};
+
+type FieldProps = Omit<TextFieldProps, 'children' | 'className' | 'id'> & {
+  label: string;
+  hint?: ReactNode;
+  placeholder?: string;
+  /** What is wrong with it, in the service's words. */
+  error?: string | undefined;
+};
+
+/** A text field with its label, a hint, and what is wrong with it: by `error`, or by the form around it. */
+export const Field = ({ label, hint, placeholder, error, ...props }: FieldProps) => {
+  const id = useId();
+  const unfit = useContext(FormContext);
+  const wrong = unfit?.id === id ? unfit.text : error;
+  return (
+    <TextField {...props} id={id} validationBehavior="aria" isInvalid={wrong !== undefined} className="field">
+      <Label>{label}</Label>
+      <Input {...(placeholder === undefined ? {} : { placeholder })} />
+      {hint !== undefined && (
+        <Text slot="description" className="hint">
+          {hint}
+        </Text>
+      )}
+      {wrong !== undefined && (
+        <div role="alert">
+          <FieldError className="field-error">{wrong}</FieldError>
+        </div>
+      )}
+    </TextField>
+  );
+};
+
+type ChoiceProps<T extends string> = {
+  label: string;
+  value: T;
+  options: readonly { value: T; label: string; disabled?: boolean }[];
+  onChange: (value: T) => void;
+  /** The label is for assistive technology alone: the place says it to everybody else. */
+  hideLabel?: boolean;
+  disabled?: boolean;
+};
+
+/** One of a few, by the browser's own list, which telephones show as they always do. */
+export const Choice = <T extends string>({ label, value, options, onChange, hideLabel, disabled }: ChoiceProps<T>) => {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id} className={hideLabel ? 'for-reader' : undefined}>
+        {label}
+      </label>
+      <select id={id} value={value} disabled={disabled} onChange={(event) => onChange(event.target.value as T)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} disabled={option.disabled}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { hexOf } from './hex-of.js';
+import { hexOf } from './hash.js';
 import { proveInclusion } from './prove-inclusion.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,7 +1,14 @@
 import type { Anchor } from '../api/shapes.js';
-import type { Finding } from './finding.js';
-import { hashAnchor } from './hash-anchor.js';
-import { needsWebCrypto } from './needs-web-crypto.js';
+import { canonicalForm, hexOf, sha256By } from './hash.js';
+import { type Finding, needsWebCrypto } from './verify-check.js';
+
+/** The SHA-256 of an anchor's seven keys in canonical form, as hex: what the next anchor names as `prev_anchor_hash`. */
+export const hashAnchor =
+  (crypto: Crypto) =>
+  async ({ v, seq, alg, closed_at, tree_size, root, prev_anchor_hash }: Anchor): Promise<string> => {
+    const form = canonicalForm({ v, seq, alg, closed_at, tree_size, root, prev_anchor_hash });
+    return hexOf(await sha256By(crypto)(new TextEncoder().encode(form)));
+  };
 
 const NO_ANCHOR = '0'.repeat(64);
 

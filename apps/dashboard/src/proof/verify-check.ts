@@ -1,12 +1,15 @@
 import type { Api } from '../api/create-api.js';
 import type { Anchor, Check, InclusionProof } from '../api/shapes.js';
-import { bytesOf } from './bytes-of.js';
-import { canonicalForm } from './canonical-form.js';
-import type { Finding } from './finding.js';
-import { hexOf } from './hex-of.js';
-import { needsWebCrypto } from './needs-web-crypto.js';
+import { bytesOf, canonicalForm, hexOf, sha256By } from './hash.js';
 import { proveInclusion } from './prove-inclusion.js';
-import { sha256By } from './sha256-by.js';
+
+/** One thing that was looked at, and whether it holds. */
+export type Finding = { holds: boolean; text: string };
+
+/** Throws, in words for the person at the screen, where a browser gives a page no means to compute hashes. */
+export const needsWebCrypto = (crypto: Crypto): void => {
+  if (!crypto.subtle) throw new Error('This browser computes hashes only over https, or on the service’s own machine.');
+};
 
 type VerifyDeps = { api: Api; crypto: Crypto };
 

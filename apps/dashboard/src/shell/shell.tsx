@@ -1,8 +1,46 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useSession } from '../session/use-session.js';
-import { NAVIGATION } from './navigation.js';
-import { SignOut } from './sign-out.js';
+import { ApiError } from '../api/errors.js';
+import { useChange } from '../api/use-change.js';
+import { Button } from '../parts/button.js';
+import { usePlanned } from '../parts/planned-acts.js';
+import { Refusal } from '../parts/states.js';
+import { useEnter, useSession } from '../session/session.js';
+
+/** The pages one can always go to, by the names of contract part 2 §9. */
+export const NAVIGATION = [
+  { to: '/', name: 'Overview' },
+  { to: '/checks', name: 'Checks' },
+  { to: '/batches', name: 'Batches' },
+  { to: '/watches', name: 'Watches' },
+  { to: '/evidence', name: 'Evidence' },
+  { to: '/deliveries', name: 'Deliveries' },
+  { to: '/settings', name: 'Settings' },
+] as const;
+
+/** Does what is still put off, which needs the session; then ends it on the server, then here. */
+export const SignOut = () => {
+  const enter = useEnter();
+  const planned = usePlanned();
+  const signOut = useChange([], async (api) => {
+    try {
+      await planned.finish();
+      await api.call('DELETE', '/session');
+    } catch (error) {
+      // A session that has ended already is what was wanted.
+      if (!(error instanceof ApiError && error.status === 401)) throw error;
+    }
+    enter(null);
+  });
+  return (
+    <>
+      <Button small look="quiet" isPending={signOut.isPending} onPress={() => signOut.mutate(undefined)}>
+        Sign out
+      </Button>
+      <Refusal error={signOut.error} />
+    </>
+  );
+};
 
 /** The frame around every page of an account: where one is, where one can go, who is signed in. */
 export const Shell = () => {

@@ -22,11 +22,9 @@ import {
 } from '@vat/domain';
 import { type JobHandler, type JobResult, type PriorityClass, priorityClassOf, type RequestJob } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
-import type { AskTally } from '../ask-tally.js';
 import type { BatchStep } from '../batch-progress.js';
-import type { Pacing } from '../pacing.js';
-import type { Recordings } from '../recordings.js';
-import type { keepAnswer } from './keep-answer.js';
+import type { keepAnswer, Recordings } from '../recordings.js';
+import type { AskTally, Pacing } from '../upstreams.js';
 
 export type AskUpstreamDeps = {
   /** The member state this queue asks about; null for the sandbox, which has no slots. */

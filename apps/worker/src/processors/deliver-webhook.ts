@@ -1,9 +1,35 @@
 import type { AttemptToClaim, AttemptToRecord, Claim, ClaimedAttempt } from '@vat/db';
-import { type DueDelivery, planDelivery, publicId, type TellPages } from '@vat/domain';
+import {
+  type DueDelivery,
+  KEPT_ANSWER_BYTES,
+  type LoggedAttempt,
+  planDelivery,
+  publicId,
+  type TellPages,
+} from '@vat/domain';
 import type { DeliveryJob, DeliveryLane, JobHandler, JobResult, PlaceUse, TakePlace } from '@vat/queues';
 import { errorFields, type Logger, type Metrics } from '@vat/runtime';
 import { type AttemptResult, attemptSucceeded, signDelivery, type WebhookSender } from '@vat/webhooks';
-import { loggedAttempt } from './logged-attempt.js';
+
+/** An attempt in the form of the delivery log. */
+export const loggedAttempt = (number: number, url: string, result: AttemptResult): LoggedAttempt => ({
+  number,
+  at: result.at,
+  url,
+  statusCode: result.statusCode,
+  durationMs: result.durationMs,
+  error: result.error,
+  address: result.address,
+  timings: {
+    dns_ms: result.timings.dnsMs,
+    tcp_ms: result.timings.tcpMs,
+    tls_ms: result.timings.tlsMs,
+    first_byte_ms: result.timings.firstByteMs,
+    total_ms: result.timings.totalMs,
+  },
+  answer: result.answer.subarray(0, KEPT_ANSWER_BYTES),
+  answerTruncated: result.answerTruncated || result.answer.byteLength > KEPT_ANSWER_BYTES,
+});
 
 export type DeliverWebhookDeps = {
   lane: DeliveryLane;

@@ -1,8 +1,7 @@
 import type { MalformedLine, SettledLine } from '@vat/db';
 import { type Answer, type CheckRequest, publicId, type TellPages } from '@vat/domain';
 import type { BatchStep } from '../batch-progress.js';
-import type { makeCheck } from './make-check.js';
-import type { recordCheck } from './record-check.js';
+import type { makeCheck, recordCheck } from './settle-check.js';
 
 export type RecordMalformedLinesDeps = {
   /** The next ones that wait for their check. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { testDatabase } from '../test-database.fixture.js';
-import { auditUsage } from './audit-usage.js';
+import { auditUsage } from './usage.js';
 
 // One, so that what it says of its own statements is about the audit's.
 const connected = testDatabase(1, 10_000);

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FedLine, LINES_IN_WINDOW, type MemberState, MOST_FED, newUuid } from '@vat/domain';
 import fc from 'fast-check';
 import { testDatabase } from '../test-database.fixture.js';
-import { feedLines } from './feed-lines.js';
-import { lanesToFeed } from './lanes-to-feed.js';
+import { feedLines, lanesToFeed } from './dispatch-lines.js';
 
 const connected = testDatabase(10);
 beforeEach(async () => {

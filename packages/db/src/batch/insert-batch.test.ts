@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { auditUsage } from '../account/audit-usage.js';
+import { auditUsage } from '../account/usage.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
 import { insertBatch } from './insert-batch.js';

@@ -1,12 +1,10 @@
 import { sweepBatches } from '@vat/domain';
-import { auditUsage } from '../account/audit-usage.js';
+import { auditUsage } from '../account/usage.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { auditBatches } from './audit-batches.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
-import { completeBatches } from './complete-batches.js';
-import { deleteOldBatches } from './delete-old-batches.js';
-import { endLostLines } from './end-lost-lines.js';
-import { feedLines } from './feed-lines.js';
+import { deleteOldBatches } from './batches.js';
+import { feedLines } from './dispatch-lines.js';
+import { auditBatches, completeBatches, endLostLines } from './end-lines.js';
 import { insertBatch } from './insert-batch.js';
 
 const connected = testDatabase(10);

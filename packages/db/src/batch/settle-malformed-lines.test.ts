@@ -1,11 +1,10 @@
 import { newUuid } from '@vat/domain';
-import { auditUsage } from '../account/audit-usage.js';
+import { auditUsage } from '../account/usage.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
-import { completeBatches } from './complete-batches.js';
-import { findMalformedLines } from './find-malformed-lines.js';
+import { completeBatches } from './end-lines.js';
 import { insertBatch } from './insert-batch.js';
-import { type MalformedLine, settleMalformedLines } from './settle-malformed-lines.js';
+import { findMalformedLines, type MalformedLine, settleMalformedLines } from './malformed-lines.js';
 
 const connected = testDatabase(10);
 

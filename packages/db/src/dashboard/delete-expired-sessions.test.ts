@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { newUuid } from '@vat/domain';
 import { insertAccount } from '../account/accounts.js';
+import { deleteExpiredSessions, insertSession } from '../account/sessions.js';
+import { reserveSignIn, reserveTries, takeBackSignIn } from '../account/sign-in-attempts.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { deleteExpiredSessions } from './delete-expired-sessions.js';
-import { insertSession } from './insert-session.js';
-import { reserveSignIn, reserveTries } from './reserve-sign-in.js';
-import { takeBackSignIn } from './take-back-sign-in.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 const LIMIT = { tries: 5, windowMs: 60_000 };

@@ -1,9 +1,8 @@
 import type { AnchorAudit, LeafDifference, StampFacts, Stray } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { ANCHOR_COLUMNS, ANCHORS, type AnchorRow, anchorOfRow } from './anchor-row.js';
-import { NIL } from './nil.js';
-import { readBlock } from './read-block.js';
-import { FACTS_COLUMNS, type FactsRow, factsOfRow } from './stamp-row.js';
+import { NIL } from '../uuid-bounds.js';
+import { ANCHOR_COLUMNS, ANCHORS, type AnchorRow, anchorOfRow, readBlock } from './anchors.js';
+import { FACTS_COLUMNS, type FactsRow, factsOfRow } from './timestamps.js';
 
 type SliceRow = { hashes: Uint8Array | null; n: number; last: number | null; differing: LeafDifference[] | null };
 type StampRow = FactsRow & {

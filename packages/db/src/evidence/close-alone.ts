@@ -1,6 +1,6 @@
 import type { AnchorClosing, CloseAlone, NewAnchor } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
-import { NIL } from './nil.js';
+import { NIL } from '../uuid-bounds.js';
 
 /** The two numbers of the closers' advisory lock. */
 const CLOSER_LOCK = { of: 0x5107_0001, which: 1 };

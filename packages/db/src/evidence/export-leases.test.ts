@@ -1,8 +1,7 @@
 import { MAX_DOWNLOADS, newUuid } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
-import { downloadLeases } from '../batch/download-leases.js';
 import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
-import { exportLeases } from './export-leases.js';
+import { downloadLeases, exportLeases } from './leases.js';
 
 let cloned: ClonedDatabase;
 let connected: ConnectedDatabase;

@@ -1,8 +1,8 @@
 import type { MalformedCheck, RecordMalformed } from '@vat/domain';
-import { countCheck } from '../check/count-check-sql.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { bindIdempotencyKey } from '../idempotency/bind-idempotency-key.js';
+import { countCheck } from './checks.js';
+import { bindIdempotencyKey } from './idempotency-keys.js';
 
 const insert = async (db: Queryable, { request, check }: MalformedCheck): Promise<void> => {
   await db.$executeRaw`

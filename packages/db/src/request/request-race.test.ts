@@ -2,13 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type Admission, type NewRequest, newUuid, periodOf } from '@vat/domain';
 import { faultSize } from '@vat/testkit';
 import fc from 'fast-check';
-import { auditUsage } from '../account/audit-usage.js';
+import { auditUsage } from '../account/usage.js';
 import type { Database } from '../connect-database.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { acceptRequest } from './accept-request.js';
-import { admitRequest } from './admit-request.js';
-import { endRequest } from './end-request.js';
-import { settleRequest } from './settle-request.js';
+import { acceptRequest, admitRequest } from './admit-request.js';
+import { endRequest, settleRequest } from './settle-request.js';
 import { releaseOrphans } from './sweep-requests.js';
 
 const connected = testDatabase(20);

@@ -1,12 +1,12 @@
-import type { Answer, CheckEntry, Exchange, NewEvent } from '@vat/domain';
-import { releaseUnits } from '../account/release-units-sql.js';
-import { endLines } from '../batch/end-lines-sql.js';
-import { countCheck } from '../check/count-check-sql.js';
+import type { Answer, CheckEntry, EndedAs, EndRequest, Exchange, NewEvent } from '@vat/domain';
+import { releaseUnits } from '../account/usage.js';
+import { endLines, failLines } from '../batch/end-lines.js';
 import type { Queryable } from '../connect-database.js';
-import { tellAccount } from '../event-sql.js';
-import { insertExchanges } from '../exchange-sql.js';
 import { Prisma } from '../generated/client.js';
-import { recordWatch, type WatchRecord } from '../watch/record-watch-sql.js';
+import { recordWatch, releaseWatch, type WatchRecord } from '../watch/watch-runs.js';
+import { tellAccount } from '../webhook/events.js';
+import { countCheck } from './checks.js';
+import { insertExchanges } from './exchanges.js';
 
 export type Settlement = {
   requestId: string;
@@ -95,4 +95,32 @@ export const settleRequest =
       ), ${tellAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}${watched.ctes}${lined.ctes}
       SELECT accepted_at, ARRAY(SELECT id FROM sent${watched.sent}) AS delivery_ids, ${lined.batch} AS batch_id FROM done`;
     return row ? { acceptedAt: row.accepted_at, deliveryIds: row.delivery_ids, batchId: row.batch_id } : null;
+  };
+
+/**
+ * Ends a request without a check: releases its reservation and the watch whose run it was, fails the lines that waited for it, and writes check.failed if its
+ * caller was answered 202. A waiting request is withdrawn and its Idempotency-Key freed, since its caller gets an error and
+ * errors are not kept.
+ * `null` when it had already ended or its answer had arrived.
+ */
+export const endRequest =
+  (db: Queryable): EndRequest =>
+  async ({ requestId, reason, event, deliveryId, now }) => {
+    const [row] = await db.$queryRaw<
+      { state: EndedAs['state']; delivery_id: string | null; batch_id: string | null }[]
+    >`
+      WITH gone AS (
+        UPDATE request SET state = CASE state WHEN 'waiting' THEN 'withdrawn' ELSE 'abandoned' END, reason = ${reason},
+          ended_at = ${now}::timestamptz, asking_since = NULL
+        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
+        RETURNING id, account_id, test, state, accepted_at, quota_period
+      ), released AS (
+        UPDATE usage u SET ${releaseUnits(Prisma.sql`1`)} FROM gone
+        WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
+      ), unbound AS (
+        DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id AND gone.accepted_at IS NULL
+      ), ${releaseWatch()}, ${failLines(reason)}, ${tellAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
+      SELECT state, (SELECT id FROM sent) AS delivery_id, (SELECT batch_id FROM lines LIMIT 1) AS batch_id
+      FROM gone`;
+    return row ? { state: row.state, deliveryId: row.delivery_id, batchId: row.batch_id } : null;
   };

@@ -1,5 +1,5 @@
 import type { EndedRequest, MemberState, OverdueCursor, OverdueRequest, RequestOrigin } from '@vat/domain';
-import { releaseUnits } from '../account/release-units-sql.js';
+import { releaseUnits } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 

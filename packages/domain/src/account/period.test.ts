@@ -1,4 +1,4 @@
-import { periodEnd, periodOf } from './period.js';
+import { periodEnd, periodOf } from './account.js';
 
 test.each([
   ['2026-11-30T23:59:59.999Z', '2026-11', '2026-12-01T00:00:00.000Z'],

@@ -1,15 +1,12 @@
-import { periodEnd, periodOf } from '../account/period.js';
+import { periodEnd, periodOf } from '../account/account.js';
 import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { BoundKey, StoredAnswer } from '../request/ports.js';
-import { readRequester } from '../request/read-call.js';
-import { replayOf } from '../request/replay-of.js';
-import { IDEMPOTENCY_KEPT_MS } from '../request/request-check.js';
+import { IDEMPOTENCY_KEPT_MS, readRequester, replayOf } from '../request/request-check.js';
+import type { BatchRow, FeedLane, InsertBatch } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
-import { type BatchPlan, planBatch } from './plan-batch.js';
-import type { BatchRow, FeedLane, InsertBatch } from './ports.js';
-import { storableText } from './storable-text.js';
+import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
 
 /** An upload whose file has been read and planned. */
 export type BatchUpload = {

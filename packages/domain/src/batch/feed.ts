@@ -1,5 +1,5 @@
 import { MEMBER_STATES } from '../member-states.js';
-import type { FeedLane } from './ports.js';
+import type { FeedLane } from './batch.js';
 
 /** Every lane in which lines of batches wait. */
 export const FEED_LANES = [...MEMBER_STATES, 'malformed'] as const satisfies readonly FeedLane[];

@@ -1,7 +1,7 @@
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
+import type { BatchRow } from './batch.js';
 import { planBatch } from './plan-batch.js';
-import type { BatchRow } from './ports.js';
 
 const AT = new Date('2026-11-20T10:00:00.000Z');
 const REQUESTER = 'DE136695976';

@@ -1,6 +1,6 @@
 import type { DueDelivery } from '../delivery/delivery.js';
+import type { FeedLane } from './batch.js';
 import { FEED_LANES } from './feed.js';
-import type { FeedLane } from './ports.js';
 
 export type SweepBatchesDeps = {
   /**

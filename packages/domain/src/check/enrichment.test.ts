@@ -1,6 +1,6 @@
-import { type EnrichmentFinding, type EnrichmentSource, type EnrichmentSubject, enrichCheck } from './enrichment.js';
 import type { EnrichmentSourceName } from './entry.js';
 import type { SourceFacts } from './facts.js';
+import { type EnrichmentFinding, type EnrichmentSource, type EnrichmentSubject, enrichCheck } from './upstream.js';
 
 const SUBJECT: EnrichmentSubject = {
   ...{ memberState: 'CZ', national: '00006947', valid: true, name: 'MF', address: null, requester: null },

@@ -1,4 +1,4 @@
-import { planDelivery } from './plan-delivery.js';
+import { planDelivery } from './delivery.js';
 
 const DELAYS = [30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 const endedAt = new Date('2026-11-20T10:00:00.000Z');

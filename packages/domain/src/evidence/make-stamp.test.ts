@@ -1,5 +1,5 @@
-import { makeStamp, type StampData } from './make-stamp.js';
-import type { PendingStamp, StampFacts, StampOutcome } from './ports.js';
+import type { PendingStamp, StampFacts, StampOutcome } from './evidence.js';
+import { makeStamp, type StampData } from './timestamp.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 const FACTS: StampFacts = {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import type { AskOutcome } from '../check/upstream.js';
 import { type AskDecision, decideAsk } from './decide-ask.js';
 import { lookupOf } from './lookup.js';
-import { malformedAnswer } from './malformed-answer.js';
 import { anyOutcome, msIn, newRequest, POLICY, silence, verdict } from './request.fixture.js';
 import type { CheckRequest } from './request.js';
+import { malformedAnswer } from './request-check.js';
 
 const ask = (request: CheckRequest, outcome: AskOutcome, atMs = 100): AskDecision =>
   decideAsk(request, { outcome, startedAt: msIn(atMs - 50), endedAt: msIn(atMs), backpressure: false }, POLICY);

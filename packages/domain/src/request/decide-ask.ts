@@ -1,10 +1,9 @@
 import type { CheckOutcome } from '../check/entry.js';
-import { recordAsk } from '../check/record-ask.js';
+import { recordAsk } from '../check/entry.js';
 import type { AskOutcome, AskVerdict } from '../check/upstream.js';
 import { describeDetails, isNumberAlone, lookupOf } from './lookup.js';
 import { planRetry } from './plan-retry.js';
-import type { UpstreamPolicy } from './policy.js';
-import type { Answer, CheckRequest } from './request.js';
+import type { Answer, CheckRequest, UpstreamPolicy } from './request.js';
 
 /** What one ask does to its request. Everything but `next` is stored as it stands. */
 export type AskDecision = Pick<

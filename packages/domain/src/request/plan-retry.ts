@@ -1,5 +1,4 @@
-import type { UpstreamPolicy } from './policy.js';
-import type { CheckRequest } from './request.js';
+import type { CheckRequest, UpstreamPolicy } from './request.js';
 
 type Timing = Pick<
   CheckRequest,

@@ -1,6 +1,6 @@
 import type { Reader } from '../account/api-key.js';
-import type { StoredCheck } from '../check/hashed-check.js';
-import type { NewEvent } from '../event/event-bodies.js';
+import type { StoredCheck } from '../check/check.js';
+import type { NewEvent } from '../delivery/event-bodies.js';
 import type { MemberState } from '../member-states.js';
 import type { AbandonReason, CheckRequest, RequestOrigin } from './request.js';
 

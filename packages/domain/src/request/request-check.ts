@@ -1,16 +1,82 @@
-import { periodEnd, periodOf } from '../account/period.js';
-import { checkBody } from '../check/check-body.js';
-import type { HashCheck } from '../check/hashed-check.js';
+import { periodEnd, periodOf } from '../account/account.js';
+import { checkBody, type HashCheck } from '../check/check.js';
+import type { CheckEntry } from '../check/entry.js';
 import type { Trader } from '../check/upstream.js';
 import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { MemberState } from '../member-states.js';
+import { readVatNumber } from '../vat-number/index.js';
 import { type AwaitEndDeps, awaitEnd, type CallEnd, PENDING_RETRY_AFTER_S } from './await-end.js';
-import { malformedAnswer } from './malformed-answer.js';
-import { openingEntry } from './opening-entry.js';
-import { MAX_PENDING, type UpstreamPolicy } from './policy.js';
 import type { AdmitRequest, BoundKey, KeyToBind, NewRequest, News, RecordMalformed, StoredAnswer } from './ports.js';
-import { readNumber, readRequester } from './read-call.js';
+import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
+import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
+
+/** The `syntax` entry every check begins with. `detail` says which form was missed, or that a checksum failed. */
+export const syntaxEntry = (outcome: 'valid' | 'malformed', at: Date, detail: string | null): CheckEntry => ({
+  source: 'syntax',
+  outcome,
+  started_at: at.toISOString(),
+  duration_ms: 0,
+  ...(detail === null ? {} : { detail }),
+});
+
+/** The answer to a number that does not fit its country's syntax: known without the upstream. */
+export const malformedAnswer = (at: Date): Answer => ({
+  verdict: 'malformed',
+  name: null,
+  address: null,
+  consultationNumber: null,
+  traderMatch: null,
+  answeredAt: at.toISOString(),
+});
+
+/** The `syntax` entry that a check begins with; a checksum that does not fit is only noted. */
+export const openingEntry = (read: { malformed: string | null; checksumFailed: boolean }, at: Date): CheckEntry => {
+  if (read.malformed !== null) return syntaxEntry('malformed', at, read.malformed);
+  const note = 'The checksum does not fit; real numbers fail it too, so the upstream decides.';
+  return syntaxEntry('valid', at, read.checksumFailed ? note : null);
+};
+
+type Spelt = { vatNumber: string; countryCode: string | undefined; caller: { test: boolean } };
+
+/** A number as a call gave it. `malformed`: the sentence that says how; null when it is well formed. */
+export type NumberOfCall = {
+  memberState: MemberState;
+  national: string;
+  vatNumber: string;
+  malformed: string | null;
+  checksumFailed: boolean;
+};
+
+/** Reads the number, throwing BAD_REQUEST when no covered country can be told. */
+export const readNumber = ({ vatNumber, countryCode, caller }: Spelt): NumberOfCall => {
+  const read = readVatNumber(vatNumber, countryCode);
+  if (read.kind === 'unresolvable') {
+    throw new AppError('BAD_REQUEST', {
+      message: read.reason,
+      extra: { fields: [{ path: read.field, message: read.reason }] },
+    });
+  }
+  const sandbox = caller.test && SANDBOX_NUMBERS.includes(read.national);
+  const { memberState, national } = read;
+  return {
+    memberState,
+    national,
+    vatNumber: read.vatNumber,
+    malformed: read.kind === 'malformed' && !sandbox ? read.reason : null,
+    checksumFailed: read.kind === 'well_formed' && read.checksum === 'failed' && !sandbox,
+  };
+};
+
+/** Reads the requester, throwing INVALID_REQUESTER when it is no well-formed number of a covered country. */
+export const readRequester = (requester: string | undefined): string | null => {
+  if (requester === undefined) return null;
+  const read = readVatNumber(requester);
+  if (read.kind === 'well_formed') return read.vatNumber;
+  throw new AppError('INVALID_REQUESTER', {
+    message: `requester_vat_number is not a valid VAT number. ${read.reason}`,
+  });
+};
 
 /** A direct call whose body has passed its schema. */
 export type CheckCall = {
@@ -188,4 +254,17 @@ export const requestCheck = (deps: RequestCheckDeps) => {
   function acceptNow(requestId: string, policy: UpstreamPolicy, news: News): Promise<CallEnd> {
     return awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, news);
   }
+};
+
+/** What a caller should wait while the first call with its key still runs, in seconds. */
+const RETRY_AFTER_S = 1;
+
+/**
+ * The answer to replay for a key that was used before, where work and answer are one transaction.
+ * Throws IDEMPOTENCY_MISMATCH, and IDEMPOTENCY_IN_PROGRESS where there is no answer yet.
+ */
+export const replayOf = (bound: BoundKey, fingerprint: Uint8Array): StoredAnswer => {
+  if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
+  if (bound.answer) return bound.answer;
+  throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: RETRY_AFTER_S } });
 };

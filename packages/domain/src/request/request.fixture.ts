@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { AskOutcome } from '../check/upstream.js';
-import type { UpstreamPolicy } from './policy.js';
-import type { CheckRequest } from './request.js';
+import type { CheckRequest, UpstreamPolicy } from './request.js';
 
 /** A moment every fixture agrees on. */
 export const T0 = new Date('2026-11-20T10:00:00.000Z');

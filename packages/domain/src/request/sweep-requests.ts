@@ -1,8 +1,8 @@
 import type { DueDelivery } from '../delivery/delivery.js';
-import { checkFailedBody } from '../event/event-bodies.js';
+import { checkFailedBody } from '../delivery/event-bodies.js';
 import { newUuid } from '../ids.js';
-import { CHECK_DEADLINE_MS, TEST_POLICY } from './policy.js';
 import type { EndedRequest, EndRequest, OverdueCursor, OverdueRequest } from './ports.js';
+import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
 
 export type SweepDeps = {
   overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverdueRequest[]>;

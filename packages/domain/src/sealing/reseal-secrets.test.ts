@@ -1,6 +1,4 @@
-import { openText } from './open-text.js';
-import { type ResealedRow, resealSecrets, type SealedStore } from './reseal-secrets.js';
-import { sealText } from './seal-text.js';
+import { openText, type ResealedRow, resealSecrets, type SealedStore, sealText } from '../sealing.js';
 
 const OLD = 'the key before';
 const NEW = 'the key from now on';

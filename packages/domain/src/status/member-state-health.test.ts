@@ -1,5 +1,10 @@
-import { memberStateHealth } from './member-state-health.js';
-import { bucketOf, DURATION_BOUNDS_MS, type MinuteTally, percentile } from './tally.js';
+import {
+  bucketOf,
+  DURATION_BOUNDS_MS,
+  type MinuteTally,
+  memberStateHealth,
+  percentile,
+} from '../member-state-health.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 

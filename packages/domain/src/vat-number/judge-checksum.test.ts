@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import jsvat from 'jsvat-next';
 import { MEMBER_STATES, type MemberState } from '../member-states.js';
-import { judgeChecksum } from './judge-checksum.js';
+import { judgeChecksum } from './national-syntax.js';
 import { readVatNumber } from './read-vat-number.js';
 
 describe('judgeChecksum', () => {

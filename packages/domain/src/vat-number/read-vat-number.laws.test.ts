@@ -2,7 +2,7 @@ import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
 import { MEMBER_STATES } from '../member-states.js';
 import { COUNTRIES } from './countries.js';
-import { readCountryCode } from './read-country-code.js';
+import { readCountryCode } from './country.js';
 import { readVatNumber } from './read-vat-number.js';
 
 const RUNS = { numRuns: 1_000 };

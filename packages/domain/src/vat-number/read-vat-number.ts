@@ -1,9 +1,8 @@
 import type { MemberState } from '../member-states.js';
 import { cleanVatText } from './clean-vat-text.js';
 import { COUNTRIES } from './countries.js';
-import { fitNational } from './fit-national.js';
-import { type Checksum, judgeChecksum } from './judge-checksum.js';
-import { resolveCountry } from './resolve-country.js';
+import { resolveCountry } from './country.js';
+import { type Checksum, fitNational, judgeChecksum } from './national-syntax.js';
 
 /**
  * What a text that should be a VAT number turns out to be.

@@ -1,5 +1,5 @@
 import { MEMBER_STATES } from '../member-states.js';
-import { resolveCountry } from './resolve-country.js';
+import { resolveCountry } from './country.js';
 
 const field = (cleaned: string, countryCode?: string): string => {
   const resolved = resolveCountry(cleaned, countryCode);

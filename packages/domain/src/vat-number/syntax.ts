@@ -2,6 +2,5 @@
 // checksum library's module has no default export and the rest of the domain needs Node.
 export { cleanVatText } from './clean-vat-text.js';
 export { COUNTRIES } from './countries.js';
-export { fitNational } from './fit-national.js';
-export { readCountryCode } from './read-country-code.js';
-export { resolveCountry } from './resolve-country.js';
+export { readCountryCode, resolveCountry } from './country.js';
+export { fitNational } from './national-syntax.js';

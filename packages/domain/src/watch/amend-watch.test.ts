@@ -1,6 +1,6 @@
-import { amendWatch } from './amend-watch.js';
-import { nextCheckAt } from './next-check-at.js';
+import { nextCheckAt } from './run-watch.js';
 import type { Watch } from './watch.js';
+import { amendWatch } from './watch-changes.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { newUuid } from '../ids.js';
-import { LEAST_INTERVAL_MS, momentOfDay, nextCheckAt } from './next-check-at.js';
+import { LEAST_INTERVAL_MS, momentOfDay, nextCheckAt } from './run-watch.js';
 import { WATCH_FREQUENCIES } from './watch.js';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Observation, observeChanges, type Remembered } from './observe-changes.js';
+import { type Observation, observeChanges, type Remembered } from './watch-changes.js';
 
 const words = fc.option(fc.constantFrom('A', 'B', 'C'), { nil: null });
 const observation: fc.Arbitrary<Observation> = fc.record({ valid: fc.boolean(), name: words, address: words });

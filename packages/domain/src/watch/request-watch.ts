@@ -1,13 +1,11 @@
-import { PLANS, type Plan } from '../account/plans.js';
+import { PLANS, type Plan } from '../account/account.js';
 import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { AnswerToBind, BoundKey, StoredAnswer } from '../request/ports.js';
-import { readRequester } from '../request/read-call.js';
-import { replayOf } from '../request/replay-of.js';
-import { IDEMPOTENCY_KEPT_MS } from '../request/request-check.js';
+import { IDEMPOTENCY_KEPT_MS, readRequester, replayOf } from '../request/request-check.js';
 import { readVatNumber } from '../vat-number/index.js';
-import { sellsFrequency } from './sells-frequency.js';
 import type { NewWatch, Watch, WatchFrequency } from './watch.js';
+import { sellsFrequency } from './watch.js';
 
 /** A POST /v1/watches whose body has passed its schema. */
 export type WatchCall = {

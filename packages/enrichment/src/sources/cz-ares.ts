@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lenientText } from '../lenient-text.js';
+import { lenientText } from '../read-answer.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const answerSchema = z.object({

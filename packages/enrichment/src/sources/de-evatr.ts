@@ -1,6 +1,6 @@
 import type { EnrichmentSubject, FactMatches, MatchLetter } from '@vat/domain';
 import { z } from 'zod';
-import { lenientText } from '../lenient-text.js';
+import { lenientText } from '../read-answer.js';
 import type { DailyList, SourceDefinition, SourceReading } from '../source-definition.js';
 
 const letter = z.enum(['A', 'B', 'C', 'D']).nullable().catch(null).default(null);

@@ -1,6 +1,6 @@
 import type { EnrichmentSubject, MemberState } from '@vat/domain';
 import { z } from 'zod';
-import { lenientText } from '../lenient-text.js';
+import { lenientText } from '../read-answer.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const recordSchema = z.object({

@@ -1,2 +1,2 @@
-export * from './anchors-report.js';
+export * from './judge-anchor.js';
 export * from './verify-anchors.js';

@@ -1,9 +1,6 @@
 import { type AnchorAudit, publicId } from '@vat/domain';
 import type { ChainEnd } from '../anchor/verify-anchor-chain.js';
-import { type AnchorsReport, openReport } from './anchors-report.js';
-import { judgeAnchorRow } from './judge-anchor-row.js';
-import { judgeAnchorTree } from './judge-anchor-tree.js';
-import { judgeToken } from './judge-token.js';
+import { type AnchorsReport, judgeAnchorRow, judgeAnchorTree, judgeToken, openReport } from './judge-anchor.js';
 
 export type VerifyAnchorsDeps = {
   audit: AnchorAudit;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fitText } from './fit-text.js';
+import { fitText } from './open-page.js';
 
 /** A type of which every character is as wide as half its size, with lines as high as it. */
 const measure = (text: string, size: number, width: number) => {

@@ -1,7 +1,59 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fitText } from './fit-text.js';
-import { printableText } from './printable-text.js';
+
+/** A box in points, and the sizes of type to try, largest first. */
+type Box = { width: number; height: number; sizes: readonly number[] };
+
+/** Height in points that `text` takes at `size` when wrapped to `width`. */
+export type MeasureText = (text: string, size: number, width: number) => number;
+
+const CUT = ' … (cut)';
+/** No box of a page holds more; what is longer need not be measured. */
+const MOST_CHARACTERS = 3_000;
+
+/**
+ * The largest size at which `text` fits its box, and where none does, as much of it as fits at the smallest, with a mark
+ * that it was cut. Measuring is the page's, so that what fits here fits there.
+ */
+export const fitText =
+  (measure: MeasureText) =>
+  (text: string, { width, height, sizes }: Box): { text: string; size: number } => {
+    const characters = [...text];
+    const whole = characters.length <= MOST_CHARACTERS;
+    for (const size of sizes) if (whole && measure(text, size, width) <= height) return { text, size };
+    const size = sizes.at(-1) ?? 0;
+    const cut = (length: number) => `${characters.slice(0, length).join('').trimEnd()}${CUT}`;
+    let [fits, tooLong] = [0, Math.min(characters.length, MOST_CHARACTERS)];
+    while (tooLong - fits > 1) {
+      const middle = Math.floor((fits + tooLong) / 2);
+      if (measure(cut(middle), size, width) <= height) fits = middle;
+      else tooLong = middle;
+    }
+    return { text: cut(fits), size };
+  };
+
+const WANTED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]$/u;
+const UNSEEN = /^[\p{C}\p{Zl}\p{Zp}]$/u;
+const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
+
+const named = (character: string): string =>
+  `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`;
+
+/**
+ * Text as a page can show it: composed (NFC), with line ends as `\n`, and every character that has no glyph, cannot be
+ * seen, or turns the direction of writing named by its code point (`[U+202E]`), so that two different texts never look
+ * alike. `hasGlyph`: whether the page's font draws a code point.
+ */
+export const printableText =
+  (hasGlyph: (codePoint: number) => boolean) =>
+  (text: string): string =>
+    [...text.normalize('NFC').replace(LINE_ENDS, '\n').replaceAll('\t', ' ')]
+      .map((character) => {
+        if (character === '\n') return character;
+        const shows = WANTED.test(character) && !UNSEEN.test(character) && hasGlyph(character.codePointAt(0) ?? 0);
+        return shows ? character : named(character);
+      })
+      .join('');
 
 const LEFT = 48;
 const WIDTH = 499;

@@ -1,7 +1,52 @@
-import { type CheckBody, publicId } from '@vat/domain';
-import type { DossierFile } from './dossier-file.js';
-import type { DossierCheck } from './dossier-source.js';
-import { exchangeFiles } from './exchange-files.js';
+import { hash } from 'node:crypto';
+import { type CheckBody, type Exchange, publicId, readableEntries } from '@vat/domain';
+import { type DossierFile, jsonFile } from './dossier-file.js';
+import type { DossierCheck, DossierRequest, DossierWatchChange } from './dossier-source.js';
+
+const described = (name: string | null, body: Uint8Array) => ({
+  file: name,
+  size: body.length,
+  sha256: hash('sha256', body, 'hex'),
+});
+
+const filesOf = (stem: string, exchange: Exchange): DossierFile[] => {
+  const name = stem.slice(stem.lastIndexOf('/') + 1);
+  const { request, response } = exchange;
+  // A GET has no body: an empty file would say that it had an empty one.
+  const requestName = request.body.length > 0 ? `${name}.request` : null;
+  const record = {
+    source: exchange.source,
+    started_at: exchange.startedAt.toISOString(),
+    duration_ms: exchange.durationMs,
+    request: {
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      ...described(requestName, request.body),
+    },
+    response: response && {
+      status: response.status,
+      headers: response.headers,
+      complete: response.complete,
+      ...described(`${name}.response`, response.body),
+    },
+    error: exchange.error,
+  };
+  return [
+    jsonFile(`${stem}.json`, record),
+    ...(requestName ? [{ path: `${stem}.request`, bytes: request.body }] : []),
+    ...(response ? [{ path: `${stem}.response`, bytes: response.body }] : []),
+  ];
+};
+
+/**
+ * Exchanges as files in `folder`, numbered in their order: `01-vies.json` with status, times and hashes, and the bodies
+ * beside it as they went over the wire. An exchange without an answer has no `.response`.
+ */
+export const exchangeFiles = (folder: string, exchanges: readonly Exchange[]): DossierFile[] =>
+  exchanges.flatMap((exchange, index) =>
+    filesOf(`${folder}/${String(index + 1).padStart(2, '0')}-${exchange.source}`, exchange),
+  );
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
@@ -61,4 +106,76 @@ export const checkFiles = (id: string, { bytes, exchanges, token }: DossierCheck
   { path: `checks/${id}.json`, bytes },
   ...exchangeFiles(`exchanges/${id}`, exchanges),
   ...(token ? [{ path: `timestamps/${id}.tsr`, bytes: token }] : []),
+];
+
+const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+/** Columns of `requests.csv`. */
+export const REQUEST_COLUMNS = [
+  'id',
+  'vat_number',
+  'status',
+  'created_at',
+  'ended_at',
+  'attempts',
+  'last_error',
+  'reason',
+];
+
+/** A request as a row of `requests.csv`. */
+export const requestCells = (request: DossierRequest): string[] => [
+  publicId('request', request.id),
+  request.vatNumber,
+  request.status,
+  request.createdAt.toISOString(),
+  iso(request.endedAt) ?? '',
+  String(request.attempts),
+  request.lastError ?? '',
+  request.reason ?? '',
+];
+
+/** A request that came to nothing as files in `requests/<id>/`: `request.json`, and its exchanges. */
+export const requestFiles = (request: DossierRequest): DossierFile[] => {
+  const id = publicId('request', request.id);
+  const record = {
+    id,
+    object: 'request',
+    status: request.status,
+    vat_number: request.vatNumber,
+    requester_vat_number: request.requester,
+    reference: request.reference,
+    created_at: request.createdAt.toISOString(),
+    accepted_at: iso(request.acceptedAt),
+    give_up_at: iso(request.giveUpAt),
+    ended_at: iso(request.endedAt),
+    attempts: request.attempts,
+    last_error: request.lastError,
+    reason: request.reason,
+    checks: readableEntries(request.entries),
+  };
+  return [jsonFile(`requests/${id}/request.json`, record), ...exchangeFiles(`requests/${id}`, request.exchanges)];
+};
+
+/** Columns of `watch-changes.csv`. */
+export const WATCH_CHANGE_COLUMNS = [
+  'changed_at',
+  'vat_number',
+  'label',
+  'kind',
+  'before',
+  'after',
+  'check_id',
+  'watch_id',
+];
+
+/** A change as a row of `watch-changes.csv`. */
+export const watchChangeCells = (change: DossierWatchChange): string[] => [
+  change.changedAt.toISOString(),
+  change.vatNumber,
+  change.label ?? '',
+  change.kind,
+  change.before === null ? '' : String(change.before),
+  change.after === null ? '' : String(change.after),
+  publicId('check', change.checkId),
+  publicId('watch', change.watchId),
 ];

@@ -1,6 +1,6 @@
 import { provideAuditorTools } from '@vat/testkit';
 import { makeTestAuthority } from '../verify/test-authority.fixture.js';
-import { sortCertificates } from './sort-certificates.js';
+import { sortCertificates } from './tally.js';
 
 describe('sortCertificates', () => {
   it('sets the topmost certificate of each chain apart, whatever the order, and names each once', async () => {

@@ -1,8 +1,140 @@
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { dossierFiles } from './dossier-files.js';
+import { type CheckBody, HASH_PROFILE, publicId } from '@vat/domain';
+import { csvRow } from '@vat/spreadsheet';
+import { readVerifier } from '../verify/read-verifier.js';
+import {
+  CHECK_COLUMNS,
+  checkCells,
+  checkFiles,
+  proofLine,
+  REQUEST_COLUMNS,
+  requestCells,
+  requestFiles,
+  WATCH_CHANGE_COLUMNS,
+  watchChangeCells,
+} from './check-files.js';
+import { type DossierFile, jsonFile, textFile } from './dossier-file.js';
 import type { DossierOptions, DossierSource } from './dossier-source.js';
-import { sealFiles } from './seal-files.js';
-import { zipFiles } from './zip-files.js';
+import { summaryPdf } from './summary-pdf.js';
+import { type DossierTally, emptyTally, sortCertificates, tallyCheck } from './tally.js';
+import { gatherBytes, zipFiles } from './zip-files.js';
+
+/** What `manifest.json` says: whose dossier, made when, by which choice, and the counts that the verifier compares. */
+export const manifest = (
+  { account, createdAt, choice }: Pick<DossierOptions, 'account' | 'createdAt' | 'choice'>,
+  { counts, first, last }: DossierTally,
+) => ({
+  format: 'vat-evidence-dossier',
+  version: 1,
+  created_at: createdAt.toISOString(),
+  account: { id: publicId('account', account.id), name: account.name },
+  choice: {
+    from: choice.from?.toISOString() ?? null,
+    to: choice.to?.toISOString() ?? null,
+    vat_number: choice.vatNumber,
+    reference: choice.reference,
+  },
+  first_checked_at: first,
+  last_checked_at: last,
+  counts,
+  hash_profile: HASH_PROFILE,
+  tree: 'rfc9162-sha256',
+});
+
+/** Excel takes a file without this mark for one in the code page of its country, and garbles names. */
+const BYTE_ORDER_MARK = '\ufeff';
+
+const startCsv = (columns: readonly string[]) => {
+  const rows = gatherBytes();
+  rows.add(`${BYTE_ORDER_MARK}${csvRow(columns)}`);
+  return { add: (cells: readonly string[]) => rows.add(csvRow(cells)), take: rows.take };
+};
+
+/** Judges keys one by one. Throws when one is not above the one before: the same file would be there twice. */
+const startOrder = <Key extends string | number>() => {
+  let last: Key | null = null;
+  return (key: Key): void => {
+    if (last !== null && key <= last) throw new Error(`a dossier's source gives ${key} after ${last}`);
+    last = key;
+  };
+};
+
+/**
+ * Every file of a dossier but the seal, in a fixed order: explanations, checks with what belongs to each, requests
+ * that came to nothing, anchors, the certificates of all their stamps, and the tables and counts, which are known only at the end.
+ */
+export async function* dossierFiles(
+  source: DossierSource,
+  options: Omit<DossierOptions, 'stamp'>,
+): AsyncGenerator<DossierFile, void, undefined> {
+  const tally = emptyTally();
+  const { counts } = tally;
+  yield* await readVerifier();
+
+  const checks = startCsv(CHECK_COLUMNS);
+  const proofs = gatherBytes();
+  const orderOfChecks = startOrder<string>();
+  for await (const check of source.checks) {
+    const body = JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody;
+    orderOfChecks(body.id);
+    tallyCheck(tally, check, body);
+    checks.add(checkCells(check, body));
+    proofs.add(proofLine(body.id, check));
+    yield* checkFiles(body.id, check);
+  }
+  yield { path: 'proofs.jsonl', bytes: proofs.take() };
+  yield { path: 'checks.csv', bytes: checks.take() };
+
+  const requests = startCsv(REQUEST_COLUMNS);
+  const orderOfRequests = startOrder<string>();
+  for await (const request of source.requests) {
+    orderOfRequests(request.id);
+    counts.requests += 1;
+    counts.exchanges += request.exchanges.length;
+    requests.add(requestCells(request));
+    yield* requestFiles(request);
+  }
+  yield { path: 'requests.csv', bytes: requests.take() };
+
+  const orderOfAnchors = startOrder<number>();
+  for await (const { seq, body, token } of source.anchors) {
+    orderOfAnchors(seq);
+    counts.anchors += 1;
+    yield { path: `anchors/${seq}.json`, bytes: body };
+    if (token) yield { path: `anchors/${seq}.tsr`, bytes: token };
+  }
+  const { roots, intermediates } = sortCertificates(await options.certificates());
+  yield textFile('certs/tsa-roots.pem', roots.join(''));
+  yield textFile('certs/tsa-intermediates.pem', intermediates.join(''));
+
+  const changes = startCsv(WATCH_CHANGE_COLUMNS);
+  for await (const change of source.watchChanges) {
+    counts.watch_changes += 1;
+    changes.add(watchChangeCells(change));
+  }
+  yield { path: 'watch-changes.csv', bytes: changes.take() };
+  yield { path: 'summary.pdf', bytes: await summaryPdf(options, tally) };
+  yield jsonFile('manifest.json', manifest(options, tally));
+}
+
+/**
+ * The files as they come, then `SHA256SUMS` over all of them and, when `stamp` gives one, the time-stamp over that list.
+ */
+export async function* sealFiles(
+  files: AsyncIterable<DossierFile>,
+  stamp: (bytes: Uint8Array) => Promise<Uint8Array | null>,
+): AsyncGenerator<DossierFile, void, undefined> {
+  const sums = gatherBytes();
+  for await (const file of files) {
+    sums.add(`${hash('sha256', file.bytes, 'hex')}  ${file.path}\n`);
+    yield file;
+  }
+  const bytes = sums.take();
+  yield { path: 'SHA256SUMS', bytes };
+  const token = await stamp(bytes);
+  if (token) yield { path: 'SHA256SUMS.tsr', bytes: token };
+}
 
 /**
  * A dossier as the bytes of a zip, made while they are read: memory is bounded by one check, the tables, and the list of

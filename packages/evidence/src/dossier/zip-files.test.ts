@@ -5,9 +5,7 @@ import { jest } from '@jest/globals';
 import { provideAuditorTools, type RunTool } from '@vat/testkit';
 import fc from 'fast-check';
 import type { DossierFile } from './dossier-file.js';
-import { gatherBytes } from './gather-bytes.js';
-import { zipFiles } from './zip-files.js';
-import { directoryHeader, endRecords } from './zip-records.js';
+import { directoryHeader, endRecords, gatherBytes, zipFiles } from './zip-files.js';
 
 // The first test of a clone may have to fetch python3.
 jest.setTimeout(90_000);

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createCircuit } from './create-circuit.js';
-import { createDevelopmentAuthority, type DevelopmentAuthority } from './create-development-authority.js';
+import { fingerprintOf, type OtherRoot, pinRoot } from './create-timestamper.js';
+import {
+  createDevelopmentAuthority,
+  type DevelopmentAuthority,
+  type DevelopmentIdentity,
+  makeDevelopmentIdentity,
+} from './development-authority.js';
 import {
   createTimestamper,
   requestTimestamp,
@@ -9,8 +14,7 @@ import {
   verifyTimestamp,
 } from './index.js';
 import { type LocalAuthority, replying, startAuthority } from './local-authority.fixture.js';
-import { type DevelopmentIdentity, makeDevelopmentIdentity } from './make-development-identity.js';
-import { fingerprintOf, type OtherRoot, pinRoot } from './pin-root.js';
+import { createCircuit } from './query-sender.js';
 
 const DATA = Buffer.from('a check');
 const noDevelopment = () => Promise.reject(new Error('not to be opened'));

@@ -1,12 +1,97 @@
-import { createHash } from 'node:crypto';
-import { createCircuit } from './create-circuit.js';
-import type { DevelopmentAuthority } from './create-development-authority.js';
-import { createQuerySender, type QuerySender } from './create-query-sender.js';
+import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import type { MakeStampDeps, StampData } from '@vat/domain';
+import { readTrustedRoots } from './certificates.js';
+import type { DevelopmentAuthority } from './development-authority.js';
 import type { TimestampHash } from './object-identifiers.js';
-import { type OtherRoot, pinnedAddress, pinRoot, type RootPin } from './pin-root.js';
-import { readTrustedRoots } from './read-trusted-roots.js';
-import { type RequestTimestamp, requestTimestamp } from './request-timestamp.js';
-import type { Timestamp } from './timestamp.js';
+import { createCircuit, createQuerySender, type QuerySender, type SendQuery } from './query-sender.js';
+import { type Timestamp, TimestampRefused } from './timestamp.js';
+import { encodeQuery } from './timestamp-messages.js';
+import { verifyTimestamp } from './verify-timestamp.js';
+
+type RequestTimestampDeps = {
+  send: SendQuery;
+  now: () => Date;
+  /** PEM; see `verifyTimestamp`. */
+  trustedRoots?: readonly string[] | undefined;
+  acceptedPolicies?: readonly string[] | undefined;
+  /** How far the authority's clock may be from ours, in milliseconds. Default five minutes. */
+  clockToleranceMs?: number | undefined;
+};
+
+/** Asks for a time-stamp of one SHA-256, SHA-384 or SHA-512; the length says which. */
+export type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
+
+/** 128 bits that are a positive DER INTEGER of the same length whatever they are. */
+const newNonce = (): Buffer => {
+  const nonce = randomBytes(16);
+  nonce[0] = ((nonce[0] ?? 0) & 0x3f) | 0x40;
+  return nonce;
+};
+
+/** Asks an authority once and verifies its answer in every respect. Rejects with `TimestampRefused`. */
+export const requestTimestamp =
+  ({ send, now, trustedRoots, acceptedPolicies, clockToleranceMs = 300_000 }: RequestTimestampDeps): RequestTimestamp =>
+  async (digest, signal) => {
+    const nonce = newNonce();
+    const tokenBytes = await send(encodeQuery({ digest, nonce }), signal);
+    const clock = { now: now(), toleranceMs: clockToleranceMs };
+    return verifyTimestamp({ tokenBytes, digest, nonce, trustedRoots, acceptedPolicies, clock });
+  };
+
+/**
+ * Stores the topmost certificate (PEM) of an authority unless one is stored already, and resolves to the stored one. Of several
+ * processes the first one decides.
+ */
+export type RootPin = (certificate: string) => Promise<string>;
+
+/** An authority whose certificates lead to another root than the pinned one. SHA-256 of the DER form, in lower-case hex. */
+export type OtherRoot = { pinned: string; shown: string };
+
+type PinRootDeps = {
+  /** Verifies that the authority's own chain holds. */
+  request: RequestTimestamp;
+  pin: RootPin;
+  onOtherRoot: (roots: OtherRoot) => void;
+};
+
+/**
+ * An authority's address as pins name it: without user, password and query, which may be secret. Throws for an address
+ * without TLS, where whoever is on the way could answer first and be pinned.
+ */
+export const pinnedAddress = (url: string): string => {
+  const { protocol, origin, pathname } = new URL(url);
+  if (protocol !== 'https:') throw new Error('certificates are required, because TSA_URL is not an https address');
+  return origin + pathname;
+};
+
+/** The SHA-256 of a certificate's DER form, in lower-case hex: the fingerprint that authorities publish. */
+export const fingerprintOf = (pem: string): string =>
+  new X509Certificate(pem).fingerprint256.replaceAll(':', '').toLowerCase();
+
+/**
+ * Trusts the root that an authority's first answer leads to, and from then on no other: without roots from the operator,
+ * anybody who could later redirect the address could stamp in the authority's name. A token that leads elsewhere is refused
+ * (`other_root`). The pinned certificate is the topmost one that the answer carries, so it may be an intermediate one.
+ */
+export const pinRoot =
+  ({ request, pin, onOtherRoot }: PinRootDeps): RequestTimestamp =>
+  async (digest, signal) => {
+    const stamp = await request(digest, signal);
+    const shown = stamp.certificates.at(-1) ?? '';
+    const pinned = await pin(shown);
+    if (pinned === shown) return stamp;
+    try {
+      return verifyTimestamp({ tokenBytes: stamp.tokenBytes, digest, trustedRoots: [pinned] });
+    } catch (error) {
+      if (!(error instanceof TimestampRefused && error.refusal === 'wrong_chain')) throw error;
+      const roots = { pinned: fingerprintOf(pinned), shown: fingerprintOf(shown) };
+      onOtherRoot(roots);
+      throw new TimestampRefused(
+        'other_root',
+        `the authority's certificates lead to ${roots.shown}, and the pinned root is ${roots.pinned}`,
+      );
+    }
+  };
 
 type TimestamperOptions = {
   /** TSA_URL; null leaves it to the development authority. */
@@ -88,5 +173,20 @@ export const createTimestamper = ({
   return {
     stamp: (data, signal) => circuit(() => guarded(createHash(hash).update(data).digest(), signal)),
     close,
+  };
+};
+
+/** A timestamper in the words of the domain: what stamps data, and what its rejections say. */
+export const domainStamper = ({ stamp }: Pick<Timestamper, 'stamp'>): Pick<MakeStampDeps, 'stamp' | 'reasonOf'> => {
+  const stampData: StampData = async (data, signal) => {
+    const { tokenBytes, certificates: _inToken, ...facts } = await stamp(data, signal);
+    return { token: tokenBytes, ...facts };
+  };
+  return {
+    stamp: stampData,
+    reasonOf: (error) =>
+      error instanceof TimestampRefused
+        ? { error: `${error.refusal}: ${error.message}`, asked: error.refusal !== 'circuit_open' }
+        : null,
   };
 };

@@ -1,11 +1,10 @@
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 import type { AlgorithmIdentifier, IssuerAndSerialNumber, SignerInfo } from 'pkijs';
-import { HASHES, OID } from './object-identifiers.js';
-import { elementsOf, hexOf, identifierOf, octetsOf } from './read-block.js';
-import type { ReadCertificate } from './read-certificate.js';
+import type { ReadCertificate } from './certificates.js';
+import { elementsOf, HASHES, hexOf, identifierOf, OID, octetsOf } from './object-identifiers.js';
 import { readPss } from './read-pss.js';
-import type { TimestampResponse } from './read-response.js';
-import { TimestampRefused } from './timestamp-refused.js';
+import { TimestampRefused } from './timestamp.js';
+import type { TimestampResponse } from './timestamp-messages.js';
 
 /** Signature algorithms but RSA-PSS: the kind of key, and the hash where the name carries one (else the signer's digest algorithm). */
 const SIGNATURES: Readonly<Record<string, { key: string; hash: string | null }>> = {

@@ -1,3 +1,5 @@
+import { BaseBlock, Constructed, type Integer, ObjectIdentifier, OctetString } from 'asn1js';
+
 /** The object identifiers of RFC 3161, 5035, 5652 and 5280 that time-stamps are made of. */
 export const OID = {
   signedData: '1.2.840.113549.1.7.2',
@@ -42,3 +44,30 @@ export const HASHES: Readonly<Record<string, TimestampHash>> = {
 /** The hash function whose results have that many bytes, or null. */
 export const hashOfLength = (bytes: number): TimestampHash | null =>
   Object.values(HASHES).find((hash) => HASH_BYTES[hash] === bytes) ?? null;
+
+/**
+ * The policy of tokens that prove nothing. It spells "development" in ASCII below the arc 2.999, which the registry keeps
+ * for examples, so that no real authority can have it.
+ */
+export const DEVELOPMENT_POLICY = ['2.999', ...Buffer.from('development')].join('.');
+
+/** The elements of a sequence or set; none for anything else. */
+export const elementsOf = (block: unknown): BaseBlock[] =>
+  block instanceof Constructed ? block.valueBlock.value.filter((inner) => inner instanceof BaseBlock) : [];
+
+/** The bytes of an octet string, or null for anything else. */
+export const octetsOf = (block: unknown): Buffer | null =>
+  block instanceof OctetString ? Buffer.from(block.getValue()) : null;
+
+/** The dotted form of an object identifier, or null for anything else. */
+export const identifierOf = (block: unknown): string | null =>
+  block instanceof ObjectIdentifier ? block.valueBlock.toString() : null;
+
+/** An INTEGER of any length in lower-case hex without leading zero bytes: serials and nonces are larger than a number holds. */
+export const hexOf = (integer: Integer): string =>
+  Buffer.from(integer.valueBlock.valueHexView)
+    .toString('hex')
+    .replace(/^(00)+(?=.)/, '');
+
+/** The bytes of a block as they came, tag and length included. */
+export const bytesOf = (block: BaseBlock): Buffer => Buffer.from(block.valueBeforeDecodeView);

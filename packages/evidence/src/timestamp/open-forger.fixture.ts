@@ -1,6 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import type { Attribute, Certificate } from 'pkijs';
-import { createQuerySender } from './create-query-sender.js';
 import {
   authorityExtensions,
   type Forgery,
@@ -11,6 +10,7 @@ import {
 } from './forge-reply.fixture.js';
 import { requestTimestamp, type Timestamp, type TimestampRefusal, TimestampRefused } from './index.js';
 import { replying, startAuthority } from './local-authority.fixture.js';
+import { createQuerySender } from './query-sender.js';
 
 /** What is stamped. */
 export const DIGEST = createHash('sha256').update('a check').digest();

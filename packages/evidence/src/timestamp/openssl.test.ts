@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { provideTool } from '@vat/testkit';
-import { encodeQuery } from './encode-query.js';
 import {
   createDevelopmentAuthority,
   type DevelopmentIdentity,
@@ -11,6 +10,7 @@ import {
   verifyTimestamp,
 } from './index.js';
 import { type KeyKind, type Openssl, openOpenssl } from './openssl-authority.fixture.js';
+import { encodeQuery } from './timestamp-messages.js';
 
 const DATA = Buffer.from('{"id":"chk_1","valid":true}');
 const DIGEST = createHash('sha256').update(DATA).digest();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createTimestamper } from './create-timestamper.js';
 import type { TimestampHash } from './object-identifiers.js';
-import { TimestampRefused } from './timestamp-refused.js';
+import { TimestampRefused } from './timestamp.js';
 
 /** What one time-stamp came to. `status` is that of HTTP; null when none came. */
 export type AuthorityProbe = { name: 'tsa'; ok: boolean; ms: number; status: number | null; detail: string | null };

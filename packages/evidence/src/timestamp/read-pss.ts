@@ -1,7 +1,6 @@
 import { type BaseBlock, Integer } from 'asn1js';
 import type { AlgorithmIdentifier } from 'pkijs';
-import { OID } from './object-identifiers.js';
-import { elementsOf, identifierOf } from './read-block.js';
+import { elementsOf, identifierOf, OID } from './object-identifiers.js';
 
 /** RSA-PSS as a signature has it. `hash`: the object identifier of the hash function of message and mask. */
 export type Pss = { hash: string; saltLength: number };

@@ -17,3 +17,51 @@ export type Timestamp = {
   /** PEM: the signer's certificate, then each one's issuer, up to the topmost that is known. */
   certificates: string[];
 };
+
+/** Why there is no time-stamp. The first group never reached an answer, the second found something wrong in it. */
+export type TimestampRefusal =
+  | 'unreachable'
+  | 'deadline'
+  | 'aborted'
+  | 'http_status'
+  | 'content_type'
+  | 'too_long'
+  | 'circuit_open'
+  // Of the answer:
+  | 'unreadable'
+  | 'not_granted'
+  | 'wrong_content'
+  | 'wrong_imprint_algorithm'
+  | 'wrong_imprint'
+  | 'wrong_nonce'
+  | 'wrong_policy'
+  | 'wrong_accuracy'
+  | 'wrong_time'
+  | 'wrong_signers'
+  | 'unsupported_form'
+  | 'no_certificate'
+  | 'wrong_attributes'
+  | 'wrong_message_digest'
+  | 'wrong_signing_certificate'
+  | 'unknown_algorithm'
+  | 'wrong_signature'
+  | 'wrong_purpose'
+  | 'wrong_chain'
+  | 'other_root';
+
+/** Thrown by everything that asks for or verifies a time-stamp; the message is one sentence for an operator. */
+export class TimestampRefused extends Error {
+  override name = 'TimestampRefused';
+  constructor(
+    readonly refusal: TimestampRefusal,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * From a failed try for a time-stamp to the next, in milliseconds; the last one repeats, since a stamp is worth having
+ * however late. One schedule for checks and anchors alike: 10 s, 1 min, 5 min, 15 min, 1 h.
+ */
+export const TIMESTAMP_RETRY_DELAYS_MS: readonly number[] = [10_000, 60_000, 300_000, 900_000, 3_600_000];

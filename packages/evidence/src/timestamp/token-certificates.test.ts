@@ -1,12 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { provideTool } from '@vat/testkit';
-import { createDevelopmentAuthority } from './create-development-authority.js';
-import { encodeQuery } from './encode-query.js';
-import { makeDevelopmentIdentity } from './make-development-identity.js';
+import { tokenCertificates, withIssuers } from './certificates.js';
+import { createDevelopmentAuthority, makeDevelopmentIdentity } from './development-authority.js';
 import { openOpenssl } from './openssl-authority.fixture.js';
-import { readResponse } from './read-response.js';
-import { tokenCertificates } from './token-certificates.js';
-import { withIssuers } from './with-issuers.js';
+import { encodeQuery, readResponse } from './timestamp-messages.js';
 
 const now = () => new Date();
 const query = encodeQuery({ digest: Buffer.alloc(32, 7), nonce: Buffer.alloc(16, 1) });

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { BLOCK_NODES } from './block-size.js';
-import { buildTree } from './build-tree.js';
-import { openTreeBuilder } from './open-tree-builder.js';
-import { proveLeaf } from './prove-leaf.js';
-import { verifyInclusion } from './verify-inclusion.js';
+import { buildTree, verifyInclusion } from './merkle-tree.js';
+import { BLOCK_NODES, openTreeBuilder, proveLeaf } from './tree-blocks.js';
 
 const LEAVES = Array.from({ length: 5_000 }, (_, n) => createHash('sha256').update(String(n)).digest());
 const leavesOf = (size: number) => LEAVES.slice(0, size);

@@ -1,23 +1,125 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { addressOf } from '../../api/create-api.js';
-import { isMissing } from '../../api/is-missing.js';
+import { isMissing } from '../../api/errors.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
-import { usePages } from '../../api/use-pages.js';
-import { useRead } from '../../api/use-read.js';
-import { useRemoval } from '../../api/use-removal.js';
-import { Card } from '../../parts/card.js';
-import { Choice } from '../../parts/choice.js';
+import { useRemoval } from '../../api/use-change.js';
+import { usePages, useRead } from '../../api/use-read.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Empty } from '../../parts/empty.js';
-import { Listing } from '../../parts/listing.js';
-import { Moment } from '../../parts/moment.js';
-import { NotFound } from '../../parts/not-found.js';
-import { Page } from '../../parts/page.js';
-import { Reading } from '../../parts/reading.js';
-import { Refusal } from '../../parts/refusal.js';
-import { Status } from '../../parts/status.js';
-import { BatchProgress } from './batch-progress.js';
-import { LINE_COLUMNS } from './line-columns.js';
+import { type Column, Listing } from '../../parts/data-table.js';
+import { Choice } from '../../parts/form.js';
+import { count, duration, shorten } from '../../parts/format.js';
+import { Progress } from '../../parts/progress.js';
+import { Empty, NotFound, Reading, Refusal } from '../../parts/states.js';
+import { Card, Moment, Page, Status } from '../../parts/text.js';
+
+type Sample = { at: number; ended: number };
+
+/** The pace is that of the last while: a batch stands still while a member state is away, and runs when it is back. */
+const WINDOW_MS = 20_000;
+const LOOK_EVERY_MS = 1_000;
+
+/** Lines a second of the last while, from what this page saw; null until it has seen enough. */
+export const usePace = (ended: number, startedAt: string, isRunning: boolean): number | null => {
+  const latest = useRef(ended);
+  latest.current = ended;
+  const [rate, setRate] = useState<number | null>(null);
+  useEffect(() => {
+    if (!isRunning) return;
+    const opened = Date.now();
+    const started = Date.parse(startedAt);
+    // A batch that has just begun was not seen from its beginning, but where it began is known.
+    let samples: Sample[] = opened - started < WINDOW_MS ? [{ at: started, ended: 0 }] : [];
+    const look = () => {
+      const now = Date.now();
+      samples = [...samples, { at: now, ended: latest.current }].filter(({ at }) => at >= now - WINDOW_MS);
+      const [first] = samples;
+      if (first && now - first.at >= LOOK_EVERY_MS) {
+        setRate(((latest.current - first.ended) / (now - first.at)) * 1_000);
+      }
+    };
+    look();
+    const timer = setInterval(look, LOOK_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [startedAt, isRunning]);
+  return rate;
+};
+
+const paceText = (rate: number): string => {
+  const [figure, unit] = rate >= 1 ? [rate, 'second'] : [rate * 60, 'minute'];
+  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(figure)} lines a ${unit}`;
+};
+
+const runningText = (rate: number | null, left: number): string =>
+  rate === null || rate === 0
+    ? 'Waiting for member states to answer; it goes on by itself.'
+    : `${paceText(rate)}, about ${duration(Math.ceil(left / rate) * 1_000)} left.`;
+
+/** How far a batch is, how fast it goes and how long it will take, and what came out so far. */
+export const BatchProgress = ({ batch }: { batch: Batch }) => {
+  const { status, total, done, failed, valid, invalid, created_at, completed_at } = batch;
+  const ended = done + failed;
+  const rate = usePace(ended, created_at, status !== 'completed');
+  // Never 100 % before the end.
+  const percentage = total === 0 ? 100 : Math.floor((100 * ended) / total);
+  const share = (lines: number) => (100 * lines) / Math.max(1, total);
+  return (
+    <Card title="Progress">
+      <Progress
+        label={`${count(ended)} of ${count(total)} lines`}
+        percentage={percentage}
+        text={new Intl.NumberFormat(undefined, { style: 'percent' }).format(percentage / 100)}
+        parts={
+          <>
+            <rect className="valid" width={share(valid)} height="1" />
+            <rect className="invalid" x={share(valid)} width={share(invalid)} height="1" />
+            <rect className="degraded" x={share(done)} width={share(failed)} height="1" />
+          </>
+        }
+      />
+      <ul className="legend">
+        <li className="valid">{count(valid)} valid</li>
+        <li className="invalid">{count(invalid)} invalid</li>
+        <li className="degraded">{count(failed)} failed</li>
+        <li className="rest">{count(total - ended)} queued</li>
+      </ul>
+      <p className="hint">
+        {completed_at === null
+          ? runningText(rate, total - ended)
+          : `Took ${duration(Math.max(0, Date.parse(completed_at) - Date.parse(created_at)))}.`}
+      </p>
+    </Card>
+  );
+};
+
+/** How the lines of a batch are listed. */
+export const LINE_COLUMNS: readonly Column<BatchLine>[] = [
+  { head: 'Line', figures: true, cell: ({ line }) => line },
+  {
+    head: 'VAT number',
+    cell: ({ check_id, vat_number, input }) => {
+      const text = vat_number ?? shorten(input);
+      if (check_id === null) return text === '' ? <em>empty</em> : text;
+      return (
+        <Link to="/checks/$id" params={{ id: check_id }} className="main-link">
+          {text}
+        </Link>
+      );
+    },
+  },
+  { head: 'As sent', cell: ({ input, vat_number }) => (input === vat_number ? null : shorten(input)) },
+  { head: 'Reference', cell: ({ reference }) => (reference === null ? null : shorten(reference)) },
+  { head: 'Status', cell: ({ status }) => <Status word={status} /> },
+  {
+    head: 'Error',
+    cell: ({ error }) =>
+      error === null ? null : (
+        <>
+          <code>{error.code}</code> {error.message}
+        </>
+      ),
+  },
+];
 
 const WHILE_RUNNING_MS = 1_500;
 

@@ -1,13 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { Batch } from '../../api/shapes.js';
-import { usePages } from '../../api/use-pages.js';
-import { count } from '../../parts/count.js';
+import { usePages } from '../../api/use-read.js';
 import type { Column } from '../../parts/data-table.js';
-import { Empty } from '../../parts/empty.js';
-import { Listing } from '../../parts/listing.js';
-import { Moment } from '../../parts/moment.js';
-import { Page } from '../../parts/page.js';
-import { Status } from '../../parts/status.js';
+import { Listing } from '../../parts/data-table.js';
+import { count } from '../../parts/format.js';
+import { Empty } from '../../parts/states.js';
+import { Moment, Page, Status } from '../../parts/text.js';
 import { UploadCard } from './upload-card.js';
 
 const COLUMNS: readonly Column<Batch>[] = [

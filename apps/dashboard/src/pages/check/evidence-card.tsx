@@ -1,19 +1,56 @@
-import { addressOf } from '../../api/create-api.js';
+import { Link } from '@tanstack/react-router';
+import { addressOf, useApi } from '../../api/create-api.js';
 import type { Check } from '../../api/shapes.js';
-import { useApi } from '../../api/use-api.js';
-import { useChange } from '../../api/use-change.js';
-import { useSameTry } from '../../api/use-same-try.js';
+import { useChange, useSameTry } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
-import { Card } from '../../parts/card.js';
-import { DownloadButton } from '../../parts/download-button.js';
-import { Facts } from '../../parts/facts.js';
-import { Findings } from '../../parts/findings.js';
-import { IdText } from '../../parts/id-text.js';
-import { Refusal } from '../../parts/refusal.js';
-import { useVerify } from '../../parts/use-verify.js';
+import { DownloadButton } from '../../parts/confirm.js';
+import { count } from '../../parts/format.js';
+import { Findings, Refusal, useVerify } from '../../parts/states.js';
+import { Card, Facts, IdText, Moment, Status } from '../../parts/text.js';
 import { verifyCheck } from '../../proof/verify-check.js';
-import { AnchorFacts } from './anchor-facts.js';
-import { TimestampFacts } from './timestamp-facts.js';
+
+/** Where a check lies in the tree of its anchor. */
+export const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
+  <Facts
+    facts={{
+      Anchor: (
+        <>
+          {anchor.seq} <code>{anchor.anchor_id}</code>
+        </>
+      ),
+      Leaf: `${count(anchor.leaf_index)} of ${count(anchor.tree_size)}`,
+      Chain: <Link to="/evidence">All anchors</Link>,
+    }}
+  />
+);
+
+/** What a check's time-stamp says, and what it is worth. */
+export const TimestampFacts = ({ timestamp }: { timestamp: NonNullable<Check['timestamp']> }) => (
+  <>
+    <Facts
+      facts={{
+        Stamped: (
+          <>
+            <Moment at={timestamp.gen_time} seconds />
+            {timestamp.accuracy_ms !== null && ` ± ${timestamp.accuracy_ms} ms`}
+          </>
+        ),
+        Authority: (
+          <>
+            {timestamp.authority} {timestamp.development && <Status word="development" />}
+          </>
+        ),
+        Serial: <code>{timestamp.serial}</code>,
+        Policy: <code>{timestamp.policy}</code>,
+      }}
+    />
+    {timestamp.development && (
+      <p className="hint">
+        A development authority of this service itself: it proves nothing about time to anybody else.
+      </p>
+    )}
+  </>
+);
 
 /** The proof of a check: its hash, the bytes it is of, and a way to see in this very browser that they agree. */
 export const EvidenceCard = ({ check }: { check: Check }) => {

@@ -1,13 +1,43 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
-import { usePages } from '../../api/use-pages.js';
+import { usePages } from '../../api/use-read.js';
 import { Button } from '../../parts/button.js';
-import { Empty } from '../../parts/empty.js';
-import { Listing } from '../../parts/listing.js';
-import { Page } from '../../parts/page.js';
-import { Refusal } from '../../parts/refusal.js';
-import { DELIVERY_COLUMNS } from './delivery-columns.js';
+import { type Column, Listing } from '../../parts/data-table.js';
+import { duration } from '../../parts/format.js';
+import { Empty, Refusal } from '../../parts/states.js';
+import { Moment, Page, Status } from '../../parts/text.js';
+
+/** How deliveries are listed. */
+export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
+  {
+    head: 'Event',
+    cell: ({ delivery_id, event }) => (
+      <Link to="/deliveries/$id" params={{ id: delivery_id }} className="main-link">
+        {event}
+      </Link>
+    ),
+  },
+  { head: 'Status', cell: ({ status }) => <Status word={status} /> },
+  {
+    head: 'Last answer',
+    cell: ({ last_attempt }) => {
+      if (last_attempt === null) return null;
+      return last_attempt.status_code ?? <span className="clipped">{last_attempt.error}</span>;
+    },
+  },
+  { head: 'Attempts', figures: true, cell: ({ attempts }) => attempts },
+  {
+    head: 'Took',
+    figures: true,
+    cell: ({ last_attempt }) => (last_attempt === null ? null : duration(last_attempt.duration_ms)),
+  },
+  {
+    head: 'Next try',
+    cell: ({ next_attempt_at }) => (next_attempt_at ? <Moment at={next_attempt_at} seconds /> : null),
+  },
+  { head: 'Created', cell: ({ created_at }) => <Moment at={created_at} seconds /> },
+];
 
 /** The log of what was sent to the webhook, the newest first. */
 export const DeliveriesPage = () => {

@@ -1,13 +1,10 @@
 import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../api/api-error.js';
-import { explainError } from '../../api/explain-error.js';
+import { ApiError, explainError } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
-import { Choice } from '../../parts/choice.js';
-import { countryName } from '../../parts/country-name.js';
-import { Field } from '../../parts/field.js';
-import { Form } from '../../parts/form.js';
-import { Refusal } from '../../parts/refusal.js';
+import { Choice, Field, Form } from '../../parts/form.js';
+import { countryName } from '../../parts/format.js';
+import { Refusal } from '../../parts/states.js';
 
 const TRADER = {
   name: 'Trader name',

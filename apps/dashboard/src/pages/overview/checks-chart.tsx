@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Overview } from '../../api/shapes.js';
-import { count } from '../../parts/count.js';
-import { Empty } from '../../parts/empty.js';
+import { count } from '../../parts/format.js';
+import { Empty } from '../../parts/states.js';
 
 type Day = Overview['checks_per_day'][number];
 

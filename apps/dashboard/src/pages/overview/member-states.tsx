@@ -1,16 +1,87 @@
+import type { MemberState } from '@vat/domain';
 import { useState } from 'react';
 import type { MemberStateStatus, Status as StatusAnswer } from '../../api/shapes.js';
 import { useRead } from '../../api/use-read.js';
 import { Button } from '../../parts/button.js';
-import { Card } from '../../parts/card.js';
-import { countryName } from '../../parts/country-name.js';
-import { duration } from '../../parts/duration.js';
-import { Reading } from '../../parts/reading.js';
-import { MemberStateTable } from './member-state-table.js';
-import { TILES } from './tiles.js';
+import { type Column, DataTable } from '../../parts/data-table.js';
+import { count, countryName, duration } from '../../parts/format.js';
+import { Reading } from '../../parts/states.js';
+import { Card, Status } from '../../parts/text.js';
 
-const percent = (share: number | null): string =>
+export const percent = (share: number | null): string =>
   share === null ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 }).format(share);
+
+/** Answered, saturated and unavailable asks as parts of one bar. */
+export const ShareBar = ({ state: { answered, saturated, unavailable } }: { state: MemberStateStatus }) => {
+  if (answered === null || saturated === null || unavailable === null) return <>–</>;
+  const text = `${percent(answered)} answered, ${percent(saturated)} saturated, ${percent(unavailable)} unavailable`;
+  return (
+    <span className="share" title={text}>
+      <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        <rect className="ok" width={answered * 100} height="1" />
+        <rect className="degraded" x={answered * 100} width={saturated * 100} height="1" />
+        <rect className="down" x={(answered + saturated) * 100} width={unavailable * 100} height="1" />
+      </svg>
+      <span>{percent(answered)}</span>
+      <span className="for-reader">{text}</span>
+    </span>
+  );
+};
+
+const time = (ms: number | null): string | null => (ms === null ? null : duration(ms));
+
+const COLUMNS: readonly Column<MemberStateStatus>[] = [
+  { head: 'Member state', cell: ({ member_state }) => `${member_state} ${countryName(member_state)}` },
+  { head: 'Health', cell: ({ health }) => <Status word={health} /> },
+  { head: 'Answered', cell: (state) => <ShareBar state={state} /> },
+  { head: 'Half within', figures: true, cell: ({ p50_ms }) => time(p50_ms) },
+  { head: '95 % within', figures: true, cell: ({ p95_ms }) => time(p95_ms) },
+  { head: 'Asks', figures: true, cell: ({ asks }) => count(asks) },
+  { head: 'Waiting', figures: true, cell: ({ queue_depth }) => count(queue_depth) },
+  { head: 'Oldest wait', figures: true, cell: ({ oldest_wait_ms }) => time(oldest_wait_ms) },
+];
+
+/** The figures behind the map; those that were asked lately come first. */
+export const MemberStateTable = ({ states }: { states: readonly MemberStateStatus[] }) => (
+  <DataTable
+    label="Member states"
+    columns={COLUMNS}
+    rows={states.toSorted((one, other) => other.asks - one.asks)}
+    rowKey={({ member_state }) => member_state}
+  />
+);
+
+/** Where each member state lies on a map of equal tiles: column and row, from the north-west. */
+export const TILES: Record<MemberState, readonly [column: number, row: number]> = {
+  SE: [6, 1],
+  FI: [7, 1],
+  EE: [7, 2],
+  XI: [2, 2],
+  DK: [5, 2],
+  IE: [1, 3],
+  NL: [4, 3],
+  DE: [5, 3],
+  PL: [6, 3],
+  LV: [7, 3],
+  LT: [8, 3],
+  BE: [3, 4],
+  LU: [4, 4],
+  CZ: [5, 4],
+  SK: [6, 4],
+  FR: [3, 5],
+  AT: [5, 5],
+  HU: [6, 5],
+  RO: [7, 5],
+  PT: [1, 6],
+  ES: [2, 6],
+  IT: [4, 6],
+  SI: [5, 6],
+  HR: [6, 6],
+  BG: [7, 6],
+  MT: [4, 7],
+  EL: [7, 7],
+  CY: [8, 7],
+};
 
 /** Beside the colour, for those who do not see it. */
 const MARKS = { ok: '', degraded: '!', down: '✕', unknown: '' } as const;

@@ -1,16 +1,95 @@
 import { Link } from '@tanstack/react-router';
-import type { Check, Overview } from '../../api/shapes.js';
-import type { Page as Listed } from '../../api/use-pages.js';
-import { useRead } from '../../api/use-read.js';
-import { Card } from '../../parts/card.js';
-import { Page } from '../../parts/page.js';
-import { Reading } from '../../parts/reading.js';
+import { useId } from 'react';
+import { Label } from 'react-aria-components/Label';
+import { Meter } from 'react-aria-components/Meter';
+import type { Check, Overview, Usage } from '../../api/shapes.js';
+import { type Page as Listed, useRead } from '../../api/use-read.js';
+import { count } from '../../parts/format.js';
+import { Reading } from '../../parts/states.js';
+import { Card, Page } from '../../parts/text.js';
 import { ChangeList } from '../watches/change-list.js';
-import { FirstSteps } from '../welcome/first-steps.js';
+import { FirstSteps } from '../welcome/welcome-page.js';
 import { ChecksChart } from './checks-chart.js';
-import { Figures } from './figures.js';
 import { MemberStates } from './member-states.js';
-import { UsageMeter } from './usage-meter.js';
+
+type FigureProps = { value: number; text: string; to: '/checks' | '/batches' | '/deliveries'; isBad?: boolean };
+
+const Figure = ({ value, text, to, isBad = false }: FigureProps) => {
+  const id = useId();
+  return (
+    <li className={isBad ? 'bad' : undefined}>
+      <span id={id}>
+        <strong>{count(value)}</strong> {text}
+      </span>
+      {value > 0 && (
+        <Link to={to} aria-describedby={id}>
+          View
+        </Link>
+      )}
+    </li>
+  );
+};
+
+/** What is under way and what needs a look, each leading to where it is. */
+export const Figures = ({ overview }: { overview: Overview }) => (
+  <Card title="Under way">
+    <ul className="figures-row">
+      <Figure value={overview.pending_requests} text="pending requests" to="/checks" />
+      <Figure value={overview.active_batches} text="active batches" to="/batches" />
+      <Figure
+        value={overview.failed_deliveries}
+        text="failed deliveries in seven days"
+        to="/deliveries"
+        isBad={overview.failed_deliveries > 0}
+      />
+    </ul>
+  </Card>
+);
+
+const dayOf = (at: string): string =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));
+
+/** This month's checks against what the plan sells. */
+export const UsageMeter = () => {
+  const usage = useRead<Usage>('usage', '/usage', { every: 30_000 });
+  return (
+    <Card title="This month">
+      <Reading of={usage}>
+        {({ used, reserved, limit, plan, reset_at }) => {
+          const share = limit === 0 ? 1 : (used + reserved) / limit;
+          return (
+            <>
+              <Meter
+                className={`usage ${share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : ''}`}
+                value={Math.min(limit, used)}
+                maxValue={Math.max(1, limit)}
+                valueLabel={`${count(used)} of ${count(limit)}`}
+              >
+                <p className="usage-figure">
+                  <strong>{count(used)}</strong> <Label>of {count(limit)} checks used</Label>
+                </p>
+                <svg viewBox="0 0 100 1" preserveAspectRatio="none" className="progress-bar" aria-hidden="true">
+                  <rect width={limit === 0 ? 0 : (100 * used) / limit} height="1" />
+                  <rect
+                    className="reserved"
+                    x={limit === 0 ? 0 : (100 * used) / limit}
+                    width={limit === 0 ? 0 : (100 * reserved) / limit}
+                    height="1"
+                  />
+                </svg>
+              </Meter>
+              <p className="hint">
+                {reserved > 0 &&
+                  `${count(reserved)} more held for checks without an answer yet, those of batches and watches included. `}
+                Plan <strong>{plan}</strong>; starts anew on {dayOf(reset_at)}.
+              </p>
+            </>
+          );
+        }}
+      </Reading>
+    </Card>
+  );
+};
 
 /** How the account is doing: this month's checks, the last thirty days, the member states, and what needs a look. */
 export const OverviewPage = () => {

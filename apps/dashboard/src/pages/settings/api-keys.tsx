@@ -1,21 +1,109 @@
-import { useState } from 'react';
+import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ApiKey } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
+import { usePages } from '../../api/use-read.js';
 import { Button } from '../../parts/button.js';
-import { Card } from '../../parts/card.js';
-import { Choice } from '../../parts/choice.js';
-import { count } from '../../parts/count.js';
-import type { Column } from '../../parts/data-table.js';
-import { Empty } from '../../parts/empty.js';
-import { Field } from '../../parts/field.js';
-import { Form } from '../../parts/form.js';
-import { Listing } from '../../parts/listing.js';
-import { Moment } from '../../parts/moment.js';
-import { Refusal } from '../../parts/refusal.js';
-import { SecretOnce } from '../../parts/secret-once.js';
-import { Status } from '../../parts/status.js';
-import { RevokeKey } from './revoke-key.js';
-import { useAccountKeys } from './use-account-keys.js';
+import { type Column, Listing } from '../../parts/data-table.js';
+import { Choice, Field, Form } from '../../parts/form.js';
+import { count } from '../../parts/format.js';
+import { useUndoable } from '../../parts/planned-acts.js';
+import { Empty, Refusal } from '../../parts/states.js';
+import { Card, Moment, SecretOnce, Status } from '../../parts/text.js';
+
+/** Long enough to see the wrong row go, well within the five seconds in which a revoked key has to stop working. */
+const UNDO_MS = 1_500;
+
+/**
+ * Revokes a key, with a moment to take it back: a shop stops working without its key. It is called revoked once the server
+ * has said so: a browser that is closed before has perhaps never asked.
+ */
+export const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
+  // Apart from the call itself, which is shown as under way a moment after the plan is gone.
+  const [asked, setAsked] = useState<'not' | 'asking' | 'done'>('not');
+  const revoke = useChange(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
+  const { isPlanned, plan, undo } = useUndoable(UNDO_MS, async () => {
+    setAsked('asking');
+    try {
+      await revoke.mutateAsync(undefined);
+      setAsked('done');
+    } catch (error) {
+      setAsked('not');
+      throw error;
+    }
+  });
+  const isRevoked = asked === 'done' || apiKey.revoked_at !== null;
+  const isLive = !(isRevoked || isPlanned || asked === 'asking');
+
+  const cell = useRef<HTMLSpanElement>(null);
+  const offered = isLive ? 'revoke' : isPlanned && !isRevoked ? 'undo' : 'nothing';
+  const before = useRef(offered);
+  useLayoutEffect(() => {
+    if (before.current === offered) return;
+    before.current = offered;
+    // A button that goes takes the focus with it; whoever came by the keyboard would begin again at the top.
+    const { activeElement } = document;
+    if (activeElement !== document.body && !cell.current?.contains(activeElement)) return;
+    const next = cell.current?.querySelector('button') ?? cell.current?.querySelector<HTMLElement>('[aria-live]');
+    next?.focus({ preventScroll: true });
+  }, [offered]);
+  return (
+    <>
+      <span ref={cell} className="row">
+        {offered === 'revoke' && (
+          <Button small look="danger" onPress={plan}>
+            Revoke
+          </Button>
+        )}
+        <span className="hint" aria-live="polite" tabIndex={-1}>
+          {!isLive && <Status word={isRevoked ? 'revoked' : 'revoking'} />}{' '}
+          {apiKey.revoked_at !== null && <Moment at={apiKey.revoked_at} />}
+        </span>
+        {offered === 'undo' && (
+          <Button small onPress={undo}>
+            Undo
+          </Button>
+        )}
+      </span>
+      <Refusal error={revoke.error} />
+    </>
+  );
+};
+
+type AccountKeys = {
+  keys: UseInfiniteQueryResult<ApiKey[]>;
+  /** What works or did so when the page was opened, the newest first; after it what was revoked earlier that day. */
+  shown: ApiKey[];
+  /** What was revoked on an earlier day. */
+  folded: ApiKey[];
+};
+
+/** The most that a page of a list has. */
+const PAGE = 100;
+
+/** Keys are nobody's news, and the operator makes and revokes them too. */
+const LOOK_EVERY_MS = 4_000;
+
+/** All keys of the account: nobody knows which of a first page's are live until the rest is there. */
+export const useAccountKeys = (): AccountKeys => {
+  const keys = usePages<ApiKey>('keys', '/keys', { limit: PAGE }, LOOK_EVERY_MS);
+  const { data = [], hasNextPage, isFetching, isError, fetchNextPage } = keys;
+  useEffect(() => {
+    if (hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [hasNextPage, isFetching, isError, fetchNextPage]);
+
+  const [today] = useState(() => new Date().setHours(0, 0, 0, 0));
+  // A row that left its place when it is revoked would put another key's Revoke under the pointer.
+  const [staying] = useState(() => new Set<string>());
+  for (const { key_id, revoked_at } of data) if (revoked_at === null) staying.add(key_id);
+  const gone = data.filter(({ key_id }) => !staying.has(key_id));
+  const isOld = ({ revoked_at }: ApiKey) => revoked_at !== null && Date.parse(revoked_at) < today;
+  return {
+    keys,
+    shown: [...data.filter(({ key_id }) => staying.has(key_id)), ...gone.filter((key) => !isOld(key))],
+    folded: gone.filter(isOld),
+  };
+};
 
 type Created = { key_id: string; key: string };
 

@@ -2,15 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
-import { Card } from '../../parts/card.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Field } from '../../parts/field.js';
-import { Form } from '../../parts/form.js';
-import { Refusal } from '../../parts/refusal.js';
-import { usePlanned } from '../../parts/use-planned.js';
-import { BOOT } from '../../session/read-boot.js';
-import { useEnter } from '../../session/use-enter.js';
-import { useSession } from '../../session/use-session.js';
+import { Field, Form } from '../../parts/form.js';
+import { usePlanned } from '../../parts/planned-acts.js';
+import { Refusal } from '../../parts/states.js';
+import { Card } from '../../parts/text.js';
+import { BOOT, useEnter, useSession } from '../../session/session.js';
 
 /** Change the password; end every session of this account's user. */
 export const ChangePassword = () => {

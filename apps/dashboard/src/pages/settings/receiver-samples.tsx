@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import guide from '../../../../../docs/webhooks.md?raw';
-import { Card } from '../../parts/card.js';
-import { CopyButton } from '../../parts/copy-button.js';
+import { CopyButton } from '../../parts/button.js';
+import { Card } from '../../parts/text.js';
 import { readSamples } from './read-samples.js';
-import { useWebhook } from './use-webhook.js';
+import { useWebhook } from './webhook-card.js';
 
 /** Whole receivers to copy, as docs/webhooks.md has them and its tests run them. */
 export const ReceiverSamples = () => {

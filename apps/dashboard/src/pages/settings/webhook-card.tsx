@@ -1,17 +1,18 @@
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Webhook } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
+import { useRead } from '../../api/use-read.js';
 import { Button } from '../../parts/button.js';
-import { Card } from '../../parts/card.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Facts } from '../../parts/facts.js';
-import { Field } from '../../parts/field.js';
-import { Form } from '../../parts/form.js';
-import { Moment } from '../../parts/moment.js';
-import { Refusal } from '../../parts/refusal.js';
-import { SecretOnce } from '../../parts/secret-once.js';
-import { useWebhook } from './use-webhook.js';
+import { Field, Form } from '../../parts/form.js';
+import { Refusal } from '../../parts/states.js';
+import { Card, Facts, Moment, SecretOnce } from '../../parts/text.js';
+
+/** The account's endpoint, null when there is none. */
+export const useWebhook = (): UseQueryResult<{ webhook: Webhook | null }> =>
+  useRead<{ webhook: Webhook | null }>('settings', '/settings', { every: false });
 
 type Saved = Webhook & { secret: string };
 

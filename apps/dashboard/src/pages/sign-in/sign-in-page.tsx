@@ -3,14 +3,10 @@ import { type FormEvent, useRef } from 'react';
 import type { Session } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
-import { Field } from '../../parts/field.js';
-import { Form } from '../../parts/form.js';
-import { Loading } from '../../parts/loading.js';
-import { Refusal } from '../../parts/refusal.js';
-import { useBoot } from '../../session/use-boot.js';
-import { useEnter } from '../../session/use-enter.js';
-import { Gate } from '../../shell/gate.js';
-import { GoTo } from '../../shell/go-to.js';
+import { Field, Form } from '../../parts/form.js';
+import { Loading, Refusal } from '../../parts/states.js';
+import { useBoot, useEnter } from '../../session/session.js';
+import { Gate, GoTo } from '../../shell/gate.js';
 
 /** Only addresses of our own lead on; anything else would be a way to send somebody elsewhere through us. */
 const ownAddress = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/');

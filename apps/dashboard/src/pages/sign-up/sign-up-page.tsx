@@ -4,15 +4,11 @@ import type { FormEvent } from 'react';
 import type { Session } from '../../api/shapes.js';
 import { useChange } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
-import { Field } from '../../parts/field.js';
-import { Form } from '../../parts/form.js';
-import { Loading } from '../../parts/loading.js';
-import { Refusal } from '../../parts/refusal.js';
-import { useBoot } from '../../session/use-boot.js';
-import { useEnter } from '../../session/use-enter.js';
-import { Gate } from '../../shell/gate.js';
-import { GoTo } from '../../shell/go-to.js';
-import { FIRST_KEYS, type FirstKeys } from '../welcome/first-keys.js';
+import { Field, Form } from '../../parts/form.js';
+import { Loading, Refusal } from '../../parts/states.js';
+import { useBoot, useEnter } from '../../session/session.js';
+import { Gate, GoTo } from '../../shell/gate.js';
+import { FIRST_KEYS, type FirstKeys } from '../welcome/welcome-page.js';
 
 type NewAccount = { name: string; email: string; password: string };
 

@@ -1,24 +1,52 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { isMissing } from '../../api/is-missing.js';
-import type { Change, Watch } from '../../api/shapes.js';
-import { usePages } from '../../api/use-pages.js';
-import { useRead } from '../../api/use-read.js';
-import { useRemoval } from '../../api/use-removal.js';
+import { type FormEvent, useState } from 'react';
+import { isMissing } from '../../api/errors.js';
+import type { Change, Frequency, Watch } from '../../api/shapes.js';
+import { useChange, useRemoval } from '../../api/use-change.js';
+import { usePages, useRead } from '../../api/use-read.js';
 import { Button } from '../../parts/button.js';
-import { Card } from '../../parts/card.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Facts } from '../../parts/facts.js';
-import { IdText } from '../../parts/id-text.js';
-import { Loading } from '../../parts/loading.js';
-import { Moment } from '../../parts/moment.js';
-import { NotFound } from '../../parts/not-found.js';
-import { Page } from '../../parts/page.js';
-import { Reading } from '../../parts/reading.js';
-import { Refusal } from '../../parts/refusal.js';
-import { Status } from '../../parts/status.js';
+import { Choice, Field } from '../../parts/form.js';
+import { Loading, NotFound, Reading, Refusal } from '../../parts/states.js';
+import { Card, Facts, IdText, Moment, Page, Status } from '../../parts/text.js';
 import { ChangeList } from '../watches/change-list.js';
-import { PauseWatch } from '../watches/pause-watch.js';
-import { AmendWatch } from './amend-watch.js';
+import { PauseWatch } from '../watches/watches-page.js';
+
+/** Changes the label and how often the number is asked about. */
+export const AmendWatch = ({ watch }: { watch: Watch }) => {
+  const [label, setLabel] = useState(watch.label ?? '');
+  const [frequency, setFrequency] = useState<Frequency>(watch.frequency);
+  const amend = useChange(['watches'], (api, body: { label?: string | null; frequency?: Frequency }) =>
+    api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body }),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const wanted = label.trim() === '' ? null : label.trim();
+    // What is named is judged: a frequency that the plan no longer sells stays, and must not keep the label from changing.
+    amend.mutate({
+      ...(wanted === watch.label ? {} : { label: wanted }),
+      ...(frequency === watch.frequency ? {} : { frequency }),
+    });
+  };
+  return (
+    <form className="inline-form" onSubmit={submit}>
+      <Field label="Label" value={label} onChange={setLabel} autoComplete="off" />
+      <Choice
+        label="Frequency"
+        value={frequency}
+        onChange={setFrequency}
+        options={[
+          { value: 'weekly', label: 'weekly' },
+          { value: 'daily', label: 'daily' },
+        ]}
+      />
+      <Button type="submit" isPending={amend.isPending}>
+        Apply
+      </Button>
+      <Refusal error={amend.error} />
+    </form>
+  );
+};
 
 /** One watched number: when it is asked about, and every change that was seen. */
 export const WatchPage = () => {

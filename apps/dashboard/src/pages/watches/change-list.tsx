@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Change } from '../../api/shapes.js';
-import { Empty } from '../../parts/empty.js';
-import { Moment } from '../../parts/moment.js';
-import { Status } from '../../parts/status.js';
+import { Empty } from '../../parts/states.js';
+import { Moment, Status } from '../../parts/text.js';
 
 const shown = (value: Change['before']) => {
   if (typeof value === 'boolean') return <Status word={value ? 'valid' : 'invalid'} />;

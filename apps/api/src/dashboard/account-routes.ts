@@ -1,0 +1,83 @@
+import {
+  createKeyBody,
+  pageListQuery,
+  presentKey,
+  presentOverview,
+  presentRequest,
+  requestListQuery,
+} from '@vat/contracts';
+import type { AcceptedState, ApiKeySummary, Overview, RequestWithCheck } from '@vat/db';
+import { AppError, issueKey, MAX_KEYS, type NewKey, publicCheck, publicId } from '@vat/domain';
+import type { RequestHandler } from 'express';
+import { ownedId } from '../http/call.js';
+import { parse, parseQuery, readPage } from '../http/parse.js';
+import { sessionOf } from './session.js';
+
+export type AccountReadingsDeps = {
+  readOverview: (accountId: string, now: Date) => Promise<Overview>;
+  listRequests: (
+    accountId: string,
+    status: AcceptedState | undefined,
+    beforeId: string | null,
+    limit: number,
+  ) => Promise<RequestWithCheck[]>;
+  now: () => Date;
+};
+
+/** What pages read and the public API does not have: /app/api/overview and /app/api/requests. */
+export const accountReadings = ({ readOverview, listRequests, now }: AccountReadingsDeps) => {
+  const overview: RequestHandler = async (_req, res) => {
+    res.json(presentOverview(await readOverview(sessionOf(res).accountId, now())));
+  };
+
+  const requests: RequestHandler = async (req, res) => {
+    const { accountId } = sessionOf(res);
+    const { status, ...asked } = parseQuery(requestListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['requests', accountId, status], async (before, most) => {
+      const found = await listRequests(accountId, status, before, most);
+      return found.map((row) => ({ ...row, id: row.request.id }));
+    });
+    const data = rows.map(({ request, check }) => presentRequest(request, check && publicCheck(check)));
+    res.json({ data, next_cursor: nextCursor });
+  };
+
+  return { overview, requests };
+};
+
+export type KeyRoutesDeps = {
+  listKeys: (accountId: string, beforeId: string | null, limit: number) => Promise<ApiKeySummary[]>;
+  /** False when the account has so many live keys already. */
+  insertKey: (accountId: string, key: NewKey, now: Date, maxKeys: number) => Promise<boolean>;
+  /** False when the account has no such key. */
+  revokeKey: (accountId: string, keyId: string, now: Date) => Promise<boolean>;
+  now: () => Date;
+};
+
+/** The routes of /app/api/keys. */
+export const keyRoutes = ({ listKeys, insertKey, revokeKey, now }: KeyRoutesDeps) => {
+  const list: RequestHandler = async (req, res) => {
+    const { accountId } = sessionOf(res);
+    const asked = parseQuery(pageListQuery, req.query);
+    const { rows, nextCursor } = await readPage(asked, ['keys', accountId], (before, most) =>
+      listKeys(accountId, before, most),
+    );
+    res.json({ data: rows.map(presentKey), next_cursor: nextCursor });
+  };
+
+  const create: RequestHandler = async (req, res) => {
+    const { name, test } = parse(createKeyBody, req.body);
+    const { key, stored } = issueKey(name, test);
+    if (!(await insertKey(sessionOf(res).accountId, stored, now(), MAX_KEYS))) {
+      throw new AppError('KEY_LIMIT', { extra: { limit: MAX_KEYS } });
+    }
+    res.status(201).json({ key_id: publicId('key', stored.id), key });
+  };
+
+  const revoke: RequestHandler = async (req, res) => {
+    const revoked = await revokeKey(sessionOf(res).accountId, ownedId('key', req.params.id), now());
+    if (!revoked) throw new AppError('NOT_FOUND');
+    res.status(204).end();
+  };
+
+  return { list, create, revoke };
+};

@@ -1,0 +1,94 @@
+// Not the package itself: that evaluates the whole page's script, a third of what starting the API costs.
+
+import { createHash } from 'node:crypto';
+import { buildOpenApi } from '@vat/contracts';
+import type { Verifier } from '@vat/evidence';
+import express, { type RequestHandler, type Response } from 'express';
+import absolutePath from 'swagger-ui-dist/absolute-path.js';
+import { secure } from '../http/secure.js';
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>VAT Validation Service: API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="/docs/favicon-32x32.png">
+</head>
+<body>
+<div id="docs"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+// Without validatorUrl the page would send the description's address to a service of somebody else.
+const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, tryItOutEnabled: true });
+`;
+
+/** GET /docs: the API description for people, with every asset served from here. */
+export const docsRoutes = (): { page: RequestHandler[]; start: RequestHandler[]; assets: RequestHandler[] } => ({
+  page: [secure('docs'), (_req, res) => void res.type('html').send(PAGE)],
+  start: [secure('docs'), (_req, res) => void res.type('js').send(START)],
+  assets: [secure('docs'), express.static(absolutePath(), { index: false, maxAge: '1h' })],
+});
+
+/** The version of the description: that of the path prefix and a count of additions; it never takes away. */
+const API_VERSION = '1.0.0';
+
+/**
+ * GET /v1/openapi.json: made once, from the schemas that judge requests. All responses share its bytes: a copy for each would
+ * let clients that do not read fill the memory. A client that has them already gets 304.
+ */
+export const showOpenApi = (baseUrl: () => string): RequestHandler => {
+  let made: { bytes: Buffer; etag: string } | null = null;
+  return (_req, res) => {
+    if (!made) {
+      const bytes = Buffer.from(JSON.stringify(buildOpenApi(API_VERSION, baseUrl())));
+      made = { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
+    }
+    res.setHeader('ETag', made.etag);
+    res.type('application/json').send(made.bytes);
+  };
+};
+
+export type VerifierRoutesDeps = { readVerifier: () => Promise<Verifier>; baseUrl: () => string };
+
+/** Short: after an upgrade a cached hash and a newly fetched file may differ for so long. */
+const MAX_AGE_SECONDS = 60;
+
+/**
+ * The routes of /verifier: the program that verifies dossiers, and its SHA-256. Public, since auditors have no key. A dossier's own
+ * copy proves nothing about a dossier that somebody forged as a whole.
+ */
+export const verifierRoutes = ({ readVerifier, baseUrl }: VerifierRoutesDeps) => {
+  let reading: Promise<Verifier> | null = null;
+  const read = async (): Promise<Verifier> => {
+    reading ??= readVerifier();
+    try {
+      return await reading;
+    } catch (error) {
+      reading = null; // the next call tries again
+      throw error;
+    }
+  };
+  const cacheable = (res: Response, sha256: string) =>
+    res.set({
+      'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
+      ETag: `"${sha256}"`,
+      'X-Content-Type-Options': 'nosniff',
+    });
+
+  const show: RequestHandler = async (_req, res) => {
+    const { fileName, bytes, sha256 } = await read();
+    const url = `${baseUrl()}/verifier/${fileName}`;
+    cacheable(res, sha256).json({ object: 'verifier', file_name: fileName, sha256, size: bytes.length, url });
+  };
+  const file: RequestHandler = async (_req, res) => {
+    const { fileName, bytes, sha256 } = await read();
+    cacheable(res, sha256).attachment(fileName).type('text/x-python; charset=utf-8').send(Buffer.from(bytes));
+  };
+  return { show, file };
+};

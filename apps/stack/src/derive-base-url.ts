@@ -1,9 +1,0 @@
-import type { StackSettings } from './read-settings.js';
-
-/** BASE_URL without a final slash, or what HOST and PORT amount to for a caller on this machine. */
-export const deriveBaseUrl = ({ BASE_URL, HOST, PORT }: Pick<StackSettings, 'BASE_URL' | 'HOST' | 'PORT'>): string => {
-  if (BASE_URL !== undefined) return BASE_URL.replace(/\/+$/, '');
-  // "Every address" is one to listen on, not one to call.
-  const host = HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '::1' : HOST;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
-};

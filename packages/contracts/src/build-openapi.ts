@@ -1,0 +1,228 @@
+import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec } from '@vat/domain';
+import { z } from 'zod';
+import { errorSchema } from './error.js';
+import type { Operation, Success } from './operation.js';
+import { COMMON_ERRORS, OPERATIONS } from './operations.js';
+
+type Json = Record<string, unknown>;
+
+const NO_CONTENT = 204;
+
+/** Values of extra error fields in examples. */
+const EXTRA_EXAMPLES: Json = {
+  fields: [{ path: 'vat_number', message: 'vat_number is required' }],
+  retry_after: 1,
+  reset_at: '2026-12-01T00:00:00.000Z',
+  pending: 200,
+  active: 5,
+  limit: 50,
+  line: 17,
+  checks: [],
+};
+
+const HEADERS: Readonly<Record<string, Json>> = {
+  'X-Request-Id': {
+    description: 'Names this call in our logs; a well-formed one of yours is kept.',
+    schema: { type: 'string' },
+  },
+  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+  Location: { description: 'Where the result is.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'The name to save it under.', schema: { type: 'string' } },
+  ETag: { description: 'Changes with the content.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } },
+  'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: { type: 'string' } },
+};
+
+const headersOf = (names: readonly string[]): Json =>
+  Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/**
+ * A schema as it reads in OpenAPI 3.1, which is JSON Schema 2020-12. A schema whose text form says less than is known of it
+ * (a number in a query) carries what to show instead as `openapi` in its meta data.
+ */
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      const shown = jsonSchema.openapi as Json | undefined;
+      if (shown === undefined) return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+      Object.assign(jsonSchema, shown);
+    },
+  }) as Json;
+  return rest;
+};
+
+/** Moves the definitions that zod leaves beside each schema into `components`, and points the references there. */
+const collect = (document: Json): Json => {
+  const schemas: Json = {};
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $defs, ...rest } = value as Json;
+    for (const [name, schema] of Object.entries(($defs as Json | undefined) ?? {})) schemas[name] ??= walk(schema);
+    return Object.fromEntries(
+      Object.entries(rest).map(([key, inner]) =>
+        key === '$ref' && typeof inner === 'string'
+          ? [key, inner.replace('#/$defs/', '#/components/schemas/')]
+          : [key, walk(inner)],
+      ),
+    );
+  };
+  const walked = walk(document) as Json;
+  const components = walked.components as Json;
+  return { ...walked, components: { ...components, schemas: { ...(components.schemas as Json), ...schemas } } };
+};
+
+const errorExample = (code: ErrorCode): Json => {
+  const spec: ErrorSpec = ERROR_CATALOGUE[code];
+  const extra = Object.fromEntries((spec.extra ?? []).map((name) => [name, EXTRA_EXAMPLES[name]]));
+  return { error: { code, message: spec.message, ...extra } };
+};
+
+const carries = (code: ErrorCode, field: string): boolean => {
+  const spec: ErrorSpec = ERROR_CATALOGUE[code];
+  return spec.extra?.includes(field) ?? false;
+};
+
+const errorHeaders = (codes: readonly ErrorCode[]): string[] => [
+  ...(codes.some((code) => carries(code, 'retry_after')) ? ['Retry-After'] : []),
+  ...(codes.includes('UNAUTHORIZED') ? ['WWW-Authenticate'] : []),
+];
+
+/** One response a status, with an example a code. */
+const errorResponses = (codes: readonly ErrorCode[]): Json => {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = ERROR_CATALOGUE[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      String(status),
+      {
+        description: group.map((code) => `${code}: ${ERROR_CATALOGUE[code].message}`).join(' '),
+        headers: headersOf(errorHeaders(group)),
+        content: {
+          'application/json': {
+            schema:
+              group.length === 1 && group[0]
+                ? { $ref: `#/components/schemas/Error_${group[0]}` }
+                : { oneOf: group.map((code) => ({ $ref: `#/components/schemas/Error_${code}` })) },
+            examples: Object.fromEntries(
+              group.map((code) => [code, { summary: ERROR_CATALOGUE[code].remedy, value: errorExample(code) }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
+};
+
+const exampleOf = (example: unknown): Json => (example === undefined ? {} : { example });
+
+const successResponse = (status: number, success: Success, idempotent: boolean): Json => ({
+  description: success.description,
+  headers: headersOf([...(success.headers ?? []), ...(idempotent ? ['Idempotency-Replayed'] : [])]),
+  ...(status === NO_CONTENT
+    ? {}
+    : {
+        content: {
+          [success.contentType ?? 'application/json']: {
+            schema: success.schema ? schemaOf(success.schema, 'output') : {},
+            ...exampleOf(success.example),
+          },
+        },
+      }),
+});
+
+const requestBodyOf = ({ body, bodyExample, uploads = {} }: Operation): Json => {
+  const json = body ? { 'application/json': { schema: schemaOf(body, 'input'), ...exampleOf(bodyExample) } } : {};
+  const others = Object.entries(uploads).map(([type, { schema, example }]) => [
+    type,
+    { schema: schema ? schemaOf(schema, 'input') : { type: 'string', format: 'binary' }, ...exampleOf(example) },
+  ]);
+  const content = { ...json, ...Object.fromEntries(others) };
+  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
+};
+
+const parametersOf = (operation: Operation): Json[] => {
+  const path = operation.idPrefix
+    ? [
+        {
+          name: 'id',
+          in: 'path',
+          required: true,
+          schema: { type: 'string' },
+          description: `An id that begins with \`${operation.idPrefix}_\`.`,
+        },
+      ]
+    : [];
+  const query = Object.entries(operation.query?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: schemaOf(schema as z.ZodType, 'input'),
+  }));
+  const idempotency = operation.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
+  return [...path, ...query, ...idempotency];
+};
+
+const operationOf = (operation: Operation): Json => ({
+  operationId: operation.id,
+  tags: [operation.tag],
+  summary: operation.summary,
+  ...(operation.description ? { description: operation.description } : {}),
+  security: operation.key === false ? [] : [{ key: [] }],
+  parameters: parametersOf(operation),
+  ...requestBodyOf(operation),
+  responses: {
+    ...Object.fromEntries(
+      Object.entries(operation.success).map(([status, success]) => [
+        status,
+        successResponse(Number(status), success, operation.idempotent ?? false),
+      ]),
+    ),
+    ...errorResponses([
+      ...new Set([...(operation.key === false ? ['INTERNAL' as const] : COMMON_ERRORS), ...operation.errors]),
+    ]),
+  },
+});
+
+/** The OpenAPI 3.1 document, made from the schemas that judge requests and the catalogue that names errors. */
+export const buildOpenApi = (version: string, baseUrl: string): Json => {
+  const paths: Record<string, Json> = {};
+  for (const operation of OPERATIONS) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(operation) };
+  }
+  const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
+  return collect({
+    openapi: '3.1.0',
+    info: {
+      title: 'VAT Validation Service',
+      version,
+      description:
+        'Validates EU VAT numbers and keeps proof of every answer. An outage is never a verdict: what cannot be answered in time is accepted with 202 and finished in the background.',
+    },
+    servers: [{ url: baseUrl }],
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'An API key, `vat_live_…` or `vat_test_…`.' },
+      },
+      headers: HEADERS,
+      parameters: {
+        IdempotencyKey: {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'Makes the call safe to repeat for 24 hours.',
+          schema: { type: 'string', minLength: 1, maxLength: 255 },
+        },
+      },
+      schemas: Object.fromEntries(codes.map((code) => [`Error_${code}`, schemaOf(errorSchema(code), 'output')])),
+    },
+  });
+};

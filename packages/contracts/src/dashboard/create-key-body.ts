@@ -1,8 +1,0 @@
-import { z } from 'zod';
-import { printable } from '../text.js';
-
-/** Body of POST /app/api/keys. */
-export const createKeyBody = z.strictObject({
-  name: printable(64),
-  test: z.boolean().default(false),
-});

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { Operation } from './operation.js';
+import { numberText, printable } from './text.js';
+
+/** Page sizes of every list. Source: contract part 2 §1. */
+export const LIST_LIMIT = { default: 20, max: 100 } as const;
+
+/** The paging parameters every list takes. */
+export const pageQuery = {
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${LIST_LIMIT.max}`)
+    .transform(Number)
+    .pipe(z.number().min(1).max(LIST_LIMIT.max))
+    .default(LIST_LIMIT.default)
+    .meta({ openapi: { type: 'integer', minimum: 1, maximum: LIST_LIMIT.max, default: LIST_LIMIT.default } }),
+  cursor: z.string().min(1).max(200).optional(),
+};
+
+/** Query of a list without filters. */
+export const pageListQuery = z.strictObject(pageQuery);
+
+/** A moment as RFC 3339, or a plain day which means its beginning in UTC. */
+const moment = () =>
+  z
+    .union([z.iso.datetime({ offset: true }), z.iso.date()])
+    // Nothing of ours is older than 1970, and Postgres knows no year 0, which RFC 3339 can write.
+    .transform((text) => new Date(Math.max(0, Date.parse(text))))
+    .meta({
+      openapi: {
+        type: 'string',
+        anyOf: [{ format: 'date-time' }, { format: 'date' }],
+        examples: ['2026-11-01T00:00:00Z', '2026-11-01'],
+      },
+    });
+
+/** Which checks are meant. `from` is inclusive, `to` exclusive. */
+const choice = {
+  vat_number: numberText().optional(),
+  from: moment().optional(),
+  to: moment().optional(),
+  reference: printable(64).optional(),
+};
+
+/** Query of GET /v1/checks. */
+export const checkListQuery = z.strictObject({
+  ...pageQuery,
+  valid: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({ openapi: { type: 'boolean' } }),
+  ...choice,
+});
+
+/** Query of GET /v1/exports/dossier.zip. */
+export const dossierQuery = z.strictObject(choice);
+
+/** A page of a list, newest first. */
+export const listOf = <S extends z.ZodType>(item: S) =>
+  z.strictObject({
+    data: z.array(item),
+    next_cursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last.'),
+  });
+
+type ListOperation = Pick<Operation, 'path' | 'id' | 'tag' | 'summary' | 'description' | 'idPrefix'> & {
+  /** Paging alone where nothing else is said. */
+  query?: z.ZodObject;
+  item: z.ZodType;
+  /** The items of a page. */
+  examples: readonly unknown[];
+  /** Test keys are refused. */
+  live?: true;
+};
+
+/** The operation that reads a list page by page. */
+export const listOperation = ({ query = pageListQuery, item, examples, live, ...rest }: ListOperation): Operation => ({
+  ...rest,
+  method: 'get',
+  query,
+  success: {
+    200: {
+      description: 'A page.',
+      schema: listOf(item),
+      example: { data: examples, next_cursor: null },
+    },
+  },
+  errors: [
+    ...(live ? (['TEST_KEY_NOT_ALLOWED'] as const) : []),
+    'BAD_REQUEST',
+    ...(rest.idPrefix === undefined ? [] : (['NOT_FOUND'] as const)),
+  ],
+});

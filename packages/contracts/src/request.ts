@@ -1,0 +1,69 @@
+import { ABANDON_REASONS, type CheckRequest, type PublicCheck, publicId, readableEntries } from '@vat/domain';
+import { z } from 'zod';
+import { checkEntrySchema, checkSchema } from './check.js';
+import { idOf, instant } from './text.js';
+
+/** The body of a 202. */
+export const acceptanceSchema = z
+  .strictObject({
+    request_id: idOf('req'),
+    test: z.literal(true).optional(),
+    status: z.literal('pending'),
+    poll_url: z.url(),
+    accepted_at: instant(),
+    give_up_at: instant(),
+    checks: z.array(checkEntrySchema),
+  })
+  .meta({ id: 'Acceptance', description: 'The upstream has not answered yet; the work goes on in the background.' });
+
+/** GET /v1/requests/{id}. */
+export const requestSchema = z
+  .strictObject({
+    id: idOf('req'),
+    object: z.literal('request'),
+    test: z.literal(true).optional(),
+    status: z.enum(['pending', 'completed', 'abandoned']),
+    vat_number: z.string(),
+    created_at: instant(),
+    accepted_at: instant().nullable(),
+    give_up_at: instant().nullable(),
+    attempts: z.int().min(0),
+    next_attempt_at: instant().nullable(),
+    last_error: z.string().nullable(),
+    reason: z.enum(ABANDON_REASONS).nullable(),
+    check: checkSchema.nullable(),
+  })
+  .meta({ id: 'Request', description: 'A request for a check, from admission to its one end.' });
+
+const time = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+/** GET /v1/requests/{id}. Source: contract part 2 §4. A request whose caller still waits reads as pending. */
+export const presentRequest = (request: CheckRequest, check: PublicCheck | null) => ({
+  id: publicId('request', request.id),
+  object: 'request' as const,
+  ...(request.test ? { test: true as const } : {}),
+  status: request.state === 'waiting' ? ('pending' as const) : request.state,
+  vat_number: request.vatNumber,
+  created_at: request.createdAt.toISOString(),
+  accepted_at: time(request.acceptedAt),
+  give_up_at: time(request.giveUpAt),
+  attempts: request.attempts,
+  next_attempt_at: request.state === 'pending' && request.answer === null ? time(request.dueAt) : null,
+  last_error: request.lastError,
+  reason: request.reason,
+  check,
+});
+
+/** The body of a 202. */
+export const presentAcceptance = (
+  request: Pick<CheckRequest, 'id' | 'test' | 'entries'> & { acceptedAt: Date; giveUpAt: Date },
+  baseUrl: string,
+) => ({
+  request_id: publicId('request', request.id),
+  ...(request.test ? { test: true as const } : {}),
+  status: 'pending' as const,
+  poll_url: `${baseUrl}/v1/requests/${publicId('request', request.id)}`,
+  accepted_at: request.acceptedAt.toISOString(),
+  give_up_at: request.giveUpAt.toISOString(),
+  checks: readableEntries(request.entries),
+});

@@ -1,0 +1,127 @@
+import {
+  DELIVERY_STATES,
+  type Delivery,
+  type DeliveryDetail,
+  EVENT_TYPES,
+  publicId,
+  type WebhookConfiguration,
+} from '@vat/domain';
+import { z } from 'zod';
+import { idOf, instant } from './text.js';
+
+/** GET /v1/webhook. Source: contract part 2 §8. */
+export const webhookSchema = z
+  .strictObject({
+    url: z.string().describe('As it was given.'),
+    secret_prefix: z.string().length(8).describe('The first 8 characters of the secret; the rest is shown only once.'),
+    configured_at: instant(),
+  })
+  .meta({ id: 'Webhook', description: "The account's endpoint." });
+
+/** What a call that sends something answers. */
+export const sentSchema = z.strictObject({ delivery_id: idOf('dlv') });
+
+const statusCode = () => z.int().min(100).max(599).nullable().describe('Null when no answer arrived.');
+const attemptError = () =>
+  z.string().nullable().describe('`CLASS: sentence`; null when an answer arrived whole, whatever its status.');
+
+const entry = {
+  delivery_id: idOf('dlv'),
+  event: z.enum(EVENT_TYPES),
+  event_id: idOf('evt'),
+  status: z.enum(DELIVERY_STATES),
+  attempts: z.int().min(0).describe('Attempts made.'),
+  created_at: instant(),
+  next_attempt_at: instant().nullable(),
+  last_attempt: z
+    .strictObject({
+      at: instant(),
+      status_code: statusCode(),
+      duration_ms: z.int().min(0),
+      error: attemptError().describe('`WEBHOOK_REMOVED` when the endpoint was removed before the delivery had ended.'),
+    })
+    .nullable(),
+};
+
+/** An entry of the delivery log. */
+export const deliverySchema = z.strictObject(entry).meta({ id: 'Delivery', description: 'One event on its way.' });
+
+const phase = () => z.int().min(0).nullable();
+
+/** One attempt in the log of a delivery. */
+export const attemptSchema = z
+  .strictObject({
+    attempt: z.int().min(1),
+    at: instant(),
+    url: z.string().describe('Where it went.'),
+    status_code: statusCode(),
+    duration_ms: z.int().min(0),
+    error: attemptError(),
+    address: z.string().nullable().describe('The address connected to, or tried first; null when none was.'),
+    timings: z
+      .strictObject({
+        dns_ms: phase(),
+        tcp_ms: phase(),
+        tls_ms: phase(),
+        first_byte_ms: phase(),
+        total_ms: z.int().min(0),
+      })
+      .describe('Milliseconds; null where a phase did not take place, as on a connection that was kept.'),
+    answer: z.string().describe("The first 2 KiB of the answer's body, read as UTF-8."),
+    answer_truncated: z.boolean(),
+  })
+  .meta({ id: 'DeliveryAttempt', description: 'One attempt of a delivery.' });
+
+/** GET /v1/webhook/deliveries/{id}. */
+export const deliveryDetailSchema = z
+  .strictObject({
+    ...entry,
+    body: z.record(z.string(), z.unknown()).describe("The event's body, its keys in the order that is sent."),
+    attempts_log: z.array(attemptSchema).describe('Oldest first.'),
+  })
+  .meta({ id: 'DeliveryDetail', description: 'A delivery with its body and its attempts.' });
+
+/** GET /v1/webhook. */
+export const presentWebhook = ({ url, secretPrefix, configuredAt }: WebhookConfiguration) => ({
+  url,
+  secret_prefix: secretPrefix,
+  configured_at: configuredAt.toISOString(),
+});
+
+/** An entry of the delivery log. Source: contract part 2 §8. */
+export const presentDelivery = (delivery: Delivery) => ({
+  delivery_id: publicId('delivery', delivery.id),
+  event: delivery.eventType,
+  event_id: publicId('event', delivery.eventId),
+  status: delivery.state,
+  attempts: delivery.attempts,
+  created_at: delivery.createdAt.toISOString(),
+  next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+  last_attempt: delivery.last && {
+    at: delivery.last.at.toISOString(),
+    status_code: delivery.last.statusCode,
+    duration_ms: delivery.last.durationMs,
+    error: delivery.last.error,
+  },
+});
+
+/** The same with its body and the log of its attempts. An answer that is no UTF-8 is shown as far as it can be. */
+export const presentDeliveryDetail = (delivery: DeliveryDetail) => ({
+  ...presentDelivery(delivery),
+  body: JSON.parse(delivery.body) as Record<string, unknown>,
+  attempts_log: delivery.log.map((attempt) => ({
+    attempt: attempt.number,
+    at: attempt.at.toISOString(),
+    url: attempt.url,
+    status_code: attempt.statusCode,
+    duration_ms: attempt.durationMs,
+    error: attempt.error,
+    address: attempt.address,
+    timings: attempt.timings,
+    answer: Buffer.from(attempt.answer).toString('utf8'),
+    answer_truncated: attempt.answerTruncated,
+  })),
+});
+
+/** Body of PUT /app/api/webhook. Any text is judged by the address rule, which has its own code. */
+export const saveWebhookBody = z.strictObject({ url: z.string() });

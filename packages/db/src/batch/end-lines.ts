@@ -1,0 +1,148 @@
+import {
+  type AbandonReason,
+  type Batch,
+  type BatchCounts,
+  batchCompletedBody,
+  LINE_ENDINGS,
+  newUuid,
+} from '@vat/domain';
+import { releaseUnits } from '../account/usage.js';
+import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
+import { tellAccount } from '../webhook/events.js';
+
+/** The CTE `lines`: the lines of a request that got its check (the CTE `done`) are done. It returns `batch_id`. */
+export const endLines = (check: { id: string; valid: boolean }): Prisma.Sql => Prisma.sql`
+  lines AS (
+    UPDATE batch_line l SET status = 'done', check_id = ${check.id}::uuid, valid = ${check.valid}
+    FROM done WHERE l.request_id = done.id AND l.status = 'queued'
+    RETURNING l.batch_id
+  )`;
+
+/** The CTE `lines`: the lines of a request that ended without a check (the CTE `gone`) have failed. It returns `batch_id`. */
+export const failLines = (reason: AbandonReason): Prisma.Sql => Prisma.sql`
+  lines AS (
+    UPDATE batch_line l SET status = 'failed', error_code = ${LINE_ENDINGS[reason].code},
+      error_message = ${LINE_ENDINGS[reason].message}
+    FROM gone WHERE l.request_id = gone.id AND l.status = 'queued'
+    RETURNING l.batch_id
+  )`;
+
+/**
+ * Ends requests of batches that are past their end or whose account was disabled: units released, their lines failed, in one
+ * statement for up to `limit` lines of each kind, since a disabled account may leave tens of thousands. One whose answer is being
+ * written at this moment is left to that. Returns how many requests ended: fewer than `limit` where lines share them, so
+ * only 0 says that none is left.
+ */
+export const endLostLines =
+  (db: Queryable) =>
+  async (now: Date, limit: number): Promise<number> => {
+    const messages = JSON.stringify(Object.values(LINE_ENDINGS));
+    const [row] = await db.$queryRaw<{ n: number }[]>`
+      WITH late AS (
+        SELECT id FROM request
+        WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
+        LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+      ), disabled AS (
+        -- By the live batches of disabled accounts: they are few, whatever else waits.
+        SELECT r.id FROM account a
+        JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
+        JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
+        CROSS JOIN LATERAL (
+          SELECT id FROM request WHERE id = l.request_id AND ended_at IS NULL AND answer IS NULL FOR UPDATE SKIP LOCKED
+        ) r
+        WHERE a.disabled_at IS NOT NULL LIMIT ${limit}::int
+      ), gone AS (
+        UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL, reason = lost.reason
+        FROM (
+          SELECT id, 'ACCOUNT_DISABLED' AS reason FROM disabled
+          UNION SELECT id, 'UPSTREAM_NO_ANSWER' FROM late WHERE id NOT IN (SELECT id FROM disabled)
+        ) AS lost
+        WHERE r.id = lost.id
+        RETURNING r.id, r.account_id, r.quota_period, r.reason
+      ), released AS (
+        UPDATE usage u SET ${releaseUnits(Prisma.sql`units.n`)} FROM (
+          SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
+        ) AS units
+        WHERE u.account_id = units.account_id AND u.period = units.quota_period
+      ), lines AS (
+        UPDATE batch_line l SET status = 'failed', error_code = said.code, error_message = said.message
+        FROM gone JOIN jsonb_to_recordset(${messages}::jsonb) AS said(code text, message text) ON said.code = gone.reason
+        WHERE l.request_id = gone.id AND l.status = 'queued'
+      )
+      SELECT count(*)::int AS n FROM gone`;
+    return row?.n ?? 0;
+  };
+
+/** A batch that was just completed. `deliveryId`: of batch.completed; null where the account has no endpoint. */
+export type CompletedNow = Pick<Batch, 'id' | 'total' | 'done' | 'failed' | 'valid' | 'invalid'> & {
+  accountId: string;
+  deliveryId: string | null;
+};
+
+type Counted = { id: string; account_id: string; total: number; done: number; failed: number; valid: number };
+
+/**
+ * Completes the batches none of whose lines is queued any more: state, counts, event and delivery in one statement, once
+ * however many try. `ids`: where to look; null for every batch that is not completed, as the sweep does. Once no line is
+ * queued the counts cannot change, so they are read before, and no lock is held over it.
+ */
+export const completeBatches =
+  (db: Queryable) =>
+  async (ids: readonly string[] | null, now: Date): Promise<CompletedNow[]> => {
+    const among = ids === null ? Prisma.empty : Prisma.sql`AND b.id = ANY(${[...ids]}::uuid[])`;
+    const ended = await db.$queryRaw<Counted[]>`
+      WITH ended AS MATERIALIZED (
+        SELECT b.id, b.account_id, b.total FROM batch b
+        WHERE b.state <> 'completed' ${among} AND (
+          SELECT true FROM batch_line l WHERE l.batch_id = b.id AND l.status = 'queued' LIMIT 1
+        ) IS NULL
+      )
+      SELECT ended.id, ended.account_id, ended.total, c.done, c.failed, c.valid FROM ended CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE status = 'done')::int AS done, count(*) FILTER (WHERE status = 'failed')::int AS failed,
+          count(*) FILTER (WHERE valid)::int AS valid
+        FROM batch_line WHERE batch_id = ended.id
+      ) c`;
+    const completed: CompletedNow[] = [];
+    for (const { account_id: accountId, ...counts } of ended) {
+      const event = { id: newUuid(), type: 'batch.completed' as const, body: batchCompletedBody(counts) };
+      const about = Prisma.sql`SELECT id, account_id, false FROM done`;
+      const [row] = await db.$queryRaw<{ delivery_id: string | null }[]>`
+        WITH done AS (
+          UPDATE batch SET state = 'completed', done = ${counts.done}::int, failed = ${counts.failed}::int,
+            valid = ${counts.valid}::int, invalid = ${counts.done - counts.valid}::int, completed_at = ${now}::timestamptz
+          WHERE id = ${counts.id}::uuid AND state <> 'completed'
+          RETURNING id, account_id
+        ), ${tellAccount(event, newUuid(), now, about)}
+        SELECT (SELECT id FROM sent) AS delivery_id FROM done`;
+      if (row)
+        completed.push({ ...counts, accountId, invalid: counts.done - counts.valid, deliveryId: row.delivery_id });
+    }
+    return completed;
+  };
+
+/** A completed batch whose counts are not what its lines say, or whose event is missing. */
+export type BatchDifference = { batchId: string; counts: BatchCounts; counted: BatchCounts; events: number };
+
+/** Counts the lines of the batches completed since a moment anew and returns where that differs from what was told. */
+export const auditBatches =
+  (db: Queryable) =>
+  async (since: Date, limit: number): Promise<BatchDifference[]> => {
+    const rows = await db.$queryRaw<{ id: string; events: number; counts: BatchCounts; counted: BatchCounts }[]>`
+      SELECT b.id, told.events, to_jsonb(kept) AS counts, to_jsonb(c) AS counted
+      FROM batch b
+      CROSS JOIN LATERAL (SELECT b.done, b.failed, b.valid, b.invalid) AS kept
+      CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE status = 'done') AS done, count(*) FILTER (WHERE status = 'failed') AS failed,
+          count(*) FILTER (WHERE status = 'done' AND valid) AS valid,
+          count(*) FILTER (WHERE status = 'done' AND NOT valid) AS invalid
+        FROM batch_line WHERE batch_id = b.id
+      ) AS c
+      CROSS JOIN LATERAL (
+        SELECT count(*)::int AS events FROM event WHERE type = 'batch.completed' AND subject_id = b.id
+      ) AS told
+      WHERE b.state = 'completed' AND b.completed_at >= ${since}::timestamptz
+        AND (to_jsonb(kept) <> to_jsonb(c) OR told.events <> 1)
+      LIMIT ${limit}::int`;
+    return rows.map(({ id, ...row }) => ({ batchId: id, ...row }));
+  };

@@ -1,0 +1,93 @@
+import type { CheckRequest } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+import { REQUEST_COLUMNS, type RequestRow, requestOfRow } from '../request/request-row.js';
+import type { Settlement } from '../request/settle-request.js';
+
+/** Malformed numbers of batches that wait for their check, in turns from one account after the other. */
+export const findMalformedLines =
+  (db: Queryable) =>
+  async (limit: number): Promise<CheckRequest[]> => {
+    const rows = await db.$queryRaw<RequestRow[]>`
+      WITH RECURSIVE account_waiting(id) AS (
+        (SELECT account_id FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
+          ORDER BY account_id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT q.account_id FROM request q
+          WHERE q.state = 'pending' AND NOT q.fed AND q.answer IS NOT NULL AND q.account_id > account_waiting.id
+          ORDER BY q.account_id LIMIT 1)
+        FROM account_waiting WHERE account_waiting.id IS NOT NULL
+      ), picked AS (
+        SELECT first.id, first.place FROM account_waiting w CROSS JOIN LATERAL (
+          SELECT q.id, row_number() OVER (ORDER BY q.id) AS place FROM request q
+          WHERE q.state = 'pending' AND NOT q.fed AND q.answer IS NOT NULL AND q.account_id = w.id
+          ORDER BY q.id LIMIT ${limit}::int
+        ) AS first
+        ORDER BY first.place, first.id LIMIT ${limit}::int
+      )
+      SELECT ${REQUEST_COLUMNS} FROM picked JOIN request r ON r.id = picked.id JOIN account a ON a.id = r.account_id
+      ORDER BY picked.place, r.id`;
+    return rows.map(requestOfRow);
+  };
+
+/** The check of a malformed number of a batch. */
+export type MalformedLine = { requestId: string; check: Settlement['check'] };
+
+/** A request that ended with its check, and the batch whose lines are done with it. */
+export type SettledLine = { requestId: string; batchId: string | null };
+
+/** A check as a JSON record; bytes travel as base64. */
+const record = ({ requestId, check }: MalformedLine) => ({
+  request_id: requestId,
+  id: check.id,
+  vat_number: check.vatNumber,
+  reference: check.reference,
+  checked_at: check.checkedAt.toISOString(),
+  body: Buffer.from(check.bytes).toString('base64'),
+  hash: Buffer.from(check.hash).toString('base64'),
+});
+
+/**
+ * What `settleRequest` does, for many malformed numbers of batches in one statement: they hold no unit, are nobody's event
+ * and no watch's run, so of each there is its check, its place in the next anchor, the day's count, the end of the request
+ * and its lines; all of it or nothing, and once however often it is run. Returns those that it ended; one that somebody else is
+ * ending at this moment is left to them. Rows are locked in an order that every such statement keeps; requests are told by arrays,
+ * since a join with the others would read all that wait from end to end for each of them.
+ */
+export const settleMalformedLines =
+  (db: Queryable) =>
+  async (lines: readonly MalformedLine[], now: Date): Promise<SettledLine[]> => {
+    const rows = await db.$queryRaw<{ id: string; batch_id: string | null }[]>`
+      WITH given AS MATERIALIZED (
+        SELECT * FROM jsonb_to_recordset(${JSON.stringify(lines.map(record))}::jsonb) AS x(request_id uuid, id uuid,
+          vat_number text, reference text, checked_at timestamptz, body text, hash text)
+      ), free AS MATERIALIZED (
+        SELECT r.id FROM request r
+        WHERE r.id = ANY(${lines.map(({ requestId }) => requestId)}::uuid[]) AND r.state = 'pending'
+          AND r.origin = 'batch' AND NOT r.test AND r.quota_period IS NULL AND r.answer ->> 'verdict' = 'malformed'
+        ORDER BY r.id FOR UPDATE SKIP LOCKED
+      ), done AS (
+        UPDATE request r SET state = 'completed', ended_at = ${now}::timestamptz, check_id = given.id, asking_since = NULL,
+          last_error = NULL
+        FROM given WHERE r.id = given.request_id AND r.id = ANY(ARRAY(SELECT id FROM free))
+        RETURNING r.id AS request_id, r.account_id, given.id, given.vat_number, given.reference, given.checked_at,
+          given.body, given.hash
+      ), recorded AS (
+        INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, reference, checked_at, body, hash)
+        SELECT id, account_id, request_id, false, vat_number, false, reference, checked_at, decode(body, 'base64'),
+          decode(hash, 'base64')
+        FROM done
+      ), leaf AS (
+        INSERT INTO anchor_leaf (check_id, hash) SELECT id, decode(hash, 'base64') FROM done
+      ), counted AS (
+        INSERT INTO check_day AS d (account_id, day, valid, invalid, malformed)
+        SELECT account_id, (checked_at AT TIME ZONE 'UTC')::date AS day, 0, 0, count(*)::int FROM done
+        GROUP BY 1, 2 ORDER BY 1, 2
+        ON CONFLICT (account_id, day) DO UPDATE SET malformed = d.malformed + EXCLUDED.malformed
+      ), ended AS (
+        UPDATE batch_line l SET status = 'done', check_id = done.id, valid = false
+        FROM done WHERE l.request_id = done.request_id AND l.status = 'queued'
+        RETURNING l.request_id, l.batch_id
+      )
+      SELECT DISTINCT done.request_id AS id, ended.batch_id FROM done LEFT JOIN ended USING (request_id)`;
+    return rows.map((row) => ({ requestId: row.id, batchId: row.batch_id }));
+  };

@@ -1,0 +1,179 @@
+import type { StampKind } from '@vat/domain';
+import { releaseUnits } from '../account/usage.js';
+import type { Database, Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
+import { inSlices, MOST_SLICES } from '../in-slices.js';
+import { idAt, NIL, timeOfId } from '../uuid-bounds.js';
+
+/**
+ * The CTEs that delete requests with everything that hangs on them: exchanges, check, time-stamp, events and their deliveries.
+ * Leaves of anchors stay. `old`: the name of a CTE of (id, check_id) before them.
+ */
+export const deleteRequests = (): Prisma.Sql => Prisma.sql`
+  exchanged AS (DELETE FROM exchange WHERE request_id IN (SELECT id FROM old)),
+  stamped AS (DELETE FROM stamp WHERE kind = 'check' AND subject_id IN (SELECT check_id FROM old)),
+  told AS (
+    DELETE FROM event WHERE type IN ('check.completed', 'check.failed') AND subject_id IN (SELECT id FROM old)
+    RETURNING id
+  ),
+  sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM told)),
+  checked AS (DELETE FROM "check" WHERE id IN (SELECT check_id FROM old)),
+  requested AS (DELETE FROM request WHERE id IN (SELECT id FROM old))`;
+
+export const SLICE = 500;
+
+/** What was deleted. */
+export type DeletedEvidence = { requests: number; events: number; changes: number };
+
+/**
+ * Deletes what was recorded before a moment: ended requests with their checks, exchanges and time-stamps, events, the ledger's
+ * entries, changes of watches. Anchors and leaves stay: the chain verifies for ever, and whoever has a check's bytes can
+ * still prove them. Rows are found by their id, which begins with their time. A slice at a time, so that no statement runs long, and at most `mostSlices` of each kind.
+ */
+export const deleteOldEvidence =
+  (db: Queryable) =>
+  async (before: Date, mostSlices = MOST_SLICES): Promise<DeletedEvidence> => {
+    const bound = idAt(before);
+    const deleted = { requests: 0, events: 0, changes: 0 };
+    for (let [after, slices] = [NIL, 0]; slices < mostSlices; slices += 1) {
+      const [slice] = await db.$queryRaw<{ n: number; last: string | null }[]>`
+        WITH old AS MATERIALIZED (
+          SELECT id, check_id FROM request
+          WHERE id < ${bound}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
+            AND (check_id IS NULL OR check_id < ${bound}::uuid)
+          ORDER BY id LIMIT ${SLICE}::int
+        ), ledger AS (DELETE FROM usage_entry WHERE check_id IN (SELECT check_id FROM old)
+        ), ${deleteRequests()}
+        SELECT count(*)::int AS n, (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last FROM old`;
+      deleted.requests += slice?.n ?? 0;
+      if (!slice?.last || slice.n < SLICE) break;
+      after = slice.last;
+    }
+    deleted.events = await inSlices(
+      SLICE,
+      () => db.$executeRaw`
+        WITH old AS MATERIALIZED (
+          SELECT e.id FROM event e WHERE e.id < ${bound}::uuid
+            AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id AND d.state = 'pending')
+          ORDER BY e.id LIMIT ${SLICE}::int
+        ), sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM old))
+        DELETE FROM event WHERE id IN (SELECT id FROM old)`,
+      mostSlices,
+    );
+    deleted.changes = await inSlices(
+      SLICE,
+      () => db.$executeRaw`
+        DELETE FROM watch_change WHERE id IN (
+          SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${SLICE}::int)`,
+      mostSlices,
+    );
+    return deleted;
+  };
+
+/** What of the evidence is still to come. Dates of the oldest; null where nothing waits. */
+export type EvidenceAge = {
+  unanchoredSince: Date | null;
+  stamps: Record<StampKind, { pending: number; since: Date | null }>;
+};
+
+/** Looks how long checks wait for their anchor, and stamps for their token. */
+export const evidenceAge = (db: Queryable) => async (): Promise<EvidenceAge> => {
+  const [oldest] = await db.$queryRaw<{ check_id: string }[]>`
+      SELECT check_id FROM anchor_leaf WHERE anchor_seq IS NULL ORDER BY check_id LIMIT 1`;
+  const rows = await db.$queryRaw<{ kind: StampKind; pending: number; since: Date }[]>`
+      SELECT kind, count(*)::int AS pending, min(requested_at) AS since FROM stamp WHERE token IS NULL GROUP BY kind`;
+  const of = (kind: StampKind) => {
+    const row = rows.find((candidate) => candidate.kind === kind);
+    return { pending: row?.pending ?? 0, since: row?.since ?? null };
+  };
+  return {
+    unanchoredSince: oldest ? timeOfId(oldest.check_id) : null,
+    stamps: { check: of('check'), anchor: of('anchor') },
+  };
+};
+
+/** `missing`: there is none. `enabled`: it is not disabled, or not since `disabledBefore`. */
+export type Erasure =
+  | { kind: 'missing' }
+  | { kind: 'enabled'; disabledAt: Date | null }
+  | { kind: 'erased'; requests: number; events: number; batches: number; watches: number };
+
+/** A slice of the account's requests, locked, so that an answer that is being recorded is in the next slice with its check. */
+const slices = (accountId: string) => [
+  Prisma.sql`
+    SELECT r.id, r.check_id, r.state, r.quota_period FROM request r WHERE r.id IN (
+      SELECT c.request_id FROM "check" c WHERE c.account_id = ${accountId}::uuid ORDER BY c.id DESC LIMIT ${SLICE}::int)
+    FOR UPDATE`,
+  Prisma.sql`
+    SELECT id, check_id, state, quota_period FROM request
+    WHERE account_id = ${accountId}::uuid AND check_id IS NULL ORDER BY id LIMIT ${SLICE}::int FOR UPDATE`,
+];
+
+const deleteSlice = async (db: Queryable, accountId: string, slice: Prisma.Sql): Promise<number> => {
+  const [row] = await db.$queryRaw<{ n: number }[]>`
+    WITH old AS MATERIALIZED (${slice}), released AS (
+      UPDATE usage u SET ${releaseUnits(Prisma.sql`held.n`)}
+      FROM (SELECT quota_period, count(*)::int AS n FROM old
+        WHERE state IN ('waiting', 'pending') AND quota_period IS NOT NULL GROUP BY quota_period) AS held
+      WHERE u.account_id = ${accountId}::uuid AND u.period = held.quota_period
+    ), ${deleteRequests()}
+    SELECT count(*)::int AS n FROM old`;
+  return row?.n ?? 0;
+};
+
+/** Until nothing is left. */
+const drain = async (step: () => Promise<number>): Promise<number> => {
+  let all = 0;
+  for (let n = await step(); n > 0; n = await step()) all += n;
+  return all;
+};
+
+/**
+ * Deletes what is known of an account and of whom it asked about: users, keys, endpoint, checks, exchanges, requests, batches,
+ * watches, events, deliveries. Its row stays without its name, and so do its usage (billing) and the leaves of its checks, so
+ * that anchors verify as before; a leaf is the hash of salted bytes, from which nothing can be guessed. Can be run again.
+ */
+export const eraseAccount =
+  (db: Database) =>
+  async (accountId: string, disabledBefore: Date, now: Date): Promise<Erasure> => {
+    const account = await db.account.findUnique({ where: { id: accountId } });
+    if (!account) return { kind: 'missing' };
+    const { disabledAt } = account;
+    if (disabledAt === null || disabledAt > disabledBefore) return { kind: 'enabled', disabledAt };
+    // Those who could come in go first, with what they could be told at; what follows is many statements.
+    await db.$transaction([
+      db.user.deleteMany({ where: { accountId } }),
+      db.apiKey.deleteMany({ where: { accountId } }),
+      db.webhook.deleteMany({ where: { accountId } }),
+      db.idempotencyKey.deleteMany({ where: { accountId } }),
+      db.exportLease.deleteMany({ where: { accountId } }),
+      db.downloadLease.deleteMany({ where: { accountId } }),
+      db.batchUpload.deleteMany({ where: { accountId } }),
+      db.checkDay.deleteMany({ where: { accountId } }),
+      db.account.update({ where: { id: accountId }, data: { name: 'erased', erasedAt: account.erasedAt ?? now } }),
+    ]);
+    const watches = await drain(
+      () => db.$executeRaw`
+        DELETE FROM watch WHERE id IN (SELECT id FROM watch WHERE account_id = ${accountId}::uuid LIMIT ${SLICE}::int)`,
+    );
+    // A batch takes up to ten thousand lines with it.
+    const batches = await drain(
+      () => db.$executeRaw`
+        DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE account_id = ${accountId}::uuid LIMIT 1)`,
+    );
+    let requests = 0;
+    for (const slice of slices(accountId)) requests += await drain(() => deleteSlice(db, accountId, slice));
+    // Again, for what an ask in flight recorded between the two.
+    for (const slice of slices(accountId)) requests += await drain(() => deleteSlice(db, accountId, slice));
+    await drain(
+      () => db.$executeRaw`
+        DELETE FROM delivery WHERE id IN (
+          SELECT id FROM delivery WHERE account_id = ${accountId}::uuid LIMIT ${SLICE}::int)`,
+    );
+    const events = await drain(
+      () => db.$executeRaw`
+        DELETE FROM event WHERE id IN (SELECT id FROM event WHERE account_id = ${accountId}::uuid LIMIT ${SLICE}::int)`,
+    );
+    await db.$executeRaw`DELETE FROM stamp WHERE account_id = ${accountId}::uuid`;
+    return { kind: 'erased', requests, events, batches, watches };
+  };

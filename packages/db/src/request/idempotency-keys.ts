@@ -1,0 +1,101 @@
+import { type AnswerToBind, type BoundKey, IDEMPOTENCY_KEPT_MS, type KeyToBind, type StoredAnswer } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+import { inSlices } from '../in-slices.js';
+
+/** The key's binding, `null` when it is free or older than `expiredBefore`. */
+export const findIdempotencyKey =
+  (db: Queryable) =>
+  async (accountId: string, key: string, expiredBefore: Date): Promise<BoundKey | null> => {
+    const [row] = await db.$queryRaw<
+      {
+        fingerprint: Uint8Array;
+        request_id: string | null;
+        locked_until: Date;
+        status: number | null;
+        headers: Record<string, string> | null;
+        body: Uint8Array | null;
+      }[]
+    >`SELECT fingerprint, request_id, locked_until, status, headers, body FROM idempotency_key
+      WHERE account_id = ${accountId}::uuid AND key = ${key} AND created_at >= ${expiredBefore}::timestamptz`;
+    if (!row) return null;
+    return {
+      fingerprint: row.fingerprint,
+      requestId: row.request_id,
+      lockedUntil: row.locked_until,
+      answer: row.status && row.body ? { status: row.status, headers: row.headers ?? {}, body: row.body } : null,
+    };
+  };
+
+/**
+ * Binds a key together with its answer, inside the transaction that does the work. Returns `null` when it did, else the
+ * binding that was there before. A call with the same key that is under way is waited for.
+ */
+export const bindAnswer =
+  (tx: Queryable) =>
+  async (
+    accountId: string,
+    { key, fingerprint, expiredBefore, answer }: AnswerToBind,
+    now: Date,
+  ): Promise<BoundKey | null> => {
+    const bound = await tx.$executeRaw`
+      INSERT INTO idempotency_key (account_id, key, fingerprint, status, headers, body, created_at, locked_until)
+      VALUES (${accountId}::uuid, ${key}, ${fingerprint}, ${answer.status}::int, ${JSON.stringify(answer.headers)}::jsonb,
+        ${answer.body}, ${now}::timestamptz, ${now}::timestamptz)
+      ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, request_id = NULL,
+        status = excluded.status, headers = excluded.headers, body = excluded.body, created_at = excluded.created_at,
+        locked_until = excluded.locked_until
+      WHERE idempotency_key.created_at < ${expiredBefore}::timestamptz`;
+    if (bound > 0) return null;
+    const earlier = await findIdempotencyKey(tx)(accountId, key, expiredBefore);
+    if (!earlier) throw new Error('an Idempotency-Key that is bound cannot be read');
+    return earlier;
+  };
+
+/** Binds a key to a request, or to work that has none; false when it is bound already and not expired. */
+export const bindIdempotencyKey =
+  (db: Queryable) =>
+  async (binding: KeyToBind & { accountId: string; requestId: string | null; now: Date }): Promise<boolean> => {
+    const bound = await db.$executeRaw`
+      INSERT INTO idempotency_key (account_id, key, fingerprint, request_id, created_at, locked_until)
+      VALUES (${binding.accountId}::uuid, ${binding.key}, ${binding.fingerprint}, ${binding.requestId}::uuid,
+        ${binding.now}::timestamptz, ${binding.lockedUntil}::timestamptz)
+      ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, request_id = excluded.request_id,
+        created_at = excluded.created_at, locked_until = excluded.locked_until, status = NULL, headers = NULL, body = NULL
+      WHERE idempotency_key.created_at < ${binding.expiredBefore}::timestamptz`;
+    return bound > 0;
+  };
+
+const SLICE = 5_000;
+
+/** Deletes Idempotency-Keys past their 24 hours, in slices. Returns how many. */
+export const deleteExpiredKeys =
+  (db: Queryable) =>
+  (now: Date): Promise<number> => {
+    const before = new Date(now.getTime() - IDEMPOTENCY_KEPT_MS);
+    return inSlices(
+      SLICE,
+      () => db.$executeRaw`
+        DELETE FROM idempotency_key WHERE (account_id, key) IN (
+          SELECT account_id, key FROM idempotency_key WHERE created_at < ${before}::timestamptz LIMIT ${SLICE}::int)`,
+    );
+  };
+
+/** Takes a key over from a first call that died: true for exactly one of the callers that race for it. */
+export const relockIdempotencyKey =
+  (db: Queryable) =>
+  async (accountId: string, key: string, now: Date, lockedUntil: Date): Promise<boolean> => {
+    const taken = await db.$executeRaw`
+      UPDATE idempotency_key SET locked_until = ${lockedUntil}::timestamptz
+      WHERE account_id = ${accountId}::uuid AND key = ${key} AND status IS NULL AND locked_until <= ${now}::timestamptz`;
+    return taken > 0;
+  };
+
+/** Keeps the first 2xx answer of a key, to be replayed byte for byte. A later one changes nothing. */
+export const storeIdempotentAnswer =
+  (db: Queryable) =>
+  async (accountId: string, key: string, answer: StoredAnswer): Promise<void> => {
+    await db.$executeRaw`
+      UPDATE idempotency_key SET status = ${answer.status}::int, headers = ${JSON.stringify(answer.headers)}::jsonb,
+        body = ${answer.body}
+      WHERE account_id = ${accountId}::uuid AND key = ${key} AND status IS NULL`;
+  };

@@ -1,0 +1,174 @@
+import type { DueWatch, ObservedChange, RunningWatch, RunStart, RunWatchDeps, StartRun } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
+
+/**
+ * Due watches, the longest due first, of each member state as many as may be under way beside those that are. Each member
+ * state is looked up by itself in an index of what can be due, so that this costs the same however many watches there are,
+ * and however many of one member state wait for an outage to end.
+ */
+export const findDueWatches =
+  (db: Queryable) =>
+  (memberStates: readonly string[]) =>
+  async (now: Date, mostUnderWay: number): Promise<DueWatch[]> =>
+    db.$queryRaw<DueWatch[]>`
+      SELECT w.id, w.country_code AS "memberState", w.vat_number AS "vatNumber", w.frequency, a.plan,
+        a.monthly_quota AS "monthlyQuota"
+      FROM unnest(${memberStates as string[]}::text[]) AS s(code)
+      CROSS JOIN LATERAL (
+        SELECT count(*) AS n FROM request r
+        WHERE r.origin = 'watch' AND r.country_code = s.code AND r.state = 'pending' AND r.fed
+      ) AS open
+      CROSS JOIN LATERAL (
+        SELECT d.id, d.account_id, d.country_code, d.vat_number, d.frequency, d.next_check_at FROM watch d
+        WHERE d.country_code = s.code AND d.state = 'active' AND d.request_id IS NULL
+          AND d.next_check_at <= ${now}::timestamptz
+        ORDER BY d.next_check_at, d.id LIMIT GREATEST(0, ${mostUnderWay}::int - open.n)
+      ) AS w
+      JOIN account a ON a.id = w.account_id
+      ORDER BY w.next_check_at, w.id`;
+
+/**
+ * Starts the run of a watch that is due: reserves a unit, makes the request (pending, though nobody was answered 202: it
+ * tells nobody and counts among nobody's pending requests) and notes it on the watch. Without a unit, or on a disabled
+ * account, the run is put off. One statement, and once however often it is run.
+ */
+export const startRun =
+  (db: Queryable): StartRun =>
+  async ({ watchId, requestId, entries, now, giveUpAt, quota, nextCheckAt, retryAt, asIfDue }) => {
+    const [row] = await db.$queryRaw<{ started: boolean; disabled: boolean }[]>`
+      WITH due AS (
+        SELECT w.id, w.account_id, w.input, w.country_code, w.national, w.vat_number, w.requester,
+          a.disabled_at IS NOT NULL AS disabled
+        FROM watch w JOIN account a ON a.id = w.account_id
+        WHERE w.id = ${watchId}::uuid AND w.state = 'active' AND w.request_id IS NULL
+          AND (${asIfDue} OR w.next_check_at <= ${now}::timestamptz)
+        FOR UPDATE OF w SKIP LOCKED
+      ), reserved AS (
+        INSERT INTO usage (account_id, period, used, reserved)
+        SELECT account_id, ${quota.period}, 0, 1 FROM due WHERE NOT disabled AND ${quota.limit}::int > 0
+        ON CONFLICT (account_id, period) DO UPDATE SET reserved = usage.reserved + 1
+        WHERE usage.used + usage.reserved < ${quota.limit}::int
+        RETURNING 1
+      ), asked AS (
+        INSERT INTO request (id, account_id, test, origin, fed, state, input, country_code, national, vat_number, requester,
+          entries, created_at, window_ends_at, give_up_at, due_at, quota_period)
+        SELECT ${requestId}::uuid, account_id, false, 'watch', true, 'pending', input, country_code, national, vat_number,
+          requester, ${JSON.stringify(entries)}::jsonb, ${now}::timestamptz, ${now}::timestamptz,
+          ${giveUpAt}::timestamptz, ${now}::timestamptz, ${quota.period}
+        FROM due WHERE EXISTS (SELECT 1 FROM reserved)
+        RETURNING id
+      )
+      UPDATE watch w SET request_id = (SELECT id FROM asked),
+        next_check_at = CASE WHEN EXISTS (SELECT 1 FROM asked) THEN ${nextCheckAt}::timestamptz ELSE ${retryAt}::timestamptz END
+      FROM due WHERE w.id = due.id
+      RETURNING w.request_id IS NOT NULL AS started, due.disabled`;
+    if (!row) return 'not_due' satisfies RunStart;
+    if (row.started) return 'started';
+    return row.disabled ? 'account_disabled' : 'quota_exceeded';
+  };
+
+type Row = {
+  id: string;
+  vat_number: string;
+  label: string | null;
+  last_valid: boolean | null;
+  last_valid_check_id: string | null;
+  last_name: string | null;
+  last_address: string | null;
+};
+
+/**
+ * The watch whose run a request is, with what it remembers; `null` when it was deleted or the run has ended. Only the end
+ * of the run changes what is remembered, so it is as it was read for as long as the run is the watch's.
+ */
+export const findRunningWatch =
+  (db: Queryable) =>
+  async (requestId: string): Promise<RunningWatch | null> => {
+    const [row] = await db.$queryRaw<Row[]>`
+      SELECT id, vat_number, label, last_valid, last_valid_check_id, last_name, last_address
+      FROM watch WHERE request_id = ${requestId}::uuid`;
+    if (!row) return null;
+    return {
+      id: row.id,
+      vatNumber: row.vat_number,
+      label: row.label,
+      lastValid: row.last_valid,
+      whenValid: row.last_valid_check_id === null ? null : { name: row.last_name, address: row.last_address },
+    };
+  };
+
+type Found = Awaited<ReturnType<RunWatchDeps['findOrFollow']>>;
+
+/** A watch as it is; one whose run is under way is made due, so that another run follows. `null` when there is none. */
+export const findOrFollowWatch =
+  (db: Queryable): RunWatchDeps['findOrFollow'] =>
+  async (id, now) => {
+    const [row] = await db.$queryRaw<NonNullable<Found>[]>`
+      UPDATE watch w SET next_check_at = CASE WHEN w.request_id IS NULL THEN w.next_check_at
+        ELSE LEAST(w.next_check_at, ${now}::timestamptz) END
+      FROM account a WHERE w.id = ${id}::uuid AND a.id = w.account_id
+      RETURNING w.id, w.country_code AS "memberState", w.vat_number AS "vatNumber", w.frequency, a.plan,
+        a.monthly_quota AS "monthlyQuota", w.state, w.request_id AS "requestId"`;
+    return row ?? null;
+  };
+
+/** A change with the ids and the event that tell it. */
+export type ChangeToRecord = ObservedChange & { id: string; eventId: string; deliveryId: string; body: string };
+
+/** What the check of a run does to its watch. */
+export type WatchRecord = {
+  watchId: string;
+  checkId: string;
+  checkedAt: Date;
+  seen: { valid: boolean; name: string | null; address: string | null };
+  changes: ChangeToRecord[];
+  now: Date;
+};
+
+const record = ({ id, kind, before, after, eventId, deliveryId, body }: ChangeToRecord) => ({
+  id,
+  kind,
+  before,
+  after,
+  event_id: eventId,
+  delivery_id: deliveryId,
+  body,
+});
+
+/**
+ * The CTEs that end a run together with its request (the CTE `done`, with `id`): the watch remembers the answer, and each
+ * change is written with its event and, where the account has an endpoint, its delivery (`watch_sent`, with `id`). Nothing
+ * is written when the watch is gone, or this is not its run.
+ */
+export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }: WatchRecord): Prisma.Sql => Prisma.sql`
+  watched AS (
+    UPDATE watch w SET request_id = NULL, last_check_id = ${checkId}::uuid, last_checked_at = ${checkedAt}::timestamptz,
+      last_valid = ${seen.valid},
+      last_valid_check_id = CASE WHEN ${seen.valid} THEN ${checkId}::uuid ELSE w.last_valid_check_id END,
+      last_name = CASE WHEN ${seen.valid} THEN ${seen.name}::text ELSE w.last_name END,
+      last_address = CASE WHEN ${seen.valid} THEN ${seen.address}::text ELSE w.last_address END
+    FROM done WHERE w.id = ${watchId}::uuid AND w.request_id = done.id
+    RETURNING w.id, w.account_id
+  ), differs AS (
+    SELECT watched.id AS watch_id, watched.account_id, c.id, c.kind, c.before, c.after, c.event_id, c.delivery_id, c.body
+    FROM watched, jsonb_to_recordset(${JSON.stringify(changes.map(record))}::jsonb) AS c(id uuid, kind text, before jsonb,
+      after jsonb, event_id uuid, delivery_id uuid, body text)
+  ), changed AS (
+    INSERT INTO watch_change (id, watch_id, kind, before, after, check_id, changed_at)
+    SELECT id, watch_id, kind, before, after, ${checkId}::uuid, ${checkedAt}::timestamptz FROM differs
+  ), watch_told AS (
+    INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
+    SELECT event_id, account_id, 'watch.changed', id, body, false, ${now}::timestamptz FROM differs
+  ), watch_sent AS (
+    INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
+    SELECT d.delivery_id, d.account_id, d.event_id, h.generation, 'pending', ${now}::timestamptz, ${now}::timestamptz
+    FROM differs d JOIN webhook h ON h.account_id = d.account_id
+    RETURNING id
+  )`;
+
+/** The CTE that ends a run whose request (the CTE `gone`, with `id`) ended without an answer: nothing is known, nothing changes. */
+export const releaseWatch = (): Prisma.Sql => Prisma.sql`
+  unwatched AS (
+    UPDATE watch w SET request_id = NULL FROM gone WHERE w.request_id = gone.id
+  )`;

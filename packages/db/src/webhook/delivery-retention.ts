@@ -1,0 +1,88 @@
+import { type DueDelivery, WEBHOOK_REMOVED } from '@vat/domain';
+import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
+import { inSlices } from '../in-slices.js';
+import { type DueRow, dueDeliveryOf } from './deliveries.js';
+
+const SLICE = 5_000;
+
+/**
+ * Deletes ended deliveries made before a moment, with their attempts and the test events among their events; every other
+ * event stays with what it is about. In slices. Returns how many deliveries.
+ */
+export const deleteOldDeliveries =
+  (db: Queryable) =>
+  async (before: Date): Promise<number> => {
+    const deleted = await inSlices(
+      SLICE,
+      () => db.$executeRaw`
+        DELETE FROM delivery WHERE id IN (
+          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${SLICE}::int)`,
+    );
+    await inSlices(
+      SLICE,
+      () => db.$executeRaw`
+        DELETE FROM event WHERE id IN (
+          SELECT e.id FROM event e WHERE e.type = 'webhook.test' AND e.created_at < ${before}::timestamptz
+            AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id) LIMIT ${SLICE}::int)`,
+    );
+    return deleted;
+  };
+
+/**
+ * Ends pending deliveries whose endpoint is gone, also when another one has been set since: all of them, or one. They
+ * are those whose event was written in the very moment of the removal. Returns how many there were. Held ones wait for
+ * their account to be enabled: a sweep must not read all of them each time.
+ */
+export const endRemovedDeliveries =
+  (db: Queryable) =>
+  async (now: Date, deliveryId?: string): Promise<number> => {
+    const which = deliveryId === undefined ? Prisma.empty : Prisma.sql`AND d.id = ${deliveryId}::uuid`;
+    return db.$executeRaw`
+      UPDATE delivery d SET state = 'failed', next_attempt_at = NULL, leased_until = NULL,
+        last_attempt_at = ${now}::timestamptz, last_status_code = NULL, last_duration_ms = 0,
+        last_error = ${WEBHOOK_REMOVED}
+      WHERE d.state = 'pending' AND NOT d.held ${which}
+        AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = d.account_id AND w.generation = d.generation)`;
+  };
+
+/**
+ * Holds deliveries while their account is disabled: they leave the index of what is due, and get no job. Returns how many it
+ * held; an account that was enabled meanwhile has none.
+ */
+export const holdDeliveries =
+  (db: Queryable) =>
+  (deliveryIds: string[]): Promise<number> =>
+    db.$executeRaw`
+      UPDATE delivery d SET held = true FROM account a
+      WHERE d.id = ANY(${deliveryIds}::uuid[]) AND d.state = 'pending' AND NOT d.held
+        AND a.id = d.account_id AND a.disabled_at IS NOT NULL`;
+
+/**
+ * Ends the hold of deliveries whose account is enabled, `perAccount` of each at most and those due first before others, and
+ * returns them. `next_attempt_at` stays, so the schedule goes on where it stood. Looks at one index entry an account that
+ * has any, however many of them a disabled account has: the order is that of the index, so that no other serves it.
+ */
+export const resumeDeliveries =
+  (db: Queryable) =>
+  async (perAccount: number): Promise<DueDelivery[]> => {
+    const rows = await db.$queryRaw<DueRow[]>`
+      WITH RECURSIVE holder AS (
+        (SELECT account_id FROM delivery WHERE state = 'pending' AND held
+          ORDER BY account_id, next_attempt_at, id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT d.account_id FROM delivery d WHERE d.state = 'pending' AND d.held AND d.account_id > h.account_id
+          ORDER BY d.account_id, d.next_attempt_at, d.id LIMIT 1)
+        FROM holder h WHERE h.account_id IS NOT NULL
+      ), resumed AS (
+        UPDATE delivery d SET held = false WHERE d.id IN (
+          SELECT part.id FROM holder h JOIN account a ON a.id = h.account_id AND a.disabled_at IS NULL,
+            LATERAL (
+              SELECT n.id FROM delivery n WHERE n.account_id = h.account_id AND n.state = 'pending' AND n.held
+              ORDER BY n.next_attempt_at, n.id LIMIT ${perAccount}::int FOR UPDATE SKIP LOCKED
+            ) AS part)
+        RETURNING d.id, d.account_id, d.attempts, d.next_attempt_at
+      )
+      SELECT id, account_id, attempts, next_attempt_at FROM resumed ORDER BY next_attempt_at, id`;
+    return rows.map(dueDeliveryOf);
+  };

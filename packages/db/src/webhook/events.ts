@@ -1,0 +1,108 @@
+import type { NewEvent, OnDemandResult, Reader } from '@vat/domain';
+import type { Database, Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
+
+/**
+ * The CTEs `told` and `sent`: an event and, where the account has an endpoint, its first delivery, as rows of the
+ * transaction that causes them. `about`: a query of (id, account_id, test) of one subject, or of none to tell nothing.
+ * `onDemand`: the account's own call for a test event causes it.
+ */
+export const tellAccount = (
+  event: NewEvent,
+  deliveryId: string,
+  now: Date,
+  about: Prisma.Sql,
+  { onDemand }: { onDemand: boolean } = { onDemand: false },
+): Prisma.Sql => Prisma.sql`
+  told AS (
+    INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
+    SELECT ${event.id}::uuid, about.account_id, ${event.type}, about.id, ${event.body}, about.test, ${now}::timestamptz
+    FROM (${about}) AS about(id, account_id, test)
+    RETURNING id, account_id, test
+  ), sent AS (
+    INSERT INTO delivery (id, account_id, event_id, generation, state, test, on_demand, created_at, next_attempt_at)
+    SELECT ${deliveryId}::uuid, told.account_id, told.id, w.generation, 'pending', told.test, ${onDemand},
+      ${now}::timestamptz, ${now}::timestamptz
+    FROM told JOIN webhook w ON w.account_id = told.account_id
+    RETURNING id
+  )`;
+
+/** `test`: whether a test key asked for it. */
+export type TestEvent = { accountId: string; test: boolean; event: NewEvent; deliveryId: string; now: Date };
+export type Resend = { deliveryId: string; reader: Reader; newDeliveryId: string; now: Date };
+
+/** The CTE `pending`: how many deliveries that an account's own calls caused are pending. */
+const countPending = (accountId: string): Prisma.Sql => Prisma.sql`
+  pending AS (
+    SELECT count(*)::int AS n FROM delivery WHERE account_id = ${accountId}::uuid AND state = 'pending' AND on_demand
+  )`;
+
+/** This far below the limit nothing is locked. */
+const UNLOCKED_DISTANCE = 500;
+
+/** Counts, writes where fewer than `below` are pending, and says what it did; no row where there is nothing to resend. */
+type Write = (db: Queryable, below: number) => Promise<{ made: boolean; pending: number }[]>;
+
+/**
+ * Runs the statement that counts and writes. Near the limit the calls of an account wait for each other on the row of its
+ * endpoint until they commit; the lock is a statement of its own, because a count whose snapshot is older than the lock
+ * would miss what the call before it wrote. Far below the limit one statement is enough: an API process makes these calls
+ * of an account one at a time, so a call that counted too few would have to stand still while hundreds of others end.
+ */
+const writeWithin = async (
+  db: Database,
+  accountId: string,
+  maxPending: number,
+  write: Write,
+): Promise<OnDemandResult> => {
+  const [row] = await write(db, maxPending - UNLOCKED_DISTANCE);
+  if (!row) return { kind: 'not_found' };
+  if (row.made) return { kind: 'made' };
+  return db.$transaction(async (tx) => {
+    const locked = await tx.$queryRaw<unknown[]>`
+      SELECT 1 AS locked FROM webhook WHERE account_id = ${accountId}::uuid FOR NO KEY UPDATE`;
+    if (locked.length === 0) return { kind: 'no_webhook' };
+    const [again] = await write(tx, maxPending);
+    if (!again) return { kind: 'not_found' };
+    return again.made ? { kind: 'made' } : { kind: 'too_many', pending: again.pending };
+  });
+};
+
+/** Writes a webhook.test event, its own subject, with its delivery. */
+export const sendTestEvent =
+  (db: Database, maxPending: number) =>
+  ({ accountId, test, event, deliveryId, now }: TestEvent): Promise<OnDemandResult> => {
+    const about = (below: number) => Prisma.sql`
+      SELECT ${event.id}::uuid, w.account_id, ${test}::boolean FROM webhook w, pending
+      WHERE w.account_id = ${accountId}::uuid AND pending.n < ${below}::int`;
+    return writeWithin(
+      db,
+      accountId,
+      maxPending,
+      (tx, below) => tx.$queryRaw`
+        WITH ${countPending(accountId)}, ${tellAccount(event, deliveryId, now, about(below), { onDemand: true })}
+        SELECT EXISTS (SELECT 1 FROM sent) AS made, n AS pending FROM pending`,
+    );
+  };
+
+/** Makes a new delivery of the event of an old one that `reader` may read, to the endpoint that is set now. */
+export const resendDelivery =
+  (db: Database, maxPending: number) =>
+  ({ deliveryId, reader: { accountId, testOnly }, newDeliveryId, now }: Resend): Promise<OnDemandResult> =>
+    writeWithin(
+      db,
+      accountId,
+      maxPending,
+      (tx, below) => tx.$queryRaw`
+        WITH ${countPending(accountId)}, old AS (
+          SELECT event_id, test FROM delivery
+          WHERE id = ${deliveryId}::uuid AND account_id = ${accountId}::uuid AND (test OR NOT ${testOnly}::boolean)
+        ), made AS (
+          INSERT INTO delivery (id, account_id, event_id, generation, state, test, on_demand, created_at, next_attempt_at)
+          SELECT ${newDeliveryId}::uuid, w.account_id, old.event_id, w.generation, 'pending', old.test, true,
+            ${now}::timestamptz, ${now}::timestamptz
+          FROM old, webhook w, pending WHERE w.account_id = ${accountId}::uuid AND pending.n < ${below}::int
+          RETURNING id
+        )
+        SELECT EXISTS (SELECT 1 FROM made) AS made, n AS pending FROM pending, old`,
+    );

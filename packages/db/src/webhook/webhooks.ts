@@ -1,0 +1,78 @@
+import { type SealedStore, WEBHOOK_REMOVED, type WebhookConfiguration } from '@vat/domain';
+import type { Database, Queryable } from '../connect-database.js';
+
+/** An account's endpoint as it is shown; `null` when none is set. */
+export const findWebhook =
+  (db: Database) =>
+  (accountId: string): Promise<WebhookConfiguration | null> =>
+    db.webhook.findUnique({
+      where: { accountId },
+      select: { url: true, secretPrefix: true, configuredAt: true },
+    });
+
+/**
+ * Removes an account's endpoint and ends its pending deliveries with it, in one statement; false when none was set. An
+ * attempt that is under way ends by itself and changes nothing any more.
+ */
+export const removeWebhook =
+  (db: Queryable) =>
+  async (accountId: string, now: Date): Promise<boolean> => {
+    const [row] = await db.$queryRaw<{ removed: boolean }[]>`
+      WITH gone AS (
+        DELETE FROM webhook WHERE account_id = ${accountId}::uuid RETURNING account_id
+      ), ended AS (
+        UPDATE delivery d SET state = 'failed', next_attempt_at = NULL, leased_until = NULL,
+          last_attempt_at = ${now}::timestamptz, last_status_code = NULL, last_duration_ms = 0,
+          last_error = ${WEBHOOK_REMOVED}
+        FROM gone WHERE d.account_id = gone.account_id AND d.state = 'pending'
+      )
+      SELECT EXISTS (SELECT 1 FROM gone) AS removed`;
+    return row?.removed ?? false;
+  };
+
+/** An account's endpoint as it is stored: the secret only sealed, and its readable prefix. */
+export type NewWebhook = {
+  accountId: string;
+  url: string;
+  secretSealed: Uint8Array;
+  secretPrefix: string;
+  configuredAt: Date;
+};
+
+/** Sets or replaces an account's endpoint. The previous secret is gone at once: every attempt reads this row. */
+export const saveWebhook =
+  (db: Queryable) =>
+  async ({ accountId, url, secretSealed, secretPrefix, configuredAt }: NewWebhook): Promise<void> => {
+    await db.$executeRaw`
+      INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
+      VALUES (${accountId}::uuid, ${url}, ${Buffer.from(secretSealed)}::bytea, ${secretPrefix}, ${configuredAt}::timestamptz)
+      ON CONFLICT (account_id) DO UPDATE SET url = EXCLUDED.url, secret_sealed = EXCLUDED.secret_sealed,
+        secret_prefix = EXCLUDED.secret_prefix, configured_at = EXCLUDED.configured_at`;
+  };
+
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+/** The sealed secrets of all endpoints, each bound to its account. */
+export const sealedWebhooks = (db: Database): SealedStore => ({
+  list: async (after, limit) => {
+    const rows = await db.webhook.findMany({
+      where: { accountId: { gt: after ?? FIRST } },
+      orderBy: { accountId: 'asc' },
+      take: limit,
+      select: { accountId: true, secretSealed: true },
+    });
+    return rows.map(({ accountId, secretSealed }) => ({ boundTo: accountId, sealed: secretSealed }));
+  },
+  replace: (rows) => {
+    const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+    // One statement; a row whose secret was rotated since it was read does not match any more.
+    return db.$executeRaw`
+      UPDATE webhook w SET secret_sealed = decode(r.resealed, 'hex')
+      FROM unnest(
+        ${rows.map(({ boundTo }) => boundTo)}::uuid[],
+        ${rows.map(({ sealed }) => hex(sealed))}::text[],
+        ${rows.map(({ resealed }) => hex(resealed))}::text[]
+      ) AS r(account_id, sealed, resealed)
+      WHERE w.account_id = r.account_id AND w.secret_sealed = decode(r.sealed, 'hex')`;
+  },
+});

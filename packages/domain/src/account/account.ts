@@ -1,0 +1,80 @@
+import { newUuid, publicId } from '../ids.js';
+import { hashApiKey, newApiKey } from './api-key.js';
+
+/** What a plan sells. Source: contract part 2 §3. */
+export const PLANS = {
+  free: { checksPerMonth: 100, watches: 0, frequencies: [] },
+  starter: { checksPerMonth: 2_000, watches: 50, frequencies: ['weekly'] },
+  business: { checksPerMonth: 20_000, watches: 1_000, frequencies: ['weekly', 'daily'] },
+  enterprise: { checksPerMonth: 1_000_000, watches: 50_000, frequencies: ['weekly', 'daily'] },
+} as const satisfies Record<string, { checksPerMonth: number; watches: number; frequencies: readonly string[] }>;
+
+export type Plan = keyof typeof PLANS;
+
+/** True when `name` is one of {@link PLANS}. */
+export const isPlan = (name: string): name is Plan => Object.hasOwn(PLANS, name);
+
+/** Checks a month an account may use: its own figure if it has one, else its plan's. */
+export const monthlyQuota = (account: { plan: Plan; monthlyQuota: number | null }): number =>
+  account.monthlyQuota ?? PLANS[account.plan].checksPerMonth;
+
+/** A key to be stored: its hash and its last characters, never itself. */
+export type NewKey = { id: string; name: string; test: boolean; hash: Uint8Array; hint: string };
+
+export type NewAccount = {
+  id: string;
+  name: string;
+  plan: Plan;
+  monthlyQuota: number | null;
+  user: { id: string; email: string; passwordHash: string };
+  keys: NewKey[];
+  now: Date;
+};
+
+/** Live keys an account may have. Source: contract part 2 §9. */
+export const MAX_KEYS = 200;
+
+/** A new key and what of it is stored. `key` is shown once and kept nowhere. */
+export const issueKey = (name: string, test: boolean): { key: string; stored: NewKey } => {
+  const key = newApiKey(test);
+  return { key, stored: { id: newUuid(), name, test, hash: hashApiKey(key), hint: key.slice(-4) } };
+};
+
+export type CreateAccountDeps = {
+  /** False when the e-mail address is taken. */
+  insertAccount: (account: NewAccount) => Promise<boolean>;
+  hashPassword: (password: string) => Promise<string>;
+  now: () => Date;
+};
+
+/** Makes an account with one user, a live key and a test key; `null` when the e-mail address is taken. */
+export const createAccount =
+  ({ insertAccount, hashPassword, now }: CreateAccountDeps) =>
+  async (input: { name: string; email: string; password: string; plan: Plan; quota: number | null }) => {
+    const live = issueKey('Live', false);
+    const test = issueKey('Test', true);
+    const id = newUuid();
+    const created = await insertAccount({
+      id,
+      name: input.name,
+      plan: input.plan,
+      monthlyQuota: input.quota,
+      user: {
+        id: newUuid(),
+        email: input.email.trim().toLowerCase(),
+        passwordHash: await hashPassword(input.password),
+      },
+      keys: [live.stored, test.stored],
+      now: now(),
+    });
+    return created ? { accountId: publicId('account', id), liveKey: live.key, testKey: test.key } : null;
+  };
+
+/** The UTC calendar month that `at` lies in, as `YYYY-MM`: the key of a usage row. */
+export const periodOf = (at: Date): string => at.toISOString().slice(0, 7);
+
+/** The end of a period, which is the start of the next: `reset_at` of the contract. */
+export const periodEnd = (period: string): Date => {
+  const [year = 0, month = 1] = period.split('-').map(Number);
+  return new Date(Date.UTC(year, month, 1));
+};

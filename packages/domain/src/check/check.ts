@@ -1,0 +1,161 @@
+import { publicId } from '../ids.js';
+import type { Answer, CheckRequest } from '../request/request.js';
+import type { CheckEntry, Verdict } from './entry.js';
+import { FACT_NAMES } from './facts.js';
+import { TRADER_FIELDS, type Trader, type TraderMatch } from './upstream.js';
+
+/** Names the way `response_hash` is made. Source: contract part 2 §4. */
+export const HASH_PROFILE = 'jcs-sha256-v1';
+
+/**
+ * A check without the three fields that are not hashed (`response_hash`, `timestamp`, `anchor`). Its RFC 8785 form is
+ * the evidence: numbers are integers, keys are `[a-z0-9_]`.
+ */
+export type CheckBody = {
+  id: string;
+  object: 'check';
+  test?: true;
+  request_id: string;
+  vat_number: string;
+  country_code: string;
+  input: string;
+  valid: boolean;
+  verdict: Verdict;
+  name: string | null;
+  address: string | null;
+  requester_vat_number: string | null;
+  consultation_number: string | null;
+  trader_match: TraderMatch | null;
+  /** As it was given. Checks that were recorded before this field existed have no such key. */
+  trader?: Trader | null;
+  reference: string | null;
+  checks: CheckEntry[];
+  checked_at: string;
+  salt: string;
+  hash_profile: typeof HASH_PROFILE;
+};
+
+/** The check object as the API serves it. */
+export type PublicCheck = CheckBody & {
+  response_hash: string;
+  timestamp: Record<string, unknown> | null;
+  anchor: Record<string, unknown> | null;
+};
+
+type Source = Pick<
+  CheckRequest,
+  'id' | 'test' | 'vatNumber' | 'memberState' | 'input' | 'requester' | 'reference' | 'trader' | 'entries'
+>;
+
+/** Puts together what is hashed. `salt`: 32 hex digits, so that the hash says nothing about a number that can be guessed. */
+export const checkBody = (checkId: string, request: Source, answer: Answer, salt: string): CheckBody => ({
+  id: publicId('check', checkId),
+  object: 'check',
+  ...(request.test ? { test: true as const } : {}),
+  request_id: publicId('request', request.id),
+  vat_number: request.vatNumber,
+  country_code: request.memberState,
+  input: request.input,
+  valid: answer.verdict === 'valid',
+  verdict: answer.verdict,
+  name: answer.name,
+  address: answer.address,
+  requester_vat_number: request.requester,
+  consultation_number: answer.consultationNumber,
+  trader_match: answer.traderMatch,
+  trader: request.trader,
+  reference: request.reference,
+  checks: request.entries,
+  checked_at: answer.answeredAt,
+  salt,
+  hash_profile: HASH_PROFILE,
+});
+
+/** A check ready to be recorded: `bytes` is the RFC 8785 form of `body`, `hash` its SHA-256 (32 bytes). */
+export type HashedCheck = { body: CheckBody; bytes: Uint8Array; hash: Uint8Array };
+
+/** Port: canonicalises and hashes a check's body. Throws when the body is not JCS-safe. */
+export type HashCheck = (body: CheckBody) => HashedCheck;
+
+/** A recorded check, as the database gives it back. */
+export type StoredCheck = { id: string; bytes: Uint8Array; hash: Uint8Array };
+
+/**
+ * The order in which people read a check. The hashed bytes are sorted by RFC 8785; order is no part of what is hashed, so
+ * it is free to be kind.
+ */
+const READING_ORDER = [
+  'id',
+  'object',
+  'test',
+  'request_id',
+  'vat_number',
+  'country_code',
+  'input',
+  'valid',
+  'verdict',
+  'name',
+  'address',
+  'requester_vat_number',
+  'consultation_number',
+  'trader_match',
+  'trader',
+  'reference',
+  'checks',
+  'checked_at',
+  'salt',
+  'hash_profile',
+] as const satisfies readonly (keyof CheckBody)[];
+const ENTRY_ORDER = [
+  'source',
+  'outcome',
+  'code',
+  'attempts',
+  'backpressure',
+  'started_at',
+  'duration_ms',
+  'detail',
+  'facts',
+  'contradicts',
+] as const;
+
+/** The same object with its keys in `order`; keys that are not named follow, so that nothing recorded is ever left out. */
+const inOrder = <T extends object>(value: T, order: readonly (keyof T & string)[]): T => {
+  const named = order.filter((key) => Object.hasOwn(value, key)).map((key) => [key, value[key]]);
+  return { ...Object.fromEntries(named), ...value };
+};
+
+/** Entries as people read them; the database keeps their keys in an order of its own. */
+export const readableEntries = (entries: readonly CheckEntry[]): CheckEntry[] =>
+  entries.map((entry) =>
+    inOrder(entry.facts ? { ...entry, facts: inOrder(entry.facts, FACT_NAMES) } : entry, ENTRY_ORDER),
+  );
+
+/** The check object of the API from the bytes that were hashed, so that what is served is what was recorded. */
+export const publicCheck = (check: Pick<StoredCheck, 'bytes' | 'hash'>): PublicCheck => {
+  const body = JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody;
+  return {
+    ...inOrder(body, READING_ORDER),
+    ...(body.trader ? { trader: inOrder(body.trader, TRADER_FIELDS) } : {}),
+    checks: readableEntries(body.checks),
+    response_hash: `sha256:${Buffer.from(check.hash).toString('hex')}`,
+    timestamp: null,
+    anchor: null,
+  };
+};
+
+// What explains an answer later: what it was, when, who answered, when to come back, and the ids a help desk asks for.
+// Cookies and anything else that could carry a secret stay out of the evidence.
+const KEPT =
+  /^(?:content-(?:type|length|encoding)|date|age|retry-after|server|via|cf-ray|traceparent|x-(?:[a-z0-9-]+-)?(?:request|correlation|trace|transaction)-?id)$/;
+const LONGEST_VALUE = 500;
+
+/** The answer's headers that belong into an exchange, lower-case names, values cut at 500 characters. */
+export const keptHeaders = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || !KEPT.test(name)) continue;
+    kept[name] = (Array.isArray(value) ? value.join(', ') : value).slice(0, LONGEST_VALUE);
+  }
+  return kept;
+};

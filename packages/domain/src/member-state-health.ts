@@ -1,0 +1,92 @@
+import { MEMBER_STATES, type MemberState } from './member-states.js';
+
+/** Upper bounds of the duration buckets, in milliseconds; the last bucket is open. Each is half as large again. */
+export const DURATION_BOUNDS_MS = [
+  5, 10, 15, 25, 40, 60, 90, 135, 200, 300, 450, 675, 1_000, 1_500, 2_250, 3_400, 5_000, 7_500, 11_000, 16_500, 25_000,
+] as const;
+
+/** How an ask ended, as far as the upstream's health is concerned. */
+export type AskEnd = 'answered' | 'saturated' | 'unavailable';
+
+/** Asks of one member state within one minute that ended one way. `buckets` counts durations by {@link DURATION_BOUNDS_MS}. */
+export type MinuteTally = { memberState: MemberState; minute: Date; end: AskEnd; asks: number; buckets: number[] };
+
+/** The bucket of a duration. */
+export const bucketOf = (durationMs: number): number => {
+  const bucket = DURATION_BOUNDS_MS.findIndex((bound) => durationMs <= bound);
+  return bucket === -1 ? DURATION_BOUNDS_MS.length : bucket;
+};
+
+/** The duration below which `share` of what was counted lies, to the accuracy of the buckets; null when nothing was. */
+export const percentile = (buckets: readonly number[], share: number): number | null => {
+  const total = buckets.reduce((sum, n) => sum + n, 0);
+  if (total === 0) return null;
+  let seen = 0;
+  for (const [bucket, n] of buckets.entries()) {
+    seen += n;
+    if (seen >= total * share) return DURATION_BOUNDS_MS[bucket] ?? (DURATION_BOUNDS_MS.at(-1) as number);
+  }
+  return null;
+};
+
+/** What the service itself saw of one member state lately. Shares are of all asks, null where there was none. */
+export type MemberStateHealth = {
+  memberState: MemberState;
+  health: 'ok' | 'degraded' | 'down' | 'unknown';
+  asks: number;
+  answered: number | null;
+  saturated: number | null;
+  unavailable: number | null;
+  p50Ms: number | null;
+  p95Ms: number | null;
+  queueDepth: number;
+  oldestWaitMs: number | null;
+};
+
+/** Requests of a member state that are due and have no answer. */
+export type QueueDepth = { memberState: MemberState; depth: number; oldestDueAt: Date };
+
+/** How far back `GET /v1/status` looks. */
+export const STATUS_WINDOW_MS = 15 * 60_000;
+
+const OK_FROM = 0.9;
+const DOWN_BELOW = 0.1;
+
+const rounded = (share: number): number => Math.round(share * 1_000) / 1_000;
+
+/** Sums the minutes and queues up, one entry a member state, quiet ones included. */
+export const memberStateHealth = (
+  tallies: readonly MinuteTally[],
+  depths: readonly QueueDepth[],
+  now: Date,
+): MemberStateHealth[] =>
+  MEMBER_STATES.map((memberState) => {
+    const mine = tallies.filter((tally) => tally.memberState === memberState);
+    const asks = mine.reduce((sum, tally) => sum + tally.asks, 0);
+    const share = (end: AskEnd) =>
+      asks === 0 ? null : rounded(mine.reduce((sum, tally) => sum + (tally.end === end ? tally.asks : 0), 0) / asks);
+    const buckets = mine.reduce<number[]>((sum, tally) => {
+      for (const [n, count] of tally.buckets.entries()) sum[n] = (sum[n] ?? 0) + count;
+      return sum;
+    }, []);
+    const queue = depths.find((depth) => depth.memberState === memberState);
+    const answered = share('answered');
+    return {
+      memberState,
+      health: answered === null ? 'unknown' : answered >= OK_FROM ? 'ok' : answered < DOWN_BELOW ? 'down' : 'degraded',
+      asks,
+      answered,
+      saturated: share('saturated'),
+      unavailable: share('unavailable'),
+      p50Ms: percentile(
+        Array.from(buckets, (n) => n ?? 0),
+        0.5,
+      ),
+      p95Ms: percentile(
+        Array.from(buckets, (n) => n ?? 0),
+        0.95,
+      ),
+      queueDepth: queue?.depth ?? 0,
+      oldestWaitMs: queue ? Math.max(0, now.getTime() - queue.oldestDueAt.getTime()) : null,
+    };
+  });

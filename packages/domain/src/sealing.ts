@@ -1,0 +1,152 @@
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
+
+/** What seals texts: the AES-256 key, and the header (format byte, 4 bytes of key id) it writes in front. */
+export type SealingKey = { key: Buffer; header: Buffer };
+
+/** What is sealed. Each purpose has a key of its own. */
+export type SealedPurpose = 'webhook secret' | 'development authority';
+
+const FORMAT = 1;
+
+/**
+ * Derives both from SECRET_KEY by HKDF-SHA-256 under labels of their own, so that the same master key can serve
+ * sessions too, and so that the key id, which is stored in the clear, says nothing about the key.
+ */
+export const sealingKey = (masterKey: string, purpose: SealedPurpose): SealingKey => {
+  const derive = (label: string, bytes: number) => Buffer.from(hkdfSync('sha256', masterKey, '', label, bytes));
+  return {
+    key: derive(`vat ${purpose}: key 1`, 32),
+    header: Buffer.concat([Buffer.of(FORMAT), derive(`vat ${purpose}: key id 1`, 4)]),
+  };
+};
+
+/**
+ * Thrown when a sealed text does not open. `reason`: `format` (not bytes of ours), `key` (sealed under another SECRET_KEY)
+ * or `integrity` (damaged, or bound to something else).
+ */
+export class SealedTextError extends Error {
+  override readonly name = 'SealedTextError';
+
+  constructor(
+    purpose: SealedPurpose,
+    readonly reason: 'format' | 'key' | 'integrity',
+  ) {
+    super(`The sealed ${purpose} does not open (${reason}).`);
+  }
+}
+
+const NONCE_AT = 5;
+const TAG_AT = 17;
+const TEXT_AT = 33;
+
+/** What opens sealed texts: SECRET_KEY, and SECRET_KEY_PREVIOUS for what was sealed before it was changed. */
+export type OpeningKeys = { masterKey: string; previousKey?: string | undefined; purpose: SealedPurpose };
+
+/** The text that `sealText` sealed for this. Throws SealedTextError when it does not open. */
+export type OpenSealed = (boundTo: string, sealed: Uint8Array) => string;
+
+/** Opens many with the same keys, which are derived from once. The key id in front of a text says which key it needs. */
+export const createTextOpener = ({ masterKey, previousKey, purpose }: OpeningKeys): OpenSealed => {
+  const keys = [masterKey, previousKey]
+    .filter((key) => key !== undefined)
+    .map((key) => sealingKey(key, purpose))
+    .map(({ header, key }) => ({ header, key: createSecretKey(key) }));
+  return (boundTo, sealed) => {
+    const bytes = Buffer.from(sealed);
+    if (bytes.length <= TEXT_AT || bytes[0] !== keys[0]?.header[0]) throw new SealedTextError(purpose, 'format');
+    const used = keys.find(({ header }) => bytes.subarray(0, NONCE_AT).equals(header));
+    if (!used) throw new SealedTextError(purpose, 'key');
+
+    const decipher = createDecipheriv('aes-256-gcm', used.key, bytes.subarray(NONCE_AT, TAG_AT), { authTagLength: 16 })
+      .setAAD(Buffer.concat([used.header, Buffer.from(boundTo)]))
+      .setAuthTag(bytes.subarray(TAG_AT, TEXT_AT));
+    try {
+      return decipher.update(bytes.subarray(TEXT_AT), undefined, 'utf8') + decipher.final('utf8');
+    } catch {
+      throw new SealedTextError(purpose, 'integrity');
+    }
+  };
+};
+
+/** Opens one text; see {@link createTextOpener}. Throws SealedTextError when it does not open. */
+export const openText = ({ boundTo, ...keys }: OpeningKeys & { boundTo: string }, sealed: Uint8Array): string =>
+  createTextOpener(keys)(boundTo, sealed);
+
+/** How a text is sealed: SECRET_KEY, what for, and to what it is bound (an account, say), so that it opens nowhere else. */
+export type Seal = { masterKey: string; purpose: SealedPurpose; boundTo: string };
+
+/** A text as it is stored: format (1 byte), key id (4), nonce (12), tag (16), AES-256-GCM ciphertext. */
+export const sealText = ({ masterKey, purpose, boundTo }: Seal, text: string): Buffer => {
+  const { key, header } = sealingKey(masterKey, purpose);
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.concat([header, Buffer.from(boundTo)]));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([header, nonce, cipher.getAuthTag(), sealed]);
+};
+
+/** A sealed text as it is stored, with what it is bound to: an account, a certificate. */
+export type SealedRow = { boundTo: string; sealed: Uint8Array };
+
+/** A stored text, and the same text sealed with the current key. */
+export type ResealedRow = SealedRow & { resealed: Uint8Array };
+
+/** Where sealed texts of one purpose are stored. */
+export type SealedStore = {
+  /** Up to `limit` rows after `after` (null: from the first), in the order of `boundTo`. */
+  list: (after: string | null, limit: number) => Promise<SealedRow[]>;
+  /** Replaces each row that still holds what was read, and returns how many did. */
+  replace: (rows: ResealedRow[]) => Promise<number>;
+};
+
+/** What one run did: the texts it resealed, and what the ones that no key opens are bound to. */
+export type Resealing = { resealed: number; unopened: string[] };
+
+const PAGE = 200;
+/** A row that changes during every pass is sealed by processes that still use the previous key: they never finish. */
+const MAX_PASSES = 5;
+
+/**
+ * Seals every text of a store with the current key. Safe while the service runs: a row that was changed in the meantime is not
+ * overwritten but read again, and processes that know both keys open it before and after. A text that the current key sealed
+ * is left as it is, so a second run does nothing. Source: contract part 3 §8.
+ */
+export const resealSecrets = async (keys: OpeningKeys, store: SealedStore): Promise<Resealing> => {
+  const { masterKey, purpose } = keys;
+  const open = createTextOpener(keys);
+  const { header } = sealingKey(masterKey, purpose);
+  const isCurrent = ({ sealed }: SealedRow) => Buffer.from(sealed).subarray(0, header.length).equals(header);
+
+  const resealRow = (row: SealedRow): ResealedRow | null => {
+    try {
+      const text = open(row.boundTo, row.sealed);
+      return { ...row, resealed: sealText({ masterKey, purpose, boundTo: row.boundTo }, text) };
+    } catch (error) {
+      if (error instanceof SealedTextError) return null;
+      throw error;
+    }
+  };
+
+  /** Every row once; `missed` counts those that changed between reading and writing. */
+  const pass = async (): Promise<Resealing & { missed: number }> => {
+    const total = { resealed: 0, missed: 0, unopened: [] as string[] };
+    for (let after: string | null = null; ; ) {
+      const rows: SealedRow[] = await store.list(after, PAGE);
+      const outdated = rows.filter((row) => !isCurrent(row));
+      const fresh = outdated.map(resealRow).filter((row) => row !== null);
+      const replaced = fresh.length === 0 ? 0 : await store.replace(fresh);
+      total.resealed += replaced;
+      total.missed += fresh.length - replaced;
+      const opened = new Set(fresh.map(({ boundTo }) => boundTo));
+      total.unopened.push(...outdated.map(({ boundTo }) => boundTo).filter((boundTo) => !opened.has(boundTo)));
+      after = rows.at(-1)?.boundTo ?? null;
+      if (rows.length < PAGE) return total;
+    }
+  };
+
+  let resealed = 0;
+  for (let number = 1; ; number += 1) {
+    const done = await pass();
+    resealed += done.resealed;
+    if (done.missed === 0 || number === MAX_PASSES) return { resealed, unopened: done.unopened };
+  }
+};

@@ -1,0 +1,113 @@
+import { isMemberState, MEMBER_STATES, type MemberState } from '../member-states.js';
+import { cleanVatText, findLabelEnds } from './clean-vat-text.js';
+import { fitNational } from './national-syntax.js';
+
+/** ISO 3166-1 alpha-2, and what stands before tax numbers though it is no ISO code: EL, EU (one-stop shop), XI, XK. */
+const CODES =
+  'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
+  'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR ' +
+  'GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO ' +
+  'JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR ' +
+  'MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO ' +
+  'RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV ' +
+  'TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW EL EU XI XK';
+
+/** Every two-letter code that is read as a country's, covered or not. */
+const KNOWN_COUNTRY_CODES: ReadonlySet<string> = new Set(CODES.split(' '));
+
+/** Spellings people use for a code: Greece by its ISO code, the United Kingdom by its own. */
+const ALIASES: Readonly<Record<string, string>> = { GR: 'EL', UK: 'GB' };
+
+/** The code as VIES knows it (GR becomes EL, UK becomes GB), or null when `text` is no country's code. */
+export const readCountryCode = (text: string): string | null => {
+  const code = ALIASES[text] ?? text;
+  return KNOWN_COUNTRY_CODES.has(code) ? code : null;
+};
+
+/** The country of a number and what is left of the number, or the field to correct and a sentence that says how. */
+export type ResolvedCountry =
+  | { kind: 'resolved'; memberState: MemberState; rest: string }
+  | { kind: 'unresolvable'; field: 'vat_number' | 'country_code'; reason: string };
+
+const SEND_A_COVERED_ONE = 'send a number of one of the 27 EU member states or of Northern Ireland (XI).';
+
+const unresolvable = (field: 'vat_number' | 'country_code', reason: string): ResolvedCountry => ({
+  kind: 'unresolvable',
+  field,
+  reason,
+});
+
+/** The sentence for a number that names no country. */
+const noPrefix = (cleaned: string): string => {
+  if (/^[A-Z]?[^\P{L}A-Z]/u.test(cleaned)) {
+    return 'The number begins with letters that only look like A to Z: type its country prefix again.';
+  }
+  return 'The number does not begin with a country prefix: add it (such as DE) or send country_code.';
+};
+
+/**
+ * Whether the number is a number of the country it begins with. Great Britain's and the one-stop shop's (EU) are not
+ * covered, but have 9 digits, which a French key of two letters is followed by, too.
+ */
+const readsUnderItsPrefix = (prefix: string, rest: string): boolean =>
+  isMemberState(prefix)
+    ? fitNational(prefix, rest) !== null
+    : (prefix === 'GB' || prefix === 'EU') && /^\d{9}$/.test(rest);
+
+const isWellFormed = (resolved: ResolvedCountry): boolean =>
+  resolved.kind === 'resolved' && fitNational(resolved.memberState, resolved.rest) !== null;
+
+/** Finds whose number it is when the text has no label, see {@link resolveCountry}. */
+const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountry => {
+  const prefix = readCountryCode(cleaned.slice(0, 2));
+  const rest = cleaned.slice(2);
+  const given = cleanVatText(countryCode);
+
+  if (cleaned === '') return unresolvable('vat_number', 'There is no number between the separators: send the number.');
+  if (given === '') {
+    if (prefix === null) return unresolvable('vat_number', noPrefix(cleaned));
+    if (isMemberState(prefix)) return { kind: 'resolved', memberState: prefix, rest };
+    return unresolvable('vat_number', `The number begins with ${prefix}, which is not covered: ${SEND_A_COVERED_ONE}`);
+  }
+
+  const memberState = readCountryCode(given);
+  if (memberState === null) {
+    return unresolvable('country_code', `country_code is no country's code: send one of ${MEMBER_STATES.join(', ')}.`);
+  }
+  if (!isMemberState(memberState)) {
+    return unresolvable('country_code', `${memberState} is not covered: ${SEND_A_COVERED_ONE}`);
+  }
+  if (prefix === memberState) return { kind: 'resolved', memberState, rest };
+
+  const isNational =
+    prefix === null ||
+    !/\d/.test(rest) ||
+    (fitNational(memberState, cleaned) !== null && !readsUnderItsPrefix(prefix, rest));
+  if (isNational) return { kind: 'resolved', memberState, rest: cleaned };
+  return unresolvable(
+    'country_code',
+    `The number begins with ${prefix}, but country_code says ${memberState}: correct one of the two or leave out country_code.`,
+  );
+};
+
+/**
+ * Finds whose number it is. `cleaned` is text as {@link cleanVatText} leaves it; `countryCode` is as the caller
+ * wrote it, and an empty one (an empty cell) is none. Rules where contract part 2 §4 is silent:
+ *
+ * - A number that begins with the code of `countryCode` is written with its prefix, so both spellings mean the same.
+ * - Another country's code at the front contradicts `countryCode`, and nothing is guessed: `DE123456789` with FR would
+ *   fit France (key DE) and be reported invalid there. Only when the number fits `countryCode` and does not fit the
+ *   country it begins with, the two letters are no prefix: `AT123456789` with FR, `GD123` with XI.
+ * - Two letters without a digit anywhere after them ("n/a") are no prefix once `countryCode` is given.
+ * - A label in front (`VAT No.`, `TVA`) is dropped only when the text is no well-formed number with it and is one without
+ *   it, so that no number loses letters of its own and a faulty one is shown as it was written.
+ */
+export const resolveCountry = (cleaned: string, countryCode = ''): ResolvedCountry => {
+  const whole = resolveUnlabelled(cleaned, countryCode);
+  if (isWellFormed(whole)) return whole;
+  for (const end of findLabelEnds(cleaned)) {
+    const unlabelled = resolveUnlabelled(cleaned.slice(end), countryCode);
+    if (isWellFormed(unlabelled)) return unlabelled;
+  }
+  return whole;
+};

@@ -1,0 +1,200 @@
+import { COUNTRIES, cleanVatText, fitNational, readCountryCode, resolveCountry } from '@vat/domain/vat-syntax';
+import type { RepairKind } from './batch-file.js';
+import { foldName, isBlank, trimBlanks } from './cells.js';
+
+/** A cell as it is used, and what was done to it, in order. */
+export type RepairedCell = { text: string; steps: readonly { kind: RepairKind; before: string; after: string }[] };
+
+type Repairer = { kind: RepairKind; repair: (text: string) => string };
+
+const ODD_SPACES = /[^\P{Z} ]|[\t\r\n]/gu;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A reference may hold any character; only what a spreadsheet put around it goes. */
+const OF_TEXT: readonly Repairer[] = [
+  { kind: 'blanks_removed', repair: trimBlanks },
+  { kind: 'apostrophe_removed', repair: (text) => text.replace(/^['’]\s*/, '') },
+  { kind: 'formula_unwrapped', repair: (text) => text.replace(/^="([^"]*)"$/, '$1').trim() },
+];
+
+const OF_NUMBERS: readonly Repairer[] = [
+  {
+    kind: 'blanks_removed',
+    repair: (text) => trimBlanks(text.replace(ODD_SPACES, ' ').replace(INVISIBLE, '')),
+  },
+  ...OF_TEXT.slice(1),
+  // Of two decimals at most: 123.000 may be a number in groups of three.
+  { kind: 'decimals_removed', repair: (text) => text.replace(/^((?:[A-Za-z]{2} ?)?\d+)[.,]0{1,2}$/, '$1') },
+  {
+    kind: 'grouping_removed',
+    repair: (text) => (/^\d{1,3}(?:,\d{3})+$/.test(text) ? text.replaceAll(',', '') : text),
+  },
+];
+
+const trimSpaces = (text: string): string => {
+  let start = 0;
+  let end = text.length;
+  while (text[start] === ' ') start += 1;
+  while (end > start && text[end - 1] === ' ') end -= 1;
+  return text.slice(start, end);
+};
+
+const DIGITS_LOST = /^\d(?:[.,]\d+)?E[+-]?\d{1,3}$/i;
+
+/**
+ * A cell without what a spreadsheet did to it. Plain spaces at its ends go without being reported. Lost leading zeros are
+ * the normaliser's to restore, and it takes out separators.
+ *
+ * @param holds `number` for VAT numbers, `text` for the rest
+ */
+export const repairCell = (cell: string, holds: 'number' | 'text'): RepairedCell => {
+  let text = trimSpaces(cell);
+  const steps: { kind: RepairKind; before: string; after: string }[] = [];
+  for (const { kind, repair } of holds === 'number' ? OF_NUMBERS : OF_TEXT) {
+    const after = repair(text);
+    if (after !== text) steps.push({ kind, before: text, after });
+    text = after;
+  }
+  if (holds === 'number' && DIGITS_LOST.test(text)) steps.push({ kind: 'digits_lost', before: text, after: text });
+  return { text, steps };
+};
+
+/** Longest text that is looked at; a number with separators between all its characters is shorter. */
+const MAX_VAT_TEXT = 40;
+
+/** Numbers of countries that VIES has no part in: their lines are refused one by one, but this is their column. */
+const NOT_COVERED = /^(?:(?:GB|UK|NO|CHE)\d{9}(?:\d{3}|MWST|TVA|IVA|MVA)?|EU\d{9})$/;
+/** A letter, or a character beyond ASCII, which may stand for one. */
+const MAYBE_LETTER = /[A-Za-z\u0080-\uffff]/;
+/** Five digits or more, where an IBAN is longer. */
+const ALMOST = /^(?=(?:\D*\d){5})[0-9A-Z+*]{5,13}$/;
+
+/** Whether a text can begin with a country's prefix. The million amounts of a large table cannot, and need no closer look. */
+export const mayHavePrefix = (text: string): boolean => text.length <= MAX_VAT_TEXT && MAYBE_LETTER.test(text);
+
+/**
+ * Commas, semicolons and a colon behind a digit: people put them into a number now and then, but what holds them in a whole
+ * column is two columns, a price or a time. A column of such numbers is found by its header.
+ */
+export const DELIMITED = /[,;]|\d.*:/s;
+
+/**
+ * How much a cell looks like a VAT number by itself (or with its country, when given): 0 not at all, 1 by its shape or by
+ * a syntax that nearly anything fits (`RO12`), 2 well-formed. Only for finding the column; a line is judged by the domain.
+ */
+export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
+  if (text.length > MAX_VAT_TEXT || !/\d/.test(text) || DELIMITED.test(text)) return 0;
+  if (countryCode === undefined && !mayHavePrefix(text)) return 0;
+  const cleaned = cleanVatText(repairCell(text, 'number').text);
+  const resolved = resolveCountry(cleaned, countryCode);
+  if (resolved.kind === 'unresolvable') return countryCode === undefined && NOT_COVERED.test(cleaned) ? 1 : 0;
+  const { memberState, rest } = resolved;
+  const almost = ALMOST.test(rest);
+  if (fitNational(memberState, rest) !== null) return almost ? 2 : 1;
+  return almost && countryCode === undefined ? 1 : 0;
+};
+
+/** A digit first, where `SEK 100` and `Item 7` have a letter; shorter than any IBAN. */
+const NUMBER = /^\d[0-9A-Z+*]{0,12}$/;
+
+const count = (text: string, kind: RegExp): number => text.match(kind)?.length ?? 0;
+
+/**
+ * Whether a cell begins as a VAT number does, well-formed or not: a covered country's letters, or GR, and a digit. Austria's
+ * U may stand between, and the letter of a Spanish number, unless blanks part it from the digits (`ESP 100` is a price).
+ * What has more letters than digits after that is words (`De 12 dagen`).
+ */
+export const isPrefixedText = (text: string): boolean => {
+  if (!mayHavePrefix(text) || !/\d/.test(text) || DELIMITED.test(text)) return false;
+  const repaired = repairCell(text, 'number').text;
+  const resolved = resolveCountry(cleanVatText(repaired));
+  if (resolved.kind === 'unresolvable') return false;
+  const { memberState, rest } = resolved;
+  const hasLetter = memberState === 'AT' ? rest.startsWith('U') : memberState === 'ES' && /^[A-Z]\S*$/i.test(repaired);
+  const digits = hasLetter ? rest.replace(/^[A-Z]/, '') : rest;
+  return NUMBER.test(digits) && count(digits, /[A-Z]/g) <= count(digits, /\d/g);
+};
+
+/**
+ * The column of the numbers in a file none of whose numbers is well-formed: most of its cells begin as a number does. The
+ * leftmost of those with the most such cells; null when there is none. The first row may be a header that we cannot read.
+ *
+ * @param taken columns that are named as something else
+ */
+export const findPrefixedColumn = (
+  rows: readonly (readonly string[])[],
+  taken: readonly (number | null)[],
+): number | null => {
+  const prefixed: number[] = [];
+  const others: number[] = [];
+  for (const [at, row] of rows.entries()) {
+    for (const [column, cell] of row.entries()) {
+      if (isPrefixedText(cell)) prefixed[column] = (prefixed[column] ?? 0) + 1;
+      else if ((at > 0 || rows.length === 1) && !isBlank(cell)) others[column] = (others[column] ?? 0) + 1;
+    }
+  }
+  let best: number | null = null;
+  for (const [column, count = 0] of prefixed.entries()) {
+    if (count <= (others[column] ?? 0) || taken.includes(column)) continue;
+    if (best === null || count > (prefixed[best] ?? 0)) best = column;
+  }
+  return best;
+};
+
+/** Longest cell that is looked at: two letters and what may stand around them. */
+const MAX_COUNTRY_CODE = 12;
+
+/** Whether a cell holds a country's code of two letters, covered or not, in any case. */
+export const isCountryCode = (cell: string): boolean => {
+  if (cell.length > MAX_COUNTRY_CODE) return false;
+  const code = cleanVatText(cell);
+  return code.length === 2 && readCountryCode(code) !== null;
+};
+
+/** The official languages of the Union. */
+const LANGUAGES = 'bg cs da de el en es et fi fr ga hr hu it lt lv mt nl pl pt ro sk sl sv'.split(' ');
+
+/** What people write and no list of official names has. */
+const EVERYDAY: Readonly<Record<string, readonly string[]>> = {
+  CZ: ['Czech Republic', 'Tschechische Republik', 'République tchèque', 'Česká republika', 'Repubblica Ceca', 'Czechy'],
+  EL: ['Hellas', 'Ellada', 'Hellenic Republic'],
+  IE: ['Republic of Ireland', 'Eire', 'Irish Republic'],
+  NL: ['Holland', 'The Netherlands'],
+  SK: ['Slovak Republic', 'Slowakische Republik', 'Slovenská republika', 'République slovaque'],
+  XI: ['Northern Ireland', 'Nordirland', 'Irlande du Nord', 'Irlanda del Nord', 'Irlanda del Norte'],
+};
+
+/** Member states by their folded names. The names are those of the running engine, about 600 of them. */
+const nameMemberStates = (): ReadonlyMap<string, string> => {
+  const names = new Map<string, string>();
+  for (const language of LANGUAGES) {
+    const regions = new Intl.DisplayNames([language], { type: 'region' });
+    for (const code of Object.keys(COUNTRIES)) {
+      const name = regions.of(code === 'EL' ? 'GR' : code);
+      if (name !== undefined) names.set(foldName(name), code);
+    }
+  }
+  for (const [code, everyday] of Object.entries(EVERYDAY)) {
+    for (const name of everyday) names.set(foldName(name), code);
+  }
+  return names;
+};
+
+/** The code of the member state whose name a cell holds; null for a code, and for anything else. */
+export type CountryReader = (text: string) => string | null;
+
+/** Longer than any country's name. */
+const MAX_COUNTRY_NAME = 60;
+
+/**
+ * A reader of country cells, for `Deutschland` and `Česko`. The names are put together when the first cell is met that is
+ * not a code.
+ */
+export const createCountryReader = (): CountryReader => {
+  let names: ReadonlyMap<string, string> | undefined;
+  return (text) => {
+    if (text === '' || text.length > MAX_COUNTRY_NAME || isCountryCode(text)) return null;
+    names ??= nameMemberStates();
+    return names.get(foldName(text)) ?? null;
+  };
+};

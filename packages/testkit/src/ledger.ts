@@ -1,0 +1,63 @@
+import type { World } from './start-world.js';
+
+/** The books of a world: what was asked for, how it ended, what was told and what was charged. */
+export type Ledger = {
+  requests: number;
+  /** Requests that have not ended. */
+  open: number;
+  completed: number;
+  abandoned: number;
+  withdrawn: number;
+  /** Requests that were answered 202. */
+  accepted: number;
+  checks: number;
+  events: number;
+  /** Requests answered 202 and ended, whose events are not exactly one. */
+  acceptedWithoutOneEvent: number;
+  /** Events of requests that were not answered 202. */
+  needlessEvents: number;
+  /** Units on the books. */
+  used: number;
+  reserved: number;
+  /** Live checks with an upstream verdict that lack their unit, and units without such a check. */
+  unchargedChecks: number;
+  /** Attempts of all requests: asks whose outcome was recorded. */
+  attempts: number;
+};
+
+/** Reads the books of the whole world. */
+export const readLedger = async (world: Pick<World, 'sql'>): Promise<Ledger> => {
+  const [ledger] = await world.sql<Ledger>(`
+    SELECT count(*)::int AS requests,
+      count(*) FILTER (WHERE state IN ('waiting', 'pending'))::int AS open,
+      count(*) FILTER (WHERE state = 'completed')::int AS completed,
+      count(*) FILTER (WHERE state = 'abandoned')::int AS abandoned,
+      count(*) FILTER (WHERE state = 'withdrawn')::int AS withdrawn,
+      count(accepted_at)::int AS accepted,
+      (SELECT count(*)::int FROM "check") AS checks,
+      (SELECT count(*)::int FROM event) AS events,
+      count(*) FILTER (WHERE accepted_at IS NOT NULL AND state IN ('completed', 'abandoned') AND told <> 1)::int
+        AS "acceptedWithoutOneEvent",
+      count(*) FILTER (WHERE accepted_at IS NULL AND told > 0)::int AS "needlessEvents",
+      (SELECT COALESCE(sum(used), 0)::int FROM usage) AS used,
+      (SELECT COALESCE(sum(reserved), 0)::int FROM usage) AS reserved,
+      (SELECT count(*)::int FROM "check" c FULL JOIN usage_entry u ON u.check_id = c.id
+        WHERE NOT COALESCE(c.test, false) AND (c.id IS NULL OR u.check_id IS NULL)) AS "unchargedChecks",
+      COALESCE(sum(attempts), 0)::int AS attempts
+    FROM (SELECT r.*, (SELECT count(*) FROM event e WHERE e.subject_id = r.id) AS told FROM request r) AS r`);
+  if (!ledger) throw new Error('the ledger query gave no row');
+  return ledger;
+};
+
+/** What the books must say once all has ended with a verdict: each request one check, one unit and, after a 202, one event. */
+export const balancedLedger = (ledger: Ledger): Partial<Ledger> => ({
+  open: 0,
+  completed: ledger.requests,
+  checks: ledger.requests,
+  used: ledger.requests,
+  reserved: 0,
+  events: ledger.accepted,
+  acceptedWithoutOneEvent: 0,
+  needlessEvents: 0,
+  unchargedChecks: 0,
+});

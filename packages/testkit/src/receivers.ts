@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { uuidOf } from '@vat/domain';
+import { createTestAuthority } from './create-test-authority.js';
+import type { World } from './start-world.js';
+
+/** A delivery as it arrived. `at`: milliseconds of this process's clock (`Date.now`) when its body was complete. */
+export type Arrival = { at: number; path: string; headers: IncomingHttpHeaders; body: string };
+
+/** Answers a delivery, or leaves it unanswered. `n`: how many had arrived before it. */
+export type Answer = (response: ServerResponse, arrival: Arrival, n: number) => void;
+
+/** An HTTPS receiver on loopback. */
+export type TestReceiver = {
+  url: string;
+  arrivals: Arrival[];
+  /** Changes how it answers from now on. */
+  answer: (answer: Answer) => void;
+  /** How many are unanswered now. */
+  open: () => number;
+  /** The most that were unanswered at one time. */
+  mostOpen: () => number;
+};
+
+/** Receivers of one test file, behind an authority of their own. */
+export type Receivers = {
+  /** Settings of a world whose workers trust the receivers and may reach them. */
+  settings: Record<string, string>;
+  start: (answer?: Answer) => Promise<TestReceiver>;
+  close: () => Promise<void>;
+};
+
+/** Answers with a status and nothing else. */
+export const withStatus =
+  (status: number): Answer =>
+  (response) =>
+    void response.writeHead(status).end();
+
+/** Makes the authority; close what it opens in `afterAll`. */
+export const openReceivers = async (): Promise<Receivers> => {
+  const authority = await createTestAuthority();
+  const identity = await authority.issue({ ip: ['127.0.0.1'] });
+  const folder = mkdtempSync(path.join(tmpdir(), 'vat-ca-'));
+  const file = path.join(folder, 'ca.pem');
+  writeFileSync(file, authority.ca);
+  const closing: (() => Promise<void>)[] = [];
+
+  const start = async (first: Answer = withStatus(204)): Promise<TestReceiver> => {
+    let answer = first;
+    let open = 0;
+    let most = 0;
+    const arrivals: Arrival[] = [];
+    const sockets = new Set<Socket>();
+    const server = createServer({ ...identity, keepAliveTimeout: 60_000 }, async (request, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      response.once('close', () => {
+        open -= 1;
+      });
+      const body = Buffer.concat(await request.toArray()).toString('utf8');
+      const arrival = { at: Date.now(), path: request.url ?? '', headers: request.headers, body };
+      arrivals.push(arrival);
+      answer(response, arrival, arrivals.length - 1);
+    });
+    server.on('tlsClientError', () => undefined);
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined); // senders break off by design
+      socket.once('close', () => sockets.delete(socket));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    });
+    return {
+      url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+      arrivals,
+      answer: (next) => {
+        answer = next;
+      },
+      open: () => open,
+      mostOpen: () => most,
+    };
+  };
+
+  return {
+    settings: { NODE_EXTRA_CA_CERTS: file, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+    start,
+    close: async () => {
+      await Promise.all(closing.map((close) => close()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Sets the endpoint of an account (`acc_…`) as the dashboard does, and returns the secret as its user would see it. */
+export const configureWebhook = async (
+  world: Pick<World, 'sql' | 'settings'>,
+  account: { account_id: string },
+  url: string,
+): Promise<string> => {
+  const accountId = uuidOf('account', account.account_id);
+  if (accountId === null) throw new Error(`${account.account_id} is no account id`);
+  // Not by every test of a world, most of which have no webhook.
+  const { newWebhookSecret, sealSecret, secretPrefix } = await import('@vat/webhooks');
+  const secret = newWebhookSecret();
+  const sealed = sealSecret(String(world.settings.SECRET_KEY), accountId, secret);
+  await world.sql(
+    `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at) VALUES ($1, $2, $3, $4, now())
+     ON CONFLICT (account_id) DO UPDATE SET url = excluded.url, secret_sealed = excluded.secret_sealed,
+       secret_prefix = excluded.secret_prefix, configured_at = excluded.configured_at`,
+    [accountId, url, sealed, secretPrefix(secret)],
+  );
+  return secret;
+};

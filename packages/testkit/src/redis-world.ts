@@ -1,0 +1,78 @@
+import { Redis } from 'ioredis';
+import type { World } from './start-world.js';
+import { REDIS_VARIABLE, worldName } from './test-servers.js';
+
+/** The world's part of its Redis, which other worlds share. */
+export type WorldRedis = {
+  keys: () => Promise<string[]>;
+  /** Ids of the requests that have a job, in whatever state. */
+  jobs: () => Promise<string[]>;
+  /** What FLUSHALL does to a deployment: every key of this world is gone, and no other. Returns how many there were. */
+  flush: () => Promise<number>;
+  /** Every key and value as text: to show that something lies nowhere in it. */
+  text: () => Promise<string>;
+  close: () => void;
+};
+
+const FLUSH = `
+  local found = redis.call('KEYS', ARGV[1])
+  for i = 1, #found do redis.call('DEL', found[i]) end
+  return #found`;
+
+const READ = {
+  string: (redis: Redis, key: string) => redis.get(key),
+  hash: (redis: Redis, key: string) => redis.hgetall(key),
+  list: (redis: Redis, key: string) => redis.lrange(key, 0, -1),
+  set: (redis: Redis, key: string) => redis.smembers(key),
+  zset: (redis: Redis, key: string) => redis.zrange(key, '0', '-1'),
+  stream: (redis: Redis, key: string) => redis.xrange(key, '-', '+'),
+} as const;
+
+/** Connects to the Redis of a world. */
+export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRedis => {
+  const redis = new Redis(world.settings.REDIS_URL ?? '', { maxRetriesPerRequest: 1 });
+  redis.on('error', () => undefined);
+  const keys = async (): Promise<string[]> => {
+    const found = new Set<string>();
+    let cursor = '0';
+    do {
+      const [next, some] = await redis.scan(cursor, 'MATCH', `${world.name}:*`, 'COUNT', 1_000);
+      for (const key of some) found.add(key);
+      cursor = next;
+    } while (cursor !== '0');
+    return [...found];
+  };
+  return {
+    keys,
+    jobs: async () =>
+      (await keys()).flatMap((key) => /:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(key)?.[1] ?? []),
+    // In one step, as FLUSHALL is: a job whose hash is there and whose queue is gone is something no operator can cause.
+    flush: async () => Number(await redis.eval(FLUSH, 0, `${world.name}:*`)),
+    text: async () => {
+      const found = await Promise.all(
+        (await keys()).map(async (key) => {
+          const read = READ[(await redis.type(key)) as keyof typeof READ];
+          return [key, await read?.(redis, key)];
+        }),
+      );
+      return JSON.stringify(found);
+    },
+    close: () => redis.disconnect(),
+  };
+};
+
+/** A part of the run's Redis: everything under a prefix of its own. */
+export type RedisCorner = { url: string; prefix: string; redis: WorldRedis; close: () => Promise<void> };
+
+/** Opens one, for tests of what needs Redis and no processes around it. `close` leaves nothing behind. */
+export const openRedisCorner = (): RedisCorner => {
+  const url = process.env[REDIS_VARIABLE];
+  if (!url) throw new Error(`${REDIS_VARIABLE} is not set: run tests by npm test`);
+  const prefix = worldName();
+  const redis = openWorldRedis({ name: prefix, settings: { REDIS_URL: url } });
+  const close = async () => {
+    await redis.flush();
+    redis.close();
+  };
+  return { url, prefix, redis, close };
+};
