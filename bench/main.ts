@@ -11,7 +11,7 @@ import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
 import { measureWatches } from './measure-watches.js';
-import { openGround } from './open-ground.js';
+import { openFixture } from './open-fixture.js';
 import { type Figures, renderReport } from './render-report.js';
 
 const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier'] as const;
@@ -50,7 +50,7 @@ const figures: Figures = {
   dossier: null,
   watches: [],
 };
-const ground = await openGround(ROOT);
+const ground = await openFixture(ROOT);
 // The testkit's worlds learn of the servers they live on by these two, as in a test run.
 Object.assign(process.env, { VAT_TEST_POSTGRES: ground.databaseUrl, VAT_TEST_REDIS: ground.redisUrl });
 try {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MEMBER_STATES, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
 import { insertAccount, until, uploadBatch } from '@vat/testkit';
-import type { Ground } from './open-ground.js';
+import type { Ground } from './open-fixture.js';
 import { openWorld } from './open-world.js';
 import { readBusySeconds } from './read-busy-seconds.js';
 import { readCpuSeconds } from './read-cpu-seconds.js';
@@ -35,7 +35,7 @@ export type BatchesFigures = {
 const FILE_BYTES = 2 * 1024 * 1024;
 const FROM = 0.2;
 const TO = 0.8;
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 /** A line of /proc/<pid>/status in mebibytes; null where there is no /proc. */
 const readMebibytes = (pid: number, what: 'VmRSS' | 'VmHWM'): number | null => {
@@ -91,7 +91,7 @@ export const measureBatches = async (
       const answered = await until(
         `${share * 100} % of the lines`,
         async () => {
-          await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+          await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
           const { totals } = await world.vies.stats();
           return totals.answered >= share * lines && totals.answered;
         },

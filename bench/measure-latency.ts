@@ -8,7 +8,7 @@ import { uniqueNumber } from './unique-number.js';
 export type LatencyFigures = {
   upstream_latency_ms: number;
   checks_per_s: number;
-  /** Time of a call less the upstream's own time for it, in milliseconds: of POST /v1/checks, and of asking the upstream itself. */
+  /** Time of a call less the upstream's own time for it, in milliseconds: of POST /v1/checks, and of lookingUp the upstream itself. */
   added: Percentiles;
   straight: Percentiles;
   /** How many times the added latency of a call straight to the upstream. */

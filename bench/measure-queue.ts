@@ -46,7 +46,7 @@ const runOurs = async (redisUrl: string, perQueue: number): Promise<number> => {
   await until('Redis', () => producing.status === 'ready');
   const definitions = MEMBER_STATES.map(upstreamQueue);
   for (const definition of definitions) {
-    await producer.assertFleetConcurrency(definition);
+    await producer.assertGlobalConcurrency(definition);
     const jobs = Array.from({ length: perQueue }, () => ({ payload: { request_id: newUuid() } }));
     await producer.enqueueAll(definition, jobs);
   }

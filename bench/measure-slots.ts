@@ -4,7 +4,7 @@ import path from 'node:path';
 import { MEMBER_STATES, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
 import { until } from '@vat/testkit';
 import { insertBacklog } from './insert-backlog.js';
-import type { Ground } from './open-ground.js';
+import type { Ground } from './open-fixture.js';
 import { openWorld } from './open-world.js';
 import { readBusySeconds } from './read-busy-seconds.js';
 import { readCpuSeconds } from './read-cpu-seconds.js';

@@ -1,4 +1,4 @@
-import type { Ground } from '../open-ground.js';
+import type { Ground } from '../open-fixture.js';
 import { openWorld } from '../open-world.js';
 import { insertEndpoints } from './insert-deliveries.js';
 import { type FirstByteFigures, measureFirstByte } from './measure-first-byte.js';

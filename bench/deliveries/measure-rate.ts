@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DELIVERY_QUEUES } from '@vat/queues';
 import { startProcess, type TestProcess, until, type World } from '@vat/testkit';
-import type { Ground } from '../open-ground.js';
+import type { Ground } from '../open-fixture.js';
 import { readBusySeconds } from '../read-busy-seconds.js';
 import { readCpuSeconds } from '../read-cpu-seconds.js';
 import { type ProfileLine, summarizeProfile } from '../summarize-profile.js';

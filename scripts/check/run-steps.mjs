@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { judgeCompose } from './judge-compose.mjs';
+import { checkCompose } from './check-compose.mjs';
 import { checkPackages } from './package-rules.mjs';
 import { findSurplusLocks, validateDependencies, validateLock } from './validate-lock.mjs';
 import { validateSecurity } from './validate-security.mjs';
@@ -70,7 +70,7 @@ const steps = (write) => [
   },
   {
     name: 'compose',
-    run: judgeSettings,
+    run: checkSettings,
     remedy: 'Name the setting in docker-compose.yml, without a value to hand it on.',
   },
   {
@@ -101,9 +101,9 @@ const checkManifests = async () => {
 };
 
 /** After `types`, which builds what is read here. @returns {Promise<Outcome>} */
-const judgeSettings = async () => {
+const checkSettings = async () => {
   const { SETTINGS } = await import('@vat/runtime');
-  const lines = judgeCompose(readFileSync(join(TOP, 'docker-compose.yml'), 'utf8'), Object.keys(SETTINGS));
+  const lines = checkCompose(readFileSync(join(TOP, 'docker-compose.yml'), 'utf8'), Object.keys(SETTINGS));
   return { held: lines.length === 0, output: lines.join('\n') };
 };
 

@@ -2,7 +2,7 @@
 import { TestEnvironment } from 'jest-environment-node';
 
 const DEFAULT_PATIENCE_MS = 3000;
-const LOOK_EVERY_MS = 20;
+const POLL_INTERVAL_MS = 20;
 
 /**
  * Jest's Node environment, which also fails a test file that leaves something open: a server, a socket, a timer, a
@@ -37,7 +37,7 @@ export default class LeakEnvironment extends TestEnvironment {
   async teardown() {
     const deadline = Date.now() + this.#patienceMs;
     while (openSince(this.#before).length > 0 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS).unref());
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS).unref());
     }
     const left = openSince(this.#before);
     await super.teardown();

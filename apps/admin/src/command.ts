@@ -3,8 +3,8 @@ import { connectRedis, createProducer, type Producer } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
 
 /** The command did what it was told, and what it found is bad: the answer is printed as it is, with exit code 1. */
-export class BadNews extends Error {
-  override name = 'BadNews';
+export class FailedCheck extends Error {
+  override name = 'FailedCheck';
   constructor(readonly answer: Record<string, unknown>) {
     super('what was found is bad news');
   }
@@ -15,11 +15,11 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** The words after the verb, as `node:util` parsed them. */
+/** The words after the command, as `node:util` parsed them. */
 export type Arguments = { positionals: string[]; flags: Record<string, string | boolean | undefined> };
 
 /** One command: how it is written, which flags it knows, and what it does. It returns the one JSON object to print. */
-export type Verb = {
+export type Command = {
   usage: string;
   flags: Record<string, { type: 'string' | 'boolean' }>;
   run: (args: Arguments) => Promise<Record<string, unknown>>;

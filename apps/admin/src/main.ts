@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { SettingsError } from '@vat/runtime';
-import { BadNews, readFirstLine, UsageError } from './command.js';
+import { FailedCheck, readFirstLine, UsageError } from './command.js';
 import { runCommand } from './run-command.js';
 
 // One JSON object on stdout, whatever happens; the exit code tells whether it is an answer or an error.
@@ -8,7 +8,7 @@ runCommand(process.argv.slice(2), process.env, () => readFirstLine(process.stdin
   (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`),
   (error: unknown) => {
     process.exitCode = 1;
-    if (error instanceof BadNews) {
+    if (error instanceof FailedCheck) {
       process.stdout.write(`${JSON.stringify(error.answer)}\n`);
       return;
     }

@@ -23,7 +23,7 @@ const refusal = (...words: string[]) =>
 const flagsOf = (flags: Record<string, string>) =>
   Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
 
-/** What a verb answers, as it would be printed. Most are asked like this: what a process adds is the same for all of them. */
+/** What a command answers, as it would be printed. Most are asked like this: what a process adds is the same for all of them. */
 const answerTo = async (...words: string[]) =>
   JSON.parse(JSON.stringify(await runCommand(words, world.settings, noInput)));
 

@@ -14,7 +14,7 @@ import { AppError, type CreateBatchDeps, createBatch } from '@vat/domain';
 import { errorFields, type Logger } from '@vat/runtime';
 import { holdLease } from './exports/send-zip.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
-import { fewAtATime, turnsByKey } from './turns.js';
+import { keyedSemaphore, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
 
@@ -65,7 +65,7 @@ export const composeBatches = ({
   return {
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
-      uploadInTurn: fewAtATime(UPLOADS_AT_ONCE),
+      uploadInTurn: keyedSemaphore(UPLOADS_AT_ONCE),
       storeInTurn: turnsByKey({ atOnce: STORED_AT_ONCE, waiting: { max: WAITING_FILES, refuse: tooManyWaiting } }),
       readBatch: reader.read,
       createBatch: createBatch({ ...deps, findKey: findIdempotencyKey(db), insert: insertBatch(db) }),

@@ -1,5 +1,4 @@
 import {
-  askForStamp,
   chooseEvidence,
   connectReader,
   type Database,
@@ -18,16 +17,17 @@ import {
   readEvidence,
   recordStamp,
   relockIdempotencyKey,
+  requestStampForCheck,
   storeDevelopmentIdentity,
 } from '@vat/db';
 import { type DueStamp, makeStamp, stampCheck } from '@vat/domain';
 import { createTimestamper, domainStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
-import { errorFields, type Logger, type readSettings, SettingsError, saySparingly } from '@vat/runtime';
+import { errorFields, type Logger, type readSettings, SettingsError, throttledLog } from '@vat/runtime';
 import { openSealer } from './exports/dossier-source.js';
 import { holdLease } from './exports/send-zip.js';
 import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
 import { CERTIFICATE_TURNS } from './routes/timestamps.js';
-import { oneAtATime } from './turns.js';
+import { keyedMutex } from './turns.js';
 
 /** The settings of what the API does with evidence. */
 export const EVIDENCE_SETTINGS = ['TSA_URL', 'TSA_ROOTS', 'TSA_HASH', 'TSA_RETRY_DELAYS'] as const;
@@ -68,7 +68,7 @@ const openTimestamper = ({ settings, db, log, now }: ComposeEvidenceDeps) => {
       ...{ url: settings.TSA_URL ?? null, development, now, trustedRoots, hash: settings.TSA_HASH },
       pinning: {
         pin: pinTimestampRoot(db),
-        onOtherRoot: saySparingly(
+        onOtherRoot: throttledLog(
           (fields) => log.error('The time-stamping authority shows another root than the pinned one.', fields),
           REPEAT_ERROR_MS,
           now,
@@ -105,7 +105,7 @@ export const composeEvidence = (
       stampCheck: stampCheck({
         findKey: findIdempotencyKey(db),
         relockKey: relockIdempotencyKey(db),
-        ask: askForStamp(db),
+        ask: requestStampForCheck(db),
         make,
         find: findCheckStamp(db),
         enqueue: enqueueStamp,
@@ -118,7 +118,7 @@ export const composeEvidence = (
       findAnchor: findAnchor(db),
       listAnchors: listAnchors(db),
       prove: proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) }),
-      certificateInTurn: oneAtATime(CERTIFICATE_TURNS),
+      certificateInTurn: keyedMutex(CERTIFICATE_TURNS),
       holdLease: holdLease({
         leases: exportLeases(db),
         onFailure: (error) => log.warn("An export's lease was not renewed or released.", errorFields(error)),

@@ -40,19 +40,19 @@ import {
 } from '@vat/domain';
 import { hashCheck, readVerifierProgram } from '@vat/evidence';
 import {
-  askQueueOf,
   connectRedis,
   createProducer,
   createRateLimiter,
   enqueueDelivery,
-  enqueueFeeds,
+  enqueueDispatches,
   enqueueStamp,
+  lookupQueueOf,
   pingRedis,
-  publishPageNews,
-  subscribeHints,
-  subscribePageNews,
+  publishPageUpdates,
+  subscribeNotifications,
+  subscribePageUpdates,
 } from '@vat/queues';
-import { createMetrics, errorFields, type Logger, type readSettings, warnSparingly } from '@vat/runtime';
+import { createMetrics, errorFields, type Logger, type readSettings, throttledWarn } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
 import { composeEvidence, EVIDENCE_SETTINGS } from './compose-evidence.js';
 import { createApp } from './create-app.js';
@@ -60,8 +60,8 @@ import { composeDashboard, DASHBOARD_SETTINGS } from './dashboard/compose-dashbo
 import { jsonAnswer } from './http/answer.js';
 import type { CallRate } from './middleware/limit-rate.js';
 import { composeOps, OPS_SETTINGS } from './ops/compose-ops.js';
-import { requestNews } from './request-news.js';
-import { oneAtATime } from './turns.js';
+import { requestNotifier } from './request-notifier.js';
+import { keyedMutex } from './turns.js';
 
 /** The settings an API process reads. */
 export const API_SETTINGS = [
@@ -115,14 +115,14 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     connectTimeoutMs: QUERY_TIMEOUT_MS,
     applicationName: 'vat-api',
   });
-  const onRedisError = warnSparingly(log, 'Redis is away.', REPEAT_WARNING_MS, () => new Date());
+  const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, () => new Date());
   const redis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
-  const hintRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
+  const notificationRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
   const producer = createProducer(redis, settings.REDIS_PREFIX);
 
   const apiId = randomUUID();
-  const news = requestNews(stopping);
-  subscribeHints(hintRedis, settings.REDIS_PREFIX, apiId, news.hint);
+  const news = requestNotifier(stopping);
+  subscribeNotifications(notificationRedis, settings.REDIS_PREFIX, apiId, news.hint);
 
   const livePolicy: UpstreamPolicy = {
     windowMs: settings.UPSTREAM_WINDOW,
@@ -132,7 +132,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     backpressureAfterMs: settings.BACKPRESSURE_AFTER,
   };
   const now = () => new Date();
-  const onLimiterAlone = warnSparingly(log, 'The rate limit counts per process for now.', REPEAT_WARNING_MS, now);
+  const onLimiterAlone = throttledWarn(log, 'The rate limit counts per process for now.', REPEAT_WARNING_MS, now);
   const callRate = (calls: number): CallRate => {
     const limiter = createRateLimiter({
       connection: redis,
@@ -146,33 +146,33 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     return { calls, judge: limiter.judge };
   };
   const find = findRequest(db);
-  const pages = publishPageNews(redis, settings.REDIS_PREFIX);
+  const pages = publishPageUpdates(redis, settings.REDIS_PREFIX);
   const dashboard = composeDashboard(settings, {
     db,
-    subscribe: (onNews) => subscribePageNews(hintRedis, settings.REDIS_PREFIX, onNews),
+    subscribe: (onUpdates) => subscribePageUpdates(notificationRedis, settings.REDIS_PREFIX, onUpdates),
     baseUrl,
     stopping,
     hungAfterMs: HUNG_AFTER_MS,
     userRate: callRate(settings.SESSION_RATE_LIMIT),
     now,
   });
-  const onBoardError = warnSparingly(log, 'The page about the queues cannot read them.', REPEAT_WARNING_MS, now);
+  const onBoardError = throttledWarn(log, 'The page about the queues cannot read them.', REPEAT_WARNING_MS, now);
   const ops = composeOps(settings, { db, redis, baseUrl, onError: onBoardError, now });
   const accept = acceptRequest(db);
-  const acceptInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
+  const acceptSerially = keyedMutex({ hungAfterMs: HUNG_AFTER_MS });
   const record = recordMalformed(db);
   const create = createWatch(db);
   const change = changeWatch(db);
-  const watchInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
+  const watchSerially = keyedMutex({ hungAfterMs: HUNG_AFTER_MS });
   const sendTest = sendTestEvent(db, MAX_ON_DEMAND_DELIVERIES);
   const resend = resendDelivery(db, MAX_ON_DEMAND_DELIVERIES);
-  const onDemandInTurn = oneAtATime({ hungAfterMs: HUNG_AFTER_MS });
+  const onDemandInTurn = keyedMutex({ hungAfterMs: HUNG_AFTER_MS });
 
   const addDelivery = enqueueDelivery(producer);
   const batches = composeBatches({
     db,
     log,
-    feed: enqueueFeeds(producer),
+    feed: enqueueDispatches(producer),
     enqueueDelivery: addDelivery,
     onEnqueueFailure: (error) => log.warn('Work of a batch was not enqueued; the sweep will.', errorFields(error)),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
@@ -194,7 +194,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     log,
     dashboard: dashboard.deps,
     ops: ops.routes,
-    tellPages: pages.tell,
+    publishChange: pages.tell,
     trustedProxies: settings.TRUSTED_PROXIES,
     metrics,
     now,
@@ -228,11 +228,11 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     listWatches: listWatches(db),
     findWatch: findWatch(db),
     listChanges: listChanges(db),
-    changeWatch: (id, accountId, amend) => watchInTurn(accountId, () => change(id, accountId, amend)),
+    changeWatch: (id, accountId, amend) => watchSerially(accountId, () => change(id, accountId, amend)),
     deleteWatch: deleteWatch(db),
     requestWatch: requestWatch({
       findKey: findIdempotencyKey(db),
-      create: (watch, ...rest) => watchInTurn(watch.accountId, () => create(watch, ...rest)),
+      create: (watch, ...rest) => watchSerially(watch.accountId, () => create(watch, ...rest)),
       answerOf: (watch) =>
         jsonAnswer(201, presentWatch(watch), { Location: `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}` }),
       now,
@@ -242,7 +242,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
       find,
       accept: async (acceptance) => {
         const { id, accountId } = acceptance;
-        const accepted = await acceptInTurn(accountId, () => accept(acceptance));
+        const accepted = await acceptSerially(accountId, () => accept(acceptance));
         if (accepted.kind === 'accepted') pages.tell(accountId, 'requests', publicId('request', id));
         return accepted;
       },
@@ -257,10 +257,10 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
       hashCheck,
       newSalt: () => randomBytes(16).toString('hex'),
       policyOf: (test) => (test ? TEST_POLICY : livePolicy),
-      openNews: news.open,
-      enqueueAsk: (request) =>
-        producer.enqueue({ definition: askQueueOf(request), payload: { request_id: request.id, reply_to: apiId } }),
-      demoteAsk: (request) => producer.reclassify(askQueueOf(request), { request_id: request.id }, 'background'),
+      openSubscription: news.open,
+      enqueueLookup: (request) =>
+        producer.enqueue({ definition: lookupQueueOf(request), payload: { request_id: request.id, reply_to: apiId } }),
+      demoteLookup: (request) => producer.reclassify(lookupQueueOf(request), { request_id: request.id }, 'background'),
       onEnqueueFailure: (error) => log.warn('A request was not enqueued; the sweep will.', errorFields(error)),
       now,
       stopping,
@@ -274,7 +274,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
     await ops.close();
     await producer.close();
     redis.disconnect();
-    hintRedis.disconnect();
+    notificationRedis.disconnect();
     await batches.close();
     await evidence.close();
     await closeDatabase();

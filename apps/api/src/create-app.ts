@@ -1,11 +1,11 @@
-import { AppError, type TellPages } from '@vat/domain';
-import { type Logger, type Metrics, SettingsError, saySparingly } from '@vat/runtime';
+import { AppError, type PublishChange } from '@vat/domain';
+import { type Logger, type Metrics, SettingsError, throttledLog } from '@vat/runtime';
 import express, { type Express, type Router } from 'express';
 import { reportUntrustedProxy } from './dashboard/client-network.js';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
+import { publishChanges } from './dashboard/publish-changes.js';
 import { servePages } from './dashboard/serve-pages.js';
 import { shedSignIns } from './dashboard/shed-sign-ins.js';
-import { tellOfChanges } from './dashboard/tell-of-changes.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
@@ -25,7 +25,7 @@ export type AppDeps = AuthenticateDeps &
     dashboard: DashboardDeps;
     /** What is below /ops; null when the operator has not opened it. */
     ops: Router | null;
-    tellPages: TellPages;
+    publishChange: PublishChange;
     /** Addresses and CIDRs whose X-Forwarded-For is believed. */
     trustedProxies: readonly string[];
   };
@@ -51,7 +51,7 @@ export const createApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   trust(app, deps.trustedProxies);
-  const onShed = saySparingly(
+  const onShed = throttledLog(
     (fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields),
     SAY_EVERY_MS,
     deps.now,
@@ -67,7 +67,7 @@ export const createApp = (deps: AppDeps): Express => {
   app.use(requestId(deps.log, deps.metrics));
   app.use(reportUntrustedProxy(deps.log));
   app.use(refuseBrokenHeaders);
-  app.use(tellOfChanges(deps.tellPages));
+  app.use(publishChanges(deps.publishChange));
 
   const health = healthRoutes(deps);
   resource(app, '/healthz', { get: [health.live] });

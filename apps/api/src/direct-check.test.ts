@@ -196,7 +196,7 @@ describe('a requester', () => {
     expect((await world.vies.journal('IE6433435F')).map(({ requester }) => requester)).toEqual(['BE0428759497']);
   });
 
-  test('with a number that is none is refused without asking', async () => {
+  test('with a number that is none is refused without lookingUp', async () => {
     for (const requester of ['DE12', 'nonsense', 'GB123456789', 'CHE123', '', '\u0000', 'D'.repeat(41)]) {
       const { status, body } = await check({ vat_number: 'IE6433436G', requester_vat_number: requester });
       expect([requester, status, body.error?.code]).toEqual([requester, 400, 'INVALID_REQUESTER']);

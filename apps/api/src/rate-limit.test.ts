@@ -91,7 +91,7 @@ describe('a dashboard user', () => {
    * The most calls that were admitted in one second: each was between its sending and its answer, so that those which lie
    * wholly in a second were admitted in it.
    */
-  const mostInOneSecond = (answers: Answer[]): number => {
+  const maxInOneSecond = (answers: Answer[]): number => {
     const admitted = answers.filter(({ status }) => status === 200);
     const inSecondOf = ({ sentAt }: Answer) =>
       admitted.filter((other) => other.sentAt >= sentAt && other.answeredAt < sentAt + 1_000).length;
@@ -112,7 +112,7 @@ describe('a dashboard user', () => {
     expect(admitted + refused.length).toBe(3 * LIMIT);
     expect(admitted).toBeGreaterThanOrEqual(LIMIT);
     expect(admitted).toBeLessThanOrEqual(LIMIT * Math.ceil(secondsOf(answers)));
-    expect(mostInOneSecond(answers)).toBeLessThanOrEqual(LIMIT);
+    expect(maxInOneSecond(answers)).toBeLessThanOrEqual(LIMIT);
     expect(refused.length).toBeGreaterThan(0);
     for (const { error, headers } of refused) {
       expect(error).toEqual({
@@ -132,7 +132,7 @@ describe('a dashboard user', () => {
     const answers = await flood;
     expect(others.filter(({ status }) => status !== 200)).toEqual([]);
     expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
-    expect(mostInOneSecond(answers)).toBeLessThanOrEqual(LIMIT);
+    expect(maxInOneSecond(answers)).toBeLessThanOrEqual(LIMIT);
     // A refused call does not count: admitting goes on, second by second.
     const admitted = answers.filter(({ status }) => status === 200).length;
     expect(admitted).toBeLessThanOrEqual(LIMIT * Math.ceil(secondsOf(answers)));

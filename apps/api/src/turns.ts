@@ -43,7 +43,7 @@ const waitForPlace = ({ waiting }: Place, gone: AbortSignal | undefined): Promis
  * Runs at most `most` pieces of work of the same key side by side. A caller that leaves while it waits (`gone`) loses its
  * turn: its promise rejects with {@link CallerGone}.
  */
-export const fewAtATime = (
+export const keyedSemaphore = (
   most: number,
   { hungAfterMs = Number.POSITIVE_INFINITY, waiting }: TurnLimits = {},
 ): InTurn => {
@@ -80,7 +80,7 @@ export const fewAtATime = (
  * holds no database connection: when an outage ends many windows of one account at once, the calls of all others still
  * find a free one.
  */
-export const oneAtATime = (limits?: TurnLimits): InTurn => fewAtATime(1, limits);
+export const keyedMutex = (limits?: TurnLimits): InTurn => keyedSemaphore(1, limits);
 
 export type TurnsByKeyOptions = {
   /** Pieces of work that run side by side, of all keys together. */

@@ -1,6 +1,6 @@
 import { configureWebhook, openReceivers, type Receivers, until } from '@vat/testkit';
-import { keepPicture } from './testing/keep-picture.fixture.js';
 import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
+import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 import { seriousFindings } from './testing/serious-findings.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -97,7 +97,7 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(NARROWEST.width);
         await page.setViewportSize(NARROW);
       }
-      await keepPicture(page, `${width}${address.replaceAll(/[^\w]+/g, '-')}`);
+      await saveScreenshot(page, `${width}${address.replaceAll(/[^\w]+/g, '-')}`);
       expect(complaints().splice(0)).toEqual([]);
     },
   );
@@ -151,7 +151,7 @@ test('what a tile of the map says keeps clear of its edges on a narrow screen', 
     return own.left < left + 2 || own.right > right - 2 || own.top < top + 2 || own.bottom > bottom - 2;
   })).map(({ innerText }) => innerText)`;
   expect(await page.evaluate(spilt)).toEqual([]);
-  await keepPicture(page, 'narrow-slow-states');
+  await saveScreenshot(page, 'narrow-slow-states');
   await page.unroute('**/app/api/status');
 });
 

@@ -41,8 +41,8 @@ export const startChild = ({ file, args }: Command, env: NodeJS.ProcessEnv): Chi
   };
 };
 
-/** Pauses before a restart: `firstMs`, doubling up to `mostMs`, and back to `firstMs` once a process lived `stableMs`. */
-export type Backoff = { firstMs: number; mostMs: number; stableMs: number };
+/** Pauses before a restart: `firstMs`, doubling up to `maxMs`, and back to `firstMs` once a process lived `stableMs`. */
+export type Backoff = { firstMs: number; maxMs: number; stableMs: number };
 
 type KeepAlive = {
   name: string;
@@ -58,7 +58,7 @@ type KeepAlive = {
 /** A process that is started again whenever it dies, until `stop`. */
 export type Kept = { pid: () => number; stop: (options?: StopServerOptions) => Promise<void> };
 
-const BACKOFF: Backoff = { firstMs: 200, mostMs: 5_000, stableMs: 30_000 };
+const BACKOFF: Backoff = { firstMs: 200, maxMs: 5_000, stableMs: 30_000 };
 
 /**
  * Watches a running process and starts it again when it has ended, never giving up. Only the end of the process counts: one
@@ -75,7 +75,7 @@ export const keepAlive = ({ name, first, restart, changed, say, backoff = BACKOF
       let reason = `ended (${await running.exited})`;
       if (Date.now() - born >= backoff.stableMs) failures = 0;
       for (let revived = false; !revived && !stopping.signal.aborted; ) {
-        const pause = Math.min(backoff.firstMs * 2 ** failures, backoff.mostMs);
+        const pause = Math.min(backoff.firstMs * 2 ** failures, backoff.maxMs);
         failures += 1;
         say(`${name} ${reason}; starting it again in ${pause} ms`);
         await wait(pause, undefined, { signal: stopping.signal }).catch(() => undefined);

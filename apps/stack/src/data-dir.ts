@@ -141,7 +141,7 @@ export const openDataDir = (folder: string): string => {
 };
 
 /** The given key, or the one kept in `dataDir/secret_key`: 32 random bytes in base64, made at the first start. */
-export const keepSecretKey = (dataDir: string, given: string | undefined): string => {
+export const loadOrCreateSecretKey = (dataDir: string, given: string | undefined): string => {
   if (given !== undefined) return given;
   const file = path.join(dataDir, 'secret_key');
   if (!existsSync(file)) replaceFile(file, `${randomBytes(32).toString('base64')}\n`);

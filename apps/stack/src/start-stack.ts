@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Backoff, Kept } from './child.js';
 import { type Command, startChild, superviseChild } from './child.js';
-import { claimDataDir, keepSecretKey, openDataDir, runFile } from './data-dir.js';
+import { claimDataDir, loadOrCreateSecretKey, openDataDir, runFile } from './data-dir.js';
 import type { StackSettings } from './read-settings.js';
 import { assertPortFree, deriveBaseUrl, StartupError } from './read-settings.js';
 import { describeStack, runAdmin, seedDemo } from './seed-demo.js';
@@ -82,7 +82,7 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
         HOST: settings.HOST,
         PORT: String(settings.PORT),
       },
-      SECRET_KEY: keepSecretKey(dataDir, settings.SECRET_KEY),
+      SECRET_KEY: loadOrCreateSecretKey(dataDir, settings.SECRET_KEY),
       // The settings above were read from there.
       ...{ DATABASE_URL_FILE: undefined, REDIS_URL_FILE: undefined, SECRET_KEY_FILE: undefined },
     };

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { messageOf, statusOf, type WireAsk, wireError, wireVerdict } from './wire.js';
+import { messageOf, statusOf, type WireLookup, wireError, wireVerdict } from './wire.js';
 
 const milliseconds = z.number().int().min(0).max(600_000);
 const status = z.number().int().min(200).max(599);
@@ -112,7 +112,7 @@ const json = (body: Record<string, unknown>, status = 200): RenderedAnswer => ({
   body: JSON.stringify(body),
 });
 
-type Rendering = { ask: WireAsk; now: Date; consultation: string };
+type Rendering = { ask: WireLookup; now: Date; consultation: string };
 
 const text = (status: number, body: string): RenderedAnswer => ({
   status,
@@ -222,11 +222,11 @@ export const sendAnswer = (response: ServerResponse, kind: Answer['kind'], rende
   if (kind === 'huge') {
     response.writeHead(status, { 'content-type': contentType });
     response.write('{"valid":true,"name":"');
-    const pour = () => {
+    const pipeWithLimit = () => {
       while (!response.destroyed && response.write(HUGE_CHUNK));
     };
-    response.on('drain', pour);
-    pour();
+    response.on('drain', pipeWithLimit);
+    pipeWithLimit();
     return;
   }
   response.writeHead(status, headers).end(body);

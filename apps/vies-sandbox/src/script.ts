@@ -1,7 +1,7 @@
 import type { MemberState } from '@vat/domain';
 import { SANDBOX_ERROR_CODES } from '@vat/vies';
 import type { Answer, LoadInput, NumberInput, StateInput } from './answer.js';
-import type { WireAsk } from './wire.js';
+import type { WireLookup } from './wire.js';
 
 type Load = { latency_ms: number; jitter_ms: number; saturate_over: number | null };
 
@@ -16,7 +16,7 @@ export type Script = {
   setNumber: (number: string, input: NumberInput) => void;
   reset: () => void;
   /** Consumes one scripted answer. `inFlight` counts the member state's asks, this one included. */
-  play: (ask: WireAsk, inFlight: number, testService: boolean) => Play;
+  play: (ask: WireLookup, inFlight: number, testService: boolean) => Play;
 };
 
 type ScriptDeps = { latencyMs: number; random: () => number };

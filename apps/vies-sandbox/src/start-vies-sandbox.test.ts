@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { type AskOutcome, MEMBER_STATES } from '@vat/domain';
+import { type LookupOutcome, MEMBER_STATES } from '@vat/domain';
 import { createViesClient } from '@vat/vies';
 import { startViesSandbox, type ViesSandbox } from './start-vies-sandbox.js';
 import type { JournalEntry, TrafficStats } from './traffic.js';
@@ -363,7 +363,7 @@ describe('answers that are none', () => {
 
   test('the client of this project takes none of them for a verdict', async () => {
     const client = createViesClient({ baseUrl: sandbox.url, attemptTimeoutMs: 400 });
-    const outcomes: Record<string, AskOutcome> = {};
+    const outcomes: Record<string, LookupOutcome> = {};
     for (const kind of [
       'reset',
       'cut',

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MEMBER_STATES } from '@vat/domain';
-import { handleAsk } from './handle-ask.js';
 import { CONTROL_PATH, handleControl } from './handle-control.js';
+import { handleLookup } from './handle-lookup.js';
 import { createScript } from './script.js';
 import { createJournal, createTraffic } from './traffic.js';
 import { readJson, sendJson } from './wire.js';
@@ -45,7 +45,7 @@ export const startViesSandbox = async ({
   const script = createScript({ latencyMs, random });
   const traffic = createTraffic();
   const journal = createJournal({ limit: JOURNAL_LIMIT });
-  const answerAsk = handleAsk({ script, traffic, journal });
+  const answerLookup = handleLookup({ script, traffic, journal });
   const control = handleControl({ script, traffic, journal });
 
   // A scripted hang has to outlast every client, and an idle connection is never closed under an ask just being sent.
@@ -54,7 +54,7 @@ export const startViesSandbox = async ({
     const path = withoutBase(request.url ?? '/');
     readJson(request, (body) => {
       if (method === 'POST' && (path === '/check-vat-number' || path === '/check-vat-test-service')) {
-        answerAsk({ body, testService: path === '/check-vat-test-service', response });
+        answerLookup({ body, testService: path === '/check-vat-test-service', response });
       } else if (method === 'GET' && path === '/check-status') {
         sendJson(response, 200, STATUS);
       } else if (path.startsWith(CONTROL_PATH)) {

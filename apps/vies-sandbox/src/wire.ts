@@ -3,7 +3,7 @@ import { COMPANY_TYPE, isMemberState, type MemberState, TRADER_FIELDS, type Trad
 import { TRADER_WIRE_NAMES } from '@vat/vies';
 
 /** One question as it came over the wire. */
-export type WireAsk = {
+export type WireLookup = {
   memberState: MemberState;
   national: string;
   /** Member state and number in one, or null. */
@@ -39,7 +39,7 @@ const refuseRequester = ({ state, number }: Requester): string | null => {
  * requester, VOW-ERR-2600, 2500 and 2700 for what its patterns refuse, INVALID_INPUT for no member state or an
  * unreadable company type.
  */
-export const readWireAsk = (body: unknown): WireAsk | string => {
+export const readWireLookup = (body: unknown): WireLookup | string => {
   if (typeof body !== 'object' || body === null) return 'VOW-ERR-11';
   const fields: Record<string, unknown> = { ...body };
   const country = textOf(fields.countryCode)?.toUpperCase();
@@ -66,7 +66,7 @@ const DISCLOSE_NOTHING: ReadonlySet<MemberState> = new Set(['DE', 'ES']);
 
 type Disclosed = { name?: string | undefined; address?: string | undefined; consultation?: string | undefined };
 
-const disclosedByDefault = ({ memberState, national }: WireAsk) => ({
+const disclosedByDefault = ({ memberState, national }: WireLookup) => ({
   name: DISCLOSE_NOTHING.has(memberState) ? UNDISCLOSED : `Sandbox Trader ${memberState}${national}`,
   address: DISCLOSE_NOTHING.has(memberState) ? UNDISCLOSED : '1 Sandbox Street\n1000 Testville',
 });
@@ -76,7 +76,7 @@ const matchWord = (part: string | undefined): string => {
   return /wrong/i.test(part) ? 'INVALID' : 'VALID'; // so that a test can have either
 };
 
-type WireVerdict = { ask: WireAsk; valid: boolean; now: Date; consultation: string; disclosed?: Disclosed };
+type WireVerdict = { ask: WireLookup; valid: boolean; now: Date; consultation: string; disclosed?: Disclosed };
 
 /**
  * The object VIES answers with. `consultation` is given only to asks with a requester, else `""`. A trader's part is

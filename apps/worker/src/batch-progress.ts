@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CompletedNow } from '@vat/db';
-import { type DueDelivery, type FeedLane, type MemberState, publicId, type TellPages } from '@vat/domain';
+import { type DispatchQueue, type DueDelivery, type MemberState, type PublishChange, publicId } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
 
 /** A request of a batch left its place in the window. `batchId`: when its lines ended with it. */
@@ -8,10 +8,10 @@ export type BatchStep = { memberState: MemberState; batchId: string | null };
 
 export type BatchProgressDeps = {
   complete: (batchIds: string[], now: Date) => Promise<CompletedNow[]>;
-  lanesToFeed: (lanes: FeedLane[]) => Promise<FeedLane[]>;
-  feed: (lanes: FeedLane[]) => Promise<void>;
+  queuesToDispatch: (lanes: DispatchQueue[]) => Promise<DispatchQueue[]>;
+  feed: (lanes: DispatchQueue[]) => Promise<void>;
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
-  tellPages: TellPages;
+  publishChange: PublishChange;
   /** What is missed is found by the sweep. */
   onError: (error: unknown) => void;
   now: () => Date;
@@ -34,7 +34,7 @@ const APART_MS = 25;
  * after the commit, and then the later one sees them all.
  */
 export const createBatchProgress = (deps: BatchProgressDeps): BatchProgress => {
-  const { complete, lanesToFeed, feed, enqueueDelivery, tellPages, onError, now, log } = deps;
+  const { complete, queuesToDispatch, feed, enqueueDelivery, publishChange, onError, now, log } = deps;
   const batches = new Set<string>();
   const lanes = new Set<MemberState>();
   let looking: Promise<void> | null = null;
@@ -50,12 +50,12 @@ export const createBatchProgress = (deps: BatchProgressDeps): BatchProgress => {
     const at = now();
     for (const { id, accountId, deliveryId, done, failed } of await complete(ids, at)) {
       log.info('A batch was completed.', { batch: id, done, failed });
-      tellPages(accountId, 'batches', publicId('batch', id));
+      publishChange(accountId, 'batches', publicId('batch', id));
       if (deliveryId !== null) await enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: at });
     }
   };
   const feedSome = async (): Promise<void> => {
-    const low = await lanesToFeed(takeAll(lanes));
+    const low = await queuesToDispatch(takeAll(lanes));
     if (low.length > 0) await feed(low);
   };
   const look = async (): Promise<void> => {

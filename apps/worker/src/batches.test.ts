@@ -204,12 +204,12 @@ test("one account's three hundred lines do not hold up another's ten of the same
   const asks = async () => (await world.vies.stats()).states.SK?.total ?? 0;
   await until('the large batch to be under way', async () => (await asks()) > 20);
   const smallId = await upload(mine, small);
-  const asksBefore = await asks();
+  const lookupsBefore = await asks();
   await completed(smallId, small);
   expect((await batchOf(largeId, large)).status).toBe('running');
   const places = await placesOf(mine);
   expect(places).toHaveLength(10);
-  const within = (places.at(-1) ?? 0) + 1 - asksBefore;
+  const within = (places.at(-1) ?? 0) + 1 - lookupsBefore;
   process.stdout.write(`batches: ten lines beside three hundred were asked within ${within} asks\n`);
   // Twenty when the two take turns; two were in flight when it arrived, and two may have begun while it was written down.
   expect(within).toBeLessThanOrEqual(24);

@@ -1,13 +1,13 @@
 import { callChecks, faultSize, openWorldRedis, startWorld, until, type World, type WorldRedis } from '@vat/testkit';
 import fc from 'fast-check';
-import { FLEET_SETTINGS, fleetOf } from './fleet.fixture.js';
+import { CLUSTER_SETTINGS, clusterOf } from './fleet.fixture.js';
 
 let world: World;
 let redis: WorldRedis;
 beforeAll(async () => {
   world = await startWorld({
     workers: 2,
-    settings: FLEET_SETTINGS,
+    settings: CLUSTER_SETTINGS,
   });
   redis = openWorldRedis(world);
 }, 60_000);
@@ -17,7 +17,7 @@ afterAll(async () => {
 }, 60_000);
 beforeEach(() => world.vies.reset());
 
-const { newNumbers, noneOpen, inFlight, expectLawful } = fleetOf(() => world);
+const { newNumbers, noneOpen, inFlight, expectLawful } = clusterOf(() => world);
 
 /** Kills a worker as the machine would, and starts another. */
 const replaceWorker = async (): Promise<void> => {

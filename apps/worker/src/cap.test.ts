@@ -1,12 +1,12 @@
 import { faultSize, openWorldRedis, startWorld, until, type World, type WorldRedis } from '@vat/testkit';
-import { FLEET_SETTINGS, fleetOf } from './fleet.fixture.js';
+import { CLUSTER_SETTINGS, clusterOf } from './fleet.fixture.js';
 
 let world: World;
 let redis: WorldRedis;
 beforeAll(async () => {
   world = await startWorld({
     workers: 3,
-    settings: FLEET_SETTINGS,
+    settings: CLUSTER_SETTINGS,
   });
   redis = openWorldRedis(world);
 }, 60_000);
@@ -16,7 +16,7 @@ afterAll(async () => {
 }, 60_000);
 beforeEach(() => world.vies.reset());
 
-const { callMany, noneOpen, statsOf, inFlight, expectLawful } = fleetOf(() => world);
+const { callMany, noneOpen, statsOf, inFlight, expectLawful } = clusterOf(() => world);
 
 test('three workers ask one member state two at a time, and use both slots', async () => {
   await world.vies.state('DE', { latency_ms: 100 });
@@ -54,15 +54,15 @@ test('a direct call goes before a backlog of background requests', async () => {
   const backlog = await callMany('LV', 30);
   expect(new Set(backlog.map(({ status }) => status))).toEqual(new Set([202]));
   await world.vies.state('LV', { answer: null, latency_ms: 150 });
-  const asksOfBacklog = async () =>
+  const lookupsOfBacklog = async () =>
     (await world.vies.journal()).filter((entry) => entry.member_state === 'LV' && entry.answer === 'valid');
-  await until('the backlog to be asked', async () => (await asksOfBacklog()).length >= 4);
+  await until('the backlog to be asked', async () => (await lookupsOfBacklog()).length >= 4);
   const [direct] = await callMany('LV', 1);
   const [row] = await world.sql<{ at: Date }>('SELECT created_at AS at FROM request WHERE vat_number = $1', [
     direct?.vatNumber,
   ]);
   const asks = await until('the direct call to be asked', async () => {
-    const all = await asksOfBacklog();
+    const all = await lookupsOfBacklog();
     return all.some((entry) => entry.number === direct?.vatNumber) && all;
   });
   const cameAt = row?.at.getTime() ?? 0;

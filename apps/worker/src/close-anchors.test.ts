@@ -2,22 +2,28 @@ import { closeAlone, findAnchor } from '@vat/db';
 import { newUuid } from '@vat/domain';
 import { buildTree, closeNextAnchor, decodeAnchor, NO_ANCHOR_HASH, verifyInclusion } from '@vat/evidence/proof';
 import fc from 'fast-check';
-import { type EvidenceGround, type GroundCheck, now, openEvidenceGround, sha256 } from './evidence-ground.fixture.js';
+import {
+  type EvidenceFixture,
+  type FixtureCheck,
+  now,
+  openEvidenceFixture,
+  sha256,
+} from './evidence-fixture.fixture.js';
 
-let ground: EvidenceGround;
+let ground: EvidenceFixture;
 beforeEach(async () => {
-  ground = await openEvidenceGround();
+  ground = await openEvidenceFixture();
 });
 afterEach(() => ground?.stop());
 
-const inOrder = (checks: GroundCheck[]) => [...checks].sort((a, b) => (a.id < b.id ? -1 : 1));
+const inOrder = (checks: FixtureCheck[]) => [...checks].sort((a, b) => (a.id < b.id ? -1 : 1));
 const closed = async (sizes = {}) => {
   const closing = await ground.close(sizes);
   if (closing.kind !== 'closed') throw new Error(`not closed: ${closing.kind}`);
   return closing;
 };
 /** Proves every check, and returns in which anchor each is. */
-const proveAll = async (checks: GroundCheck[]): Promise<Map<string, number>> => {
+const proveAll = async (checks: FixtureCheck[]): Promise<Map<string, number>> => {
   const proofs = await ground.prove(checks.map(({ id }) => id));
   const roots = await ground.db.$queryRaw<{ seq: number; root: Uint8Array }[]>`SELECT seq, root FROM anchor`;
   return new Map(
@@ -42,7 +48,7 @@ test('a period without checks makes no anchor', async () => {
 
 test('an anchor holds the checks in the order of their ids, its columns repeat its form, and every check is proved', async () => {
   const checks = await ground.insertChecks(300);
-  const { anchor, more } = await closed({ sliceLeaves: 70 });
+  const { anchor, more } = await closed({ pageLeaves: 70 });
   const tree = await buildTree(inOrder(checks).map(({ hash }) => hash));
   expect([anchor.seq, anchor.treeSize, more]).toEqual([1, 300, false]);
   expect(Buffer.from(anchor.root)).toEqual(tree.root);
@@ -62,17 +68,17 @@ test('an anchor holds the checks in the order of their ids, its columns repeat i
 });
 
 test('whatever is recorded and closed in whatever order, each check is in one anchor and the chain holds', async () => {
-  const checks: GroundCheck[] = [];
+  const checks: FixtureCheck[] = [];
   await fc.assert(
     fc.asyncProperty(
       fc.nat({ max: 150 }),
       fc.integer({ min: 1, max: 90 }),
       fc.boolean(),
-      async (n, sliceLeaves, capped) => {
+      async (n, pageLeaves, capped) => {
         checks.push(...(await ground.insertChecks(n)));
         const max = capped ? { maxLeaves: 40 } : {};
         for (let more = n > 0; more; ) {
-          const closing = await ground.close({ sliceLeaves, ...max });
+          const closing = await ground.close({ pageLeaves, ...max });
           more = closing.kind === 'closed' && closing.more;
         }
       },
@@ -94,7 +100,7 @@ test('an anchor that would be too large leaves the rest to the next, and says so
 
 test('of closers at once one closes; no check is in two anchors and none in no one', async () => {
   const checks = await ground.insertChecks(400);
-  const closings = await Promise.all(Array.from({ length: 5 }, () => ground.close({ sliceLeaves: 20 })));
+  const closings = await Promise.all(Array.from({ length: 5 }, () => ground.close({ pageLeaves: 20 })));
   expect(closings.map(({ kind }) => kind).filter((kind) => kind === 'closed')).toHaveLength(1);
   for (const { kind } of closings) expect(['closed', 'busy', 'nothing']).toContain(kind);
   expect(await ground.sizes()).toEqual([400]);

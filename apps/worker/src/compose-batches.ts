@@ -1,21 +1,21 @@
-import { feedLines, findMalformedLines, settleMalformedLines, startBatches } from '@vat/db';
+import { dispatchLines, findMalformedLines, settleMalformedLines, startBatches } from '@vat/db';
 import { batchesQueue, enqueueLines } from '@vat/queues';
 import type { Recording } from './compose-recording.js';
-import type { Foundation } from './foundation.js';
-import { feedLane } from './processors/dispatch-lines.js';
+import { dispatchQueueLines } from './processors/dispatch-lines.js';
 import { recordMalformedLines } from './processors/record-malformed-lines.js';
+import type { WorkerContext } from './worker-context.js';
 
 /** Serves the feeding of batches' lines; the asks themselves are served with all others. */
 export const composeBatches = (
-  foundation: Foundation,
+  foundation: WorkerContext,
   { make, record, progress }: Recording,
   stopping: AbortSignal,
 ): void => {
-  const { db, producer, serve, now, tellPages } = foundation;
+  const { db, producer, serve, now, publishChange } = foundation;
   serve(
     batchesQueue,
-    feedLane({
-      feedLines: feedLines(db),
+    dispatchQueueLines({
+      dispatchLines: dispatchLines(db),
       enqueueLines: enqueueLines(producer),
       recordMalformed: recordMalformedLines({
         find: findMalformedLines(db),
@@ -24,7 +24,7 @@ export const composeBatches = (
         settle: settleMalformedLines(db),
         recordCheck: record,
         advanced: progress.advanced,
-        tellPages,
+        publishChange,
         now,
         stopping,
       }),

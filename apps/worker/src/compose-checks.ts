@@ -1,14 +1,14 @@
 import {
-  beginAsk,
+  beginLookup,
   endRequest,
   findRequest,
-  markAsking,
+  markLookupStarted,
+  memberStateSlots,
   recordMinutes,
   searchBudget,
-  slotKeeper,
-  storeAsk,
+  storeLookup,
 } from '@vat/db';
-import { type AskNoAnswer, type MemberState, TEST_POLICY, userAgentOf } from '@vat/domain';
+import { type LookupNoAnswer, type MemberState, TEST_POLICY, userAgentOf } from '@vat/domain';
 import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
 import {
   type JobHandler,
@@ -18,20 +18,20 @@ import {
   settleQueue,
   upstreamQueue,
 } from '@vat/queues';
-import { errorFields, type Stoppable, saySparingly, warnSparingly } from '@vat/runtime';
+import { errorFields, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import type { Recording } from './compose-recording.js';
-import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
-import { askUpstream } from './processors/ask-upstream.js';
+import { performLookup } from './processors/perform-lookup.js';
 import { settleCheck } from './processors/settle-check.js';
-import { createRecordings, keepAnswer } from './recordings.js';
+import { createRecordings, persistAnswer } from './recordings.js';
 import { enrichmentOf, livePolicyOf, statesOf } from './settings.js';
-import { askSandbox, askTally, askVies, createPacing } from './upstreams.js';
+import { createPacing, lookUpInSandbox, lookUpInVies, upstreamStatistics } from './upstreams.js';
+import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** How often what was counted goes to the status page. */
 const TALLY_EVERY_MS = 5_000;
 
-const enrichmentSources = ({ settings, db, now }: Foundation) =>
+const enrichmentSources = ({ settings, db, now }: WorkerContext) =>
   createEnrichmentSources({
     enabled: enrichmentOf(settings),
     urls: readSourceUrls(settings),
@@ -43,12 +43,16 @@ const enrichmentSources = ({ settings, db, now }: Foundation) =>
   });
 
 /** Serves the asks of this process's member states, the sandbox, and the recording of answers. */
-export const composeChecks = (foundation: Foundation, recording: Recording, cutAsks: AbortSignal): Stoppable[] => {
+export const composeChecks = (
+  foundation: WorkerContext,
+  recording: Recording,
+  abortLookups: AbortSignal,
+): Stoppable[] => {
   const { record, hint, tell, feed, progress } = recording;
   const { advanced } = progress;
-  const { settings, log, now, metrics, db, producer, tellPages, serve } = foundation;
-  const warn = (message: string) => warnSparingly(log, message, REPEAT_WARNING_MS, now);
-  const slots = slotKeeper(settings.DATABASE_URL, warn('The slot connection broke; open asks end.'));
+  const { settings, log, now, metrics, db, producer, publishChange, serve } = foundation;
+  const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
+  const slots = memberStateSlots(settings.DATABASE_URL, warn('The slot connection broke; open asks end.'));
   const vies = createViesClient({
     baseUrl: settings.VIES_URL,
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
@@ -66,36 +70,42 @@ export const composeChecks = (foundation: Foundation, recording: Recording, cutA
       .enqueue({ definition: settleQueue, payload: job, priority })
       .catch((error: unknown) => log.warn('A settlement was not enqueued; the sweep will.', errorFields(error)));
 
-  const tally = askTally(recordMinutes(db), now);
+  const tally = upstreamStatistics(recordMinutes(db), now);
   const flushTally = () =>
     tally.flush().catch((error: unknown) => log.debug('The status figures wait.', errorFields(error)));
   const tallying = setInterval(() => void flushTally(), TALLY_EVERY_MS);
 
   const pacing = createPacing(now);
   /** By code, so that what one customer's number causes does not hide what concerns all of them. */
-  const alarms = new Map<string | null, ReturnType<typeof saySparingly>>();
-  const alarm = (memberState: MemberState, { outcome, code }: AskNoAnswer): void => {
+  const alarms = new Map<string | null, ReturnType<typeof throttledLog>>();
+  const alarm = (memberState: MemberState, { outcome, code }: LookupNoAnswer): void => {
     metrics.upstreamAlarms.inc({ code: code ?? outcome });
     const message =
       outcome === 'blocked' ? 'The upstream blocks us.' : 'The upstream rejects our requests as incomplete.';
-    const report = alarms.get(code) ?? saySparingly((fields) => log.error(message, fields), REPEAT_WARNING_MS, now);
+    const report = alarms.get(code) ?? throttledLog((fields) => log.error(message, fields), REPEAT_WARNING_MS, now);
     alarms.set(code, report);
     report({ member_state: memberState, code });
   };
   const livePolicy = livePolicyOf(settings);
-  const asking = (memberState: MemberState | null): JobHandler<RequestJob> =>
-    askUpstream({
+  const lookingUp = (memberState: MemberState | null): JobHandler<RequestJob> =>
+    performLookup({
       memberState,
       takeSlot: slots.take,
       pacing,
       tally,
       alarm,
-      beginAsk: beginAsk(db),
-      markAsking: markAsking(db),
+      beginLookup: beginLookup(db),
+      markLookupStarted: markLookupStarted(db),
       findRequest: find,
-      ask: memberState === null ? askSandbox(now) : askVies(vies.ask),
-      storeAsk: storeAsk(db),
-      keepAnswer: keepAnswer({ sources, storeAsk: storeAsk(db), recordCheck: record, enqueueSettle, advanced }),
+      ask: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.ask),
+      storeLookup: storeLookup(db),
+      persistAnswer: persistAnswer({
+        sources,
+        storeLookup: storeLookup(db),
+        recordCheck: record,
+        enqueueSettle,
+        advanced,
+      }),
       recordings,
       endRequest: endRequest(db),
       enqueueSettle,
@@ -103,17 +113,17 @@ export const composeChecks = (foundation: Foundation, recording: Recording, cutA
       feedAt: (state, at) =>
         feed([state], at).catch((error: unknown) => log.debug('A feed waits for the sweep.', errorFields(error))),
       enqueueDelivery: tell,
-      tellPages,
+      publishChange,
       hint,
       policyOf: (test) => (test ? TEST_POLICY : livePolicy),
-      cutAsks,
+      abortLookups,
       now,
       log,
       metrics,
     });
 
-  for (const memberState of statesOf(settings)) serve(upstreamQueue(memberState), asking(memberState));
-  serve(sandboxQueue, asking(null));
+  for (const memberState of statesOf(settings)) serve(upstreamQueue(memberState), lookingUp(memberState));
+  serve(sandboxQueue, lookingUp(null));
   serve(settleQueue, settleCheck({ findRequest: find, sources, recordCheck: record }));
 
   return [

@@ -4,18 +4,18 @@ import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db
 import { makeStamp } from '@vat/domain';
 import { closeNextAnchor, verifyAnchors } from '@vat/evidence/proof';
 import { type EvidenceJob, enqueueStamp, evidenceQueue, type JobHandler } from '@vat/queues';
-import { type Stoppable, warnSparingly } from '@vat/runtime';
-import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
+import { type Stoppable, throttledWarn } from '@vat/runtime';
 import { openTimestamper } from './open-timestamper.js';
 import { closeAnchors, recomputeAnchors } from './processors/anchors.js';
 import { makeTimeStamp } from './processors/make-time-stamp.js';
+import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** Between two slices of the recomputation, so that it is never most of what Postgres does. */
 const PAUSE_MS = 20;
 
 /** Serves time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
-export const composeEvidence = (foundation: Foundation, cut: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, tellPages, serve } = foundation;
+export const composeEvidence = (foundation: WorkerContext, cut: AbortSignal): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, publishChange, serve } = foundation;
   const { stamper, part } = openTimestamper(foundation);
   // Every query in flight listens; that is no leak.
   setMaxListeners(0, cut);
@@ -30,8 +30,8 @@ export const composeEvidence = (foundation: Foundation, cut: AbortSignal): Stopp
     }),
     cut,
     metrics,
-    onFailure: warnSparingly(log, 'A time-stamp was not had; it is tried again.', REPEAT_WARNING_MS, now),
-    tellPages,
+    onFailure: throttledWarn(log, 'A time-stamp was not had; it is tried again.', REPEAT_WARNING_MS, now),
+    publishChange,
     log,
   });
   const close = closeAnchors({

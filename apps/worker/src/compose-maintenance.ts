@@ -15,8 +15,8 @@ import {
   endRequest,
   evidenceAge,
   holdDeliveries,
-  lanesToFeed,
   overdueRequests,
+  queuesToDispatch,
   releaseOrphans,
   requestsToAbandon,
   resumeDeliveries,
@@ -33,30 +33,30 @@ import {
 import {
   enqueueDeliveries,
   enqueueDelivery,
-  enqueueFeeds,
+  enqueueDispatches,
   enqueueOverdue,
   enqueueStamps,
+  ensureSchedulers,
   evidenceQueue,
-  keepRedisPrimed,
   type MaintenanceTask,
   maintenanceQueue,
   upstreamQueue,
   watchesQueue,
 } from '@vat/queues';
-import { errorFields, type Stoppable, warnSparingly } from '@vat/runtime';
-import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
+import { errorFields, type Stoppable, throttledWarn } from '@vat/runtime';
 import { watchEvidence } from './open-timestamper.js';
 import type { WorkerRole } from './settings.js';
+import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** A part of the sweep; it says what it did, and how often. */
-export type SweepPart = (scope: { everything: boolean }) => Promise<Record<string, number>>;
+export type SweepStep = (scope: { everything: boolean }) => Promise<Record<string, number>>;
 
 /**
  * Runs every part of the sweep in turn, whatever becomes of the others, and tells of all that was done. Throws afterwards
  * what a part threw.
  */
-export const sweepParts =
-  (parts: readonly SweepPart[], tell: (swept: Record<string, number>, scope: { everything: boolean }) => void) =>
+export const sweepSteps =
+  (parts: readonly SweepStep[], tell: (swept: Record<string, number>, scope: { everything: boolean }) => void) =>
   async (scope: { everything: boolean }): Promise<void> => {
     const swept: Record<string, number> = {};
     const failures: unknown[] = [];
@@ -73,16 +73,16 @@ export const sweepParts =
   };
 
 const HOUR_MS = 3_600_000;
-const MINUTES_KEPT_MS = 24 * HOUR_MS;
+const STATISTICS_RETENTION_MS = 24 * HOUR_MS;
 /** An alarm names the first few; where there is one there is a fault, and the rest is for whoever looks. */
-const MOST_DIFFERENCES = 20;
+const MAX_DIFFERENCES = 20;
 
 /**
  * Keeps Redis primed (every process does, whatever it serves) and serves the maintenance jobs where they are asked for:
  * the sweep, expiry, and the audit of the usage counters.
  */
-export const composeMaintenance = (foundation: Foundation, roles: readonly WorkerRole[]): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, tellPages, serve } = foundation;
+export const composeMaintenance = (foundation: WorkerContext, roles: readonly WorkerRole[]): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, serve } = foundation;
 
   const sweepRequestsOnce = sweepRequests({
     overdue: overdueRequests(db),
@@ -91,7 +91,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     releaseOrphans: releaseOrphans(db),
     enqueue: enqueueOverdue(producer),
     enqueueDelivery: enqueueDelivery(producer),
-    onEnded: ({ id, accountId }) => tellPages(accountId, 'requests', publicId('request', id)),
+    onEnded: ({ id, accountId }) => publishChange(accountId, 'requests', publicId('request', id)),
     onNotEnded: ({ id }, error) =>
       log.error('A request could not be ended; the next sweep tries again.', { request: id, ...errorFields(error) }),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
@@ -111,11 +111,11 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     endLost: endLostLines(db),
     complete: async (at) => {
       const completed = await complete(null, at);
-      for (const { id, accountId } of completed) tellPages(accountId, 'batches', publicId('batch', id));
+      for (const { id, accountId } of completed) publishChange(accountId, 'batches', publicId('batch', id));
       return completed;
     },
-    lanesToFeed: lanesToFeed(db),
-    feed: enqueueFeeds(producer),
+    queuesToDispatch: queuesToDispatch(db),
+    feed: enqueueDispatches(producer),
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });
@@ -127,7 +127,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     now,
     log,
   });
-  const sweep = sweepParts(
+  const sweep = sweepSteps(
     [sweepRequestsOnce, sweepBatchesOnce, sweepDeliveriesOnce, sweepStampsOnce],
     (swept, scope) => {
       for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
@@ -136,13 +136,13 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
   );
 
   const audit = async (): Promise<void> => {
-    const differences = await auditUsage(db)(periodOf(now()), MOST_DIFFERENCES);
+    const differences = await auditUsage(db)(periodOf(now()), MAX_DIFFERENCES);
     metrics.usageDifferences.set(differences.length);
     for (const { accountId, ...counts } of differences) {
       log.error('The usage counters of an account differ from what they count.', { account_id: accountId, ...counts });
     }
     const since = new Date(now().getTime() - 2 * settings.AUDIT_EVERY);
-    for (const { batchId, ...counts } of await auditBatches(db)(since, MOST_DIFFERENCES)) {
+    for (const { batchId, ...counts } of await auditBatches(db)(since, MAX_DIFFERENCES)) {
       log.error('The counts of a batch differ from its lines.', { batch: batchId, ...counts });
     }
   };
@@ -155,7 +155,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     expire: async () => {
       await deleteExpiredKeys(db)(now());
       await deleteExpiredSessions(db)(now());
-      await deleteMinutes(db)(new Date(now().getTime() - MINUTES_KEPT_MS));
+      await deleteMinutes(db)(new Date(now().getTime() - STATISTICS_RETENTION_MS));
       await deleteOldBatches(db)(new Date(now().getTime() - settings.BATCHES_KEPT));
       await deleteOldDeliveries(db)(new Date(now().getTime() - settings.DELIVERIES_KEPT));
       await deleteOldEvidence(db)(new Date(now().getTime() - settings.EVIDENCE_KEPT));
@@ -164,9 +164,9 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
   };
   if (roles.includes('maintenance')) {
     const warn = {
-      sweep: warnSparingly(log, 'A sweep failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
-      expire: warnSparingly(log, 'The expiry failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
-      audit: warnSparingly(log, 'The audit failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      sweep: throttledWarn(log, 'A sweep failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      expire: throttledWarn(log, 'The expiry failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      audit: throttledWarn(log, 'The audit failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
     } satisfies Record<MaintenanceTask, unknown>;
     // Never put back: what fails again and again would pile up in front of the sweeps, one more with every period.
     serve(maintenanceQueue, async ({ task }) => {
@@ -189,7 +189,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
     payload: { task },
     everyMs,
   }));
-  const primed = keepRedisPrimed({
+  const primed = ensureSchedulers({
     connection: producerRedis,
     producer,
     prefix: settings.REDIS_PREFIX,
@@ -201,7 +201,7 @@ export const composeMaintenance = (foundation: Foundation, roles: readonly Worke
       { queue: evidenceQueue, id: 'verify', payload: { task: 'verify' }, everyMs: settings.ANCHORS_VERIFIED_EVERY },
     ],
     onLoss: () => sweep({ everything: true }),
-    onError: warnSparingly(log, 'Redis could not be primed; tried again.', REPEAT_WARNING_MS, now),
+    onError: throttledWarn(log, 'Redis could not be primed; tried again.', REPEAT_WARNING_MS, now),
   });
   return [{ name: 'priming', stop: primed.close }];
 };

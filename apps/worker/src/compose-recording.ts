@@ -1,48 +1,48 @@
 import { randomBytes } from 'node:crypto';
-import { completeBatches, feedLines, findRunningWatch, lanesToFeed, settleRequest } from '@vat/db';
+import { completeBatches, dispatchLines, findRunningWatch, queuesToDispatch, settleRequest } from '@vat/db';
 import { type DueDelivery, publicId } from '@vat/domain';
 import { hashCheck } from '@vat/evidence/proof';
-import { enqueueDelivery, enqueueFeeds, enqueueLines, publishHint, type RequestJob } from '@vat/queues';
-import { errorFields, warnSparingly } from '@vat/runtime';
+import { enqueueDelivery, enqueueDispatches, enqueueLines, publishNotification, type RequestJob } from '@vat/queues';
+import { errorFields, throttledWarn } from '@vat/runtime';
 import { createBatchProgress } from './batch-progress.js';
-import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
-import { feedHere } from './processors/dispatch-lines.js';
+import { dispatchLocally } from './processors/dispatch-lines.js';
 import { makeCheck, observeWatch, recordCheck } from './processors/settle-check.js';
 import type { WorkerRole } from './settings.js';
+import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** How checks are recorded, and who is told: shared by the asks and by the lines of batches that need none. */
 export type Recording = ReturnType<typeof composeRecording>;
 
 export const composeRecording = (
-  { settings, log, now, db, producer, producerRedis, tellPages }: Foundation,
+  { settings, log, now, db, producer, producerRedis, publishChange }: WorkerContext,
   roles: readonly WorkerRole[],
 ) => {
-  const publish = publishHint(producerRedis, settings.REDIS_PREFIX);
+  const publish = publishNotification(producerRedis, settings.REDIS_PREFIX);
   /** Hints are lost without harm: the API polls. */
   const hint = (job: RequestJob) =>
     job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined);
   const addDelivery = enqueueDelivery(producer);
   const tell = (delivery: DueDelivery) => {
-    tellPages(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
+    publishChange(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
     return addDelivery(delivery).catch((error: unknown) =>
       log.warn('A delivery was not enqueued; the sweep will.', { delivery: delivery.id, ...errorFields(error) }),
     );
   };
-  const feed = enqueueFeeds(producer);
-  const feedDirectly = feedHere({
-    feedLines: feedLines(db),
+  const feed = enqueueDispatches(producer);
+  const dispatchDirectly = dispatchLocally({
+    dispatchLines: dispatchLines(db),
     enqueueLines: enqueueLines(producer),
-    enqueueFeeds: feed,
+    enqueueDispatches: feed,
     now,
   });
   const progress = createBatchProgress({
     complete: completeBatches(db),
-    lanesToFeed: lanesToFeed(db),
+    queuesToDispatch: queuesToDispatch(db),
     // A process that would serve the job itself is spared it.
-    feed: roles.includes('batches') ? feedDirectly : feed,
+    feed: roles.includes('batches') ? dispatchDirectly : feed,
     enqueueDelivery: tell,
-    tellPages,
-    onError: warnSparingly(
+    publishChange,
+    onError: throttledWarn(
       log,
       'The progress of batches was not looked after; the sweep will.',
       REPEAT_WARNING_MS,
@@ -58,7 +58,7 @@ export const composeRecording = (
     settleRequest: settleRequest(db),
     enqueueDelivery: tell,
     advanced: progress.advanced,
-    tellPages,
+    publishChange,
     hint,
     now,
     log,

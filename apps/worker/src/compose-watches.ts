@@ -2,10 +2,10 @@ import { findDueWatches, startRun } from '@vat/db';
 import { MEMBER_STATES, startDueWatches } from '@vat/domain';
 import { enqueueOverdue, watchesQueue } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
-import type { Foundation } from './foundation.js';
+import type { WorkerContext } from './worker-context.js';
 
 /** Serves the job that starts the runs of due watches. */
-export const composeWatches = (foundation: Foundation, stopping: AbortSignal): void => {
+export const composeWatches = (foundation: WorkerContext, stopping: AbortSignal): void => {
   const { settings, log, now, metrics, db, producer, serve } = foundation;
   const start = startDueWatches({
     findDue: findDueWatches(db)(MEMBER_STATES),

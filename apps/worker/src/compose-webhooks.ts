@@ -1,12 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { claimDelivery, endRemovedDeliveries, recordAttempt, releaseDelivery } from '@vat/db';
-import { KEPT_ANSWER_BYTES, userAgentOf } from '@vat/domain';
-import { DELIVERY_QUEUES, type DeliveryLane, enqueueDelivery, restPlaces, shareEndpoints } from '@vat/queues';
+import { MAX_STORED_ANSWER_BYTES, userAgentOf } from '@vat/domain';
+import {
+  cachePermits,
+  DELIVERY_QUEUES,
+  type DeliveryQueueClass,
+  enqueueDelivery,
+  limitEndpointConcurrency,
+} from '@vat/queues';
 import type { Stoppable } from '@vat/runtime';
 import { createSecretOpener, createWebhookSender } from '@vat/webhooks';
-import type { Foundation } from './foundation.js';
 import { deliverWebhook } from './processors/deliver-webhook.js';
 import { allowedNetworksOf } from './settings.js';
+import type { WorkerContext } from './worker-context.js';
 
 /** Attempts of one endpoint in flight at once over the fleet, and while it is slow. */
 const ENDPOINT_SHARE = 4;
@@ -19,18 +25,18 @@ const PLACE_RESTS_MS = 100;
 const LEASE_MARGIN_MS = 3_000;
 
 /** Serves the deliveries: first attempts, and apart from them the later ones. Throws SettingsError. */
-export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, tellPages, serve } = foundation;
+export const composeWebhooks = (foundation: WorkerContext, cutAttempts: AbortSignal): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, serve } = foundation;
   const sender = createWebhookSender({
     timeoutMs: settings.WEBHOOK_TIMEOUT,
     allowed: allowedNetworksOf(settings),
-    maxAnswerBytes: KEPT_ANSWER_BYTES,
+    maxAnswerBytes: MAX_STORED_ANSWER_BYTES,
     now,
   });
   // Every attempt in flight listens; that is no leak.
   setMaxListeners(0, cutAttempts);
   const leaseMs = settings.WEBHOOK_TIMEOUT + LEASE_MARGIN_MS;
-  const shares = shareEndpoints({
+  const shares = limitEndpointConcurrency({
     connection: producerRedis,
     prefix: settings.REDIS_PREFIX,
     share: ENDPOINT_SHARE,
@@ -39,18 +45,18 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
     holdMs: leaseMs,
     wake: (lane, jobId) => producer.promote(DELIVERY_QUEUES[lane], jobId),
   });
-  const places = restPlaces({ take: shares, restMs: PLACE_RESTS_MS, mostMs: SLOW_AFTER_MS / 2 });
+  const places = cachePermits({ take: shares, restMs: PLACE_RESTS_MS, maxMs: SLOW_AFTER_MS / 2 });
 
   // One of each for both lanes: what comes at the same time shares a statement.
   const claim = claimDelivery(db);
   const record = recordAttempt(db);
   const openSecret = createSecretOpener(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
-  for (const lane of Object.keys(DELIVERY_QUEUES) as DeliveryLane[]) {
+  for (const lane of Object.keys(DELIVERY_QUEUES) as DeliveryQueueClass[]) {
     serve(
       DELIVERY_QUEUES[lane],
       deliverWebhook({
         lane,
-        takePlace: places.take,
+        acquirePermit: places.take,
         claim,
         release: releaseDelivery(db),
         record,
@@ -58,8 +64,8 @@ export const composeWebhooks = (foundation: Foundation, cutAttempts: AbortSignal
         openSecret,
         send: sender.send,
         enqueue: enqueueDelivery(producer),
-        changeLane: (job) => producer.enqueue({ definition: DELIVERY_QUEUES.retry, payload: job }),
-        tellPages,
+        changeQueueClass: (job) => producer.enqueue({ definition: DELIVERY_QUEUES.retry, payload: job }),
+        publishChange,
         retryDelaysMs: settings.WEBHOOK_RETRY_DELAYS,
         leaseMs,
         cutAttempts,

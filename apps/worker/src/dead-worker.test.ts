@@ -1,5 +1,5 @@
 import { faultSize, startWorld, until, type World } from '@vat/testkit';
-import { FLEET_SETTINGS, fleetOf } from './fleet.fixture.js';
+import { CLUSTER_SETTINGS, clusterOf } from './fleet.fixture.js';
 
 let world: World;
 
@@ -7,7 +7,7 @@ beforeAll(async () => {
   world = await startWorld({
     // The tests start the workers that ask; this one only sweeps, as some worker of every fleet does.
     workers: 0,
-    settings: FLEET_SETTINGS,
+    settings: CLUSTER_SETTINGS,
   });
   await world.startWorker({ WORKER_QUEUES: 'maintenance' });
 }, 60_000);
@@ -16,7 +16,7 @@ afterAll(async () => {
 }, 60_000);
 beforeEach(() => world.vies.reset());
 
-const { callMany, noneOpen, statsOf, inFlight, expectLawful } = fleetOf(() => world);
+const { callMany, noneOpen, statsOf, inFlight, expectLawful } = clusterOf(() => world);
 
 test('a member state goes on within 20 s after the worker that held both its slots was killed', async () => {
   const only = await world.startWorker({ WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'EL' });

@@ -303,7 +303,7 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
 test('first attempts that wait for a place longer than the sweep is patient are made once, by the job they had', async () => {
   const who = await told((response) => void setTimeout(() => response.writeHead(204).end(), 300));
   const ids = await Promise.all(Array.from({ length: 60 }, () => sendTest(who)));
-  await until('the places to be taken', () => who.receiver.mostOpen() === 4);
+  await until('the places to be taken', () => who.receiver.maxOpen() === 4);
   await world.sql(
     `UPDATE delivery SET next_attempt_at = next_attempt_at - interval '1 minute'
      WHERE account_id = $1 AND state = 'pending' AND leased_until IS NULL`,

@@ -55,9 +55,9 @@ const waits = async (): Promise<number[]> => {
 };
 const p95Of = (sorted: number[]): number => sorted[Math.floor(sorted.length * 0.95)] ?? Number.POSITIVE_INFINITY;
 /** Tells all quick endpoints at once, and gives the p95 of how long each had to wait. */
-const tellQuick = async (accountsToTell: TestAccount[]): Promise<number> => {
+const tellQuick = async (accountsToNotify: TestAccount[]): Promise<number> => {
   await world.sql("DELETE FROM delivery WHERE state = 'successful'");
-  await Promise.all(accountsToTell.map((account) => sendTests(account, QUICK.deliveries)));
+  await Promise.all(accountsToNotify.map((account) => sendTests(account, QUICK.deliveries)));
   await until('all of them to be told', async () => (await waits()).length === QUICK.endpoints * QUICK.deliveries);
   return p95Of(await waits());
 };
@@ -68,14 +68,14 @@ test('an endpoint that hangs holds its few places and nobody else up', async () 
   await tellQuick(others);
   const alone = await tellQuick(others);
   await Promise.all(Array.from({ length: 10 }, () => sendTests(hung, HANGING.deliveries / 10)));
-  await until('its places to be taken', () => hanging.mostOpen() === 4);
+  await until('its places to be taken', () => hanging.maxOpen() === 4);
   const beside = await tellQuick(others);
   process.stdout.write(`isolation: p95 from commit to attempt ${alone} ms alone, ${beside} ms beside one that hangs\n`);
   // A place that the hanging one holds would cost its whole time-out; what is measured here is the machine's own noise.
   expect(beside).toBeLessThan(2 * alone + 500);
   expect(quick.arrivals).toHaveLength(3 * QUICK.endpoints * QUICK.deliveries);
   // None of its attempts has timed out yet, and no more than its share is open.
-  expect(hanging.mostOpen()).toBe(4);
+  expect(hanging.maxOpen()).toBe(4);
   expect(hanging.arrivals).toHaveLength(4);
 }, 60_000);
 

@@ -1,10 +1,10 @@
 import { deleteOldEvidence, eraseAccount, requestStamp, setAccountDisabled } from '@vat/db';
 import { newUuid } from '@vat/domain';
-import { type EvidenceGround, now, openEvidenceGround, sha256 } from './evidence-ground.fixture.js';
+import { type EvidenceFixture, now, openEvidenceFixture, sha256 } from './evidence-fixture.fixture.js';
 
-let ground: EvidenceGround;
+let ground: EvidenceFixture;
 beforeEach(async () => {
-  ground = await openEvidenceGround();
+  ground = await openEvidenceFixture();
 });
 afterEach(() => ground?.stop());
 

@@ -7,7 +7,7 @@ import { closeAlone, connectDatabase } from '@vat/db';
 import { newUuid, uuidOf } from '@vat/domain';
 import { closeNextAnchor, verifyTimestamp } from '@vat/evidence/proof';
 import { openWorldRedis, provideTool, runProgram, startWorld, until, type World, type WorldRedis } from '@vat/testkit';
-import { sha256 } from './evidence-ground.fixture.js';
+import { sha256 } from './evidence-fixture.fixture.js';
 import { makeTsa, type Tsa } from './tsa.fixture.js';
 
 const now = () => new Date();

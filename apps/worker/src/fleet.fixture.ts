@@ -4,7 +4,7 @@ import { balancedLedger, callChecks, numberOf, readLedger, type World } from '@v
 export type State = Parameters<typeof numberOf>[0];
 
 /** Settings under which calls are soon answered 202 and a fleet is told from its asks. */
-export const FLEET_SETTINGS = {
+export const CLUSTER_SETTINGS = {
   UPSTREAM_WINDOW: '500ms',
   UPSTREAM_ATTEMPT_TIMEOUT: '5s',
   BACKGROUND_GIVE_UP_AFTER: '10m',
@@ -13,7 +13,7 @@ export const FLEET_SETTINGS = {
 };
 
 /** What tests of the cap do with a world. `world` is asked late: it is made in `beforeAll`. */
-export const fleetOf = (world: () => World) => {
+export const clusterOf = (world: () => World) => {
   let numbers = 0;
   const newNumbers = (state: State, count: number) =>
     Array.from({ length: count }, () => {

@@ -54,7 +54,7 @@ test('a worker asks only about its own member states and does only its own kind 
 test('a process that comes to a backlog gets its share of the slots', async () => {
   const serving = { WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'HR' };
   const [first, late] = [await world.startWorker(serving), await world.startWorker(serving)];
-  const asksOf = async (worker: TestProcess): Promise<number> => {
+  const lookupsOf = async (worker: TestProcess): Promise<number> => {
     const text = await (await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/metrics`)).text();
     return Number(/^vat_upstream_ask_seconds_count\S* (\d+)$/m.exec(text)?.[1] ?? 0);
   };
@@ -64,7 +64,7 @@ test('a process that comes to a backlog gets its share of the slots', async () =
   await until(
     'a backlog that the late one worked on as well',
     async () => {
-      const [firstBefore, lateBefore] = [await asksOf(first), await asksOf(late)];
+      const [firstBefore, lateBefore] = [await lookupsOf(first), await lookupsOf(late)];
       late.signal('SIGSTOP');
       const calls = callChecks(
         world,
@@ -73,11 +73,11 @@ test('a process that comes to a backlog gets its share of the slots', async () =
           return numberOf('HR', asked);
         }),
       );
-      await until('the first to be at work', async () => (await asksOf(first)) - firstBefore >= 4);
+      await until('the first to be at work', async () => (await lookupsOf(first)) - firstBefore >= 4);
       late.signal('SIGCONT');
       await calls;
       await until('the end of the backlog', noneOpen);
-      return (await asksOf(late)) - lateBefore >= 10;
+      return (await lookupsOf(late)) - lateBefore >= 10;
     },
     25_000,
   );

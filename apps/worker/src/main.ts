@@ -4,7 +4,7 @@ import { compose } from './compose.js';
 import { WORKER_SETTINGS } from './settings.js';
 
 /** An open ask of a stopping worker may still end by itself for this long; then it is cut and its job put back. */
-const ASK_GRACE_MS = 5_000;
+const LOOKUP_GRACE_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 
 const main = async (): Promise<void> => {
@@ -24,7 +24,7 @@ const main = async (): Promise<void> => {
     stopDeadlineMs: STOP_DEADLINE_MS,
     beginStop: () => {
       stop.abort();
-      setTimeout(() => cut.abort(), ASK_GRACE_MS).unref();
+      setTimeout(() => cut.abort(), LOOKUP_GRACE_MS).unref();
     },
     parts: () => [{ name: 'probes', stop: probes.close }, ...parts],
   });

@@ -1,8 +1,8 @@
 import { type EvidenceAge, findDevelopmentIdentity, pinTimestampRoot, storeDevelopmentIdentity } from '@vat/db';
 import { type MakeStampDeps, userAgentOf } from '@vat/domain';
 import { createTimestamper, domainStamper, openDevelopmentAuthority } from '@vat/evidence/proof';
-import { type Logger, type Metrics, SettingsError, type Stoppable, saySparingly } from '@vat/runtime';
-import { type Foundation, REPEAT_WARNING_MS } from './foundation.js';
+import { type Logger, type Metrics, SettingsError, type Stoppable, throttledLog } from '@vat/runtime';
+import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** What stamps, in the words of the domain. Throws SettingsError when TSA_ROOTS holds no certificate, or lacks a required one. */
 export const openTimestamper = ({
@@ -10,7 +10,7 @@ export const openTimestamper = ({
   db,
   log,
   now,
-}: Foundation): { stamper: Pick<MakeStampDeps, 'stamp' | 'reasonOf'>; part: Stoppable } => {
+}: WorkerContext): { stamper: Pick<MakeStampDeps, 'stamp' | 'reasonOf'>; part: Stoppable } => {
   const development = openDevelopmentAuthority({
     find: findDevelopmentIdentity(db),
     store: storeDevelopmentIdentity(db),
@@ -26,7 +26,7 @@ export const openTimestamper = ({
         userAgent: userAgentOf(settings.CONTACT_URL),
         pinning: {
           pin: pinTimestampRoot(db),
-          onOtherRoot: saySparingly(
+          onOtherRoot: throttledLog(
             (fields) => log.error('The time-stamping authority shows another root than the pinned one.', fields),
             REPEAT_WARNING_MS,
             now,

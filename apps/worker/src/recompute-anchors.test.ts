@@ -1,15 +1,15 @@
 import { requestStamp } from '@vat/db';
 import { newUuid, publicId } from '@vat/domain';
-import { type EvidenceGround, type GroundCheck, now, openEvidenceGround } from './evidence-ground.fixture.js';
+import { type EvidenceFixture, type FixtureCheck, now, openEvidenceFixture } from './evidence-fixture.fixture.js';
 
 /** Three anchors of 100, 5 and 70 checks, all stamped, one check stamped, two checks not anchored yet. */
-let ground: EvidenceGround;
-const checks: GroundCheck[] = [];
+let ground: EvidenceFixture;
+const checks: FixtureCheck[] = [];
 const TABLES = ['anchor', 'anchor_leaf', 'anchor_node', 'stamp', 'check'];
 
 const run = (sql: string) => ground.db.$executeRawUnsafe(sql);
 beforeAll(async () => {
-  ground = await openEvidenceGround();
+  ground = await openEvidenceFixture();
   for (const n of [100, 5, 70]) {
     checks.push(...(await ground.insertChecks(n)));
     const closing = await ground.close();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AskToStore, storeAsk } from '@vat/db';
+import type { LookupToStore, storeLookup } from '@vat/db';
 import type { Answer, CheckRequest, EnrichmentSource } from '@vat/domain';
 import { type PriorityClass, priorityClassOf, type RequestJob } from '@vat/queues';
 import type { BatchStep } from './batch-progress.js';
@@ -22,7 +22,7 @@ export type Recordings = {
 const TRIES = 4;
 const PAUSE_MS = 1_000;
 /** More answers than this are not asked for before some of them are written. */
-const MOST_OPEN = 200;
+const MAX_OPEN = 200;
 
 /**
  * Storing an answer needs no slot, so it does not hold the job: a member state's next ask begins while the last answer
@@ -47,7 +47,7 @@ export const createRecordings = (onGivenUp: (error: unknown) => void): Recording
       open.add(running);
     },
     room: async () => {
-      while (open.size >= MOST_OPEN) await Promise.race(open);
+      while (open.size >= MAX_OPEN) await Promise.race(open);
     },
     drain: async () => {
       while (open.size > 0) await Promise.all(open);
@@ -55,9 +55,9 @@ export const createRecordings = (onGivenUp: (error: unknown) => void): Recording
   };
 };
 
-export type KeepAnswerDeps = {
+export type PersistAnswerDeps = {
   sources: readonly EnrichmentSource[];
-  storeAsk: ReturnType<typeof storeAsk>;
+  storeLookup: ReturnType<typeof storeLookup>;
   recordCheck: ReturnType<typeof recordCheck>;
   enqueueSettle: (job: RequestJob, priority: PriorityClass) => Promise<void>;
   /** Told of every request of a batch that waits for no slot any more. */
@@ -65,20 +65,20 @@ export type KeepAnswerDeps = {
 };
 
 /** An answer as it came: the request as it was read before the ask, and what the ask does to it. */
-export type AnswerToKeep = { job: RequestJob; request: CheckRequest; answer: Answer; ask: AskToStore };
+export type AnswerToPersist = { job: RequestJob; request: CheckRequest; answer: Answer; ask: LookupToStore };
 
 /**
  * Writes an answer down. Where a national source has something to add, it is stored on the request and its enrichment gets
  * a job; else there is nothing to wait for, and answer, check, unit and event are one statement: a queue in between costs
  * as much as the ask. False when the request had moved on.
  */
-export const keepAnswer =
-  ({ sources, storeAsk, recordCheck, enqueueSettle, advanced }: KeepAnswerDeps) =>
-  async ({ job, request, answer, ask }: AnswerToKeep): Promise<boolean> => {
+export const persistAnswer =
+  ({ sources, storeLookup, recordCheck, enqueueSettle, advanced }: PersistAnswerDeps) =>
+  async ({ job, request, answer, ask }: AnswerToPersist): Promise<boolean> => {
     const subject = enrichmentSubject(request, answer);
     if (subject !== null && sources.some((source) => source.appliesTo(subject))) {
-      if ((await storeAsk(ask)) === null) return false;
-      // If this fails the sweep finds the stored answer; asking again would be wrong.
+      if ((await storeLookup(ask)) === null) return false;
+      // If this fails the sweep finds the stored answer; lookingUp again would be wrong.
       await enqueueSettle(job, priorityClassOf({ origin: request.origin, pending: request.state === 'pending' }));
       if (request.origin === 'batch') advanced({ memberState: request.memberState, batchId: null });
       return true;

@@ -27,7 +27,7 @@ const nextNumber = (state: Parameters<typeof numberOf>[0]): string => {
   numbers += 1;
   return numberOf(state, numbers);
 };
-const asksOf = async (state: string) => (await world.vies.stats()).states[state]?.in_flight ?? 0;
+const lookupsOf = async (state: string) => (await world.vies.stats()).states[state]?.in_flight ?? 0;
 const noneOpen = async () => (await readLedger(world)).open === 0;
 const since = (startedAt: number): number => (performance.now() - startedAt) / 1_000;
 
@@ -35,7 +35,7 @@ test('an API that is told to stop answers its waiting calls 202 and exits with 0
   await world.vies.state('DE', { latency_ms: 3_000 });
   const api = await world.startApi();
   const calls = Array.from({ length: 10 }, () => postTo(String(api.ready.base_url), nextNumber('DE')));
-  await until('two asks', async () => (await asksOf('DE')) === 2);
+  await until('two asks', async () => (await lookupsOf('DE')) === 2);
   await until('ten rows', async () => (await readLedger(world)).open === 10);
   api.signal('SIGTERM');
   const toldAt = performance.now();
@@ -56,7 +56,7 @@ test('a worker that is told to stop puts its open asks back uncounted, and anoth
   const [worker] = world.workers;
   if (!worker) throw new Error('the world has no worker');
   const calls = [nextNumber('IT'), nextNumber('IT')].map((vatNumber) => postTo(world.baseUrl(), vatNumber));
-  await until('both asks', async () => (await asksOf('IT')) === 2);
+  await until('both asks', async () => (await lookupsOf('IT')) === 2);
   const next = await world.startWorker();
   worker.signal('SIGTERM');
   const toldAt = performance.now();
@@ -79,7 +79,7 @@ test('a worker lets an open ask end that is answered soon', async () => {
   await world.vies.state('PL', { latency_ms: 1_000 });
   const [worker] = world.workers;
   const call = postTo(world.baseUrl(), nextNumber('PL'));
-  await until('the ask', async () => (await asksOf('PL')) === 1);
+  await until('the ask', async () => (await lookupsOf('PL')) === 1);
   worker?.signal('SIGTERM');
   expect(await worker?.exited).toBe(0);
   expect((await world.vies.stats()).states.PL).toMatchObject({ total: 1, answered: 1, aborted: 0 });

@@ -1,10 +1,10 @@
 import {
-  type AskEnd,
-  type AskNoAnswer,
-  type AskUpstream,
   bucketOf,
   type CheckRequest,
   DURATION_BOUNDS_MS,
+  type LookUp,
+  type LookupEnd,
+  type LookupNoAnswer,
   lookupOf,
   type MemberState,
   type MinuteTally,
@@ -20,18 +20,18 @@ export const splitVatNumber = (vatNumber: string): SplitVatNumber | null => {
   return read.kind === 'well_formed' ? { memberState: read.memberState, national: read.national } : null;
 };
 
-/** Asks for a request; see {@link AskUpstream}. */
-export type AskForRequest = (request: CheckRequest, signal: AbortSignal) => ReturnType<AskUpstream>;
+/** Asks for a request; see {@link LookUp}. */
+export type LookUpRequest = (request: CheckRequest, signal: AbortSignal) => ReturnType<LookUp>;
 
 /** Looks a request's number up at VIES, alone once VIES has refused it with requester or trader. */
-export const askVies =
-  (ask: AskUpstream): AskForRequest =>
+export const lookUpInVies =
+  (ask: LookUp): LookUpRequest =>
   (request, signal) =>
     ask(lookupOf(request), signal);
 
 /** Answers a test key's request within the process. Nothing is sent, so its exchange is empty and is not kept. */
-export const askSandbox =
-  (now: () => Date): AskForRequest =>
+export const lookUpInSandbox =
+  (now: () => Date): LookUpRequest =>
   (request) =>
     Promise.resolve({
       outcome: answerSandbox(
@@ -55,14 +55,14 @@ export const askSandbox =
 
 /** After a saturated answer its member state (or every one, for GLOBAL_*) rests this long in this process. */
 const REST_MS = 250;
-/** After IP_BLOCKED everything rests this long: it is said to the service, and asking a wall more often makes it higher. */
+/** After IP_BLOCKED everything rests this long: it is said to the service, and lookingUp a wall more often makes it higher. */
 const BLOCKED_REST_MS = 3_000;
 
 /** Slows asks down after the upstream said it has too many. Per process: each of them hears it from the upstream itself. */
 export type Pacing = {
   /** Milliseconds until this member state may be asked again; 0 when it may now. */
   holdMs: (memberState: MemberState) => number;
-  noteNoAnswer: (memberState: MemberState, outcome: AskNoAnswer) => void;
+  noteNoAnswer: (memberState: MemberState, outcome: LookupNoAnswer) => void;
   /** The upstream said when to come back. What concerns one request alone is in its row, and delays no other. */
   noteRetryAfter: (memberState: MemberState, retryAfter: RetryAfter) => void;
 };
@@ -88,8 +88,8 @@ export const createPacing = (now: () => Date): Pacing => {
   };
 };
 
-export type AskTally = {
-  note: (memberState: MemberState, end: AskEnd, durationMs: number) => void;
+export type UpstreamStatistics = {
+  note: (memberState: MemberState, end: LookupEnd, durationMs: number) => void;
   /** Writes what was counted since the last time; what cannot be written is counted again next time. */
   flush: () => Promise<void>;
 };
@@ -98,7 +98,10 @@ export type AskTally = {
  * Counts asks in memory and hands them on by the minute: what the status page shows is worth no write an ask. What a
  * worker that dies had not handed on yet is lost, and nothing depends on it.
  */
-export const askTally = (record: (tallies: MinuteTally[]) => Promise<void>, now: () => Date): AskTally => {
+export const upstreamStatistics = (
+  record: (tallies: MinuteTally[]) => Promise<void>,
+  now: () => Date,
+): UpstreamStatistics => {
   let counted = new Map<string, MinuteTally>();
 
   const add = (tally: MinuteTally): void => {

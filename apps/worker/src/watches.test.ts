@@ -360,12 +360,12 @@ test('a direct check does not wait for the watches of its member state', async (
   await until('the watches to be asked about', async () => ((await world.vies.stats()).states.EE?.total ?? 0) >= 2);
   const number = newNumber('EE');
   await httpOf(who).post('/v1/checks', { vat_number: number }).expect(201);
-  const numbersAsked = (await world.vies.journal()).filter((entry) => entry.member_state === 'EE');
+  const numbersLookedUp = (await world.vies.journal()).filter((entry) => entry.member_state === 'EE');
   // Those that were in flight, and whatever took a slot before the call had come in.
-  const behind = numbersAsked.length - 1 - numbersAsked.findIndex((entry) => number.endsWith(entry.number));
+  const behind = numbersLookedUp.length - 1 - numbersLookedUp.findIndex((entry) => number.endsWith(entry.number));
   expect(behind).toBeLessThan(8);
   expect((await usage(who)).used).toBeLessThan(40);
-  // Three seconds of asking in all: a busy machine would see the last ones given up.
+  // Three seconds of lookingUp in all: a busy machine would see the last ones given up.
   await world.vies.state('EE', { latency_ms: 0 });
   await until('every run to end', async () => (await usage(who)).used === 61, 20_000);
 }, 60_000);

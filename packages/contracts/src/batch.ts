@@ -1,11 +1,11 @@
 import {
-  atTheEdge,
   BATCH_STATUSES,
   type Batch,
   type BatchLine,
   LINE_ERROR_CODES,
   LINE_STATUSES,
   publicId,
+  stripUnsafeCharacters,
 } from '@vat/domain';
 import { z } from 'zod';
 import { pageQuery } from './lists.js';
@@ -17,7 +17,7 @@ export const batchFields = z.strictObject({
   // No length is judged here: whatever is no VAT number is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
     .string()
-    .overwrite(atTheEdge)
+    .overwrite(stripUnsafeCharacters)
     .optional()
     .describe('Your own VAT number, for every line that names no requester of its own.'),
 });

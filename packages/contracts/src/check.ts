@@ -1,5 +1,4 @@
 import {
-  atTheEdge,
   CHECK_OUTCOMES,
   CHECK_SOURCES,
   COMPANY_TYPE,
@@ -7,11 +6,12 @@ import {
   MATCH_LETTERS,
   type MATCHED_PARTS,
   MEMBER_STATES,
+  stripUnsafeCharacters,
   type TRADER_FIELDS,
   VERDICTS,
 } from '@vat/domain';
 import { z } from 'zod';
-import { anchorPlaceSchema, timestampFactsSchema } from './evidence.js';
+import { anchorPositionSchema, timestampFactsSchema } from './evidence.js';
 import { idOf, instant, numberText, printable } from './text.js';
 
 const TRADER_MAX = 200;
@@ -21,14 +21,14 @@ export const checkRequestBody = z.strictObject({
   vat_number: numberText().describe('The number as it was written, with or without its country prefix.'),
   country_code: z
     .string()
-    .overwrite(atTheEdge)
+    .overwrite(stripUnsafeCharacters)
     .max(10, 'must be two letters, such as DE')
     .optional()
     .describe('Two letters, needed when the number has no prefix. GR and EL both mean Greece.'),
   // No length is judged here: whatever is no VAT number, an empty text too, is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
     .string()
-    .overwrite(atTheEdge)
+    .overwrite(stripUnsafeCharacters)
     .optional()
     .describe('Your own VAT number; VIES then gives a consultation number as proof of the enquiry.'),
   reference: printable(64).optional().describe('Your own name for this check, 1 to 64 printable characters.'),
@@ -40,7 +40,7 @@ export const checkRequestBody = z.strictObject({
       city: printable(TRADER_MAX).optional(),
       company_type: z
         .string()
-        .overwrite(atTheEdge)
+        .overwrite(stripUnsafeCharacters)
         .regex(COMPANY_TYPE, 'must be a member state and a number from 1 to 99, such as ES-1')
         .optional()
         .describe(
@@ -150,6 +150,6 @@ export const checkSchema = z
       .regex(/^sha256:[0-9a-f]{64}$/)
       .describe('SHA-256 of the RFC 8785 form of this object without response_hash, timestamp and anchor.'),
     timestamp: timestampFactsSchema.nullable().describe('Null until it was asked for and is there.'),
-    anchor: anchorPlaceSchema.nullable().describe('Null until the check is in an anchor.'),
+    anchor: anchorPositionSchema.nullable().describe('Null until the check is in an anchor.'),
   })
   .meta({ id: 'Check', description: 'The record of an outcome.' });

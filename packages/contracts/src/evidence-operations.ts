@@ -67,7 +67,7 @@ export const EVIDENCE_OPERATIONS: readonly Operation[] = [
     tag: 'Evidence',
     summary: 'Have a check time-stamped',
     description:
-      'Takes no body (or `{}`). A check has one time-stamp (RFC 3161, SHA-256) over its hashed bytes; asking again gives the same one. When the authority does not answer at once it is asked again in the background, until it does.',
+      'Takes no body (or `{}`). A check has one time-stamp (RFC 3161, SHA-256) over its hashed bytes; lookingUp again gives the same one. When the authority does not answer at once it is asked again in the background, until it does.',
     idPrefix: 'chk',
     idempotent: true,
     success: {

@@ -52,14 +52,14 @@ export const pendingTimestampSchema = z
   });
 
 /** What a check shows of its anchor. */
-export const anchorPlaceSchema = z
+export const anchorPositionSchema = z
   .strictObject({
     anchor_id: idOf('anc'),
     seq: z.int().min(1),
     leaf_index: z.int().min(0),
     tree_size: z.int().min(1),
   })
-  .meta({ id: 'AnchorPlace', description: "The check's place in its anchor." });
+  .meta({ id: 'AnchorPosition', description: "The check's place in its anchor." });
 
 /** An anchor: its id beside the seven keys that are hashed, and no more, so that taking the id off leaves what is hashed. */
 export const anchorSchema = z
@@ -123,7 +123,7 @@ export const presentCheck = (check: StoredCheck, evidence: CheckEvidence | undef
     : null,
 });
 
-/** A check's time-stamp, or how far asking for it has come. */
+/** A check's time-stamp, or how far lookingUp for it has come. */
 export const presentTimestamp = (stamp: Stamp) => {
   const about = {
     object: 'timestamp' as const,

@@ -1,19 +1,19 @@
-import { atTheEdge } from '@vat/domain';
+import { stripUnsafeCharacters } from '@vat/domain';
 import { z } from 'zod';
 
-/** A number as it was written: {@link atTheEdge}, and no U+0000 either, which Postgres keeps in no text. */
+/** A number as it was written: {@link stripUnsafeCharacters}, and no U+0000 either, which Postgres keeps in no text. */
 export const numberText = () =>
   z
     .string()
-    .overwrite((text) => atTheEdge(text).replaceAll('\0', ''))
+    .overwrite((text) => stripUnsafeCharacters(text).replaceAll('\0', ''))
     .min(1)
     .max(40);
 
-/** Text that is not blank, without control characters of any kind, after {@link atTheEdge}. */
+/** Text that is not blank, without control characters of any kind, after {@link stripUnsafeCharacters}. */
 export const printable = (max: number) =>
   z
     .string()
-    .overwrite(atTheEdge)
+    .overwrite(stripUnsafeCharacters)
     .min(1)
     .max(max)
     // Blanks alone are nothing to be found or recognised by.

@@ -1,8 +1,8 @@
 import {
-  atTheEdge,
   CHANGE_KINDS,
   publicId,
   type RecordedChange,
+  stripUnsafeCharacters,
   WATCH_FREQUENCIES,
   WATCH_STATES,
   type Watch,
@@ -24,7 +24,7 @@ export const watchRequestBody = z.strictObject({
   vat_number: numberText().describe('The number as it was written, with or without its country prefix.'),
   country_code: z
     .string()
-    .overwrite(atTheEdge)
+    .overwrite(stripUnsafeCharacters)
     .max(10, 'must be two letters, such as DE')
     .optional()
     .describe('Two letters, needed when the number has no prefix. GR and EL both mean Greece.'),
@@ -33,7 +33,7 @@ export const watchRequestBody = z.strictObject({
   // No length is judged here: whatever is no VAT number, an empty text too, is INVALID_REQUESTER and not BAD_REQUEST.
   requester_vat_number: z
     .string()
-    .overwrite(atTheEdge)
+    .overwrite(stripUnsafeCharacters)
     .optional()
     .describe('Your own VAT number; each run then has a consultation number as proof of the enquiry.'),
 });

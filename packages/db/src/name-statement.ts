@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Statements named per process; whatever comes after that is planned anew each time, as it would be without a name. */
-const MOST_NAMED = 500;
+const MAX_NAMED = 500;
 /** A table's columns taken as they come: such a statement breaks for good on open connections once a migration adds one. */
 const OPEN_COLUMN_LIST = /\.\*|\bselect\s+\*/i;
 
@@ -14,7 +14,7 @@ export const nameStatement = (): ((statement: { sql: string }) => string | undef
   const names = new Map<string, string | undefined>();
   return ({ sql }) => {
     const known = names.get(sql);
-    if (known !== undefined || names.size >= MOST_NAMED) return known;
+    if (known !== undefined || names.size >= MAX_NAMED) return known;
     if (OPEN_COLUMN_LIST.test(sql)) return undefined;
     const name = `vat_${createHash('sha256').update(sql).digest('hex').slice(0, 24)}`;
     names.set(sql, name);

@@ -6,10 +6,10 @@ export const DURATION_BOUNDS_MS = [
 ] as const;
 
 /** How an ask ended, as far as the upstream's health is concerned. */
-export type AskEnd = 'answered' | 'saturated' | 'unavailable';
+export type LookupEnd = 'answered' | 'saturated' | 'unavailable';
 
 /** Asks of one member state within one minute that ended one way. `buckets` counts durations by {@link DURATION_BOUNDS_MS}. */
-export type MinuteTally = { memberState: MemberState; minute: Date; end: AskEnd; asks: number; buckets: number[] };
+export type MinuteTally = { memberState: MemberState; minute: Date; end: LookupEnd; asks: number; buckets: number[] };
 
 /** The bucket of a duration. */
 export const bucketOf = (durationMs: number): number => {
@@ -63,7 +63,7 @@ export const memberStateHealth = (
   MEMBER_STATES.map((memberState) => {
     const mine = tallies.filter((tally) => tally.memberState === memberState);
     const asks = mine.reduce((sum, tally) => sum + tally.asks, 0);
-    const share = (end: AskEnd) =>
+    const share = (end: LookupEnd) =>
       asks === 0 ? null : rounded(mine.reduce((sum, tally) => sum + (tally.end === end ? tally.asks : 0), 0) / asks);
     const buckets = mine.reduce<number[]>((sum, tally) => {
       for (const [n, count] of tally.buckets.entries()) sum[n] = (sum[n] ?? 0) + count;

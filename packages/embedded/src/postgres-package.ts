@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { findShelteredInstance, isReachable, openPostgresShelter } from './postgres-shelter.js';
+import { findRunningInstance, isReachable, openPostgresDataDirectory } from './postgres-data-directory.js';
 
 /** Postgres as npm ships it: `native` holds bin, lib and share. */
 export type PostgresPackage = { native: string; version: string };
@@ -60,7 +60,7 @@ export const findPostgresPackage = (): PostgresPackage => {
 };
 
 /** Where Postgres runs from, where its cluster lies, and as whom it runs (`ids` is empty for a user that is not root). */
-export type PostgresHome = { native: string; cluster: string; ids: { uid?: number; gid?: number } };
+export type PostgresLocation = { native: string; cluster: string; ids: { uid?: number; gid?: number } };
 
 // "nobody": needs no entry in any user database.
 const NOBODY = 65_534;
@@ -80,7 +80,7 @@ const canRun = (native: string, uid: number): boolean => {
 };
 
 const chooseCluster = (dataDir: string, uid: number): string => {
-  const sheltered = findShelteredInstance(dataDir);
+  const sheltered = findRunningInstance(dataDir);
   if (sheltered) return path.join(sheltered, 'postgres');
   const inside = path.join(dataDir, 'postgres');
   const isNew = !existsSync(inside);
@@ -96,22 +96,25 @@ const chooseCluster = (dataDir: string, uid: number): string => {
     throw new Error(
       `uid ${uid}, which owns ${inside}, cannot reach it: start as that user, or choose another DATA_DIR`,
     );
-  return path.join(openPostgresShelter().instance(dataDir, uid), 'postgres');
+  return path.join(openPostgresDataDirectory().instance(dataDir, uid), 'postgres');
 };
 
 /** Decides the home for `dataDir`, which must exist. Never changes a folder's permissions that it did not make. */
-export const choosePostgresHome = (dataDir: string, { native, version }: PostgresPackage): PostgresHome => {
+export const choosePostgresDataDirectory = (
+  dataDir: string,
+  { native, version }: PostgresPackage,
+): PostgresLocation => {
   if (process.getuid?.() !== 0) return { native, cluster: path.join(dataDir, 'postgres'), ids: {} };
   // A cluster made by a user, then started by root, goes on under that user.
   const uid = ownerOf(path.join(dataDir, 'postgres'));
   return {
-    native: canRun(native, uid) ? native : openPostgresShelter().binaries(native, version),
+    native: canRun(native, uid) ? native : openPostgresDataDirectory().binaries(native, version),
     cluster: chooseCluster(dataDir, uid),
     ids: { uid, gid: uid },
   };
 };
 
-type MakeCluster = { home: PostgresHome; password: string; durable: boolean };
+type MakeCluster = { home: PostgresLocation; password: string; durable: boolean };
 
 /**
  * Runs initdb for `home.cluster`: UTF-8, C collation (the same on every system), SCRAM. It is made beside its place and moved

@@ -4,7 +4,12 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { type Access, type EmbeddedServer, recallAccess, rememberAccess, unreachable } from './embedded-server.js';
-import { choosePostgresHome, findPostgresPackage, makeCluster, type PostgresHome } from './postgres-package.js';
+import {
+  choosePostgresDataDirectory,
+  findPostgresPackage,
+  makeCluster,
+  type PostgresLocation,
+} from './postgres-package.js';
 import { findFreePort, inspectProcess, isPortFree, openLog, stopProcess, waitForExit } from './server-process.js';
 
 /** What a look at a Postgres found: it serves, it is there but not ready, nobody listens, it hangs, or it is not ours. */
@@ -63,7 +68,7 @@ const settings = (durable: boolean): string[] =>
     ...(durable ? ['fsync=on'] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
   ].flatMap((setting) => ['-c', setting]);
 
-type LaunchPostgres = { home: PostgresHome; access: Access; durable: boolean; logFile: string };
+type LaunchPostgres = { home: PostgresLocation; access: Access; durable: boolean; logFile: string };
 
 /** A Postgres that serves, or what its log says about why it does not. */
 export type LaunchedPostgres = { pid: number; exited: Promise<string> } | { failure: string };
@@ -205,7 +210,7 @@ export const startPostgres = async ({
 }: StartPostgres): Promise<EmbeddedServer> => {
   const dataDir = path.resolve(folder);
   mkdirSync(dataDir, { recursive: true });
-  const home = choosePostgresHome(dataDir, findPostgresPackage());
+  const home = choosePostgresDataDirectory(dataDir, findPostgresPackage());
   const accessFile = path.join(dataDir, 'postgres.json');
   let access = recallAccess(accessFile);
   const created = !existsSync(path.join(home.cluster, 'PG_VERSION'));

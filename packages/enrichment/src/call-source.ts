@@ -1,6 +1,6 @@
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import { type EnrichmentSourceName, type Exchange, keptHeaders } from '@vat/domain';
+import { type EnrichmentSourceName, type Exchange, storedHeaders } from '@vat/domain';
 import got from 'got';
 
 /** Longest answer that is read; the rest is dropped and the answer counts as incomplete. */
@@ -103,7 +103,7 @@ export const callSource =
         sent = headers;
       });
       stream.once('response', (response) => {
-        seen.head = { status: response.statusCode, headers: keptHeaders(response.headers) };
+        seen.head = { status: response.statusCode, headers: storedHeaders(response.headers) };
       });
       for await (const chunk of stream as AsyncIterable<Uint8Array>) {
         chunks.push(chunk.subarray(0, ANSWER_CAP_BYTES - size));

@@ -6,7 +6,7 @@ import { type Answer, detailLine, readAnswer } from './read-answer.js';
 import type { SourceDefinition } from './source-definition.js';
 
 /** How long a subject waits for others of its account to share a search with, in milliseconds: less while a caller waits. */
-const GATHER_MS = { callerWaits: 100, nobodyWaits: 1_000 } as const;
+const COALESCE_MS = { callerWaits: 100, nobodyWaits: 1_000 } as const;
 
 /** The shares of the time-out that may go on waiting for others, and on reading a source's daily list. */
 const GATHER_SHARE = 0.25;
@@ -63,11 +63,11 @@ export const createSource =
       if ('skip' in question) return question;
       if (!searchTogether)
         return search({ question, subject, timeoutMs: timeoutMs - (performance.now() - start), signal });
-      const waitMs = GATHER_MS[subject.callerWaits ? 'callerWaits' : 'nobodyWaits'];
+      const waitMs = COALESCE_MS[subject.callerWaits ? 'callerWaits' : 'nobodyWaits'];
       return Promise.race([searchTogether(subject, Math.min(waitMs, timeoutMs * GATHER_SHARE)), aborted(signal)]);
     };
 
-    const lookOnce = async (subject: EnrichmentSubject, signal: AbortSignal | undefined): Promise<Result> => {
+    const pollOnce = async (subject: EnrichmentSubject, signal: AbortSignal | undefined): Promise<Result> => {
       const made = await searchFor(subject, signal);
       if ('call' in made) return { answer: readAnswer(definition, made.call, subject), exchange: made.call.exchange };
       const { skip: detail, code } = made;
@@ -77,7 +77,7 @@ export const createSource =
     const look = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
       const startedAt = now();
       const start = performance.now();
-      const { answer, exchange } = await lookOnce(subject, signal).catch(
+      const { answer, exchange } = await pollOnce(subject, signal).catch(
         (error: unknown): Result => ({
           answer: { outcome: 'unavailable', detail: detailLine([['internal failure', reason(error)]]) },
           exchange: null,

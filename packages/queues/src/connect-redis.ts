@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
  * send thirty commands at once: one write and, on Redis's side, one read instead of thirty each. Nothing waits for it: the
  * turn is over before anything else could be sent.
  */
-export const gatherWrites = (stream: Writable): void => {
+export const coalesceWrites = (stream: Writable): void => {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   let gathering = false;
   const flush = (): void => {
@@ -46,7 +46,7 @@ export const connectRedis = (url: string, role: RedisRole, onError: (error: Erro
     lazyConnect: false,
   });
   redis.on('error', onError);
-  redis.on('connect', () => gatherWrites(redis.stream));
+  redis.on('connect', () => coalesceWrites(redis.stream));
   return redis;
 };
 

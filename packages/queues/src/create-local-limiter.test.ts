@@ -18,7 +18,7 @@ const play = (arrivals: number[]): { admitted: number[]; refused: number } => {
   return { admitted, refused };
 };
 
-const mostInOneSecond = (times: number[]): number =>
+const maxInOneSecond = (times: number[]): number =>
   Math.max(0, ...times.map((from) => times.filter((time) => time >= from && time < from + 1_000).length));
 
 test('never more than ten go on in any sliding second, however calls arrive', () => {
@@ -26,7 +26,7 @@ test('never more than ten go on in any sliding second, however calls arrive', ()
     fc.property(fc.array(fc.integer({ min: 0, max: 260 }), { maxLength: 120 }), (gaps) => {
       let at = 0;
       const arrivals = gaps.map((gap) => (at += gap));
-      expect(mostInOneSecond(play(arrivals).admitted)).toBeLessThanOrEqual(10);
+      expect(maxInOneSecond(play(arrivals).admitted)).toBeLessThanOrEqual(10);
     }),
     { numRuns: 1_000 },
   );

@@ -25,7 +25,7 @@ export type Producer = {
   /** Of these ids, those that have a job in the queue, in whatever state. */
   present: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<Set<string>>;
   /** Writes the queue's cap over the fleet to Redis, where it is lost with a flush. */
-  assertFleetConcurrency: (definition: Pick<QueueDefinition, 'name' | 'fleetConcurrency'>) => Promise<void>;
+  assertGlobalConcurrency: (definition: Pick<QueueDefinition, 'name' | 'globalConcurrency'>) => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -90,9 +90,9 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
       const found = await within(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
       return new Set(jobIds.filter((_jobId, n) => found[n] === 1));
     },
-    assertFleetConcurrency: async (definition) => {
-      if (definition.fleetConcurrency !== null)
-        await queueOf(definition).setGlobalConcurrency(definition.fleetConcurrency);
+    assertGlobalConcurrency: async (definition) => {
+      if (definition.globalConcurrency !== null)
+        await queueOf(definition).setGlobalConcurrency(definition.globalConcurrency);
     },
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => queue.close().catch(() => undefined)));

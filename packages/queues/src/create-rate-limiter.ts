@@ -14,7 +14,7 @@ export type RateLimit = {
 /** `waitMs`: until an admitted call may go on, or until a refused one is worth repeating. */
 export type RateDecision = { admitted: boolean; waitMs: number; remaining: number };
 
-const MOST_KEYS = 50_000;
+const MAX_CACHED_KEYS = 50_000;
 
 export type LocalLimiter = {
   judge: (key: string) => RateDecision;
@@ -33,7 +33,7 @@ export const createLocalLimiter = ({ calls, windowMs, holdMs }: RateLimit, now: 
     admissions.delete(key);
     admissions.set(key, known);
     for (const oldest of admissions.keys()) {
-      if (admissions.size <= MOST_KEYS) break;
+      if (admissions.size <= MAX_CACHED_KEYS) break;
       admissions.delete(oldest);
     }
     return known;

@@ -1,11 +1,11 @@
 /**
  * What the scripts have in common. Keys, all of one endpoint: in flight (job → when its place runs out); pace (the average
- * duration); parked (jobs that sleep until a place is free, as `job|lane`, oldest delivery first: ids are ordered by
- * time); called (parked jobs that were woken and have not come yet, so that no second one is woken for the same place).
+ * duration); suspended (jobs that sleep until a place is free, as `job|lane`, oldest delivery first: ids are ordered by
+ * time); called (suspended jobs that were woken and have not come yet, so that no second one is woken for the same place).
  * Times are Redis's own, in milliseconds.
  */
 const PRELUDE = `
-local flights, pace, parked, called = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local flights, pace, suspended, called = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local share, slowShare, slowAfter, hold = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local job, member = ARGV[5], ARGV[6]
 local time = redis.call('TIME')
@@ -23,11 +23,11 @@ local function free(slow)
 end
 
 local function callNext()
-  if redis.call('EXISTS', parked) == 0 then return {} end
+  if redis.call('EXISTS', suspended) == 0 then return {} end
   redis.call('ZREMRANGEBYSCORE', called, '-inf', now)
   local room = free(isSlow()) - redis.call('ZCARD', called)
   if room <= 0 then return {} end
-  local popped, next = redis.call('ZPOPMIN', parked, room), {}
+  local popped, next = redis.call('ZPOPMIN', suspended, room), {}
   for i = 1, #popped, 2 do
     next[#next + 1] = popped[i]
     redis.call('ZADD', called, string.format('%.0f', now + 2000), popped[i])
@@ -44,8 +44,8 @@ end
  * The wait is the net under lost calls, so it is long, and longer the more there are: a thousand dead endpoints with all
  * that is addressed to them must not cost anything to speak of.
  */
-export const TAKE_SCRIPT = `${PRELUDE}
-redis.call('ZREM', parked, member)
+export const ACQUIRE_SCRIPT = `${PRELUDE}
+redis.call('ZREM', suspended, member)
 redis.call('ZREM', called, member)
 redis.call('ZREM', flights, job)
 local slow = isSlow()
@@ -53,14 +53,14 @@ if slow and ARGV[7] == 'first' then return {2, 0, {}} end
 if free(slow) > 0 then
   redis.call('ZADD', flights, string.format('%.0f', now + hold), job)
   redis.call('PEXPIRE', flights, hold)
-  return {1, redis.call('ZCARD', parked), callNext()}
+  return {1, redis.call('ZCARD', suspended), callNext()}
 end
-return {0, math.min(600000, 30000 + 10000 * redis.call('ZCARD', parked)), {}}`;
+return {0, math.min(600000, 30000 + 10000 * redis.call('ZCARD', suspended)), {}}`;
 
 /** Puts a job that sleeps among those to be called; returns jobs to wake, since a place may have come free meanwhile. */
-export const PARK_SCRIPT = `${PRELUDE}
-redis.call('ZADD', parked, 0, member)
-redis.call('PEXPIRE', parked, 3600000)
+export const SUSPEND_SCRIPT = `${PRELUDE}
+redis.call('ZADD', suspended, 0, member)
+redis.call('PEXPIRE', suspended, 3600000)
 return callNext()`;
 
 /**

@@ -1,16 +1,16 @@
 import { newUuid } from '@vat/domain';
-import { openRedisCorner, type RedisCorner, until } from '@vat/testkit';
+import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import type { Redis } from 'ioredis';
 import { connectRedis } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { enqueueDeliveries, enqueueDelivery } from './enqueue.js';
 import { DELIVERY_QUEUES } from './job-catalogue.js';
 
-let corner: RedisCorner;
+let corner: RedisNamespace;
 let connection: Redis;
 let producer: Producer;
 beforeAll(async () => {
-  corner = openRedisCorner();
+  corner = openRedisNamespace();
   connection = connectRedis(corner.url, 'producer', (error) => {
     throw error;
   });

@@ -1,11 +1,19 @@
-import type { DueDelivery, DueStamp, FedLine, FeedLane, MemberState, OverdueRequest, RequestOrigin } from '@vat/domain';
+import type {
+  DispatchedLine,
+  DispatchQueue,
+  DueDelivery,
+  DueStamp,
+  MemberState,
+  OverdueRequest,
+  RequestOrigin,
+} from '@vat/domain';
 import type { Producer } from './create-producer.js';
 import {
-  askQueueOf,
   batchesQueue,
   DELIVERY_QUEUES,
   deliveryQueueOf,
   evidenceQueue,
+  lookupQueueOf,
   type PriorityClass,
   settleQueue,
   upstreamQueue,
@@ -58,9 +66,9 @@ const sharedMoment = (dueAt: Date, now: number): number => {
  * Has lanes of waiting lines fed, now or at `dueAt`. Each call of this moment is a job of its own, since one that already
  * runs may have looked before there was anything to see.
  */
-export const enqueueFeeds =
+export const enqueueDispatches =
   (producer: Pick<Producer, 'enqueue'>) =>
-  async (lanes: readonly FeedLane[], dueAt?: Date): Promise<void> => {
+  async (lanes: readonly DispatchQueue[], dueAt?: Date): Promise<void> => {
     const now = Date.now();
     const at = dueAt === undefined || dueAt.getTime() <= now ? now : sharedMoment(dueAt, now);
     await Promise.all(
@@ -77,7 +85,7 @@ export const enqueueFeeds =
 /** Gives lines that were fed their jobs: after everything interactive and in the background, low ranks first. */
 export const enqueueLines =
   (producer: Pick<Producer, 'enqueueAll'>) =>
-  (memberState: MemberState, lines: readonly FedLine[]): Promise<void> =>
+  (memberState: MemberState, lines: readonly DispatchedLine[]): Promise<void> =>
     producer.enqueueAll(
       upstreamQueue(memberState),
       lines.map(({ id, rank }) => ({ payload: { request_id: id }, priority: 'batch' as const, rank })),
@@ -95,14 +103,14 @@ export const enqueueOverdue =
   async (requests: OverdueRequest[]): Promise<void> => {
     const byQueue = new Map<string, OverdueRequest[]>();
     for (const request of requests) {
-      const { name } = request.answered ? settleQueue : askQueueOf(request);
+      const { name } = request.answered ? settleQueue : lookupQueueOf(request);
       byQueue.set(name, [...(byQueue.get(name) ?? []), request]);
     }
     for (const group of byQueue.values()) {
       const [first] = group;
       if (!first) continue;
       await producer.enqueueAll(
-        first.answered ? settleQueue : askQueueOf(first),
+        first.answered ? settleQueue : lookupQueueOf(first),
         group.map((request) => ({
           payload: { request_id: request.id },
           priority: priorityClassOf(request),

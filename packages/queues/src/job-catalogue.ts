@@ -1,4 +1,4 @@
-import { FEED_LANES, MEMBER_STATES, type MemberState } from '@vat/domain';
+import { DISPATCH_QUEUES, MEMBER_STATES, type MemberState } from '@vat/domain';
 import { z } from 'zod';
 
 /** A job carries ids, never documents; the row is read when it runs. */
@@ -16,12 +16,12 @@ export type QueueDefinition<Payload = unknown> = {
   /** Derived from the row. BullMQ refuses `:` and bare integers. */
   jobId: (payload: Payload) => string;
   /** Jobs of this queue that may run at once over all workers; null where there is no such promise. */
-  fleetConcurrency: number | null;
+  globalConcurrency: number | null;
   /** Jobs one worker process runs at once. */
   processConcurrency: number;
 };
 
-const requestQueue = (name: string, caps: Pick<QueueDefinition, 'fleetConcurrency' | 'processConcurrency'>) =>
+const requestQueue = (name: string, caps: Pick<QueueDefinition, 'globalConcurrency' | 'processConcurrency'>) =>
   ({
     // The hash tag keeps a queue's keys on one node of a Redis Cluster and spreads the queues over the nodes.
     name: `{${name}}`,
@@ -32,16 +32,16 @@ const requestQueue = (name: string, caps: Pick<QueueDefinition, 'fleetConcurrenc
 
 /** Asks of VIES about one member state: two at a time over the fleet. */
 export const upstreamQueue = (memberState: MemberState) =>
-  requestQueue(`upstream-${memberState}`, { fleetConcurrency: 2, processConcurrency: 2 });
+  requestQueue(`upstream-${memberState}`, { globalConcurrency: 2, processConcurrency: 2 });
 
 /** Asks of the sandbox inside the service, for test keys. */
-export const sandboxQueue = requestQueue('upstream-sandbox', { fleetConcurrency: null, processConcurrency: 20 });
+export const sandboxQueue = requestQueue('upstream-sandbox', { globalConcurrency: null, processConcurrency: 20 });
 
 /** Enrichment and recording of answered requests. */
-export const settleQueue = requestQueue('settle', { fleetConcurrency: null, processConcurrency: 20 });
+export const settleQueue = requestQueue('settle', { globalConcurrency: null, processConcurrency: 20 });
 
 /** The queue that asks for a request. */
-export const askQueueOf = (request: { test: boolean; memberState: MemberState }) =>
+export const lookupQueueOf = (request: { test: boolean; memberState: MemberState }) =>
   request.test ? sandboxQueue : upstreamQueue(request.memberState);
 
 /** One attempt of one delivery, from 1. The account is there because its endpoint's share is judged before the row is read. */
@@ -49,14 +49,14 @@ export const deliveryJob = z.object({ delivery_id: z.uuid(), account_id: z.uuid(
 export type DeliveryJob = z.infer<typeof deliveryJob>;
 
 /** `first`: first attempts, to endpoints that answer. `retry`: later attempts, and all attempts to endpoints that are slow. */
-export type DeliveryLane = 'first' | 'retry';
+export type DeliveryQueueClass = 'first' | 'retry';
 
-const deliveryLaneQueue = (name: string) =>
+const deliveryQueueOfClass = (name: string) =>
   ({
     name: `{${name}}`,
     payload: deliveryJob,
     jobId: (job: DeliveryJob) => `${job.delivery_id}-${job.attempt}`,
-    fleetConcurrency: null,
+    globalConcurrency: null,
     // They wait for receivers, not for this machine. What one endpoint may hold of them is its share: a hundred that begin
     // to hang at the same moment fill a process, for one time-out.
     processConcurrency: 400,
@@ -64,9 +64,9 @@ const deliveryLaneQueue = (name: string) =>
 
 /** Deliveries, by lane: retries never hold up first attempts. */
 export const DELIVERY_QUEUES = {
-  first: deliveryLaneQueue('deliveries'),
-  retry: deliveryLaneQueue('deliveries-retry'),
-} as const satisfies Record<DeliveryLane, QueueDefinition<DeliveryJob>>;
+  first: deliveryQueueOfClass('deliveries'),
+  retry: deliveryQueueOfClass('deliveries-retry'),
+} as const satisfies Record<DeliveryQueueClass, QueueDefinition<DeliveryJob>>;
 
 /** The queue of an attempt by its number. */
 export const deliveryQueueOf = (attempt: number) => (attempt === 1 ? DELIVERY_QUEUES.first : DELIVERY_QUEUES.retry);
@@ -76,23 +76,23 @@ export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19,
 export type PriorityClass = keyof typeof PRIORITIES;
 
 /** Has the lines of batches that wait in a lane fed. `at`: the moment that asks for it, in milliseconds. */
-export const feedJob = z.object({ lane: z.enum(FEED_LANES), at: z.int() });
-export type FeedJob = z.infer<typeof feedJob>;
+export const dispatchJob = z.object({ lane: z.enum(DISPATCH_QUEUES), at: z.int() });
+export type DispatchJob = z.infer<typeof dispatchJob>;
 
 export const batchesQueue = {
   name: '{batches}',
-  payload: feedJob,
-  jobId: (job: FeedJob) => `feed-${job.lane}-${job.at}`,
-  fleetConcurrency: null,
+  payload: dispatchJob,
+  jobId: (job: DispatchJob) => `feed-${job.lane}-${job.at}`,
+  globalConcurrency: null,
   processConcurrency: 8,
-} satisfies QueueDefinition<FeedJob>;
+} satisfies QueueDefinition<DispatchJob>;
 
 /** Starts the runs of the watches that are due; one job for all of them. */
 export const watchesQueue = {
   name: '{watches}',
   payload: z.object({}),
   jobId: () => 'watches-due',
-  fleetConcurrency: 1,
+  globalConcurrency: 1,
   processConcurrency: 1,
 } satisfies QueueDefinition<Record<string, never>>;
 
@@ -109,7 +109,7 @@ export const evidenceQueue = {
   payload: evidenceJob,
   jobId: (job: EvidenceJob) => (job.task === 'stamp' ? `stamp-${job.subject_id}` : `evidence-${job.task}`),
   // Closing is alone by a lock of Postgres; stamps wait for the authority, and must not wait for each other's time-outs.
-  fleetConcurrency: null,
+  globalConcurrency: null,
   processConcurrency: 8,
 } satisfies QueueDefinition<EvidenceJob>;
 
@@ -123,7 +123,7 @@ export const maintenanceQueue = {
   payload: maintenanceJob,
   jobId: (job: MaintenanceJob) => `maintenance-${job.task}`,
   // Two sweeps at once do no harm, and a slot that a dead worker still held would keep all others from sweeping.
-  fleetConcurrency: null,
+  globalConcurrency: null,
   processConcurrency: 1,
 } satisfies QueueDefinition<MaintenanceJob>;
 

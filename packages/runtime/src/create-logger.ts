@@ -62,7 +62,7 @@ export const createLogger = (options: { level: string; pretty: boolean; fields: 
  * Says what comes back many times a second once, and then at most every `everyMs`, with the number of times it was not
  * said (`unsaid`).
  */
-export const saySparingly = (
+export const throttledLog = (
   say: (fields: Record<string, unknown>) => void,
   everyMs: number,
   now: () => Date,
@@ -82,12 +82,12 @@ export const saySparingly = (
 };
 
 /** Warns of a failure that comes back many times a second on dozens of connections (a server that is away), sparingly. */
-export const warnSparingly = (
+export const throttledWarn = (
   log: Pick<Logger, 'warn'>,
   message: string,
   everyMs: number,
   now: () => Date,
 ): ((error: unknown, fields?: Record<string, unknown>) => void) => {
-  const say = saySparingly((fields) => log.warn(message, fields), everyMs, now);
+  const say = throttledLog((fields) => log.warn(message, fields), everyMs, now);
   return (error, fields = {}) => say({ ...fields, ...errorFields(error) });
 };

@@ -21,16 +21,14 @@ export const issueKeys = async (world: Pick<World, 'sql'>, count: number, accoun
 export type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
 
 /** Fewer than an account may have pending, with room for what else a test has. */
-const MOST_OF_AN_ACCOUNT = 150;
+const MAX_OF_ACCOUNT = 150;
 
 /** A key for each call: of the world's account, and of new ones where those would be too many for it. */
 const keysFor = async (world: Pick<World, 'sql'>, count: number): Promise<string[]> => {
-  const keys = await issueKeys(world, Math.min(count, MOST_OF_AN_ACCOUNT));
+  const keys = await issueKeys(world, Math.min(count, MAX_OF_ACCOUNT));
   while (keys.length < count) {
     const { account_id: id } = await insertAccount(world);
-    keys.push(
-      ...(await issueKeys(world, Math.min(count - keys.length, MOST_OF_AN_ACCOUNT), uuidOf('account', id) ?? '')),
-    );
+    keys.push(...(await issueKeys(world, Math.min(count - keys.length, MAX_OF_ACCOUNT), uuidOf('account', id) ?? '')));
   }
   return keys;
 };

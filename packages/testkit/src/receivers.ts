@@ -24,7 +24,7 @@ export type TestReceiver = {
   /** How many are unanswered now. */
   open: () => number;
   /** The most that were unanswered at one time. */
-  mostOpen: () => number;
+  maxOpen: () => number;
 };
 
 /** Receivers of one test file, behind an authority of their own. */
@@ -88,7 +88,7 @@ export const openReceivers = async (): Promise<Receivers> => {
         answer = next;
       },
       open: () => open,
-      mostOpen: () => most,
+      maxOpen: () => most,
     };
   };
 

@@ -62,10 +62,10 @@ export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRe
 };
 
 /** A part of the run's Redis: everything under a prefix of its own. */
-export type RedisCorner = { url: string; prefix: string; redis: WorldRedis; close: () => Promise<void> };
+export type RedisNamespace = { url: string; prefix: string; redis: WorldRedis; close: () => Promise<void> };
 
 /** Opens one, for tests of what needs Redis and no processes around it. `close` leaves nothing behind. */
-export const openRedisCorner = (): RedisCorner => {
+export const openRedisNamespace = (): RedisNamespace => {
   const url = process.env[REDIS_VARIABLE];
   if (!url) throw new Error(`${REDIS_VARIABLE} is not set: run tests by npm test`);
   const prefix = worldName();

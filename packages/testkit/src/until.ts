@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const LEAST_PAUSE_MS = 10;
 /** Most looks are calls of a whole service: looked at 60 times a second it would be busier with them than with its work. */
-const MOST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 100;
 
 /**
  * Waits until `look` gives something other than null, undefined or false, and returns it. Throws after `withinMs`, naming
@@ -19,6 +19,6 @@ export const until = async <T>(
     if (seen !== null && seen !== undefined && seen !== false) return seen;
     const waited = performance.now() - start;
     if (waited > withinMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
-    await pause(Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, waited / 10)));
+    await pause(Math.min(MAX_PAUSE_MS, Math.max(LEAST_PAUSE_MS, waited / 10)));
   }
 };

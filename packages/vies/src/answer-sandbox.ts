@@ -1,4 +1,4 @@
-import type { AskOutcome, AskVerdict, MemberState, SplitVatNumber, Trader, TraderMatch } from '@vat/domain';
+import type { LookupOutcome, LookupVerdict, MemberState, SplitVatNumber, Trader, TraderMatch } from '@vat/domain';
 import { TRADER_FIELDS } from '@vat/domain';
 import { classifyErrorCode, noAnswer } from './classify-answer.js';
 
@@ -41,9 +41,9 @@ const matchAll = (trader: Trader): TraderMatch => {
  * comes back as no answer with its code kept, because test requests of these numbers are accepted and then abandoned.
  * Source: contract part 2 §4, last paragraph.
  */
-export const answerSandbox = (national: string, context: SandboxContext, countryCode: MemberState): AskOutcome => {
+export const answerSandbox = (national: string, context: SandboxContext, countryCode: MemberState): LookupOutcome => {
   const { background, requester = null, trader = null } = context;
-  const verdict = (valid: boolean): AskVerdict => ({
+  const verdict = (valid: boolean): LookupVerdict => ({
     kind: 'verdict',
     valid,
     name: valid ? `Sandbox Trader ${countryCode}${national}` : null,

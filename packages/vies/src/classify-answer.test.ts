@@ -1,4 +1,4 @@
-import type { Ask, AskOutcome } from '@vat/domain';
+import type { Ask, LookupOutcome } from '@vat/domain';
 import fc from 'fast-check';
 import { classifyAnswer } from './classify-answer.js';
 
@@ -147,7 +147,7 @@ const ROWS: Row[] = [
   ['a 429 without a code', 429, 'slow down', unavailable(null, 'HTTP 429')],
 ];
 
-const known = (outcome: AskOutcome) => {
+const known = (outcome: LookupOutcome) => {
   if (outcome.kind !== 'verdict') throw new Error(`no verdict but ${JSON.stringify(outcome)}`);
   return outcome;
 };

@@ -1,9 +1,9 @@
 import {
   type Ask,
-  type AskNoAnswer,
-  type AskOutcome,
-  type AskRejected,
   type Exchange,
+  type LookupNoAnswer,
+  type LookupOutcome,
+  type LookupRejected,
   MISSING_FIELD_CODE,
   type SplitVatNumber,
   TRADER_FIELDS,
@@ -16,11 +16,11 @@ export const noAnswer = (
   outcome: 'unavailable' | 'timeout',
   detail: string | null,
   code: string | null = null,
-): AskNoAnswer => ({ kind: 'no_answer', outcome, code, scope: null, detail });
+): LookupNoAnswer => ({ kind: 'no_answer', outcome, code, scope: null, detail });
 
 type KnownCode =
-  | (Pick<AskNoAnswer, 'outcome' | 'scope'> & { as?: 'MS_MAX_CONCURRENT_REQ' | 'GLOBAL_MAX_CONCURRENT_REQ' })
-  | { rejects: AskRejected['code'] };
+  | (Pick<LookupNoAnswer, 'outcome' | 'scope'> & { as?: 'MS_MAX_CONCURRENT_REQ' | 'GLOBAL_MAX_CONCURRENT_REQ' })
+  | { rejects: LookupRejected['code'] };
 
 // `as` folds the …_TIME variants: a saturated entry carries one of two codes (contract part 2 §4).
 const KNOWN_CODES = new Map<string, KnownCode>([
@@ -72,7 +72,7 @@ type ErrorAnswer = {
  * neither a `valid` beside it nor a status that says that the request was not looked at (401, 403, 429) or that the
  * server itself was in trouble. Source: contract part 2 §4, part 3 §1.
  */
-export const classifyErrorCode = ({ status, code, besideVerdict }: ErrorAnswer): AskNoAnswer | AskRejected => {
+export const classifyErrorCode = ({ status, code, besideVerdict }: ErrorAnswer): LookupNoAnswer | LookupRejected => {
   const detail = status === 200 ? null : `HTTP ${status}`;
   const known = code === null ? undefined : KNOWN_CODES.get(code);
   if (code === null || known === undefined)
@@ -109,7 +109,7 @@ const comparable = (value: unknown): string | null => {
  * False when the answer names another number than the one asked for (a mixed-up answer of a proxy or cache). Case,
  * blanks, leading zeros and a repeated country prefix do not count.
  */
-export const echoesAsk = (ask: SplitVatNumber, answer: Record<string, unknown>): boolean => {
+export const echoesLookup = (ask: SplitVatNumber, answer: Record<string, unknown>): boolean => {
   const echoedCountry = comparable(answer.countryCode);
   if (echoedCountry !== null && country(echoedCountry) !== country(ask.memberState)) return false;
 
@@ -235,7 +235,7 @@ const readTraderMatch = (answer: Record<string, unknown>): TraderMatch => {
  * whose body is a JSON object with a boolean `valid`, no sign of an error, and no other number's echo; whatever else
  * arrives is no answer, so that nothing is ever invented. Source: contract part 1 §1 and §7, part 2 §4.
  */
-export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: UpstreamAnswer): AskOutcome => {
+export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: UpstreamAnswer): LookupOutcome => {
   if (!complete) return noAnswer('unavailable', 'an answer cut short');
 
   const text = utf8.decode(body);
@@ -262,7 +262,7 @@ export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: Up
   if ((word === 'VALID' && !valid) || (word === 'INVALID' && valid)) {
     return noAnswer('unavailable', 'an answer that contradicts itself');
   }
-  if (!echoesAsk(ask, fields)) return noAnswer('unavailable', 'an answer about another number');
+  if (!echoesLookup(ask, fields)) return noAnswer('unavailable', 'an answer about another number');
 
   const traderAsked = TRADER_FIELDS.some((field) => ask.trader?.[field]);
   return {

@@ -58,7 +58,7 @@ const noAnswer = (outcome: string, detail: unknown) => ({
   detail,
 });
 
-describe('asking', () => {
+describe('lookingUp', () => {
   test('posts the number to the REST base and keeps the exchange as it was on the wire', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(
@@ -236,12 +236,12 @@ describe('an upstream that gives no answer', () => {
   test('that sends without end is cut at 256 KiB', async () => {
     let written = 0;
     const { outcome, exchange } = await askOf((response) => {
-      const pour = () => {
+      const pipeWithLimit = () => {
         do written += 65_536;
         while (response.write(Buffer.alloc(65_536, 'A')));
       };
-      response.writeHead(200).on('drain', pour);
-      pour();
+      response.writeHead(200).on('drain', pipeWithLimit);
+      pipeWithLimit();
     });
     expect(outcome).toEqual(noAnswer('unavailable', 'an answer over 262144 bytes'));
     expect(exchange.response).toMatchObject({ complete: false });

@@ -3,18 +3,18 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import {
   type Ask,
-  type AskNoAnswer,
-  type AskOutcome,
-  type AskUpstream,
   type Exchange,
-  keptHeaders,
+  type LookUp,
+  type LookupNoAnswer,
+  type LookupOutcome,
   MAX_RETRY_AFTER_MS,
   type RetryAfter,
+  storedHeaders,
   userAgentOf,
 } from '@vat/domain';
 import got, { type Got, type Response } from 'got';
 import { classifyAnswer, noAnswer, type UpstreamAnswer } from './classify-answer.js';
-import { encodeAsk } from './wire.js';
+import { encodeLookup } from './wire.js';
 
 /** How a request ended. `error` is the class and message kept in the exchange; null only for a complete answer. */
 export type Posted =
@@ -63,7 +63,7 @@ export const post =
       const answer = (complete: boolean): UpstreamAnswer | null =>
         head && {
           status: head.statusCode,
-          headers: keptHeaders(head.headers),
+          headers: storedHeaders(head.headers),
           body: Buffer.concat(chunks),
           complete,
         };
@@ -120,7 +120,7 @@ const SENTENCES = new Map<string, string>([
 ]);
 
 /** What a failed exchange means for the ask: always no answer, a time-out only where the connection itself timed out. */
-export const describeFailure = (error: Error): AskNoAnswer => {
+export const describeFailure = (error: Error): LookupNoAnswer => {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   if (code === 'ETIMEDOUT') return noAnswer('timeout', 'connection timed out');
   if (code.startsWith('HPE_')) return noAnswer('unavailable', 'an answer that is not HTTP');
@@ -149,7 +149,7 @@ const readMs = (headers: Record<string, string>, receivedAt: Date): number | nul
 const ABOUT_ALL = /^(?:GLOBAL_|SERVICE_UNAVAILABLE$|SERVER_BUSY$|IP_BLOCKED$)/;
 
 /** Which lookups a Retry-After delays. What one number causes, such as a server fault, must not delay the others. */
-const scopeOf = (outcome: AskOutcome, status: number): RetryAfter['scope'] => {
+const scopeOf = (outcome: LookupOutcome, status: number): RetryAfter['scope'] => {
   const code = outcome.kind === 'no_answer' ? (outcome.code ?? '') : '';
   if (code.startsWith('MS_')) return 'member_state';
   return ABOUT_ALL.test(code) || status === 429 || status === 503 ? 'global' : 'request';
@@ -157,7 +157,7 @@ const scopeOf = (outcome: AskOutcome, status: number): RetryAfter['scope'] => {
 
 /** The Retry-After of an answer, whatever its status, at most a minute; null where there is none to wait for. Pure. */
 export const readRetryAfter = (
-  outcome: AskOutcome,
+  outcome: LookupOutcome,
   { status, headers }: Pick<UpstreamAnswer, 'status' | 'headers'>,
   receivedAt: Date,
 ): RetryAfter | null => {
@@ -166,7 +166,7 @@ export const readRetryAfter = (
   return { ms: Math.min(ms, MAX_RETRY_AFTER_MS), scope: scopeOf(outcome, status) };
 };
 
-const classify = (ask: Ask, posted: Posted): AskOutcome => {
+const classify = (ask: Ask, posted: Posted): LookupOutcome => {
   if (posted.end === 'complete') return classifyAnswer(ask, posted.response);
   if (posted.end === 'failed') return describeFailure(posted.failure);
   if (posted.end === 'too_long') return noAnswer('unavailable', posted.error);
@@ -177,7 +177,7 @@ const classify = (ask: Ask, posted: Posted): AskOutcome => {
  * What a lookup came to: the outcome of however its request ended, and the Retry-After of whatever answered it, also of
  * an answer that was cut short. Pure; `receivedAt` is compared with a Retry-After that is a date.
  */
-export const readPosted = (ask: Ask, posted: Posted, receivedAt: Date): AskOutcome => {
+export const readPosted = (ask: Ask, posted: Posted, receivedAt: Date): LookupOutcome => {
   const outcome = classify(ask, posted);
   const retryAfter = posted.response === null ? null : readRetryAfter(outcome, posted.response, receivedAt);
   return retryAfter === null ? outcome : { ...outcome, retryAfter };
@@ -195,7 +195,7 @@ type ViesClientOptions = {
 };
 
 /** An upstream client; `close` ends its asks in flight (as aborted) and its connections. */
-export type ViesClient = { ask: AskUpstream; close: () => Promise<void> };
+export type ViesClient = { ask: LookUp; close: () => Promise<void> };
 
 const parseTarget = (baseUrl: string): URL | null => {
   if (!URL.canParse(baseUrl)) return null;
@@ -249,10 +249,10 @@ export const createViesClient = ({
   const inFlight = new Set<Promise<unknown>>();
   const send = post({ client, target, deadlineMs: attemptTimeoutMs, closing: closing.signal });
 
-  const ask: AskUpstream = async (question, signal) => {
+  const ask: LookUp = async (question, signal) => {
     const startedAt = now();
     const start = performance.now();
-    const body = encodeAsk(question);
+    const body = encodeLookup(question);
     const sending = send(body, signal);
     inFlight.add(sending);
     const posted = await sending;

@@ -1,9 +1,9 @@
-import type { AskOutcome } from '@vat/domain';
+import type { LookupOutcome } from '@vat/domain';
 import fc from 'fast-check';
 import { readRetryAfter } from './create-vies-client.js';
 
 const RECEIVED = new Date('2026-11-22T12:00:00.000Z');
-const noAnswer = (code: string | null = null): AskOutcome => ({
+const noAnswer = (code: string | null = null): LookupOutcome => ({
   kind: 'no_answer',
   outcome: 'unavailable',
   code,
@@ -48,7 +48,7 @@ test.each([
   [503, noAnswer('MS_MAX_CONCURRENT_REQ'), 'member_state'],
   [500, noAnswer('VOW-ERR-1'), 'request'],
   [200, noAnswer('VAT_BLOCKED'), 'request'],
-  [200, { kind: 'rejected', code: 'INVALID_INPUT' } satisfies AskOutcome, 'request'],
+  [200, { kind: 'rejected', code: 'INVALID_INPUT' } satisfies LookupOutcome, 'request'],
 ])('under HTTP %i with %j it delays: %s', (status, outcome, scope) => {
   expect(read({ 'retry-after': '5' }, { status, outcome })).toEqual({ ms: 5_000, scope });
 });

@@ -1,8 +1,8 @@
 import {
   type Ask,
-  type AskDecision,
   type CheckRequest,
-  decideAsk,
+  decideLookup,
+  type LookupDecision,
   lookupOf,
   type Trader,
   type UpstreamPolicy,
@@ -12,7 +12,7 @@ import {
 import { faultSize } from '@vat/testkit/fault-size';
 import fc from 'fast-check';
 import { readPosted } from './create-vies-client.js';
-import { encodeAsk } from './wire.js';
+import { encodeLookup } from './wire.js';
 import { type Meaning, NUMBER, type Reply, vocabulary } from './wire-vocabulary.fixture.js';
 
 const SEQUENCES = faultSize(20_000, 1_000_000);
@@ -47,7 +47,7 @@ const newRequest = ({ requester, trader }: Start): CheckRequest => ({
   acceptedAt: null,
   giveUpAt: null,
   dueAt: new Date(T0),
-  askingSince: null,
+  lookupStartedAt: null,
   attempts: 0,
   windowRetries: 0,
   backgroundRetries: 0,
@@ -60,7 +60,7 @@ const newRequest = ({ requester, trader }: Start): CheckRequest => ({
   checkId: null,
 });
 
-type Lookup = { reply: Reply; ask: Ask; sent: string[]; endedAt: number; decision: AskDecision };
+type Lookup = { reply: Reply; ask: Ask; sent: string[]; endedAt: number; decision: LookupDecision };
 
 /** Plays replies as a worker does: looks up, decides, stores, waits until the next lookup is due. */
 const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
@@ -71,9 +71,9 @@ const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
     if (request.giveUpAt !== null && request.giveUpAt <= startedAt) break; // abandoned instead
     const endedAt = new Date(startedAt.getTime() + 50);
     const ask = lookupOf(request);
-    const sent = Object.keys(JSON.parse(Buffer.from(encodeAsk(ask)).toString()));
+    const sent = Object.keys(JSON.parse(Buffer.from(encodeLookup(ask)).toString()));
     const outcome = readPosted(ask, reply.posted, endedAt);
-    const decision = decideAsk(request, { outcome, startedAt, endedAt, backpressure: false }, POLICY);
+    const decision = decideLookup(request, { outcome, startedAt, endedAt, backpressure: false }, POLICY);
     lookups.push({ reply, ask, sent, endedAt: endedAt.getTime(), decision });
     if (decision.next.kind !== 'ask_again') break;
     const { next, ...stored } = decision;
@@ -111,7 +111,7 @@ const holds = (law: string, held: boolean, lookups: readonly Lookup[]): void => 
   throw new Error(`${law}\n${told.join('\n')}`);
 };
 
-const checkLaws = (lookups: readonly Lookup[]): AskDecision['next']['kind'] | null => {
+const checkLaws = (lookups: readonly Lookup[]): LookupDecision['next']['kind'] | null => {
   const last = lookups.at(-1);
   if (last === undefined) return null;
   const { decision, reply, endedAt } = last;

@@ -10,7 +10,7 @@ export const TRADER_WIRE_NAMES = {
 } as const satisfies Record<TraderField, string>;
 
 /** The body of `POST /check-vat-number`, UTF-8 JSON. Requester and trader keys appear only when given: VIES judges empty ones. */
-export const encodeAsk = ({ memberState, national, requester, trader }: Ask): Uint8Array => {
+export const encodeLookup = ({ memberState, national, requester, trader }: Ask): Uint8Array => {
   const body: Record<string, string> = { countryCode: memberState, vatNumber: national };
   if (requester) {
     body.requesterMemberStateCode = requester.memberState;

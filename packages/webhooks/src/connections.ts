@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect, type SecureContext, type TLSSocket } from 'node:tls';
 import { Client } from 'undici';
-import { judgeAddress, type Network } from './judge-address.js';
+import { type Network, validateAddress } from './validate-address.js';
 
 /** Where to: `host` a name or a literal without brackets; a name must bring its `lookup`. */
 export type GuardedTarget = { host: string; port: number; lookup?: LookupFunction };
@@ -27,7 +27,7 @@ const guard =
       if (error) return callback(error, found, family);
       const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address);
       for (const address of addresses) {
-        const reason = judgeAddress(address, allowed);
+        const reason = validateAddress(address, allowed);
         if (reason !== null) return callback(refusal(address, reason), found, family);
       }
       callback(null, found, family);
@@ -49,7 +49,7 @@ export const connectGuarded = (allowed: readonly Network[], secureContext: Secur
 
   return ({ host, port, lookup }) => {
     const literal = isIP(host) !== 0;
-    const reason = literal ? judgeAddress(host, allowed) : null;
+    const reason = literal ? validateAddress(host, allowed) : null;
     if (reason !== null) throw refusal(host, reason);
     if (!literal && !lookup) throw refusal(host, 'was never looked up');
 
@@ -92,13 +92,13 @@ export type Connection = {
   destroy: () => void;
 };
 
-export type KeptConnections = {
+export type ConnectionPool = {
   /** A connection of this origin that rests, or a new one. `lookup` answers with the addresses judged for this attempt. */
   take: (url: URL, lookup: LookupFunction) => Connection;
   close: () => void;
 };
 
-type KeepConnectionsOptions = {
+type ConnectionPoolOptions = {
   connect: ConnectGuarded;
   /** An unused connection is let go after this long, in milliseconds; a receiver that asks for less gets less. */
   idleMs: number;
@@ -111,7 +111,7 @@ type Kept = Connection & { lookup: LookupFunction; isOpen: () => boolean };
 const ignore = (): void => undefined;
 
 /** Keeps connections open between attempts. How many there are at once is the business of whoever limits attempts. */
-export const keepConnections = ({ connect, idleMs, maxHeaderBytes }: KeepConnectionsOptions): KeptConnections => {
+export const createConnectionPool = ({ connect, idleMs, maxHeaderBytes }: ConnectionPoolOptions): ConnectionPool => {
   const resting = new Map<string, Kept[]>();
   const all = new Set<Kept>();
 

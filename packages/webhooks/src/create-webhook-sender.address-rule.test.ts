@@ -4,11 +4,11 @@ import { createSecureContext } from 'node:tls';
 import { createTestAuthority } from '@vat/testkit';
 import { connectGuarded } from './connections.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
-import { parseNetworks } from './judge-address.js';
-import { judgeUrl } from './judge-url.js';
 import { type LocalDns, startLocalDns, type Zone } from './local-dns.fixture.js';
 import { answering, type LocalReceiver, startRawReceiver, startReceiver } from './local-receiver.fixture.js';
 import { createNameResolver } from './resolve-name.js';
+import { parseNetworks } from './validate-address.js';
+import { validateUrl } from './validate-url.js';
 
 /** A bare listener on loopback: whatever connects to a forbidden address here is counted, at whatever layer it fails. */
 let forbidden: LocalReceiver;
@@ -90,7 +90,7 @@ describe('without a connection', () => {
     const resolver = createNameResolver({ servers: [dns.server] });
     closers.push(async () => resolver.close());
     dns.zones.set('rebinding.example', { a: ['93.184.215.14'] });
-    expect(await judgeUrl(url, { resolve: resolver.resolve, allowed: [] })).toEqual({ ok: true, url });
+    expect(await validateUrl(url, { resolve: resolver.resolve, allowed: [] })).toEqual({ ok: true, url });
     dns.zones.set('rebinding.example', { a: ['127.0.0.1'] });
     expect((await sendTo(url)).error).toMatch(/^ADDRESS_REFUSED: address: /);
   });

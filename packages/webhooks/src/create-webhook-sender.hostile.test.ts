@@ -4,7 +4,6 @@ import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { createTestAuthority, type Identity, type TestAuthority } from '@vat/testkit';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
-import { parseNetworks } from './judge-address.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
 import {
   answering,
@@ -15,6 +14,7 @@ import {
 } from './local-receiver.fixture.js';
 import type { AttemptResult } from './post-attempt.js';
 import { attemptSucceeded } from './post-attempt.js';
+import { parseNetworks } from './validate-address.js';
 
 const TIMEOUT_MS = 400;
 const PATIENCE_MS = 10_000;
@@ -61,7 +61,7 @@ const sendTo = async (starting: Promise<LocalReceiver>, sender = patient): Promi
 };
 
 /** Writes `chunk` for as long as the other side takes it. */
-const pour = (to: ServerResponse | Socket, chunk: Buffer | string) => {
+const pipeWithLimit = (to: ServerResponse | Socket, chunk: Buffer | string) => {
   const more = () => {
     while (!to.destroyed && to.write(chunk));
   };
@@ -82,7 +82,7 @@ describe('an answer without end is cut', () => {
         identity,
         answering((response) => {
           poured = response.socket;
-          pour(response.writeHead(200), Buffer.alloc(64 * KIB, 'a'));
+          pipeWithLimit(response.writeHead(200), Buffer.alloc(64 * KIB, 'a'));
         }),
       ),
     );
@@ -221,7 +221,7 @@ describe('what breaks is named', () => {
       /^PROTOCOL: the answer's headers are too large$/,
       null,
     ],
-    ['headers without end', raw((socket) => pour(socket, 'a'.repeat(KIB))), /^PROTOCOL: /, null],
+    ['headers without end', raw((socket) => pipeWithLimit(socket, 'a'.repeat(KIB))), /^PROTOCOL: /, null],
   ])('%s', async (_title, start, error, statusCode) => {
     const result = await sendTo(start());
     expect(result).toMatchObject({ statusCode, error: expect.stringMatching(error), address: '127.0.0.1' });

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestAuthority, type Identity, type TestAuthority } from '@vat/testkit';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
-import { parseNetworks } from './judge-address.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
 import {
   answering,
@@ -18,6 +17,7 @@ import {
 } from './local-receiver.fixture.js';
 import { attemptSucceeded } from './post-attempt.js';
 import { signDelivery } from './sign-delivery.js';
+import { parseNetworks } from './validate-address.js';
 
 const AT = new Date('2026-11-20T09:14:04.000Z');
 const BODY = '{"event":"webhook.test","note":"Größe €"}';
@@ -111,14 +111,14 @@ describe('an attempt', () => {
     const { send } = sender();
     const url = `https://receiver.test:${receiver.port}/`;
     await send(attempt(url));
-    const askedOnce = dns.asked.length;
+    const lookedUpOnce = dns.asked.length;
     for (let n = 0; n < 4; n += 1) {
       const result = await send(attempt(url));
       expect(result).toMatchObject({ statusCode: 204, error: null, address: '127.0.0.1' });
       expect(result.timings).toMatchObject({ tcpMs: null, tlsMs: null, firstByteMs: expect.any(Number) });
     }
     expect(receiver.connections()).toBe(1);
-    expect(dns.asked).toHaveLength(askedOnce + 8);
+    expect(dns.asked).toHaveLength(lookedUpOnce + 8);
   });
 
   test.each<[string, (response: ServerResponse) => void]>([

@@ -1,11 +1,11 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
-import { connectGuarded, keepConnections } from './connections.js';
-import type { Network } from './judge-address.js';
-import { judgeHost } from './judge-url.js';
+import { connectGuarded, createConnectionPool } from './connections.js';
 import type { AttemptResult } from './post-attempt.js';
 import { type AttemptStop, createAttemptStop, type Posted, postAttempt } from './post-attempt.js';
 import { readEndpoint, type UrlRefusal } from './read-endpoint.js';
 import { checkedLookup, createNameResolver } from './resolve-name.js';
+import type { Network } from './validate-address.js';
+import { resolveHost } from './validate-url.js';
 
 type WebhookSenderOptions = {
   /** One deadline over name lookup, connecting, TLS, headers and body, in milliseconds. Setting WEBHOOK_TIMEOUT. */
@@ -66,10 +66,10 @@ export const createWebhookSender = ({
   now = () => new Date(),
 }: WebhookSenderOptions): WebhookSender => {
   const resolver = createNameResolver(servers ? { servers } : {});
-  const judge = judgeHost({ resolve: resolver.resolve, allowed });
+  const judge = resolveHost({ resolve: resolver.resolve, allowed });
   // Made once: reading some 140 roots again for each connection costs more than the handshake.
   const secureContext = createSecureContext(ca ? { ca: [...rootCertificates, ...ca] } : {});
-  const connections = keepConnections({
+  const connections = createConnectionPool({
     connect: connectGuarded(allowed, secureContext),
     idleMs: idleConnectionMs,
     maxHeaderBytes: MAX_HEADER_BYTES,
@@ -78,7 +78,7 @@ export const createWebhookSender = ({
   const inFlight = new Map<AttemptStop, Promise<unknown>>();
   let closed = false;
 
-  const judgeAndPost = async (
+  const validateAndPost = async (
     attempt: WebhookAttempt,
     stop: AttemptStop,
   ): Promise<Posted & { dnsMs: number | null }> => {
@@ -109,7 +109,7 @@ export const createWebhookSender = ({
     const called = closed || attempt.signal?.aborted;
     const working = called
       ? Promise.resolve({ ...unsent('ABORTED: the attempt was called off'), dnsMs: null })
-      : judgeAndPost(attempt, stop);
+      : validateAndPost(attempt, stop);
     inFlight.set(stop, working);
     const { dnsMs, tcpMs, tlsMs, firstByteMs, ...posted } = await working;
     inFlight.delete(stop);

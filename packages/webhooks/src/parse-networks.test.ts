@@ -1,4 +1,4 @@
-import { parseNetworks } from './judge-address.js';
+import { parseNetworks } from './validate-address.js';
 
 describe('reading networks', () => {
   test('reads CIDRs of both families and bare addresses, with blanks between', () => {

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import type { KeptConnections } from './connections.js';
+import type { ConnectionPool } from './connections.js';
 import { errorCode } from './resolve-name.js';
 
 /** Milliseconds of each phase of an attempt, integers; null where it did not take place (a literal, a kept connection). */
@@ -128,7 +128,7 @@ export const describeFailure = (error: Error, headRead: boolean): string => {
 export type Posted = Pick<AttemptResult, 'statusCode' | 'error' | 'address' | 'answer' | 'answerTruncated'> &
   Pick<AttemptTimings, 'tcpMs' | 'tlsMs' | 'firstByteMs'>;
 
-type PostDeps = { connections: KeptConnections; maxAnswerBytes: number };
+type PostDeps = { connections: ConnectionPool; maxAnswerBytes: number };
 
 type Post = {
   url: URL;

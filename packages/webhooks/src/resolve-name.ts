@@ -30,7 +30,7 @@ const isNothingThere = (failure: unknown) => ['ENODATA', 'ENOTFOUND'].includes(e
 /**
  * Looks names up with DNS itself rather than the system's `getaddrinfo`: that one occupies one of libuv's few threads
  * as long as a hostile name server likes, which would hold up every other lookup and file of the process. Nothing is
- * kept between calls. `localhost` and names below it are 127.0.0.1 without asking (RFC 6761 §6.3).
+ * kept between calls. `localhost` and names below it are 127.0.0.1 without lookingUp (RFC 6761 §6.3).
  */
 export const createNameResolver = ({ servers }: NameResolverOptions = {}): NameResolver => {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });

@@ -28,11 +28,11 @@ import {
 } from '@vat/db';
 import { createAccount } from '@vat/domain';
 import { hashPassword, type readSettings, SettingsError, verifyPassword } from '@vat/runtime';
-import { createNameResolver, judgeUrl, type Network, parseNetworks, sealSecret } from '@vat/webhooks';
+import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
 import { shortMemory } from '../short-memory.js';
-import { oneAtATime } from '../turns.js';
+import { keyedMutex } from '../turns.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
 import { changePassword, PASSWORD_CHANGE_LIMIT } from './password.js';
@@ -106,11 +106,11 @@ export const composeDashboard = (
   const idleMs = Math.min(settings.SESSION_IDLE, maxAgeMs);
   const tokens = sessionTokens(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
   const resolver = createNameResolver();
-  const inTurn = oneAtATime({ hungAfterMs });
+  const inTurn = keyedMutex({ hungAfterMs });
   // One hash at a time a process: each costs 19 MiB and a core, which calls of the public API need too.
-  const oneHash = oneAtATime();
+  const oneHash = keyedMutex();
   const verifyInTurn = (phc: string, password: string) => oneHash('', () => verifyPassword(phc, password));
-  const hashInTurn = (password: string) => oneHash('', () => hashPassword(password));
+  const hashWithinLimit = (password: string) => oneHash('', () => hashPassword(password));
   const reserveChange = reserveSignIn(db, PASSWORD_CHANGE_LIMIT);
   const forget = forgetSignIns(db);
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
@@ -134,7 +134,7 @@ export const composeDashboard = (
     rememberNetwork: rememberNetwork(db),
     verifyPassword: verifyInTurn,
     beginSession: begin,
-    decoy: hashPassword(randomUUID()),
+    dummyHash: hashPassword(randomUUID()),
     now,
   });
   const deps: DashboardDeps = {
@@ -155,7 +155,7 @@ export const composeDashboard = (
       forget,
       findUser: findUserById(db),
       verifyPassword: verifyInTurn,
-      hashPassword: hashInTurn,
+      hashPassword: hashWithinLimit,
       replace: replacePassword(db),
       inTurn,
       sessionLifeMs: idleMs,
@@ -166,7 +166,7 @@ export const composeDashboard = (
       tokens,
       reserve: reserveTries(db, SIGN_UP_LIMITS.windowMs),
       refusals: shortMemory(REFUSALS),
-      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashInTurn, now }),
+      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashWithinLimit, now }),
       findUser: findUser(db),
       beginSession: begin,
       now,
@@ -174,7 +174,7 @@ export const composeDashboard = (
     readOverview: readOverview(db, OVERVIEW_SPAN),
     listRequests: listRequests(db),
     streams,
-    judgeUrl: (text) => judgeUrl(text, { resolve: resolver.resolve, allowed }),
+    validateUrl: (text) => validateUrl(text, { resolve: resolver.resolve, allowed }),
     sealSecret: (accountId, secret) => sealSecret(settings.SECRET_KEY, accountId, secret),
     findWebhook: findWebhook(db),
     saveWebhook: saveWebhook(db),

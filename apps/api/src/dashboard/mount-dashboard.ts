@@ -5,7 +5,7 @@ import { jsonBody } from '../middleware/body.js';
 import { type LimitUserRateDeps, limitUserRate } from '../middleware/limit-rate.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
 import { type AccountReadingsDeps, accountReadings, type KeyRoutesDeps, keyRoutes } from './account-routes.js';
-import { type StreamPageNewsDeps, streamPageNews } from './page-streams.js';
+import { type StreamPageUpdatesDeps, streamPageUpdates } from './page-streams.js';
 import { type PasswordRoutesDeps, passwordRoutes } from './password.js';
 import type { ServePagesDeps } from './serve-pages.js';
 import {
@@ -29,7 +29,7 @@ export type DashboardDeps = RequireSessionDeps &
   WebhookSettingsDeps &
   KeyRoutesDeps &
   AccountReadingsDeps &
-  StreamPageNewsDeps &
+  StreamPageUpdatesDeps &
   ServePagesDeps & {
     baseUrl: () => string;
     /** The error with which a sign-in is refused at once, see {@link shedSignIns}. */
@@ -71,7 +71,7 @@ export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoute
   const account = accountReadings(deps);
   resource(app, '/app/api/overview', { get: [...reading, account.overview] });
   resource(app, '/app/api/requests', { get: [...reading, account.requests] });
-  resource(app, '/app/api/news', { get: [...reading, streamPageNews(deps)] });
+  resource(app, '/app/api/news', { get: [...reading, streamPageUpdates(deps)] });
 
   const webhook = webhookSettings(deps);
   resource(app, '/app/api/settings', { get: [...reading, webhook.settings] });

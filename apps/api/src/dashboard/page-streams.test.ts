@@ -1,4 +1,4 @@
-import { connectRedis, publishPageNews, subscribePageNews } from '@vat/queues';
+import { connectRedis, publishPageUpdates, subscribePageUpdates } from '@vat/queues';
 import { startWorld, until, type World } from '@vat/testkit';
 import { type PageStreamLimits, type PageStreams, pageStreams } from './page-streams.js';
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   live = new Set(['s1', 's2', 's3']);
   isPostgresAway = false;
   streams = pageStreams({
-    subscribe: (onNews) => subscribePageNews(redis, prefix, onNews),
+    subscribe: (onUpdates) => subscribePageUpdates(redis, prefix, onUpdates),
     liveSessions: async (ids) => {
       if (isPostgresAway) throw new Error('Postgres is away');
       return new Set(ids.filter((id) => live.has(id)));
@@ -97,7 +97,7 @@ test('a session has so many streams, an account and a process so many in all', (
 });
 
 test('what is published for an account reaches each of its pages until they leave', async () => {
-  const { tell } = publishPageNews(publisher, prefix);
+  const { tell } = publishPageUpdates(publisher, prefix);
   const [one, two, stranger] = [join('a', 's1'), join('a', 's2'), join('b', 's3')];
   await Promise.all([one.ready, two.ready, stranger.ready]);
   tell('a', 'checks', 'chk_1');
@@ -123,7 +123,7 @@ test('while Redis is away pages are told to read everything, and once more when 
   redis.disconnect();
   await until('everything to be told', () => one.text.includes('"deliveries"'));
   await redis.connect();
-  const { tell } = publishPageNews(publisher, prefix);
+  const { tell } = publishPageUpdates(publisher, prefix);
   await until('the channel to be listened to again', async () => {
     const [, count] = (await publisher.pubsub('NUMSUB', `${prefix}:pages:a`)) as unknown[];
     return Number(count) === 1;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError, PAGE_TOPICS, type PageNews } from '@vat/domain';
-import { gatherPageNews, type PageNewsSubscription } from '@vat/queues';
+import { AppError, PAGE_TOPICS, type PageUpdate } from '@vat/domain';
+import { coalescePageUpdates, type PageUpdateSubscription } from '@vat/queues';
 import type { RequestHandler } from 'express';
 import { type SessionTokens, sessionOf } from './session.js';
 
@@ -8,7 +8,7 @@ import { type SessionTokens, sessionOf } from './session.js';
 export type PageStream = { accountId: string; session: string; write: (text: string) => void; end: () => void };
 
 export type PageStreamsDeps = {
-  subscribe: (onNews: (accountId: string, news: PageNews[]) => void) => PageNewsSubscription;
+  subscribe: (onUpdates: (accountId: string, news: PageUpdate[]) => void) => PageUpdateSubscription;
   /** Of these sessions, those that are live. */
   liveSessions: (ids: readonly string[], now: Date) => Promise<Set<string>>;
   limits: PageStreamLimits;
@@ -42,7 +42,7 @@ export type PageStreams = {
 
 const RETRY_S = 60;
 
-const eventOf = (news: PageNews): string => `event: changed\ndata: ${JSON.stringify(news)}\n\n`;
+const eventOf = (news: PageUpdate): string => `event: changed\ndata: ${JSON.stringify(news)}\n\n`;
 const EVERYTHING = PAGE_TOPICS.map((topic) => eventOf({ topic })).join('');
 
 /** Spreads the news that a process hears over the pages that listen on it, and ends the ones whose session has ended. */
@@ -51,7 +51,7 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
   const all = new Set<PageStream>();
   let isClosed = false;
 
-  const { tell, flush } = gatherPageNews(limits.everyMs, (accountId, news) => {
+  const { tell, flush } = coalescePageUpdates(limits.everyMs, (accountId, news) => {
     const text = news.map(eventOf).join('');
     for (const stream of byAccount.get(accountId) ?? []) stream.write(text);
   });
@@ -124,18 +124,18 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
   };
 };
 
-export type StreamPageNewsDeps = { streams: PageStreams; tokens: SessionTokens };
+export type StreamPageUpdatesDeps = { streams: PageStreams; tokens: SessionTokens };
 
 /** What a page does not take for so long that it would fill this many bytes is not listening. */
-const MOST_BEHIND_BYTES = 64 * 1024;
+const MAX_BEHIND_BYTES = 64 * 1024;
 /** Without Redis the stream opens all the same. */
 const LONGEST_WAIT_MS = 1_000;
 /** After which the browser connects again by itself. */
 const RECONNECT_MS = 2_000;
 
 /** GET /app/api/news: server-sent events, each a reason to read something again. Source: docs/dashboard-api.md. */
-export const streamPageNews =
-  ({ streams, tokens }: StreamPageNewsDeps): RequestHandler =>
+export const streamPageUpdates =
+  ({ streams, tokens }: StreamPageUpdatesDeps): RequestHandler =>
   async (req, res) => {
     const { accountId, token } = sessionOf(res);
     const begin = () => {
@@ -155,7 +155,7 @@ export const streamPageNews =
       write: (text) => {
         if (!res.headersSent || res.writableEnded) return;
         res.write(text);
-        if (res.writableLength > MOST_BEHIND_BYTES) res.destroy();
+        if (res.writableLength > MAX_BEHIND_BYTES) res.destroy();
       },
       end: () => void res.end(),
     });

@@ -74,7 +74,7 @@ export type SignInDeps = {
   verifyPassword: (phc: string, password: string) => Promise<boolean>;
   beginSession: ReturnType<typeof beginSession>;
   /** A hash of no password, made like the real ones. */
-  decoy: Promise<string>;
+  dummyHash: Promise<string>;
   now: () => Date;
 };
 
@@ -115,10 +115,12 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
       if (atSite) deps.refusals.set(site.toString('hex'), atSite.free, at);
       throw tooMany(new Date(Math.max(...refused.map(({ free }) => free.getTime()))));
     }
-    const right = await deps.verifyPassword(user?.passwordHash ?? (await deps.decoy), password).catch(async (error) => {
-      await deps.takeBack([site, ...shared.map((limit) => limit.key)], at);
-      throw error;
-    });
+    const right = await deps
+      .verifyPassword(user?.passwordHash ?? (await deps.dummyHash), password)
+      .catch(async (error) => {
+        await deps.takeBack([site, ...shared.map((limit) => limit.key)], at);
+        throw error;
+      });
     if (!user || !right) {
       throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
     }

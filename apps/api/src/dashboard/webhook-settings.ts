@@ -1,13 +1,13 @@
 import { presentWebhook, saveWebhookBody } from '@vat/contracts';
 import type { NewWebhook } from '@vat/db';
 import { AppError, type WebhookConfiguration } from '@vat/domain';
-import { newWebhookSecret, secretPrefix, type UrlJudgement } from '@vat/webhooks';
+import { newWebhookSecret, secretPrefix, type UrlValidation } from '@vat/webhooks';
 import type { RequestHandler } from 'express';
 import { parse } from '../http/parse.js';
 import { sessionOf } from './session.js';
 
 export type WebhookSettingsDeps = {
-  judgeUrl: (text: string) => Promise<UrlJudgement>;
+  validateUrl: (text: string) => Promise<UrlValidation>;
   sealSecret: (accountId: string, secret: string) => Uint8Array;
   findWebhook: (accountId: string) => Promise<WebhookConfiguration | null>;
   saveWebhook: (webhook: NewWebhook) => Promise<void>;
@@ -35,7 +35,7 @@ export const webhookSettings = (deps: WebhookSettingsDeps) => {
 
   const save: RequestHandler = async (req, res) => {
     const { accountId } = sessionOf(res);
-    const judged = await deps.judgeUrl(parse(saveWebhookBody, req.body).url);
+    const judged = await deps.validateUrl(parse(saveWebhookBody, req.body).url);
     if (!judged.ok) throw new AppError('INVALID_WEBHOOK_URL', { message: judged.message });
     const secret = newWebhookSecret();
     const webhook = { url: judged.url, secretPrefix: secretPrefix(secret), configuredAt: deps.now() };

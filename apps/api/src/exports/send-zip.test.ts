@@ -20,7 +20,7 @@ const download = async (
     app.get('/', (_req, res) => {
       const zip = Readable.from([FILE], { objectMode: false });
       const beforeEnd = async () => undefined;
-      const limits = { stalledMs: STALLED_MS, lookEveryMs: 20 };
+      const limits = { stalledMs: STALLED_MS, pollIntervalMs: 20 };
       sendZip(res, zip, { fileName: 'a.zip', signal: new AbortController().signal, beforeEnd, ...limits }).then(
         resolve,
         reject,

@@ -6,9 +6,9 @@ import type { Response } from 'express';
 
 /** A client that takes nothing for this long has gone, whatever its connection says. Below the 15 s of contract part 2 §7. */
 const STALLED_MS = 10_000;
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Handed over at a time: of a file of megabytes in one piece, a slow client would seem to take nothing until it had it all. */
-const SLICE_BYTES = 65_536;
+const CHUNK_BYTES = 65_536;
 
 type SendZip = {
   fileName: string;
@@ -18,7 +18,7 @@ type SendZip = {
   beforeEnd: () => Promise<void>;
   /** Milliseconds after which a client that takes nothing has gone, and between two looks at that. */
   stalledMs?: number;
-  lookEveryMs?: number;
+  pollIntervalMs?: number;
 };
 
 /**
@@ -28,7 +28,7 @@ type SendZip = {
 export const sendZip = async (
   res: Response,
   zip: Readable,
-  { fileName, signal, beforeEnd, stalledMs = STALLED_MS, lookEveryMs = LOOK_EVERY_MS }: SendZip,
+  { fileName, signal, beforeEnd, stalledMs = STALLED_MS, pollIntervalMs = POLL_INTERVAL_MS }: SendZip,
 ): Promise<void> => {
   const pieces = zip[Symbol.asyncIterator]();
   const first = await pieces.next();
@@ -36,9 +36,9 @@ export const sendZip = async (
   let untakenMs: number | null = null;
   const all = async function* (): AsyncGenerator<Uint8Array> {
     for (let piece = first; !piece.done; piece = await pieces.next()) {
-      for (let from = 0; from < piece.value.length; from += SLICE_BYTES) {
+      for (let from = 0; from < piece.value.length; from += CHUNK_BYTES) {
         untakenMs = 0;
-        yield piece.value.subarray(from, from + SLICE_BYTES);
+        yield piece.value.subarray(from, from + CHUNK_BYTES);
       }
       untakenMs = null;
     }
@@ -46,9 +46,9 @@ export const sendZip = async (
   const watch = setInterval(() => {
     if (untakenMs === null) return;
     // Looks are counted, not the clock: while this process stood still, a client could take nothing.
-    untakenMs += lookEveryMs;
+    untakenMs += pollIntervalMs;
     if (untakenMs > stalledMs) res.destroy();
-  }, lookEveryMs);
+  }, pollIntervalMs);
   res.setHeader('Content-Type', 'application/zip');
   res.setHeader('Content-Disposition', contentDisposition(fileName));
   res.setHeader('Cache-Control', 'no-store');

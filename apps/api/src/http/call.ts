@@ -66,7 +66,7 @@ export const fingerprintOf = (req: Pick<Request, 'method' | 'route' | 'params'>,
     .digest();
 
 /** A number as it is stored, however it was spelt; a text that is none finds nothing. */
-export const speltNumber = (vatNumber: string): string => {
+export const normalizeNumber = (vatNumber: string): string => {
   const read = readVatNumber(vatNumber);
   return read.kind === 'unresolvable' ? vatNumber : read.vatNumber;
 };

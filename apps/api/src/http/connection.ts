@@ -33,7 +33,7 @@ export const continueIfAsked = (req: Request, res: Response): void => {
 /** A client that sends on after its refusal is cut off after this long, in milliseconds. */
 const LONGEST_MS = 5_000;
 /** And is read no further than this, in bytes: from here on its sending stalls. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** No faster than this, so that the client's own process comes to see its answer before the bytes are used up. */
 const PIECE_BYTES = 1024 * 1024;
@@ -48,7 +48,7 @@ const PAUSE_MS = 10;
 export const dropRestOfBody = (req: Request, res: Response): void => {
   // Who asked whether to send has sent nothing, and now will not.
   if (req.complete || req.headers.expect !== undefined) return;
-  const asksToClose = /\bclose\b/i.test(req.headers.connection ?? '');
+  const lookupsToClose = /\bclose\b/i.test(req.headers.connection ?? '');
   // Otherwise Node closes at the end of the answer. The client may close whenever it likes.
   res.setHeader('Connection', 'keep-alive');
 
@@ -64,9 +64,9 @@ export const dropRestOfBody = (req: Request, res: Response): void => {
       if (dropped < (pieces + 1) * PIECE_BYTES) return;
       pieces += 1;
       req.pause();
-      if (dropped < MOST_BYTES) pause = setTimeout(() => req.resume(), PAUSE_MS);
+      if (dropped < MAX_BYTES) pause = setTimeout(() => req.resume(), PAUSE_MS);
     });
-    req.once('end', () => asksToClose && end());
+    req.once('end', () => lookupsToClose && end());
     req.once('close', () => {
       clearTimeout(deadline);
       clearTimeout(pause);

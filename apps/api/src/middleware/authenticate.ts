@@ -10,7 +10,7 @@ const REMEMBERED_MS = 2_000;
 const UNKNOWN_MS = 5_000;
 /** Last-used times are good to the minute; more would be a write a call. */
 const TOUCH_EVERY_MS = 60_000;
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 export type AuthenticateDeps = {
   findKey: (hash: Uint8Array) => Promise<Caller | null>;
@@ -20,8 +20,8 @@ export type AuthenticateDeps = {
 
 /** Finds the caller by `Authorization: Bearer KEY`, or throws UNAUTHORIZED. */
 export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): RequestHandler => {
-  const known = shortMemory<Caller>({ max: MOST_REMEMBERED, ms: REMEMBERED_MS });
-  const unknown = shortMemory<true>({ max: MOST_REMEMBERED, ms: UNKNOWN_MS });
+  const known = shortMemory<Caller>({ max: MAX_REMEMBERED, ms: REMEMBERED_MS });
+  const unknown = shortMemory<true>({ max: MAX_REMEMBERED, ms: UNKNOWN_MS });
   const touched = new Map<string, number>();
 
   const find = async (key: string): Promise<Caller | null> => {
@@ -41,7 +41,7 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
   const touch = (caller: Caller): void => {
     const at = now();
     if ((touched.get(caller.keyId) ?? 0) + TOUCH_EVERY_MS > at.getTime()) return;
-    if (touched.size > MOST_REMEMBERED) touched.clear();
+    if (touched.size > MAX_REMEMBERED) touched.clear();
     touched.set(caller.keyId, at.getTime());
     // Nobody's call fails because a time stamp could not be written.
     touchKey(caller.keyId, at).catch(() => touched.delete(caller.keyId));

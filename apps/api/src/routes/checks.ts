@@ -14,7 +14,15 @@ import {
 import { errorFields } from '@vat/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { jsonAnswer, sendAnswer } from '../http/answer.js';
-import { callerOf, contextOf, fingerprintOf, idempotencyKeyOf, ownedId, readerOf, speltNumber } from '../http/call.js';
+import {
+  callerOf,
+  contextOf,
+  fingerprintOf,
+  idempotencyKeyOf,
+  normalizeNumber,
+  ownedId,
+  readerOf,
+} from '../http/call.js';
 import { ownerOf, parse, parseQuery, readPage } from '../http/parse.js';
 
 export type CheckRoutesDeps = {
@@ -71,7 +79,7 @@ export const checkRoutes = (deps: CheckRoutesDeps) => {
   const list: RequestHandler = async (req, res) => {
     const reader = readerOf(res);
     const { limit, cursor, vat_number: vatNumber, ...others } = parseQuery(checkListQuery, req.query);
-    const filter = { ...others, vatNumber: vatNumber && speltNumber(vatNumber) };
+    const filter = { ...others, vatNumber: vatNumber && normalizeNumber(vatNumber) };
     const { rows, nextCursor } = await readPage(
       { limit, cursor },
       ['checks', ownerOf(reader), filter],

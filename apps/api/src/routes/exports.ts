@@ -1,18 +1,12 @@
 import { dossierQuery } from '@vat/contracts';
-import {
-  AppError,
-  type ChooseEvidence,
-  type EvidenceChoice,
-  MOST_EXPORTED_CHECKS,
-  type ProveChecks,
-} from '@vat/domain';
+import { AppError, type ChooseEvidence, type EvidenceChoice, MAX_EXPORTED_CHECKS, type ProveChecks } from '@vat/domain';
 import { type DossierOptions, type DossierSource, tokenCertificates, withIssuers, writeDossier } from '@vat/evidence';
 import type { RequestHandler } from 'express';
 import type { Sealer } from '../exports/dossier-source.js';
 import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
 import type { HeldLease } from '../exports/send-zip.js';
 import { sendZip } from '../exports/send-zip.js';
-import { callerOf, speltNumber } from '../http/call.js';
+import { callerOf, normalizeNumber } from '../http/call.js';
 import { parseQuery } from '../http/parse.js';
 
 export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
@@ -51,7 +45,7 @@ export const exportRoutes = (deps: ExportRoutesDeps) => {
     const choice: EvidenceChoice = {
       from: from ?? null,
       to: to ?? null,
-      vatNumber: vatNumber === undefined ? null : speltNumber(vatNumber),
+      vatNumber: vatNumber === undefined ? null : normalizeNumber(vatNumber),
       reference: reference ?? null,
     };
     const { accountId } = callerOf(res);
@@ -61,15 +55,15 @@ export const exportRoutes = (deps: ExportRoutesDeps) => {
     const lease = await deps.holdLease(accountId);
     if (!lease) throw new AppError('EXPORT_IN_PROGRESS');
     try {
-      const { accountName, ...chosen } = await deps.chooseEvidence(accountId, choice, MOST_EXPORTED_CHECKS + 1);
-      if (chosen.checks.length > MOST_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE');
+      const { accountName, ...chosen } = await deps.chooseEvidence(accountId, choice, MAX_EXPORTED_CHECKS + 1);
+      if (chosen.checks.length > MAX_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE');
       // What lies beside the checks grows the archive's directory as they do.
       for (const [what, { length }] of [
         ['requests without a check', chosen.requests],
         ['changes of watches', chosen.changes],
       ] as const) {
         const message = `The export would hold more than 10 000 ${what}.`;
-        if (length > MOST_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE', { message });
+        if (length > MAX_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE', { message });
       }
       const zip = makeDossier(chosen, { account: { id: accountId, name: accountName }, createdAt, choice });
       const { lost: signal, release: beforeEnd } = lease;

@@ -32,13 +32,13 @@ export type TimestampRoutesDeps = {
 };
 
 /** Seconds after which looking for a pending time-stamp is worth a call. */
-const LOOK_AFTER_S = 10;
+const POLL_AFTER_S = 10;
 
 const answerOf = (stamp: Stamp, created: boolean, baseUrl: string): StoredAnswer => {
   const location = `${baseUrl}/v1/checks/${publicId('check', stamp.subjectId)}/timestamp`;
   const body = presentTimestamp(stamp);
   if (body.status === 'pending')
-    return jsonAnswer(202, body, { Location: location, 'Retry-After': String(LOOK_AFTER_S) });
+    return jsonAnswer(202, body, { Location: location, 'Retry-After': String(POLL_AFTER_S) });
   return created ? jsonAnswer(201, body, { Location: location }) : jsonAnswer(200, body);
 };
 
@@ -90,7 +90,7 @@ export type CertificateDeps = {
 };
 
 /** Certificates of an account that wait, each for about a twelfth of a second; ten calls a second never fill it. */
-const MOST_WAITING = 20;
+const MAX_WAITING = 20;
 const BUSY_S = 1;
 
 /** A page keeps the process busy; for half as long, up to this, it rests from those of the account. Milliseconds. */
@@ -99,7 +99,7 @@ const LONGEST_REST_MS = 50;
 /** How the certificates of one account wait for each other. */
 export const CERTIFICATE_TURNS: TurnLimits = {
   waiting: {
-    most: MOST_WAITING,
+    most: MAX_WAITING,
     refuse: () =>
       new AppError('RATE_LIMITED', {
         message: 'Too many certificates of the account are being made at this moment.',

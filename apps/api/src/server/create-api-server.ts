@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type Logger, type Metrics, saySparingly } from '@vat/runtime';
+import { type Logger, type Metrics, throttledLog } from '@vat/runtime';
 import { refuseBrokenCall } from '../http/connection.js';
 import { guardConnections } from './guard-connections.js';
 
@@ -52,7 +52,7 @@ export const createApiServer = ({ app, log, metrics, stalledMs, maxConnections, 
   server.on('connect', (_req, socket) => refuse({}, socket));
 
   server.maxConnections = maxConnections;
-  const warnOfCap = saySparingly(
+  const warnOfCap = throttledLog(
     (fields) => log.warn('Refused a connection: MAX_CONNECTIONS are open.', fields),
     REPEAT_WARNING_MS,
     now,

@@ -51,7 +51,7 @@ export const guardConnections = (
   onClosed: (reason: CloseReason) => void,
 ): ((listener: RequestListener) => RequestListener) => {
   const connections = new Map<Socket, Connection>();
-  const lookEveryMs = stalledMs / LOOKS_PER_STALL;
+  const pollIntervalMs = stalledMs / LOOKS_PER_STALL;
 
   const close = (socket: Socket, reason: CloseReason): void => {
     onClosed(reason);
@@ -73,11 +73,11 @@ export const guardConnections = (
     connection.idleLooks = connection.unfinished === 0 ? connection.idleLooks + 1 : 0;
     Object.assign(connection, { taken, queued });
     if (connection.stalledLooks >= LOOKS_PER_STALL) close(socket, 'stalled');
-    else if (connection.idleLooks * lookEveryMs > idleMs) close(socket, 'idle');
+    else if (connection.idleLooks * pollIntervalMs > idleMs) close(socket, 'idle');
   };
   const looking = setInterval(() => {
     for (const [socket, connection] of connections) if (!socket.destroyed) look(socket, connection);
-  }, lookEveryMs).unref();
+  }, pollIntervalMs).unref();
   server.once('close', () => clearInterval(looking));
 
   return (listener) => (req, res) => {

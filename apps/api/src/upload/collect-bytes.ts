@@ -33,20 +33,20 @@ export const collectBytes = (most: number): ByteCollector => {
 };
 
 /** `fail`: ends the pouring with an error from outside the sink. */
-export type Pouring = { done: Promise<void>; fail: (error: unknown) => void };
+export type LimitedPipe = { done: Promise<void>; fail: (error: unknown) => void };
 
 /**
- * Pours a request's body of at most `mostBytes` into a sink. Unlike `pipeline` it leaves the socket alone when something
+ * Pours a request's body of at most `maxBytes` into a sink. Unlike `pipeline` it leaves the socket alone when something
  * is refused, so that the caller can still be told why. Rejects with the sink's error, FILE_TOO_LARGE, or BAD_REQUEST when
  * the client goes away.
  */
-export const pour = (req: IncomingMessage, sink: Writable, mostBytes: number): Pouring => {
-  let fail: Pouring['fail'] = () => undefined;
+export const pipeWithLimit = (req: IncomingMessage, sink: Writable, maxBytes: number): LimitedPipe => {
+  let fail: LimitedPipe['fail'] = () => undefined;
   const done = new Promise<void>((resolve, reject) => {
     let total = 0;
     const count = (chunk: Buffer): void => {
       total += chunk.length;
-      if (total > mostBytes) fail(new AppError('FILE_TOO_LARGE'));
+      if (total > maxBytes) fail(new AppError('FILE_TOO_LARGE'));
     };
     const gone = (cause?: unknown): void => fail(refuseUpload('', 'The body ended early', cause));
     const onClose = (): void => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, type NewBatchRequest, type NewLine, type PlannedFile } from '@vat/domain';
 import { Tinypool } from 'tinypool';
-import { fewAtATime } from '../turns.js';
+import { keyedSemaphore } from '../turns.js';
 import type { BatchReading, FileToRead, readBatch } from './read-batch.js';
 
 export type BatchReaderDeps = {
@@ -63,7 +63,7 @@ export const createBatchReader = ({ thread, threads, deadlineMs, heapMb, onFailu
   pool.on('error', onFailure);
   // The pool's own queue is not used: without idle threads it forgets what waits there when a thread is ended, and the
   // deadline would begin before the work.
-  const inTurn = fewAtATime(threads);
+  const inTurn = keyedSemaphore(threads);
 
   const read = async (file: FileToRead): Promise<PlannedFile> => {
     const deadline = AbortSignal.timeout(deadlineMs);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { AppError } from '@vat/domain';
 import { format as formatContentType } from 'content-type';
-import { collectBytes, type Pouring, pour } from './collect-bytes.js';
+import { collectBytes, type LimitedPipe, pipeWithLimit } from './collect-bytes.js';
 import { ENVELOPE_BYTES, MAX_FILE_BYTES, refuseUpload, type Upload } from './upload.js';
 
 const MOST = 255;
@@ -28,7 +28,7 @@ const FILE = 'file';
 
 /** Longer than any field may be, so that what is cut off is refused for its length by the field's own schema. */
 const FIELD_BYTES = 2_048;
-const MOST_PARTS = 20;
+const MAX_PARTS = 20;
 /** Of a name that is refused. */
 const SHOWN_CHARACTERS = 100;
 
@@ -41,7 +41,7 @@ const parserOf = (req: IncomingMessage, boundary: string | undefined): BusboyIns
   const parameters = boundary === undefined ? {} : { boundary };
   // Written again, so that the parser takes the boundary that was checked, where there are two.
   const headers = { ...req.headers, 'content-type': formatContentType({ type: 'multipart/form-data', parameters }) };
-  const limits = { fieldSize: FIELD_BYTES, parts: MOST_PARTS, headerPairs: 20, headerSize: 8_192 };
+  const limits = { fieldSize: FIELD_BYTES, parts: MAX_PARTS, headerPairs: 20, headerSize: 8_192 };
   try {
     // By name, too: a script may send the file without a file name.
     return new Busboy({
@@ -55,15 +55,15 @@ const parserOf = (req: IncomingMessage, boundary: string | undefined): BusboyIns
 };
 
 /**
- * Reads a form with one file, called `file`, and the text fields in `known`. Fails as {@link pour} does, or with BAD_REQUEST for what is not known, sent twice, missing, or no multipart.
+ * Reads a form with one file, called `file`, and the text fields in `known`. Fails as {@link pipeWithLimit} does, or with BAD_REQUEST for what is not known, sent twice, missing, or no multipart.
  */
 export const readMultipart = (
   req: IncomingMessage,
   boundary: string | undefined,
   known: readonly string[],
-): { upload: Promise<Upload>; fail: Pouring['fail'] } => {
+): { upload: Promise<Upload>; fail: LimitedPipe['fail'] } => {
   const parser = parserOf(req, boundary);
-  const { done, fail } = pour(req, parser, MAX_FILE_BYTES + ENVELOPE_BYTES);
+  const { done, fail } = pipeWithLimit(req, parser, MAX_FILE_BYTES + ENVELOPE_BYTES);
   const file = collectBytes(MAX_FILE_BYTES);
   const fields: Record<string, string> = {};
   let fileName: string | null | undefined;

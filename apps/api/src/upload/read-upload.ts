@@ -5,7 +5,7 @@ import { parse as parseDisposition } from 'content-disposition';
 import { parse as parseContentType } from 'content-type';
 import type { Request, Response } from 'express';
 import { continueIfAsked } from '../http/connection.js';
-import { collectBytes, type Pouring, pour } from './collect-bytes.js';
+import { collectBytes, type LimitedPipe, pipeWithLimit } from './collect-bytes.js';
 import { readMultipart, tidyFileName } from './read-multipart.js';
 import { ENVELOPE_BYTES, MAX_FILE_BYTES, refuseUpload, type Upload } from './upload.js';
 
@@ -19,11 +19,11 @@ const asWritten = (header: string): string => {
   }
 };
 
-/** Reads a body that is the file itself; its name is that of a Content-Disposition header. Fails as {@link pour} does. */
+/** Reads a body that is the file itself; its name is that of a Content-Disposition header. Fails as {@link pipeWithLimit} does. */
 export const readRawFile = (
   req: IncomingMessage,
   charset: string | null,
-): { upload: Promise<Upload>; fail: Pouring['fail'] } => {
+): { upload: Promise<Upload>; fail: LimitedPipe['fail'] } => {
   const file = collectBytes(MAX_FILE_BYTES);
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -31,7 +31,7 @@ export const readRawFile = (
       done();
     },
   });
-  const { done, fail } = pour(req, sink, MAX_FILE_BYTES);
+  const { done, fail } = pipeWithLimit(req, sink, MAX_FILE_BYTES);
   const disposition = req.headers['content-disposition'];
   const fileName = tidyFileName(disposition && parseDisposition(asWritten(disposition)).parameters.filename);
   return { upload: done.then(() => ({ bytes: file.bytes(), charset, fileName, fields: {} })), fail };

@@ -63,7 +63,7 @@ export const useRemoval = (
 };
 
 /** How often a first try that still runs is waited for before that is shown. */
-const MOST_WAITS = 5;
+const MAX_WAITS = 5;
 
 // randomUUID exists only over https; this exists everywhere.
 const newKey = (): string =>
@@ -77,10 +77,10 @@ const seconds = (count: number): Promise<void> => new Promise((resolve) => setTi
 
 /**
  * Sends what must be made once with an Idempotency-Key: the same as before while the last try got no answer and `content`
- * (compared part by part) is the same, so that trying again makes no second one; a new one after an answer, so that asking
+ * (compared part by part) is the same, so that trying again makes no second one; a new one after an answer, so that lookingUp
  * for the same again does. A first try that still runs is waited for. Throws what `send` throws.
  */
-export const useSameTry = () => {
+export const useIdempotencyKey = () => {
   const last = useRef<{ content: readonly unknown[]; key: string } | null>(null);
   return async <Output>(
     content: readonly unknown[],
@@ -97,7 +97,7 @@ export const useSameTry = () => {
       } catch (error) {
         if (!isOpen(error)) last.current = null;
         const isRunning = error instanceof ApiError && error.code === 'IDEMPOTENCY_IN_PROGRESS';
-        if (!isRunning || waits === MOST_WAITS) throw error;
+        if (!isRunning || waits === MAX_WAITS) throw error;
         await seconds(error.extra.retry_after ?? 1);
       }
     }

@@ -45,7 +45,7 @@ type ReadOptions<T> = {
 /** Without news, open data is asked for this often. */
 export const POLL_MS = 4_000;
 
-/** Reads a path of the API and keeps what is shown up to date: at once by the server's news, else by asking again. */
+/** Reads a path of the API and keeps what is shown up to date: at once by the server's news, else by lookingUp again. */
 export const useRead = <T>(
   topic: Topic,
   path: string,

@@ -15,10 +15,10 @@ import { Text } from 'react-aria-components/Text';
 import { TextField, type TextFieldProps } from 'react-aria-components/TextField';
 
 /** What keeps a form from being sent: the id of the input and what is wrong with it. Null when nothing does. */
-export type Unfit = { id: string; text: string } | null;
+export type Unsuitable = { id: string; text: string } | null;
 
 /** Carries what is wrong from a form to its field. */
-export const FormContext = createContext<Unfit>(null);
+export const FormContext = createContext<Unsuitable>(null);
 
 type FormProps = Omit<ComponentProps<'form'>, 'onSubmit' | 'noValidate'> & {
   /** Called for what can be sent; the browser's own sending is prevented. */
@@ -26,7 +26,7 @@ type FormProps = Omit<ComponentProps<'form'>, 'onSubmit' | 'noValidate'> & {
   /** Called for each try before it is judged: what the one before has left on the page has to go. */
   onTry: () => void;
   /** What is wrong although each field is fit. */
-  judge?: (form: HTMLFormElement) => Unfit;
+  judge?: (form: HTMLFormElement) => Unsuitable;
 };
 
 const wrongWith = (input: HTMLInputElement): string | null => {
@@ -41,7 +41,7 @@ const wrongWith = (input: HTMLInputElement): string | null => {
   return null;
 };
 
-const firstUnfit = (form: HTMLFormElement): Unfit => {
+const firstUnsuitable = (form: HTMLFormElement): Unsuitable => {
   for (const input of form.elements) {
     const text = input instanceof HTMLInputElement ? wrongWith(input) : null;
     if (text !== null) return { id: input.id, text };
@@ -59,13 +59,13 @@ const pressOnce = (event: KeyboardEvent): void => {
  * looks and reads differently everywhere. Like the bubble it names one field at a time and leads there.
  */
 export const Form = ({ onSubmit, onTry, judge, children, ...props }: FormProps) => {
-  const [unfit, setUnfit] = useState<Unfit>(null);
+  const [unfit, setUnsuitable] = useState<Unsuitable>(null);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     // While its button is pending a form has none to submit with; Enter in its only field would send it again all the same.
     if (!event.currentTarget.querySelector('[type=submit]')) return;
-    const found = firstUnfit(event.currentTarget) ?? judge?.(event.currentTarget) ?? null;
-    setUnfit(found);
+    const found = firstUnsuitable(event.currentTarget) ?? judge?.(event.currentTarget) ?? null;
+    setUnsuitable(found);
     onTry();
     if (found) document.getElementById(found.id)?.focus();
     else onSubmit(event);

@@ -1,4 +1,4 @@
-import type { Unfit } from './form.js';
+import type { Unsuitable } from './form.js';
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
@@ -40,7 +40,7 @@ export const shorten = (text: string): string =>
   text.length <= MOST ? text : `${text.slice(0, MOST).toWellFormed()}…`;
 
 /** What is wrong with a form's period, by its inputs `from` and `to`; `to` is the first day that is left out. Null for what holds a day. */
-export const judgePeriod = (form: HTMLFormElement): Unfit => {
+export const validatePeriod = (form: HTMLFormElement): Unsuitable => {
   const [from, to] = (['from', 'to'] as const).map((name) => form.querySelector<HTMLInputElement>(`[name=${name}]`));
   if (!from?.value || !to?.value || from.value < to.value) return null;
   return { id: to.id, text: 'Before is the first day that is left out: choose one later than From.' };

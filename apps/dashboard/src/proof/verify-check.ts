@@ -16,7 +16,7 @@ type VerifyDeps = { api: Api; crypto: Crypto };
 /** What is left out of the hash: itself, and what is filled in later. */
 const LEFT_OUT = ['response_hash', 'timestamp', 'anchor'];
 
-const verifyPlace = async ({ api, crypto }: VerifyDeps, check: Check): Promise<Finding> => {
+const verifyPosition = async ({ api, crypto }: VerifyDeps, check: Check): Promise<Finding> => {
   const proof = await api.call<InclusionProof>('GET', `/checks/${check.id}/anchor`);
   const anchor = await api.call<Anchor>('GET', `/anchors/${proof.anchor_id}`);
   const leaf = bytesOf(check.response_hash.replace('sha256:', ''));
@@ -59,6 +59,6 @@ export const verifyCheck =
         holds: canonicalForm(shown) === new TextDecoder().decode(bytes),
         text: 'What this page shows, in canonical form, is those bytes to the letter.',
       },
-      ...(check.anchor === null ? [] : [await verifyPlace(deps, check)]),
+      ...(check.anchor === null ? [] : [await verifyPosition(deps, check)]),
     ];
   };

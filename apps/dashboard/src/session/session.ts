@@ -15,7 +15,7 @@ export const readBoot = (api: Api): Promise<Boot> => api.call<Boot>('GET', '/con
 export const SESSION_CHANNEL = 'vat-session';
 
 /** Has the browser's other windows of the dashboard ask anew who is signed in. */
-export const tellOtherWindows = (): void => {
+export const notifyOtherWindows = (): void => {
   const channel = new BroadcastChannel(SESSION_CHANNEL);
   channel.postMessage('changed');
   channel.close();
@@ -33,7 +33,7 @@ export const useEnter = (): ((session: Session | null) => void) => {
   return (session) => {
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== BOOT[0] });
     queries.setQueryData<Boot>(BOOT, (boot) => ({ signup: boot?.signup ?? 'closed', session }));
-    tellOtherWindows();
+    notifyOtherWindows();
   };
 };
 

@@ -1,6 +1,6 @@
 import { Link, useNavigate, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { LiveNews } from '../live/live-news.js';
+import { LiveUpdates } from '../live/live-updates.js';
 import { Loading, Refusal } from '../parts/states.js';
 import { Page } from '../parts/text.js';
 import { useBoot } from '../session/session.js';
@@ -62,8 +62,8 @@ export const SignedIn = () => {
   }
   if (!boot.data.session) return <ToSignIn />;
   return (
-    <LiveNews>
+    <LiveUpdates>
       <Shell />
-    </LiveNews>
+    </LiveUpdates>
   );
 };

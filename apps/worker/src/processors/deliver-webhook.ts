@@ -1,13 +1,13 @@
 import type { AttemptToClaim, AttemptToRecord, Claim, ClaimedAttempt } from '@vat/db';
 import {
   type DueDelivery,
-  KEPT_ANSWER_BYTES,
   type LoggedAttempt,
+  MAX_STORED_ANSWER_BYTES,
+  type PublishChange,
   planDelivery,
   publicId,
-  type TellPages,
 } from '@vat/domain';
-import type { DeliveryJob, DeliveryLane, JobHandler, JobResult, PlaceUse, TakePlace } from '@vat/queues';
+import type { AcquirePermit, DeliveryJob, DeliveryQueueClass, JobHandler, JobResult, PermitUse } from '@vat/queues';
 import { errorFields, type Logger, type Metrics } from '@vat/runtime';
 import { type AttemptResult, attemptSucceeded, signDelivery, type WebhookSender } from '@vat/webhooks';
 
@@ -27,13 +27,13 @@ export const loggedAttempt = (number: number, url: string, result: AttemptResult
     first_byte_ms: result.timings.firstByteMs,
     total_ms: result.timings.totalMs,
   },
-  answer: result.answer.subarray(0, KEPT_ANSWER_BYTES),
-  answerTruncated: result.answerTruncated || result.answer.byteLength > KEPT_ANSWER_BYTES,
+  answer: result.answer.subarray(0, MAX_STORED_ANSWER_BYTES),
+  answerTruncated: result.answerTruncated || result.answer.byteLength > MAX_STORED_ANSWER_BYTES,
 });
 
 export type DeliverWebhookDeps = {
-  lane: DeliveryLane;
-  takePlace: TakePlace;
+  lane: DeliveryQueueClass;
+  acquirePermit: AcquirePermit;
   claim: (attempt: AttemptToClaim) => Promise<Claim>;
   release: (deliveryId: string, number: number) => Promise<void>;
   record: (attempt: AttemptToRecord) => Promise<boolean>;
@@ -44,8 +44,8 @@ export type DeliverWebhookDeps = {
   userAgent: string;
   enqueue: (delivery: DueDelivery) => Promise<void>;
   /** Puts a first attempt among the retries: its endpoint is slow. */
-  changeLane: (job: DeliveryJob) => Promise<void>;
-  tellPages: TellPages;
+  changeQueueClass: (job: DeliveryJob) => Promise<void>;
+  publishChange: PublishChange;
   retryDelaysMs: readonly number[];
   /** How long a claim lasts in milliseconds: longer than an attempt can take. */
   leaseMs: number;
@@ -112,7 +112,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       status_code: result.statusCode,
       error: result.error,
     });
-    if (recorded) deps.tellPages(job.account_id, 'deliveries', deliveryId);
+    if (recorded) deps.publishChange(job.account_id, 'deliveries', deliveryId);
     if (!recorded || plan.nextAttemptAt === null) return;
     const { delivery_id: id, account_id: accountId } = job;
     await deps
@@ -120,7 +120,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       .catch((error: unknown) => log.warn('A retry was not enqueued; the sweep will.', errorFields(error)));
   };
 
-  const deliver = async (job: DeliveryJob): Promise<{ result: JobResult } & PlaceUse> => {
+  const deliver = async (job: DeliveryJob): Promise<{ result: JobResult } & PermitUse> => {
     const unused = { durationMs: null, comesBack: false };
     const at = now();
     const claim = await deps.claim({
@@ -151,14 +151,14 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
   };
 
   return async (job, { jobId }) => {
-    const place = await deps.takePlace(job.account_id, jobId, lane);
-    if (place.kind === 'full') return { again: new Date(now().getTime() + place.waitMs), onPutOff: place.park };
+    const place = await deps.acquirePermit(job.account_id, jobId, lane);
+    if (place.kind === 'full') return { again: new Date(now().getTime() + place.waitMs), onPutOff: place.suspend };
     if (place.kind === 'slow') {
-      await deps.changeLane(job);
+      await deps.changeQueueClass(job);
       return undefined;
     }
     // What fails is put back by the consumer, a second later: its place is another's until then.
-    let use: PlaceUse = { durationMs: null, comesBack: false };
+    let use: PermitUse = { durationMs: null, comesBack: false };
     try {
       const { result, ...used } = await deliver(job);
       use = used;

@@ -1,10 +1,10 @@
-import type { FedLine, FeedLane, MemberState } from '@vat/domain';
-import type { FeedJob, JobHandler } from '@vat/queues';
+import type { DispatchedLine, DispatchQueue, MemberState } from '@vat/domain';
+import type { DispatchJob, JobHandler } from '@vat/queues';
 
-export type FeedLaneDeps = {
+export type DispatchLinesDeps = {
   /** Fills a member state's window; null while somebody else does. */
-  feedLines: (memberState: MemberState, now: Date) => Promise<FedLine[] | null>;
-  enqueueLines: (memberState: MemberState, lines: readonly FedLine[]) => Promise<void>;
+  dispatchLines: (memberState: MemberState, now: Date) => Promise<DispatchedLine[] | null>;
+  enqueueLines: (memberState: MemberState, lines: readonly DispatchedLine[]) => Promise<void>;
   recordMalformed: () => Promise<void>;
   now: () => Date;
 };
@@ -13,14 +13,14 @@ export type FeedLaneDeps = {
 const BUSY_RETRY_MS = 20;
 
 /** Brings lines of batches that wait in a lane on their way: into the queue of their member state, or to their check. */
-export const feedLane =
-  ({ feedLines, enqueueLines, recordMalformed, now }: FeedLaneDeps): JobHandler<FeedJob> =>
-  async ({ lane }: { lane: FeedLane }) => {
+export const dispatchQueueLines =
+  ({ dispatchLines, enqueueLines, recordMalformed, now }: DispatchLinesDeps): JobHandler<DispatchJob> =>
+  async ({ lane }: { lane: DispatchQueue }) => {
     if (lane === 'malformed') {
       await recordMalformed();
       return undefined;
     }
-    const lines = await feedLines(lane, now());
+    const lines = await dispatchLines(lane, now());
     // What it sees may be older than what asked for this feed.
     if (lines === null) return { again: new Date(now().getTime() + BUSY_RETRY_MS) };
     // If this fails they are in the window without a job, until the sweep gives them one.
@@ -28,17 +28,17 @@ export const feedLane =
     return undefined;
   };
 
-export type FeedHereDeps = Pick<FeedLaneDeps, 'feedLines' | 'enqueueLines' | 'now'> & {
-  enqueueFeeds: (lanes: FeedLane[]) => Promise<void>;
+export type DispatchLocallyDeps = Pick<DispatchLinesDeps, 'dispatchLines' | 'enqueueLines' | 'now'> & {
+  enqueueDispatches: (lanes: DispatchQueue[]) => Promise<void>;
 };
 
 /** Feeds lanes without a job in between, which costs as much again; what cannot be fed here at this moment gets its job. */
-export const feedHere =
-  ({ feedLines, enqueueLines, enqueueFeeds, now }: FeedHereDeps) =>
-  async (lanes: readonly FeedLane[]): Promise<void> => {
-    const feed = async (lane: FeedLane): Promise<void> => {
-      const lines = lane === 'malformed' ? null : await feedLines(lane, now());
-      if (lane === 'malformed' || lines === null) return enqueueFeeds([lane]);
+export const dispatchLocally =
+  ({ dispatchLines, enqueueLines, enqueueDispatches, now }: DispatchLocallyDeps) =>
+  async (lanes: readonly DispatchQueue[]): Promise<void> => {
+    const feed = async (lane: DispatchQueue): Promise<void> => {
+      const lines = lane === 'malformed' ? null : await dispatchLines(lane, now());
+      if (lane === 'malformed' || lines === null) return enqueueDispatches([lane]);
       // If this fails they are in the window without a job, until the sweep gives them one.
       await enqueueLines(lane, lines);
     };

@@ -1,4 +1,4 @@
-import { type MadeStamp, publicId, type TellPages } from '@vat/domain';
+import { type MadeStamp, type PublishChange, publicId } from '@vat/domain';
 import { TimestampRefused } from '@vat/evidence/proof';
 import type { JobHandler } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
@@ -10,7 +10,7 @@ export type MakeTimeStampDeps = {
   metrics: Pick<Metrics, 'stampTries'>;
   /** Told of a failed try; says so now and then. */
   onFailure: (error: Error, fields: Record<string, unknown>) => void;
-  tellPages: TellPages;
+  publishChange: PublishChange;
   log: Logger;
 };
 
@@ -21,7 +21,7 @@ export const makeTimeStamp =
     cut,
     metrics,
     onFailure,
-    tellPages,
+    publishChange,
     log,
   }: MakeTimeStampDeps): JobHandler<{ task: 'stamp'; subject_id: string }> =>
   async ({ subject_id: subjectId }) => {
@@ -38,7 +38,7 @@ export const makeTimeStamp =
     const { kind, accountId, attempts } = made.stamp;
     if (made.kind === 'stamped') {
       log.info('A time-stamp was made.', { subject: subjectId, kind, attempts: attempts + 1 });
-      if (accountId !== null) tellPages(accountId, 'checks', publicId('check', subjectId));
+      if (accountId !== null) publishChange(accountId, 'checks', publicId('check', subjectId));
       return undefined;
     }
     onFailure(new Error(made.error), { subject: subjectId, kind, attempts });

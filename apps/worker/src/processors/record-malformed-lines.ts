@@ -1,5 +1,5 @@
 import type { MalformedLine, SettledLine } from '@vat/db';
-import { type Answer, type CheckRequest, publicId, type TellPages } from '@vat/domain';
+import { type Answer, type CheckRequest, type PublishChange, publicId } from '@vat/domain';
 import type { BatchStep } from '../batch-progress.js';
 import type { makeCheck, recordCheck } from './settle-check.js';
 
@@ -13,7 +13,7 @@ export type RecordMalformedLinesDeps = {
   recordCheck: ReturnType<typeof recordCheck>;
   /** Told of every request that was recorded. */
   advanced: (step: BatchStep) => void;
-  tellPages: TellPages;
+  publishChange: PublishChange;
   now: () => Date;
   stopping: AbortSignal;
 };
@@ -26,10 +26,10 @@ const isAnswered = (request: CheckRequest): request is Answered => request.answe
 
 /** Records the checks of malformed numbers in batches, which need no upstream. One run at a time in a process. */
 export const recordMalformedLines = (deps: RecordMalformedLinesDeps) => {
-  const { find, start, make, settle, recordCheck, advanced, tellPages, now, stopping } = deps;
+  const { find, start, make, settle, recordCheck, advanced, publishChange, now, stopping } = deps;
 
   /** Returns what it did not record. */
-  const recordSlice = async (slice: Answered[]): Promise<Answered[]> => {
+  const recordPage = async (slice: Answered[]): Promise<Answered[]> => {
     const lines = slice.map((request) => ({ request, requestId: request.id, ...make(request, request.answer) }));
     const settled = new Map((await settle(lines, now())).map((line) => [line.requestId, line.batchId]));
     const batches = new Map<string, string>();
@@ -37,10 +37,10 @@ export const recordMalformedLines = (deps: RecordMalformedLinesDeps) => {
       const batchId = settled.get(request.id);
       if (batchId === undefined) continue;
       advanced({ memberState: request.memberState, batchId });
-      tellPages(request.accountId, 'checks', publicId('check', check.id));
+      publishChange(request.accountId, 'checks', publicId('check', check.id));
       if (batchId !== null) batches.set(batchId, request.accountId);
     }
-    for (const [batchId, accountId] of batches) tellPages(accountId, 'batches', publicId('batch', batchId));
+    for (const [batchId, accountId] of batches) publishChange(accountId, 'batches', publicId('batch', batchId));
     return slice.filter(({ id }) => !settled.has(id));
   };
 
@@ -49,7 +49,7 @@ export const recordMalformedLines = (deps: RecordMalformedLinesDeps) => {
       const slice = (await find(SLICE)).filter(isAnswered);
       if (slice.length === 0 || stopping.aborted) return;
       await start(slice.map((request) => request.id));
-      for (const request of await recordSlice(slice))
+      for (const request of await recordPage(slice))
         if (!stopping.aborted)
           await recordCheck({ job: { request_id: request.id }, request, answer: request.answer, exchanges: [] });
     }

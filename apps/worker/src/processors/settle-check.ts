@@ -14,10 +14,10 @@ import {
   type HashCheck,
   newUuid,
   observeChanges,
+  type PublishChange,
   publicCheck,
   publicId,
   type RunningWatch,
-  type TellPages,
   watchChangedBody,
 } from '@vat/domain';
 import type { JobHandler, RequestJob } from '@vat/queues';
@@ -96,7 +96,7 @@ export type RecordCheckDeps = {
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   /** Told of every request of a batch that was recorded. */
   advanced: (step: BatchStep) => void;
-  tellPages: TellPages;
+  publishChange: PublishChange;
   hint: (job: RequestJob) => Promise<void>;
   now: () => Date;
   log: Logger;
@@ -113,7 +113,7 @@ export type CheckToRecord = {
 
 /** Makes the check and records it with everything it causes, in one transaction, once. Tells who waits; null when too late. */
 export const recordCheck =
-  ({ make, observeWatch, settleRequest, enqueueDelivery, advanced, tellPages, hint, now, log }: RecordCheckDeps) =>
+  ({ make, observeWatch, settleRequest, enqueueDelivery, advanced, publishChange, hint, now, log }: RecordCheckDeps) =>
   async ({ job, request, answer, exchanges, ask }: CheckToRecord): Promise<Settled> => {
     const at = now();
     const { hashed, check } = make(request, answer);
@@ -134,10 +134,10 @@ export const recordCheck =
       log.debug('A check was recorded.', { request: request.id, check_id: hashed.body.id, verdict: answer.verdict });
     if (settled && request.origin === 'batch') advanced({ memberState: request.memberState, batchId: settled.batchId });
     if (settled) {
-      tellPages(request.accountId, 'checks', publicId('check', check.id));
-      if (settled.batchId !== null) tellPages(request.accountId, 'batches', publicId('batch', settled.batchId));
-      if (settled.acceptedAt !== null) tellPages(request.accountId, 'requests', publicId('request', request.id));
-      if (request.origin === 'watch') tellPages(request.accountId, 'watches');
+      publishChange(request.accountId, 'checks', publicId('check', check.id));
+      if (settled.batchId !== null) publishChange(request.accountId, 'batches', publicId('batch', settled.batchId));
+      if (settled.acceptedAt !== null) publishChange(request.accountId, 'requests', publicId('request', request.id));
+      if (request.origin === 'watch') publishChange(request.accountId, 'watches');
     }
     await hint(job);
     for (const deliveryId of settled?.deliveryIds ?? [])

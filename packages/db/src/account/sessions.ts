@@ -1,6 +1,6 @@
 import { isPlan, monthlyQuota, type Plan } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { inSlices } from '../in-slices.js';
+import { inChunks } from '../in-chunks.js';
 
 /** A session as it is stored. `id`: SHA-256 of its token. `passwordHash`: that of the password which was judged. */
 export type NewSession = { id: Uint8Array; userId: string; passwordHash: string; now: Date; expiresAt: Date };
@@ -116,13 +116,13 @@ const SLICE = 5_000;
 export const deleteExpiredSessions =
   (db: Queryable) =>
   async (now: Date): Promise<void> => {
-    await inSlices(
+    await inChunks(
       SLICE,
       () => db.$executeRaw`
         DELETE FROM session WHERE id IN (
           SELECT id FROM session WHERE expires_at <= ${now}::timestamptz LIMIT ${SLICE}::int)`,
     );
-    await inSlices(
+    await inChunks(
       SLICE,
       () => db.$executeRaw`
         DELETE FROM sign_in_attempt WHERE expires_at <= ${now}::timestamptz AND address IN (

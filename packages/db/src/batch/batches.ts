@@ -1,7 +1,7 @@
 import type { Batch, BatchStatus } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { inSlices } from '../in-slices.js';
+import { inChunks } from '../in-chunks.js';
 
 /** A row of {@link selectBatches}, as raw queries return it. */
 export type BatchRow = {
@@ -92,7 +92,7 @@ export const deleteOldBatches =
   async (before: Date): Promise<number> => {
     await db.$executeRaw`
       DELETE FROM batch_upload WHERE created_at < ${before}::timestamptz - interval '1 day'`;
-    return inSlices(
+    return inChunks(
       SLICE,
       () => db.$executeRaw`
         DELETE FROM batch WHERE id IN (

@@ -1,17 +1,17 @@
 import {
-  type FedLine,
-  type FeedLane,
+  type DispatchedLine,
+  type DispatchQueue,
   LINES_IN_WINDOW,
+  MAX_DISPATCHED,
   MEMBER_STATES,
   type MemberState,
-  MOST_FED,
   REFILL_AT,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 
 /** The first of the two numbers of a feed's advisory lock; the second is the member state. */
-const FEED_LOCKS = 0xfeed;
+const DISPATCH_LOCKS = 0xfeed;
 
 /**
  * Fills the window of a member state from the lines that wait outside it, round robin over the accounts: the k-th line that
@@ -20,20 +20,20 @@ const FEED_LOCKS = 0xfeed;
  * statement may not see it yet, since the lines that it took are looked at again before they are taken. However many lines wait, it reads a window's worth an
  * account, by the index of waiting lines.
  */
-export const feedLines =
+export const dispatchLines =
   (db: Queryable) =>
-  async (memberState: MemberState, now: Date): Promise<FedLine[] | null> => {
+  async (memberState: MemberState, now: Date): Promise<DispatchedLine[] | null> => {
     const lock = MEMBER_STATES.indexOf(memberState);
     const waits = Prisma.sql`q.country_code = ${memberState} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL`;
     const [row] = await db.$queryRaw<{ mine: boolean; ids: string[]; ranks: number[] }[]>`
       WITH RECURSIVE turn AS MATERIALIZED (
-        SELECT pg_try_advisory_xact_lock(${FEED_LOCKS}::int, ${lock}::int) AS mine
+        SELECT pg_try_advisory_xact_lock(${DISPATCH_LOCKS}::int, ${lock}::int) AS mine
       ), inside AS MATERIALIZED (
         SELECT account_id, count(*)::int AS fed, count(*) FILTER (WHERE answer IS NULL)::int AS unanswered FROM request
         WHERE origin = 'batch' AND country_code = ${memberState} AND state = 'pending' AND fed GROUP BY account_id
       ), room AS MATERIALIZED (
         SELECT CASE WHEN (SELECT mine FROM turn) THEN GREATEST(0, LEAST(
-          ${LINES_IN_WINDOW}::int - COALESCE(sum(unanswered), 0)::int, ${MOST_FED}::int - COALESCE(sum(fed), 0)::int
+          ${LINES_IN_WINDOW}::int - COALESCE(sum(unanswered), 0)::int, ${MAX_DISPATCHED}::int - COALESCE(sum(fed), 0)::int
         )) ELSE 0 END AS n
         FROM inside
       ), account(id) AS (
@@ -73,10 +73,10 @@ export const feedLines =
  * Those of `lanes` in which lines wait and whose window is running low. It reads a few index entries a lane: scalar subqueries,
  * since Postgres would collect all that waits into a hash table for an EXISTS here.
  */
-export const lanesToFeed =
+export const queuesToDispatch =
   (db: Queryable) =>
-  async (lanes: readonly FeedLane[]): Promise<FeedLane[]> => {
-    const rows = await db.$queryRaw<{ lane: FeedLane }[]>`
+  async (lanes: readonly DispatchQueue[]): Promise<DispatchQueue[]> => {
+    const rows = await db.$queryRaw<{ lane: DispatchQueue }[]>`
       SELECT lane FROM unnest(${[...lanes]}::text[]) AS l(lane)
       WHERE CASE WHEN lane = 'malformed'
         THEN (SELECT true FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL LIMIT 1)

@@ -9,7 +9,7 @@ import {
 import { releaseUnits } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { tellAccount } from '../webhook/events.js';
+import { publishToAccount } from '../webhook/events.js';
 
 /** The CTE `lines`: the lines of a request that got its check (the CTE `done`) are done. It returns `batch_id`. */
 export const endLines = (check: { id: string; valid: boolean }): Prisma.Sql => Prisma.sql`
@@ -113,7 +113,7 @@ export const completeBatches =
             valid = ${counts.valid}::int, invalid = ${counts.done - counts.valid}::int, completed_at = ${now}::timestamptz
           WHERE id = ${counts.id}::uuid AND state <> 'completed'
           RETURNING id, account_id
-        ), ${tellAccount(event, newUuid(), now, about)}
+        ), ${publishToAccount(event, newUuid(), now, about)}
         SELECT (SELECT id FROM sent) AS delivery_id FROM done`;
       if (row)
         completed.push({ ...counts, accountId, invalid: counts.done - counts.valid, deliveryId: row.delivery_id });

@@ -3,7 +3,7 @@ import { auditUsage } from '../account/usage.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
 import { deleteOldBatches } from './batches.js';
-import { feedLines } from './dispatch-lines.js';
+import { dispatchLines } from './dispatch-lines.js';
 import { auditBatches, completeBatches, endLostLines } from './end-lines.js';
 import { insertBatch } from './insert-batch.js';
 
@@ -27,7 +27,7 @@ const errorsOf = (batchId: string) =>
 test('lines past their end are given up, fed or not, and their units released', async () => {
   const account = await newAccount(connected.db);
   const batchId = await upload(account, 0);
-  await feedLines(connected.db)('DE', AT);
+  await dispatchLines(connected.db)('DE', AT);
   expect(await endLostLines(connected.db)(AT, 500)).toBe(0);
   expect(await endLostLines(connected.db)(END, 15)).toBe(15);
   expect(await endLostLines(connected.db)(END, 15)).toBe(5);
@@ -65,7 +65,7 @@ test('a sweep ends every line of a disabled account, however many share a reques
   const swept = await sweepBatches({
     endLost: (now) => endLostLines(connected.db)(now, 2),
     complete: () => Promise.resolve([]),
-    lanesToFeed: () => Promise.resolve([]),
+    queuesToDispatch: () => Promise.resolve([]),
     feed: () => Promise.resolve(),
     enqueueDelivery: () => Promise.resolve(),
     now: () => AT,

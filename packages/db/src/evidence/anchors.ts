@@ -1,4 +1,12 @@
-import type { BlockPlace, FindAnchor, FindLeaves, ListAnchors, ReadBlock, ReadBlocks, StoredAnchor } from '@vat/domain';
+import type {
+  BlockPosition,
+  FindAnchor,
+  FindLeaves,
+  ListAnchors,
+  ReadBlock,
+  ReadBlocks,
+  StoredAnchor,
+} from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import type { Reader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
@@ -91,7 +99,7 @@ type BlockRow = { position: number; hashes: Uint8Array | null };
 export const readBlocks =
   (db: Reader): ReadBlocks =>
   async (blocks) => {
-    const column = (name: keyof BlockPlace) => blocks.map((block) => block[name]);
+    const column = (name: keyof BlockPosition) => blocks.map((block) => block[name]);
     const rows = await db.$queryRaw<BlockRow[]>`
       SELECT (b.position - 1)::int AS position, found.hashes
       FROM unnest(${column('seq')}::int[], ${column('level')}::int[], ${column('place')}::int[])

@@ -1,10 +1,10 @@
-import type { AnchorAudit, LeafDifference, StampFacts, Stray } from '@vat/domain';
+import type { AnchorAudit, LeafDifference, StampFacts, UnexpectedCall } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { NIL } from '../uuid-bounds.js';
 import { ANCHOR_COLUMNS, ANCHORS, type AnchorRow, anchorOfRow, readBlock } from './anchors.js';
 import { FACTS_COLUMNS, type FactsRow, factsOfRow } from './timestamps.js';
 
-type SliceRow = { hashes: Uint8Array | null; n: number; last: number | null; differing: LeafDifference[] | null };
+type PageRow = { hashes: Uint8Array | null; n: number; last: number | null; differing: LeafDifference[] | null };
 type StampRow = FactsRow & {
   subject_id: string;
   digest: Uint8Array;
@@ -30,7 +30,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
   },
 
   leaves: async (seq, from, limit) => {
-    const [row] = await db.$queryRaw<SliceRow[]>`
+    const [row] = await db.$queryRaw<PageRow[]>`
       WITH slice AS MATERIALIZED (
         SELECT check_id, leaf_index, hash FROM anchor_leaf WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from}::int
         ORDER BY leaf_index LIMIT ${limit}::int
@@ -61,8 +61,8 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
     return row?.n ?? 0;
   },
 
-  strays: async (afterCheckId, limit) => {
-    const [row] = await db.$queryRaw<{ strays: Stray[] | null; n: number; last: string | null }[]>`
+  unexpectedCalls: async (afterCheckId, limit) => {
+    const [row] = await db.$queryRaw<{ unexpectedCalls: UnexpectedCall[] | null; n: number; last: string | null }[]>`
       WITH slice AS MATERIALIZED (
         SELECT id, test, hash, body FROM "check" WHERE id > ${afterCheckId ?? NIL}::uuid ORDER BY id LIMIT ${limit}::int
       ), judged AS (
@@ -75,10 +75,10 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
         WHERE NOT c.test
       )
       SELECT (SELECT jsonb_agg(jsonb_build_object('checkId', id, 'kind', kind) ORDER BY id) FROM judged
-          WHERE kind IS NOT NULL) AS strays, count(*)::int AS n,
+          WHERE kind IS NOT NULL) AS unexpectedCalls, count(*)::int AS n,
         (SELECT id FROM slice ORDER BY id DESC LIMIT 1) AS last
       FROM slice`;
-    return { strays: row?.strays ?? [], next: row && row.n === limit ? row.last : null };
+    return { unexpectedCalls: row?.unexpectedCalls ?? [], next: row && row.n === limit ? row.last : null };
   },
 
   checkStamps: async (afterId, limit) => {

@@ -25,12 +25,12 @@ const LONG_MS = 60_000;
 test('of many who ask at once exactly one has the export, an account at a time', async () => {
   const leases = exportLeases(connected.db);
   const [one, other] = [newUuid(), newUuid()];
-  const askers = Array.from({ length: 30 }, newUuid);
-  const taken = await Promise.all(askers.map((holder) => leases.take(one, holder, LONG_MS)));
+  const lookupClients = Array.from({ length: 30 }, newUuid);
+  const taken = await Promise.all(lookupClients.map((holder) => leases.take(one, holder, LONG_MS)));
   expect(taken.filter(Boolean)).toHaveLength(1);
   expect(await leases.take(other, newUuid(), LONG_MS)).toBe(true);
 
-  const holder = askers[taken.indexOf(true)] ?? '';
+  const holder = lookupClients[taken.indexOf(true)] ?? '';
   expect(await leases.renew(one, holder, LONG_MS)).toBe(true);
   await leases.release(one, newUuid());
   expect(await leases.take(one, newUuid(), LONG_MS)).toBe(false);
@@ -52,9 +52,9 @@ test('a lease that is not renewed goes to the next, and who had it can neither r
 test('of many who ask at once for a download exactly two have one, and what one of them leaves is free for the next', async () => {
   const leases = downloadLeases(connected.db);
   const [one, other] = [newUuid(), newUuid()];
-  const askers = Array.from({ length: 30 }, newUuid);
-  const taken = await Promise.all(askers.map((holder) => leases.take(one, holder, LONG_MS)));
-  const holders = askers.filter((_, n) => taken[n]);
+  const lookupClients = Array.from({ length: 30 }, newUuid);
+  const taken = await Promise.all(lookupClients.map((holder) => leases.take(one, holder, LONG_MS)));
+  const holders = lookupClients.filter((_, n) => taken[n]);
   expect(holders).toHaveLength(MAX_DOWNLOADS);
   expect(await leases.take(other, newUuid(), LONG_MS)).toBe(true);
   for (const holder of holders) expect(await leases.renew(one, holder, LONG_MS)).toBe(true);

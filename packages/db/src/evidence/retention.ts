@@ -2,7 +2,7 @@ import type { StampKind } from '@vat/domain';
 import { releaseUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { inSlices, MOST_SLICES } from '../in-slices.js';
+import { inChunks, MAX_CHUNKS } from '../in-chunks.js';
 import { idAt, NIL, timeOfId } from '../uuid-bounds.js';
 
 /**
@@ -28,14 +28,14 @@ export type DeletedEvidence = { requests: number; events: number; changes: numbe
 /**
  * Deletes what was recorded before a moment: ended requests with their checks, exchanges and time-stamps, events, the ledger's
  * entries, changes of watches. Anchors and leaves stay: the chain verifies for ever, and whoever has a check's bytes can
- * still prove them. Rows are found by their id, which begins with their time. A slice at a time, so that no statement runs long, and at most `mostSlices` of each kind.
+ * still prove them. Rows are found by their id, which begins with their time. A slice at a time, so that no statement runs long, and at most `maxChunks` of each kind.
  */
 export const deleteOldEvidence =
   (db: Queryable) =>
-  async (before: Date, mostSlices = MOST_SLICES): Promise<DeletedEvidence> => {
+  async (before: Date, maxChunks = MAX_CHUNKS): Promise<DeletedEvidence> => {
     const bound = idAt(before);
     const deleted = { requests: 0, events: 0, changes: 0 };
-    for (let [after, slices] = [NIL, 0]; slices < mostSlices; slices += 1) {
+    for (let [after, slices] = [NIL, 0]; slices < maxChunks; slices += 1) {
       const [slice] = await db.$queryRaw<{ n: number; last: string | null }[]>`
         WITH old AS MATERIALIZED (
           SELECT id, check_id FROM request
@@ -49,7 +49,7 @@ export const deleteOldEvidence =
       if (!slice?.last || slice.n < SLICE) break;
       after = slice.last;
     }
-    deleted.events = await inSlices(
+    deleted.events = await inChunks(
       SLICE,
       () => db.$executeRaw`
         WITH old AS MATERIALIZED (
@@ -58,14 +58,14 @@ export const deleteOldEvidence =
           ORDER BY e.id LIMIT ${SLICE}::int
         ), sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM old))
         DELETE FROM event WHERE id IN (SELECT id FROM old)`,
-      mostSlices,
+      maxChunks,
     );
-    deleted.changes = await inSlices(
+    deleted.changes = await inChunks(
       SLICE,
       () => db.$executeRaw`
         DELETE FROM watch_change WHERE id IN (
           SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${SLICE}::int)`,
-      mostSlices,
+      maxChunks,
     );
     return deleted;
   };
@@ -109,7 +109,7 @@ const slices = (accountId: string) => [
     WHERE account_id = ${accountId}::uuid AND check_id IS NULL ORDER BY id LIMIT ${SLICE}::int FOR UPDATE`,
 ];
 
-const deleteSlice = async (db: Queryable, accountId: string, slice: Prisma.Sql): Promise<number> => {
+const deleteChunk = async (db: Queryable, accountId: string, slice: Prisma.Sql): Promise<number> => {
   const [row] = await db.$queryRaw<{ n: number }[]>`
     WITH old AS MATERIALIZED (${slice}), released AS (
       UPDATE usage u SET ${releaseUnits(Prisma.sql`held.n`)}
@@ -162,9 +162,9 @@ export const eraseAccount =
         DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE account_id = ${accountId}::uuid LIMIT 1)`,
     );
     let requests = 0;
-    for (const slice of slices(accountId)) requests += await drain(() => deleteSlice(db, accountId, slice));
+    for (const slice of slices(accountId)) requests += await drain(() => deleteChunk(db, accountId, slice));
     // Again, for what an ask in flight recorded between the two.
-    for (const slice of slices(accountId)) requests += await drain(() => deleteSlice(db, accountId, slice));
+    for (const slice of slices(accountId)) requests += await drain(() => deleteChunk(db, accountId, slice));
     await drain(
       () => db.$executeRaw`
         DELETE FROM delivery WHERE id IN (

@@ -1,11 +1,11 @@
 import type {
-  AskForStamp,
   DueStamp,
   FindCheckStamp,
   FindPendingStamp,
   FindToken,
   RecordStamp,
   RequestStamp,
+  RequestStampForCheck,
   Stamp,
   StampCursor,
   StampFacts,
@@ -144,8 +144,8 @@ export const requestStamp =
 class NoCheck extends Error {}
 
 /** Writes that an account's live check is to be stamped and binds the Idempotency-Key of the call, or changes nothing. */
-export const askForStamp =
-  (db: Database): AskForStamp =>
+export const requestStampForCheck =
+  (db: Database): RequestStampForCheck =>
   async ({ checkId, accountId, now }, key) => {
     try {
       return await db.$transaction(async (tx) => {

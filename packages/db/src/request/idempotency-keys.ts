@@ -1,6 +1,12 @@
-import { type AnswerToBind, type BoundKey, IDEMPOTENCY_KEPT_MS, type KeyToBind, type StoredAnswer } from '@vat/domain';
+import {
+  type AnswerToBind,
+  type BoundKey,
+  IDEMPOTENCY_RETENTION_MS,
+  type KeyToBind,
+  type StoredAnswer,
+} from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { inSlices } from '../in-slices.js';
+import { inChunks } from '../in-chunks.js';
 
 /** The key's binding, `null` when it is free or older than `expiredBefore`. */
 export const findIdempotencyKey =
@@ -71,8 +77,8 @@ const SLICE = 5_000;
 export const deleteExpiredKeys =
   (db: Queryable) =>
   (now: Date): Promise<number> => {
-    const before = new Date(now.getTime() - IDEMPOTENCY_KEPT_MS);
-    return inSlices(
+    const before = new Date(now.getTime() - IDEMPOTENCY_RETENTION_MS);
+    return inChunks(
       SLICE,
       () => db.$executeRaw`
         DELETE FROM idempotency_key WHERE (account_id, key) IN (

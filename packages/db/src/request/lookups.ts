@@ -1,4 +1,4 @@
-import type { AskDecision, CheckRequest, Exchange, RequestState } from '@vat/domain';
+import type { CheckRequest, Exchange, LookupDecision, RequestState } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { insertExchanges } from './exchanges.js';
@@ -11,7 +11,7 @@ const EARLY_MS = 100;
  * Reads a request that is to be asked; `null` when there is nothing to ask now: it has ended, its answer is known, or it
  * is not due yet.
  */
-export const beginAsk =
+export const beginLookup =
   (db: Queryable) =>
   async (id: string, now: Date): Promise<CheckRequest | null> => {
     const [row] = await db.$queryRaw<RequestRow[]>`
@@ -25,7 +25,7 @@ export const beginAsk =
  * Notes that an ask is open, for the caller who is answered 202 meanwhile and is told "not answered yet" instead of "no
  * slot". `attempts`: as it was read; an ask that has ended has raised it, and is not noted as open.
  */
-export const markAsking =
+export const markLookupStarted =
   (db: Queryable) =>
   async (id: string, attempts: number, since: Date): Promise<void> => {
     await db.$executeRaw`
@@ -33,14 +33,14 @@ export const markAsking =
       WHERE id = ${id}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL AND attempts = ${attempts}::int`;
   };
 
-export type AskToStore = {
+export type LookupToStore = {
   requestId: string;
   /** `attempts` as it was read: a second run of the same job does not overwrite what the first one stored. */
   expectedAttempts: number;
-  decision: AskDecision;
+  decision: LookupDecision;
   exchange: Exchange | null;
   /** Whether the request leaves Redis until it is due: it gets no job, and feeding brings it back. */
-  park?: boolean;
+  suspend?: boolean;
   /** When the next step is due: the next ask, or now when the answer is to be recorded. */
   dueAt: Date;
 };
@@ -49,16 +49,16 @@ export type AskToStore = {
  * Keeps the exchange (always: it happened) and, if the request is still where it was read, what follows from it.
  * Returns the state and due time afterwards, `null` when the request had moved on.
  */
-export const storeAsk =
+export const storeLookup =
   (db: Queryable) =>
   async ({
     requestId,
     expectedAttempts,
     decision,
     exchange,
-    park = false,
+    suspend = false,
     dueAt,
-  }: AskToStore): Promise<{ state: RequestState; dueAt: Date } | null> => {
+  }: LookupToStore): Promise<{ state: RequestState; dueAt: Date } | null> => {
     const answer = decision.next.kind === 'settle' ? JSON.stringify(decision.next.answer) : null;
     const [row] = await db.$queryRaw<{ state: RequestState; due_at: Date }[]>`
       WITH kept AS (${insertExchanges(exchange === null ? [] : [exchange], Prisma.sql`SELECT ${requestId}::uuid`)})
@@ -67,7 +67,7 @@ export const storeAsk =
         last_error = ${decision.lastError},
         unconfirmed = ${decision.unconfirmed === null ? null : JSON.stringify(decision.unconfirmed)}::jsonb,
         unconfirmed_at = ${decision.unconfirmedAt}::timestamptz, requester_dropped = ${decision.numberAlone},
-        answer = ${answer}::jsonb, asking_since = NULL, fed = fed AND NOT ${park}::bool,
+        answer = ${answer}::jsonb, asking_since = NULL, fed = fed AND NOT ${suspend}::bool,
         due_at = LEAST(${dueAt}::timestamptz, COALESCE(give_up_at, 'infinity'::timestamptz))
       WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
         AND attempts = ${expectedAttempts}::int

@@ -75,7 +75,7 @@ export const requestOfRow = (row: RequestRow): CheckRequest => ({
   acceptedAt: row.accepted_at,
   giveUpAt: row.give_up_at,
   dueAt: row.due_at,
-  askingSince: row.asking_since,
+  lookupStartedAt: row.asking_since,
   attempts: row.attempts,
   windowRetries: row.window_retries,
   backgroundRetries: row.background_retries,

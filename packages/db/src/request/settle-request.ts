@@ -4,7 +4,7 @@ import { endLines, failLines } from '../batch/end-lines.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { recordWatch, releaseWatch, type WatchRecord } from '../watch/watch-runs.js';
-import { tellAccount } from '../webhook/events.js';
+import { publishToAccount } from '../webhook/events.js';
 import { countCheck } from './checks.js';
 import { insertExchanges } from './exchanges.js';
 
@@ -92,7 +92,7 @@ export const settleRequest =
         SELECT ${check.id}::uuid, account_id, quota_period, ${now}::timestamptz FROM done
         WHERE quota_period IS NOT NULL AND ${settlement.consumes}
       ), ${countCheck(verdict, check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}, kept AS (${insertExchanges(settlement.exchanges, keptFor)}
-      ), ${tellAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}${watched.ctes}${lined.ctes}
+      ), ${publishToAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}${watched.ctes}${lined.ctes}
       SELECT accepted_at, ARRAY(SELECT id FROM sent${watched.sent}) AS delivery_ids, ${lined.batch} AS batch_id FROM done`;
     return row ? { acceptedAt: row.accepted_at, deliveryIds: row.delivery_ids, batchId: row.batch_id } : null;
   };
@@ -119,7 +119,7 @@ export const endRequest =
         WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
       ), unbound AS (
         DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id AND gone.accepted_at IS NULL
-      ), ${releaseWatch()}, ${failLines(reason)}, ${tellAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
+      ), ${releaseWatch()}, ${failLines(reason)}, ${publishToAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
       SELECT state, (SELECT id FROM sent) AS delivery_id, (SELECT batch_id FROM lines LIMIT 1) AS batch_id
       FROM gone`;
     return row ? { state: row.state, deliveryId: row.delivery_id, batchId: row.batch_id } : null;

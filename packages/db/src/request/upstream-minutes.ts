@@ -1,4 +1,4 @@
-import type { AskEnd, MemberState, MinuteTally, QueueDepth } from '@vat/domain';
+import type { LookupEnd, MemberState, MinuteTally, QueueDepth } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 
 /** Adds what a worker counted to the minutes of the fleet. */
@@ -30,7 +30,7 @@ export const readMinutes =
   (db: Queryable) =>
   async (from: Date): Promise<MinuteTally[]> => {
     const rows = await db.$queryRaw<
-      { member_state: MemberState; minute: Date; ended: AskEnd; asks: number; buckets: number[] }[]
+      { member_state: MemberState; minute: Date; ended: LookupEnd; asks: number; buckets: number[] }[]
     >`SELECT member_state, minute, ended, asks, buckets FROM upstream_minute WHERE minute >= ${from}::timestamptz`;
     return rows.map((row) => ({
       memberState: row.member_state,

@@ -10,7 +10,7 @@ import { Prisma } from '../generated/client.js';
 export const findDueWatches =
   (db: Queryable) =>
   (memberStates: readonly string[]) =>
-  async (now: Date, mostUnderWay: number): Promise<DueWatch[]> =>
+  async (now: Date, maxUnderWay: number): Promise<DueWatch[]> =>
     db.$queryRaw<DueWatch[]>`
       SELECT w.id, w.country_code AS "memberState", w.vat_number AS "vatNumber", w.frequency, a.plan,
         a.monthly_quota AS "monthlyQuota"
@@ -23,7 +23,7 @@ export const findDueWatches =
         SELECT d.id, d.account_id, d.country_code, d.vat_number, d.frequency, d.next_check_at FROM watch d
         WHERE d.country_code = s.code AND d.state = 'active' AND d.request_id IS NULL
           AND d.next_check_at <= ${now}::timestamptz
-        ORDER BY d.next_check_at, d.id LIMIT GREATEST(0, ${mostUnderWay}::int - open.n)
+        ORDER BY d.next_check_at, d.id LIMIT GREATEST(0, ${maxUnderWay}::int - open.n)
       ) AS w
       JOIN account a ON a.id = w.account_id
       ORDER BY w.next_check_at, w.id`;

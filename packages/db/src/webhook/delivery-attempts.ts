@@ -1,6 +1,6 @@
 import type { DeliveryPlan, LoggedAttempt } from '@vat/domain';
+import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
-import { gather } from '../gather.js';
 
 /** What is due: one attempt of one delivery. `number` counts from 1. */
 export type AttemptToClaim = { deliveryId: string; number: number; now: Date; leasedUntil: Date };
@@ -35,7 +35,7 @@ type Row = {
   secret_sealed: Uint8Array | null;
 };
 
-/** Statements of this kind that may be under way at once; calls gather for the next one. */
+/** Statements of this kind that may be under way at once; calls coalesce for the next one. */
 const CLAIMS_AT_ONCE = 1;
 
 const claimedOf = (row: Row): Claim => {
@@ -77,7 +77,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
     const byPlace = new Map(rows.map((row) => [row.n, row]));
     return wanted.map((_attempt, n) => byPlace.get(n));
   };
-  const claim = gather(claimAll, CLAIMS_AT_ONCE);
+  const claim = coalesce(claimAll, CLAIMS_AT_ONCE);
 
   return async (attempt) => {
     const row = await claim(attempt);
@@ -100,7 +100,7 @@ export const releaseDelivery =
 
 export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan };
 
-/** Statements of this kind that may be under way at once; calls gather for the next one. */
+/** Statements of this kind that may be under way at once; calls coalesce for the next one. */
 const RECORDS_AT_ONCE = 1;
 
 /**
@@ -154,5 +154,5 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
     const places = new Set(settled.map(({ n }) => n));
     return made.map((_recorded, n) => places.has(n));
   };
-  return gather(recordAll, RECORDS_AT_ONCE);
+  return coalesce(recordAll, RECORDS_AT_ONCE);
 };

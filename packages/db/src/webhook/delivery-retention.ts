@@ -1,7 +1,7 @@
 import { type DueDelivery, WEBHOOK_REMOVED } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { inSlices } from '../in-slices.js';
+import { inChunks } from '../in-chunks.js';
 import { type DueRow, dueDeliveryOf } from './deliveries.js';
 
 const SLICE = 5_000;
@@ -13,13 +13,13 @@ const SLICE = 5_000;
 export const deleteOldDeliveries =
   (db: Queryable) =>
   async (before: Date): Promise<number> => {
-    const deleted = await inSlices(
+    const deleted = await inChunks(
       SLICE,
       () => db.$executeRaw`
         DELETE FROM delivery WHERE id IN (
           SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${SLICE}::int)`,
     );
-    await inSlices(
+    await inChunks(
       SLICE,
       () => db.$executeRaw`
         DELETE FROM event WHERE id IN (

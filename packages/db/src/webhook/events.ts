@@ -7,7 +7,7 @@ import { Prisma } from '../generated/client.js';
  * transaction that causes them. `about`: a query of (id, account_id, test) of one subject, or of none to tell nothing.
  * `onDemand`: the account's own call for a test event causes it.
  */
-export const tellAccount = (
+export const publishToAccount = (
   event: NewEvent,
   deliveryId: string,
   now: Date,
@@ -80,7 +80,7 @@ export const sendTestEvent =
       accountId,
       maxPending,
       (tx, below) => tx.$queryRaw`
-        WITH ${countPending(accountId)}, ${tellAccount(event, deliveryId, now, about(below), { onDemand: true })}
+        WITH ${countPending(accountId)}, ${publishToAccount(event, deliveryId, now, about(below), { onDemand: true })}
         SELECT EXISTS (SELECT 1 FROM sent) AS made, n AS pending FROM pending`,
     );
   };

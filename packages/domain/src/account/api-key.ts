@@ -20,7 +20,7 @@ const checksum = (head: string): string => base62(crc32(head), CHECKSUM_LENGTH);
 
 /**
  * A new API key: `vat_live_` or `vat_test_`, 30 random base62 characters (178 bits) and the CRC32 of what stands before
- * it in 6 base62 digits, so that scanners and typos are told apart from keys without asking the database.
+ * it in 6 base62 digits, so that scanners and typos are told apart from keys without lookingUp the database.
  */
 export const newApiKey = (test: boolean): string => {
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(62)]).join('');

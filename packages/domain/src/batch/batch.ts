@@ -152,4 +152,4 @@ export type BatchInsertion =
 export type InsertBatch = (batch: NewBatch) => Promise<BatchInsertion>;
 
 /** Where lines of a batch wait: for asks of a member state, or for the recording of malformed numbers. */
-export type FeedLane = MemberState | 'malformed';
+export type DispatchQueue = MemberState | 'malformed';

@@ -3,8 +3,8 @@ import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { BoundKey, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_KEPT_MS, readRequester, replayOf } from '../request/request-check.js';
-import type { BatchRow, FeedLane, InsertBatch } from './batch.js';
+import { IDEMPOTENCY_RETENTION_MS, readRequester, replayOf } from '../request/request-check.js';
+import type { BatchRow, DispatchQueue, InsertBatch } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
 import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
 
@@ -33,7 +33,7 @@ export type CreateBatchDeps = {
   findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
   insert: InsertBatch;
   /** Starts the work on a batch's lines, or fails quickly. A failure is no harm: the sweep starts it. Not waited for. */
-  feed: (lanes: FeedLane[]) => Promise<void>;
+  feed: (lanes: DispatchQueue[]) => Promise<void>;
   /** Sends batch.completed of a file none of whose lines could be asked; a failure is no harm. Not waited for. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
@@ -72,7 +72,7 @@ export const createBatch =
   async (upload: BatchUpload): Promise<BatchUploadResult> => {
     const { caller, idempotency, plan, createdAt: now } = upload;
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
-    const expiredBefore = new Date(now.getTime() - IDEMPOTENCY_KEPT_MS);
+    const expiredBefore = new Date(now.getTime() - IDEMPOTENCY_RETENTION_MS);
     const earlier = idempotency && (await deps.findKey(caller.accountId, idempotency.key, expiredBefore));
     if (idempotency && earlier) return { kind: 'replay', answer: replayOf(earlier, idempotency.fingerprint) };
 
@@ -109,7 +109,7 @@ export const createBatch =
       throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
     }
     const { batch, answer, deliveryId } = inserted;
-    if (batch.status !== 'completed') deps.feed(lanesOf(plan.requests)).catch(deps.onEnqueueFailure);
+    if (batch.status !== 'completed') deps.feed(dispatchQueuesOf(plan.requests)).catch(deps.onEnqueueFailure);
     if (deliveryId !== null)
       deps
         .enqueueDelivery({ id: deliveryId, accountId: caller.accountId, attempt: 1, dueAt: now })
@@ -117,6 +117,6 @@ export const createBatch =
     return { kind: 'created', batch, answer };
   };
 
-const lanesOf = (requests: { memberState: FeedLane; answer: unknown }[]): FeedLane[] => [
+const dispatchQueuesOf = (requests: { memberState: DispatchQueue; answer: unknown }[]): DispatchQueue[] => [
   ...new Set(requests.map((request) => (request.answer === null ? request.memberState : ('malformed' as const)))),
 ];

@@ -1,8 +1,8 @@
 import { MEMBER_STATES } from '../member-states.js';
-import type { FeedLane } from './batch.js';
+import type { DispatchQueue } from './batch.js';
 
 /** Every lane in which lines of batches wait. */
-export const FEED_LANES = [...MEMBER_STATES, 'malformed'] as const satisfies readonly FeedLane[];
+export const DISPATCH_QUEUES = [...MEMBER_STATES, 'malformed'] as const satisfies readonly DispatchQueue[];
 
 /**
  * How many requests of batches a member state has in Redis, over all accounts; the others wait as rows. Small, since a
@@ -14,10 +14,10 @@ export const LINES_IN_WINDOW = 12;
 export const REFILL_AT = 6;
 
 /** Answered lines whose national source is slow do not count as waiting for a slot, up to this many in all. */
-export const MOST_FED = 48;
+export const MAX_DISPATCHED = 48;
 
 /** A request of a batch that is not asked again for this long leaves Redis meanwhile. In milliseconds. */
-export const PARK_AFTER_MS = 2_000;
+export const SUSPEND_AFTER_MS = 2_000;
 
 /** A request of a batch on its way into Redis. `rank`: its place among its account's, from 1; lower ranks go first. */
-export type FedLine = { id: string; rank: number };
+export type DispatchedLine = { id: string; rank: number };

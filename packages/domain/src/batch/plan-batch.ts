@@ -1,8 +1,8 @@
-import { atTheEdge } from '../at-the-edge.js';
 import { ERROR_CATALOGUE } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { AbandonReason } from '../request/request.js';
 import { malformedAnswer, openingEntry } from '../request/request-check.js';
+import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 import { type ReadVatNumber, readVatNumber } from '../vat-number/index.js';
 import type { BatchRow, LineError, NewBatchRequest, NewLine } from './batch.js';
 
@@ -19,7 +19,7 @@ const LONGEST_REFERENCE = 64;
 const NOT_PRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 const filled = (cell: string | null): string | null => {
-  const text = cell === null ? '' : atTheEdge(cell).trim();
+  const text = cell === null ? '' : stripUnsafeCharacters(cell).trim();
   return text === '' ? null : text;
 };
 
@@ -78,7 +78,7 @@ export const planBatch = ({ rows, requester, at }: BatchToPlan): BatchPlan => {
   const requests = new Map<string, NewBatchRequest>();
   for (const row of rows) {
     const planned = planLine(row, requester);
-    const input = storableText(atTheEdge(row.candidate));
+    const input = storableText(stripUnsafeCharacters(row.candidate));
     const line = {
       id: newUuid(),
       line: row.line,

@@ -1,6 +1,6 @@
 import type { DueDelivery } from '../delivery/delivery.js';
-import type { FeedLane } from './batch.js';
-import { FEED_LANES } from './feed.js';
+import type { DispatchQueue } from './batch.js';
+import { DISPATCH_QUEUES } from './feed.js';
 
 export type SweepBatchesDeps = {
   /**
@@ -11,8 +11,8 @@ export type SweepBatchesDeps = {
   /** Completes every batch that has no line left. */
   complete: (now: Date) => Promise<{ accountId: string; deliveryId: string | null }[]>;
   /** Those of `lanes` in which lines wait and there is room in the window. */
-  lanesToFeed: (lanes: readonly FeedLane[]) => Promise<FeedLane[]>;
-  feed: (lanes: FeedLane[]) => Promise<void>;
+  queuesToDispatch: (lanes: readonly DispatchQueue[]) => Promise<DispatchQueue[]>;
+  feed: (lanes: DispatchQueue[]) => Promise<void>;
   /** Sends batch.completed; if it fails, the sweep of deliveries finds it. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   now: () => Date;
@@ -25,7 +25,7 @@ export type SweptBatches = { lost_lines: number; batches: number; lanes: number 
 
 /** The safety net under batches: what a crash or a loss of Redis left is ended, completed and fed. Harmless however often it runs. */
 export const sweepBatches =
-  ({ endLost, complete, lanesToFeed, feed, enqueueDelivery, now }: SweepBatchesDeps) =>
+  ({ endLost, complete, queuesToDispatch, feed, enqueueDelivery, now }: SweepBatchesDeps) =>
   async (): Promise<SweptBatches> => {
     const swept: SweptBatches = { lost_lines: 0, batches: 0, lanes: 0 };
     const at = now();
@@ -38,7 +38,7 @@ export const sweepBatches =
         await enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: at }).catch(() => undefined);
     }
 
-    const lanes = await lanesToFeed(FEED_LANES);
+    const lanes = await queuesToDispatch(DISPATCH_QUEUES);
     if (lanes.length > 0) await feed(lanes);
     swept.lanes = lanes.length;
     return swept;

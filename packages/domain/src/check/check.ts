@@ -151,7 +151,7 @@ const KEPT =
 const LONGEST_VALUE = 500;
 
 /** The answer's headers that belong into an exchange, lower-case names, values cut at 500 characters. */
-export const keptHeaders = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
+export const storedHeaders = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || !KEPT.test(name)) continue;

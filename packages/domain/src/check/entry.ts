@@ -57,7 +57,7 @@ export const VERDICTS = ['valid', 'invalid', 'malformed'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 /** One ask, as it goes into the `checks` list. */
-export type AskRecord = {
+export type LookupRecord = {
   source: 'vies' | 'vies_confirmation';
   outcome: CheckOutcome;
   code: string | null;
@@ -72,7 +72,7 @@ export type AskRecord = {
  * them, the times span them, the outcome is the latest. A time-out after a saturated ask stays `saturated`, since the
  * caller is owed the reason rather than a bare time-out (contract part 1 §7, rule 2).
  */
-export const recordAsk = (entries: readonly CheckEntry[], ask: AskRecord): CheckEntry[] => {
+export const recordLookup = (entries: readonly CheckEntry[], ask: LookupRecord): CheckEntry[] => {
   const earlier = entries.find((entry) => entry.source === ask.source);
   const keepsSaturation = ask.outcome === 'timeout' && earlier?.outcome === 'saturated';
   const startedAt = earlier?.started_at ?? ask.startedAt.toISOString();

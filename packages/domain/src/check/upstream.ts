@@ -24,7 +24,7 @@ export type Ask = SplitVatNumber & {
 };
 
 /** The upstream said whether the number is valid. The only kind of outcome that may become `valid: true|false`. */
-export type AskVerdict = {
+export type LookupVerdict = {
   kind: 'verdict';
   valid: boolean;
   name: string | null;
@@ -37,14 +37,14 @@ export type AskVerdict = {
  * The upstream understood the question and refused it. Believed only under the rules of `decide-ask`. `upstreamCode` is
  * the upstream's own code where it has another name for `code`, e.g. VOW-ERR-2600 for INVALID_INPUT.
  */
-export type AskRejected = {
+export type LookupRejected = {
   kind: 'rejected';
   code: 'INVALID_INPUT' | 'INVALID_REQUESTER_INFO';
   upstreamCode?: string;
 };
 
 /** No answer: never a verdict, always tried again until the request is abandoned. */
-export type AskNoAnswer = {
+export type LookupNoAnswer = {
   kind: 'no_answer';
   outcome: 'saturated' | 'unavailable' | 'timeout' | 'blocked';
   /** The upstream's code (`…_TIME` variants folded into their base), or null where there was none. */
@@ -67,10 +67,10 @@ export const MAX_RETRY_AFTER_MS = 60_000;
 /** VIES's code for a request without a mandatory field: a fault of this service. Source: contract part 3 §1. */
 export const MISSING_FIELD_CODE = 'VOW-ERR-11';
 
-export type AskOutcome = (AskVerdict | AskRejected | AskNoAnswer) & { retryAfter?: RetryAfter };
+export type LookupOutcome = (LookupVerdict | LookupRejected | LookupNoAnswer) & { retryAfter?: RetryAfter };
 
 /** True for what an operator must act on: the upstream blocks this service, or calls its requests incomplete. */
-export const needsOperator = (outcome: AskOutcome): outcome is AskNoAnswer =>
+export const needsOperator = (outcome: LookupOutcome): outcome is LookupNoAnswer =>
   outcome.kind === 'no_answer' && (outcome.outcome === 'blocked' || outcome.code === MISSING_FIELD_CODE);
 
 /** One HTTP exchange, kept byte for byte: it is evidence. */
@@ -87,7 +87,7 @@ export type Exchange = {
 };
 
 /** Port: asks the upstream once. Never throws and never takes longer than the attempt time-out. */
-export type AskUpstream = (ask: Ask, signal?: AbortSignal) => Promise<{ outcome: AskOutcome; exchange: Exchange }>;
+export type LookUp = (ask: Ask, signal?: AbortSignal) => Promise<{ outcome: LookupOutcome; exchange: Exchange }>;
 
 /** What an enrichment source knows of the check it adds to. */
 export type EnrichmentSubject = SplitVatNumber & {

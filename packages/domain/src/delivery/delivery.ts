@@ -12,7 +12,7 @@ export const MAX_ON_DEMAND_DELIVERIES = 1_000;
 export const ON_DEMAND_RETRY_AFTER_S = 30;
 
 /** Bytes of a receiver's answer that the log keeps. Source: contract part 2 §8. */
-export const KEPT_ANSWER_BYTES = 2_048;
+export const MAX_STORED_ANSWER_BYTES = 2_048;
 
 /** A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. */
 export type DueDelivery = { id: string; accountId: string; attempt: number; dueAt: Date };

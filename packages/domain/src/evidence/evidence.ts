@@ -3,7 +3,7 @@ import type { Exchange } from '../check/upstream.js';
 import type { Change } from '../watch/watch.js';
 
 /** Checks that a dossier may hold. Source: contract part 1 §8. */
-export const MOST_EXPORTED_CHECKS = 10_000;
+export const MAX_EXPORTED_CHECKS = 10_000;
 
 /** Which evidence of an account is wanted; null where it is not restricted. `from` is inclusive, `to` exclusive. */
 export type EvidenceChoice = { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
@@ -199,13 +199,13 @@ export type AnchoredLeaf = {
 export type FindLeaves = (checkIds: readonly string[]) => Promise<AnchoredLeaf[]>;
 
 /** One block of a stored level of an anchor's tree: level 0 holds the leaves' data. */
-export type BlockPlace = { seq: number; level: number; place: number };
+export type BlockPosition = { seq: number; level: number; place: number };
 
 /** Port: the block's hashes, 32 bytes each, end to end; shorter at the right edge of a level. */
-export type ReadBlock = (block: BlockPlace) => Promise<Uint8Array>;
+export type ReadBlock = (block: BlockPosition) => Promise<Uint8Array>;
 
 /** Port: many at once, in the order of `blocks`. */
-export type ReadBlocks = (blocks: readonly BlockPlace[]) => Promise<Uint8Array[]>;
+export type ReadBlocks = (blocks: readonly BlockPosition[]) => Promise<Uint8Array[]>;
 
 /** A check's place in an anchor. `path`: the hashes (32 bytes each) of its RFC 9162 inclusion proof, leaf upwards. */
 export type AnchorProof = Omit<AnchoredLeaf, 'checkId' | 'hash'> & { path: Uint8Array[] };
@@ -245,7 +245,7 @@ export type CloseAlone = <T>(work: (closing: AnchorClosing) => Promise<T>) => Pr
 export type AnchorToVerify = StoredAnchor & { token: Uint8Array | null; stampDigest: Uint8Array | null };
 
 /** A slice of an anchor's leaves in their order. */
-export type LeafSlice = {
+export type LeafPage = {
   /** 32 bytes each, end to end. */
   hashes: Uint8Array;
   /** The index after the last one; the slice is empty when it is where it began. */
@@ -273,12 +273,15 @@ export type StampToVerify = {
 /** What the checker reads; every list in the order of its cursor, a slice at a time. */
 export type AnchorAudit = {
   anchors: (afterSeq: number, limit: number) => Promise<AnchorToVerify[]>;
-  leaves: (seq: number, from: number, limit: number) => Promise<LeafSlice>;
+  leaves: (seq: number, from: number, limit: number) => Promise<LeafPage>;
   readBlock: ReadBlock;
   /** How many leaves lie in anchors after the last there is. */
   leavesBeyond: () => Promise<number>;
   /** Live checks without a leaf, and leaves in no anchor that differ from their check or name an anchor there is not. */
-  strays: (afterCheckId: string | null, limit: number) => Promise<{ strays: Stray[]; next: string | null }>;
+  unexpectedCalls: (
+    afterCheckId: string | null,
+    limit: number,
+  ) => Promise<{ unexpectedCalls: UnexpectedCall[]; next: string | null }>;
   checkStamps: (afterId: string | null, limit: number) => Promise<StampToVerify[]>;
 };
-export type Stray = { checkId: string; kind: 'no_leaf' | 'unanchored_differs' | 'unknown_anchor' };
+export type UnexpectedCall = { checkId: string; kind: 'no_leaf' | 'unanchored_differs' | 'unknown_anchor' };

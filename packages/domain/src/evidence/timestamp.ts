@@ -1,6 +1,6 @@
 import { AppError } from '../errors.js';
 import type { BoundKey, KeyToBind, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_KEPT_MS, replayOf } from '../request/request-check.js';
+import { IDEMPOTENCY_RETENTION_MS, replayOf } from '../request/request-check.js';
 import type {
   DueStamp,
   FindCheckStamp,
@@ -69,22 +69,22 @@ export type StampCall = {
   idempotency: { key: string; fingerprint: Uint8Array } | null;
 };
 
-/** What asking for a stamp came to. `key_taken`: the Idempotency-Key was used before; nothing was changed. */
-export type AskedStamp =
+/** What lookingUp for a stamp came to. `key_taken`: the Idempotency-Key was used before; nothing was changed. */
+export type RequestedStamp =
   | { kind: 'asked'; stamp: Stamp; created: boolean }
   | { kind: 'no_check' }
   | { kind: 'key_taken' };
 
 /** Port: writes in one transaction that a check is to be stamped, and binds the key. */
-export type AskForStamp = (
+export type RequestStampForCheck = (
   ask: { checkId: string; accountId: string; now: Date },
   key: KeyToBind | null,
-) => Promise<AskedStamp>;
+) => Promise<RequestedStamp>;
 
 export type StampCheckDeps = {
   findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
   relockKey: (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
-  ask: AskForStamp;
+  ask: RequestStampForCheck;
   make: (checkId: string, signal: AbortSignal) => Promise<MadeStamp>;
   find: FindCheckStamp;
   /** Never rejects: what is not enqueued is found by the sweep. */
@@ -104,7 +104,7 @@ const KEY_LOCK_MS = 15_000;
 
 /**
  * Has a check stamped: the row first, then one try while the caller waits; the worker goes on where that fails. A check has
- * one stamp, so asking again gives the same one.
+ * one stamp, so lookingUp again gives the same one.
  * Throws ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS, NOT_FOUND.
  */
 export const stampCheck = ({ findKey, relockKey, ask, make, find, enqueue, patience, now }: StampCheckDeps) => {
@@ -120,7 +120,7 @@ export const stampCheck = ({ findKey, relockKey, ask, make, find, enqueue, patie
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
     const { accountId } = caller;
     const at = now();
-    const expiredBefore = new Date(at.getTime() - IDEMPOTENCY_KEPT_MS);
+    const expiredBefore = new Date(at.getTime() - IDEMPOTENCY_RETENTION_MS);
     const lockedUntil = new Date(at.getTime() + KEY_LOCK_MS);
     const boundTo = async (key: string) => findKey(accountId, key, expiredBefore);
 

@@ -1,11 +1,11 @@
 import { readableEntries, type StoredCheck } from '../check/check.js';
-import { type CheckEntry, recordAsk } from '../check/entry.js';
+import { type CheckEntry, recordLookup } from '../check/entry.js';
 import { AppError } from '../errors.js';
 import { windowEnd } from './plan-retry.js';
 import type { AcceptRequest, FindRequest, News } from './ports.js';
 import { CHECK_DEADLINE_MS, type CheckRequest, MAX_PENDING, type UpstreamPolicy } from './request.js';
 
-type Waiting = Pick<CheckRequest, 'entries' | 'createdAt' | 'askingSince' | 'unconfirmed' | 'dueAt'>;
+type Waiting = Pick<CheckRequest, 'entries' | 'createdAt' | 'lookupStartedAt' | 'unconfirmed' | 'dueAt'>;
 
 /**
  * What a caller who is answered 202 reads in `checks`: the entries so far, with the ask that is still open, or the wait
@@ -17,13 +17,13 @@ export const entriesAtAcceptance = (
   now: Date,
 ): CheckEntry[] => {
   const source = request.unconfirmed === null ? 'vies' : 'vies_confirmation';
-  if (request.askingSince !== null) {
-    const waited = request.askingSince.getTime() - request.dueAt.getTime();
-    return recordAsk(request.entries, {
+  if (request.lookupStartedAt !== null) {
+    const waited = request.lookupStartedAt.getTime() - request.dueAt.getTime();
+    return recordLookup(request.entries, {
       source,
       outcome: 'timeout',
       code: null,
-      startedAt: request.askingSince,
+      startedAt: request.lookupStartedAt,
       endedAt: now,
       backpressure: waited > policy.backpressureAfterMs,
       detail: 'The upstream had not answered yet.',
@@ -37,7 +37,7 @@ export const entriesAtAcceptance = (
       entry.source === source ? { ...entry, backpressure: true as const } : entry,
     );
   }
-  const waiting = recordAsk(request.entries, {
+  const waiting = recordLookup(request.entries, {
     source,
     outcome: 'timeout',
     code: null,

@@ -8,7 +8,7 @@ type Timing = Pick<
 /** When to ask again, and the counters that go with it. */
 export type Retry = { at: Date; windowRetries: number; backgroundRetries: number };
 
-/** Blocked asks skip the quick steps: asking a wall more often makes it higher. */
+/** Blocked asks skip the quick steps: lookingUp a wall more often makes it higher. */
 const FIRST_SLOW_STEP = 2;
 
 /**

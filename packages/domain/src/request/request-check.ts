@@ -100,16 +100,16 @@ export type RequestCheckDeps = AwaitEndDeps & {
   hashCheck: HashCheck;
   newSalt: () => string;
   policyOf: (test: boolean) => UpstreamPolicy;
-  openNews: (requestId: string) => News;
+  openSubscription: (requestId: string) => News;
   /** Puts the ask on its queue, or fails quickly. A failure is no harm: the row is there, and the sweep finds it. */
-  enqueueAsk: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
+  enqueueLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
   /** The job of a call that became a background request no longer goes first. */
-  demoteAsk: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
+  demoteLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
 };
 
 /** An Idempotency-Key is kept this long. Source: contract part 2 §4. */
-export const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
+export const IDEMPOTENCY_RETENTION_MS = 24 * 3_600_000;
 
 /** A crashed first call locks its key no longer than this (the contract says 60 s). */
 const KEY_LOCK_MS = 55_000;
@@ -131,7 +131,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
   ): Promise<CallEnd> => {
     const end = await waitForEnd(request.id, deps.policyOf(request.test), news);
     // Not waited for: it is a matter of order alone, and a Redis that hangs must not hold the 202 back.
-    if (end.kind === 'accepted') deps.demoteAsk(request).catch(() => undefined);
+    if (end.kind === 'accepted') deps.demoteLookup(request).catch(() => undefined);
     return end;
   };
 
@@ -155,7 +155,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
       if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS))))
         throw inProgress;
     }
-    const news = deps.openNews(found.request.id);
+    const news = deps.openSubscription(found.request.id);
     try {
       return { ...(await wait(found.request, news)), replayed: true };
     } finally {
@@ -170,7 +170,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
 
     const now = deps.now();
-    const expiredBefore = new Date(now.getTime() - IDEMPOTENCY_KEPT_MS);
+    const expiredBefore = new Date(now.getTime() - IDEMPOTENCY_RETENTION_MS);
     const { idempotency } = call;
     const resumeIfBound = async (): Promise<CheckCallResult | null> => {
       if (idempotency === null) return null;
@@ -221,7 +221,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     }
 
     const period = periodOf(now);
-    const news = deps.openNews(request.id);
+    const news = deps.openSubscription(request.id);
     try {
       const quota = caller.test ? null : { period, limit: caller.quota };
       const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency: binding });
@@ -234,7 +234,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
       if (admission.kind === 'quota_exceeded') {
         throw new AppError('QUOTA_EXCEEDED', { extra: { reset_at: periodEnd(period).toISOString() } });
       }
-      const enqueued = await deps.enqueueAsk(request).then(
+      const enqueued = await deps.enqueueLookup(request).then(
         () => true,
         (error: unknown) => {
           deps.onEnqueueFailure(error);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AskOutcome } from '../check/upstream.js';
+import type { LookupOutcome } from '../check/upstream.js';
 import type { CheckRequest, UpstreamPolicy } from './request.js';
 
 /** A moment every fixture agrees on. */
@@ -38,7 +38,7 @@ export const newRequest = (over: Partial<CheckRequest> = {}): CheckRequest => ({
   acceptedAt: null,
   giveUpAt: null,
   dueAt: T0,
-  askingSince: null,
+  lookupStartedAt: null,
   attempts: 0,
   windowRetries: 0,
   backgroundRetries: 0,
@@ -53,7 +53,7 @@ export const newRequest = (over: Partial<CheckRequest> = {}): CheckRequest => ({
 });
 
 /** An upstream's word on a number. */
-export const verdict = (valid: boolean): AskOutcome => ({
+export const verdict = (valid: boolean): LookupOutcome => ({
   kind: 'verdict',
   valid,
   name: valid ? 'ACME' : null,
@@ -66,7 +66,7 @@ export const verdict = (valid: boolean): AskOutcome => ({
 export const silence = (
   outcome: 'saturated' | 'unavailable' | 'timeout' | 'blocked',
   code: string | null = outcome === 'saturated' ? 'MS_MAX_CONCURRENT_REQ' : null,
-): AskOutcome => ({
+): LookupOutcome => ({
   kind: 'no_answer',
   outcome,
   code,
@@ -75,7 +75,7 @@ export const silence = (
 });
 
 /** Any outcome an ask can have. */
-export const anyOutcome = (): fc.Arbitrary<AskOutcome> =>
+export const anyOutcome = (): fc.Arbitrary<LookupOutcome> =>
   fc.oneof(
     fc.boolean().map(verdict),
     fc.constantFrom(
@@ -84,7 +84,7 @@ export const anyOutcome = (): fc.Arbitrary<AskOutcome> =>
       silence('timeout'),
       silence('blocked', 'IP_BLOCKED'),
     ),
-    fc.constantFrom<AskOutcome>(
+    fc.constantFrom<LookupOutcome>(
       { kind: 'rejected', code: 'INVALID_INPUT' },
       { kind: 'rejected', code: 'INVALID_REQUESTER_INFO' },
     ),

@@ -54,7 +54,7 @@ export type CheckRequest = {
   acceptedAt: Date | null;
   giveUpAt: Date | null;
   dueAt: Date;
-  askingSince: Date | null;
+  lookupStartedAt: Date | null;
   attempts: number;
   windowRetries: number;
   backgroundRetries: number;

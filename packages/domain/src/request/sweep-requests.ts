@@ -29,7 +29,7 @@ const GRACE_MS = 5_000;
 const ORPHAN_GRACE_MS = 7_000;
 const SLICE = 500;
 /** So many requests that cannot be ended are no fault of theirs. */
-const MOST_NOT_ENDED = 10;
+const MAX_UNFINISHED = 10;
 
 /** What a sweep found and did. */
 export type Swept = { enqueued: number; abandoned: number; not_ended: number; orphans: number };
@@ -79,7 +79,7 @@ export const sweepRequests =
           bad.add(request.id);
           swept.not_ended += 1;
           onNotEnded?.(request, error);
-          if (bad.size > MOST_NOT_ENDED) throw error;
+          if (bad.size > MAX_UNFINISHED) throw error;
         }
       }
     }

@@ -66,7 +66,7 @@ const FRENCH_LETTER_KEY = /^(?:[A-Z]|\d[A-Z])/;
  * Judges the published check digits of a well-formed number. A note for the reader, never a verdict: real numbers fail
  * published checksums (contract part 2 §4).
  */
-export const judgeChecksum = (memberState: MemberState, national: string): Checksum => {
+export const evaluateChecksum = (memberState: MemberState, national: string): Checksum => {
   if (memberState === 'FR' && FRENCH_LETTER_KEY.test(national)) return 'unknown';
   const { isValid, isValidFormat } = jsvat.checkVAT(memberState + national, [ALGORITHMS[memberState]]);
   if (!isValidFormat) return 'unknown';

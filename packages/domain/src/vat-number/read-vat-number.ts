@@ -2,7 +2,7 @@ import type { MemberState } from '../member-states.js';
 import { cleanVatText } from './clean-vat-text.js';
 import { COUNTRIES } from './countries.js';
 import { resolveCountry } from './country.js';
-import { type Checksum, fitNational, judgeChecksum } from './national-syntax.js';
+import { type Checksum, evaluateChecksum, fitNational } from './national-syntax.js';
 
 /**
  * What a text that should be a VAT number turns out to be.
@@ -35,7 +35,7 @@ export const readVatNumber = (input: string, countryCode?: string): ReadVatNumbe
   const { memberState, rest } = resolved;
   const national = fitNational(memberState, rest);
   if (national !== null) {
-    const checksum = judgeChecksum(memberState, national);
+    const checksum = evaluateChecksum(memberState, national);
     return { kind: 'well_formed', memberState, national, vatNumber: memberState + national, checksum };
   }
 

@@ -2,7 +2,7 @@ import { PLANS, type Plan } from '../account/account.js';
 import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { AnswerToBind, BoundKey, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_KEPT_MS, readRequester, replayOf } from '../request/request-check.js';
+import { IDEMPOTENCY_RETENTION_MS, readRequester, replayOf } from '../request/request-check.js';
 import { readVatNumber } from '../vat-number/index.js';
 import type { NewWatch, Watch, WatchFrequency } from './watch.js';
 import { sellsFrequency } from './watch.js';
@@ -58,7 +58,7 @@ export const requestWatch =
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
 
     const createdAt = now();
-    const expiredBefore = new Date(createdAt.getTime() - IDEMPOTENCY_KEPT_MS);
+    const expiredBefore = new Date(createdAt.getTime() - IDEMPOTENCY_RETENTION_MS);
     // What was answered once is answered again, also to an account that has reached its limit with it.
     const bound = idempotency && (await findKey(caller.accountId, idempotency.key, expiredBefore));
     if (idempotency && bound) return { answer: replayOf(bound, idempotency.fingerprint), replayed: true };

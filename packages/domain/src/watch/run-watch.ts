@@ -53,7 +53,11 @@ export const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunT
 };
 
 /** The request of a run that has just been started, as its job is made: pending, unanswered, due now. */
-export const toAsk = (id: string, { memberState }: Pick<DueWatch, 'memberState'>, dueAt: Date): OverdueRequest => ({
+export const lookupJobOf = (
+  id: string,
+  { memberState }: Pick<DueWatch, 'memberState'>,
+  dueAt: Date,
+): OverdueRequest => ({
   id,
   test: false,
   origin: 'watch',
@@ -91,14 +95,14 @@ export const runWatch =
       const outcome = await startRun({ ...run, asIfDue: true });
       if (outcome === 'not_due' && tries < TRIES) continue;
       if (outcome !== 'started') return { requestId: null, status: outcome };
-      await enqueue([toAsk(run.requestId, watch, run.now)]);
+      await enqueue([lookupJobOf(run.requestId, watch, run.now)]);
       return { requestId: run.requestId, status: 'started' };
     }
   };
 
 export type StartDueWatchesDeps = {
   /** Watches that are due, the longest due first, at most as many a member state as may be under way beside those that are. */
-  findDue: (now: Date, mostUnderWay: number) => Promise<DueWatch[]>;
+  findDue: (now: Date, maxUnderWay: number) => Promise<DueWatch[]>;
   startRun: StartRun;
   /** Gives requests their ask's job. A failure is no harm: the rows are there, and the sweep finds them. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
@@ -109,10 +113,10 @@ export type StartDueWatchesDeps = {
 };
 
 /**
- * Runs of one member state under way at once, waiting or parked; the others stay due. So Redis stays small and an outage
+ * Runs of one member state under way at once, waiting or suspended; the others stay due. So Redis stays small and an outage
  * does not turn every watch of its member state into a pending request.
  */
-export const MOST_UNDER_WAY = 64;
+export const MAX_UNDER_WAY = 64;
 
 /** Statements at once: enough to keep a connection busy, few beside what callers need. */
 const LANES = 4;
@@ -130,7 +134,7 @@ export const startDueWatches = (deps: StartDueWatchesDeps) => {
         const run = planRun(watch, deps.giveUpAfterMs, deps.now());
         const outcome = await deps.startRun(run);
         if (outcome !== 'not_due') started[outcome] += 1;
-        if (outcome === 'started') asks.push(toAsk(run.requestId, watch, run.now));
+        if (outcome === 'started') asks.push(lookupJobOf(run.requestId, watch, run.now));
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
@@ -140,7 +144,7 @@ export const startDueWatches = (deps: StartDueWatchesDeps) => {
   return async (): Promise<StartedWatches> => {
     const started: StartedWatches = { started: 0, quota_exceeded: 0, account_disabled: 0 };
     while (!deps.stopping.aborted) {
-      const due = await deps.findDue(deps.now(), MOST_UNDER_WAY);
+      const due = await deps.findDue(deps.now(), MAX_UNDER_WAY);
       const skipped = started.quota_exceeded + started.account_disabled;
       const asks = await startAll(due, started);
       if (asks.length > 0) await deps.enqueue(asks).catch(deps.onEnqueueFailure);

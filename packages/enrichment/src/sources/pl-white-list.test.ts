@@ -200,11 +200,14 @@ test('a caller that waits joins the others, and the search then goes out without
     expect(seen.map(({ url }) => searched(url))).toEqual([[patient, hasty]]);
   });
   const searches: number[] = [];
-  const gather = gatherSubjects({
+  const coalesce = gatherSubjects({
     ...{ size: 30, numberOf: ({ national }: typeof subject) => national },
     search: async (_subjects, waitedMs) => void searches.push(waitedMs),
   });
-  await Promise.all([gather({ ...subject, national: patient }, 60_000), gather({ ...subject, national: hasty }, 10)]);
+  await Promise.all([
+    coalesce({ ...subject, national: patient }, 60_000),
+    coalesce({ ...subject, national: hasty }, 10),
+  ]);
   expect(searches).toHaveLength(1);
   expect(searches[0]).toBeLessThan(30_000);
 });

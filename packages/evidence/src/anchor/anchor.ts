@@ -43,7 +43,7 @@ const RULES: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /** What keeps `value` from being an anchor (`a missing root`, `an unknown key x` …), or null when it is one. */
-export const judgeAnchor = (value: unknown): string | null => {
+export const evaluateAnchor = (value: unknown): string | null => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no object';
   const entries = new Map(Object.entries(value));
   for (const key of entries.keys()) if (!Object.hasOwn(RULES, key)) return `an unknown key ${key}`;
@@ -59,7 +59,7 @@ export const judgeAnchor = (value: unknown): string | null => {
  * anchor (a key too many would change the hash and be seen by nobody).
  */
 export const encodeAnchor = (anchor: Anchor): Buffer => {
-  const wrong = judgeAnchor(anchor);
+  const wrong = evaluateAnchor(anchor);
   if (wrong !== null) throw new Error(`not an anchor: ${wrong}`);
   return canonicalForm(anchor);
 };
@@ -72,7 +72,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  */
 export const decodeAnchor = (bytes: Uint8Array): Anchor => {
   const value: unknown = JSON.parse(decoder.decode(bytes));
-  const wrong = judgeAnchor(value);
+  const wrong = evaluateAnchor(value);
   if (wrong !== null) throw new Error(`not an anchor: ${wrong}`);
   if (!canonicalForm(value).equals(bytes)) throw new Error('not the canonical form of an anchor');
   return value as Anchor;

@@ -33,7 +33,7 @@ export type CloseNextAnchorDeps = {
   closeAlone: CloseAlone;
   now: () => Date;
   /** Leaves read, placed and hashed between two turns of the event loop. */
-  sliceLeaves?: number;
+  pageLeaves?: number;
   /** The most leaves of one anchor: what one transaction holds. More follow in the next. */
   maxLeaves?: number;
 };
@@ -44,7 +44,7 @@ export type Closing =
   | { kind: 'nothing' }
   | { kind: 'busy' };
 
-const SLICE_LEAVES = 5_000;
+const LEAVES_PER_PAGE = 5_000;
 const MAX_LEAVES = 2 ** 20;
 
 /**
@@ -53,14 +53,14 @@ const MAX_LEAVES = 2 ** 20;
  * prove nothing and cost a time-stamp. Source: contract part 2 §7.
  */
 export const closeNextAnchor =
-  ({ closeAlone, now, sliceLeaves = SLICE_LEAVES, maxLeaves = MAX_LEAVES }: CloseNextAnchorDeps) =>
+  ({ closeAlone, now, pageLeaves = LEAVES_PER_PAGE, maxLeaves = MAX_LEAVES }: CloseNextAnchorDeps) =>
   async (): Promise<Closing> => {
     const closed = await closeAlone<Closing>(async ({ previous: bytes, take, write }) => {
       const previous = bytes === null ? null : decodeAnchor(bytes);
       const tree = openTreeBuilder();
       let size = 0;
       while (size < maxLeaves) {
-        const wanted = Math.min(sliceLeaves, maxLeaves - size);
+        const wanted = Math.min(pageLeaves, maxLeaves - size);
         const leaves = await take((previous?.seq ?? 0) + 1, size, wanted);
         tree.add(leaves);
         size += leaves.length / 32;

@@ -1,6 +1,6 @@
-import type { AnchorProof, BlockPlace, FindLeaves, ProveChecks, ReadBlocks } from '@vat/domain';
+import type { AnchorProof, BlockPosition, FindLeaves, ProveChecks, ReadBlocks } from '@vat/domain';
 import { type BlockOnPath, type BlockRows, blockRows, locateBlocks, siblingsIn } from '../tree/tree-blocks.js';
-import { type Anchor, hashAnchor, judgeAnchor, NO_ANCHOR_HASH } from './anchor.js';
+import { type Anchor, evaluateAnchor, hashAnchor, NO_ANCHOR_HASH } from './anchor.js';
 
 /** The end of a chain: the last anchor's `seq` and hash. */
 export type ChainEnd = Pick<Anchor, 'seq' | 'closed_at'> & { hash: string };
@@ -44,7 +44,7 @@ export const verifyAnchorChain = async (
   let end = after;
   let place = 0;
   for await (const anchor of anchors) {
-    const wrong = judgeAnchor(anchor);
+    const wrong = evaluateAnchor(anchor);
     if (wrong === null) {
       for (const [fault, detail] of differences(anchor, end)) faults.push({ place, seq: anchor.seq, fault, detail });
       end = { seq: anchor.seq, closed_at: anchor.closed_at, hash: hashAnchor(anchor) };
@@ -57,9 +57,9 @@ export const verifyAnchorChain = async (
 };
 
 type ProveChecksDeps = { findLeaves: FindLeaves; readBlocks: ReadBlocks };
-type WantedBlock = BlockPlace & Pick<BlockOnPath, 'nodes'>;
+type WantedBlock = BlockPosition & Pick<BlockOnPath, 'nodes'>;
 
-const keyOf = ({ seq, level, place }: BlockPlace): string => `${seq} ${level} ${place}`;
+const keyOf = ({ seq, level, place }: BlockPosition): string => `${seq} ${level} ${place}`;
 
 /**
  * Makes the inclusion proofs of checks from one block of 64 of each stored level; blocks that they share are read and hashed

@@ -1,2 +1,2 @@
-export * from './judge-anchor.js';
+export * from './evaluate-anchor.js';
 export * from './verify-anchors.js';

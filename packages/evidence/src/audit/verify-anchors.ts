@@ -1,6 +1,12 @@
 import { type AnchorAudit, publicId } from '@vat/domain';
 import type { ChainEnd } from '../anchor/verify-anchor-chain.js';
-import { type AnchorsReport, judgeAnchorRow, judgeAnchorTree, judgeToken, openReport } from './judge-anchor.js';
+import {
+  type AnchorsReport,
+  evaluateAnchorRow,
+  evaluateAnchorTree,
+  evaluateToken,
+  openReport,
+} from './evaluate-anchor.js';
 
 export type VerifyAnchorsDeps = {
   audit: AnchorAudit;
@@ -10,11 +16,11 @@ export type VerifyAnchorsDeps = {
   pause?: () => Promise<void>;
 };
 
-const SLICE_ANCHORS = 50;
-const SLICE_CHECKS = 2_000;
-const SLICE_STAMPS = 100;
+const ANCHORS_PER_PAGE = 50;
+const CHECKS_PER_PAGE = 2_000;
+const STAMPS_PER_PAGE = 100;
 
-const STRAYS = {
+const UNEXPECTED_CALLS = {
   no_leaf: 'the check is live and has no leaf, so no anchor will ever hold it',
   unanchored_differs: 'the check differs from its leaf, which waits for the next anchor',
   unknown_anchor: 'the leaf of the check names an anchor that does not exist',
@@ -33,24 +39,24 @@ export const verifyAnchors =
     const walkAnchors = async () => {
       let end: ChainEnd | null = null;
       for (let after = 0; ; ) {
-        const slice = await audit.anchors(after, SLICE_ANCHORS);
+        const slice = await audit.anchors(after, ANCHORS_PER_PAGE);
         for (const row of slice) {
           if (signal?.aborted) return;
-          end = await judgeAnchorRow({ row, before: end, trustedRoots, differs });
-          report.leaves += await judgeAnchorTree({ row, audit, differs, pause, signal });
+          end = await evaluateAnchorRow({ row, before: end, trustedRoots, differs });
+          report.leaves += await evaluateAnchorTree({ row, audit, differs, pause, signal });
           report.anchors += 1;
           if (row.stamp?.development) report.development += 1;
           after = row.seq;
         }
-        if (slice.length < SLICE_ANCHORS) return;
+        if (slice.length < ANCHORS_PER_PAGE) return;
       }
     };
 
     const walkChecks = async () => {
       for (let after: string | null = null; !signal?.aborted; await pause()) {
-        const { strays, next } = await audit.strays(after, SLICE_CHECKS);
-        for (const { checkId, kind } of strays)
-          differs({ kind, check_id: publicId('check', checkId), detail: STRAYS[kind] });
+        const { unexpectedCalls, next } = await audit.unexpectedCalls(after, CHECKS_PER_PAGE);
+        for (const { checkId, kind } of unexpectedCalls)
+          differs({ kind, check_id: publicId('check', checkId), detail: UNEXPECTED_CALLS[kind] });
         if (next === null) return;
         after = next;
       }
@@ -58,7 +64,7 @@ export const verifyAnchors =
 
     const walkStamps = async () => {
       for (let after: string | null = null; !signal?.aborted; await pause()) {
-        const slice = await audit.checkStamps(after, SLICE_STAMPS);
+        const slice = await audit.checkStamps(after, STAMPS_PER_PAGE);
         for (const { subjectId, digest, token, facts, checkHash, checkBody, checkedAt: madeAt } of slice) {
           const told = (detail: string) =>
             differs({ kind: 'check_stamp', check_id: publicId('check', subjectId), detail });
@@ -66,14 +72,14 @@ export const verifyAnchors =
             told('the digest stamped is not the hash of the check');
           if (facts.development) report.development += 1;
           const stamped = checkBody ? { data: checkBody } : { digest };
-          const fault = judgeToken({ token, stamped, facts, madeAt, trustedRoots });
+          const fault = evaluateToken({ token, stamped, facts, madeAt, trustedRoots });
           if (fault) told(fault);
           // Milliseconds each: locks and health checks have to live through a slice.
           await new Promise((resolve) => setImmediate(resolve));
         }
         report.stamps += slice.length;
         after = slice.at(-1)?.subjectId ?? after;
-        if (slice.length < SLICE_STAMPS) return;
+        if (slice.length < STAMPS_PER_PAGE) return;
       }
     };
 

@@ -66,7 +66,7 @@ export type DossierOptions = {
   /**
    * PEM of every authority that stamped anything in here, or will stamp SHA256SUMS: what is in its tokens, and its root
    * where that is known. In any order; repetitions do no harm. Asked for once the last stamped part of the source was read,
-   * so that whoever hands the tokens out can gather them.
+   * so that whoever hands the tokens out can coalesce them.
    */
   certificates: () => Promise<readonly string[]>;
   /**

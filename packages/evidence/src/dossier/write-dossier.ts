@@ -18,7 +18,7 @@ import { type DossierFile, jsonFile, textFile } from './dossier-file.js';
 import type { DossierOptions, DossierSource } from './dossier-source.js';
 import { summaryPdf } from './summary-pdf.js';
 import { type DossierTally, emptyTally, sortCertificates, tallyCheck } from './tally.js';
-import { gatherBytes, zipFiles } from './zip-files.js';
+import { coalesceBytes, zipFiles } from './zip-files.js';
 
 /** What `manifest.json` says: whose dossier, made when, by which choice, and the counts that the verifier compares. */
 export const manifest = (
@@ -46,7 +46,7 @@ export const manifest = (
 const BYTE_ORDER_MARK = '\ufeff';
 
 const startCsv = (columns: readonly string[]) => {
-  const rows = gatherBytes();
+  const rows = coalesceBytes();
   rows.add(`${BYTE_ORDER_MARK}${csvRow(columns)}`);
   return { add: (cells: readonly string[]) => rows.add(csvRow(cells)), take: rows.take };
 };
@@ -73,7 +73,7 @@ export async function* dossierFiles(
   yield* await readVerifier();
 
   const checks = startCsv(CHECK_COLUMNS);
-  const proofs = gatherBytes();
+  const proofs = coalesceBytes();
   const orderOfChecks = startOrder<string>();
   for await (const check of source.checks) {
     const body = JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody;
@@ -125,7 +125,7 @@ export async function* sealFiles(
   files: AsyncIterable<DossierFile>,
   stamp: (bytes: Uint8Array) => Promise<Uint8Array | null>,
 ): AsyncGenerator<DossierFile, void, undefined> {
-  const sums = gatherBytes();
+  const sums = coalesceBytes();
   for await (const file of files) {
     sums.add(`${hash('sha256', file.bytes, 'hex')}  ${file.path}\n`);
     yield file;

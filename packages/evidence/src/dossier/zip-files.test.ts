@@ -5,7 +5,7 @@ import { jest } from '@jest/globals';
 import { provideAuditorTools, type RunTool } from '@vat/testkit';
 import fc from 'fast-check';
 import type { DossierFile } from './dossier-file.js';
-import { directoryHeader, endRecords, gatherBytes, zipFiles } from './zip-files.js';
+import { coalesceBytes, directoryHeader, endRecords, zipFiles } from './zip-files.js';
 
 // The first test of a clone may have to fetch python3.
 jest.setTimeout(90_000);
@@ -88,7 +88,7 @@ describe('zipFiles', () => {
   });
 });
 
-describe('gatherBytes', () => {
+describe('coalesceBytes', () => {
   it('gives back everything that was added, in order', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -97,7 +97,7 @@ describe('gatherBytes', () => {
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const gathered = gatherBytes();
+        const gathered = coalesceBytes();
         for (const one of pieces) gathered.add(one);
         expect(gathered.take().equals(Buffer.concat(pieces.map((one) => Buffer.from(one as string))))).toBe(true);
       }),

@@ -5,7 +5,7 @@ import type { DossierFile } from './dossier-file.js';
 const BLOCK_BYTES = 262_144;
 
 /** Bytes that pile up. */
-export type GatheredBytes = {
+export type CoalescedBytes = {
   /** Adds text as UTF-8, or bytes; they are copied. */
   add: (piece: string | Uint8Array) => void;
   /** Everything so far, in one piece; nothing is remembered of it. */
@@ -16,7 +16,7 @@ export type GatheredBytes = {
  * Gathers many small pieces in a few large blocks: as strings or buffers of their own, what a dossier has to remember
  * until its end (a sum and a directory entry for each of some 70 000 files) would take several times its size.
  */
-export const gatherBytes = (): GatheredBytes => {
+export const coalesceBytes = (): CoalescedBytes => {
   let full: Buffer[] = [];
   let block = Buffer.alloc(0);
   let used = 0;
@@ -135,7 +135,7 @@ export async function* zipFiles(
   files: AsyncIterable<DossierFile>,
   modified: Date,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const directory = gatherBytes();
+  const directory = coalesceBytes();
   let [entries, offset] = [0, 0];
   let chunks: Uint8Array[] = [];
   let size = 0;

@@ -116,7 +116,7 @@ type CircuitOptions = {
 export type Circuit = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
- * Stops asking an authority that does not answer: after `failures` in a row every call fails at once with `circuit_open`
+ * Stops lookingUp an authority that does not answer: after `failures` in a row every call fails at once with `circuit_open`
  * for `restMs`, then one call at a time tries until one succeeds. An aborted call is no failure. The state is of this
  * process alone.
  */

@@ -66,7 +66,7 @@ const odd = (signed: SignedData, { version, sid, digestAlgorithm, signatureAlgor
  * identifiers, and of a dossier's seal `verify.py` accounts for every byte, so that a second algorithm that nobody signed
  * would be one too many. The operator learns it at the first stamp, and not an auditor years later.
  */
-export const judgeForm = (signed: SignedData, signer: SignerInfo): void => {
+export const validateForm = (signed: SignedData, signer: SignerInfo): void => {
   const found = odd(signed, signer);
   if (found !== null) throw new TimestampRefused('unsupported_form', `the token ${found}, which dossiers cannot hold`);
 };
@@ -138,7 +138,7 @@ export const readResponse = (bytes: Uint8Array): TimestampResponse => {
   const [signer, ...others] = signed.signerInfos;
   if (!signer || others.length > 0)
     return refuse('wrong_signers', `the token has ${signed.signerInfos.length} signers`);
-  judgeForm(signed, signer);
+  validateForm(signed, signer);
   const infoBytes = Buffer.from(eContent?.getValue() ?? new ArrayBuffer(0));
   return {
     info: decode('the TSTInfo', () => TSTInfo.fromBER(Uint8Array.from(infoBytes))),

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { BitString } from 'asn1js';
 import { type Accuracy, ExtKeyUsage, type TSTInfo } from 'pkijs';
 import { extensionOf, findCertificatePath, type ReadCertificate, readTrustedRoots } from './certificates.js';
-import { judgeSignature } from './judge-signature.js';
 import { DEVELOPMENT_POLICY, HASHES, hashOfLength, hexOf, OID } from './object-identifiers.js';
 import { type Timestamp, TimestampRefused } from './timestamp.js';
 import { readResponse } from './timestamp-messages.js';
+import { validateSignature } from './validate-signature.js';
 
 /**
  * What was stamped. `digest`: its SHA-256, SHA-384 or SHA-512, and the token has to be over that one. `data`: its bytes,
@@ -47,7 +47,7 @@ const judgeImprint = ({ messageImprint: { hashAlgorithm, hashedMessage } }: TSTI
 };
 
 /** Whether a TSTInfo answers the query; its accuracy in milliseconds. Throws {@link TimestampRefused}. */
-export const judgeInfo = (info: TSTInfo, expected: InfoExpectation): number | null => {
+export const validateInfo = (info: TSTInfo, expected: InfoExpectation): number | null => {
   const { nonce, acceptedPolicies, clock } = expected;
   if (info.version !== 1) throw new TimestampRefused('unreadable', `a TSTInfo of version ${info.version}`);
   judgeImprint(info, expected);
@@ -77,7 +77,7 @@ const SIGNING = 0b1100_0000;
  * Whether a certificate is made for time-stamping and for nothing else: its extended key usage is critical and that
  * alone, its key usage only for signing. Throws {@link TimestampRefused}. Source: RFC 3161 §2.3.
  */
-export const judgePurpose = (certificate: ReadCertificate): void => {
+export const validatePurpose = (certificate: ReadCertificate): void => {
   const purpose = extensionOf(certificate, OID.extendedKeyUsage);
   const purposes = purpose?.parsedValue instanceof ExtKeyUsage ? purpose.parsedValue.keyPurposes : [];
   if (!purpose?.critical || purposes.length !== 1 || purposes[0] !== OID.timeStamping)
@@ -122,9 +122,9 @@ export const verifyTimestamp = ({ tokenBytes, trustedRoots = [], ...expected }: 
   const roots = readTrustedRoots(trustedRoots);
   return readable(() => {
     const response = readResponse(tokenBytes);
-    const accuracyMs = judgeInfo(response.info, expected);
-    const signer = judgeSignature(response);
-    judgePurpose(signer);
+    const accuracyMs = validateInfo(response.info, expected);
+    const signer = validateSignature(response);
+    validatePurpose(signer);
     const { genTime, policy, serialNumber } = response.info;
     const others = response.certificates;
     const path = findCertificatePath({ signer, others, trustedRoots: roots, at: genTime });

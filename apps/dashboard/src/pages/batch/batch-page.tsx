@@ -17,7 +17,7 @@ type Sample = { at: number; ended: number };
 
 /** The pace is that of the last while: a batch stands still while a member state is away, and runs when it is back. */
 const WINDOW_MS = 20_000;
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** Lines a second of the last while, from what this page saw; null until it has seen enough. */
 export const usePace = (ended: number, startedAt: string, isRunning: boolean): number | null => {
@@ -34,12 +34,12 @@ export const usePace = (ended: number, startedAt: string, isRunning: boolean): n
       const now = Date.now();
       samples = [...samples, { at: now, ended: latest.current }].filter(({ at }) => at >= now - WINDOW_MS);
       const [first] = samples;
-      if (first && now - first.at >= LOOK_EVERY_MS) {
+      if (first && now - first.at >= POLL_INTERVAL_MS) {
         setRate(((latest.current - first.ended) / (now - first.at)) * 1_000);
       }
     };
     look();
-    const timer = setInterval(look, LOOK_EVERY_MS);
+    const timer = setInterval(look, POLL_INTERVAL_MS);
     return () => clearInterval(timer);
   }, [startedAt, isRunning]);
   return rate;

@@ -4,7 +4,7 @@ import { type BatchFile, type Repair, type RepairKind, readBatchFile } from '@va
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { ApiError, type ErrorExtra } from '../../api/errors.js';
 import type { Batch } from '../../api/shapes.js';
-import { useChange, useSameTry } from '../../api/use-change.js';
+import { useChange, useIdempotencyKey } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
 import { type Column, DataTable } from '../../parts/data-table.js';
 import { Field } from '../../parts/form.js';
@@ -112,7 +112,7 @@ export const FilePreview = ({ name, batch }: { name: string; batch: BatchFile })
 };
 
 /** Bytes a batch file may have. Source: contract part 1 §8. */
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 /** A file that was understood. */
 export type ChosenFile = { file: File; batch: BatchFile };
@@ -124,7 +124,7 @@ const refusal = (code: 'FILE_TOO_LARGE', status: number): ApiError => {
 
 /** Reads a file by the rules the service itself has. Throws what the service would refuse it with, before it is sent. */
 export const readChosenFile = async (file: File): Promise<ChosenFile> => {
-  if (file.size > MOST_BYTES) throw refusal('FILE_TOO_LARGE', 413);
+  if (file.size > MAX_BYTES) throw refusal('FILE_TOO_LARGE', 413);
   try {
     const batch = readBatchFile(new Uint8Array(await file.arrayBuffer()));
     return { file, batch };
@@ -144,7 +144,7 @@ export const UploadCard = () => {
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
-  const sameTry = useSameTry();
+  const sameTry = useIdempotencyKey();
   const upload = useChange(['batches'], (api, { file, label, requester }: Upload) => {
     const form = new FormData();
     // Fields go first, so that they are known when the file begins.

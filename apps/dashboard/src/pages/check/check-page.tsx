@@ -133,7 +133,7 @@ export const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match'
 );
 
 /** Anchors are nobody's news: they come by the clock. */
-const LOOK_EVERY_MS = 4_000;
+const POLL_INTERVAL_MS = 4_000;
 
 /** One check: the verdict, who said what and when, and the proof of it. */
 export const CheckPage = () => {
@@ -141,7 +141,7 @@ export const CheckPage = () => {
   const check = useRead<Check>('checks', `/checks/${encodeURIComponent(id)}`, {
     every: (read) => {
       if (read === undefined || read.test) return false;
-      if (read.anchor === null) return LOOK_EVERY_MS;
+      if (read.anchor === null) return POLL_INTERVAL_MS;
       return read.timestamp === null ? undefined : false;
     },
   });

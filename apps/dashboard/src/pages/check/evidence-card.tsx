@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { addressOf, useApi } from '../../api/create-api.js';
 import type { Check } from '../../api/shapes.js';
-import { useChange, useSameTry } from '../../api/use-change.js';
+import { useChange, useIdempotencyKey } from '../../api/use-change.js';
 import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { count } from '../../parts/format.js';
@@ -56,7 +56,7 @@ export const TimestampFacts = ({ timestamp }: { timestamp: NonNullable<Check['ti
 export const EvidenceCard = ({ check }: { check: Check }) => {
   const api = useApi();
   const verify = useVerify(() => verifyCheck({ api, crypto: globalThis.crypto })(check));
-  const sameTry = useSameTry();
+  const sameTry = useIdempotencyKey();
   const stamp = useChange(['checks'], (caller, _input: undefined) =>
     sameTry([check.id], (headers) => caller.call('POST', `/checks/${check.id}/timestamp`, { headers })),
   );

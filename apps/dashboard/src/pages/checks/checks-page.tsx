@@ -5,7 +5,7 @@ import { usePages } from '../../api/use-read.js';
 import { Button } from '../../parts/button.js';
 import { type Column, Listing } from '../../parts/data-table.js';
 import { Choice, Field, Form } from '../../parts/form.js';
-import { judgePeriod } from '../../parts/format.js';
+import { validatePeriod } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { Card, Moment, Page, Status } from '../../parts/text.js';
 
@@ -69,7 +69,7 @@ export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange
       aria-label="Filter"
       className="filters"
       onTry={() => undefined}
-      judge={judgePeriod}
+      judge={validatePeriod}
       onSubmit={submit}
     >
       <Field label="VAT number" name="vat_number" defaultValue={filters.vat_number ?? ''} />

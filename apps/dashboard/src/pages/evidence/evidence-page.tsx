@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { type Column, Listing } from '../../parts/data-table.js';
 import { Field, Form } from '../../parts/form.js';
-import { byteCount, count, judgePeriod, saveFile } from '../../parts/format.js';
+import { byteCount, count, saveFile, validatePeriod } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty, Findings, Refusal, useVerify } from '../../parts/states.js';
 import { Card, Moment, Page } from '../../parts/text.js';
@@ -35,11 +35,11 @@ const COLUMNS: readonly Column<Anchor>[] = [
 ];
 
 /** Anchors are nobody's news: they come by the clock. */
-const LOOK_EVERY_MS = 15_000;
+const POLL_INTERVAL_MS = 15_000;
 
 /** The chain of anchors: each fixes a tree of checks, names the one before, and is time-stamped. */
 export const AnchorsCard = () => {
-  const anchors = usePages<Anchor>('anchors', '/anchors', {}, LOOK_EVERY_MS);
+  const anchors = usePages<Anchor>('anchors', '/anchors', {}, POLL_INTERVAL_MS);
   const verify = useVerify(() => verifyChain(globalThis.crypto)(anchors.data ?? []));
   return (
     <Card
@@ -129,7 +129,7 @@ export const ExportCard = () => {
       title="Dossier"
       hint="Every check with its hashed bytes, the exchanges with the upstream, time-stamps, anchors and proofs. It holds what is needed to verify it offline: README.txt, verify.sh and verify.py."
     >
-      <Form className="filters" onTry={clear} judge={judgePeriod} onSubmit={submit}>
+      <Form className="filters" onTry={clear} judge={validatePeriod} onSubmit={submit}>
         <Field label="From" name="from" type="date" />
         <Field label="Before" name="to" type="date" />
         <Field label="VAT number" name="vat_number" autoComplete="off" />

@@ -1,7 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Acceptance, Check, CheckRequest } from '../../api/shapes.js';
-import { useChange, useSameTry } from '../../api/use-change.js';
+import { useChange, useIdempotencyKey } from '../../api/use-change.js';
 import { useRead } from '../../api/use-read.js';
 import { duration } from '../../parts/format.js';
 import { Reading } from '../../parts/states.js';
@@ -103,7 +103,7 @@ export const Waiting = ({ vatNumber }: { vatNumber: string }) => {
 export const NewCheckPage = () => {
   const { request, vat_number } = useSearch({ from: '/signed-in/checks/new' });
   const navigate = useNavigate({ from: '/checks/new' });
-  const sameTry = useSameTry();
+  const sameTry = useIdempotencyKey();
   const ask = useChange(['checks'], async (api, body: NewCheck) => {
     const answer = await sameTry([JSON.stringify(body)], (headers) =>
       api.call<Check | Acceptance>('POST', '/checks', { body, headers }),

@@ -20,10 +20,10 @@ const UNDO_MS = 1_500;
  */
 export const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
   // Apart from the call itself, which is shown as under way a moment after the plan is gone.
-  const [asked, setAsked] = useState<'not' | 'asking' | 'done'>('not');
+  const [asked, setAsked] = useState<'not' | 'lookingUp' | 'done'>('not');
   const revoke = useChange(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
   const { isPlanned, plan, undo } = useUndoable(UNDO_MS, async () => {
-    setAsked('asking');
+    setAsked('lookingUp');
     try {
       await revoke.mutateAsync(undefined);
       setAsked('done');
@@ -33,7 +33,7 @@ export const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
     }
   });
   const isRevoked = asked === 'done' || apiKey.revoked_at !== null;
-  const isLive = !(isRevoked || isPlanned || asked === 'asking');
+  const isLive = !(isRevoked || isPlanned || asked === 'lookingUp');
 
   const cell = useRef<HTMLSpanElement>(null);
   const offered = isLive ? 'revoke' : isPlanned && !isRevoked ? 'undo' : 'nothing';
@@ -82,11 +82,11 @@ type AccountKeys = {
 const PAGE = 100;
 
 /** Keys are nobody's news, and the operator makes and revokes them too. */
-const LOOK_EVERY_MS = 4_000;
+const POLL_INTERVAL_MS = 4_000;
 
 /** All keys of the account: nobody knows which of a first page's are live until the rest is there. */
 export const useAccountKeys = (): AccountKeys => {
-  const keys = usePages<ApiKey>('keys', '/keys', { limit: PAGE }, LOOK_EVERY_MS);
+  const keys = usePages<ApiKey>('keys', '/keys', { limit: PAGE }, POLL_INTERVAL_MS);
   const { data = [], hasNextPage, isFetching, isError, fetchNextPage } = keys;
   useEffect(() => {
     if (hasNextPage && !isFetching && !isError) void fetchNextPage();

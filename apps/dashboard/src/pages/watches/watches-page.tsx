@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useRef, useState } from 'react';
 import type { Frequency, Watch } from '../../api/shapes.js';
-import { useChange, useSameTry } from '../../api/use-change.js';
+import { useChange, useIdempotencyKey } from '../../api/use-change.js';
 import { usePages } from '../../api/use-read.js';
 import { Button } from '../../parts/button.js';
 import { type Column, Listing } from '../../parts/data-table.js';
@@ -37,7 +37,7 @@ export const AddWatch = () => {
   const [frequency, setFrequency] = useState<Frequency>('weekly');
   const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  const sameTry = useSameTry();
+  const sameTry = useIdempotencyKey();
   const add = useChange(['watches'], (api, body: NewWatch) =>
     sameTry([JSON.stringify(body)], (headers) => api.call<Watch>('POST', '/watches', { body, headers })),
   );

@@ -1,0 +1,85 @@
+import { X509Certificate } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { auditAnchors, closeAlone, type Database, forgetTimestampRoot, listTimestampRoots } from '@vat/db';
+import { publicId } from '@vat/domain';
+import { type Closing, closeNextAnchor, fingerprintOf, verifyAnchors } from '@vat/evidence/proof';
+import { enqueueStamp } from '@vat/queues';
+import { readSettings } from '@vat/runtime';
+import { type Command, FailedCheck, UsageError, withProducer } from '../command.js';
+
+const POLL_INTERVAL_MS = 250;
+/** Longer than closing a million checks takes. */
+const WAIT_MS = 120_000;
+
+/** Closes once nobody else does. */
+const closeInTurn = async (close: () => Promise<Closing>, now: () => Date): Promise<Closing> => {
+  const until = now().getTime() + WAIT_MS;
+  for (;;) {
+    const closing = await close();
+    if (closing.kind !== 'busy') return closing;
+    if (now().getTime() > until)
+      throw new UsageError('Another process is closing an anchor and does not come to an end.');
+    await setTimeout(POLL_INTERVAL_MS);
+  }
+};
+
+/** anchor close|verify. */
+export const anchorCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => Date): Record<string, Command> => ({
+  'anchor close': {
+    usage: 'anchor close',
+    flags: {},
+    run: async () => {
+      const closing = await closeInTurn(closeNextAnchor({ closeAlone: closeAlone(db), now }), now);
+      if (closing.kind !== 'closed') return { status: 'nothing_to_anchor', anchor_id: null };
+      const { anchor } = closing;
+      const stamp = { subjectId: anchor.id, dueAt: anchor.closedAt };
+      // Without Redis the sweep finds the row: the anchor is closed all the same.
+      await withProducer(env, (producer) => enqueueStamp(producer)(stamp)).catch(() => undefined);
+      return {
+        status: 'closed',
+        anchor_id: publicId('anchor', anchor.id),
+        ...(JSON.parse(Buffer.from(anchor.body).toString('utf8')) as Record<string, unknown>),
+        hash: Buffer.from(anchor.hash).toString('hex'),
+      };
+    },
+  },
+  'anchor verify': {
+    usage: 'anchor verify',
+    flags: {},
+    run: async () => {
+      const { TSA_ROOTS: roots } = readSettings(env, ['TSA_ROOTS']);
+      const verify = verifyAnchors({ audit: auditAnchors(db), trustedRoots: roots === undefined ? [] : [roots] });
+      const { differences, leftOff, whole: _whole, ...counts } = await verify();
+      const answer = { ...counts, differences, ...(leftOff > 0 ? { left_off: leftOff } : {}) };
+      if (differences.length > 0) throw new FailedCheck(answer);
+      return answer;
+    },
+  },
+});
+
+/** tsa-root list|forget: what was pinned for time-stamping authorities without TSA_ROOTS. */
+export const timestampRootVerbs = (db: Database): Record<string, Command> => ({
+  'tsa-root list': {
+    usage: 'tsa-root list',
+    flags: {},
+    run: async () => {
+      const roots = await listTimestampRoots(db)();
+      return {
+        data: roots.map(({ tsaUrl, certificate, pinnedAt }) => ({
+          tsa_url: tsaUrl,
+          sha256: fingerprintOf(certificate),
+          subject: new X509Certificate(certificate).subject.replaceAll('\n', ', '),
+          pinned_at: pinnedAt.toISOString(),
+        })),
+      };
+    },
+  },
+  'tsa-root forget': {
+    usage: 'tsa-root forget TSA_URL',
+    flags: {},
+    run: async ({ positionals: [url] }) => {
+      if (url === undefined) throw new UsageError('Write: tsa-root forget TSA_URL');
+      return { tsa_url: url, forgotten: await forgetTimestampRoot(db)(url) };
+    },
+  },
+});

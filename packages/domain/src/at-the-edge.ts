@@ -1,6 +1,0 @@
-/**
- * Characters that JSON readers, terminals and hash implementations disagree on are removed at the edge: U+007F and lone
- * surrogates (contract part 2 §4).
- */
-export const atTheEdge = (text: string): string =>
-  text.replace(/\u007f/g, '').replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '');

@@ -1,0 +1,106 @@
+import { constants, createHash, type KeyObject, verify } from 'node:crypto';
+import type { AlgorithmIdentifier, IssuerAndSerialNumber, SignerInfo } from 'pkijs';
+import type { ReadCertificate } from './certificates.js';
+import { elementsOf, HASHES, hexOf, identifierOf, OID, octetsOf } from './object-identifiers.js';
+import { readPss } from './read-pss.js';
+import { TimestampRefused } from './timestamp.js';
+import type { TimestampResponse } from './timestamp-messages.js';
+
+/** Signature algorithms but RSA-PSS: the kind of key, and the hash where the name carries one (else the signer's digest algorithm). */
+const SIGNATURES: Readonly<Record<string, { key: string; hash: string | null }>> = {
+  '1.2.840.113549.1.1.1': { key: 'rsa', hash: null },
+  '1.2.840.113549.1.1.11': { key: 'rsa', hash: 'sha256' },
+  '1.2.840.113549.1.1.12': { key: 'rsa', hash: 'sha384' },
+  '1.2.840.113549.1.1.13': { key: 'rsa', hash: 'sha512' },
+  '1.2.840.10045.4.3.2': { key: 'ec', hash: 'sha256' },
+  '1.2.840.10045.4.3.3': { key: 'ec', hash: 'sha384' },
+  '1.2.840.10045.4.3.4': { key: 'ec', hash: 'sha512' },
+};
+
+const hashNamed = (algorithm: string): string => {
+  const hash = HASHES[algorithm];
+  if (!hash) throw new TimestampRefused('unknown_algorithm', `the hash function ${algorithm} is not accepted`);
+  return hash;
+};
+
+/** The certificate that the signer info points at, by issuer and serial number. */
+const certificateOf = ({ sid }: SignerInfo, certificates: readonly ReadCertificate[]): ReadCertificate => {
+  const { issuer, serialNumber } = sid as IssuerAndSerialNumber;
+  const found = certificates.find(
+    ({ fields }) => fields.issuer.isEqual(issuer) && hexOf(fields.serialNumber) === hexOf(serialNumber),
+  );
+  if (!found) throw new TimestampRefused('no_certificate', "the token does not carry its signer's certificate");
+  return found;
+};
+
+/** The single value of a signed attribute; undefined when it is not there. */
+const attribute = ({ signedAttrs }: SignerInfo, type: string): unknown => {
+  const [found, ...again] = signedAttrs?.attributes.filter((candidate) => candidate.type === type) ?? [];
+  if (again.length > 0 || (found && found.values.length !== 1))
+    throw new TimestampRefused('wrong_attributes', `the signed attribute ${type} has not one value`);
+  return found?.values[0];
+};
+
+/** The hash that a SigningCertificate(V2) attribute gives of its first certificate, which is the signer's. Source: RFC 5035 §3. */
+const validateSigningCertificate = (signer: SignerInfo, { x509 }: ReadCertificate): void => {
+  const named = [
+    { value: attribute(signer, OID.signingCertificateV2), byDefault: 'sha256' },
+    { value: attribute(signer, OID.signingCertificate), byDefault: 'sha1' },
+  ].filter(({ value }) => value !== undefined);
+  if (named.length === 0)
+    throw new TimestampRefused('wrong_signing_certificate', 'the signature does not name its certificate');
+  for (const { value, byDefault } of named) {
+    const [first, second] = elementsOf(elementsOf(elementsOf(value)[0])[0]);
+    const algorithm = identifierOf(elementsOf(first)[0]);
+    const hash = algorithm === null ? byDefault : hashNamed(algorithm);
+    const wanted = octetsOf(algorithm === null ? first : second);
+    if (!wanted?.equals(createHash(hash).update(x509.raw).digest()))
+      throw new TimestampRefused('wrong_signing_certificate', 'the signature names another certificate');
+  }
+};
+
+const holds = (algorithm: AlgorithmIdentifier, digest: string, key: KeyObject, data: Buffer, signature: Buffer) => {
+  const pss = readPss(algorithm);
+  // A key that is for RSA-PSS alone has a kind of its own.
+  if (pss && ['rsa', 'rsa-pss'].includes(key.asymmetricKeyType ?? ''))
+    return verify(
+      digest,
+      data,
+      { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pss.saltLength },
+      signature,
+    );
+  const known = SIGNATURES[algorithm.algorithmId];
+  if (!known || known.key !== key.asymmetricKeyType)
+    throw new TimestampRefused('unknown_algorithm', `the signature algorithm ${algorithm.algorithmId} is not accepted`);
+  if ((known.hash ?? digest) !== digest)
+    throw new TimestampRefused(
+      'unsupported_form',
+      `the signature is made with ${known.hash}, its digest with ${digest}`,
+    );
+  return verify(digest, data, key, signature);
+};
+
+/**
+ * Whether the token's one signature is over its content and by the certificate it names; that certificate. Throws
+ * {@link TimestampRefused}. The arithmetic is OpenSSL's. Source: RFC 5652 §5.4, RFC 3161 §2.4.2.
+ */
+export const validateSignature = ({ signer, infoBytes, certificates }: TimestampResponse): ReadCertificate => {
+  const certificate = certificateOf(signer, certificates);
+  if (identifierOf(attribute(signer, OID.contentType)) !== OID.timestampInfo)
+    throw new TimestampRefused('wrong_attributes', 'the signed content type is not that of a time-stamp');
+  const digest = hashNamed(signer.digestAlgorithm.algorithmId);
+  if (!octetsOf(attribute(signer, OID.messageDigest))?.equals(createHash(digest).update(infoBytes).digest()))
+    throw new TimestampRefused('wrong_message_digest', 'the signature is over other content');
+  validateSigningCertificate(signer, certificate);
+  const data = Buffer.from(signer.signedAttrs?.encodedValue ?? new ArrayBuffer(0));
+  const signature = Buffer.from(signer.signature.getValue());
+  let valid = false;
+  try {
+    valid = holds(signer.signatureAlgorithm, digest, certificate.x509.publicKey, data, signature);
+  } catch (error) {
+    if (error instanceof TimestampRefused) throw error;
+    // OpenSSL refused the key or the parameters: no signature of ours to believe either.
+  }
+  if (!valid) throw new TimestampRefused('wrong_signature', 'the signature does not hold');
+  return certificate;
+};

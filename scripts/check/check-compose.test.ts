@@ -1,0 +1,54 @@
+import { checkCompose } from './check-compose.mjs';
+
+const compose = (...names: string[]) =>
+  ['services:', '  api:', '    environment:', ...names.map((name) => `      ${name}:`), '      POSTGRES_DB: vat'].join(
+    '\n',
+  );
+
+test('a compose file that hands on every setting holds', () => {
+  expect(checkCompose(compose('PORT', 'VIES_URL'), ['PORT', 'VIES_URL', 'WORKERS'])).toEqual([]);
+});
+
+test('a setting that is left out, and a name that is no setting, are told', () => {
+  expect(checkCompose(compose('PORT', 'VIES_URI'), ['PORT', 'VIES_URL'])).toEqual([
+    'docker-compose.yml does not hand on VIES_URL',
+    'docker-compose.yml hands on VIES_URI, which is no setting',
+  ]);
+});
+
+/** A compose file with one more line below a service. */
+const withLine = (line: string) => `services:\n  postgres:\n    ${line}\n`;
+
+test.each([
+  [`image: "x"\n    environment:\n      POSTGRES_PASSWORD: \${POSTGRES_PASSWORD:?set it}`, []],
+  [`image: "redis://:\${REDIS_PASSWORD:?set it}@redis:6379/0"`, []],
+  [
+    `environment:\n      POSTGRES_PASSWORD: \${POSTGRES_PASSWORD:-vat}`,
+    [`docker-compose.yml works without POSTGRES_PASSWORD: write \${POSTGRES_PASSWORD:?…}`],
+  ],
+  [
+    `environment:\n      POSTGRES_PASSWORD: vat`,
+    ['docker-compose.yml holds a password in the clear (POSTGRES_PASSWORD)'],
+  ],
+  [
+    `image: postgresql://vat:vat@postgres:5432/vat`,
+    ['docker-compose.yml holds a password in the clear (postgresql://vat:)'],
+  ],
+  [
+    `command: redis-server --requirepass \${REDIS_PASSWORD:?set it}`,
+    ["docker-compose.yml puts REDIS_PASSWORD among a command's arguments, which every user can read"],
+  ],
+])('every secret is required, and nobody else can read it: %j', (line, problems) => {
+  expect(checkCompose(withLine(line), [])).toEqual(problems);
+});
+
+test.each([
+  [`\${BIND_ADDRESS:-127.0.0.1}:\${PORT:-3000}:3000`, true],
+  ['127.0.0.1:3000:3000', true],
+  [`\${PORT:-3000}:3000`, false],
+  ['0.0.0.0:3000:3000', false],
+  ['3000', false],
+])('a port is published on the loopback address unless the operator says otherwise: %s', (port, accepted) => {
+  const problem = `docker-compose.yml publishes ${port} on every interface: begin it with \${BIND_ADDRESS:-127.0.0.1}`;
+  expect(checkCompose(withLine(`ports:\n      - "${port}"`), [])).toEqual(accepted ? [] : [problem]);
+});
