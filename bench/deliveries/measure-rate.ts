@@ -21,7 +21,7 @@ export const SENDERS = [
   'BullMQ + got, no log',
   'graphile-worker + got',
 ] as const;
-export type Sender = (typeof SENDERS)[number];
+type Sender = (typeof SENDERS)[number];
 
 /** What one sender made of a backlog, in the middle of it. */
 export type RateFigures = {

@@ -26,7 +26,7 @@ const SOURCES = [
  *
  * @type {Readonly<Record<string, readonly string[]>>}
  */
-export const ALLOWED_PACKAGES = {
+const ALLOWED_PACKAGES = {
   '.': [...SOURCES, 'embedded', 'testkit'],
   'packages/domain': [],
   'packages/contracts': ['domain'],
@@ -54,7 +54,7 @@ export const ALLOWED_PACKAGES = {
  *
  * @type {readonly { packages: RegExp, allowed: readonly string[], why: string }[]}
  */
-export const RESERVED_PACKAGES = [
+const RESERVED_PACKAGES = [
   { packages: /^bullmq$/, allowed: ['packages/queues', '.'], why: 'only queues knows BullMQ (and bench, to compare)' },
   { packages: /^@bull-board\//, allowed: ['packages/queues'], why: 'only queues knows BullMQ, and so its board' },
   {

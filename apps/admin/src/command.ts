@@ -16,7 +16,7 @@ export class UsageError extends Error {
 }
 
 /** The words after the command, as `node:util` parsed them. */
-export type Arguments = { positionals: string[]; flags: Record<string, string | boolean | undefined> };
+type Arguments = { positionals: string[]; flags: Record<string, string | boolean | undefined> };
 
 /** One command: how it is written, which flags it knows, and what it does. It returns the one JSON object to print. */
 export type Command = {

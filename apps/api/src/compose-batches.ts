@@ -46,7 +46,7 @@ const tooManyWaiting = () =>
  */
 const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 
-export type BatchesDeps = Pick<CreateBatchDeps, 'feed' | 'enqueueDelivery' | 'onEnqueueFailure' | 'giveUpAfterMs'> & {
+type BatchesDeps = Pick<CreateBatchDeps, 'feed' | 'enqueueDelivery' | 'onEnqueueFailure' | 'giveUpAfterMs'> & {
   db: Database;
   log: Logger;
 };

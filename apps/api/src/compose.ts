@@ -86,7 +86,7 @@ export const API_SETTINGS = [
   ...EVIDENCE_SETTINGS,
   ...OPS_SETTINGS,
 ] as const;
-export type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[number]>>;
+type ApiSettings = ReturnType<typeof readSettings<(typeof API_SETTINGS)[number]>>;
 
 /** Below the two seconds within which a caller hears that Postgres is away. */
 const QUERY_TIMEOUT_MS = 1_500;

@@ -15,7 +15,7 @@ import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-customer-routes.js';
 import { webhookRoutes } from './routes/webhook.js';
 
-export type AppDeps = AuthenticateDeps &
+type AppDeps = AuthenticateDeps &
   CustomerRoutesDeps &
   HealthDeps &
   LimitKeyRateDeps &

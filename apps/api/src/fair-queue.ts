@@ -2,7 +2,7 @@ import { AppError } from '@vat/domain';
 import { CallerGone } from './http/connection.js';
 
 /** Whose turn it is in a tree of branches. A branch is named by its path; the paths of an entry run from the widest to the narrowest. */
-export type BranchTurns = {
+type BranchTurns = {
   /** The turn of the branch at `level` among its siblings: the lowest is next. */
   of: (paths: readonly string[], level: number) => number;
   /** Serves an entry: each of its branches comes after its siblings now. */
@@ -22,7 +22,7 @@ type Branch = {
  * Start-time fair queueing at each level of the tree. A branch that was idle saves up nothing and owes nothing: it joins at
  * the turn that is being served. Remembers at most `max` branches: the one served longest ago makes room.
  */
-export const branchTurns = (max: number): BranchTurns => {
+const branchTurns = (max: number): BranchTurns => {
   const branches = new Map<string, Branch>();
   const parentOf = (paths: readonly string[], level: number): string => paths[level - 1] ?? '';
   const change = (path: string, amend: (branch: Branch) => Branch): void => {
@@ -58,7 +58,7 @@ export const branchTurns = (max: number): BranchTurns => {
 type Count = { value: number; at: number };
 
 /** How often each key was counted lately. A count fades: after `halfLifeMs` it is worth half. */
-export type RecentCounts = {
+type RecentCounts = {
   add: (key: string, by: number, at: Date) => void;
   read: (key: string, at: Date) => number;
 };
@@ -108,7 +108,7 @@ export type Arrival = {
   check: () => AppError | null;
 };
 
-export type FairWork<T> = Arrival & {
+type FairWork<T> = Arrival & {
   run: () => Promise<T>;
   /** Aborts when the caller has left: its place in the queue is given up. */
   gone: AbortSignal;

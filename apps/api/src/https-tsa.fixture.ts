@@ -8,7 +8,7 @@ import { createDevelopmentAuthority, type DevelopmentAuthority, makeDevelopmentI
 import { createTestAuthority } from '@vat/testkit';
 
 /** A time-stamping authority on loopback, over TLS. */
-export type HttpsTsa = {
+type HttpsTsa = {
   url: string;
   /** The file (PEM) that NODE_EXTRA_CA_CERTS has to name for its TLS certificate to be accepted. */
   certificates: string;

@@ -82,7 +82,7 @@ export const keyedSemaphore = (
  */
 export const keyedMutex = (limits?: TurnLimits): InTurn => keyedSemaphore(1, limits);
 
-export type TurnsByKeyOptions = {
+type TurnsByKeyOptions = {
   /** Pieces of work that run side by side, of all keys together. */
   atOnce: number;
   /** Pieces of work that may wait, of all keys together; `refuse` makes the error of a further one. */

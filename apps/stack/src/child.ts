@@ -4,13 +4,13 @@ import { type EmbeddedServer, type StopServerOptions, stopProcess, waitForExit }
 import { StartupError } from './read-settings.js';
 
 /** A process under supervision: an embedded server, or a child of ours. */
-export type Running = Pick<EmbeddedServer, 'pid' | 'exited' | 'stop'>;
+type Running = Pick<EmbeddedServer, 'pid' | 'exited' | 'stop'>;
 
 /** A program with its arguments. */
 export type Command = { file: string; args: string[] };
 
 /** A child of ours; `ready` resolves when it says so over IPC, and stays pending when it ends before. */
-export type Child = Running & { ready: Promise<void> };
+type Child = Running & { ready: Promise<void> };
 
 const GRACE_MS = 10_000;
 
@@ -116,7 +116,7 @@ const TRIES = 3;
 const READY_MS = 60_000;
 
 /** A child under supervision; `untilReady` waits for its first readiness. */
-export type SupervisedChild = Kept & { untilReady: (signal: AbortSignal) => Promise<void> };
+type SupervisedChild = Kept & { untilReady: (signal: AbortSignal) => Promise<void> };
 
 /**
  * Starts a child and keeps it alive. Once it was ready it is restarted for ever; before that, three ends in a row mean that it

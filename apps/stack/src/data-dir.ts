@@ -26,7 +26,7 @@ type Identity = { pid: number; started: string };
 type Lock = Identity & { children: Identity[]; stopping?: boolean };
 
 /** The right to run a stack on a data directory. */
-export type DataDirClaim = {
+type DataDirClaim = {
   /** Keeps the pids of the children, so that the next start can wait for those that outlive a killed supervisor. */
   recordChildren: (pids: number[]) => void;
   /** Says that this stack is on its way out, so that the next start waits for it instead of refusing. */

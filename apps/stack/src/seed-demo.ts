@@ -29,7 +29,7 @@ export const runAdmin = async ({ command, env, signal, input }: RunAdmin) => {
 };
 
 /** The demo account. The password and the keys exist in clear text here alone (mode 0600). */
-export type Demo = { email: string; password: string; account_id: string; live_key: string; test_key: string };
+type Demo = { email: string; password: string; account_id: string; live_key: string; test_key: string };
 
 type SeedDemo = {
   dataDir: string;

@@ -14,7 +14,7 @@ type StartServers = {
 };
 
 /** A server the stack uses: its address, and its supervision when it is embedded. `created`: it was made just now, empty. */
-export type StackServer = { url: string; kept: Kept | null; created: boolean };
+type StackServer = { url: string; kept: Kept | null; created: boolean };
 
 /**
  * Starts the embedded servers, or checks that the given ones answer. Both or none: when one fails, the other is stopped again.

@@ -16,7 +16,7 @@ export type StackCommands = {
 };
 
 /** Everything a stack is started from. */
-export type StartStack = {
+type StartStack = {
   settings: StackSettings;
   /** Handed on to the children; theirs is to read it. */
   env: NodeJS.ProcessEnv;

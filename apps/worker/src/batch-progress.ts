@@ -6,7 +6,7 @@ import type { Logger } from '@vat/runtime';
 /** A request of a batch left its place in the window. `batchId`: when its lines ended with it. */
 export type BatchStep = { memberState: MemberState; batchId: string | null };
 
-export type BatchProgressDeps = {
+type BatchProgressDeps = {
   complete: (batchIds: string[], now: Date) => Promise<CompletedNow[]>;
   queuesToDispatch: (lanes: DispatchQueue[]) => Promise<DispatchQueue[]>;
   feed: (lanes: DispatchQueue[]) => Promise<void>;
@@ -18,7 +18,7 @@ export type BatchProgressDeps = {
   log: Logger;
 };
 
-export type BatchProgress = {
+type BatchProgress = {
   /** Call it once the step is committed; it costs nothing at that moment. */
   advanced: (step: BatchStep) => void;
   /** Resolves when everything noted was looked at. */

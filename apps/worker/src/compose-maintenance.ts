@@ -49,7 +49,7 @@ import type { WorkerRole } from './settings.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** A part of the sweep; it says what it did, and how often. */
-export type SweepStep = (scope: { everything: boolean }) => Promise<Record<string, number>>;
+type SweepStep = (scope: { everything: boolean }) => Promise<Record<string, number>>;
 
 /**
  * Runs every part of the sweep in turn, whatever becomes of the others, and tells of all that was done. Throws afterwards

@@ -27,7 +27,7 @@ export const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update
 export type FixtureCheck = { id: string; requestId: string; bytes: Buffer; hash: Buffer };
 
 /** A UUIDv7 of another moment. */
-export const uuidAt = (at: Date): string => {
+const uuidAt = (at: Date): string => {
   const hex = at.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}${newUuid().slice(13)}`;
 };

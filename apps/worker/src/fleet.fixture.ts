@@ -1,7 +1,7 @@
 import { balancedLedger, callChecks, numberOf, readLedger, type World } from '@vat/testkit';
 
 /** A member state that numbers can be made for. */
-export type State = Parameters<typeof numberOf>[0];
+type State = Parameters<typeof numberOf>[0];
 
 /** Settings under which calls are soon answered 202 and a fleet is told from its asks. */
 export const CLUSTER_SETTINGS = {

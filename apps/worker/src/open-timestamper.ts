@@ -44,7 +44,7 @@ export const openTimestamper = ({
   };
 };
 
-export type WatchEvidenceDeps = {
+type WatchEvidenceDeps = {
   look: () => Promise<EvidenceAge>;
   /** ANCHOR_EVERY. */
   anchorEveryMs: number;

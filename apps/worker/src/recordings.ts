@@ -55,7 +55,7 @@ export const createRecordings = (onGivenUp: (error: unknown) => void): Recording
   };
 };
 
-export type PersistAnswerDeps = {
+type PersistAnswerDeps = {
   sources: readonly EnrichmentSource[];
   storeLookup: ReturnType<typeof storeLookup>;
   recordCheck: ReturnType<typeof recordCheck>;
@@ -65,7 +65,7 @@ export type PersistAnswerDeps = {
 };
 
 /** An answer as it came: the request as it was read before the ask, and what the ask does to it. */
-export type AnswerToPersist = { job: RequestJob; request: CheckRequest; answer: Answer; ask: LookupToStore };
+type AnswerToPersist = { job: RequestJob; request: CheckRequest; answer: Answer; ask: LookupToStore };
 
 /**
  * Writes an answer down. Where a national source has something to add, it is stored on the request and its enrichment gets

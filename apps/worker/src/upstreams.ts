@@ -21,7 +21,7 @@ export const splitVatNumber = (vatNumber: string): SplitVatNumber | null => {
 };
 
 /** Asks for a request; see {@link LookUp}. */
-export type LookUpRequest = (request: CheckRequest, signal: AbortSignal) => ReturnType<LookUp>;
+type LookUpRequest = (request: CheckRequest, signal: AbortSignal) => ReturnType<LookUp>;
 
 /** Looks a request's number up at VIES, alone once VIES has refused it with requester or trader. */
 export const lookUpInVies =

@@ -21,7 +21,7 @@ import { inspectProcess } from './server-process.js';
  * A place for Postgres outside the project. Root cannot run Postgres as itself, and the uid it runs it under cannot
  * enter folders such as /root or a fresh `mktemp -d`; opening those up is not ours to do.
  */
-export type PostgresDataDirectory = {
+type PostgresDataDirectory = {
   /** Copies the binaries here, once a version; returns the copy's `native` folder. */
   binaries: (native: string, version: string) => string;
   /** The folder, owned by `uid`, of the instance that `dataDir` names; made when missing. */

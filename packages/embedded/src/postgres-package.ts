@@ -16,7 +16,7 @@ import path from 'node:path';
 import { findRunningInstance, isReachable, openPostgresDataDirectory } from './postgres-data-directory.js';
 
 /** Postgres as npm ships it: `native` holds bin, lib and share. */
-export type PostgresPackage = { native: string; version: string };
+type PostgresPackage = { native: string; version: string };
 
 const packageName = (): string => {
   const system = process.platform === 'win32' ? 'windows' : process.platform;

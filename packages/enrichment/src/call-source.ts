@@ -7,7 +7,7 @@ import got from 'got';
 export const ANSWER_CAP_BYTES = 512 * 1024;
 
 /** How a call ended: `aborted` by the caller's signal, `broken` for every failure of name, connection or protocol. */
-export type CallEnd = 'complete' | 'timeout' | 'aborted' | 'too_large' | 'broken';
+type CallEnd = 'complete' | 'timeout' | 'aborted' | 'too_large' | 'broken';
 
 /** A finished call and the word of the failure (`ECONNRESET` …) where there was one. */
 export type SourceCall = { exchange: Exchange; end: CallEnd; errorCode: string | null };

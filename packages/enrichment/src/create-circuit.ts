@@ -5,7 +5,7 @@ export const FAILURES_TO_PAUSE = 5;
 export const FAILURE_PAUSE_MS = 60_000;
 
 /** Keeps checks from waiting for a source that is known to be down or that asked us to stop. */
-export type Circuit = {
+type Circuit = {
   /** Null when a call may go out, otherwise why not, for a person. */
   refusal: () => string | null;
   /** The source answered, whatever it said. */

@@ -13,7 +13,7 @@ const GATHER_SHARE = 0.25;
 const LIST_SHARE = 0.5;
 
 /** What every source is given: the guarded call, its base URL, the deadline of one look, and the time. */
-export type SourceDeps = SearchDeps & { timeoutMs: number };
+type SourceDeps = SearchDeps & { timeoutMs: number };
 
 const reason = (error: unknown) => (error instanceof Error ? error.name : 'unknown');
 

@@ -7,7 +7,7 @@ import { createEnrichmentSources, type EnrichmentSourcesDeps } from './create-en
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A request as it arrived; `at` in milliseconds of the monotonic clock. */
-export type Seen = {
+type Seen = {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];
@@ -17,7 +17,7 @@ export type Seen = {
 };
 
 /** A real HTTP server on loopback standing for one source, and that source set up to ask it. */
-export type LocalSource = {
+type LocalSource = {
   source: EnrichmentSource;
   seen: Seen[];
   url: string;

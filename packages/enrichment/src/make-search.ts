@@ -22,14 +22,14 @@ export const createPace = ({ gapMs }: { gapMs: number }) => {
 };
 
 /** The share of the time-out that may go on waiting for a turn; the rest is kept for the call, lest it fail for that. */
-export const LONGEST_WAIT_SHARE = 0.75;
+const LONGEST_WAIT_SHARE = 0.75;
 
 /** A source's Retry-After is kept to, within these limits. */
 const SHORTEST_BLOCK_MS = 1_000;
 const LONGEST_BLOCK_MS = 3_600_000;
 
 /** Codes of entries that are skipped because the day's searches are used up, or the source refuses us until midnight. */
-export const DAY_CODES = { exhausted: 'DAILY_SEARCHES_USED', blocked: 'BLOCKED_UNTIL_MIDNIGHT' } as const;
+const DAY_CODES = { exhausted: 'DAILY_SEARCHES_USED', blocked: 'BLOCKED_UNTIL_MIDNIGHT' } as const;
 
 /** A call that was made, or why none was. */
 export type Search = { call: SourceCall } | { skip: string; code?: string };
@@ -45,7 +45,7 @@ export type SearchDeps = {
 };
 
 /** One question: about whom, and how long it may take with waiting for its turn. */
-export type SearchInput = {
+type SearchInput = {
   question: SourceQuestion;
   /** Any of those that the question is about. */
   subject: EnrichmentSubject;

@@ -8,9 +8,9 @@ import type { SourceDefinition } from './source-definition.js';
 import { deEvatr } from './sources/de-evatr.js';
 
 /** What one harmless question to one source came to. `status` is that of HTTP; null when none came. */
-export type SourceProbe = { name: string; ok: boolean; ms: number; status: number | null; detail: string | null };
+type SourceProbe = { name: string; ok: boolean; ms: number; status: number | null; detail: string | null };
 
-export type ProbeSourcesDeps = {
+type ProbeSourcesDeps = {
   enabled: readonly EnrichmentSourceName[];
   urls: Partial<Record<EnrichmentSourceName, string>>;
   userAgent: string;

@@ -10,7 +10,7 @@ export const DETAIL_LENGTH = 300;
  * One line of text that the hash of a check can hold: control characters become spaces (addresses come with line breaks),
  * and lone surrogates are removed, since they have no UTF-8 form. Cut at `length` code units. Contract part 2 §4.
  */
-export const cleanText = (value: string, length: number): string => {
+const cleanText = (value: string, length: number): string => {
   const line = value
     .replace(/\p{Cs}/gu, '')
     .replace(/\p{Cc}/gu, ' ')

@@ -20,7 +20,7 @@ export type SourceReading = {
 };
 
 /** What a question may depend on besides its subject. */
-export type QuestionContext = {
+type QuestionContext = {
   /** YYYY-MM-DD in a time zone. */
   today: (timeZone: string) => string;
   /** The source's {@link DailyList}; null where it has none or could not be read. */
@@ -36,7 +36,7 @@ export type DailyList = {
 };
 
 /** A search that takes several subjects at once and of which a day has only so many. */
-export type SharedSearch = {
+type SharedSearch = {
   /** Subjects that one search takes. */
   size: number;
   /** The number that is searched; two subjects with the same one need only one place. */

@@ -33,7 +33,7 @@ const hasGet = (headers: object): headers is HasGet => 'get' in headers && typeo
  *
  * @param name in lower case
  */
-export const readHeaderValues = (headers: unknown, name: string): string[] => {
+const readHeaderValues = (headers: unknown, name: string): string[] => {
   if (typeof headers !== 'object' || headers === null) return [];
   const found = hasGet(headers)
     ? [headers.get(name)]
@@ -55,7 +55,7 @@ export const readHeader = (headers: unknown, name: string): string | null => {
  * The text of a timestamp header: Unix seconds in decimal, returned as sent, because the text itself is signed. Throws
  * MISSING_HEADER or MALFORMED_HEADER.
  */
-export const readTimestamp = (headers: unknown, name: string): string => {
+const readTimestamp = (headers: unknown, name: string): string => {
   const text = readHeader(headers, name);
   if (text === null) throw new VerificationError('MISSING_HEADER', `${name} is missing`);
   if (!/^\d{1,12}$/.test(text)) throw new VerificationError('MALFORMED_HEADER', `${name} is no number of Unix seconds`);

@@ -42,7 +42,7 @@ export const countPreamble = (rows: readonly (readonly string[])[]): number => {
 };
 
 /** The delimiter, and where the rows begin. */
-export type ChosenDelimiter = { delimiter: string; from: { at: number; line: number } };
+type ChosenDelimiter = { delimiter: string; from: { at: number; line: number } };
 
 /** Excel's own hint, as Excel takes it (also quoted, or filled up with delimiters by a program that kept it as a row). */
 const HINT = /^"?sep=([^\s\w"]|\t)"?\1*(\r\n|\r|\n|$)/i;

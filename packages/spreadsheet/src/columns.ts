@@ -7,7 +7,7 @@ import type { ScannedRow } from './scan-rows.js';
 import { type CountryReader, findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
 
 /** Columns by meaning that a header row names equally surely; normally one or none each. */
-export type NamedColumns = Record<Meaning, number[]>;
+type NamedColumns = Record<Meaning, number[]>;
 
 /** How sure each folded name is, 0 being the surest. */
 type Ranks = ReadonlyMap<string, number>;
@@ -163,7 +163,7 @@ const isNumeric = (cell: string): boolean => /\d/.test(cell) && !/\p{L}/u.test(c
  * Whether the first row names columns in words we do not know, seen from the column whose other cells are numbers: its
  * cell is a word without a digit (and not "n/a"), and no cell of the row is an amount or a date.
  */
-export const isHeaderLike = (row: readonly string[], candidate: number): boolean => {
+const isHeaderLike = (row: readonly string[], candidate: number): boolean => {
   const name = row[candidate] ?? '';
   if (isBlank(name) || /\d/.test(name)) return false;
   const folded = foldName(name);
@@ -183,7 +183,7 @@ export const nameColumns = (cells: readonly string[]): NamedColumns => {
 };
 
 /** Which column is which. `hasHeader` is whether the first row is a header and no data. */
-export type Layout = Pick<BatchFile, 'columns' | 'foundBy'> & { hasHeader: boolean };
+type Layout = Pick<BatchFile, 'columns' | 'foundBy'> & { hasHeader: boolean };
 
 /**
  * Rows that the columns are recognised by. Where these show no number (the first customers have none, say), further rows

@@ -36,7 +36,7 @@ const SAMPLE = 4_096;
  * Whether a file without a byte order mark is UTF-16: digits, delimiters and line breaks have a zero byte then, on the same
  * side each, in Greek and Cyrillic files too. Null when it is not.
  */
-export const guessUtf16 = (bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null => {
+const guessUtf16 = (bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null => {
   const pairs = Math.min(bytes.length, SAMPLE) >> 1;
   let even = 0;
   let odd = 0;
@@ -75,7 +75,7 @@ const isCharacter = (bytes: Uint8Array, at: number, { length, low, high }: NonNu
  * How much of the bytes is UTF-8: characters beyond ASCII that are, bytes that cannot be, and where the first of those is
  * (-1 when there is none).
  */
-export const surveyUtf8 = (bytes: Uint8Array): { characters: number; broken: number; firstBroken: number } => {
+const surveyUtf8 = (bytes: Uint8Array): { characters: number; broken: number; firstBroken: number } => {
   let characters = 0;
   let broken = 0;
   let firstBroken = -1;
@@ -96,7 +96,7 @@ export const surveyUtf8 = (bytes: Uint8Array): { characters: number; broken: num
   return { characters, broken, firstBroken };
 };
 
-export type DecodedText = { text: string; encoding: Encoding; bom: boolean };
+type DecodedText = { text: string; encoding: Encoding; bom: boolean };
 
 /**
  * The text of a file, without its byte order mark. Without one it is UTF-16 when every other byte is 0, else UTF-8 when

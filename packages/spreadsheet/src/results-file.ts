@@ -25,7 +25,7 @@ export type LineResult = {
 };
 
 /** How a results file is written, and the shape of the file it belongs to. */
-export type ResultsLayout = {
+type ResultsLayout = {
   /** The uploaded file's header, null when it had none. */
   header: readonly string[] | null;
   /** Cells of the uploaded file's widest row. */

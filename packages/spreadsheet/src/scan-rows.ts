@@ -1,7 +1,7 @@
 import { BATCH_LIMITS, invalidCsv } from './batch-file.js';
 
-export const CR = 13;
-export const LF = 10;
+const CR = 13;
+const LF = 10;
 
 /** Line breaks in `text`: CR LF, a lone CR or a lone LF, each counted once. A loop, because a list of two million matches costs memory. */
 export const countBreaks = (text: string): number => {

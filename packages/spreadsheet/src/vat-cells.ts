@@ -3,7 +3,7 @@ import type { RepairKind } from './batch-file.js';
 import { foldName, isBlank, trimBlanks } from './cells.js';
 
 /** A cell as it is used, and what was done to it, in order. */
-export type RepairedCell = { text: string; steps: readonly { kind: RepairKind; before: string; after: string }[] };
+type RepairedCell = { text: string; steps: readonly { kind: RepairKind; before: string; after: string }[] };
 
 type Repairer = { kind: RepairKind; repair: (text: string) => string };
 
@@ -70,13 +70,13 @@ const MAYBE_LETTER = /[A-Za-z\u0080-\uffff]/;
 const ALMOST = /^(?=(?:\D*\d){5})[0-9A-Z+*]{5,13}$/;
 
 /** Whether a text can begin with a country's prefix. The million amounts of a large table cannot, and need no closer look. */
-export const mayHavePrefix = (text: string): boolean => text.length <= MAX_VAT_TEXT && MAYBE_LETTER.test(text);
+const mayHavePrefix = (text: string): boolean => text.length <= MAX_VAT_TEXT && MAYBE_LETTER.test(text);
 
 /**
  * Commas, semicolons and a colon behind a digit: people put them into a number now and then, but what holds them in a whole
  * column is two columns, a price or a time. A column of such numbers is found by its header.
  */
-export const DELIMITED = /[,;]|\d.*:/s;
+const DELIMITED = /[,;]|\d.*:/s;
 
 /**
  * How much a cell looks like a VAT number by itself (or with its country, when given): 0 not at all, 1 by its shape or by
@@ -104,7 +104,7 @@ const count = (text: string, kind: RegExp): number => text.match(kind)?.length ?
  * U may stand between, and the letter of a Spanish number, unless blanks part it from the digits (`ESP 100` is a price).
  * What has more letters than digits after that is words (`De 12 dagen`).
  */
-export const isPrefixedText = (text: string): boolean => {
+const isPrefixedText = (text: string): boolean => {
   if (!mayHavePrefix(text) || !/\d/.test(text) || DELIMITED.test(text)) return false;
   const repaired = repairCell(text, 'number').text;
   const resolved = resolveCountry(cleanVatText(repaired));

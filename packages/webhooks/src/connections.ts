@@ -5,10 +5,10 @@ import { Client } from 'undici';
 import { type Network, validateAddress } from './validate-address.js';
 
 /** Where to: `host` a name or a literal without brackets; a name must bring its `lookup`. */
-export type GuardedTarget = { host: string; port: number; lookup?: LookupFunction };
+type GuardedTarget = { host: string; port: number; lookup?: LookupFunction };
 
 /** Begins a TLS connection. Throws an error of the code ERR_ADDRESS_REFUSED, or the socket is destroyed with one. */
-export type ConnectGuarded = (target: GuardedTarget) => TLSSocket;
+type ConnectGuarded = (target: GuardedTarget) => TLSSocket;
 
 /** How long a further address of a name is waited with after one that does not answer, in milliseconds. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
@@ -81,7 +81,7 @@ export const connectGuarded = (allowed: readonly Network[], secureContext: Secur
  * One connection to an endpoint, for one attempt at a time. It is opened with the first request, and again with a later one
  * that finds it closed. Times are of the steady clock, null when the attempt that holds it had no need to connect.
  */
-export type Connection = {
+type Connection = {
   send: Client['dispatch'];
   openedAt: { start: number | null; tcp: number | null; ready: number | null };
   /** The address it is or was connected to. */

@@ -53,7 +53,7 @@ export type Client = {
  * The client that a peer says it forwards for, when TRUSTED_PROXIES does not name the peer: the last entry of
  * X-Forwarded-For, which a proxy writes itself. `null` when there is none.
  */
-export const unverifiedClient = (req: Request): string | null => {
+const unverifiedClient = (req: Request): string | null => {
   const header = req.get('x-forwarded-for');
   // Express resolves a trusted peer's header into other addresses than the peer's own.
   if (header === undefined || req.ips.length > 0) return null;

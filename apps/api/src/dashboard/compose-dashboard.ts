@@ -75,7 +75,7 @@ const STREAM_LIMITS = {
   deafMs: 5_000,
 } as const;
 
-export type DashboardServices = {
+type DashboardServices = {
   db: Database;
   subscribe: PageStreamsDeps['subscribe'];
   baseUrl: () => string;

@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import { type SessionTokens, sessionOf } from './session.js';
 
 /** A page that listens. `session`: SHA-256 of its session's token, in hex. */
-export type PageStream = { accountId: string; session: string; write: (text: string) => void; end: () => void };
+type PageStream = { accountId: string; session: string; write: (text: string) => void; end: () => void };
 
 export type PageStreamsDeps = {
   subscribe: (onUpdates: (accountId: string, news: PageUpdate[]) => void) => PageUpdateSubscription;

@@ -10,7 +10,7 @@ import { SIGN_IN_LIMITS, secondsUntil } from './sign-in.js';
 /** Wrong current passwords of one user, and the time in which they count: as many as an address has from one site. */
 export const PASSWORD_CHANGE_LIMIT = { tries: SIGN_IN_LIMITS.site, windowMs: SIGN_IN_LIMITS.windowMs } as const;
 
-export type ChangePasswordDeps = {
+type ChangePasswordDeps = {
   tokens: SessionTokens;
   /** `null` when a password may be judged, else when the next one may. */
   reserve: (key: Uint8Array, now: Date) => Promise<Date | null>;

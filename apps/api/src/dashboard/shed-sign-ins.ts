@@ -11,7 +11,7 @@ import { tooBusyToSignIn } from './sign-in.js';
 const PATH = /^\/app\/api\/session\/?(?:\?|$)/i;
 
 /** Sign-ins of a process in a window from which on they are refused by the short way; people are far below it. */
-export const CROWDED = { windowMs: 250, requests: 15 } as const;
+const CROWDED = { windowMs: 250, requests: 15 } as const;
 
 /** Longer than any sign-in that its schema accepts. */
 const MAX_BYTES = 16 * 1024;

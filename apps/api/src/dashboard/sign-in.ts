@@ -5,7 +5,7 @@ import type { ShortMemory } from '../short-memory.js';
 import type { Client } from './client-network.js';
 import type { SessionTokens } from './session.js';
 
-export type BeginSessionDeps = {
+type BeginSessionDeps = {
   tokens: SessionTokens;
   /** False when the user has another password by now. */
   insertSession: (session: NewSession, earlier: Uint8Array | null) => Promise<boolean>;
@@ -55,7 +55,7 @@ export const tooBusyToSignIn = (): AppError =>
     extra: { retry_after: BUSY_S },
   });
 
-export type SignInDeps = {
+type SignInDeps = {
   tokens: SessionTokens;
   queue: FairQueue;
   /** Until when tries of an address from a site are refused, without looking it up again. */

@@ -15,7 +15,7 @@ import { type beginSession, secondsUntil } from './sign-in.js';
  */
 export const SIGN_UP_LIMITS = { windowMs: 60 * 60_000, network: 10, site: 50, all: 300 } as const;
 
-export type SignUpDeps = {
+type SignUpDeps = {
   tokens: SessionTokens;
   /** Counts an account; returns the limits that refuse it, and then counts nothing. */
   reserve: (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
@@ -28,7 +28,7 @@ export type SignUpDeps = {
 };
 
 /** What the page is told once. `token`: of the session that begins. */
-export type SignedUp = { token: string; liveKey: string; testKey: string };
+type SignedUp = { token: string; liveKey: string; testKey: string };
 
 /**
  * Opens an account on the free plan and begins a session. Throws TOO_MANY_SIGN_UPS before any work, or EMAIL_TAKEN after

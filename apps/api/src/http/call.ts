@@ -9,7 +9,7 @@ import type { Request, RequestHandler, Response } from 'express';
 export type DashboardSession = SignedIn & { token: string };
 
 /** What middleware knows of a request; kept in `res.locals`. */
-export type Context = { requestId: string; log: Logger; caller?: Caller; session?: DashboardSession };
+type Context = { requestId: string; log: Logger; caller?: Caller; session?: DashboardSession };
 
 /** The context of a response. */
 export const contextOf = (res: Response): Context => res.locals as Context;

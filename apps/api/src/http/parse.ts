@@ -17,7 +17,7 @@ export const parseQuery = <S extends z.ZodType>(schema: S, query: unknown): z.ou
   parse(schema, query, 'query');
 
 /** All that tells a list from every other: its name, whose it is, its filters. JSON tells two such apart. */
-export type ListIdentity = readonly [name: string, ...rest: unknown[]];
+type ListIdentity = readonly [name: string, ...rest: unknown[]];
 
 /** Whose list it is: a test key's is another one than that of the account's live keys. */
 export const ownerOf = ({ accountId, testOnly }: Reader): string => (testOnly ? `${accountId} test` : accountId);
@@ -33,7 +33,7 @@ const digestOf = (list: ListIdentity): Buffer =>
  * A list's position as an opaque string: where the page ended, and of which list. Ids are time-ordered, so one id is
  * enough. The digest keeps no secret: rows of others are never read, it finds cursors that would silently lead elsewhere.
  */
-export const encodeCursor = (uuid: string, list: ListIdentity): string =>
+const encodeCursor = (uuid: string, list: ListIdentity): string =>
   Buffer.concat([Buffer.from(uuid.replaceAll('-', ''), 'hex'), digestOf(list)]).toString('base64url');
 
 /** Throws BAD_REQUEST for a cursor that no list gave. */
@@ -42,7 +42,7 @@ export const refuseCursor = (message = 'cursor is not one that a list gave you')
 };
 
 /** The id that a list's cursor stands for; throws BAD_REQUEST for one of no list or of another. */
-export const decodeCursor = (cursor: string, list: ListIdentity): string => {
+const decodeCursor = (cursor: string, list: ListIdentity): string => {
   if (!FORM.test(cursor)) return refuseCursor();
   const bytes = Buffer.from(cursor, 'base64url');
   if (!bytes.subarray(ID_BYTES).equals(digestOf(list))) {

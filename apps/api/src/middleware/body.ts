@@ -5,10 +5,10 @@ import { continueIfAsked } from '../http/connection.js';
 import { parse } from '../http/parse.js';
 
 /** Bytes of a JSON body. Source: contract part 1 §8. */
-export const MAX_BODY_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** A BAD_REQUEST about the body as a whole. */
-export const refuseBody = (message: string, cause?: unknown): AppError =>
+const refuseBody = (message: string, cause?: unknown): AppError =>
   new AppError('BAD_REQUEST', { message, extra: { fields: [{ path: '', message }] }, cause });
 
 const MESSAGES: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /** Lets one of Express's readers, limited to {@link MAX_BODY_BYTES}, read the body; what stops it is BAD_REQUEST. */
-export const readBody =
+const readBody =
   (reader: RequestHandler): RequestHandler =>
   (req, res, next) => {
     // Told by its length alone; the reader would take it in to its end before it says so.

@@ -10,7 +10,7 @@ import { secondsUntil } from '../dashboard/sign-in.js';
 import { secure } from '../http/secure.js';
 
 /** The password of an `Authorization: Basic` header, whatever the user name; null when there is none. Source: RFC 7617. */
-export const readBasicPassword = (header: string | undefined): string | null => {
+const readBasicPassword = (header: string | undefined): string | null => {
   const encoded = /^basic +([a-z0-9+/]+=*) *$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) return null;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
@@ -26,7 +26,7 @@ const KNOWN_MS = 5 * 60_000;
 
 const CHALLENGE = 'Basic realm="VAT Validation Service operations", charset="UTF-8"';
 
-export type RequireOpsPasswordDeps = {
+type RequireOpsPasswordDeps = {
   password: string;
   /** The form in which a network with wrong tries is stored. */
   hashNetwork: (network: string) => Uint8Array;
@@ -43,7 +43,7 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
  * Lets pass who gives the operator's password by basic auth, with any user name; no session and no key does. Throws
  * UNAUTHORIZED with a challenge, or TOO_MANY_SIGN_INS once a network has tried too many wrong ones, also for the right one.
  */
-export const requireOpsPassword = ({
+const requireOpsPassword = ({
   password,
   hashNetwork,
   reserve,
@@ -85,7 +85,7 @@ export const requireOpsPassword = ({
 export const OPS_SETTINGS = ['OPS_PASSWORD', 'SECRET_KEY', 'REDIS_PREFIX'] as const;
 type OpsSettings = ReturnType<typeof readSettings<(typeof OPS_SETTINGS)[number]>>;
 
-export type OpsServices = {
+type OpsServices = {
   db: Database;
   redis: Parameters<typeof createQueueBoard>[0];
   baseUrl: () => string;

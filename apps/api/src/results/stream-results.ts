@@ -10,7 +10,7 @@ import type { Response } from 'express';
  * The name of a results file for programs that know no other letters: `Übersicht-results.csv` becomes
  * `Ubersicht-results.csv`, what has no such form becomes `_`, and where no letter or digit is left it is `results.csv`.
  */
-export const asciiFileName = (name: string): string => {
+const asciiFileName = (name: string): string => {
   const ascii = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -19,7 +19,7 @@ export const asciiFileName = (name: string): string => {
 };
 
 /** What the results file says of a line. The check speaks for itself: its recorded bytes are read, not the line's copy. */
-export const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResult => {
+const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResult => {
   const body = check && (JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody);
   return {
     vat_number: vatNumber,
@@ -34,7 +34,7 @@ export const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResul
 };
 
 /** The name to save a batch's results under: that of its file with `-results`, or its id where the file had none. */
-export const resultsFileName = (batchId: string, fileName: string | null): string => {
+const resultsFileName = (batchId: string, fileName: string | null): string => {
   const stem = fileName?.replace(/\.[A-Za-z0-9]{1,5}$/, '') ?? '';
   return `${stem === '' ? publicId('batch', batchId) : stem}-results.csv`;
 };
@@ -45,7 +45,7 @@ const READ = { lines: 500, cells: 20_000 };
 const PIECE_CHARACTERS = 65_536;
 
 /** Of what batch, and how it is written. */
-export type ResultsFile = {
+type ResultsFile = {
   batchId: string;
   head: ResultsHead;
   form: { delimiter: CsvDelimiter; bom: boolean };

@@ -26,7 +26,7 @@ export type WebhookRoutesDeps = {
 };
 
 /** Why a test event or a resend was not made, as its caller is told. */
-export const refusedDelivery = (refusal: Exclude<OnDemandResult, { kind: 'made' }>): AppError => {
+const refusedDelivery = (refusal: Exclude<OnDemandResult, { kind: 'made' }>): AppError => {
   if (refusal.kind === 'not_found') return new AppError('NOT_FOUND');
   if (refusal.kind === 'no_webhook') return new AppError('NO_WEBHOOK');
   const { pending } = refusal;

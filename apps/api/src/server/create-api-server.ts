@@ -15,7 +15,7 @@ const IDLE_MS = KEEP_ALIVE_MS + HEADERS_TIMEOUT_MS + CHECK_EVERY_MS;
 
 const REPEAT_WARNING_MS = 30_000;
 
-export type ApiServerDeps = {
+type ApiServerDeps = {
   app: RequestListener;
   log: Logger;
   metrics: Pick<Metrics, 'closedConnections'>;

@@ -8,7 +8,7 @@ export const MAX_QUEUED_REQUESTS = 32;
 export type CloseReason = 'pipelined' | 'stalled' | 'idle';
 
 /** Times in milliseconds. */
-export type ConnectionLimits = {
+type ConnectionLimits = {
   /** A client that takes nothing of its response for this long is cut off. */
   stalledMs: number;
   /** A connection without a request for this long is closed. */

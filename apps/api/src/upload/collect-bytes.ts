@@ -4,7 +4,7 @@ import { AppError } from '@vat/domain';
 import { refuseUpload } from './upload.js';
 
 /** Bytes that come in pieces. `add` takes a copy and is false, taking nothing, once `most` would be passed. */
-export type ByteCollector = { add: (piece: Uint8Array) => boolean; bytes: () => Buffer };
+type ByteCollector = { add: (piece: Uint8Array) => boolean; bytes: () => Buffer };
 
 const FIRST_CAPACITY = 64 * 1024;
 

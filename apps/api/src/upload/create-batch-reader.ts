@@ -4,7 +4,7 @@ import { Tinypool } from 'tinypool';
 import { keyedSemaphore } from '../turns.js';
 import type { BatchReading, FileToRead, readBatch } from './read-batch.js';
 
-export type BatchReaderDeps = {
+type BatchReaderDeps = {
   /** The module that exports {@link readBatch}. */
   thread: URL;
   /** Files read side by side. */

@@ -20,7 +20,7 @@ const asWritten = (header: string): string => {
 };
 
 /** Reads a body that is the file itself; its name is that of a Content-Disposition header. Fails as {@link pipeWithLimit} does. */
-export const readRawFile = (
+const readRawFile = (
   req: IncomingMessage,
   charset: string | null,
 ): { upload: Promise<Upload>; fail: LimitedPipe['fail'] } => {
@@ -37,7 +37,7 @@ export const readRawFile = (
   return { upload: done.then(() => ({ bytes: file.bytes(), charset, fileName, fields: {} })), fail };
 };
 
-export type ReadUploadDeps = {
+type ReadUploadDeps = {
   /** Milliseconds from the first look at the body to its last byte. */
   deadlineMs: number;
 };

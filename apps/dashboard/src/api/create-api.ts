@@ -1,11 +1,11 @@
 import { createContext, useContext } from 'react';
 import { readRefusal } from './errors.js';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
 /** What a call carries. `body` is JSON unless it is a form. */
-export type CallOptions = { query?: Query; body?: unknown; signal?: AbortSignal; headers?: Record<string, string> };
+type CallOptions = { query?: Query; body?: unknown; signal?: AbortSignal; headers?: Record<string, string> };
 
 /** The dashboard's API as pages see it. Paths are below /app/api. */
 export type Api = {
@@ -15,7 +15,7 @@ export type Api = {
   call: <T>(method: Method, path: string, options?: CallOptions) => Promise<T>;
 };
 
-export type ApiDeps = {
+type ApiDeps = {
   /** The CSRF token of the session; null without one. */
   csrfToken: () => string | null;
   /** Told when the service no longer knows the session. */

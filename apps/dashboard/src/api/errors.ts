@@ -44,7 +44,7 @@ const LABELS: readonly (readonly [name: string, label: string])[] = [
 ];
 
 /** A sentence that the service says to callers of the API, in the words of the pages. */
-export const inPageWords = (sentence: string): string => {
+const inPageWords = (sentence: string): string => {
   const text = sentence
     .replace('send country_code', 'choose it under “Country”')
     .replace('leave out country_code', 'choose no country')
@@ -54,7 +54,7 @@ export const inPageWords = (sentence: string): string => {
 };
 
 /** An error in words for the person at the screen. */
-export type Explanation = {
+type Explanation = {
   /** What happened and why. */
   cause: string;
   /** What to do about it; empty when the cause says it all. */

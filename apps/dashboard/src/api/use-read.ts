@@ -26,7 +26,7 @@ export type Topic =
   | 'keys';
 
 /** What else changes when something of a topic does. */
-export const ALSO_CHANGED: Partial<Record<Topic, readonly Topic[]>> = {
+const ALSO_CHANGED: Partial<Record<Topic, readonly Topic[]>> = {
   checks: ['requests', 'overview', 'usage'],
   requests: ['checks', 'overview', 'usage'],
   batches: ['overview', 'usage', 'checks'],
@@ -43,7 +43,7 @@ type ReadOptions<T> = {
 };
 
 /** Without news, open data is asked for this often. */
-export const POLL_MS = 4_000;
+const POLL_MS = 4_000;
 
 /** Reads a path of the API and keeps what is shown up to date: at once by the server's news, else by lookingUp again. */
 export const useRead = <T>(

@@ -18,7 +18,7 @@ import { TextField, type TextFieldProps } from 'react-aria-components/TextField'
 export type Unsuitable = { id: string; text: string } | null;
 
 /** Carries what is wrong from a form to its field. */
-export const FormContext = createContext<Unsuitable>(null);
+const FormContext = createContext<Unsuitable>(null);
 
 type FormProps = Omit<ComponentProps<'form'>, 'onSubmit' | 'noValidate'> & {
   /** Called for what can be sent; the browser's own sending is prevented. */

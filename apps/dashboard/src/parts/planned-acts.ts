@@ -1,14 +1,14 @@
 import { createContext, useContext, useEffect, useRef, useState } from 'react';
 
 /** An act that has been decided on and can still be called off. */
-export type Planned = {
+type Planned = {
   /** Does it at once; the same promise however often it is called. */
   now: () => Promise<unknown>;
   undo: () => void;
 };
 
 /** What has been decided on and is not done yet, over all pages. */
-export type PlannedActs = {
+type PlannedActs = {
   plan: (delayMs: number, act: () => Promise<unknown>) => Planned;
   /** Does at once what is still put off, and waits for that and for what is under way. Rejects when one of them is refused. */
   finish: () => Promise<void>;

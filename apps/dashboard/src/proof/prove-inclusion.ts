@@ -2,7 +2,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 type Sha256 = (bytes: Bytes) => Promise<Bytes>;
 
 /** What is claimed: that `leaf` (its data) is number `index` of the `size` leaves of a tree. */
-export type InclusionClaim = { leaf: Bytes; index: number; size: number; path: readonly Bytes[] };
+type InclusionClaim = { leaf: Bytes; index: number; size: number; path: readonly Bytes[] };
 
 const hasherOf = (sha256: Sha256) => {
   const hash = (first: number, ...parts: Bytes[]): Promise<Bytes> => {

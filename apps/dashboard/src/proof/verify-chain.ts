@@ -3,7 +3,7 @@ import { canonicalForm, hexOf, sha256By } from './hash.js';
 import { type Finding, needsWebCrypto } from './verify-check.js';
 
 /** The SHA-256 of an anchor's seven keys in canonical form, as hex: what the next anchor names as `prev_anchor_hash`. */
-export const hashAnchor =
+const hashAnchor =
   (crypto: Crypto) =>
   async ({ v, seq, alg, closed_at, tree_size, root, prev_anchor_hash }: Anchor): Promise<string> => {
     const form = canonicalForm({ v, seq, alg, closed_at, tree_size, root, prev_anchor_hash });

@@ -9,13 +9,13 @@ export type Boot = { signup: 'open' | 'closed'; session: Session | null };
 export const BOOT = ['boot'] as const;
 
 /** Asks who is signed in, in a call that a visitor may make too. */
-export const readBoot = (api: Api): Promise<Boot> => api.call<Boot>('GET', '/config');
+const readBoot = (api: Api): Promise<Boot> => api.call<Boot>('GET', '/config');
 
 /** Over which the windows of one browser tell each other that somebody has signed in or out. */
 export const SESSION_CHANNEL = 'vat-session';
 
 /** Has the browser's other windows of the dashboard ask anew who is signed in. */
-export const notifyOtherWindows = (): void => {
+const notifyOtherWindows = (): void => {
   const channel = new BroadcastChannel(SESSION_CHANNEL);
   channel.postMessage('changed');
   channel.close();

@@ -8,7 +8,7 @@ import { Refusal } from '../parts/states.js';
 import { useEnter, useSession } from '../session/session.js';
 
 /** The pages one can always go to, by the names of contract part 2 §9. */
-export const NAVIGATION = [
+const NAVIGATION = [
   { to: '/', name: 'Overview' },
   { to: '/checks', name: 'Checks' },
   { to: '/batches', name: 'Batches' },
@@ -19,7 +19,7 @@ export const NAVIGATION = [
 ] as const;
 
 /** Does what is still put off, which needs the session; then ends it on the server, then here. */
-export const SignOut = () => {
+const SignOut = () => {
   const enter = useEnter();
   const planned = usePlanned();
   const signOut = useChange([], async (api) => {

@@ -14,7 +14,7 @@ export const NARROW = { width: 390, height: 844 };
 /** The password of accounts that a test's world makes. */
 export const PASSWORD = 'correct horse';
 
-export type VisitOptions = {
+type VisitOptions = {
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
   /** What the service is expected to refuse, by the end of its address: browsers report that as an error. */

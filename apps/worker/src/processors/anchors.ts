@@ -3,7 +3,7 @@ import type { AnchorsReport, Closing } from '@vat/evidence/proof';
 import type { JobHandler } from '@vat/queues';
 import { errorFields, type Logger, type Metrics } from '@vat/runtime';
 
-export type CloseAnchorsDeps = {
+type CloseAnchorsDeps = {
   closeNext: () => Promise<Closing>;
   /** If it fails, the sweep finds the stamp. */
   enqueueStamp: (stamp: DueStamp) => Promise<void>;
@@ -30,7 +30,7 @@ export const closeAnchors =
     return { again: new Date() };
   };
 
-export type RecomputeAnchorsDeps = {
+type RecomputeAnchorsDeps = {
   verify: (signal: AbortSignal) => Promise<AnchorsReport>;
   metrics: Pick<Metrics, 'anchorDifferences'>;
   now: () => Date;

@@ -12,7 +12,7 @@ import { errorFields, type Logger, type Metrics } from '@vat/runtime';
 import { type AttemptResult, attemptSucceeded, signDelivery, type WebhookSender } from '@vat/webhooks';
 
 /** An attempt in the form of the delivery log. */
-export const loggedAttempt = (number: number, url: string, result: AttemptResult): LoggedAttempt => ({
+const loggedAttempt = (number: number, url: string, result: AttemptResult): LoggedAttempt => ({
   number,
   at: result.at,
   url,
@@ -31,7 +31,7 @@ export const loggedAttempt = (number: number, url: string, result: AttemptResult
   answerTruncated: result.answerTruncated || result.answer.byteLength > MAX_STORED_ANSWER_BYTES,
 });
 
-export type DeliverWebhookDeps = {
+type DeliverWebhookDeps = {
   lane: DeliveryQueueClass;
   acquirePermit: AcquirePermit;
   claim: (attempt: AttemptToClaim) => Promise<Claim>;

@@ -1,7 +1,7 @@
 import type { DispatchedLine, DispatchQueue, MemberState } from '@vat/domain';
 import type { DispatchJob, JobHandler } from '@vat/queues';
 
-export type DispatchLinesDeps = {
+type DispatchLinesDeps = {
   /** Fills a member state's window; null while somebody else does. */
   dispatchLines: (memberState: MemberState, now: Date) => Promise<DispatchedLine[] | null>;
   enqueueLines: (memberState: MemberState, lines: readonly DispatchedLine[]) => Promise<void>;
@@ -28,7 +28,7 @@ export const dispatchQueueLines =
     return undefined;
   };
 
-export type DispatchLocallyDeps = Pick<DispatchLinesDeps, 'dispatchLines' | 'enqueueLines' | 'now'> & {
+type DispatchLocallyDeps = Pick<DispatchLinesDeps, 'dispatchLines' | 'enqueueLines' | 'now'> & {
   enqueueDispatches: (lanes: DispatchQueue[]) => Promise<void>;
 };
 

@@ -3,7 +3,7 @@ import { TimestampRefused } from '@vat/evidence/proof';
 import type { JobHandler } from '@vat/queues';
 import type { Logger, Metrics } from '@vat/runtime';
 
-export type MakeTimeStampDeps = {
+type MakeTimeStampDeps = {
   makeStamp: (subjectId: string, signal: AbortSignal) => Promise<MadeStamp>;
   /** Aborts when a stopping worker calls off what it still asks. */
   cut: AbortSignal;

@@ -26,7 +26,7 @@ import type { BatchStep } from '../batch-progress.js';
 import type { persistAnswer, Recordings } from '../recordings.js';
 import type { Pacing, UpstreamStatistics } from '../upstreams.js';
 
-export type PerformLookupDeps = {
+type PerformLookupDeps = {
   /** The member state this queue asks about; null for the sandbox, which has no slots. */
   memberState: MemberState | null;
   takeSlot: (memberState: MemberState) => Promise<Slot | null>;

@@ -3,7 +3,7 @@ import { type Answer, type CheckRequest, type PublishChange, publicId } from '@v
 import type { BatchStep } from '../batch-progress.js';
 import type { makeCheck, recordCheck } from './settle-check.js';
 
-export type RecordMalformedLinesDeps = {
+type RecordMalformedLinesDeps = {
   /** The next ones that wait for their check. */
   find: (limit: number) => Promise<CheckRequest[]>;
   start: (requestIds: readonly string[]) => Promise<void>;

@@ -42,10 +42,10 @@ export const enrichmentSubject = (request: CheckRequest, answer: Answer): Enrich
         callerWaits: request.origin === 'direct' && request.state === 'waiting',
       };
 
-export type MakeCheckDeps = { hashCheck: HashCheck; newSalt: () => string };
+type MakeCheckDeps = { hashCheck: HashCheck; newSalt: () => string };
 
 /** A check that is not recorded yet: as it is shown, and as it is stored. */
-export type MadeCheck = { hashed: ReturnType<HashCheck>; check: Settlement['check'] };
+type MadeCheck = { hashed: ReturnType<HashCheck>; check: Settlement['check'] };
 
 /** Makes the check of a request that was answered. */
 export const makeCheck =
@@ -65,10 +65,10 @@ export const makeCheck =
     return { hashed, check };
   };
 
-export type ObserveWatchDeps = { findRunningWatch: (requestId: string) => Promise<RunningWatch | null> };
+type ObserveWatchDeps = { findRunningWatch: (requestId: string) => Promise<RunningWatch | null> };
 
 /** A check on its way into the record. */
-export type CheckOfRun = { id: string; request: Pick<CheckRequest, 'id'>; answer: Answer; now: Date };
+type CheckOfRun = { id: string; request: Pick<CheckRequest, 'id'>; answer: Answer; now: Date };
 
 /**
  * What the check of a watch's run changes, with an event for each change; undefined when the watch was deleted meanwhile.
@@ -89,7 +89,7 @@ export const observeWatch =
     return { watchId, checkId, checkedAt: new Date(answer.answeredAt), seen, changes, now };
   };
 
-export type RecordCheckDeps = {
+type RecordCheckDeps = {
   make: ReturnType<typeof makeCheck>;
   observeWatch: ReturnType<typeof observeWatch>;
   settleRequest: (settlement: Settlement) => Promise<Settled>;
@@ -102,7 +102,7 @@ export type RecordCheckDeps = {
   log: Logger;
 };
 
-export type CheckToRecord = {
+type CheckToRecord = {
   job: RequestJob;
   /** With all its entries. */
   request: CheckRequest;
@@ -145,7 +145,7 @@ export const recordCheck =
     return settled;
   };
 
-export type SettleCheckDeps = {
+type SettleCheckDeps = {
   findRequest: FindRequest;
   sources: readonly EnrichmentSource[];
   recordCheck: ReturnType<typeof recordCheck>;

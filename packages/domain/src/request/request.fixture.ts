@@ -3,7 +3,7 @@ import type { LookupOutcome } from '../check/upstream.js';
 import type { CheckRequest, UpstreamPolicy } from './request.js';
 
 /** A moment every fixture agrees on. */
-export const T0 = new Date('2026-11-20T10:00:00.000Z');
+const T0 = new Date('2026-11-20T10:00:00.000Z');
 
 /** A time `ms` after {@link T0}. */
 export const msIn = (ms: number): Date => new Date(T0.getTime() + ms);

@@ -25,7 +25,7 @@ export const readCountryCode = (text: string): string | null => {
 };
 
 /** The country of a number and what is left of the number, or the field to correct and a sentence that says how. */
-export type ResolvedCountry =
+type ResolvedCountry =
   | { kind: 'resolved'; memberState: MemberState; rest: string }
   | { kind: 'unresolvable'; field: 'vat_number' | 'country_code'; reason: string };
 

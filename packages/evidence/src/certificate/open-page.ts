@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 type Box = { width: number; height: number; sizes: readonly number[] };
 
 /** Height in points that `text` takes at `size` when wrapped to `width`. */
-export type MeasureText = (text: string, size: number, width: number) => number;
+type MeasureText = (text: string, size: number, width: number) => number;
 
 const CUT = ' … (cut)';
 /** No box of a page holds more; what is longer need not be measured. */

@@ -43,7 +43,7 @@ const filesOf = (stem: string, exchange: Exchange): DossierFile[] => {
  * Exchanges as files in `folder`, numbered in their order: `01-vies.json` with status, times and hashes, and the bodies
  * beside it as they went over the wire. An exchange without an answer has no `.response`.
  */
-export const exchangeFiles = (folder: string, exchanges: readonly Exchange[]): DossierFile[] =>
+const exchangeFiles = (folder: string, exchanges: readonly Exchange[]): DossierFile[] =>
   exchanges.flatMap((exchange, index) =>
     filesOf(`${folder}/${String(index + 1).padStart(2, '0')}-${exchange.source}`, exchange),
   );

@@ -3,7 +3,7 @@ import type { CheckBody } from '@vat/domain';
 import type { DossierCheck } from './dossier-source.js';
 
 /** What a dossier holds, as `manifest.json` counts it. */
-export type DossierCounts = {
+type DossierCounts = {
   checks: number;
   valid: number;
   invalid: number;

@@ -5,7 +5,7 @@ import type { DossierFile } from './dossier-file.js';
 const BLOCK_BYTES = 262_144;
 
 /** Bytes that pile up. */
-export type CoalescedBytes = {
+type CoalescedBytes = {
   /** Adds text as UTF-8, or bytes; they are copied. */
   add: (piece: string | Uint8Array) => void;
   /** Everything so far, in one piece; nothing is remembered of it. */
@@ -43,7 +43,7 @@ export const coalesceBytes = (): CoalescedBytes => {
 };
 
 /** One file of a zip, as its headers describe it. Stored without compression, so it has one size. */
-export type ZipEntry = { name: Buffer; crc: number; size: number; offset: number; mode: number; modified: Date };
+type ZipEntry = { name: Buffer; crc: number; size: number; offset: number; mode: number; modified: Date };
 
 const UTF8_NAMES = 0x0800;
 const NEEDS_ZIP64 = 0xffff_ffff;
@@ -70,7 +70,7 @@ const describe = (header: Buffer, at: number, { name, crc, size, modified }: Zip
 };
 
 /** What stands before a file's bytes. Source: APPNOTE.TXT 6.3 §4.3.7. */
-export const localHeader = (entry: ZipEntry): Buffer => {
+const localHeader = (entry: ZipEntry): Buffer => {
   const header = Buffer.alloc(30 + entry.name.length);
   header.writeUInt32LE(0x04034b50, 0);
   describe(header, 4, entry, VERSION);

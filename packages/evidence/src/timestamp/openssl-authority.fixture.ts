@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Tool } from '@vat/testkit';
 
 /** Arguments of `openssl genpkey`. */
-export const KEYS = {
+const KEYS = {
   rsa: ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048'],
   ec: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256'],
   ec384: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-384'],
@@ -21,7 +21,7 @@ export const KEYS = {
 export type KeyKind = keyof typeof KEYS;
 
 /** A root, an issuing authority and a time-stamping unit that the openssl program made. */
-export type OpensslAuthority = {
+type OpensslAuthority = {
   /** PEM. */
   root: string;
   reply: (query: Uint8Array) => Uint8Array;

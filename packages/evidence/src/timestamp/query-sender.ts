@@ -113,7 +113,7 @@ type CircuitOptions = {
 };
 
 /** Runs `call` while the circuit is closed. */
-export type Circuit = <T>(call: () => Promise<T>) => Promise<T>;
+type Circuit = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * Stops lookingUp an authority that does not answer: after `failures` in a row every call fails at once with `circuit_open`

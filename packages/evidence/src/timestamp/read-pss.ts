@@ -3,7 +3,7 @@ import type { AlgorithmIdentifier } from 'pkijs';
 import { elementsOf, identifierOf, OID } from './object-identifiers.js';
 
 /** RSA-PSS as a signature has it. `hash`: the object identifier of the hash function of message and mask. */
-export type Pss = { hash: string; saltLength: number };
+type Pss = { hash: string; saltLength: number };
 
 const NULL_TAG = 5;
 

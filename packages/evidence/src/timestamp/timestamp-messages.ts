@@ -66,7 +66,7 @@ const odd = (signed: SignedData, { version, sid, digestAlgorithm, signatureAlgor
  * identifiers, and of a dossier's seal `verify.py` accounts for every byte, so that a second algorithm that nobody signed
  * would be one too many. The operator learns it at the first stamp, and not an auditor years later.
  */
-export const validateForm = (signed: SignedData, signer: SignerInfo): void => {
+const validateForm = (signed: SignedData, signer: SignerInfo): void => {
   const found = odd(signed, signer);
   if (found !== null) throw new TimestampRefused('unsupported_form', `the token ${found}, which dossiers cannot hold`);
 };

@@ -23,7 +23,7 @@ const DONE: Record<RepairKind, string> = {
 };
 
 /** What was done to cells before they are used, by kind, each with an example; what cannot be repaired comes first. */
-export const RepairList = ({ repairs }: { repairs: readonly Repair[] }) => {
+const RepairList = ({ repairs }: { repairs: readonly Repair[] }) => {
   if (repairs.length === 0) return <p className="hint">Nothing had to be repaired.</p>;
   const kinds = (Object.keys(DONE) as RepairKind[]).flatMap((kind) => {
     const found = repairs.filter((repair) => repair.kind === kind);
@@ -81,7 +81,7 @@ const columnsOf = (batch: BatchFile): Column<Row>[] => [
 ];
 
 /** What was read from a file: which columns mean what, the first rows as they will be checked, and what was repaired. */
-export const FilePreview = ({ name, batch }: { name: string; batch: BatchFile }) => {
+const FilePreview = ({ name, batch }: { name: string; batch: BatchFile }) => {
   const used = Object.values(batch.columns).filter((column) => column !== null).length;
   const others = batch.width - used;
   return (
@@ -115,7 +115,7 @@ export const FilePreview = ({ name, batch }: { name: string; batch: BatchFile })
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /** A file that was understood. */
-export type ChosenFile = { file: File; batch: BatchFile };
+type ChosenFile = { file: File; batch: BatchFile };
 
 const refusal = (code: 'FILE_TOO_LARGE', status: number): ApiError => {
   const { message } = new AppError(code);
@@ -123,7 +123,7 @@ const refusal = (code: 'FILE_TOO_LARGE', status: number): ApiError => {
 };
 
 /** Reads a file by the rules the service itself has. Throws what the service would refuse it with, before it is sent. */
-export const readChosenFile = async (file: File): Promise<ChosenFile> => {
+const readChosenFile = async (file: File): Promise<ChosenFile> => {
   if (file.size > MAX_BYTES) throw refusal('FILE_TOO_LARGE', 413);
   try {
     const batch = readBatchFile(new Uint8Array(await file.arrayBuffer()));

@@ -10,7 +10,7 @@ import { Card, Facts, IdText, Moment, Status } from '../../parts/text.js';
 import { verifyCheck } from '../../proof/verify-check.js';
 
 /** Where a check lies in the tree of its anchor. */
-export const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
+const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
   <Facts
     facts={{
       Anchor: (
@@ -25,7 +25,7 @@ export const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }
 );
 
 /** What a check's time-stamp says, and what it is worth. */
-export const TimestampFacts = ({ timestamp }: { timestamp: NonNullable<Check['timestamp']> }) => (
+const TimestampFacts = ({ timestamp }: { timestamp: NonNullable<Check['timestamp']> }) => (
   <>
     <Facts
       facts={{

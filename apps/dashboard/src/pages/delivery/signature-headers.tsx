@@ -5,12 +5,12 @@ import { Card, Facts, Moment } from '../../parts/text.js';
 import { hexOf } from '../../proof/hash.js';
 
 /** The two signatures of an attempt. Source: contract parts 1 §5 and 2 §8. */
-export type Signatures = { service: string; standard: string };
+type Signatures = { service: string; standard: string };
 
 type AttemptToSign = { secret: string; eventId: string; at: Date; body: string };
 
 /** Computes them by Web Crypto. Rejects for a secret that is not `whsec_` and base64. */
-export const signAttempt =
+const signAttempt =
   (crypto: Crypto) =>
   async ({ secret, eventId, at, body }: AttemptToSign): Promise<Signatures> => {
     const text = new TextEncoder();

@@ -8,11 +8,11 @@ import { count, countryName, duration } from '../../parts/format.js';
 import { Reading } from '../../parts/states.js';
 import { Card, Status } from '../../parts/text.js';
 
-export const percent = (share: number | null): string =>
+const percent = (share: number | null): string =>
   share === null ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 }).format(share);
 
 /** Answered, saturated and unavailable asks as parts of one bar. */
-export const ShareBar = ({ state: { answered, saturated, unavailable } }: { state: MemberStateStatus }) => {
+const ShareBar = ({ state: { answered, saturated, unavailable } }: { state: MemberStateStatus }) => {
   if (answered === null || saturated === null || unavailable === null) return <>–</>;
   const text = `${percent(answered)} answered, ${percent(saturated)} saturated, ${percent(unavailable)} unavailable`;
   return (
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<MemberStateStatus>[] = [
 ];
 
 /** The figures behind the map; those that were asked lately come first. */
-export const MemberStateTable = ({ states }: { states: readonly MemberStateStatus[] }) => (
+const MemberStateTable = ({ states }: { states: readonly MemberStateStatus[] }) => (
   <DataTable
     label="Member states"
     columns={COLUMNS}
@@ -52,7 +52,7 @@ export const MemberStateTable = ({ states }: { states: readonly MemberStateStatu
 );
 
 /** Where each member state lies on a map of equal tiles: column and row, from the north-west. */
-export const TILES: Record<MemberState, readonly [column: number, row: number]> = {
+const TILES: Record<MemberState, readonly [column: number, row: number]> = {
   SE: [6, 1],
   FI: [7, 1],
   EE: [7, 2],

@@ -18,7 +18,7 @@ const UNDO_MS = 1_500;
  * Revokes a key, with a moment to take it back: a shop stops working without its key. It is called revoked once the server
  * has said so: a browser that is closed before has perhaps never asked.
  */
-export const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
+const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
   // Apart from the call itself, which is shown as under way a moment after the plan is gone.
   const [asked, setAsked] = useState<'not' | 'lookingUp' | 'done'>('not');
   const revoke = useChange(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
@@ -85,7 +85,7 @@ const PAGE = 100;
 const POLL_INTERVAL_MS = 4_000;
 
 /** All keys of the account: nobody knows which of a first page's are live until the rest is there. */
-export const useAccountKeys = (): AccountKeys => {
+const useAccountKeys = (): AccountKeys => {
   const keys = usePages<ApiKey>('keys', '/keys', { limit: PAGE }, POLL_INTERVAL_MS);
   const { data = [], hasNextPage, isFetching, isError, fetchNextPage } = keys;
   useEffect(() => {

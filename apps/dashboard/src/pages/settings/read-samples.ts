@@ -1,5 +1,5 @@
 /** A receiver of the guide. */
-export type Sample = { name: string; code: string };
+type Sample = { name: string; code: string };
 
 /** The programs below “Verify it”: the first fenced block under each heading of the third level. */
 export const readSamples = (guide: string): Sample[] => {
