@@ -1,6 +1,6 @@
 import { isMemberState, MEMBER_STATES, type MemberState } from '../member-states.js';
 import { cleanVatText, findLabelEnds } from './clean-vat-text.js';
-import { fitNational } from './national-syntax.js';
+import { fitNational } from './fit-national.js';
 
 /** ISO 3166-1 alpha-2, and what stands before tax numbers though it is no ISO code: EL, EU (one-stop shop), XI, XK. */
 const CODES =

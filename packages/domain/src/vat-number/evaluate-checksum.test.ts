@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import jsvat from 'jsvat-next';
 import { MEMBER_STATES, type MemberState } from '../member-states.js';
-import { evaluateChecksum } from './national-syntax.js';
+import { evaluateChecksum } from './evaluate-checksum.js';
 import { readVatNumber } from './read-vat-number.js';
 
 describe('evaluateChecksum', () => {

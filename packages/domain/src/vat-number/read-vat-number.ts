@@ -2,7 +2,8 @@ import type { MemberState } from '../member-states.js';
 import { cleanVatText } from './clean-vat-text.js';
 import { COUNTRIES } from './countries.js';
 import { resolveCountry } from './country.js';
-import { type Checksum, evaluateChecksum, fitNational } from './national-syntax.js';
+import { type Checksum, evaluateChecksum } from './evaluate-checksum.js';
+import { fitNational } from './fit-national.js';
 
 /**
  * What a text that should be a VAT number turns out to be.

@@ -3,4 +3,4 @@
 export { cleanVatText } from './clean-vat-text.js';
 export { COUNTRIES } from './countries.js';
 export { readCountryCode, resolveCountry } from './country.js';
-export { fitNational } from './national-syntax.js';
+export { fitNational } from './fit-national.js';
