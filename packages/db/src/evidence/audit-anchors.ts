@@ -1,4 +1,4 @@
-import type { AnchorAudit, LeafDifference, StampFacts, UnexpectedCall } from '@vat/domain';
+import type { AnchorAudit, LeafDifference, LeafFault, StampFacts } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { NIL } from '../uuid-bounds.js';
 import { ANCHOR_COLUMNS, ANCHORS, type AnchorRow, anchorOfRow, readBlock } from './anchors.js';
@@ -61,8 +61,8 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
     return row?.n ?? 0;
   },
 
-  unexpectedCalls: async (afterCheckId, limit) => {
-    const [row] = await db.$queryRaw<{ unexpectedCalls: UnexpectedCall[] | null; n: number; last: string | null }[]>`
+  leafFaults: async (afterCheckId, limit) => {
+    const [row] = await db.$queryRaw<{ faults: LeafFault[] | null; n: number; last: string | null }[]>`
       WITH slice AS MATERIALIZED (
         SELECT id, test, hash, body FROM "check" WHERE id > ${afterCheckId ?? NIL}::uuid ORDER BY id LIMIT ${limit}::int
       ), judged AS (
@@ -75,10 +75,10 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
         WHERE NOT c.test
       )
       SELECT (SELECT jsonb_agg(jsonb_build_object('checkId', id, 'kind', kind) ORDER BY id) FROM judged
-          WHERE kind IS NOT NULL) AS unexpectedCalls, count(*)::int AS n,
+          WHERE kind IS NOT NULL) AS faults, count(*)::int AS n,
         (SELECT id FROM slice ORDER BY id DESC LIMIT 1) AS last
       FROM slice`;
-    return { unexpectedCalls: row?.unexpectedCalls ?? [], next: row && row.n === limit ? row.last : null };
+    return { faults: row?.faults ?? [], next: row && row.n === limit ? row.last : null };
   },
 
   checkStamps: async (afterId, limit) => {

@@ -278,10 +278,7 @@ export type AnchorAudit = {
   /** How many leaves lie in anchors after the last there is. */
   leavesBeyond: () => Promise<number>;
   /** Live checks without a leaf, and leaves in no anchor that differ from their check or name an anchor there is not. */
-  unexpectedCalls: (
-    afterCheckId: string | null,
-    limit: number,
-  ) => Promise<{ unexpectedCalls: UnexpectedCall[]; next: string | null }>;
+  leafFaults: (afterCheckId: string | null, limit: number) => Promise<{ faults: LeafFault[]; next: string | null }>;
   checkStamps: (afterId: string | null, limit: number) => Promise<StampToVerify[]>;
 };
-export type UnexpectedCall = { checkId: string; kind: 'no_leaf' | 'unanchored_differs' | 'unknown_anchor' };
+export type LeafFault = { checkId: string; kind: 'no_leaf' | 'unanchored_differs' | 'unknown_anchor' };

@@ -20,7 +20,7 @@ const ANCHORS_PER_PAGE = 50;
 const CHECKS_PER_PAGE = 2_000;
 const STAMPS_PER_PAGE = 100;
 
-const UNEXPECTED_CALLS = {
+const LEAF_FAULTS = {
   no_leaf: 'the check is live and has no leaf, so no anchor will ever hold it',
   unanchored_differs: 'the check differs from its leaf, which waits for the next anchor',
   unknown_anchor: 'the leaf of the check names an anchor that does not exist',
@@ -54,9 +54,9 @@ export const verifyAnchors =
 
     const walkChecks = async () => {
       for (let after: string | null = null; !signal?.aborted; await pause()) {
-        const { unexpectedCalls, next } = await audit.unexpectedCalls(after, CHECKS_PER_PAGE);
-        for (const { checkId, kind } of unexpectedCalls)
-          differs({ kind, check_id: publicId('check', checkId), detail: UNEXPECTED_CALLS[kind] });
+        const { faults, next } = await audit.leafFaults(after, CHECKS_PER_PAGE);
+        for (const { checkId, kind } of faults)
+          differs({ kind, check_id: publicId('check', checkId), detail: LEAF_FAULTS[kind] });
         if (next === null) return;
         after = next;
       }
