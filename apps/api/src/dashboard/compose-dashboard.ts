@@ -70,9 +70,9 @@ const STREAM_LIMITS = {
   perSession: 4,
   perAccount: 100,
   perProcess: 1_000,
-  everyMs: 500,
+  coalesceMs: 500,
   heartbeatMs: 20_000,
-  deafMs: 5_000,
+  rereadMs: 5_000,
 } as const;
 
 type DashboardServices = {

@@ -6,9 +6,9 @@ const QUICK: PageStreamLimits = {
   perSession: 2,
   perAccount: 3,
   perProcess: 5,
-  everyMs: 50,
+  coalesceMs: 50,
   heartbeatMs: 60,
-  deafMs: 40,
+  rereadMs: 40,
 };
 
 let world: World;
