@@ -176,7 +176,10 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
     waiting.size < maxWaiting || findLast(newcomer) !== undefined;
   const refill = (): void => {
     const at = now().getTime();
-    availableTokens = Math.min(tokens.burst, availableTokens + (Math.max(0, at - refilledAt) / 1_000) * tokens.perSecond);
+    availableTokens = Math.min(
+      tokens.burst,
+      availableTokens + (Math.max(0, at - refilledAt) / 1_000) * tokens.perSecond,
+    );
     refilledAt = at;
   };
   const startNext = (): void => {

@@ -56,7 +56,9 @@ test('with Redis frozen the limit holds per process, quickly, and says so', asyn
     await expectLimited(key);
     expect(await countOf('vat_rate_limit_alone_total')).toBeGreaterThan(0);
     const [api] = world.apis;
-    expect(api?.lines().some((line) => line.includes('Rate limits are counted per process while Redis is away.'))).toBe(true);
+    expect(api?.lines().some((line) => line.includes('Rate limits are counted per process while Redis is away.'))).toBe(
+      true,
+    );
   } finally {
     servers.redis.thaw();
   }

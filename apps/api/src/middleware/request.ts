@@ -65,7 +65,8 @@ export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) =
   if (error instanceof CallerGone && res.destroyed) return;
   const refusal =
     error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
-  if (refusal.code === 'INTERNAL') contextOf(res).log.error('A request failed with an internal error.', errorFields(error));
+  if (refusal.code === 'INTERNAL')
+    contextOf(res).log.error('A request failed with an internal error.', errorFields(error));
   if (res.headersSent) return next(error);
   const retryAfter = refusal.extra.retry_after;
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));
