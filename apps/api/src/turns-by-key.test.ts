@@ -15,7 +15,7 @@ const openWork = () => {
 };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('keys take turns, and work of one key runs in the order it came', async () => {
+test('keys take turns, and work of one key runs in the order of arrival', async () => {
   const inTurn = turnsByKey({ maxRunning: 1, waiting: { max: 100, refuse } });
   const first = openWork();
   const begun: string[] = [];
@@ -27,7 +27,7 @@ test('keys take turns, and work of one key runs in the order it came', async () 
   expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
 });
 
-test('one more than may wait is refused, and the places of those who leave are free again', async () => {
+test('work beyond the waiting limit is refused, and callers that disconnect make room', async () => {
   const inTurn = turnsByKey({ maxRunning: 1, waiting: { max: 2, refuse } });
   const { work, end } = openWork();
   const leaving = new AbortController();
@@ -44,7 +44,7 @@ test('one more than may wait is refused, and the places of those who leave are f
   expect(await Promise.all([waiting, taken])).toEqual(['b', 'd']);
 });
 
-test('law: never more than so many at once, everything runs once, and no key waits behind two of another', async () => {
+test('law: the limit is never exceeded, everything runs once, and no key waits behind two pieces of work of another', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -81,7 +81,7 @@ test('law: never more than so many at once, everything runs once, and no key wai
         const outcomes = await Promise.allSettled(ended);
         const left = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof CallerGone);
         expect(begun).toHaveLength(jobs.length - left.length);
-        // Everything came at once: from the moment the places were full, keys alternate while they have work waiting.
+        // Everything arrives at once: as soon as the limit is reached, keys alternate while they have work waiting.
         const waiting = begun.slice(maxRunning);
         for (const [at, key] of waiting.entries()) {
           if (key !== waiting[at - 1]) continue;
