@@ -35,7 +35,7 @@ const completed = (id: string) =>
     return body.status === 'completed' && body;
   });
 type Page = { data: Record<string, string>[]; next_cursor: string | null };
-/** A page after the other until there is none, with what happened in between. */
+/** Reads all pages of a list and runs a step between two pages. */
 const pages = async (path: string, between: (page: number) => Promise<unknown> = async () => undefined) => {
   const data: Record<string, string>[] = [];
   let cursor: string | null = null;
@@ -118,7 +118,7 @@ describe('a batch that has completed', () => {
     expect(left).toEqual([]);
   });
 
-  test('is deleted once, however many ask at once', async () => {
+  test('is deleted once, however many calls delete it concurrently', async () => {
     const id = await upload(SHORT);
     await completed(id);
     const answers = await Promise.all(Array.from({ length: 8 }, () => remove(id)));
@@ -132,8 +132,8 @@ describe('a batch that has completed', () => {
   });
 });
 
-test('a batch that runs cannot be deleted, and counts what is done so far', async () => {
-  // Two at a time, so that the last one waits for about three seconds.
+test('a running batch cannot be deleted, and shows its progress', async () => {
+  // Two lookups run at a time, so the last line waits for about three seconds.
   await world.vies.state('AT', { latency_ms: 700 });
   const waiting = Array.from({ length: 8 }, (_, n) => `ATU${40_000_000 + n}\n`);
   const id = await upload(`DE136695976\n12345678\n${waiting.join('')}`);
@@ -153,7 +153,7 @@ test('a batch that runs cannot be deleted, and counts what is done so far', asyn
 });
 
 describe('lists', () => {
-  test('batches come newest first, a page at a time, neither repeated nor skipped while more arrive', async () => {
+  test('batches are listed newest first in pages, without repeats or gaps while more arrive', async () => {
     const ids: string[] = [];
     const one = async () => {
       const id = await upload(SHORT);
@@ -165,7 +165,7 @@ describe('lists', () => {
     expect(seen.map(({ batch_id }) => batch_id)).toEqual(ids);
   });
 
-  test('lines come in the order of the file, also while they end', async () => {
+  test('lines are listed in the order of the file, also while they end', async () => {
     const numbers = Array.from({ length: 60 }, (_, n) => `ATU${10_000_000 + n}`);
     const id = await upload(`${numbers.join('\n')}\n`);
     const seen = await pages(`/${id}/lines?limit=7`);
@@ -180,7 +180,7 @@ describe('lists', () => {
     const id = await upload(`${Array.from({ length: 9 }, (_, n) => `ATU${20_000_000 + n}`).join('\n')}\n`);
     const seen: number[] = [];
     await completed(id);
-    // Nothing moves by itself any more: what moves is moved here, in the middle of the pages.
+    // No worker runs any more: only this test changes lines, between two pages.
     const uuid = (
       await world.sql<{ id: string }>('SELECT batch_id AS id FROM batch_line WHERE input = $1', ['ATU20000000'])
     )[0]?.id;
@@ -207,7 +207,7 @@ describe('lists', () => {
   );
 });
 
-test("an id that is ill-formed, unknown or another account's is 404 alike", async () => {
+test("an id that is ill-formed, unknown or another account's is 404", async () => {
   const theirs = await insertAccount(world);
   const id = await upload(SHORT);
   await completed(id);
@@ -233,7 +233,7 @@ test("an id that is ill-formed, unknown or another account's is 404 alike", asyn
   expect((await get(`/${id}`)).status).toBe(200);
 });
 
-test('a disabled account reads and deletes on', async () => {
+test('a disabled account can still read and delete its batches', async () => {
   const id = await upload(SHORT);
   await completed(id);
   await world.sql('UPDATE account SET disabled_at = now() WHERE id = $1', [uuidOf('account', account.account_id)]);

@@ -49,7 +49,7 @@ const csv = async (id: string, query = ''): Promise<Buffer> => {
 
 describe('results.csv', () => {
   test('has empty columns where there is no result yet', async () => {
-    // Two at a time, so that the last one waits for about three seconds.
+    // Two lookups run at a time, so the last line waits for about three seconds.
     await world.vies.state('AT', { latency_ms: 700 });
     const numbers = Array.from({ length: 8 }, (_, n) => `ATU${30_000_000 + n}`);
     const id = await upload(`n;vat_number\n${numbers.map((number, n) => `${n};${number}\n`).join('')}`);
@@ -60,7 +60,7 @@ describe('results.csv', () => {
     expect((await csv(id)).toString()).toContain('\r\n7,ATU30000007,ATU30000007,true,valid,');
   });
 
-  test('is, byte for byte, the Windows-1252 file that came and what became of it', async () => {
+  test('contains the uploaded Windows-1252 file and the results, byte for byte', async () => {
     await world.vies.script('FR40303265045', [
       { kind: 'valid', name: 'Société «Ö»; Filiale', address: '1 rue A\n75002 Paris' },
     ]);
@@ -125,7 +125,7 @@ describe('results.csv', () => {
     expect((await csv(id, '?delimiter=tab&bom=false')).toString()).toBe(rows('\t'));
   });
 
-  test('is called after its file, or after the batch', async () => {
+  test('is named after its file, or after the batch', async () => {
     const named = await upload(SHORT, { fileName: 'Kunden 2026.csv' });
     const sent = async (fileName: string): Promise<string> =>
       (await world.http(account.live_key).post('/v1/batches').attach('file', Buffer.from(SHORT), fileName)).body
@@ -144,7 +144,7 @@ describe('results.csv', () => {
     ]);
   });
 
-  test('defuses what a spreadsheet would run, in the cells of the file and in names of traders', async () => {
+  test('escapes formulas in the cells of the file and in the names of traders', async () => {
     await world.vies.script('DE136695976', [{ kind: 'valid', name: '=HYPERLINK("x")', address: ' @SUM(1)' }]);
     const id = await upload('vat_number,note\nDE136695976,+49 30 1\nDE1, =cmd\n');
     await completed(id);
@@ -159,7 +159,7 @@ describe('results.csv', () => {
     expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('of 10 000 lines comes whole and in the order of the file', async () => {
+  test('of 10 000 lines is complete and in the order of the file', async () => {
     const id = await upload(`vat_number,n\n${Array.from({ length: 10_000 }, (_, n) => `DE1,${n}`).join('\n')}\n`);
     await completed(id);
     const rows = (await csv(id)).toString().trimEnd().split('\r\n').slice(1);

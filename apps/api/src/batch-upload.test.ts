@@ -14,7 +14,7 @@ afterAll(() => world?.stop());
 
 const FILE = 'vat_number;reference\nDE136695976;a\nATU13585627;b\n';
 
-/** What every object inherits: a table that is an object knows these, though nobody put them there. */
+/** Names that every object inherits. */
 const NAMES_OF_EVERY_OBJECT = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'];
 
 const form = (key = account.live_key) => world.http(key).post('/v1/batches');
@@ -26,7 +26,7 @@ const linesOf = async (batchId: string): Promise<{ line: number; input: string; 
   (await world.http(account.live_key).get(`/v1/batches/${batchId}/lines`).expect(200)).body.data;
 const batches = async () => (await world.http(account.live_key).get('/v1/batches').expect(200)).body.data;
 
-/** A form as text, for what no client would write. */
+/** A form as text, for forms that a client library would not produce. */
 const writtenForm = (parts: string[], type = 'multipart/form-data; boundary=X') =>
   form()
     .set('Content-Type', type)
@@ -93,12 +93,12 @@ test.each([
   ['C:\\Users\\me\\Lieferanten.csv', 'Lieferanten.csv'],
   ['../../etc/passwd', 'passwd'],
   ['Übersicht €.csv', 'Übersicht €.csv'],
-])('the file name %j is kept as %j', async (given, kept) => {
+])('the file name %j is stored as %j', async (given, kept) => {
   const { body } = await writtenForm([filePart(`filename="${given}"`)]);
   expect(body.file_name).toBe(kept);
 });
 
-test('a file without a name, and a part without a type, are files all the same', async () => {
+test('a file without a name and a part without a type are accepted', async () => {
   const { status, body } = await writtenForm([`Content-Disposition: form-data; name="file"\r\n\r\n${FILE}`]);
   expect([status, body.file_name, body.total]).toEqual([201, null, 2]);
 });
@@ -132,7 +132,7 @@ describe('a charset that is declared decides', () => {
     }
   });
 
-  test('one that we do not read is refused', async () => {
+  test('an unsupported one is refused', async () => {
     for (const charset of ['ebcdic', ...NAMES_OF_EVERY_OBJECT]) {
       const { status, body } = await raw(FILE, { type: `text/csv; charset=${charset}` });
       expect([charset, status, body.error]).toEqual([
@@ -147,7 +147,7 @@ describe('a charset that is declared decides', () => {
   });
 });
 
-test('cells and headers that are called like what every object has are texts like others', async () => {
+test('cells and headers named like inherited properties of objects are ordinary texts', async () => {
   const names = NAMES_OF_EVERY_OBJECT;
   const file = `vat_number,country,reference,${names.join(',')}\n${names.map((name) => `136695976,${name},${name},${names.join(',')}\n`).join('')}`;
   const { status, body } = await raw(file, { fileName: '__proto__' });
@@ -157,7 +157,7 @@ test('cells and headers that are called like what every object has are texts lik
   for (const line of lines) expect(line).toMatchObject({ status: 'failed', error: { code: 'BAD_REQUEST' } });
 });
 
-test('a title above the header is no line, and is left out of the results', async () => {
+test('a title above the header is not a line and is omitted from the results', async () => {
   const { status, body } = await raw('Kundenliste 2026;;\n;;\nName;USt-IdNr;Referenz\nMüller;DE136695976;A-1\n');
   expect([status, body]).toEqual([201, expect.objectContaining({ total: 1, failed: 0 })]);
   expect(await linesOf(body.batch_id)).toEqual([expect.objectContaining({ line: 4, reference: 'A-1' })]);
@@ -190,7 +190,7 @@ describe('files that cannot be used', () => {
   });
 });
 
-describe('bodies that are no upload', () => {
+describe('bodies that are not an upload', () => {
   const refused = (
     what: string,
     send: () => PromiseLike<{ status: number; body: Record<string, unknown> }>,
@@ -240,18 +240,18 @@ describe('bodies that are no upload', () => {
     refused(`a query parameter called ${name}`, () => raw(FILE, { query: `?${name}=x` }), name);
   }
   refused(
-    'a boundary longer than any may be',
+    'a boundary longer than the limit',
     () => writtenForm([filePart()], `multipart/form-data; boundary=${'X'.repeat(71)}`),
     'Content-Type',
   );
   refused('an empty label in the query', () => raw(FILE, { query: '?label=' }), 'label');
 
-  test('a label of 100 characters, also beyond ASCII, is kept', async () => {
+  test('a label of 100 characters, also outside ASCII, is stored', async () => {
     const label = `${'ü'.repeat(98)}\u{1F600}`;
     expect((await attach().field('label', label)).body.label).toBe(label);
   });
 
-  test('what is around the parts of a form is ignored', async () => {
+  test('text around the parts of a form is ignored', async () => {
     const answer = await form()
       .type('multipart/form-data; boundary=X')
       .send(Buffer.from(`preamble\r\n--X\r\n${filePart()}\r\n--X--\r\nepilogue`));
@@ -264,10 +264,10 @@ test.each(['GB123456789', 'DE1', ''])('the requester %j is INVALID_REQUESTER', a
   expect([status, body.error.code]).toEqual([400, 'INVALID_REQUESTER']);
 });
 
-describe('order of judgement', () => {
+describe('the order of checks', () => {
   const code = ({ body }: { body: Record<string, never> }) => (body as { error?: { code?: string } }).error?.code;
 
-  test('a test key is refused before the body is looked at, wherever batches are', async () => {
+  test('a test key is refused before the body is read, on all routes of batches', async () => {
     const key = account.test_key;
     expect(await raw('', { key, type: 'application/json' }).then(code)).toBe('TEST_KEY_NOT_ALLOWED');
     for (const path of ['', '/bat_1', '/bat_1/lines?limit=x', '/bat_1/results.csv']) {
@@ -277,7 +277,7 @@ describe('order of judgement', () => {
     expect((await world.http(key).method('delete', '/v1/batches/bat_1')).status).toBe(403);
   });
 
-  test('no key is told before a test key, and the file before the account', async () => {
+  test('a missing key is reported before a test key, and an error of the file before one of the account', async () => {
     expect(await raw('', { key: 'none' }).then(code)).toBe('UNAUTHORIZED');
     await world.sql(
       `UPDATE account SET disabled_at = now() WHERE id = (SELECT id FROM account ORDER BY created_at DESC LIMIT 1)`,
@@ -289,7 +289,7 @@ describe('order of judgement', () => {
     expect(await batches()).toEqual([]);
   });
 
-  test('a replay is told before the number of batches', async () => {
+  test('a replay is answered even when too many batches are active', async () => {
     const first = await raw(FILE, { idempotencyKey: 'early' });
     await Promise.all([1, 2, 3, 4].map(() => raw()));
     expect(await raw().then(code)).toBe('TOO_MANY_BATCHES');
@@ -302,7 +302,7 @@ describe('order of judgement', () => {
 test('more than 200 000 lines in 24 hours are refused until enough of them have left the window', async () => {
   const { length } = await batches();
   expect(length).toBe(0);
-  // Of uploads made before: 150 000 lines twenty hours ago, the rest but one an hour ago, and many two days ago.
+  // Earlier uploads: 150 000 lines twenty hours ago, the rest except one an hour ago, and many two days ago.
   const [{ now } = { now: new Date() }] = await world.sql<{ now: Date }>(
     `WITH uploads AS (
        INSERT INTO batch_upload (id, account_id, lines, created_at)
@@ -326,7 +326,7 @@ test('more than 200 000 lines in 24 hours are refused until enough of them have 
   const first = await raw('vat_number\nDE1\n', { idempotencyKey: 'last line' });
   expect(first.status).toBe(201);
   expect((await raw('vat_number\nDE1\n')).body.error).toMatchObject({ code: 'BATCH_LINE_LIMIT' });
-  // What was made already is answered as it was.
+  // A replay of an existing batch is still answered.
   expect(await raw('vat_number\nDE1\n', { idempotencyKey: 'last line' })).toMatchObject({
     status: 201,
     body: first.body,
@@ -345,7 +345,7 @@ describe('Idempotency-Key', () => {
     expect(await batches()).toHaveLength(1);
   });
 
-  test('a replay is the first answer, whichever way the same file and fields are sent', async () => {
+  test('a replay repeats the first answer, however the same file and fields are sent', async () => {
     const first = await raw(FILE, { idempotencyKey: 'ways', query: '?label=Mine' });
     const again = await attach(FILE, 'other name.csv').field('label', 'Mine').set('Idempotency-Key', 'ways');
     expect(again.status).toBe(201);
@@ -373,7 +373,7 @@ describe('Idempotency-Key', () => {
   });
 });
 
-test('of twelve uploads at once over two processes five become batches, and the others hear how many are active', async () => {
+test('of twelve concurrent uploads over two processes five become batches, and the others are told how many are active', async () => {
   const second = await world.startApi();
   const other = { ...world, baseUrl: () => String(second.ready.base_url) };
   const answers = await Promise.all(

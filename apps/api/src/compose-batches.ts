@@ -1,5 +1,4 @@
 import {
-  type Database,
   deleteBatch,
   downloadLeases,
   findBatch,
@@ -10,8 +9,10 @@ import {
   listLines,
   readResults,
 } from '@vat/db';
-import { AppError, type CreateBatchDeps, createBatch } from '@vat/domain';
-import { errorFields, type Logger } from '@vat/runtime';
+import { AppError, createBatch } from '@vat/domain';
+import { enqueueDelivery, enqueueDispatches } from '@vat/queues';
+import { errorFields } from '@vat/runtime';
+import type { ApiContext } from './api-context.js';
 import { holdLease } from './exports/send-zip.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
 import { keyedSemaphore, turnsByKey } from './turns.js';
@@ -21,17 +22,17 @@ import { readUpload } from './upload/read-upload.js';
 /** A file of 2 MiB takes this long at 35 KB/s. */
 const UPLOAD_DEADLINE_MS = 60_000;
 
-/** Uploads of one account held in memory side by side, each of 2 MiB and its rows; others wait before they are read. */
-const UPLOADS_AT_ONCE = 3;
+/** Uploads of one account that are held in memory at once, each 2 MiB and its rows. Further ones wait before they are read. */
+const MAX_UPLOADS_PER_ACCOUNT = 3;
 
 /**
- * Uploads of all accounts that are parsed and stored side by side. Each holds a connection for as long as its lines are
- * written, and direct checks need those that are left. Source: contract part 3 §1.
+ * Uploads of all accounts that are parsed and stored at once. Each holds a database connection while its lines are written;
+ * direct checks need the remaining ones.
  */
-const STORED_AT_ONCE = 4;
+const MAX_STORING = 4;
 
-/** Files that may wait for that, 2 MiB each; an account has at most {@link UPLOADS_AT_ONCE} of them. */
-const WAITING_FILES = 60;
+/** Files that may wait to be stored, 2 MiB each. One account has at most {@link MAX_UPLOADS_PER_ACCOUNT} of them. */
+const MAX_WAITING_FILES = 60;
 const WAITING_RETRY_AFTER_S = 5;
 
 const tooManyWaiting = () =>
@@ -41,34 +42,36 @@ const tooManyWaiting = () =>
   });
 
 /**
- * Reading a file of 2 MiB takes up to a second of a core and 48 MiB of heap; the rest is for slow machines. The second thread
- * keeps one such file from holding up the others.
+ * Reading a file of 2 MiB takes up to one second of CPU time and 48 MiB of heap; the limits leave room for slow machines. With
+ * two threads, one large file does not delay all others.
  */
 const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 
-type BatchesDeps = Pick<CreateBatchDeps, 'feed' | 'enqueueDelivery' | 'onEnqueueFailure' | 'giveUpAfterMs'> & {
-  db: Database;
-  log: Logger;
-};
-
-/** What the routes of batches are made of. */
-export const composeBatches = ({
-  db,
-  log,
-  ...deps
-}: BatchesDeps): { deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>; close: () => Promise<void> } => {
+/** Composes uploads, batches and their results. */
+export const composeBatches = (
+  { db, producer, log }: Pick<ApiContext, 'db' | 'producer' | 'log'>,
+  { giveUpAfterMs }: { giveUpAfterMs: number },
+): { deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>; close: () => Promise<void> } => {
   const reader = createBatchReader({
     ...READER,
     thread: new URL('./upload/read-batch.js', import.meta.url),
-    onFailure: (error) => log.error('A thread that reads files failed while it was idle.', errorFields(error)),
+    onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
   return {
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
-      uploadInTurn: keyedSemaphore(UPLOADS_AT_ONCE),
-      storeInTurn: turnsByKey({ atOnce: STORED_AT_ONCE, waiting: { max: WAITING_FILES, refuse: tooManyWaiting } }),
+      uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT),
+      storeInTurn: turnsByKey({ maxRunning: MAX_STORING, waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting } }),
       readBatch: reader.read,
-      createBatch: createBatch({ ...deps, findKey: findIdempotencyKey(db), insert: insertBatch(db) }),
+      createBatch: createBatch({
+        findKey: findIdempotencyKey(db),
+        insert: insertBatch(db),
+        feed: enqueueDispatches(producer),
+        enqueueDelivery: enqueueDelivery(producer),
+        onEnqueueFailure: (error) =>
+          log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
+        giveUpAfterMs,
+      }),
       listBatches: listBatches(db),
       findBatch: findBatch(db),
       listLines: listLines(db),
@@ -76,7 +79,7 @@ export const composeBatches = ({
       readResults: readResults(db),
       holdDownload: holdLease({
         leases: downloadLeases(db),
-        onFailure: (error) => log.warn("A download's lease was not renewed or released.", errorFields(error)),
+        onFailure: (error) => log.warn('The lease of a download was not renewed or released.', errorFields(error)),
       }),
       deleteBatch: deleteBatch(db),
     },

@@ -1,7 +1,6 @@
 import {
   chooseEvidence,
   connectReader,
-  type Database,
   exportLeases,
   findAnchor,
   findCheckStamp,
@@ -20,41 +19,36 @@ import {
   requestStampForCheck,
   storeDevelopmentIdentity,
 } from '@vat/db';
-import { type DueStamp, makeStamp, stampCheck } from '@vat/domain';
+import { makeStamp, stampCheck } from '@vat/domain';
 import { createTimestamper, domainStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
-import { errorFields, type Logger, type readSettings, SettingsError, throttledLog } from '@vat/runtime';
+import { enqueueStamp } from '@vat/queues';
+import { errorFields, type readSettings, SettingsError, throttledLog } from '@vat/runtime';
+import type { ApiContext } from './api-context.js';
 import { openSealer } from './exports/dossier-source.js';
 import { holdLease } from './exports/send-zip.js';
 import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
 import { CERTIFICATE_TURNS } from './routes/timestamps.js';
 import { keyedMutex } from './turns.js';
 
-/** The settings of what the API does with evidence. */
+/** The settings of time-stamps. */
 export const EVIDENCE_SETTINGS = ['TSA_URL', 'TSA_ROOTS', 'TSA_HASH', 'TSA_RETRY_DELAYS'] as const;
 type EvidenceSettings = ReturnType<
   typeof readSettings<(typeof EVIDENCE_SETTINGS)[number] | 'DATABASE_URL' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'>
 >;
 
-/** How long a caller waits for a time-stamp before it is told that there will be one. */
-const PATIENCE_MS = 3_000;
+/** How long a call waits for its time-stamp before it is answered as pending. */
+const STAMP_WINDOW_MS = 3_000;
 
-/** A root that is not the pinned one is logged again after this long. */
+/** The error about a root that is not the pinned one is repeated after this long. */
 const REPEAT_ERROR_MS = 30_000;
 
-/** Exports read through connections of their own: they may be many rows behind each other, and nobody waits behind them. */
+/** Exports read many rows one after the other, so they have separate connections: calls must not wait for them. */
 const EXPORT_CONNECTIONS = 3;
 const EXPORT_QUERY_TIMEOUT_MS = 10_000;
 
-type ComposeEvidenceDeps = {
-  settings: EvidenceSettings;
-  db: Database;
-  /** Never rejects. */
-  enqueueStamp: (stamp: DueStamp) => Promise<void>;
-  log: Logger;
-  now: () => Date;
-};
+type EvidenceContext = Pick<ApiContext, 'db' | 'producer' | 'log' | 'now'>;
 
-const openTimestamper = ({ settings, db, log, now }: ComposeEvidenceDeps) => {
+const openTimestamper = (settings: EvidenceSettings, { db, log, now }: EvidenceContext) => {
   const development = openDevelopmentAuthority({
     find: findDevelopmentIdentity(db),
     store: storeDevelopmentIdentity(db),
@@ -65,11 +59,15 @@ const openTimestamper = ({ settings, db, log, now }: ComposeEvidenceDeps) => {
   const trustedRoots = settings.TSA_ROOTS === undefined ? undefined : [settings.TSA_ROOTS];
   try {
     return createTimestamper({
-      ...{ url: settings.TSA_URL ?? null, development, now, trustedRoots, hash: settings.TSA_HASH },
+      url: settings.TSA_URL ?? null,
+      hash: settings.TSA_HASH,
+      trustedRoots,
+      development,
+      now,
       pinning: {
         pin: pinTimestampRoot(db),
         onOtherRoot: throttledLog(
-          (fields) => log.error('The time-stamping authority shows another root than the pinned one.', fields),
+          (fields) => log.error('The time-stamping authority presents a root other than the pinned one.', fields),
           REPEAT_ERROR_MS,
           now,
         ),
@@ -80,12 +78,14 @@ const openTimestamper = ({ settings, db, log, now }: ComposeEvidenceDeps) => {
   }
 };
 
-/** What the routes of evidence are made of. Throws {@link SettingsError}. */
+/** Composes time-stamps, anchors, certificates and the export. Throws {@link SettingsError}. */
 export const composeEvidence = (
-  deps: ComposeEvidenceDeps,
+  settings: EvidenceSettings,
+  context: EvidenceContext,
 ): { deps: Omit<EvidenceRoutesDeps, 'findCheck' | 'storeAnswer' | 'baseUrl' | 'now'>; close: () => Promise<void> } => {
-  const { settings, db, enqueueStamp, log, now } = deps;
-  const timestamper = openTimestamper(deps);
+  const { db, producer, log, now } = context;
+  const enqueue = enqueueStamp(producer);
+  const timestamper = openTimestamper(settings, context);
   const exporting = connectReader({
     url: settings.DATABASE_URL,
     maxConnections: EXPORT_CONNECTIONS,
@@ -108,8 +108,11 @@ export const composeEvidence = (
         ask: requestStampForCheck(db),
         make,
         find: findCheckStamp(db),
-        enqueue: enqueueStamp,
-        patience: () => AbortSignal.timeout(PATIENCE_MS),
+        enqueue: (stamp) =>
+          enqueue(stamp).catch((error: unknown) =>
+            log.warn('A time-stamp was not enqueued; the sweep will enqueue it.', errorFields(error)),
+          ),
+        patience: () => AbortSignal.timeout(STAMP_WINDOW_MS),
         now,
       }),
       findCheckStamp: findCheckStamp(db),
@@ -121,14 +124,14 @@ export const composeEvidence = (
       certificateInTurn: keyedMutex(CERTIFICATE_TURNS),
       holdLease: holdLease({
         leases: exportLeases(db),
-        onFailure: (error) => log.warn("An export's lease was not renewed or released.", errorFields(error)),
+        onFailure: (error) => log.warn('The lease of an export was not renewed or released.', errorFields(error)),
       }),
       chooseEvidence: chooseEvidence(exporting),
       proveMany: proveChecks({ findLeaves: findLeaves(exporting.reader), readBlocks: readBlocks(exporting.reader) }),
       read: readEvidence(exporting.reader),
       sealer: openSealer({
         stamp: timestamper.stamp,
-        onFailure: (error) => log.warn('A dossier could not be stamped.', errorFields(error)),
+        onFailure: (error) => log.warn('A dossier could not be time-stamped.', errorFields(error)),
       }),
       trustedRoots: settings.TSA_ROOTS === undefined ? [] : [settings.TSA_ROOTS],
     },

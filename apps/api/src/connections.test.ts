@@ -4,9 +4,9 @@ import { openBrowser } from './dashboard/browser.fixture.js';
 import { openRaw, type RawConnection } from './raw-connection.fixture.js';
 import { MAX_QUEUED_REQUESTS } from './server/guard-connections.js';
 
-/** What the process may grow by while it is attacked, in MiB. */
+/** How much the memory of the process may grow during an attack, in MiB. */
 const MAX_GROWTH = 60;
-/** A client that takes nothing for so long is cut off. */
+/** A client that reads nothing for this long is disconnected. */
 const STALL_MS = 600;
 
 /**
@@ -61,9 +61,9 @@ const memoryOf = (what: 'VmRSS' | 'VmHWM'): number => {
   const status = readFileSync(`/proc/${String(world.apis[0]?.pid)}/status`, 'utf8');
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
 };
-/** What the process grew by at most while something was done, in MiB. */
+/** The maximum growth of the memory of the process during some work, in MiB. */
 const growthDuring = async (work: () => Promise<void>): Promise<number> => {
-  // Sets the highest figure so far back to the present one.
+  // Resets the peak to the current value.
   writeFileSync(`/proc/${String(world.apis[0]?.pid)}/clear_refs`, '5');
   const before = memoryOf('VmRSS');
   await work();
@@ -80,7 +80,7 @@ describe('requests behind an unfinished one', () => {
     ['sign-ins of a visitor', () => signIn, signIn],
     ['a download that nobody reads', () => head(`GET /v1/batches/${batchId}/results.csv`, withKey()), health],
     ['one that waits to be told to send', () => waitingCheck(2), head('GET /healthz', { Expect: '100-continue' })],
-  ])('are closed with it when they are %s and 20 000 more', async (what, first, more) => {
+  ])('close the connection when they are %s and 20 000 more', async (what, first, more) => {
     const growth = await growthDuring(async () => {
       const connection = await open({ isPaused: what.startsWith('a download') });
       connection.send(`${first()}${more.repeat(FLOOD)}`);
@@ -89,14 +89,14 @@ describe('requests behind an unfinished one', () => {
         connection.resume();
         return connection.isClosed();
       });
-      // Neither the first nor any of the others was waited for.
+      // The connection was closed without waiting for any of the answers.
       expect(connection.text()).not.toContain('HTTP/1.1 202');
     });
     expect(growth).toBeLessThan(MAX_GROWTH);
     await expectHealthy();
   });
 
-  test('are answered when they are 32, and closed when they are 33', async () => {
+  test('are answered when there are 32, and close the connection when there are 33', async () => {
     const [served, closed] = [await open(), await open()];
     served.send(waitingCheck(3) + health.repeat(MAX_QUEUED_REQUESTS));
     closed.send(waitingCheck(4) + health.repeat(MAX_QUEUED_REQUESTS + 1));
@@ -104,21 +104,21 @@ describe('requests behind an unfinished one', () => {
     expect(closed.text()).toBe('');
     await until('every answer', () => statusesOf(served).length === 1 + MAX_QUEUED_REQUESTS);
     expect(statusesOf(served)).toEqual([202, ...Array.from({ length: MAX_QUEUED_REQUESTS }, () => 200)]);
-    // All of them are over: as many may follow.
+    // All are answered, so as many may follow.
     served.send(health.repeat(1 + MAX_QUEUED_REQUESTS));
     await until('more answers', () => statusesOf(served).length === 2 * (1 + MAX_QUEUED_REQUESTS));
   });
 });
 
 describe('a client that does not read', () => {
-  test('is closed: two hundred of them cost little and hold up nobody', async () => {
+  test('is disconnected: two hundred of them use little memory and delay no other calls', async () => {
     const silent = 200;
     const closedSoFar = () => world.apis[0]?.lines().filter((line) => line.includes('"reason":"')).length ?? 0;
     const [description, list] = [head('GET /v1/openapi.json'), head('GET /v1/checks?limit=100', withKey())];
     const growth = await growthDuring(async () => {
       const before = closedSoFar();
       const connections = await Promise.all(Array.from({ length: silent }, () => open({ isPaused: true })));
-      // Four megabytes are what the kernel takes of a connection that nobody reads.
+      // The kernel buffers four megabytes of a connection that is not read.
       for (const connection of connections) connection.send(description.repeat(24));
       await until(
         'all to be closed',
@@ -137,7 +137,7 @@ describe('a client that does not read', () => {
     expect(growth).toBeLessThan(MAX_GROWTH);
   }, 60_000);
 
-  test('is not one that waits for its answer, listens to a stream, or uploads for longer', async () => {
+  test('is not one that waits for its answer, reads a stream or uploads for longer', async () => {
     const [waiting, stream, uploading] = [await open(), await open(), await open()];
     const file = `vat_number\n${numberOf('DE', 2)}\n`;
     const length = String(Buffer.byteLength(file));
@@ -145,7 +145,7 @@ describe('a client that does not read', () => {
     uploading.send(head('POST /v1/batches', { ...withKey(), 'Content-Type': 'text/csv', 'Content-Length': length }));
     uploading.send(file.slice(0, 5));
     waiting.send(waitingCheck(5));
-    // Its window is five times as long as a client may take nothing.
+    // Its window is five times the stall timeout.
     await until('the answer', () => statusesOf(waiting).length === 1);
     uploading.send(file.slice(5));
     await until('the batch', () => statusesOf(uploading).length === 1);
@@ -154,7 +154,7 @@ describe('a client that does not read', () => {
   });
 });
 
-test('a process holds so many connections at once, refuses further ones, and lets them in when others have left', async () => {
+test('a process accepts up to MAX_CONNECTIONS, refuses further ones, and accepts them once others have closed', async () => {
   const api = await world.startApi({ MAX_CONNECTIONS: '3' });
   const baseUrl = String(api.ready.base_url);
   const isServed = async (connection: RawConnection) => {

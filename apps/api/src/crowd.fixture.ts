@@ -1,17 +1,17 @@
 import { issueKey, uuidOf } from '@vat/domain';
 
-/** What of a test's world is needed here; the world itself is known to tests alone. */
-type Reach<Http> = {
+/** The parts of a test world that are needed here. */
+type World<Http> = {
   http: (key: string) => Http;
   sql: (text: string, values: unknown[]) => Promise<unknown>;
 };
 
 /**
- * More keys of one account than a test can wear out: every call takes the next one. The rate limit is a key's, and a
- * test about something else must not run into it. `accountId` is public; `test` makes them test keys.
+ * Issues many keys of one account; each call uses the next one. The rate limit is per key, and tests about something else must
+ * not reach it. `accountId`: the public id. `test`: issues test keys.
  */
 export const crowd = async <Http>(
-  { http, sql }: Reach<Http>,
+  { http, sql }: World<Http>,
   accountId: string,
   { test = false, keys = 40 }: { test?: boolean; keys?: number } = {},
 ): Promise<() => Http> => {

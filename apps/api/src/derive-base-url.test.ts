@@ -12,7 +12,7 @@ test.each([
   expect(new URL(url).origin).toBe(url);
 });
 
-test('BASE_URL goes before, without its final slash', () => {
+test('BASE_URL takes precedence, without its trailing slash', () => {
   expect(deriveBaseUrl({ BASE_URL: 'https://vat.example.com/', HOST: '::', PORT: 3000 })).toBe(
     'https://vat.example.com',
   );

@@ -1,4 +1,4 @@
-/** BASE_URL without a final slash, or what HOST and PORT amount to for a caller on this machine. */
+/** BASE_URL without a trailing slash; without BASE_URL, the address at which callers on this machine reach HOST and PORT. */
 export const deriveBaseUrl = ({
   BASE_URL,
   HOST,
@@ -9,7 +9,7 @@ export const deriveBaseUrl = ({
   PORT: number;
 }): string => {
   if (BASE_URL !== undefined) return BASE_URL.replace(/\/+$/, '');
-  // "Every address" is one to listen on, not one to call.
+  // A wildcard address can be listened on but not called.
   const host = HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '::1' : HOST;
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
 };

@@ -7,7 +7,7 @@ import { uuidOf } from '@vat/domain';
 import { startWorld, until, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
-/** What registers answer; ARES says of its number that it has no VAT registration. */
+/** The answers of the registers; ARES answers that its number has no VAT registration. */
 const askRegister = ({ url = '' }: IncomingMessage): { status: number; body: unknown } => {
   if (url.includes('/ekonomicke-subjekty/'))
     return {
@@ -122,7 +122,7 @@ test('the hash is that of the evidence bytes', async () => {
   expect(JSON.parse(evidence.body.toString())).toEqual(hashed);
 });
 
-test('no verdict comes from a cache: the same number is asked each time, with a salt of its own', async () => {
+test('verdicts are not cached: each check of the same number makes a lookup and has its own salt', async () => {
   const [first, second] = [
     await check({ vat_number: 'NL123456789B01' }),
     await check({ vat_number: 'NL123456789B01' }),
@@ -133,7 +133,7 @@ test('no verdict comes from a cache: the same number is asked each time, with a 
   expect(second.body.response_hash).not.toBe(first.body.response_hash);
 });
 
-test('an invalid answer is asked once more before it is recorded', async () => {
+test('an invalid answer is confirmed by a second lookup before it is recorded', async () => {
   await world.vies.script('DE111111111', ['invalid']);
   const { status, body } = await check({ vat_number: 'DE111111111' });
   expect(status).toBe(201);
@@ -196,7 +196,7 @@ describe('a requester', () => {
     expect((await world.vies.journal('IE6433435F')).map(({ requester }) => requester)).toEqual(['BE0428759497']);
   });
 
-  test('with a number that is none is refused without lookingUp', async () => {
+  test('with an ill-formed number is refused without a lookup', async () => {
     for (const requester of ['DE12', 'nonsense', 'GB123456789', 'CHE123', '', '\u0000', 'D'.repeat(41)]) {
       const { status, body } = await check({ vat_number: 'IE6433436G', requester_vat_number: requester });
       expect([requester, status, body.error?.code]).toEqual([requester, 400, 'INVALID_REQUESTER']);
@@ -226,7 +226,7 @@ describe('a requester', () => {
     });
   });
 
-  test('is left out after INVALID_INPUT before the refusal is believed', async () => {
+  test('is omitted in another lookup after INVALID_INPUT, before the refusal is believed', async () => {
     await world.vies.script('SE556703748501', [{ kind: 'error', code: 'INVALID_INPUT' }, 'valid']);
     const { status, body } = await check({ vat_number: 'SE556703748501', requester_vat_number: 'BE0428759497' });
     expect(status).toBe(201);
@@ -236,7 +236,7 @@ describe('a requester', () => {
     expect(body.checks[1].detail).toMatch(/without requester number/);
   });
 
-  test('gone and INVALID_INPUT twice again: then the number is malformed', async () => {
+  test('makes the number malformed when INVALID_INPUT is answered twice without it too', async () => {
     await world.vies.script('SE556703748502', [{ kind: 'error', code: 'INVALID_INPUT' }]);
     const { status, body } = await check({ vat_number: 'SE556703748502', requester_vat_number: 'BE0428759497' });
     expect(status).toBe(201);
@@ -256,7 +256,7 @@ describe('trader details that VIES refuses with INVALID_INPUT', () => {
   const trader = { name: 'Acme', company_type: 'SE-1' };
   const requester_vat_number = 'BE0428759497';
 
-  test('are left out, with the requester, before anything is believed about the number', async () => {
+  test('are omitted, with the requester, before a refusal of the number is believed', async () => {
     const vatNumber = 'SE556703748504';
     await world.vies.script(vatNumber, [{ kind: 'error', code: 'INVALID_INPUT', form: 'message' }, 'valid']);
     const { status, body } = await check({ vat_number: vatNumber, trader, requester_vat_number });
@@ -286,7 +286,7 @@ describe('trader details that VIES refuses with INVALID_INPUT', () => {
     expect(lookups.map(({ trader: sent }) => sent)).toEqual([trader, null, null]);
   });
 
-  test('a company type that VIES cannot read never gets there', async () => {
+  test('a company type that VIES does not know is not sent', async () => {
     for (const company_type of ['GmbH', 'ES-0', 'ES-100', 'es-1', 'ES-01', 'ES1', ' ES-1', '']) {
       const { status, body } = await check({ vat_number: 'SE556703748507', trader: { company_type } });
       expect([company_type, status, body.error?.code]).toEqual([company_type, 400, 'BAD_REQUEST']);
@@ -299,7 +299,7 @@ describe('trader details that VIES refuses with INVALID_INPUT', () => {
   });
 });
 
-test('INVALID_INPUT without a requester is malformed once it was said twice, and costs no unit', async () => {
+test('INVALID_INPUT without a requester is malformed once it was answered twice, and consumes no unit', async () => {
   const before = (await caller().get('/v1/usage')).body.used;
   await world.vies.script('SE556703748503', [{ kind: 'error', code: 'INVALID_INPUT' }]);
   const { status, body } = await check({ vat_number: 'SE556703748503' });
@@ -308,7 +308,7 @@ test('INVALID_INPUT without a requester is malformed once it was said twice, and
   expect((await caller().get('/v1/usage')).body).toMatchObject({ used: before, reserved: 0 });
 });
 
-test('a trader is matched part by part, and what VIES does not say is not made up', async () => {
+test('a trader is matched field by field, and fields that VIES does not answer stay absent', async () => {
   const trader = { name: 'Acme', street: 'wrong street', postal_code: '1000', city: 'Testville' };
   const { status, body } = await check({ vat_number: 'FI20774740', trader });
   expect(status).toBe(201);
@@ -340,12 +340,12 @@ describe('a register', () => {
     const { response_hash: _hash, timestamp: _timestamp, anchor: _anchor, ...hashed } = body as Record<string, unknown>;
     expect(JSON.parse(text)).toEqual(hashed);
     expect(checkSchema.parse(body)).toEqual(body);
-    // As checks were before there were facts and traders.
+    // Like checks that were recorded before facts and traders existed.
     const { trader: _trader, ...earlier } = body as Record<string, unknown>;
     expect(checkSchema.safeParse(earlier).success).toBe(true);
   };
 
-  test('that says the opposite contradicts, and changes no verdict; what it states is in the hash', async () => {
+  test('that contradicts VIES does not change the verdict; its statement is part of the hash', async () => {
     const { body } = await check({ vat_number: 'CZ00006947' });
     expect(body).toMatchObject({ valid: true, verdict: 'valid' });
     expect(entryOf(body, 'cz_ares')).toMatchObject({
@@ -369,7 +369,7 @@ describe('a register', () => {
     await expectHashed(made);
   });
 
-  test("whose day's searches are used up is skipped and says so; the check does not wait for it", async () => {
+  test('whose daily limit is reached is skipped with a reason, and the check does not wait for it', async () => {
     const { body: first } = await check({ vat_number: 'PL5260250274' });
     expect(entryOf(first, 'pl_white_list')).toMatchObject({ outcome: 'found', facts: { receipt: 'aa1' } });
     const { body: second } = await check({ vat_number: 'PL5260250274' });
@@ -378,7 +378,7 @@ describe('a register', () => {
     await expectHashed(second);
   });
 
-  test('and VIES see whom to write to', async () => {
+  test('and VIES receive the contact address', async () => {
     const { body } = await check({ vat_number: 'CZ00006947' });
     const sent = await world.sql<{ agent: string; source: string }>(
       `SELECT source, request_headers ->> 'user-agent' AS agent FROM exchange WHERE request_id = $1 ORDER BY source`,

@@ -26,7 +26,7 @@ const check = (body: object, key?: string) => {
   return key === undefined ? call : call.set('Idempotency-Key', key);
 };
 
-test('a disabled account starts no work, reads on, and loses what was pending; enabled it works again', async () => {
+test('a disabled account starts no work, can still read, and its pending work ends; enabled again, it works', async () => {
   const body = { vat_number: 'NL123456789B01' };
   const stored = await check(body, 'before').expect(201);
   await world.vies.script('DE136695976', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
@@ -43,7 +43,7 @@ test('a disabled account starts no work, reads on, and loses what was pending; e
     5_000,
   );
   expect(refused.body).toEqual({ error: { code: 'ACCOUNT_DISABLED', message: expect.any(String) } });
-  // The body is judged first, the Idempotency-Key after.
+  // The body is validated first, then the Idempotency-Key.
   expect((await check({ vat_number: 5 })).body.error.code).toBe('BAD_REQUEST');
   expect((await check({ vat_number: 'GB123456789' })).body.error.code).toBe('BAD_REQUEST');
   expect((await check(body, 'before')).body.error.code).toBe('ACCOUNT_DISABLED');
@@ -103,7 +103,7 @@ test('no key, hash of a key or password reaches a log line or Redis', async () =
   }
 });
 
-/** Names and contents of all keys of the world, as one text. */
+/** The names and contents of all Redis keys, as one text. */
 const dumpRedis = async (url: string, prefix: string): Promise<string> => {
   const redis = connectRedis(url, 'consumer', () => undefined);
   const readers: Record<string, (key: string) => Promise<unknown>> = {

@@ -18,7 +18,7 @@ const raw = (text: string, type = 'application/json') =>
   caller().post('/v1/checks').set('Content-Type', type).send(text);
 const post = (body: object) => caller().post('/v1/checks', body);
 
-/** The answer to a POST of which `rest` is all that follows the key, but for its last line end. */
+/** The answer to a POST; `rest` is everything after the key, except the final line end. */
 const fetchRaw = async (path: string, rest: string): Promise<string> => {
   const [key] = await issueKeys(world, 1);
   const connection = await openRaw(world.baseUrl());
@@ -28,7 +28,7 @@ const fetchRaw = async (path: string, rest: string): Promise<string> => {
   return connection.text();
 };
 
-/** The envelope and nothing beside it. */
+/** Expects exactly the error envelope. */
 const expectError = (
   answer: { status: number; body: unknown; headers: Record<string, string> },
   status: number,
@@ -114,7 +114,7 @@ test.each([
   ['/verifier', ['GET', 'HEAD'], ['put', 'delete']],
   ['/verifier/verify.py', ['GET', 'HEAD'], ['put', 'delete']],
 ] as const)(
-  '%s accepts %j; another method is METHOD_NOT_ALLOWED, before the key is looked at',
+  '%s accepts %j; another method is METHOD_NOT_ALLOWED, before the key is checked',
   async (path, allowed, others) => {
     for (const method of others) {
       const answer = await world.http(null).method(method, path);
@@ -158,14 +158,14 @@ describe('BAD_REQUEST', () => {
     ['"DE1"', 'a string'],
     ['true', 'a boolean'],
     ['[]', 'an array'],
-  ])('says of the body %s that it is JSON, but no object', async (text, type) => {
+  ])('says that the body %s is JSON but not an object', async (text, type) => {
     expect((await raw(text)).body.error.message).toBe(`The body must be a JSON object, not ${type}.`);
   });
 
   describe.each(
     OPERATIONS.filter(({ method, body, uploads }) => method === 'post' && !body && !uploads).map(({ path }) => path),
   )('of %s, which takes no body,', (path) => {
-    // Judged before the id is looked for, so that an id that nobody has tells the two apart.
+    // The body is checked before the id is looked up, so an unknown id distinguishes the two errors.
     const real = path.replace('{id}', publicId(path.includes('deliveries') ? 'delivery' : 'check', newUuid()));
     const send = (text: string, type = 'application/json') => caller().post(real).set('Content-Type', type).send(text);
 
@@ -174,7 +174,7 @@ describe('BAD_REQUEST', () => {
       async (text) => expectError(await send(text), 400, 'BAD_REQUEST'),
     );
 
-    test('is what another type of body gets, also in chunks', async () => {
+    test('is what another content type gets, also in chunks', async () => {
       expectError(await send('{}', 'text/plain'), 400, 'BAD_REQUEST');
       const chunked = await fetchRaw(
         real,
@@ -183,7 +183,7 @@ describe('BAD_REQUEST', () => {
       expect(chunked).toMatch(/^HTTP\/1.1 400 .*"BAD_REQUEST"/s);
     });
 
-    test('is not what no body and {} get, whatever type an empty one claims to have', async () => {
+    test('is not what no body and {} get, whatever content type an empty body declares', async () => {
       const heads = [
         'Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n',
         'Content-Type: text/plain\r\nContent-Length: 0\r\n',
@@ -244,7 +244,7 @@ describe('BAD_REQUEST', () => {
     expect(fieldsOf(answer.body)).toEqual(['__proto__']);
   });
 
-  test('is not what the longest good fields get', async () => {
+  test('is not what the longest valid fields get', async () => {
     const answer = await post({ vat_number: `DE${'1'.repeat(38)}`, reference: 'r'.repeat(64) });
     expect([answer.status, answer.body.verdict]).toEqual([201, 'malformed']);
   });
@@ -255,7 +255,7 @@ describe('BAD_REQUEST', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('a malformed request', () => {
   const HEAD = 'POST /v1/checks HTTP/1.1\r\nHost: x\r\n';
   test.each([
     ['a header over 16 KiB', `${HEAD}Idempotency-Key: ${'k'.repeat(20_000)}\r\n\r\n`],
@@ -281,7 +281,7 @@ describe('what is no request', () => {
     connection.close();
   });
 
-  test('behind an answer that is over is told too, and ends the connection', async () => {
+  test('after a complete answer is answered too, and ends the connection', async () => {
     const connection = await openRaw(world.baseUrl());
     connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await until('the answer', () => connection.text().includes('\r\n\r\n'));
@@ -292,7 +292,7 @@ describe('what is no request', () => {
 });
 
 describe('X-Request-Id', () => {
-  test.each(['abc-123', 'A.b:c_d', 'x'.repeat(128)])('%s is kept, and is in the log', async (id) => {
+  test.each(['abc-123', 'A.b:c_d', 'x'.repeat(128)])('%s is used, and is in the log', async (id) => {
     const { headers } = await caller().get('/v1/usage').set('X-Request-Id', id);
     expect(headers['x-request-id']).toBe(id);
     await until('its log line', () => world.apis[0]?.lines().some((line) => line.includes(`"request_id":"${id}"`)));
@@ -303,7 +303,7 @@ describe('X-Request-Id', () => {
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('is on every answer, errors included, and never twice the same', async () => {
+  test('is on every answer, errors included, and is unique', async () => {
     const ids = await Promise.all(
       ['/healthz', '/nothing', '/v1/usage'].map(
         async (path) => (await world.http(null).get(path)).headers['x-request-id'],

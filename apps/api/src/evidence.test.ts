@@ -35,7 +35,7 @@ const newCheck = async (number: string, key = live): Promise<Record<string, unkn
   (await world.http(key).post('/v1/checks', { vat_number: number }).expect(201)).body;
 
 describe('time-stamps', () => {
-  test('stamp the hashed bytes while the caller waits, once a check, and show in it without changing its hash', async () => {
+  test('stamp the hashed bytes while the caller waits, once per check, and appear in it without changing its hash', async () => {
     const check = await newCheck('DE136695976');
     const path = `/v1/checks/${check.id}`;
     await world.http().get(`${path}/timestamp`).expect(404);
@@ -75,7 +75,7 @@ describe('time-stamps', () => {
     expect(request.check).toEqual(later);
   });
 
-  test('takes no body but an empty one: any other is BAD_REQUEST, with a key that was used too', async () => {
+  test('accept only an empty body: any other is BAD_REQUEST, also with an Idempotency-Key that was used', async () => {
     const check = await newCheck('DE100000009');
     const stamp = (body: string, type = 'application/json') =>
       world
@@ -92,7 +92,7 @@ describe('time-stamps', () => {
     expect((await stamp('{"surprise":1}')).body.error.code).toBe('BAD_REQUEST');
   });
 
-  test('are replayed for an Idempotency-Key, byte for byte, and nothing else may use it', async () => {
+  test('are replayed for an Idempotency-Key, byte for byte, and another call with it is a mismatch', async () => {
     const [one, two] = [await newCheck('DE100000001'), await newCheck('DE100000002')];
     const stamp = (id: string) => world.http().post(`/v1/checks/${id}/timestamp`).set('Idempotency-Key', 'stamp-1');
     const answers = await Promise.all(Array.from({ length: 10 }, () => stamp(one.id)));
@@ -108,7 +108,7 @@ describe('time-stamps', () => {
     await world.http().get(`/v1/checks/${two.id}/timestamp`).expect(404);
   });
 
-  test('are for live keys, for the own checks, and for accounts that are not disabled', async () => {
+  test('need a live key, a check of the account, and an account that is not disabled', async () => {
     const mine = await newCheck('DE100000003');
     const sandboxed = await newCheck('DE100000003', world.account.test_key);
     const stranger = await world.newAccount();
@@ -148,13 +148,13 @@ describe('time-stamps', () => {
     await world.http(stranger.live_key).get(`/v1/checks/${theirs.id}/timestamp`).expect(200);
   });
 
-  test('come over TLS, or from an authority whose roots the operator names: a process is not started otherwise', async () => {
+  test('need TLS or configured roots of the authority: a process does not start otherwise', async () => {
     await expect(world.startApi({ TSA_URL: 'http://127.0.0.1:9/tsa' })).rejects.toThrow(
       'TSA_ROOTS: certificates are required, because TSA_URL is not an https address.',
     );
   });
 
-  test('come from the root that the first one led to: another one is refused and logged until it is forgotten', async () => {
+  test('are pinned to the root of the first one: another root is refused and logged until the pin is removed', async () => {
     const tsa = await startHttpsTsa();
     try {
       const api = await world.startApi({ TSA_URL: tsa.url, NODE_EXTRA_CA_CERTS: tsa.certificates });
@@ -187,7 +187,7 @@ describe('time-stamps', () => {
     }
   }, 60_000);
 
-  test('that no authority gives yet are promised with 202 and not there', async () => {
+  test('that no authority has issued yet are 202 and pending', async () => {
     const { root } = await makeDevelopmentIdentity(new Date());
     const api = await world.startApi({ TSA_URL: 'http://127.0.0.1:9/tsa', TSA_ROOTS: root });
     const check = await newCheck('DE100000005');
@@ -219,7 +219,7 @@ describe('time-stamps', () => {
 });
 
 describe('anchors', () => {
-  test('hold every live check; each is proved to be in its own, without a word of whose the others are', async () => {
+  test('contain every live check; a proof reveals nothing about the accounts of the others', async () => {
     await world.admin('anchor', 'close');
     const stranger = await world.newAccount();
     const before = (await world.http().get('/v1/anchors').expect(200)).body.data.length;
@@ -282,7 +282,7 @@ describe('anchors', () => {
     expect(verifyTimestamp({ tokenBytes: token.body, digest: sha256(canonicalForm(seven)) }).development).toBe(true);
   });
 
-  test('are for live keys; what there is not is 404, and a cursor of another list is refused', async () => {
+  test('need a live key; an unknown one is 404, and a cursor of another list is refused', async () => {
     const nobody = publicId('anchor', newUuid());
     for (const path of ['/v1/anchors', `/v1/anchors/${nobody}`, `/v1/anchors/${nobody}.tsr`])
       expect((await world.http(world.account.test_key).get(path).expect(403)).body.error.code).toBe(
@@ -308,7 +308,7 @@ const readPdf = async (bytes: Uint8Array): Promise<{ pages: number; text: string
 };
 
 describe('the verifier of dossiers', () => {
-  test('is published with its SHA-256 for everybody, and may be cached', async () => {
+  test('is public with its SHA-256, and may be cached', async () => {
     const { body, headers } = await world.http(null).get('/verifier').expect(200);
     const file = await bytesOf(world, '', '/verifier/verify.py').expect(200);
     const program = await readVerifierProgram();
@@ -348,7 +348,7 @@ describe('certificates', () => {
       expect(text).toContain(part);
   });
 
-  test('name the time-stamp and the anchor once they are there, and those of test checks are marked', async () => {
+  test('name the time-stamp and the anchor once they exist, and those of test checks are marked', async () => {
     const check = await newCheck('DE100000010');
     await world.http().post(`/v1/checks/${check.id}/timestamp`).expect(201);
     const anchor = await world.admin('anchor', 'close');
@@ -363,7 +363,7 @@ describe('certificates', () => {
     expect((await readPdf(marked.body)).text).toContain('TEST');
   });
 
-  test('of one account wait for each other, and too many at once are 429 with Retry-After', async () => {
+  test('of one account are drawn one at a time, and too many at once are 429 with Retry-After', async () => {
     const check = await newCheck('DE100000011');
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => world.http().get(`/v1/checks/${check.id}/certificate.pdf`)),

@@ -20,7 +20,7 @@ import {
 } from '@vat/testkit';
 
 const PATH = '/v1/exports/dossier.zip';
-/** Source: contract part 2 §7. */
+/** See docs/evidence.md. */
 const FREED_WITHIN_MS = 15_000;
 
 let world: World;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await world?.stop();
 }, 60_000);
 
-/** Begins an export and takes nothing of it yet. */
+/** Begins an export without reading it. */
 const begin = async (account: TestAccount, api = world.apis[0], query = ''): Promise<IncomingMessage> => {
   const request = get(`${String(api?.ready.base_url)}${PATH}${query}`, {
     headers: { authorization: `Bearer ${account.live_key}` },
@@ -68,9 +68,9 @@ const statusOf = async (account: TestAccount, api: TestProcess | undefined): Pro
   await response.arrayBuffer();
   return response.status;
 };
-/** Four slices of rows in 20 MB. */
+/** Four chunks of rows in 20 MB. */
 const MUCH = { count: 100, exchanges: 4, answerBytes: 50_000 };
-/** More than the sockets between us and the API hold, so that an export whose client takes nothing does not end. */
+/** More than the sockets buffer, so that an export whose client reads nothing does not end. */
 const insertMuch = (account: TestAccount) => insertChecks(world, { accountId: account.account_id, ...MUCH });
 
 test('everything of an account verifies offline with what the dossier contains; a changed byte does not', async () => {
@@ -85,7 +85,7 @@ test('everything of an account verifies offline with what the dossier contains; 
   await world.vies.state('IT', { answer: { kind: 'error', code: 'MS_UNAVAILABLE' } });
   const { body: waiting } = await http.post('/v1/checks', { vat_number: 'IT00743110157' }).expect(202);
   const closed = await world.admin('anchor', 'close');
-  // Served from here on: the schedule's first closing comes with its worker, before the stamp, and would take some of the checks.
+  // Started only here: a worker closes an anchor when it starts, which would contain some of the checks before they are stamped.
   await world.startWorker({ WORKER_QUEUES: 'evidence' });
   await until(
     'the stamp of the anchor',
@@ -131,7 +131,7 @@ test('everything of an account verifies offline with what the dossier contains; 
   expect((await verify(changed)).code).not.toBe(0);
 }, 120_000);
 
-test('the choice: from is inclusive, to exclusive, a number may be spelt anyhow, and nothing is a dossier too', async () => {
+test('the filters: from is inclusive, to is exclusive, a number may be in any spelling, and an empty choice is a dossier too', async () => {
   const account = await insertAccount(world);
   const from = new Date('2024-03-01T00:00:00.000Z');
   await insertChecks(world, { accountId: account.account_id, count: 10, from });
@@ -150,7 +150,7 @@ test('the choice: from is inclusive, to exclusive, a number may be spelt anyhow,
   expect((await counted('?reference=none')).counts).toMatchObject({ checks: 0, requests: 0, watch_changes: 0 });
 }, 60_000);
 
-test('one at a time over all processes; a client that goes away frees it, and so does one that has had it all', async () => {
+test('one export at a time over all processes; it is free again when the client disconnects or has received everything', async () => {
   const account = await insertAccount(world);
   await insertMuch(account);
   const [one, other] = world.apis;
@@ -180,7 +180,7 @@ test('one at a time over all processes; a client that goes away frees it, and so
   expect(await statusOf(account, one)).toBe(200);
 }, 60_000);
 
-test('what is recorded or anchored while it runs is not in it, and what is in it agrees', async () => {
+test('evidence that is recorded or anchored during the export is not in it, and its contents are consistent', async () => {
   const account = await insertAccount(world);
   await insertMuch(account);
   const running = await begin(account);
@@ -196,7 +196,7 @@ test('what is recorded or anchored while it runs is not in it, and what is in it
   expect(await readdir(path.join(folder, 'checks'))).not.toContain(`${late.id}.json`);
 }, 60_000);
 
-test('the connection is cut when something fails in the middle, and the account is free again', async () => {
+test('an error in the middle closes the connection, and the account can export again', async () => {
   const account = await insertAccount(world);
   const ids = await insertMuch(account);
   const running = await begin(account);
@@ -208,7 +208,7 @@ test('the connection is cut when something fails in the middle, and the account 
   expect(failure).toBeDefined();
 }, 60_000);
 
-test('over 10 000 checks it is refused before its first byte; exactly as many are not', async () => {
+test('more than 10 000 checks are refused before the first byte; exactly 10 000 are accepted', async () => {
   const account = await insertAccount(world);
   const { accountId, count, exchanges } = { accountId: account.account_id, count: 10_000, exchanges: 0 };
   await insertChecks(world, { accountId, count, exchanges });
@@ -227,7 +227,7 @@ test('over 10 000 checks it is refused before its first byte; exactly as many ar
   await world.http(account.live_key).method('head', narrowed).expect(200);
 }, 60_000);
 
-test('over 10 000 requests without a check it is refused too', async () => {
+test('more than 10 000 requests without a check are refused too', async () => {
   const account = await insertAccount(world);
   await world.sql(
     `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries,
@@ -243,7 +243,7 @@ test('over 10 000 requests without a check it is refused too', async () => {
   });
 });
 
-test('is for live keys, takes no query it does not know, and goes on working for a disabled account', async () => {
+test('an export needs a live key, refuses unknown parameters, and works for a disabled account', async () => {
   const { body } = await world.http(world.account.test_key).get(`${PATH}?surplus=1`).expect(403);
   expect(body.error.code).toBe('TEST_KEY_NOT_ALLOWED');
   await world.http().get(`${PATH}?surplus=1`).expect(400);
@@ -254,7 +254,7 @@ test('is for live keys, takes no query it does not know, and goes on working for
 });
 
 // The last one: it takes the world's second process.
-test('a process that is killed frees it within 15 s, and not before its client can know', async () => {
+test('when the process is killed, the export is free within 15 s, and not before its client can notice', async () => {
   const account = await insertAccount(world);
   await insertMuch(account);
   const doomed = world.apis[1];

@@ -5,7 +5,7 @@ const refuse = () => new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: 2
 const wrong = () => new AppError('UNAUTHORIZED');
 const never = new AbortController().signal;
 
-/** A queue on a clock of its own, and work that ends when the test says so. */
+/** A queue with its own clock, and work that ends when the test ends it. */
 const openQueue = (options: Partial<FairQueueOptions> = {}) => {
   let at = 0;
   const queue = fairQueue({
@@ -43,7 +43,7 @@ const openQueue = (options: Partial<FairQueueOptions> = {}) => {
   return { queue, submit, started, end, pass: (ms: number) => (at += ms) };
 };
 
-test('work runs one piece at a time, in the order it came from equals', async () => {
+test('work runs one piece at a time, and that of equal sources in the order of arrival', async () => {
   const { submit, started, end } = openQueue();
   const answers = [submit('a', ['v4', 'a']), submit('b', ['v4', 'b']), submit('c', ['v4', 'c'])];
   await end('a');
@@ -64,7 +64,7 @@ test('a source that sends little comes before one that sends much, at each level
   await Promise.all([...noisy, quiet, family]);
 });
 
-test('a full queue refuses what the busiest source sent, and a further piece of it at once', async () => {
+test('a full queue refuses work of the busiest source, and further work of it immediately', async () => {
   const { queue, submit, end, started } = openQueue();
   const flood = Array.from({ length: 7 }, (_, n) => submit(`flood${n}`, ['v4', 'one', `address${n}`]));
   expect(await flood[5]).toBe('TOO_MANY_SIGN_INS');
@@ -82,7 +82,7 @@ test('a full queue refuses what the busiest source sent, and a further piece of 
   expect(answers.filter((answer) => answer === 'TOO_MANY_SIGN_INS')).toHaveLength(3);
 });
 
-test('refused work costs a token, other work none; without one the queue waits for the next', async () => {
+test('refused work costs a token, other work does not; without a token the queue waits for the next one', async () => {
   const { submit, started, end, pass } = openQueue({ tokens: { burst: 2, perSecond: 10 } });
   for (const name of ['right0', 'right1', 'right2']) {
     const answer = submit(name, ['v4', name]);
@@ -100,13 +100,13 @@ test('refused work costs a token, other work none; without one the queue waits f
   const late = submit('late', ['v4', 'late']);
   expect(started).not.toContain('late');
   pass(200);
-  // The queue's own timer, 100 ms after the last token went.
+  // The queue's own timer, 100 ms after the last token was used.
   while (!started.includes('late')) await new Promise(setImmediate);
   await end('late');
   expect(await late).toBe('done');
 });
 
-test('work that waits too long is refused, and who leaves gives up its place', async () => {
+test('work that waits too long is refused, and a caller that disconnects leaves the queue', async () => {
   const { submit, end, started } = openQueue({ maxWaitMs: 5 });
   const leaving = new AbortController();
   const first = submit('first', ['v4', 'a']);
@@ -120,7 +120,7 @@ test('work that waits too long is refused, and who leaves gives up its place', a
   expect(started).toEqual(['first']);
 });
 
-test('what waits behind work that hangs fails with it', async () => {
+test('work that waits behind work that times out fails with it', async () => {
   const { submit, end, started } = openQueue({ hungAfterMs: 0 });
   const answers = [submit('hung', ['v4', 'a']), submit('behind', ['v4', 'b'])];
   await end('hung', new Error('no answer'));
@@ -128,7 +128,7 @@ test('what waits behind work that hangs fails with it', async () => {
   expect(started).toEqual(['hung']);
 });
 
-test('a branch takes turns with its siblings however busy it was before, and saves up nothing while it is idle', async () => {
+test('a branch takes turns with its siblings however busy it was before, and gains no credit while it is idle', async () => {
   const { submit, started, end } = openQueue({ maxWaiting: 20 });
   const wrongly = async (names: string[], branch: string) => {
     const answers = names.map((name) => submit(name, [branch, name]));

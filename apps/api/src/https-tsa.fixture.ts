@@ -7,12 +7,12 @@ import path from 'node:path';
 import { createDevelopmentAuthority, type DevelopmentAuthority, makeDevelopmentIdentity } from '@vat/evidence';
 import { createTestAuthority } from '@vat/testkit';
 
-/** A time-stamping authority on loopback, over TLS. */
+/** A time-stamping authority on loopback with TLS. */
 type HttpsTsa = {
   url: string;
-  /** The file (PEM) that NODE_EXTRA_CA_CERTS has to name for its TLS certificate to be accepted. */
+  /** The PEM file for NODE_EXTRA_CA_CERTS, so that its TLS certificate is accepted. */
   certificates: string;
-  /** Stamps with a new root from now on, as an impostor would. */
+  /** Stamps with a new root from now on, like an impostor. */
   changeRoot: () => Promise<void>;
   close: () => Promise<void>;
 };
@@ -21,7 +21,7 @@ const now = () => new Date();
 const makeAuthority = async (): Promise<DevelopmentAuthority> =>
   createDevelopmentAuthority({ identity: await makeDevelopmentIdentity(now()), now });
 
-/** Starts one. */
+/** Starts a time-stamping authority. */
 export const startHttpsTsa = async (): Promise<HttpsTsa> => {
   const { ca, issue } = await createTestAuthority();
   const folder = await mkdtemp(path.join(tmpdir(), 'vat-https-tsa-'));

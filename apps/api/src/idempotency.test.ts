@@ -14,7 +14,7 @@ afterAll(() => world?.stop());
 const post = (body: object, key: string) => caller().post('/v1/checks', body).set('Idempotency-Key', key);
 const askedFor = async (vatNumber: string) => (await world.vies.journal(vatNumber)).length;
 
-test('a hundred identical calls at once make one check, one ask and one unit', async () => {
+test('a hundred concurrent identical calls make one check and one lookup and consume one unit', async () => {
   const before = (await caller().get('/v1/usage')).body.used;
   await world.vies.script('DE136695976', [{ kind: 'valid', latency_ms: 500 }]);
   const answers = await Promise.all(Array.from({ length: 100 }, () => post({ vat_number: 'DE136695976' }, 'crowd')));
@@ -33,7 +33,7 @@ test('a hundred identical calls at once make one check, one ask and one unit', a
   expect((await caller().get('/v1/usage')).body).toMatchObject({ used: before + 1, reserved: 0 });
 });
 
-test('a replay is the first answer, byte for byte, and says that it is one', async () => {
+test('a replay is the first answer, byte for byte, and is marked as a replay', async () => {
   const first = await post({ vat_number: 'ATU13585627', reference: 'x' }, 'replayed');
   expect(first.status).toBe(201);
   expect(first.headers).not.toHaveProperty('idempotency-replayed');
@@ -107,7 +107,7 @@ test('keys of 1 and of 255 characters are accepted', async () => {
   expect((await post({ vat_number: 'DE1' }, 'k'.repeat(255))).status).toBe(201);
 });
 
-test('a body with lone surrogates is no failure of ours', async () => {
+test('a body with lone surrogates is not an internal error', async () => {
   const send = () =>
     caller()
       .post('/v1/checks')
@@ -118,7 +118,7 @@ test('a body with lone surrogates is no failure of ours', async () => {
   expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
 });
 
-test('errors are not kept: the key is usable afterwards', async () => {
+test('errors are not stored: the key can be used afterwards', async () => {
   expect((await post({ vat_number: 'GB123456789' }, 'after-error')).status).toBe(400);
   await world.vies.script('LU12345613', [{ kind: 'error', code: 'INVALID_REQUESTER_INFO' }, 'valid']);
   const refused = await post({ vat_number: 'LU12345613', requester_vat_number: 'BE0428759497' }, 'after-error');
@@ -128,7 +128,7 @@ test('errors are not kept: the key is usable afterwards', async () => {
   expect(made.headers).not.toHaveProperty('idempotency-replayed');
 });
 
-/** Kills an API process when the upstream has been asked for a call to it, which is never answered. */
+/** Kills an API process once the lookup of a call to it has reached the upstream; the call is never answered. */
 const killDuring = async (api: TestProcess, body: { vat_number: string }, key: string): Promise<void> => {
   const headers = {
     authorization: `Bearer ${world.account.live_key}`,
@@ -145,7 +145,7 @@ const killDuring = async (api: TestProcess, body: { vat_number: string }, key: s
   expect(await call).toBe('cut');
 };
 
-test('a call whose process is killed is taken up by the next: same request, one ask, a short lock', async () => {
+test('a call whose process is killed is resumed by the next call: same request, one lookup, a short lock', async () => {
   await world.vies.script('HU12892312', [{ kind: 'valid', latency_ms: 1_500 }]);
   const body = { vat_number: 'HU12892312' };
   await killDuring(second, body, 'killed');
@@ -156,7 +156,7 @@ test('a call whose process is killed is taken up by the next: same request, one 
     `SELECT extract(epoch FROM locked_until - created_at)::float8 AS seconds, request_id FROM idempotency_key WHERE key = 'live:killed'`,
   );
   expect(lock?.seconds).toBeLessThanOrEqual(60);
-  // The lock's end is brought forward instead of waited for.
+  // The end of the lock is moved forward instead of waiting for it.
   await world.sql(`UPDATE idempotency_key SET locked_until = now() WHERE key = 'live:killed'`);
 
   const answers = await Promise.all(Array.from({ length: 5 }, () => post(body, 'killed')));
@@ -172,7 +172,7 @@ test('a call whose process is killed is taken up by the next: same request, one 
   expect(requests).toEqual([{ id: lock?.request_id }]);
 });
 
-test('work that was recorded after its process was killed is replayed at once, however long the lock', async () => {
+test('work that was recorded after its process was killed is replayed immediately, however long the lock', async () => {
   await world.vies.script('HU10766172', [{ kind: 'valid', latency_ms: 500 }]);
   await killDuring(await world.startApi(), { vat_number: 'HU10766172' }, 'recorded');
   const { body: list } = await until('the check', async () => {
@@ -185,7 +185,7 @@ test('work that was recorded after its process was killed is replayed at once, h
   expect(await askedFor('HU10766172')).toBe(1);
 });
 
-test('a live call is never answered with what a test key got for the same key', async () => {
+test('a live call is never answered with the answer of a test call with the same Idempotency-Key', async () => {
   const test = await world
     .http(world.account.test_key)
     .post('/v1/checks', { vat_number: 'DE136695976' })
@@ -197,7 +197,7 @@ test('a live call is never answered with what a test key got for the same key', 
   expect(live.body).not.toHaveProperty('test');
 });
 
-test('a test call is never answered with what a live key got for the same key', async () => {
+test('a test call is never answered with the answer of a live call with the same Idempotency-Key', async () => {
   const live = await post({ vat_number: 'ATU13585627' }, 'live first');
   const test = await world
     .http(world.account.test_key)

@@ -8,7 +8,7 @@ const gate = () => {
   return { open, opened };
 };
 
-test('work of one key runs in the order it came, never two at once', async () => {
+test('work of one key runs in the order of arrival, one piece at a time', async () => {
   const inTurn = keyedMutex();
   let running = 0;
   const order: number[] = [];
@@ -26,7 +26,7 @@ test('work of one key runs in the order it came, never two at once', async () =>
   expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
 });
 
-test('work that fails does not hold up the next, and fails only its own caller', async () => {
+test('work that fails does not block the next, and fails only for its own caller', async () => {
   const inTurn = keyedMutex();
   const failing = inTurn('key', () => Promise.reject(new Error('no')));
   const next = inTurn('key', () => Promise.resolve('yes'));

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { CallerGone } from './http/connection.js';
 import { keyedSemaphore } from './turns.js';
 
-test('never more than so many of one key at once, all of them in the order they came', async () => {
+test('work of one key never exceeds the limit and runs in the order of arrival', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
       fc.array(fc.record({ key: fc.constantFrom('a', 'b'), turns: fc.nat(5), fails: fc.boolean() }), { maxLength: 30 }),
-      async (most, jobs) => {
-        const inTurn = keyedSemaphore(most);
+      async (max, jobs) => {
+        const inTurn = keyedSemaphore(max);
         const running = new Map<string, number>();
         const begun = new Map<string, number[]>();
         const outcomes = await Promise.allSettled(
@@ -17,7 +17,7 @@ test('never more than so many of one key at once, all of them in the order they 
             inTurn(key, async () => {
               running.set(key, (running.get(key) ?? 0) + 1);
               begun.set(key, [...(begun.get(key) ?? []), n]);
-              expect(running.get(key)).toBeLessThanOrEqual(most);
+              expect(running.get(key)).toBeLessThanOrEqual(max);
               for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
               running.set(key, (running.get(key) ?? 0) - 1);
               if (fails) throw new Error('no');
@@ -33,7 +33,7 @@ test('never more than so many of one key at once, all of them in the order they 
   );
 });
 
-test('as many as there are places run side by side, and keys do not wait for each other', async () => {
+test('as many pieces of work as the limit allows run concurrently, and keys do not wait for each other', async () => {
   const inTurn = keyedSemaphore(2);
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ test('as many as there are places run side by side, and keys do not wait for eac
   expect(begun).toBe(3);
 });
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test ends it. */
 const held = () => {
   let end: () => void = () => undefined;
   let fail: (error: Error) => void = () => undefined;
@@ -64,7 +64,7 @@ const held = () => {
   return { work: () => ended, end: () => end(), fail: (error: Error) => fail(error) };
 };
 
-test('whoever waits behind work that hangs fails with it, and not as long after it', async () => {
+test('work that waits behind work that times out fails with it immediately', async () => {
   const inTurn = keyedSemaphore(1, { hungAfterMs: 0 });
   const { work, fail } = held();
   const first = inTurn('key', work);
@@ -91,7 +91,7 @@ test.each([
   await expect(second).resolves.toBe('done');
 });
 
-test('no more than so many of a key wait; whoever comes then is refused, and whoever leaves loses its turn', async () => {
+test('the number of waiting pieces of work per key is limited; further work is refused, and a caller that disconnects leaves the queue', async () => {
   const inTurn = keyedSemaphore(1, { waiting: { most: 2, refuse: () => new AppError('RATE_LIMITED') } });
   const { work, end } = held();
   const first = inTurn('key', work);

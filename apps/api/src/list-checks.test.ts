@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-test('checks are listed newest first, whole, and only those of the account', async () => {
+test('checks are listed newest first, complete, and only those of the account', async () => {
   const { status, body } = await list('');
   expect(status).toBe(200);
   expect(idsOf(body)).toEqual(ids);
@@ -53,20 +53,20 @@ test.each([
   ['?to=9999-12-31T23:59:59-23:59', [0, 1, 2, 3, 4]],
   ['?to=9999-12-31', [0, 1, 2, 3, 4]],
   ['?vat_number=DE136%00695976', [0, 4]],
-])('%s finds what it names', async (query, expected) => {
+])('%s finds the matching checks', async (query, expected) => {
   const { status, body } = await list(query);
   expect(status).toBe(200);
   expect(idsOf(body)).toEqual(expected.map((index) => ids[index]));
 });
 
-test('from includes its moment, to does not', async () => {
+test('from is inclusive, to is exclusive', async () => {
   const { body } = await caller().get(`/v1/checks/${ids[2]}`);
   const at = encodeURIComponent(body.checked_at);
   expect(idsOf((await list(`?from=${at}`)).body)).toContain(ids[2]);
   expect(idsOf((await list(`?to=${at}`)).body)).not.toContain(ids[2]);
 });
 
-test('a cursor leads through all checks, though others arrive in between', async () => {
+test('cursors page through all checks while others arrive', async () => {
   const before = idsOf((await list('')).body);
   const seen: string[] = [];
   let cursor: string | null = null;
@@ -88,7 +88,7 @@ describe('a cursor', () => {
   const message = 'cursor belongs to another list, or to this one with other filters';
   const refused = [400, { code: 'BAD_REQUEST', message: `${message}.`, fields: [{ path: 'cursor', message }] }];
 
-  test('of one list is refused by every other', async () => {
+  test('of one list is refused by every other list', async () => {
     const cursor = await cursorOf('?limit=1');
     const others = OPERATIONS.filter(({ path, query }) => query?.shape.cursor && path !== '/v1/checks');
     expect(others.length).toBeGreaterThanOrEqual(6);
@@ -99,12 +99,12 @@ describe('a cursor', () => {
     }
   });
 
-  test('of one account is refused to another', async () => {
+  test('of one account is refused for another', async () => {
     const answer = await world.http(other.live_key).get(`/v1/checks?cursor=${await cursorOf('?limit=1')}`);
     expect(refusalOf(answer)).toEqual(refused);
   });
 
-  test('of a live key is refused to a test key of the account, and the other way round', async () => {
+  test('of a live key is refused for a test key of the account, and vice versa', async () => {
     const http = world.http(world.account.test_key);
     for (const vat_number of ['DE100', 'DE1']) await http.post('/v1/checks', { vat_number }).expect(201);
     expect(refusalOf(await http.get(`/v1/checks?cursor=${await cursorOf('?limit=1')}`))).toEqual(refused);
@@ -128,7 +128,7 @@ describe('a cursor', () => {
     ['limit=1', 'limit=50'],
     ['limit=1&vat_number=DE136695976', 'vat_number=de%20136%20695%20976'],
     ['limit=1&from=2026-01-01&valid=true', 'valid=true&from=2026-01-01T01:00:00%2B01:00'],
-  ])('of "%s" leads on under "%s", which is the same list', async (query, same) => {
+  ])('of "%s" is accepted with "%s", which is the same list', async (query, same) => {
     const cursor = await cursorOf(`?${query}`);
     const all = idsOf((await list(`?${same.replace('limit=50', '')}`)).body);
     expect(idsOf((await list(`?${same}&cursor=${cursor}`).expect(200)).body)).toEqual(all.slice(1));
@@ -166,7 +166,7 @@ test.each([
   expect(body.error.fields.map(({ path }: { path: string }) => path)).toEqual([field]);
 });
 
-test('a parameter that is given twice is told so, in every list and export', async () => {
+test('a repeated parameter is refused with that message, in every list and export', async () => {
   for (const { path, query, method } of OPERATIONS) {
     if (!query || method !== 'get') continue;
     for (const name of Object.keys(query.shape)) {

@@ -2,11 +2,12 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { createLogger, readSettings, reportReady, runProcess, SettingsError } from '@vat/runtime';
-import { API_SETTINGS, compose } from './compose.js';
+import { compose } from './compose.js';
 import { deriveBaseUrl } from './derive-base-url.js';
 import { createApiServer } from './server/create-api-server.js';
+import { API_SETTINGS } from './settings.js';
 
-/** Calls in hand may take this long to be answered once stopping has begun; they are answered 202 at once. */
+/** How long open calls may take to finish after a stop begins. Checks that wait for an upstream are answered 202 at once. */
 const DRAIN_MS = 8_000;
 const STOP_DEADLINE_MS = 10_000;
 const CLOSE_IDLE_EVERY_MS = 50;
@@ -14,7 +15,7 @@ const CLOSE_IDLE_EVERY_MS = 50;
 const drain = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    // A kept-alive connection becomes idle once its call is answered; Node looks for such only when closing begins.
+    // `server.close` closes only the connections that are idle at that moment; others become idle when their call ends.
     const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
     server.close(() => {
       clearTimeout(cut);
@@ -63,12 +64,12 @@ const main = (): void => {
   });
   const listen = () =>
     server.listen(settings.PORT, settings.HOST, () => {
-      // Kept, since a closing server has no address and calls in hand are still to be answered with it.
+      // Stored, because a closing server has no address and the remaining answers still contain the base URL.
       port = (server.address() as AddressInfo).port;
       log.info('Listening.', { base_url: baseUrl(), port });
       reportReady(process, { base_url: baseUrl(), port });
     });
-  // The first burst of calls must not wait for twenty handshakes. Without Postgres this is soon over, too.
+  // The first calls must not wait for the handshakes of the pool. `warmed` resolves soon without Postgres too.
   void warmed.then(() => !stop.signal.aborted && listen());
 };
 

@@ -18,7 +18,7 @@ test.each([
   ['DE 1234-5678', 'DE12345678'],
   ['IT1', 'IT1'],
   ['PL123456789A', 'PL123456789A'],
-])('%s is malformed: answered at once, never asked, no unit', async (input, vatNumber) => {
+])('%s is malformed: answered immediately, without a lookup or a unit', async (input, vatNumber) => {
   const { status, body } = await check({ vat_number: input });
   expect(status).toBe(201);
   expect(body).toMatchObject({ input, vat_number: vatNumber, valid: false, verdict: 'malformed', name: null });
@@ -31,7 +31,7 @@ test.each([
   expect((await caller().get('/v1/usage')).body).toMatchObject({ used: 0, reserved: 0 });
 });
 
-test('a malformed number is answered on a spent quota, where a well-formed one is refused', async () => {
+test('a malformed number is answered when the quota is used up, where a well-formed one is refused', async () => {
   const http = world.http(poor.live_key);
   const malformed = await http.post('/v1/checks', { vat_number: 'DE1' });
   expect([malformed.status, malformed.body.verdict]).toEqual([201, 'malformed']);
@@ -46,7 +46,7 @@ test('a malformed number is answered while the upstream is down', async () => {
   expect([status, body.verdict]).toEqual([201, 'malformed']);
 });
 
-test('a checksum that does not fit is noted, and the upstream decides', async () => {
+test('a wrong checksum is recorded, and the upstream decides', async () => {
   const { status, body } = await check({ vat_number: 'DE136695970' });
   expect([status, body.verdict]).toEqual([201, 'valid']);
   expect(body.checks[0]).toMatchObject({
@@ -91,7 +91,7 @@ test.each([
   expect(answer.body.error.fields).toEqual([{ path: field, message: expect.any(String) }]);
 });
 
-test('the input is kept as it came, whatever it holds', async () => {
+test('the input is stored unchanged, whatever it contains', async () => {
   const kept = await check({ vat_number: '  de.12\t3 "é" €\u{1F600} ', reference: 'Ünïcode 😀' });
   expect(kept.status).toBe(201);
   expect(kept.body).toMatchObject({

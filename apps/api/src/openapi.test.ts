@@ -26,7 +26,7 @@ test('the document is OpenAPI 3.1, needs no key, and names every code of the err
   for (const code of Object.keys(ERROR_CATALOGUE)) expect(schemas).toContain(`Error_${code}`);
 });
 
-test('every reference in the document leads somewhere, and every header and parameter is referred to', () => {
+test('every reference in the document resolves, and every header and parameter is referenced', () => {
   const references: string[] = [];
   const walk = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -74,7 +74,7 @@ test('every documented operation is served, and every other method of its path i
   }
 });
 
-test('the page for people comes from the service itself, whole', async () => {
+test('the documentation page and all its files are served by the service itself', async () => {
   const page = await world.http(null).get('/docs').expect(200);
   expect(page.headers['content-security-policy']).toContain("default-src 'self'");
   expect(page.headers).toMatchObject({
@@ -292,7 +292,7 @@ describe('generated requests', () => {
     return parsed.success ? null : `${parsed.error.message}: ${shown}`;
   };
 
-  test('never meet a 5xx, and every answer matches its schema', async () => {
+  test('never get a 5xx, and every answer matches its schema', async () => {
     const calls = fc.sample(call, { numRuns: FUZZ_RUNS, seed: 20_261_120 });
     const wrong: string[] = [];
     const take = async () => {

@@ -38,12 +38,12 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-test('calls that race at their turn to the background never make more than 200 pending ones', async () => {
+test('calls that become pending concurrently never exceed 200 pending requests', async () => {
   expect(answers.filter(({ status }) => status === 202)).toHaveLength(ROOM);
   expect(await pending()).toBe(MOST);
 });
 
-test('those there is no room for are refused with what was seen, and hold no unit', async () => {
+test('calls beyond the limit are refused with the attempts that were made, and hold no unit', async () => {
   const refused = answers.filter(({ status }) => status !== 202);
   expect(refused).toHaveLength(RACING - ROOM);
   for (const { status, body, headers } of refused) {
@@ -55,7 +55,7 @@ test('those there is no room for are refused with what was seen, and hold no uni
   expect((await caller().get('/v1/usage')).body).toMatchObject({ used: 0, reserved: ROOM });
 });
 
-test('a call made when 200 are pending is refused at once and asks nothing', async () => {
+test('a call while 200 requests are pending is refused immediately, without a lookup', async () => {
   const startedAt = performance.now();
   const { status, body, headers } = await caller().post('/v1/checks', { vat_number: 'FR83404833048' });
   expect(performance.now() - startedAt).toBeLessThan(900);
@@ -65,7 +65,7 @@ test('a call made when 200 are pending is refused at once and asks nothing', asy
   expect(await world.vies.journal('FR83404833048')).toEqual([]);
 });
 
-test('the Idempotency-Key of a refused call is free for another one', async () => {
+test('the Idempotency-Key of a refused call can be used by another call', async () => {
   const key = 'refused-at-200';
   const call = () => caller().post('/v1/checks', { vat_number: 'FR83404833048' }).set('Idempotency-Key', key);
   expect((await call()).body.error.code).toBe('TOO_MANY_PENDING');
@@ -74,13 +74,13 @@ test('the Idempotency-Key of a refused call is free for another one', async () =
   expect(other.status).toBe(201);
 });
 
-test('a malformed number is answered all the same, and the list goes on', async () => {
+test('a malformed number is still answered, and lists still work', async () => {
   const { status, body } = await caller().post('/v1/checks', { vat_number: 'DE12' });
   expect([status, body.verdict]).toEqual([201, 'malformed']);
   await caller().get('/v1/checks').expect(200);
 });
 
-test("another account's pending requests are its own matter", async () => {
+test('the pending requests of other accounts do not count', async () => {
   const other = await world.newAccount();
   await world.vies.answerAll(null);
   const { status } = await world.http(other.live_key).post('/v1/checks', { vat_number: 'NL123456789B01' });

@@ -4,7 +4,7 @@ import { crowd } from './crowd.fixture.js';
 
 let world: World;
 beforeAll(async () => {
-  // Whoever gets a unit must get its check too, however busy the machine is.
+  // Each call that gets a unit must get its check too, however busy the machine is.
   world = await startWorld({ settings: { UPSTREAM_WINDOW: '15s' } });
 });
 afterAll(() => world?.stop());
@@ -16,7 +16,7 @@ const monthEnd = () => {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
 };
 
-test('of 50 calls that race for 5 units exactly 5 are checked; the rest learn when to come again', async () => {
+test('of 50 concurrent calls for 5 units exactly 5 are checked; the others are told when to retry', async () => {
   const { account_id: id } = await world.newAccount({ quota: '5' });
   const caller = await crowd(world, id);
   const answers = await Promise.all(
@@ -44,7 +44,7 @@ test('of 50 calls that race for 5 units exactly 5 are checked; the rest learn wh
   expect(ledger?.units).toBe(5);
 });
 
-test('an invalid number costs one unit, though it is asked twice', async () => {
+test('an invalid number consumes one unit, although it needs two lookups', async () => {
   const { account_id: id } = await world.newAccount();
   const caller = await crowd(world, id);
   await world.vies.script('FR83404833049', ['invalid']);
@@ -52,9 +52,9 @@ test('an invalid number costs one unit, though it is asked twice', async () => {
   expect((await caller().get('/v1/usage')).body).toMatchObject({ used: 1, reserved: 0 });
 });
 
-test('another plan is another limit, within five seconds', async () => {
+test('a change of plan changes the limit within five seconds', async () => {
   const { account_id: id } = await world.newAccount({ plan: 'free' });
-  // So many keys that the test may ask on while it waits.
+  // Enough keys for the calls that the test makes while it waits.
   const caller = await crowd(world, id, { keys: 100 });
   const usage = async () => (await caller().get('/v1/usage')).body;
   expect(await usage()).toMatchObject({ plan: 'free', limit: 100 });

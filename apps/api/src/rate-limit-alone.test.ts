@@ -1,7 +1,7 @@
 import { issueKeys, type OwnServers, startOwnServers, startWorld, until, type World } from '@vat/testkit';
 import { openBrowser } from './dashboard/browser.fixture.js';
 
-/** Calls of a dashboard user in a second. */
+/** Calls of a dashboard user per second. */
 const USER_LIMIT = 15;
 
 let servers: OwnServers;
@@ -45,24 +45,26 @@ const countOf = async (metric: string): Promise<number> => {
   return Number(new RegExp(`^${metric}\\S* (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 };
 
-test('with Redis frozen the limit holds per process, quickly, and says so', async () => {
+test('with Redis frozen, the limit holds per process, without delay, and a warning is logged', async () => {
   await servers.redis.freeze();
   try {
     const [key = ''] = keys;
     const first = await call(key);
     expect(first.status).toBe(200);
-    // A tenth of a second for Redis and what this machine needs besides.
+    // A tenth of a second for Redis, and time for this machine.
     expect(first.ms).toBeLessThan(1_000);
     await expectLimited(key);
     expect(await countOf('vat_rate_limit_alone_total')).toBeGreaterThan(0);
     const [api] = world.apis;
-    expect(api?.lines().some((line) => line.includes('The rate limit counts per process for now.'))).toBe(true);
+    expect(api?.lines().some((line) => line.includes('Rate limits are counted per process while Redis is away.'))).toBe(
+      true,
+    );
   } finally {
     servers.redis.thaw();
   }
 });
 
-test('with Redis gone the limit holds per process, that of a dashboard user too, and over all again once it is back', async () => {
+test('with Redis away, the limit holds per process, also for a dashboard user, and over all processes once Redis is back', async () => {
   await world.newAccount({ email: 'owner@example.com' });
   const browser = openBrowser(world.baseUrl());
   await browser.signIn('owner@example.com');

@@ -11,7 +11,7 @@ afterAll(() => world?.stop());
 
 const newKey = async (): Promise<string> => String(await issueKeys(world, 1));
 
-/** One cheap call to one of the API processes; tells when it was answered and how. */
+/** One cheap call to one of the API processes; returns when it was answered and how. */
 const call = async (api: number, key: string) => {
   const response = await fetch(`${String(world.apis[api % 2]?.ready.base_url)}/v1/usage`, {
     headers: { authorization: `Bearer ${key}` },
@@ -20,7 +20,7 @@ const call = async (api: number, key: string) => {
   return { status: response.status, headers: response.headers, error: body.error, at: performance.now() };
 };
 
-test('of thirty calls at once over two processes exactly ten are admitted, and the others say what to do', async () => {
+test('of thirty concurrent calls over two processes exactly ten are admitted, and the others get Retry-After', async () => {
   const key = await newKey();
   const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => call(n, key)));
   const refused = answers.filter((answer) => answer.status === 429);
@@ -54,7 +54,7 @@ test('bursts at the edge of a second do not get twice the limit', async () => {
   expect(second.every((answer) => answer.status === 429)).toBe(true);
 });
 
-test('keys of one account are limited apart, and an unknown key is 401 however often it comes', async () => {
+test('keys of one account are limited separately, and an unknown key is always 401', async () => {
   const [one, two] = [await newKey(), await newKey()];
   const answers = await Promise.all([one, two].flatMap((key) => Array.from({ length: 10 }, (_, n) => call(n, key))));
   expect(answers.every((answer) => answer.status === 200)).toBe(true);
@@ -101,7 +101,7 @@ describe('a dashboard user', () => {
     (Math.max(...answers.map(({ answeredAt }) => answeredAt)) - Math.min(...answers.map(({ sentAt }) => sentAt))) /
     1_000;
 
-  test('may make fifty calls in a second over both processes and all sessions, whatever they are; the others say what to do', async () => {
+  test('may make fifty calls of any kind per second over both processes and all sessions; further ones get Retry-After', async () => {
     const sessions = [await signIn('burst@example.com'), await signIn('burst@example.com')] as const;
     const paths = ['/session', '/config', '/overview', '/usage', '/checks', '/keys'];
     const answers = await Promise.all(
@@ -124,7 +124,7 @@ describe('a dashboard user', () => {
     }
   });
 
-  test('that makes 400 calls a second gets fifty in any of them, and another user all of its twenty', async () => {
+  test('that makes 400 calls per second gets fifty in each second, and another user all of its twenty', async () => {
     const [busy, quiet] = [await signIn('busy@example.com'), await signIn('quiet@example.com')];
     const startedAt = performance.now();
     const flood = Promise.all(Array.from({ length: 800 }, (_, n) => readAt(2.5, n, startedAt, busy)));
@@ -133,7 +133,7 @@ describe('a dashboard user', () => {
     expect(others.filter(({ status }) => status !== 200)).toEqual([]);
     expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
     expect(maxInOneSecond(answers)).toBeLessThanOrEqual(LIMIT);
-    // A refused call does not count: admitting goes on, second by second.
+    // Refused calls do not count, so calls are admitted in each second.
     const admitted = answers.filter(({ status }) => status === 200).length;
     expect(admitted).toBeLessThanOrEqual(LIMIT * Math.ceil(secondsOf(answers)));
     expect(admitted).toBeGreaterThan(LIMIT);

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A connection on which a test writes HTTP itself. */
+/** A connection on which a test writes raw HTTP. */
 export type RawConnection = {
   send: (text: string) => void;
-  /** What came so far, as it came. */
+  /** Everything received so far. */
   text: () => string;
   isClosed: () => boolean;
-  /** Reads so many characters more, or a few above, and then nothing until it is resumed. */
+  /** Reads at least this many more characters, and then nothing until it is resumed. */
   readPiece: (length: number) => Promise<void>;
   resume: () => void;
   close: () => void;

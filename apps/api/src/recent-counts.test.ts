@@ -3,7 +3,7 @@ import { shortMemory } from './short-memory.js';
 
 const at = (ms: number) => new Date(ms);
 
-test('a recent count is worth half after its half-life and never less than nothing', () => {
+test('a recent count halves after its half-life and is never negative', () => {
   const counts = recentCounts({ max: 10, halfLifeMs: 1_000 });
   counts.add('a', 4, at(0));
   expect(counts.read('a', at(0))).toBe(4);
@@ -14,7 +14,7 @@ test('a recent count is worth half after its half-life and never less than nothi
   expect([counts.read('a', at(2_000)), counts.read('unknown', at(0))]).toEqual([0, 0]);
 });
 
-test('counts and short memories hold so many keys, and the oldest one makes room', () => {
+test('counts and caches store a limited number of keys and evict the oldest one', () => {
   const counts = recentCounts({ max: 100, halfLifeMs: 1_000 });
   const memory = shortMemory<number>({ max: 100, ms: 1_000 });
   for (let n = 0; n < 10_000; n += 1) {

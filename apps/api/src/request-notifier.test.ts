@@ -1,28 +1,28 @@
 import { type RequestNotifier, requestNotifier } from './request-notifier.js';
 
 let stopping: AbortController;
-let news: RequestNotifier;
+let notifier: RequestNotifier;
 beforeEach(() => {
   stopping = new AbortController();
-  news = requestNotifier(stopping.signal);
+  notifier = requestNotifier(stopping.signal);
 });
-afterEach(() => news.close());
+afterEach(() => notifier.close());
 
 const FAR = () => new Date(Date.now() + 60_000);
-/** Below the second after which everybody is woken. */
+/** Before the first poll, which wakes every call. */
 const soon = () => new Date(Date.now() + 50);
 
-test('a hint wakes every call that waits for the request, and no other', async () => {
-  const calls = [news.open('a'), news.open('a')].map((call) => call.next(FAR()));
+test('a notification wakes every call that waits for the request, and no other', async () => {
+  const calls = [notifier.subscribe('a'), notifier.subscribe('a')].map((call) => call.next(FAR()));
   let isOtherAwake = false;
-  const other = news
-    .open('b')
+  const other = notifier
+    .subscribe('b')
     .next(FAR())
     .then(() => {
       isOtherAwake = true;
     });
   const startedAt = performance.now();
-  news.hint('a');
+  notifier.notify('a');
   await Promise.all(calls);
   expect(performance.now() - startedAt).toBeLessThan(500);
   expect(isOtherAwake).toBe(false);
@@ -30,35 +30,35 @@ test('a hint wakes every call that waits for the request, and no other', async (
   await other;
 });
 
-test('each of two calls that wait for one request has its own deadline, and leaves the other waiting', async () => {
-  const [first, second] = [news.open('a'), news.open('a')];
+test('of two calls that wait for one request, each has its own deadline and ends without waking the other', async () => {
+  const [first, second] = [notifier.subscribe('a'), notifier.subscribe('a')];
   const startedAt = performance.now();
   const long = first.next(FAR());
   await second.next(soon());
-  const third = news.open('a');
+  const third = notifier.subscribe('a');
   const closed = third.next(FAR());
   third.close();
   await closed;
   expect(performance.now() - startedAt).toBeLessThan(500);
-  news.hint('a');
+  notifier.notify('a');
   await long;
   expect(performance.now() - startedAt).toBeLessThan(900);
 });
 
-test('a call that ends takes nothing from one that began to wait after it was woken', async () => {
-  const [first, second] = [news.open('a'), news.open('a')];
+test('closing a call that was woken does not affect a call that began to wait afterwards', async () => {
+  const [first, second] = [notifier.subscribe('a'), notifier.subscribe('a')];
   await first.next(soon());
   const startedAt = performance.now();
   const waiting = second.next(FAR());
   first.close();
-  news.hint('a');
+  notifier.notify('a');
   await waiting;
   expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
-test('a hint that came before the call waits is not slept through', async () => {
+test('a notification that arrives before the call waits is not missed', async () => {
   const startedAt = performance.now();
-  news.hint('a');
-  await news.open('a').next(FAR());
+  notifier.notify('a');
+  await notifier.subscribe('a').next(FAR());
   expect(performance.now() - startedAt).toBeLessThan(500);
 });

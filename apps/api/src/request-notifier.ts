@@ -1,63 +1,65 @@
-import type { News } from '@vat/domain';
+import type { News as Subscription } from '@vat/domain';
 
-/** A lost hint is made good by lookingUp Postgres about everything that waits, once every this long. */
-const POLL_EVERY_MS = 1_000;
+/** All waiting calls read Postgres at this interval, since a notification may be lost. */
+const POLL_INTERVAL_MS = 1_000;
+
+/** Notifications that arrived before a call waited for them. Those of calls that have ended are never removed one by one. */
+const MAX_EARLY_NOTIFICATIONS = 10_000;
 
 export type RequestNotifier = {
-  open: (requestId: string) => News;
-  /** A hint arrived: somebody moved this request. */
-  hint: (requestId: string) => void;
+  subscribe: (requestId: string) => Subscription;
+  /** Wakes the calls that wait for this request: a worker has changed it. */
+  notify: (requestId: string) => void;
   close: () => void;
 };
 
 /**
- * Wakes the calls of this process that wait for a request: on its hint, every second (a hint is lost with Redis), at
- * the call's own deadline, and when the process stops. Two calls may wait for one request: a repeat whose Idempotency-Key
- * is not locked any more waits beside the first.
+ * Wakes the calls of this process that wait for a request: when a notification about it arrives, every second (notifications
+ * are lost while Redis is away), at the deadline of the call, and when the process stops. Two calls may wait for the same
+ * request: the first one, and a repeat of it whose Idempotency-Key is no longer locked.
  */
 export const requestNotifier = (stopping: AbortSignal): RequestNotifier => {
   const waiting = new Map<string, Set<() => void>>();
-  const hinted = new Set<string>();
+  const early = new Set<string>();
   const signalAll = () => {
-    for (const signals of [...waiting.values()]) for (const wake of [...signals]) wake();
+    for (const signals of [...waiting.values()]) for (const signal of [...signals]) signal();
   };
-  const timer = setInterval(signalAll, POLL_EVERY_MS);
+  const timer = setInterval(signalAll, POLL_INTERVAL_MS);
   stopping.addEventListener('abort', signalAll);
 
-  const open = (requestId: string): News => {
+  const subscribe = (requestId: string): Subscription => {
     let signalOwn: () => void = () => undefined;
     return {
       next: (until) =>
         new Promise<void>((resolve) => {
-          // A hint that came between reading the row and waiting for news must not be slept through.
-          if (hinted.delete(requestId) || stopping.aborted) return resolve();
+          // A notification that arrived after the row was read and before this call waits must not be missed.
+          if (early.delete(requestId) || stopping.aborted) return resolve();
           const signals = waiting.get(requestId) ?? new Set();
-          const wake = () => {
+          const signal = () => {
             clearTimeout(end);
-            // Once: whoever waits by now has a set of its own.
-            if (!signals.delete(wake)) return;
+            // Only once: after that, `waiting` may hold a new set for this request.
+            if (!signals.delete(signal)) return;
             if (signals.size === 0) waiting.delete(requestId);
             resolve();
           };
-          const end = setTimeout(wake, Math.max(0, until.getTime() - Date.now()));
-          waiting.set(requestId, signals.add(wake));
-          signalOwn = wake;
+          const end = setTimeout(signal, Math.max(0, until.getTime() - Date.now()));
+          waiting.set(requestId, signals.add(signal));
+          signalOwn = signal;
         }),
       close: () => {
         signalOwn();
-        hinted.delete(requestId);
+        early.delete(requestId);
       },
     };
   };
 
   return {
-    open,
-    hint: (requestId) => {
+    subscribe,
+    notify: (requestId) => {
       const signals = waiting.get(requestId);
-      if (signals) for (const wake of [...signals]) wake();
-      else hinted.add(requestId);
-      // A hint for a call that has ended is never collected: keep the set from growing.
-      if (hinted.size > 10_000) hinted.clear();
+      if (signals) for (const signal of [...signals]) signal();
+      else early.add(requestId);
+      if (early.size > MAX_EARLY_NOTIFICATIONS) early.clear();
     },
     close: () => {
       clearInterval(timer);

@@ -32,7 +32,7 @@ const events = (requestId: string) =>
     requestId,
   ]);
 
-test('a 202 says where to look, when it was accepted and when it is given up', async () => {
+test('a 202 says where to poll, when the request was accepted and when it will be abandoned', async () => {
   const body = await accept('DE136695976');
   expect(Object.keys(body).sort()).toEqual(['accepted_at', 'checks', 'give_up_at', 'poll_url', 'request_id', 'status']);
   expect(body).toMatchObject({ status: 'pending', accepted_at: expect.stringMatching(TIME) });
@@ -40,7 +40,7 @@ test('a 202 says where to look, when it was accepted and when it is given up', a
   expect(Date.parse(body.give_up_at) - Date.parse(body.accepted_at)).toBe(GIVE_UP_MS);
 });
 
-test('a pending request shows its state, and a completed one its check; its event tells the same once', async () => {
+test('a pending request shows its state, and a completed one its check; one event reports the same', async () => {
   const accepted = await accept('ATU13585627');
   const pending = await show(accepted.request_id);
   expect(pending).toEqual({
@@ -72,7 +72,7 @@ test('a pending request shows its state, and a completed one its check; its even
   expect(body).toEqual({ event: 'check.completed', request_id: accepted.request_id, check: done.check });
 });
 
-test('a request without an answer is abandoned in time, gives its unit back and tells so once', async () => {
+test('a request without an answer is abandoned in time, releases its unit and sends one event', async () => {
   const before = (await caller().get('/v1/usage')).body;
   const accepted = await accept('FR83404833048');
   expect((await caller().get('/v1/usage')).body.reserved).toBeGreaterThan(0);
@@ -100,14 +100,14 @@ test('a request without an answer is abandoned in time, gives its unit back and 
     last_error: 'MS_UNAVAILABLE',
   });
   expect(Object.keys(body)[0]).toBe('event');
-  // An upstream that comes back now comes too late.
+  // The upstream recovers too late.
   await world.vies.script('FR83404833048', ['valid']);
   await world.admin('reconcile');
   expect((await show(accepted.request_id)).status).toBe('abandoned');
   expect((await world.vies.journal('FR83404833048')).length).toBe(asked);
 });
 
-test('a request in the background holds its unit, and gives it back when it is abandoned', async () => {
+test('a request in the background holds its unit, and releases it when it is abandoned', async () => {
   const { account_id: id } = await world.newAccount({ quota: '1' });
   const caller = await crowd(world, id);
   await world.vies.script('ATU13585628', [DOWN]);
@@ -138,7 +138,7 @@ test('a 202 is replayed as it was, also after the request has ended', async () =
   });
 });
 
-test('a 201 is no event', async () => {
+test('a 201 sends no event', async () => {
   const { status, body } = await caller().post('/v1/checks', { vat_number: 'NL123456789B01' });
   expect(status).toBe(201);
   expect(await events(body.request_id)).toEqual([]);
@@ -150,7 +150,7 @@ test('a 201 is no event', async () => {
   });
 });
 
-test("another account's request and check are as unknown as none", async () => {
+test("another account's request and check are 404 like unknown ones", async () => {
   const { body } = await caller().post('/v1/checks', { vat_number: 'EL094259216' }).expect(201);
   const stranger = world.http(other.live_key);
   const refused = await Promise.all(

@@ -6,13 +6,13 @@ import { insertAccount, startWorld, type TestAccount, until, uploadBatch, type W
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-  // What a process does for the first time, it also compiles; that is no fault of the files below.
+  // Warms up the process, so that the time of compiling code does not count.
   await upload('vat_number\nDE1\n');
 });
 afterAll(() => world?.stop());
 
 const MAX_FILE = 2 * 1024 * 1024;
-/** Of any turn of the event loop, in milliseconds of the main thread. */
+/** The longest turn of the event loop, in milliseconds of the main thread. */
 const LONGEST_TURN_MS = 100;
 
 const upload = async (file: string | Buffer, type = 'text/csv') => {
@@ -21,18 +21,18 @@ const upload = async (file: string | Buffer, type = 'text/csv') => {
   return { key, id: body.batch_id, outcome: status === 201 ? 'created' : String(Object(body.error).code) };
 };
 
-describe('no uploaded file holds up other calls', () => {
+describe('no uploaded file delays other calls', () => {
   const FDFA = '\ufdfa';
   const row = (cells: string[]): string => `${cells.join(',')}\n`;
   const rows = (count: number, of: (n: number) => string[]): string =>
     Array.from({ length: count }, (_, n) => row(of(n))).join('');
   const cells = (count: number, cell: string): string[] => new Array<string>(count).fill(cell);
-  /** As much of a piece as fits a file of 2 MiB beside something else. */
+  /** Repeats a text as often as fits into a file of 2 MiB with another text. */
   const fill = (piece: string, beside = ''): string =>
     piece.repeat(Math.floor((MAX_FILE - Buffer.byteLength(beside)) / Buffer.byteLength(piece)));
   const front = 'vat_number,note\nDE1,';
 
-  /** Files that are slow to read or slow to refuse, by what they have much of. */
+  /** Files that are slow to read or slow to refuse, by the reason. */
   const FILES: Record<string, () => string | Buffer> = {
     '900 columns of ones': () => fill(row(cells(900, '1'))),
     'a country, then 997 columns of ones': () => fill(row(['DE', ...cells(997, '1')])),
@@ -59,7 +59,7 @@ describe('no uploaded file holds up other calls', () => {
   const part = (headers: string, body: string) => `--X\r\n${headers}\r\n\r\n${body}\r\n`;
   const named = (name: string) => `Content-Disposition: form-data; name="${name}"`;
   const boundary = 'b'.repeat(8_000);
-  /** Forms that are slow to take apart, with the boundary that they name. */
+  /** Forms that are slow to parse, with their boundary. */
   const FORMS: Record<string, [boundary: string, body: () => string]> = {
     'twenty thousand parts': ['X', () => part(named('label'), 'x').repeat(20_000)],
     'a part with twenty thousand headers': [
@@ -110,9 +110,9 @@ describe('no uploaded file holds up other calls', () => {
   }, 60_000);
 });
 
-test('thirty uploads of 3 000 lines at once hold up neither the event loop nor direct checks', async () => {
+test('thirty concurrent uploads of 3 000 lines delay neither the event loop nor direct checks', async () => {
   const accounts = await Promise.all(Array.from({ length: 6 }, () => insertAccount(world)));
-  // Lines without a country: they end at once, so that nothing is left to do for the worker.
+  // Lines without a country end immediately, so that no work is left for the worker.
   const file = `vat_number,note\n${Array.from({ length: 3_000 }, (_, n) => `${100_000_000 + n},x${n}`).join('\n')}\n`;
   const direct = await insertAccount(world);
   const loop = watchLoop(world);
@@ -130,7 +130,7 @@ test('thirty uploads of 3 000 lines at once hold up neither the event loop nor d
   }
   expect((await uploads).map(({ status, body }) => [status, body.failed])).toEqual(new Array(30).fill([201, 3_000]));
   expect(checks.length).toBeGreaterThan(0);
-  // 202 is what a machine without a free core may make of a direct check; an error it is not.
+  // On a busy machine a direct check may be answered 202, which is not an error.
   expect(checks.filter((status) => status !== 201 && status !== 202)).toEqual([]);
   expect(await loop.stop()).toBeLessThan(LONGEST_TURN_MS);
 }, 180_000);
@@ -146,7 +146,7 @@ describe('downloads of a results file of ten million cells', () => {
     id = body.batch_id;
   });
 
-  /** Begins a download and waits for its headers; nothing of it is read. */
+  /** Begins a download and waits for its headers without reading the body. */
   const begin = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${account.live_key}` };
@@ -163,7 +163,7 @@ describe('downloads of a results file of ten million cells', () => {
   };
   const REFUSED = [429, '2', { code: 'TOO_MANY_DOWNLOADS', message: expect.any(String), retry_after: 2 }];
 
-  test('of four at once two run and two are refused, and no other call is held up', async () => {
+  test('of four concurrent ones two run and two are refused, and no other call is delayed', async () => {
     const loop = watchLoop(world);
     const answers = await Promise.all(Array.from({ length: 4 }, begin));
     const [refused, taken] = [429, 200].map((status) => answers.filter(({ statusCode }) => statusCode === status));
@@ -179,11 +179,11 @@ describe('downloads of a results file of ten million cells', () => {
     expect(await loop.stop()).toBeLessThan(LONGEST_TURN_MS);
   }, 60_000);
 
-  test('a place is free as soon as a download has ended, or its client has left', async () => {
+  test('another one may start as soon as a download has ended or its client has disconnected', async () => {
     const leaving = [await begin(), await begin()];
     expect(leaving.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
     expect(await refusalOf(await begin())).toEqual(REFUSED);
-    // Its description is no download.
+    // A HEAD request is not a download.
     const head = await world.http(account.live_key).method('head', `/v1/batches/${id}/results.csv`);
     expect(head.status).toBe(200);
     for (const answer of leaving) answer.destroy();
@@ -194,7 +194,7 @@ describe('downloads of a results file of ten million cells', () => {
       return null;
     });
     await textOf(next);
-    // With one that runs beside them, one after the other: each finds the place that the one before has left.
+    // One download runs at the same time; these run one after the other, and each finds the permit of the previous one free.
     const beside = await begin();
     for (let n = 0; n < 3; n += 1) {
       const answer = await begin();

@@ -1,12 +1,12 @@
-/** Values that are remembered for a while, by key. */
+/** A bounded cache whose entries expire. */
 export type ShortMemory<Value> = {
-  /** `undefined` when nothing is remembered, or no longer. */
+  /** `undefined` when there is no entry or it has expired. */
   find: (key: string, at: Date) => Value | undefined;
   set: (key: string, value: Value, at: Date) => void;
   delete: (key: string) => void;
 };
 
-/** Remembers at most `max` values for `ms` milliseconds each: the one that was stored longest ago makes room for a new one. */
+/** Stores at most `max` values, each for `ms` milliseconds. When it is full, the oldest entry is evicted. */
 export const shortMemory = <Value>({ max, ms }: { max: number; ms: number }): ShortMemory<Value> => {
   const stored = new Map<string, { value: Value; until: number }>();
   return {
@@ -15,7 +15,7 @@ export const shortMemory = <Value>({ max, ms }: { max: number; ms: number }): Sh
       return entry && entry.until > at.getTime() ? entry.value : undefined;
     },
     set: (key, value, at) => {
-      // Deleted first, so that the map stays in the order of storing.
+      // Deleted first: a Map keeps the original position of a key that is overwritten.
       stored.delete(key);
       stored.set(key, { value, until: at.getTime() + ms });
       if (stored.size <= max) return;

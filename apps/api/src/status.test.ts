@@ -22,14 +22,14 @@ const stateOf = async (code: string): Promise<State | undefined> => {
   return (body.member_states as State[]).find((state) => state.member_state === code);
 };
 
-test('every member state has an entry, and one nobody asked about is unknown', async () => {
+test('every member state has an entry, and one without lookups is unknown', async () => {
   const { body } = await world.http().get('/v1/status').expect(200);
   expect(statusSchema.safeParse(body).error).toBeUndefined();
   expect(body.member_states).toHaveLength(28);
   expect(await stateOf('MT')).toMatchObject({ health: 'unknown', asks: 0, answered: null, queue_depth: 0 });
 });
 
-test('what the workers saw is there a few seconds later, by member state', async () => {
+test('what the workers observed is shown a few seconds later, by member state', async () => {
   await world.http().post('/v1/checks', { vat_number: 'FR40303265045' }).expect(201);
   await world.vies.state('HU', { answer: { kind: 'error', code: 'MS_MAX_CONCURRENT_REQ' } });
   await world.http().post('/v1/checks', { vat_number: 'HU12892312' }).expect(202);
@@ -45,9 +45,9 @@ test('what the workers saw is there a few seconds later, by member state', async
   expect(seen.hungary).toMatchObject({ health: 'down', answered: 0, saturated: 1 });
 });
 
-test('a member state whose slots are taken shows who waits, and how long', async () => {
+test('a member state whose slots are taken shows how many requests wait, and how long', async () => {
   await world.vies.state('PL', { answer: { kind: 'hang' } });
-  // A call of supertest begins when somebody waits for it.
+  // A supertest call begins when it is awaited.
   const calls = ['PL5260001246', 'PL5260001247', 'PL5260001248'].map(async (number) =>
     world.http().post('/v1/checks', { vat_number: number }),
   );

@@ -21,7 +21,7 @@ const check = (body: object) => caller().post('/v1/checks', body);
 const checkAs = (national: string) => check({ vat_number: `DE${national}` }).set('Idempotency-Key', national);
 
 beforeAll(async () => {
-  // The clock of test keys is their own: none of these settings may move it.
+  // Test keys have fixed times: none of these settings may change them.
   world = await startWorld({ settings: { UPSTREAM_WINDOW: '1s', BACKGROUND_GIVE_UP_AFTER: '1s' } });
   caller = await crowd(world, world.account.account_id, { test: true });
   await world.vies.answerAll('reset');
@@ -40,7 +40,7 @@ const ended = (national: string) =>
     const { body } = await caller().get(`/v1/requests/${requestOf(national)}`);
     return body.status !== 'pending' && body;
   });
-/** The one event of a request; and when it was written, which is when the request ended. */
+/** The only event of a request, and when it was written, which is when the request ended. */
 const eventOf = async (requestId: string) => {
   const rows = await world.sql<{ body: string; at: Date }>(
     `SELECT body, created_at AS at FROM event WHERE body::jsonb ->> 'request_id' = $1`,
@@ -103,21 +103,21 @@ test.each([
   [{ vat_number: '100', country_code: 'GR' }, 'EL100', 'valid'],
   [{ vat_number: 'ATU13585627' }, 'ATU13585627', 'valid'],
   [{ vat_number: 'DE123' }, 'DE123', 'malformed'],
-])('%j is answered at once as %s, %s', async (body, vatNumber, verdict) => {
+])('%j is answered immediately as %s, %s', async (body, vatNumber, verdict) => {
   const answer = await check(body);
   expect(answer.status).toBe(201);
   expect(answer.body).toMatchObject({ test: true, vat_number: vatNumber, verdict, valid: verdict === 'valid' });
   if (verdict === 'valid') expect(answer.body.name).toMatch(/sandbox/i);
 });
 
-test('a number of no covered country is refused as with a live key', async () => {
+test('a number of an unsupported country is refused as with a live key', async () => {
   const { status, body } = await check({ vat_number: 'GB100' });
   expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
 });
 
-test('a promise whose bytes were lost is made again after its request was abandoned, unless the account was disabled', async () => {
+test('a 202 whose stored answer was lost is repeated after its request was abandoned, unless the account was disabled', async () => {
   await ended('301');
-  // As an API process leaves it that dies between accepting and keeping its answer.
+  // The state after an API process has died between accepting the request and storing its answer.
   const loseAnswer = () =>
     world.sql(`UPDATE idempotency_key SET status = NULL, body = NULL, locked_until = now() WHERE key LIKE '%301'`);
   await loseAnswer();
@@ -133,23 +133,23 @@ test('a promise whose bytes were lost is made again after its request was abando
   expect([status, body.error.code]).toEqual([403, 'ACCOUNT_DISABLED']);
 });
 
-test('test keys consume nothing and never ask the upstream', async () => {
+test('test keys consume no units and never reach the upstream', async () => {
   await Promise.all([...accepted.keys()].map(ended));
   expect((await caller().get('/v1/usage')).body).toMatchObject({ used: 0, reserved: 0 });
   expect(await world.vies.journal()).toEqual([]);
 });
 
-test('with a live key a sandbox number is malformed like any other', async () => {
+test('with a live key a sandbox number is malformed', async () => {
   const { status, body } = await world.http().post('/v1/checks', { vat_number: 'DE700' });
   expect([status, body.verdict]).toEqual([201, 'malformed']);
   expect(body).not.toHaveProperty('test');
 });
 
-test('what the sandbox says of the upstream neither holds live asks up nor enters the figures', async () => {
+test('answers of the sandbox neither delay live lookups nor appear in the status', async () => {
   await world.vies.answerAll(null);
   const live = 'DE136695976';
   const calls: Promise<unknown>[] = [];
-  // Each is asked three times within two seconds: a rest that they caused would never end.
+  // Each is looked up three times within two seconds: a pause caused by them would never end.
   const storm = (what: string, seen: () => Promise<boolean>) =>
     until(
       what,

@@ -15,8 +15,8 @@ const openWork = () => {
 };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('keys take turns, and work of one key runs in the order it came', async () => {
-  const inTurn = turnsByKey({ atOnce: 1, waiting: { max: 100, refuse } });
+test('keys take turns, and work of one key runs in the order of arrival', async () => {
+  const inTurn = turnsByKey({ maxRunning: 1, waiting: { max: 100, refuse } });
   const first = openWork();
   const begun: string[] = [];
   const all = [inTurn('a', first.work)];
@@ -27,8 +27,8 @@ test('keys take turns, and work of one key runs in the order it came', async () 
   expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
 });
 
-test('one more than may wait is refused, and the places of those who leave are free again', async () => {
-  const inTurn = turnsByKey({ atOnce: 1, waiting: { max: 2, refuse } });
+test('work beyond the waiting limit is refused, and callers that disconnect make room', async () => {
+  const inTurn = turnsByKey({ maxRunning: 1, waiting: { max: 2, refuse } });
   const { work, end } = openWork();
   const leaving = new AbortController();
   const running = inTurn('a', work);
@@ -44,7 +44,7 @@ test('one more than may wait is refused, and the places of those who leave are f
   expect(await Promise.all([waiting, taken])).toEqual(['b', 'd']);
 });
 
-test('law: never more than so many at once, everything runs once, and no key waits behind two of another', async () => {
+test('law: the limit is never exceeded, everything runs once, and no key waits behind two pieces of work of another', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -57,8 +57,8 @@ test('law: never more than so many at once, everything runs once, and no key wai
         }),
         { maxLength: 30 },
       ),
-      async (atOnce, jobs) => {
-        const inTurn = turnsByKey({ atOnce, waiting: { max: 30, refuse } });
+      async (maxRunning, jobs) => {
+        const inTurn = turnsByKey({ maxRunning, waiting: { max: 30, refuse } });
         let running = 0;
         const begun: string[] = [];
         const ended = jobs.map(({ key, turns, fails, leaves }) => {
@@ -68,7 +68,7 @@ test('law: never more than so many at once, everything runs once, and no key wai
             async () => {
               running += 1;
               begun.push(key);
-              expect(running).toBeLessThanOrEqual(atOnce);
+              expect(running).toBeLessThanOrEqual(maxRunning);
               for (let turn = 0; turn < turns; turn += 1) await settled();
               running -= 1;
               if (fails) throw new Error('no');
@@ -81,8 +81,8 @@ test('law: never more than so many at once, everything runs once, and no key wai
         const outcomes = await Promise.allSettled(ended);
         const left = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof CallerGone);
         expect(begun).toHaveLength(jobs.length - left.length);
-        // Everything came at once: from the moment the places were full, keys alternate while they have work waiting.
-        const waiting = begun.slice(atOnce);
+        // Everything arrives at once: as soon as the limit is reached, keys alternate while they have work waiting.
+        const waiting = begun.slice(maxRunning);
         for (const [at, key] of waiting.entries()) {
           if (key !== waiting[at - 1]) continue;
           expect(new Set(waiting.slice(at))).toEqual(new Set([key]));

@@ -1,31 +1,31 @@
 import { AppError } from '@vat/domain';
 import { CallerGone } from './http/connection.js';
 
-/** Runs work of the same key in turn, in the order it came, and of different keys side by side. */
+/** Runs work of the same key in turn, in the order of arrival, and work of different keys concurrently. */
 export type InTurn = <T>(key: string, work: () => Promise<T>, gone?: AbortSignal) => Promise<T>;
 
-/** What ends the wait for a turn before it comes. */
+/** Conditions under which work fails before its turn. */
 export type TurnLimits = {
   /**
-   * Work that fails after so many milliseconds has hung, and everybody who waits behind it fails with it: each would hang
-   * as long, one after the other. A refusal is no failure.
+   * Work that fails after this many milliseconds has timed out, and everything that waits behind it fails with the same error.
+   * Otherwise each would time out in turn. An AppError is not a failure in this sense.
    */
   hungAfterMs?: number;
-  /** So many of a key may wait; `refuse` makes what a further one is told. */
+  /** How many pieces of work of one key may wait; `refuse` creates the error of a further one. */
   waiting?: { most: number; refuse: () => AppError };
 };
 
-type Waiting = { enter: () => void; fail: (error: unknown) => void };
-type Place = { taken: number; waiting: Set<Waiting> };
+type Waiter = { start: () => void; fail: (error: unknown) => void };
+type Semaphore = { running: number; waiting: Set<Waiter> };
 
-const waitForPlace = ({ waiting }: Place, gone: AbortSignal | undefined): Promise<void> =>
+const waitForTurn = ({ waiting }: Semaphore, gone: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => {
       gone?.removeEventListener('abort', leave);
-      waiting.delete(mine);
+      waiting.delete(waiter);
     };
-    const mine: Waiting = {
-      enter: () => {
+    const waiter: Waiter = {
+      start: () => {
         stop();
         resolve();
       },
@@ -34,70 +34,70 @@ const waitForPlace = ({ waiting }: Place, gone: AbortSignal | undefined): Promis
         reject(error);
       },
     };
-    const leave = (): void => mine.fail(new CallerGone());
-    waiting.add(mine);
+    const leave = (): void => waiter.fail(new CallerGone());
+    waiting.add(waiter);
     gone?.addEventListener('abort', leave);
   });
 
 /**
- * Runs at most `most` pieces of work of the same key side by side. A caller that leaves while it waits (`gone`) loses its
- * turn: its promise rejects with {@link CallerGone}.
+ * Runs at most `max` pieces of work of the same key concurrently. When `gone` aborts while work waits, the work is not run and
+ * its promise rejects with {@link CallerGone}.
  */
 export const keyedSemaphore = (
-  most: number,
+  max: number,
   { hungAfterMs = Number.POSITIVE_INFINITY, waiting }: TurnLimits = {},
 ): InTurn => {
-  const places = new Map<string, Place>();
+  const semaphores = new Map<string, Semaphore>();
   return async (key, work, gone) => {
     if (gone?.aborted) throw new CallerGone();
-    const place = places.get(key) ?? { taken: 0, waiting: new Set() };
-    places.set(key, place);
-    if (place.taken < most) place.taken += 1;
-    else if (waiting && place.waiting.size >= waiting.most) throw waiting.refuse();
-    // Whoever leaves hands the place over, so that nobody who comes in between can take it.
-    else await waitForPlace(place, gone);
-    const begunAt = performance.now();
+    const semaphore = semaphores.get(key) ?? { running: 0, waiting: new Set() };
+    semaphores.set(key, semaphore);
+    if (semaphore.running < max) semaphore.running += 1;
+    else if (waiting && semaphore.waiting.size >= waiting.most) throw waiting.refuse();
+    // Work that ends starts the next waiter without decrementing `running`, so work that arrives in between cannot overtake it.
+    else await waitForTurn(semaphore, gone);
+    const startedAt = performance.now();
     try {
       return await work();
     } catch (error) {
       const isFailure = !(error instanceof AppError || error instanceof CallerGone);
-      const hasHung = isFailure && performance.now() - begunAt >= hungAfterMs;
-      if (hasHung) for (const { fail } of [...place.waiting]) fail(error);
+      const hasHung = isFailure && performance.now() - startedAt >= hungAfterMs;
+      if (hasHung) for (const { fail } of [...semaphore.waiting]) fail(error);
       throw error;
     } finally {
-      const [next] = place.waiting;
-      if (next) next.enter();
+      const [next] = semaphore.waiting;
+      if (next) next.start();
       else {
-        place.taken -= 1;
-        if (place.taken === 0) places.delete(key);
+        semaphore.running -= 1;
+        if (semaphore.running === 0) semaphores.delete(key);
       }
     }
   };
 };
 
 /**
- * Runs work of the same key one after the other. What would only wait for the same row lock waits here instead, where it
- * holds no database connection: when an outage ends many windows of one account at once, the calls of all others still
- * find a free one.
+ * Runs work of the same key one piece at a time. Transactions that would wait for the same row lock wait here instead, without
+ * holding a database connection. So when an outage ends the windows of many calls of one account at once, the calls of other
+ * accounts still get a connection.
  */
 export const keyedMutex = (limits?: TurnLimits): InTurn => keyedSemaphore(1, limits);
 
 type TurnsByKeyOptions = {
-  /** Pieces of work that run side by side, of all keys together. */
-  atOnce: number;
-  /** Pieces of work that may wait, of all keys together; `refuse` makes the error of a further one. */
+  /** How many pieces of work run concurrently, over all keys. */
+  maxRunning: number;
+  /** How many pieces of work may wait, over all keys; `refuse` creates the error of a further one. */
   waiting: { max: number; refuse: () => AppError };
 };
 
 /**
- * Runs at most `atOnce` pieces of work in all. Those that wait are taken in turn by key, however many one key has waiting, and
- * of one key in the order they came. A caller that leaves while it waits (`gone`) loses its turn: its promise rejects with
+ * Runs at most `maxRunning` pieces of work concurrently. Waiting keys take turns, however much work each has; work of one key
+ * starts in the order of arrival. When `gone` aborts while work waits, the work is not run and its promise rejects with
  * {@link CallerGone}.
  */
-export const turnsByKey = ({ atOnce, waiting: { max, refuse } }: TurnsByKeyOptions): InTurn => {
+export const turnsByKey = ({ maxRunning, waiting: { max, refuse } }: TurnsByKeyOptions): InTurn => {
   let running = 0;
-  let waitingInAll = 0;
-  /** The first key is the next to have a turn; it then goes to the end. */
+  let waitingCount = 0;
+  /** The first key has the next turn and then moves to the end. */
   const waiting = new Map<string, Set<() => void>>();
 
   const startNext = (): void => {
@@ -113,12 +113,12 @@ export const turnsByKey = ({ atOnce, waiting: { max, refuse } }: TurnsByKeyOptio
     start?.();
   };
 
-  const waitForTurn = (key: string, gone: AbortSignal | undefined): Promise<void> =>
+  const waitForKey = (key: string, gone: AbortSignal | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
       const starts = waiting.get(key) ?? new Set();
       const leaveQueue = (): void => {
         starts.delete(start);
-        waitingInAll -= 1;
+        waitingCount -= 1;
         gone?.removeEventListener('abort', leave);
       };
       const start = (): void => {
@@ -132,16 +132,16 @@ export const turnsByKey = ({ atOnce, waiting: { max, refuse } }: TurnsByKeyOptio
       };
       starts.add(start);
       waiting.set(key, starts);
-      waitingInAll += 1;
+      waitingCount += 1;
       gone?.addEventListener('abort', leave);
     });
 
   return async (key, work, gone) => {
     if (gone?.aborted) throw new CallerGone();
-    if (running < atOnce) running += 1;
-    else if (waitingInAll >= max) throw refuse();
-    // Work that ends hands its place over, so that nobody who comes in between can take it.
-    else await waitForTurn(key, gone);
+    if (running < maxRunning) running += 1;
+    else if (waitingCount >= max) throw refuse();
+    // Work that ends starts the next waiter without decrementing `running`, so work that arrives in between cannot overtake it.
+    else await waitForKey(key, gone);
     try {
       return await work();
     } finally {

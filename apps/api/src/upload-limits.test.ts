@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterAll(() => world?.stop());
 
-/** A file of so many bytes, with few rows. */
+/** A file of the given size with few rows. */
 const fileOf = (bytes: number): Buffer => {
   const row = `DE136695976,${'x'.repeat(1_000)}\n`;
   const head = `vat_number,note\n${row.repeat(Math.floor((bytes - 100) / row.length))}DE136695976,`;
@@ -39,7 +39,7 @@ const memory = (): number => {
   const status = readFileSync(`/proc/${String(world.apis[0]?.pid)}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 };
-/** Bytes without an end, until `most` were taken; counts what was. */
+/** An endless stream up to `most` bytes; counts the bytes that were read. */
 const endless = (most: number) => {
   const chunk = new Uint8Array(64 * 1024).fill(120);
   const counted = { sent: 0 };
@@ -65,7 +65,7 @@ const stream = async (most: number, type = 'text/csv', headers: Record<string, s
   return { status: response.status, code: (JSON.parse(text) as { error: { code: string } }).error.code, ...counted };
 };
 
-/** A connection that speaks for itself. `answer` is all that came so far. */
+/** A raw connection. `answer`: everything received so far. */
 const open = async (): Promise<{ socket: Socket; answer: () => string; ended: () => boolean }> => {
   const { hostname, port } = new URL(world.baseUrl());
   const socket = connect(Number(port), hostname);
@@ -84,7 +84,7 @@ const open = async (): Promise<{ socket: Socket; answer: () => string; ended: ()
 const head = (...lines: string[]) =>
   `${['POST /v1/batches HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`, ...lines].join('\r\n')}\r\n\r\n`;
 
-test('a file of exactly 2 MiB is accepted, and one byte more is not, whichever way it comes', async () => {
+test('a file of exactly 2 MiB is accepted, and one byte more is not, however it is sent', async () => {
   const [whole, over] = [fileOf(MAX_FILE), fileOf(MAX_FILE + 1)];
   expect([whole.length, over.length]).toEqual([MAX_FILE, MAX_FILE + 1]);
   expect((await uploadBatch(world, whole, { key })).status).toBe(201);
@@ -93,7 +93,7 @@ test('a file of exactly 2 MiB is accepted, and one byte more is not, whichever w
   for (const { status, body } of refused) {
     expect([status, body.error]).toEqual([413, { code: 'FILE_TOO_LARGE', message: expect.any(String) }]);
   }
-  // Without a declared length it is the bytes that are counted.
+  // Without a declared length the bytes are counted.
   expect(await stream(MAX_FILE + 1)).toMatchObject({ status: 413, code: 'FILE_TOO_LARGE' });
 });
 
@@ -115,7 +115,7 @@ test.each<[string, string, string, string]>([
   expect(results.text).toContain(cell);
 });
 
-test('a form that is large around its file is refused, too', async () => {
+test('a form that is large apart from its file is refused too', async () => {
   const { socket, answer } = await open();
   socket.write(head('Content-Type: multipart/form-data; boundary=X', 'Transfer-Encoding: chunked'));
   const chunk = `10000\r\n${'p'.repeat(65_536)}\r\n`;
@@ -124,7 +124,7 @@ test('a form that is large around its file is refused, too', async () => {
   socket.destroy();
 });
 
-test('clients that stream a gigabyte hear 413 while they send, and the process does not grow by it', async () => {
+test('clients that stream a gigabyte get 413 while they send, and the memory of the process does not grow', async () => {
   await stream(8 * MIB);
   const before = memory();
   const answers = await Promise.all([
@@ -135,13 +135,13 @@ test('clients that stream a gigabyte hear 413 while they send, and the process d
   ]);
   for (const { status, code, sent } of answers) {
     expect([status, code]).toEqual([413, 'FILE_TOO_LARGE']);
-    // What is read and dropped, and what the system buffers of a connection on both sides.
+    // The bytes that are read and dropped, and those that the system buffers on both sides.
     expect(sent).toBeLessThan(64 * MIB);
   }
   expect(memory() - before).toBeLessThan(50);
 });
 
-test('a file in pieces of one byte each costs no more memory than in large ones', async () => {
+test('a file in chunks of one byte needs no more memory than in large ones', async () => {
   const { socket, answer } = await open();
   const before = memory();
   socket.write(head('Content-Type: text/csv', 'Transfer-Encoding: chunked'));
@@ -161,7 +161,7 @@ test('a refusal that does not need the body reaches a client that streams one', 
   expect(await stream(64 * MIB, 'text/csv', { 'idempotency-key': '' })).toMatchObject({ status: 400 });
 });
 
-test('a declared length over the limit is refused before a byte of it', async () => {
+test('a declared length over the limit is refused before the body is sent', async () => {
   const { socket, answer } = await open();
   socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE + 1}`));
   await until('the refusal', () => answer().includes('FILE_TOO_LARGE'));
@@ -169,7 +169,7 @@ test('a declared length over the limit is refused before a byte of it', async ()
   socket.destroy();
 });
 
-test('a JSON body with a declared length over its limit is refused before a byte of it', async () => {
+test('a JSON body with a declared length over its limit is refused before it is sent', async () => {
   const { socket, answer } = await open();
   socket.write(head('Content-Type: application/json', 'Content-Length: 65537').replace('/v1/batches', '/v1/checks'));
   await until('the refusal', () => answer().includes('BAD_REQUEST'));
@@ -177,7 +177,7 @@ test('a JSON body with a declared length over its limit is refused before a byte
   socket.destroy();
 });
 
-test('a refused client that reads only when it can send no more finds the answer, and in the end is cut off', async () => {
+test('a refused client that reads only when it can no longer send gets the answer and is then disconnected', async () => {
   const { hostname, port } = new URL(world.baseUrl());
   const socket = new Socket();
   let answer = '';
@@ -189,7 +189,7 @@ test('a refused client that reads only when it can send no more finds the answer
   socket.on('close', () => {
     ended = true;
   });
-  // Nothing is read ahead: what a reset finds unread is lost, as it is for a program that blocks.
+  // Nothing is read in advance: unread bytes are lost at a reset, as for a program with blocking reads.
   socket.pause();
   socket.connect(Number(port), hostname);
   socket.write(head('Content-Type: text/csv', `Content-Length: ${4096 * MIB}`));
@@ -212,7 +212,7 @@ test('a refused client that reads only when it can send no more finds the answer
   expect(sent).toBeLessThan(64 * MIB);
 });
 
-test('a connection goes on after a refusal whose body was small', async () => {
+test('a connection stays open after a refusal of a small body', async () => {
   const { socket, answer } = await open();
   const body = 'x'.repeat(3 * MIB);
   socket.write(head('Content-Type: text/csv', `Content-Length: ${body.length}`) + body);
@@ -223,7 +223,7 @@ test('a connection goes on after a refusal whose body was small', async () => {
 });
 
 describe('Expect: 100-continue', () => {
-  test('is answered before the body is read, and the upload goes on', async () => {
+  test('is answered before the body is read, and the upload continues', async () => {
     const { socket, answer } = await open();
     const file = 'vat_number\nDE136695976\n';
     socket.write(head('Content-Type: text/csv', `Content-Length: ${file.length}`, 'Expect: 100-continue'));
@@ -233,7 +233,7 @@ describe('Expect: 100-continue', () => {
     socket.destroy();
   });
 
-  test('is answered with the refusal alone where there is one, and the connection ends', async () => {
+  test('is answered with the refusal only, and the connection ends', async () => {
     for (const lines of [
       ['Content-Type: text/csv', `Content-Length: ${MAX_FILE + 1}`],
       ['Content-Type: text/plain', 'Content-Length: 5'],
@@ -246,7 +246,7 @@ describe('Expect: 100-continue', () => {
     }
   });
 
-  test('works with JSON bodies as before', async () => {
+  test('works with JSON bodies too', async () => {
     const { socket, answer } = await open();
     const body = '{"vat_number":"DE1"}';
     socket.write(
@@ -262,7 +262,7 @@ describe('Expect: 100-continue', () => {
   });
 });
 
-test('clients that go away in the middle leave nothing behind: their places are free for others', async () => {
+test('clients that disconnect during an upload release their permits', async () => {
   const sockets = await Promise.all(Array.from({ length: 12 }, () => open()));
   for (const { socket } of sockets) {
     socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE}`));
@@ -273,7 +273,7 @@ test('clients that go away in the middle leave nothing behind: their places are 
   expect((await uploading).status).toBe(201);
 });
 
-test("an account whose uploads stall holds up nobody else's", async () => {
+test('stalled uploads of one account do not delay those of others', async () => {
   const sockets = await Promise.all(Array.from({ length: 12 }, () => open()));
   for (const { socket } of sockets) {
     socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE}`));

@@ -16,7 +16,7 @@ const figure = async (name: RegExp): Promise<number | undefined> => {
 };
 const differences = () => figure(/vat_usage_differences\S*/);
 
-test('a month that is used up does not count in the next', async () => {
+test('the usage of one month does not count in the next', async () => {
   const { account_id, live_key } = await world.newAccount({ quota: '3' });
   expect(account_id).toMatch(/^acc_/);
   const last = new Date();
@@ -34,7 +34,7 @@ test('a month that is used up does not count in the next', async () => {
   expect(reset.getTime()).toBeGreaterThan(Date.now());
 });
 
-test('the audit finds counters that differ from what they count, and says whose', async () => {
+test('the audit finds counters that differ from their ledger, and reports the account', async () => {
   await world.http().post('/v1/checks', { vat_number: 'ATU13585627' }).expect(201);
   await until('an audit', async () => (await differences()) === 0);
   await world.sql('UPDATE usage SET used = used + 1 WHERE account_id = $1 AND period = $2', [
@@ -50,13 +50,13 @@ test('the audit finds counters that differ from what they count, and says whose'
   expect(JSON.parse(alarm)).toMatchObject({ level: 'error', account_id: await uuidOfAccount(), used: 2, consumed: 1 });
 });
 
-test('an audit that fails is left to the next one, and does not pile up in front of the sweeps', async () => {
+test('a failed audit is left to the next one, and does not accumulate before the sweeps', async () => {
   const redis = openWorldRedis(world);
   await world.sql('ALTER TABLE usage_entry RENAME TO usage_entry_away');
   try {
     await until('failures', async () => ((await figure(/vat_job_errors_total\S*maintenance\S*/)) ?? 0) >= 5);
     const audits = (await redis.keys()).filter((key) => /:repeat:audit:\d+$/.test(key));
-    // The next one, and one that runs.
+    // The next one and a running one.
     expect(audits.length).toBeLessThanOrEqual(2);
   } finally {
     await world.sql('ALTER TABLE usage_entry_away RENAME TO usage_entry');

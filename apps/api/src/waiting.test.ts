@@ -7,7 +7,7 @@ const SATURATED = { kind: 'error', code: 'MS_MAX_CONCURRENT_REQ' };
 let world: World;
 let caller: () => ReturnType<World['http']>;
 beforeAll(async () => {
-  // An ask may outlast the window here, so that a slot that is held stays held until the caller has been answered.
+  // A lookup may last longer than the window here, so that a held slot stays held until the call has been answered.
   world = await startWorld({ settings: { UPSTREAM_WINDOW: `${WINDOW_MS}ms`, UPSTREAM_ATTEMPT_TIMEOUT: '2500ms' } });
   caller = await crowd(world, world.account.account_id);
 });
@@ -28,20 +28,20 @@ const completed = (requestId: string) =>
     return body.status === 'completed' && body;
   });
 
-/** What the operator was alarmed of. */
+/** The alerts of the operator. */
 const alarms = (): string =>
   (world.workers[0]?.lines() ?? [])
     .filter((line) => line.includes('"level":"error"') && line.includes('The upstream '))
     .join('\n');
 
-/** By the service's own clock: what a busy machine adds on the way to this process is not the window's. */
+/** Measured by the service's own clock: delays between the service and this process do not count. */
 const expectWindow = (request: { created_at: string; accepted_at: string }) => {
   const waitedMs = Date.parse(request.accepted_at) - Date.parse(request.created_at);
   expect(waitedMs).toBeGreaterThan(WINDOW_MS - 1_000);
   expect(waitedMs).toBeLessThan(WINDOW_MS + 1_000);
 };
 
-/** Every way of not answering, each asked about a member state of its own so that none waits for another's slot. */
+/** All ways of not answering, each for a different member state, so that none waits for another's slot. */
 const SILENCES: [kind: string, vatNumber: string, answer: unknown, outcomes: string[]][] = [
   ['hangs', 'AT U13585627', 'hang', ['timeout']],
   ['drips', 'BE0428759497', 'drip', ['timeout']],
@@ -83,7 +83,7 @@ describe('an upstream that', () => {
     async (kind, number, _, outcomes) => {
       const answer = answers.get(kind);
       expect(answer?.status).toBe(202);
-      // An ask that is open when the window ends has timed out, whatever the asks before it got.
+      // A lookup that is open when the window ends counts as timed out, whatever the earlier lookups got.
       expect([...outcomes, 'timeout']).toContain(viesEntry(answer?.body)?.outcome);
       const request = await completed(answer?.body.request_id);
       expectWindow(request);
@@ -98,7 +98,7 @@ describe('an upstream that', () => {
     expect((await caller().get('/v1/usage')).body).toMatchObject({ used: SILENCES.length, reserved: 0 });
   });
 
-  test('blocks a number, or calls a request incomplete, alarms the operator', async () => {
+  test('blocks a number or calls a request incomplete alerts the operator', async () => {
     expect(alarms()).toContain('"VAT_BLOCKED"');
     expect(alarms()).toMatch(
       /"VOW-ERR-11".*rejects our requests as incomplete|rejects our requests as incomplete.*"VOW-ERR-11"/,
@@ -124,7 +124,7 @@ describe('a saturated member state', () => {
     await Promise.all(CASES.map(([, number]) => world.vies.script(number, ['valid'])));
   });
 
-  test.each(CASES)('that says so %s is told by its code, never as invalid (%s)', async (_, number) => {
+  test.each(CASES)('that answers so %s is reported with its code, never as invalid (%s)', async (_, number) => {
     const answer = answers.get(number);
     expect(answer?.status).toBe(202);
     expect(answer?.body).not.toHaveProperty('valid');
@@ -143,7 +143,7 @@ describe('a saturated member state', () => {
     expect(viesEntry(body)).not.toHaveProperty('code');
   });
 
-  test('leaves its slots free between asks: a third number is answered while two wait', async () => {
+  test('leaves its slots free between lookups: a third number is answered while two wait', async () => {
     await world.vies.script('SI50223054', [SATURATED]);
     await world.vies.script('SI50223055', [SATURATED]);
     const waiting = Promise.all([check('SI50223054'), check('SI50223055')]);
@@ -162,7 +162,7 @@ describe('a saturated member state', () => {
   });
 });
 
-test('a caller who gets no slot is told so, and nothing was asked', async () => {
+test('a call that gets no slot is answered so, without a lookup', async () => {
   const hanging = ['LV40003521600', 'LV40003521601'];
   await Promise.all(hanging.map((number) => world.vies.script(number, ['hang', 'valid'])));
   const holders = Promise.all(hanging.map(check));
@@ -180,7 +180,7 @@ test('a caller who gets no slot is told so, and nothing was asked', async () => 
   expect((await world.vies.stats()).states.LV?.max_in_flight).toBe(2);
 });
 
-test('global saturation carries its own code', async () => {
+test('global saturation has its own code', async () => {
   await world.vies.script('IT00159560366', [{ kind: 'error', code: 'GLOBAL_MAX_CONCURRENT_REQ_TIME' }]);
   const { status, body } = await check('IT00159560366');
   expect(status).toBe(202);
@@ -199,13 +199,13 @@ test('a Retry-After under 429 delays every lookup, also of other member states',
   await until('the other one to be looked up', async () => (await world.vies.journal(other))[0]?.finished_at);
   const [refused, again] = await world.vies.journal(first);
   const [elsewhere] = await world.vies.journal(other);
-  // A job may start a tenth of a second before its time.
+  // A job may start a tenth of a second early.
   const from = (refused?.finished_at ?? Number.NaN) + 3_850;
   expect([again, elsewhere].map((lookup) => (lookup?.at ?? 0) >= from)).toEqual([true, true]);
   if (held.status === 202) await completed(held.body.request_id);
 });
 
-test('an upstream that blocks the service is left in peace for a while, whatever is asked', async () => {
+test('an upstream that blocks the service gets no lookups for a while', async () => {
   const [first, other] = ['SK2022749619', 'FR40303265045'];
   await world.vies.script(first, [{ kind: 'error', code: 'IP_BLOCKED' }, 'valid']);
   const blocked = check(first);

@@ -4,7 +4,7 @@ import { insertAccount, issueKeys, numberOf, startWorld, type TestAccount, until
 
 let world: World;
 beforeAll(async () => {
-  // Nobody runs the watches here: this is about what calls are answered.
+  // No worker runs the watches here: these tests are about the answers of calls.
   world = await startWorld({ workers: 0, apis: 2 });
 }, 60_000);
 afterAll(() => world?.stop());
@@ -29,7 +29,7 @@ const codeOf = async (call: PromiseLike<{ status: number; body: { error?: { code
 };
 const made = async (who: TestAccount, body: Body): Promise<string> => (await post(who, body).expect(201)).body.watch_id;
 
-test('a watch is made with exactly the fields of the contract, is due at once, and reads back the same', async () => {
+test('a watch is created with exactly the documented fields, is due immediately, and reads back the same', async () => {
   const who = await customer();
   const answer = await post(who, {
     vat_number: 'de 136.695.976',
@@ -86,7 +86,7 @@ test.each<[string, Body, number, string]>([
   expect((await get(who)).body.data).toEqual([]);
 });
 
-test('what a plan does not sell is refused before its limit, and the limit is named', async () => {
+test('a feature that the plan lacks is refused before its limit, and the limit is named', async () => {
   const free = await customer('free');
   expect(await codeOf(post(free, { vat_number: numberOf('DE', 1) }))).toEqual([403, 'FREQUENCY_NOT_ALLOWED']);
   const starter = await customer('starter');
@@ -97,7 +97,7 @@ test('what a plan does not sell is refused before its limit, and the limit is na
   await post(starter, { vat_number: numberOf('DE', 1), label: null }).expect(201);
 });
 
-test('a number is the same however it is spelt', async () => {
+test('a number is the same in any spelling', async () => {
   const who = await customer();
   await made(who, { vat_number: 'EL094259216' });
   for (const spelt of ['GR 094 259 216', 'el94259216', '094259216']) {
@@ -106,7 +106,7 @@ test('a number is the same however it is spelt', async () => {
   expect(await codeOf(post(await customer(), { vat_number: 'EL094259216' }))).toEqual([201, undefined]);
 });
 
-test('sixty calls at once over two processes make fifty watches on a limit of fifty', async () => {
+test('sixty concurrent calls over two processes make fifty watches with a limit of fifty', async () => {
   const who = await customer('starter');
   const keys = await issueKeys(world, 60, uuidOf('account', who.account_id) ?? '');
   const answers = await Promise.all(
@@ -128,7 +128,7 @@ test('sixty calls at once over two processes make fifty watches on a limit of fi
   ).toHaveLength(50);
 });
 
-test('twenty calls at once for one number make one watch', async () => {
+test('twenty concurrent calls for one number make one watch', async () => {
   const who = await customer();
   const spelt = ['DE136695976', 'de 136 695 976', 'DE-136695976', 'DE136.695.976'];
   const codes = await Promise.all(
@@ -141,7 +141,7 @@ test('twenty calls at once for one number make one watch', async () => {
 describe('an Idempotency-Key', () => {
   const send = (who: TestAccount, body: Body, key: string) => post(who, body).set('Idempotency-Key', key);
 
-  test('makes one watch of twenty calls at once, and all of them get its answer', async () => {
+  test('makes one watch of twenty concurrent calls, and all of them get its answer', async () => {
     const who = await customer();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send(who, { vat_number: 'DE136695976' }, 'crowd')),
@@ -153,12 +153,12 @@ describe('an Idempotency-Key', () => {
     expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
   });
 
-  test('is replayed after the watch is gone, and to an account that could not make it any more', async () => {
+  test('is replayed after the watch was deleted, and when the account could no longer create it', async () => {
     const who = await customer('starter');
     const first = await send(who, { vat_number: 'DE136695976' }, 'kept').expect(201);
     await world.http(who.live_key).method('delete', `/v1/watches/${first.body.watch_id}`).expect(204);
     await world.sql(`UPDATE account SET plan = 'free' WHERE id = $1`, [uuidOf('account', who.account_id)]);
-    // The second process has not met the key before, so it knows the account as it is now.
+    // The second process has not cached the key, so it sees the account as it is now.
     const call = async (key: Record<string, string>, body: Body) => {
       const response = await fetch(`${String(world.apis[1]?.ready.base_url)}/v1/watches`, {
         method: 'POST',
@@ -198,7 +198,7 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-test('a test key is refused on every call before its body is judged', async () => {
+test('a test key is refused on every call before its body is validated', async () => {
   const { test_key: key } = await customer();
   const http = world.http(key);
   const calls = [
@@ -213,7 +213,7 @@ test('a test key is refused on every call before its body is judged', async () =
   for (const call of calls) expect(await codeOf(call)).toEqual([403, 'TEST_KEY_NOT_ALLOWED']);
 });
 
-test('a disabled account makes no watch, is told so after its body is judged, and reads on', async () => {
+test('a disabled account cannot create a watch, is refused after its body is validated, and can still read', async () => {
   const who = await customer();
   const id = await made(who, { vat_number: 'DE136695976' });
   await world.sql('UPDATE account SET disabled_at = now() WHERE id = $1', [uuidOf('account', who.account_id)]);
@@ -224,7 +224,7 @@ test('a disabled account makes no watch, is told so after its body is judged, an
   await patch(who, id, { status: 'paused' }).expect(200);
 });
 
-test('ids that are ill-formed, unknown or of another account are not found alike', async () => {
+test('ids that are ill-formed, unknown or of another account are all not found', async () => {
   const [who, other] = await Promise.all([customer(), customer()]);
   const theirs = await made(other, { vat_number: 'DE136695976' });
   for (const id of [theirs, UNKNOWN, 'wat_x', theirs.replace('wat', 'chk')]) {
@@ -236,7 +236,7 @@ test('ids that are ill-formed, unknown or of another account are not found alike
   expect((await get(other, `/${theirs}`)).body.status).toBe('active');
 });
 
-test('watches are listed newest first, by pages that later ones do not disturb', async () => {
+test('watches are listed newest first, in pages that later ones do not change', async () => {
   const who = await customer();
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) ids.unshift(await made(who, { vat_number: numberOf('HU', n) }));
@@ -251,7 +251,7 @@ test('watches are listed newest first, by pages that later ones do not disturb',
 });
 
 describe('PATCH', () => {
-  test('labels, pauses and resumes, and leaves out what is left out', async () => {
+  test('labels, pauses and resumes, and does not change omitted fields', async () => {
     const who = await customer();
     const { body: watch } = await post(who, { vat_number: 'DE136695976', label: 'a' }).expect(201);
     const id = watch.watch_id;
@@ -264,7 +264,7 @@ describe('PATCH', () => {
     expect((await patch(who, id, {}).expect(200)).body).toEqual({ ...watch, label: 'b', status: 'paused' });
     const resumed = (await patch(who, id, { status: 'active', label: null }).expect(200)).body;
     expect(resumed).toEqual({ ...watch, label: null, next_check_at: expect.stringMatching(TIME) });
-    // What came due during the pause is made good at once.
+    // A run that was due during the pause is made up for immediately.
     expect(Date.parse(resumed.next_check_at)).toBeGreaterThanOrEqual(Date.parse(watch.created_at));
     expect((await get(who, `/${id}`)).body).toEqual(resumed);
   });
@@ -280,13 +280,13 @@ describe('PATCH', () => {
     },
   );
 
-  test('is judged by the plan: a frequency it does not sell, and resuming beyond its limit', async () => {
+  test('is checked against the plan: a frequency that it lacks, and resuming beyond its limit', async () => {
     const who = await customer('starter');
     const id = await made(who, { vat_number: 'DE136695976' });
     expect(await codeOf(patch(who, id, { frequency: 'daily' }))).toEqual([403, 'FREQUENCY_NOT_ALLOWED']);
     await patch(who, id, { status: 'paused' }).expect(200);
     const account = uuidOf('account', who.account_id);
-    // As after a move from a larger plan: fifty others are active.
+    // As after a change from a larger plan: fifty others are active.
     await world.sql(
       `INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at)
        SELECT gen_random_uuid(), $1, 'DE' || n, 'DE', n, n, 'weekly', 'active', now(), now() FROM generate_series(1, 50) n`,
@@ -297,14 +297,14 @@ describe('PATCH', () => {
       403,
       { code: 'WATCH_LIMIT', message: expect.any(String), limit: 50 },
     ]);
-    // What is there goes on, and can be labelled and paused whatever the plan.
+    // Existing watches continue, and can be labelled and paused with any plan.
     await patch(who, id, { label: 'x', status: 'paused' }).expect(200);
     await world.sql(`DELETE FROM watch WHERE account_id = $1 AND vat_number = 'DE50'`, [account]);
     await patch(who, id, { status: 'active' }).expect(200);
   });
 });
 
-test('a deleted watch is gone with its changes, and its number can be watched again', async () => {
+test('a watch is deleted with its changes, and its number can be watched again', async () => {
   const who = await customer();
   const id = await made(who, { vat_number: 'DE136695976' });
   await world.sql(

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const noWebhook = () => world.sql('DELETE FROM webhook');
 
-test('without a webhook it is 404, a test is 400 NO_WEBHOOK, and the log is empty but there', async () => {
+test('without a webhook, reading it is 404, a test event is 400 NO_WEBHOOK, and the log is empty', async () => {
   await noWebhook();
   const http = world.http();
   expect((await http.get('/v1/webhook').expect(404)).body.error.code).toBe('NOT_FOUND');
@@ -51,34 +51,37 @@ test('the configuration shows the URL and eight characters of the secret', async
   await world.http(other.live_key).get('/v1/webhook').expect(404);
 });
 
-test.each(['live_key', 'test_key'] as const)('a test event asked for with a %s goes the real way', async (key) => {
-  await configureWebhook(world, world.account, receiver.url);
-  const http = world.http(world.account[key]);
-  const { body } = await http.post('/v1/webhook/test').expect(202);
-  expect(Object.keys(body)).toEqual(['delivery_id']);
-  const shown = await until('the delivery to end', async () => {
-    const delivery = (await http.get(`/v1/webhook/deliveries/${body.delivery_id}`).expect(200)).body;
-    return delivery.status !== 'pending' && delivery;
-  });
-  const detail = deliveryDetailSchema.parse(shown);
-  expect(detail).toMatchObject({
-    delivery_id: body.delivery_id,
-    event: 'webhook.test',
-    status: 'successful',
-    attempts: 1,
-    next_attempt_at: null,
-    last_attempt: { status_code: 202, error: null },
-    attempts_log: [
-      { attempt: 1, url: receiver.url, status_code: 202, address: '127.0.0.1', answer: 'thank you', error: null },
-    ],
-  });
-  expect(Object.keys(detail.body)).toEqual(['event', 'sent_at']);
-  const arrival = receiver.arrivals.find(({ headers }) => headers['x-service-delivery'] === body.delivery_id);
-  expect(JSON.parse(arrival?.body ?? '')).toEqual(detail.body);
-  expect(arrival?.headers['webhook-id']).toBe(detail.event_id);
-});
+test.each(['live_key', 'test_key'] as const)(
+  'a test event requested with a %s is delivered like a real one',
+  async (key) => {
+    await configureWebhook(world, world.account, receiver.url);
+    const http = world.http(world.account[key]);
+    const { body } = await http.post('/v1/webhook/test').expect(202);
+    expect(Object.keys(body)).toEqual(['delivery_id']);
+    const shown = await until('the delivery to end', async () => {
+      const delivery = (await http.get(`/v1/webhook/deliveries/${body.delivery_id}`).expect(200)).body;
+      return delivery.status !== 'pending' && delivery;
+    });
+    const detail = deliveryDetailSchema.parse(shown);
+    expect(detail).toMatchObject({
+      delivery_id: body.delivery_id,
+      event: 'webhook.test',
+      status: 'successful',
+      attempts: 1,
+      next_attempt_at: null,
+      last_attempt: { status_code: 202, error: null },
+      attempts_log: [
+        { attempt: 1, url: receiver.url, status_code: 202, address: '127.0.0.1', answer: 'thank you', error: null },
+      ],
+    });
+    expect(Object.keys(detail.body)).toEqual(['event', 'sent_at']);
+    const arrival = receiver.arrivals.find(({ headers }) => headers['x-service-delivery'] === body.delivery_id);
+    expect(JSON.parse(arrival?.body ?? '')).toEqual(detail.body);
+    expect(arrival?.headers['webhook-id']).toBe(detail.event_id);
+  },
+);
 
-test('the log lists newest first, page by page, and only what is the account’s', async () => {
+test('the log is listed newest first, in pages, and only for the account', async () => {
   await configureWebhook(world, world.account, receiver.url);
   const http = world.http();
   const sent: string[] = [];
@@ -99,7 +102,7 @@ test.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=nonsense', '?status=fa
   expect(body.error.code).toBe('BAD_REQUEST');
 });
 
-test('a delivery that is ill-formed, unknown or another account’s is 404 alike', async () => {
+test('a delivery id that is ill-formed, unknown or another account’s is 404', async () => {
   await configureWebhook(world, world.account, receiver.url);
   const { body } = await world.http().post('/v1/webhook/test').expect(202);
   for (const [key, id] of [
@@ -114,7 +117,7 @@ test('a delivery that is ill-formed, unknown or another account’s is 404 alike
   }
 });
 
-test('a test key sees and resends the deliveries of test events alone; a live key sees both', async () => {
+test('a test key sees and resends only deliveries of test events; a live key sees all', async () => {
   const account = await world.newAccount();
   await configureWebhook(world, account, receiver.url);
   const [live, test] = [world.http(account.live_key), world.http(account.test_key)];
@@ -133,12 +136,12 @@ test('a test key sees and resends the deliveries of test events alone; a live ke
   expect(await listed(test)).toEqual([again.delivery_id, b]);
   expect(await listed(live)).toEqual([again.delivery_id, c, b, a]);
   await test.get(`/v1/webhook/deliveries/${again.delivery_id}`).expect(200);
-  // Also when a live key sends it: it is a test event still.
+  // Also when a live key sends it: it is still a test event.
   const { body: byLive } = await resend(live, b).expect(202);
   expect((await listed(test))[0]).toBe(byLive.delivery_id);
 });
 
-describe('deliveries that test and resend calls caused', () => {
+describe('deliveries of test events and resends', () => {
   const MAX = MAX_ON_DEMAND_DELIVERIES;
   let account: TestAccount;
   let owner: Browser;
@@ -187,7 +190,7 @@ describe('deliveries that test and resend calls caused', () => {
     expect(row?.n).toBe(MAX);
   });
 
-  test('refuse nothing of real events, nor of another account', async () => {
+  test('do not limit real events or other accounts', async () => {
     const http = world.http(account.live_key);
     await world.vies.script('DE136695976', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
     await http.post('/v1/checks', { vat_number: 'DE136695976' }).expect(202);
@@ -201,7 +204,7 @@ describe('deliveries that test and resend calls caused', () => {
     await world.http(another.live_key).post('/v1/webhook/test').expect(202);
   });
 
-  test('are accepted again once some have ended', async () => {
+  test('are accepted again after some have ended', async () => {
     const send = () => world.http(account.live_key).post('/v1/webhook/test');
     expect((await send()).status).toBe(429);
     await world.sql(

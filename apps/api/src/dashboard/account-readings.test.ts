@@ -41,7 +41,7 @@ const check = (body: object, key = account.live_key) => world.http(key).post('/v
 const dayOf = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 const accountId = () => uuidOf('account', account.account_id);
 
-/** A request that was answered 202 and goes on in the background. */
+/** A request that was answered 202 and continues in the background. */
 const pend = async (state: Parameters<typeof numberOf>[0] = 'FI') => {
   const vatNumber = newNumber(state);
   await world.vies.script(vatNumber, [DOWN]);
@@ -88,7 +88,7 @@ describe('the overview', () => {
     expect((await today(other))?.valid).toBe(0);
   });
 
-  test('never differs from the checks that are there, however many are recorded at once', async () => {
+  test('always agrees with the checks, however many are recorded concurrently', async () => {
     await Promise.all(Array.from({ length: 40 }, (_, n) => check({ vat_number: n % 4 ? newNumber('DE') : 'FR1' })));
     const [counted] = await world.sql(
       `SELECT count(*) FILTER (WHERE valid)::int AS valid, count(*) FILTER (WHERE NOT valid)::int AS others
@@ -99,7 +99,7 @@ describe('the overview', () => {
     expect({ valid: shown?.valid, others: (shown?.invalid ?? 0) + (shown?.malformed ?? 0) }).toEqual(counted);
   });
 
-  test('has each day where it belongs, and none before', async () => {
+  test('has the counts of each day at that day, and none before', async () => {
     await world.sql(
       `INSERT INTO check_day (account_id, day, valid, invalid, malformed)
        SELECT $1, (now() AT TIME ZONE 'UTC')::date - d, d, 0, 0 FROM unnest(ARRAY[1, 29, 30]) d`,
@@ -113,7 +113,7 @@ describe('the overview', () => {
     ]);
   });
 
-  test('shows the ten latest changes over all watches, with their watch and as texts, however hostile they are', async () => {
+  test('shows the ten latest changes over all watches, with their watch, as plain text even when hostile', async () => {
     const vatNumber = newNumber();
     const name = (text: string) => ({ kind: 'valid', name: text, address: 'A' });
     await world.vies.script(vatNumber, [name('Before'), name(HOSTILE)]);
@@ -146,7 +146,7 @@ describe('the overview', () => {
       'x-content-type-options': 'nosniff',
     });
     expect((await overview(other)).changes).toEqual([]);
-    // What is gone with its watch is gone here.
+    // The changes of a deleted watch are not shown.
     await owner.call('delete', path).expect(204);
     expect((await overview()).changes).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe('the overview', () => {
 });
 
 describe('the list of requests', () => {
-  test('has those that were answered 202, newest first, by how they stand, with their check at the end', async () => {
+  test('has those that were answered 202, newest first, by status, with their check once completed', async () => {
     await check({ vat_number: newNumber() }).expect(201);
     const [one, two] = [await pend('EE'), await pend('EE')];
     const pending = await list('?status=pending');
@@ -203,7 +203,7 @@ describe('the list of requests', () => {
     expect(abandoned).toMatchObject({ status: 'abandoned', reason: 'UPSTREAM_NO_ANSWER', check: null });
   });
 
-  test('comes in pages that neither repeat nor skip, over all states', async () => {
+  test('has pages without repeats or gaps, over all states', async () => {
     const made = [await pend('DK'), await pend('DK'), await pend('DK')].map(({ id }) => id);
     const all = idsOf(await list('?limit=100'));
     const paged: string[] = [];
@@ -217,7 +217,7 @@ describe('the list of requests', () => {
     expect(paged).toEqual(all);
   });
 
-  test("has no line of a batch, no run of a watch, and nothing of another account's", async () => {
+  test('has no lines of batches, no runs of watches, and nothing of other accounts', async () => {
     const [row] = await world.sql(
       `SELECT count(*)::int AS n FROM request WHERE account_id = $1 AND origin <> 'direct'`,
       [accountId()],
@@ -237,7 +237,7 @@ describe('the list of requests', () => {
   );
 });
 
-test('the settings say null where no webhook is, and else what GET /webhook says', async () => {
+test('the settings contain null without a webhook, and otherwise the same as GET /webhook', async () => {
   expect((await other.call('get', '/settings').expect(200)).body).toEqual({ webhook: null });
   await world.sql(
     `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)

@@ -24,7 +24,7 @@ export type AccountReadingsDeps = {
   now: () => Date;
 };
 
-/** What pages read and the public API does not have: /app/api/overview and /app/api/requests. */
+/** The routes that only the dashboard's pages read: /app/api/overview and /app/api/requests. */
 export const accountReadings = ({ readOverview, listRequests, now }: AccountReadingsDeps) => {
   const overview: RequestHandler = async (_req, res) => {
     res.json(presentOverview(await readOverview(sessionOf(res).accountId, now())));
@@ -32,9 +32,9 @@ export const accountReadings = ({ readOverview, listRequests, now }: AccountRead
 
   const requests: RequestHandler = async (req, res) => {
     const { accountId } = sessionOf(res);
-    const { status, ...asked } = parseQuery(requestListQuery, req.query);
-    const { rows, nextCursor } = await readPage(asked, ['requests', accountId, status], async (before, most) => {
-      const found = await listRequests(accountId, status, before, most);
+    const { status, ...page } = parseQuery(requestListQuery, req.query);
+    const { rows, nextCursor } = await readPage(page, ['requests', accountId, status], async (before, limit) => {
+      const found = await listRequests(accountId, status, before, limit);
       return found.map((row) => ({ ...row, id: row.request.id }));
     });
     const data = rows.map(({ request, check }) => presentRequest(request, check && publicCheck(check)));
@@ -46,7 +46,7 @@ export const accountReadings = ({ readOverview, listRequests, now }: AccountRead
 
 export type KeyRoutesDeps = {
   listKeys: (accountId: string, beforeId: string | null, limit: number) => Promise<ApiKeySummary[]>;
-  /** False when the account has so many live keys already. */
+  /** False when the account already has `maxKeys` live keys. */
   insertKey: (accountId: string, key: NewKey, now: Date, maxKeys: number) => Promise<boolean>;
   /** False when the account has no such key. */
   revokeKey: (accountId: string, keyId: string, now: Date) => Promise<boolean>;
@@ -57,9 +57,9 @@ export type KeyRoutesDeps = {
 export const keyRoutes = ({ listKeys, insertKey, revokeKey, now }: KeyRoutesDeps) => {
   const list: RequestHandler = async (req, res) => {
     const { accountId } = sessionOf(res);
-    const asked = parseQuery(pageListQuery, req.query);
-    const { rows, nextCursor } = await readPage(asked, ['keys', accountId], (before, most) =>
-      listKeys(accountId, before, most),
+    const page = parseQuery(pageListQuery, req.query);
+    const { rows, nextCursor } = await readPage(page, ['keys', accountId], (before, limit) =>
+      listKeys(accountId, before, limit),
     );
     res.json({ data: rows.map(presentKey), next_cursor: nextCursor });
   };

@@ -2,7 +2,7 @@ import supertest from 'supertest';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
 
-/** A client of the dashboard's API that keeps its cookie and CSRF token as the pages do, and lets a test change them. */
+/** A client of the dashboard's API that stores its cookie and CSRF token as the pages do. Tests may change them. */
 export type Browser = {
   call: (method: Method, path: string, body?: unknown) => supertest.Test;
   signIn: (email: string, password?: string) => Promise<supertest.Response>;
@@ -11,10 +11,10 @@ export type Browser = {
   csrf: string;
 };
 
-/** The password of accounts that a test's world makes. */
+/** The password of the accounts that tests create. */
 export const PASSWORD = 'correct horse';
 
-/** Opens a browser at an API process. `path` is below /app/api. */
+/** Opens a browser for an API process. Paths are relative to /app/api. */
 export const openBrowser = (baseUrl: string): Browser => {
   const browser: Browser = {
     cookie: '',
@@ -37,7 +37,7 @@ export const openBrowser = (baseUrl: string): Browser => {
   return browser;
 };
 
-/** The one Set-Cookie of an answer; empty when there is none. */
+/** The Set-Cookie of an answer; empty when there is none. Throws when there are several. */
 export const setCookieOf = (answer: { get: (name: 'Set-Cookie') => string[] | undefined }): string => {
   const cookies = answer.get('Set-Cookie') ?? [];
   if (cookies.length > 1) throw new Error(`one cookie was expected: ${cookies.join(' and ')}`);

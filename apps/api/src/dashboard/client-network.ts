@@ -14,13 +14,13 @@ const groupsOf = (address: string): string[] => {
 };
 
 /**
- * The networks around an address, by which sign-ins are counted. `family` and `wide` hold what one attacker can rent (a
- * provider's /32 of IPv6, a /16 of IPv4), `site` what one customer of a provider has (a /48, or the IPv4 address itself),
- * `narrow` what one household has (a /64).
+ * The networks that contain an address, by which sign-ins are counted. `wide` is what one attacker can rent (a provider's /32
+ * of IPv6, a /16 of IPv4), `site` what one customer of a provider has (a /48, or the IPv4 address itself), and `narrow` what
+ * one household has (a /64). `family` is all of IPv4 or IPv6.
  */
 export type Networks = { family: string; wide: string; site: string; narrow: string };
 
-/** The networks around an IP address; an IPv4 address is the same however it is written. */
+/** The networks that contain an IP address. An IPv4 address written as IPv6 is treated as IPv4. */
 export const networksOf = (address: string): Networks => {
   const [plain = ''] = address.split('%');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
@@ -34,37 +34,37 @@ export const networksOf = (address: string): Networks => {
 };
 
 /**
- * The network an address is counted by: an IPv4 address by itself (also where it is written as IPv6), an IPv6 address by
- * its first 64 bits, of which one household has all the others.
+ * The network by which an address is counted: an IPv4 address itself (also written as IPv6), or the first 64 bits of an IPv6
+ * address, since one household has the remaining bits.
  */
 export const networkOf = (address: string): string => networksOf(address).narrow;
 
-/** Where a sign-in comes from. */
+/** The origin of a sign-in. */
 export type Client = {
   /** Networks from the widest to the narrowest. */
   branches: string[];
-  /** The networks by which wrong tries for one address are counted, see {@link networksOf}. */
+  /** The networks by which wrong passwords for one e-mail address are counted, see {@link networksOf}. */
   family: string;
   wide: string;
   site: string;
 };
 
 /**
- * The client that a peer says it forwards for, when TRUSTED_PROXIES does not name the peer: the last entry of
- * X-Forwarded-For, which a proxy writes itself. `null` when there is none.
+ * The client address that a peer which is not in TRUSTED_PROXIES claims to forward for: the last entry of X-Forwarded-For,
+ * which a proxy writes itself. `null` when there is none.
  */
 const unverifiedClient = (req: Request): string | null => {
   const header = req.get('x-forwarded-for');
-  // Express resolves a trusted peer's header into other addresses than the peer's own.
+  // For a trusted peer, Express fills `ips` from the header.
   if (header === undefined || req.ips.length > 0) return null;
   const last = header.slice(header.lastIndexOf(',') + 1).trim();
   return isIP(last) === 0 ? null : last;
 };
 
 /**
- * Where a request comes from. Behind a proxy that TRUSTED_PROXIES does not name, all clients have one address; so that one of
- * them cannot keep the others from signing in, the client that the proxy names is told apart below the proxy's own
- * networks. A peer that makes such names up divides its own share, and has the tries of a wide network for one address.
+ * The origin of a request. Behind a proxy that is not in TRUSTED_PROXIES all clients have the same address. The client that the
+ * proxy names then becomes a branch below the proxy's own networks, so that one client cannot keep the others from signing in.
+ * A peer that invents client addresses divides only its own share; for one e-mail address it gets the attempts of a wide network.
  */
 export const clientOf = (req: Request): Client => {
   const { family, wide, site, narrow } = networksOf(req.ip ?? '');
@@ -81,9 +81,9 @@ export const clientOf = (req: Request): Client => {
 };
 
 /**
- * Logs an ERROR, once in a process, when a peer sends X-Forwarded-For that TRUSTED_PROXIES does not name. If the peer is the
- * operator's proxy, all clients have its address: they share the limits of sign-in, sign-up and /ops, and whoever tries
- * passwords uses them up for everybody.
+ * Logs an ERROR, once per process, when a peer that is not in TRUSTED_PROXIES sends X-Forwarded-For. If the peer is the
+ * operator's proxy, all clients have its address: they share the limits of sign-in, sign-up and /ops, and one client that
+ * tries passwords uses them up for all others.
  */
 export const reportUntrustedProxy = (log: Pick<Logger, 'error'>): RequestHandler => {
   let isReported = false;

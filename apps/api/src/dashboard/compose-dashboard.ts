@@ -51,39 +51,39 @@ export const DASHBOARD_SETTINGS = [
 ] as const;
 type DashboardSettings = ReturnType<typeof readSettings<(typeof DASHBOARD_SETTINGS)[number]>>;
 
-/** The built dashboard, as it lies beside this app in the checkout and in the image. */
+/** The built dashboard, next to this app in the checkout and in the image. */
 const PAGES = fileURLToPath(new URL('../../../dashboard/dist', import.meta.url));
 
-/** A session's use is noted at most this often, and ten times before it would end. */
-const NOTE_USE_EVERY_MS = 60_000;
+/** A session's last use is written at most this often, and at least ten times within its idle time. */
+const MAX_TOUCH_INTERVAL_MS = 60_000;
 
-/** What the overview looks back on. */
+/** The period that the overview covers. */
 const OVERVIEW_SPAN = { days: 30, changes: 10, failuresDays: 7 } as const;
 
-/** Sites of users that have a place in the queue of their own; about 20 MB. */
+/** Sites from which users have signed in before; they have their own branch in the sign-in queue. About 20 MB. */
 const KNOWN_SITES = { max: 100_000, ms: 90 * 24 * 60 * 60_000 } as const;
 
-/** A refusal is remembered for so long, and so many are, so that who repeats a try costs no read. */
+/** Cached refusals, so that repeated attempts cost no database read. */
 const REFUSALS = { max: 10_000, ms: 1_000 } as const;
 
 const STREAM_LIMITS = {
   perSession: 4,
   perAccount: 100,
   perProcess: 1_000,
-  everyMs: 500,
+  coalesceMs: 500,
   heartbeatMs: 20_000,
-  deafMs: 5_000,
+  rereadMs: 5_000,
 } as const;
 
 type DashboardServices = {
   db: Database;
   subscribe: PageStreamsDeps['subscribe'];
   baseUrl: () => string;
-  /** Ends the pages' streams at once. */
+  /** Closes the page streams when it aborts. */
   stopping: AbortSignal;
-  /** Milliseconds after which what fails has hung. */
+  /** A database call that fails after this many milliseconds has timed out. */
   hungAfterMs: number;
-  /** Of a dashboard user. */
+  /** The rate limit of a dashboard user. */
   userRate: CallRate;
   now: () => Date;
 };
@@ -96,7 +96,7 @@ const allowedNetworks = (text: string): Network[] => {
   }
 };
 
-/** Puts the dashboard's API together. Throws {@link SettingsError}. `close` gives up name lookups under way. */
+/** Composes the dashboard's API. Throws {@link SettingsError}. `close` cancels pending DNS lookups. */
 export const composeDashboard = (
   settings: DashboardSettings,
   { db, subscribe, baseUrl, stopping, hungAfterMs, userRate, now }: DashboardServices,
@@ -107,10 +107,10 @@ export const composeDashboard = (
   const tokens = sessionTokens(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
   const resolver = createNameResolver();
   const inTurn = keyedMutex({ hungAfterMs });
-  // One hash at a time a process: each costs 19 MiB and a core, which calls of the public API need too.
-  const oneHash = keyedMutex();
-  const verifyInTurn = (phc: string, password: string) => oneHash('', () => verifyPassword(phc, password));
-  const hashWithinLimit = (password: string) => oneHash('', () => hashPassword(password));
+  // One hash at a time per process: each needs 19 MiB and a CPU core, which calls of the public API need too.
+  const hashInTurn = keyedMutex();
+  const verifyInTurn = (phc: string, password: string) => hashInTurn('', () => verifyPassword(phc, password));
+  const hashWithinLimit = (password: string) => hashInTurn('', () => hashPassword(password));
   const reserveChange = reserveSignIn(db, PASSWORD_CHANGE_LIMIT);
   const forget = forgetSignIns(db);
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
@@ -120,7 +120,7 @@ export const composeDashboard = (
   const remember = (networks: Uint8Array[]): void => {
     for (const network of networks) knownSites.set(Buffer.from(network).toString('hex'), true, now());
   };
-  // Without Postgres there are none yet; they become known as people sign in.
+  // While Postgres is away the list stays empty; sites are added as users sign in.
   listKnownNetworks(db)(KNOWN_SITES.max).then(remember, () => undefined);
   const { signIn: verified, refuse: refuseSignIn } = signIn({
     tokens,
@@ -144,7 +144,7 @@ export const composeDashboard = (
     now,
     tokens,
     cookie: sessionCookie(baseUrl, maxAgeMs),
-    findSession: findSession(db, { idleMs, maxAgeMs, noteEveryMs: Math.min(NOTE_USE_EVERY_MS, idleMs / 10) }),
+    findSession: findSession(db, { idleMs, maxAgeMs, noteEveryMs: Math.min(MAX_TOUCH_INTERVAL_MS, idleMs / 10) }),
     deleteSession: deleteSession(db),
     deleteSessionsOfUser: deleteSessionsOfUser(db),
     signIn: verified,

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** One try of an attacker. `from`: the X-Forwarded-For it comes with. */
+/** One sign-in of an attacker. `from`: its X-Forwarded-For. */
 export type Try = { email: string; password: string; from?: string };
 
 const SOCKETS = 300;
@@ -20,8 +20,8 @@ const requestText = (host: string, { email, password, from }: Try): string => {
 };
 
 /**
- * Sends sign-ins at a constant rate until it is stopped, over connections that stay open. The requests are written and
- * counted as text: an HTTP client would take a core of its own from the service that is measured.
+ * Sends sign-ins at a constant rate over open connections until it is stopped. Requests are written and answers are counted as
+ * text: an HTTP client would use CPU time that the service under test needs.
  */
 export const openFlood = (baseUrl: string, perSecond: number, nextTry: (n: number) => Try) => {
   const { hostname, port, host } = new URL(baseUrl);
@@ -56,9 +56,9 @@ export const openFlood = (baseUrl: string, perSecond: number, nextTry: (n: numbe
     }
   }, TICK_MS);
   return {
-    /** How many answers had each status so far. */
+    /** The number of answers so far, by status. */
     statuses,
-    /** Tries sent a second so far. */
+    /** The rate of sign-ins sent so far. */
     perSecond: () => sent / ((performance.now() - startedAt) / 1_000),
     stop: () => {
       clearInterval(timer);

@@ -43,7 +43,7 @@ test.each([
   [{ name: 'Shop', test: false }, 'vat_live_'],
   [{ name: 'Shop', test: true }, 'vat_test_'],
   [{ name: 'ERP “Zürich”' }, 'vat_live_'],
-])('%j makes a key that works at once and begins with %s', async (body, prefix) => {
+])('%j creates a key that works immediately and begins with %s', async (body, prefix) => {
   const { key } = await create(owner, body);
   expect(key.startsWith(prefix)).toBe(true);
   expect(await usage(key)).toBe(200);
@@ -69,7 +69,7 @@ test('the list shows name, hint and times of a key, newest first, and never the 
   });
 });
 
-test('a key is shown once: it lies in no log, and in the database as its hash alone', async () => {
+test('a key is shown once: it is in no log, and only its hash is in the database', async () => {
   const { key } = await create(owner, { name: 'Secret' });
   await usage(key);
   const everything = `${await databaseText(world)}\n${logText(world)}`;
@@ -77,7 +77,7 @@ test('a key is shown once: it lies in no log, and in the database as its hash al
   for (const form of formsOf(key)) expect(everything.includes(form)).toBe(false);
 });
 
-test('the list comes in pages that neither repeat nor skip', async () => {
+test('the list has pages without repeats or gaps', async () => {
   const all = (await list(owner)).data.map(({ key_id }) => key_id);
   const paged: string[] = [];
   let cursor: string | null = '';
@@ -111,14 +111,14 @@ test.each([
   [{ name: 'a\nb' }, 'name'],
   [{ name: 'A', test: 'yes' }, 'test'],
   [{ name: 'A', scope: 'all' }, 'scope'],
-])('POST /keys %j is 400 and makes no key', async (body, path) => {
+])('POST /keys %j is 400 and creates no key', async (body, path) => {
   const before = (await list(owner)).data.length;
   const { status, body: answer } = await owner.call('post', '/keys', body);
   expect([status, answer.error.code, answer.error.fields[0].path]).toEqual([400, 'BAD_REQUEST', path]);
   expect((await list(owner)).data.length).toBe(before);
 });
 
-test('a revoked key is refused within five seconds, stays in the list, and keeps its first time', async () => {
+test('a revoked key is refused within five seconds, stays in the list, and revoking it again does not change its time', async () => {
   const { key, key_id } = await create(owner, { name: 'Leaked' });
   expect(await usage(key)).toBe(200);
   const revoke = () => owner.call('delete', `/keys/${key_id}`);
@@ -132,7 +132,7 @@ test('a revoked key is refused within five seconds, stays in the list, and keeps
   expect(await revokedAt()).toBe(first);
 });
 
-test("another account's keys are not shown and are 404 alike with ids that are unknown or ill-formed", async () => {
+test("another account's keys are not shown, and are 404 like unknown or ill-formed ids", async () => {
   const { key, key_id } = await create(other, { name: 'Theirs' });
   expect((await list(owner)).data.map((shown) => shown.key_id)).not.toContain(key_id);
   const answers = await Promise.all(
@@ -145,7 +145,7 @@ test("another account's keys are not shown and are 404 alike with ids that are u
   expect(await usage(key)).toBe(200);
 });
 
-test('an account has at most 200 live keys, however many calls race; a revoked one makes room', async () => {
+test('an account has at most 200 live keys, however many calls run concurrently; revoking one makes room', async () => {
   const live = (await list(other)).data.filter(({ revoked_at }) => revoked_at === null).length;
   await issueKeys(world, 199 - live, uuidOf('account', otherAccount.account_id) ?? '');
   const race = await Promise.all(Array.from({ length: 6 }, () => other.call('post', '/keys', { name: 'Raced' })));

@@ -50,7 +50,7 @@ describe.each(CHANGES)('%s %s', (method, path, body) => {
     expect((await opened.call('get', '/session')).status).toBe(200);
   });
 
-  test('needs a session: 401, before the CSRF token and the body are looked at', async () => {
+  test('needs a session: 401, before the CSRF token and the body are checked', async () => {
     const { csrf } = await signedIn();
     for (const token of ['', csrf]) {
       const stranger = browser();
@@ -77,7 +77,7 @@ test.each(['/session', '/webhook', '/settings', '/keys', '/overview', '/requests
   },
 );
 
-test('a session is no API key: /v1 answers 401', async () => {
+test('a session is not an API key: /v1 answers 401', async () => {
   const opened = await signedIn();
   for (const path of ['/v1/usage', '/v1/checks']) {
     const { status } = await world.http(null).get(path).set('Cookie', opened.cookie).set('X-CSRF-Token', opened.csrf);
@@ -85,7 +85,7 @@ test('a session is no API key: /v1 answers 401', async () => {
   }
 });
 
-test('the CSRF token comes before the body', async () => {
+test('the CSRF token is checked before the body', async () => {
   const opened = await signedIn();
   opened.csrf = 'wrong';
   expect((await opened.call('post', '/keys', { surprise: 1 })).status).toBe(403);
@@ -117,7 +117,7 @@ test('an unknown path is 404, signed in or not', async () => {
   }
 });
 
-test('no answer may be kept, framed, sniffed or embedded, errors included', async () => {
+test('no answer may be cached, framed, sniffed or embedded, errors included', async () => {
   const opened = await signedIn();
   const answers = [
     await opened.call('get', '/session'),

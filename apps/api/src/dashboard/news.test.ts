@@ -4,11 +4,11 @@ import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World 
 import { openRaw, type RawConnection } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser } from './browser.fixture.js';
 
-/** A page that listens to /app/api/news. */
+/** A page that reads the stream /app/api/news. */
 type Listening = {
   status: number;
   headers: Record<string, unknown>;
-  /** What came so far, as it came. */
+  /** Everything received so far. */
   text: () => string;
   /** The `changed` events so far. */
   news: () => { topic: string; id?: string }[];
@@ -83,7 +83,7 @@ const hears = (page: Listening, topic: string, id?: string) =>
   );
 const check = (body: object, key = account.live_key) => world.http(key).post('/v1/checks', body);
 
-test('is a stream of events that nobody keeps, gathers or reads without a session', async () => {
+test('is a stream of events that is not cached or buffered, and needs a session', async () => {
   const page = await open();
   expect([page.status, page.headers]).toEqual([
     200,
@@ -99,24 +99,24 @@ test('is a stream of events that nobody keeps, gathers or reads without a sessio
   expect((await owner.call('options', '/news')).status).toBe(405);
 });
 
-test('a check that a key makes is told to the pages of its account on every process, and to no other account', async () => {
+test('a check of an API key is published to the pages of its account on every process, and to no other account', async () => {
   const pages = [await open(), await open(owner, urlOf(1))];
   const stranger = await open(other);
   const { body } = await check({ vat_number: numberOf('DE', 1) }).expect(201);
   for (const page of pages) await hears(page, 'checks', body.id);
-  // The stranger's own news come later than these would have.
+  // The update of the other account arrives later than these would have.
   const { body: theirs } = await other.call('post', '/checks', { vat_number: numberOf('DE', 2) }).expect(201);
   await hears(stranger, 'checks', theirs.id);
   expect(stranger.news().map(({ id }) => id)).not.toContain(body.id);
 });
 
-test('a malformed number, which no worker sees, is told too', async () => {
+test('a malformed number, which never reaches a worker, is published too', async () => {
   const page = await open();
   await check({ vat_number: 'DE1' }).expect(201);
   await hears(page, 'checks');
 });
 
-test('a request is told when it is accepted, tried again, and completed', async () => {
+test('a request is published when it is accepted, retried and completed', async () => {
   const vatNumber = numberOf('FI', 3);
   await world.vies.script(vatNumber, [DOWN]);
   const page = await open();
@@ -130,7 +130,7 @@ test('a request is told when it is accepted, tried again, and completed', async 
   );
 });
 
-test('a batch is told from its upload to its end, in few messages however many its lines', async () => {
+test('a batch is published from its upload to its end, in few messages however many lines it has', async () => {
   const page = await open();
   const startedAt = performance.now();
   const lines = Array.from({ length: 400 }, (_, n) =>
@@ -145,7 +145,7 @@ test('a batch is told from its upload to its end, in few messages however many i
   );
   const told = page.news().length;
   const seconds = (performance.now() - startedAt) / 1_000;
-  // Three topics (batches, checks, requests), each at most twice a second, and the first ones.
+  // Three topics (batches, checks, requests), each at most twice a second, plus the first ones.
   expect(told).toBeLessThanOrEqual(6 * seconds + 6);
   const before = page.news().length;
   await owner.call('delete', `/batches/${body.batch_id}`).expect(204);
@@ -157,7 +157,7 @@ test('a batch is told from its upload to its end, in few messages however many i
   );
 });
 
-test('watches and deliveries are told as they change', async () => {
+test('changes of watches and deliveries are published', async () => {
   const page = await open();
   const { body: watch } = await owner
     .call('post', '/watches', { vat_number: numberOf('PL', 5), frequency: 'daily' })
@@ -182,7 +182,7 @@ test('watches and deliveries are told as they change', async () => {
   await hears(page, 'deliveries', sent.delivery_id);
 });
 
-test('a fifth page of a session is 429 and asks by itself; another session is let in, and a place that is left is free', async () => {
+test('a fifth page of a session is 429 with Retry-After; another session is admitted, and a closed stream makes room', async () => {
   const pages = [await open(), await open(), await open(), await open()];
   const { status, body, headers } = await owner.call('get', '/news');
   expect([status, body.error]).toEqual([
@@ -205,14 +205,14 @@ test('HEAD is answered and opens no stream', async () => {
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
 });
 
-/** Writes calls of the owner behind each other on one connection. */
+/** Writes several calls of the owner on one connection without waiting for answers. */
 const pipeline = async (calls: readonly string[]): Promise<RawConnection> => {
   const connection = await openRaw(urlOf(0));
   connection.send(calls.map((call) => `${call} HTTP/1.1\r\nHost: x\r\nCookie: ${owner.cookie}\r\n\r\n`).join(''));
   return connection;
 };
 
-test('a HEAD behind an open stream waits for its turn, and news do not end the process', async () => {
+test('a HEAD behind an open stream waits for its turn, and page updates do not crash the process', async () => {
   const connection = await pipeline(['GET /app/api/news', 'HEAD /app/api/news']);
   await until('the stream to begin', () => connection.text().includes('retry: 2000'));
   const { body } = await owner.call('post', '/checks', { vat_number: 'DE1' }).expect(201);
@@ -222,7 +222,7 @@ test('a HEAD behind an open stream waits for its turn, and news do not end the p
   expect((await owner.call('get', '/session')).status).toBe(200);
 });
 
-test('streams asked for behind an open one take no place, and none is kept when the connection ends', async () => {
+test('streams requested behind an open one do not count, and none remains when the connection ends', async () => {
   const connection = await pipeline(Array.from({ length: 6 }, () => 'GET /app/api/news'));
   await until('the stream to begin', () => connection.text().includes('retry: 2000'));
   for (const page of [await open(), await open(), await open()]) expect(page.status).toBe(200);
@@ -230,7 +230,7 @@ test('streams asked for behind an open one take no place, and none is kept when 
   await until('a free place', async () => (await open()).status === 200);
 });
 
-test('a process that stops ends its streams at once and is not held up by them', async () => {
+test('a process that stops ends its streams immediately and does not wait for them', async () => {
   const api = await world.startApi();
   const page = await open(owner, String(api.ready.base_url));
   const startedAt = performance.now();
@@ -242,7 +242,7 @@ test('a process that stops ends its streams at once and is not held up by them',
   expect(api.lines().join('\n')).not.toContain('"level":"error"');
 });
 
-test('without Redis a stream opens, stays, and has its page read everything now and then', async () => {
+test('without Redis a stream opens, stays open, and has its page read everything at intervals', async () => {
   const api = await world.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
   const page = await open(owner, String(api.ready.base_url));
   expect(page.status).toBe(200);

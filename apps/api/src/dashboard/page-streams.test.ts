@@ -6,9 +6,9 @@ const QUICK: PageStreamLimits = {
   perSession: 2,
   perAccount: 3,
   perProcess: 5,
-  everyMs: 50,
+  coalesceMs: 50,
   heartbeatMs: 60,
-  deafMs: 40,
+  rereadMs: 40,
 };
 
 let world: World;
@@ -27,7 +27,7 @@ beforeEach(async () => {
   const url = String(world.settings.REDIS_URL);
   redis = connectRedis(url, 'consumer', () => undefined);
   publisher = connectRedis(url, 'producer', () => undefined);
-  // Connecting takes a busy machine longer than the 40 ms after which pages are told that nothing can be heard.
+  // On a busy machine connecting takes longer than the 40 ms after which pages are told to read everything.
   await until('both connections', () => redis.status === 'ready' && publisher.status === 'ready');
   live = new Set(['s1', 's2', 's3']);
   isPostgresAway = false;
@@ -63,7 +63,7 @@ const join = (accountId: string, session: string) => {
   return Object.assign(page, { ready, leave });
 };
 
-test('a sign of life comes again and again, and a session that has ended takes its streams with it at the next one', async () => {
+test('heartbeats are sent at intervals, and the streams of an ended session are closed at the next one', async () => {
   const [one, two] = [join('a', 's1'), join('a', 's2')];
   await until('two signs of life', () => two.text.split(': here\n\n').length > 2);
   live.delete('s1');
@@ -71,7 +71,7 @@ test('a sign of life comes again and again, and a session that has ended takes i
   expect(two.isOver).toBe(false);
 });
 
-test('while Postgres is away nobody is sent off', async () => {
+test('while Postgres is away no stream is closed', async () => {
   const one = join('a', 's1');
   isPostgresAway = true;
   live.clear();
@@ -82,7 +82,7 @@ test('while Postgres is away nobody is sent off', async () => {
   await until('the end', () => one.isOver);
 });
 
-test('a session has so many streams, an account and a process so many in all', () => {
+test('the number of streams is limited per session, account and process', () => {
   join('a', 's1');
   join('a', 's1');
   expect(() => join('a', 's1')).toThrow(expect.objectContaining({ code: 'TOO_MANY_STREAMS' }));
@@ -96,7 +96,7 @@ test('a session has so many streams, an account and a process so many in all', (
   join('c', 's4');
 });
 
-test('what is published for an account reaches each of its pages until they leave', async () => {
+test('updates of an account reach each of its pages until they disconnect', async () => {
   const { tell } = publishPageUpdates(publisher, prefix);
   const [one, two, stranger] = [join('a', 's1'), join('a', 's2'), join('b', 's3')];
   await Promise.all([one.ready, two.ready, stranger.ready]);
@@ -132,7 +132,7 @@ test('while Redis is away pages are told to read everything, and once more when 
   await until('news again', () => one.text.includes('{"topic":"deliveries","id":"dlv_1"}'));
 });
 
-test('closing ends every stream, and one that comes later at once', () => {
+test('closing ends every stream, and later ones immediately', () => {
   const one = join('a', 's1');
   streams.close();
   expect(one.isOver).toBe(true);

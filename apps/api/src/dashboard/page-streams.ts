@@ -4,12 +4,12 @@ import { coalescePageUpdates, type PageUpdateSubscription } from '@vat/queues';
 import type { RequestHandler } from 'express';
 import { type SessionTokens, sessionOf } from './session.js';
 
-/** A page that listens. `session`: SHA-256 of its session's token, in hex. */
+/** The stream of one open page. `session`: SHA-256 of the session's token, in hex. */
 type PageStream = { accountId: string; session: string; write: (text: string) => void; end: () => void };
 
 export type PageStreamsDeps = {
-  subscribe: (onUpdates: (accountId: string, news: PageUpdate[]) => void) => PageUpdateSubscription;
-  /** Of these sessions, those that are live. */
+  subscribe: (onUpdates: (accountId: string, updates: PageUpdate[]) => void) => PageUpdateSubscription;
+  /** The ids of those of the given sessions that have not ended. */
   liveSessions: (ids: readonly string[], now: Date) => Promise<Set<string>>;
   limits: PageStreamLimits;
   now: () => Date;
@@ -17,46 +17,47 @@ export type PageStreamsDeps = {
 
 /** Times in milliseconds. */
 export type PageStreamLimits = {
-  /** Below the six connections that a browser opens to a host over HTTP/1.1: all of them listening, it could ask nothing. */
+  /** Fewer than the six connections that a browser opens to a host over HTTP/1.1, so that some remain for calls. */
   perSession: number;
-  /** So that nobody who signs in again and again takes those of all others. */
+  /** Limits an account that signs in repeatedly, so that streams remain for other accounts. */
   perAccount: number;
   perProcess: number;
-  /** Between two messages to a page. */
-  everyMs: number;
-  /** Between two signs of life, at which sessions are looked at. */
+  /** Updates within this time are sent to a page together. */
+  coalesceMs: number;
+  /** The interval of heartbeats, at which sessions are checked too. */
   heartbeatMs: number;
-  /** While nothing can be heard, pages are told to read everything again this often. */
-  deafMs: number;
+  /** While the process cannot receive updates, pages are told to read everything again at this interval. */
+  rereadMs: number;
 };
 
 export type PageStreams = {
   /**
-   * Adds a page, or throws TOO_MANY_STREAMS. `ready` resolves when it misses nothing any more; without Redis that is
-   * when Redis is back. Call `leave` when the page is gone.
+   * Adds the stream of a page, or throws TOO_MANY_STREAMS. `ready` resolves when the stream receives all updates; while Redis
+   * is away, that is when Redis is back. Call `leave` when the page has disconnected.
    */
   join: (stream: PageStream) => { ready: Promise<void>; leave: () => void };
-  /** Ends all streams, and every further one as it comes. */
+  /** Ends all streams, and all later ones immediately. */
   close: () => void;
 };
 
 const RETRY_S = 60;
 
-const eventOf = (news: PageUpdate): string => `event: changed\ndata: ${JSON.stringify(news)}\n\n`;
-const EVERYTHING = PAGE_TOPICS.map((topic) => eventOf({ topic })).join('');
+const eventOf = (update: PageUpdate): string => `event: changed\ndata: ${JSON.stringify(update)}\n\n`;
+/** One event for each topic, after which a page reads everything again. */
+const ALL_TOPICS = PAGE_TOPICS.map((topic) => eventOf({ topic })).join('');
 
-/** Spreads the news that a process hears over the pages that listen on it, and ends the ones whose session has ended. */
+/** Distributes the page updates that a process receives to the streams of its pages, and ends streams whose session has ended. */
 export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStreamsDeps): PageStreams => {
   const byAccount = new Map<string, Set<PageStream>>();
   const all = new Set<PageStream>();
   let isClosed = false;
 
-  const { tell, flush } = coalescePageUpdates(limits.everyMs, (accountId, news) => {
-    const text = news.map(eventOf).join('');
+  const { tell: send, flush } = coalescePageUpdates(limits.coalesceMs, (accountId, updates) => {
+    const text = updates.map(eventOf).join('');
     for (const stream of byAccount.get(accountId) ?? []) stream.write(text);
   });
-  const subscription = subscribe((accountId, news) => {
-    for (const { topic, id } of news) tell(accountId, topic, id);
+  const subscription = subscribe((accountId, updates) => {
+    for (const { topic, id } of updates) send(accountId, topic, id);
   });
 
   const leave = (stream: PageStream): void => {
@@ -68,8 +69,8 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
     subscription.unfollow(stream.accountId);
   };
 
-  /** Without waiting for the end to arrive, which it never does where nobody reads. */
-  const sendOff = (stream: PageStream): void => {
+  /** Removes the stream before its connection is closed: a client that does not read never closes it. */
+  const endStream = (stream: PageStream): void => {
     leave(stream);
     stream.end();
   };
@@ -77,23 +78,23 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
   const beat = async (): Promise<void> => {
     const streams = [...all];
     if (streams.length === 0) return;
-    // While Postgres is away nobody knows; whoever was let in stays.
+    // While Postgres is away sessions cannot be checked, and all streams stay open.
     const live = await liveSessions([...new Set(streams.map(({ session }) => session))], now()).catch(() => null);
     for (const stream of streams) {
-      if (live !== null && !live.has(stream.session)) sendOff(stream);
+      if (live !== null && !live.has(stream.session)) endStream(stream);
       else if (all.has(stream)) stream.write(': here\n\n');
     }
   };
   const heartbeat = setInterval(() => void beat(), limits.heartbeatMs).unref();
 
-  let wasDeaf = false;
-  const listenIn = (): void => {
-    const isDeaf = !subscription.isListening();
-    // Once more when it can be heard again, for what was missed.
-    if (isDeaf || wasDeaf) for (const stream of all) stream.write(EVERYTHING);
-    wasDeaf = isDeaf;
+  let wasDisconnected = false;
+  const requestReread = (): void => {
+    const isDisconnected = !subscription.isListening();
+    // Also once after the connection is restored, for the updates that were missed.
+    if (isDisconnected || wasDisconnected) for (const stream of all) stream.write(ALL_TOPICS);
+    wasDisconnected = isDisconnected;
   };
-  const listening = setInterval(listenIn, limits.deafMs).unref();
+  const rereading = setInterval(requestReread, limits.rereadMs).unref();
 
   return {
     join: (stream) => {
@@ -117,37 +118,37 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
     close: () => {
       isClosed = true;
       clearInterval(heartbeat);
-      clearInterval(listening);
+      clearInterval(rereading);
       flush();
-      for (const stream of [...all]) sendOff(stream);
+      for (const stream of [...all]) endStream(stream);
     },
   };
 };
 
 export type StreamPageUpdatesDeps = { streams: PageStreams; tokens: SessionTokens };
 
-/** What a page does not take for so long that it would fill this many bytes is not listening. */
-const MAX_BEHIND_BYTES = 64 * 1024;
-/** Without Redis the stream opens all the same. */
-const LONGEST_WAIT_MS = 1_000;
-/** After which the browser connects again by itself. */
+/** A page with more unread bytes than this is disconnected. */
+const MAX_UNREAD_BYTES = 64 * 1024;
+/** The stream opens after this long even without Redis. */
+const MAX_WAIT_MS = 1_000;
+/** The browser reconnects after this long. */
 const RECONNECT_MS = 2_000;
 
-/** GET /app/api/news: server-sent events, each a reason to read something again. Source: docs/dashboard-api.md. */
+/** GET /app/api/news: server-sent events that name what a page should read again, see docs/dashboard-api.md. */
 export const streamPageUpdates =
   ({ streams, tokens }: StreamPageUpdatesDeps): RequestHandler =>
   async (req, res) => {
     const { accountId, token } = sessionOf(res);
-    const begin = () => {
+    const setHeaders = () => {
       res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
-      // A proxy that gathered the answer before it passes it on would keep the news to itself.
+      // Tells proxies not to buffer the answer: a buffered event would reach the page too late.
       res.setHeader('X-Accel-Buffering', 'no');
     };
     if (req.method === 'HEAD') {
-      begin();
+      setHeaders();
       return void res.end();
     }
-    // Whoever left while the session was looked for closes nothing any more.
+    // The client disconnected while the session was read, so `close` will not be emitted again.
     if (res.destroyed) return;
     const { ready, leave } = streams.join({
       accountId,
@@ -155,14 +156,14 @@ export const streamPageUpdates =
       write: (text) => {
         if (!res.headersSent || res.writableEnded) return;
         res.write(text);
-        if (res.writableLength > MAX_BEHIND_BYTES) res.destroy();
+        if (res.writableLength > MAX_UNREAD_BYTES) res.destroy();
       },
       end: () => void res.end(),
     });
     res.once('close', leave);
     if (res.writableEnded) return;
-    begin();
-    // A page reads everything when its stream opens: from then on it must miss nothing.
-    await Promise.race([ready, pause(LONGEST_WAIT_MS, undefined, { ref: false })]);
+    setHeaders();
+    // A page reads everything when its stream opens, so from then on it must receive every update.
+    await Promise.race([ready, pause(MAX_WAIT_MS, undefined, { ref: false })]);
     if (!res.writableEnded && !res.destroyed) res.write(`retry: ${RECONNECT_MS}\n\n`);
   };

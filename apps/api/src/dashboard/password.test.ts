@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const browser = (api = 0): Browser => openBrowser(String(world.apis[api]?.ready.base_url));
-/** A user of its own for each test; one more is quicker to make than an account. */
+/** A separate user for each test; creating a user is faster than creating an account. */
 const newUser = async (): Promise<string> => {
   made += 1;
   const email = `user${made}@example.com`;
@@ -33,7 +33,7 @@ const change = (by: Browser, current: string, wanted: string) =>
   by.call('put', '/password', { current_password: current, new_password: wanted });
 const isIn = async (by: Browser) => (await by.call('get', '/session')).status === 200;
 
-test('a new password takes the place of the old one, ends every other session on every process, and renews this one', async () => {
+test('a new password replaces the old one, ends every other session on every process, and renews this one', async () => {
   const email = await newUser();
   const [here, elsewhere, bystander] = [
     await signedIn(email),
@@ -55,7 +55,7 @@ test('a new password takes the place of the old one, ends every other session on
   expect((await browser().signIn(email, WANTED)).status).toBe(200);
 });
 
-test('a wrong current password is 400 at its field: the session is good and stays', async () => {
+test('a wrong current password is 400 at its field, and the session stays valid', async () => {
   const by = await signedIn(await newUser());
   const { status, body } = await change(by, 'wrong', WANTED);
   expect([status, body.error.code, body.error.fields]).toEqual([
@@ -66,7 +66,7 @@ test('a wrong current password is 400 at its field: the session is good and stay
   expect(await isIn(by)).toBe(true);
 });
 
-test('wrong ones are throttled as at sign-in, over every process, and the right one is too; signing in is not', async () => {
+test('wrong passwords are limited as at sign-in, over all processes, then also the right one; signing in is not affected', async () => {
   const email = await newUser();
   const by = await signedIn(email);
   const there = browser(1);
@@ -79,7 +79,7 @@ test('wrong ones are throttled as at sign-in, over every process, and the right 
   expect((await browser().signIn(email, WANTED)).status).toBe(401);
 });
 
-test('strangers who try the address keep nobody from changing the password', async () => {
+test('failed sign-ins of strangers do not prevent the user from changing the password', async () => {
   const email = await newUser();
   const by = await signedIn(email);
   for (let i = 0; i < 6; i += 1) await browser().signIn(email, 'wrong');
@@ -99,7 +99,7 @@ test.each([
   expect(answer.body.error.fields.map(({ path }: { path: string }) => path).sort()).toEqual(fields);
 });
 
-test('of changes that race one wins, and leaves one session', async () => {
+test('of concurrent changes one wins, and one session remains', async () => {
   const email = await newUser();
   const by = await signedIn(email);
   const race = await Promise.all([0, 1, 2].map((n) => change(by, PASSWORD, `${WANTED} ${n}`)));
@@ -112,7 +112,7 @@ test('of changes that race one wins, and leaves one session', async () => {
   expect(sessions).toHaveLength(1);
 });
 
-test('no sign-in with the old password outlives the change, however they race', async () => {
+test('no session of the old password survives the change, however the calls interleave', async () => {
   for (let round = 0; round < 5; round += 1) {
     const email = await newUser();
     const by = await signedIn(email);
@@ -139,7 +139,7 @@ test('signing out everywhere ends every session of the user, this one too, and n
   expect([await isIn(here), await isIn(elsewhere), await isIn(bystander)]).toEqual([false, false, true]);
 });
 
-test('neither password lies in the database, in Redis or in a log', async () => {
+test('neither password is in the database, in Redis or in a log', async () => {
   const by = await signedIn(await newUser());
   await change(by, 'a guess that is wrong', WANTED).expect(400);
   await change(by, PASSWORD, WANTED).expect(204);

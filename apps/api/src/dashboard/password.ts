@@ -7,21 +7,21 @@ import type { InTurn } from '../turns.js';
 import { type SessionCookie, type SessionTokens, sessionOf } from './session.js';
 import { SIGN_IN_LIMITS, secondsUntil } from './sign-in.js';
 
-/** Wrong current passwords of one user, and the time in which they count: as many as an address has from one site. */
+/** How many wrong current passwords one user may give, and the time in which they count: as at sign-in from one site. */
 export const PASSWORD_CHANGE_LIMIT = { tries: SIGN_IN_LIMITS.site, windowMs: SIGN_IN_LIMITS.windowMs } as const;
 
 type ChangePasswordDeps = {
   tokens: SessionTokens;
-  /** `null` when a password may be judged, else when the next one may. */
+  /** Counts an attempt. Returns `null`, or when the limit is reached, the time of the next attempt. */
   reserve: (key: Uint8Array, now: Date) => Promise<Date | null>;
   forget: (key: Uint8Array) => Promise<void>;
   findUser: (id: string) => Promise<UserCredentials | null>;
   verifyPassword: (phc: string, password: string) => Promise<boolean>;
   hashPassword: (password: string) => Promise<string>;
-  /** False when the password is no longer the one that was judged. */
+  /** False when the password is no longer the one that was verified. */
   replace: (change: PasswordChange) => Promise<boolean>;
   inTurn: InTurn;
-  /** Milliseconds until a session that is not used ends. */
+  /** Milliseconds after which an unused session ends. */
   sessionLifeMs: number;
   now: () => Date;
 };
@@ -35,15 +35,15 @@ const wrong = (): AppError => {
 };
 
 /**
- * Changes a user's password and ends all sessions of the user; returns the token of the one that goes on. A wrong current
- * password is BAD_REQUEST, not 401: the session is good. Wrong ones count as at sign-in, but apart from it, so that
- * strangers who try the address keep nobody from changing a password, and a stolen session has five guesses.
+ * Changes a user's password, ends all sessions of the user, and returns the token of a new one. A wrong current password is
+ * BAD_REQUEST, not 401, since the session is valid. Wrong passwords are counted with the limits of sign-in but separately: an
+ * attack on the e-mail address does not prevent its owner from changing the password, and a stolen session has five attempts.
  */
 export const changePassword =
   ({ tokens, inTurn, now, ...deps }: ChangePasswordDeps) =>
   async (input: { userId: string; current: string; wanted: string }): Promise<string> => {
     const { userId } = input;
-    // No address that can be typed has U+0000 in it.
+    // U+0000 cannot be part of an e-mail address, so this key differs from those of addresses.
     const key = tokens.hashAddress(`\0password of\0${userId}`);
     return inTurn(`password of ${userId}`, async () => {
       const at = now();
@@ -53,12 +53,12 @@ export const changePassword =
       if (!user || !(await deps.verifyPassword(user.passwordHash, input.current))) throw wrong();
       const to = await deps.hashPassword(input.wanted);
       const token = tokens.issue();
-      const begun = now();
+      const startedAt = now();
       const session = {
         id: tokens.hash(token),
         userId,
-        now: begun,
-        expiresAt: new Date(begun.getTime() + deps.sessionLifeMs),
+        now: startedAt,
+        expiresAt: new Date(startedAt.getTime() + deps.sessionLifeMs),
       };
       if (!(await deps.replace({ userId, from: user.passwordHash, to, session }))) throw wrong();
       await deps.forget(key);

@@ -31,7 +31,7 @@ const get = (address: string) => {
 };
 
 test.each(['/app', '/app/', '/app/checks/chk_1', '/app/settings?x=1', '/app/.inputs', '/app/%2e%2e/%2e%2e/etc/passwd'])(
-  '%s is the page, which nobody keeps',
+  '%s is the page, which is not cached',
   async (address) => {
     build();
     const { status, text, headers } = await get(address);
@@ -39,7 +39,7 @@ test.each(['/app', '/app/', '/app/checks/chk_1', '/app/settings?x=1', '/app/.inp
   },
 );
 
-test('the page runs nothing but its own files, calls nobody else, and is framed by nobody', async () => {
+test('the page may load and call only its own origin, and may not be framed', async () => {
   build();
   const { headers } = await get('/app');
   const policy = Object.fromEntries(
@@ -62,7 +62,7 @@ test('the page runs nothing but its own files, calls nobody else, and is framed 
   });
 });
 
-test('an asset is kept for ever, and compressed for browsers that take it', async () => {
+test('an asset is cached without limit, and compressed for browsers that accept it', async () => {
   build();
   const { text, headers } = await get('/app/assets/main-Ab12.js').set('Accept-Encoding', 'gzip');
   expect(text).toBe(SCRIPT);
@@ -81,7 +81,7 @@ test('an asset is kept for ever, and compressed for browsers that take it', asyn
 });
 
 test.each(['/app/assets/gone-Cd34.js', '/app/assets/', '/app/assets/..%2findex.html', '/app/icon.svg'])(
-  '%s, where no file is, is 404 and not the page: a script must not be HTML',
+  '%s, which does not exist, is 404 and not the page: a script must not be HTML',
   async (address) => {
     build();
     const { status, body } = await get(address);
@@ -89,13 +89,13 @@ test.each(['/app/assets/gone-Cd34.js', '/app/assets/', '/app/assets/..%2findex.h
   },
 );
 
-test('what is not built says so, with 503, and how to build it', async () => {
+test('a dashboard that is not built is 503 with the command that builds it', async () => {
   const { status, text, type, headers } = await get('/app/checks');
   expect([status, type, headers['cache-control']]).toEqual([503, 'text/plain', 'no-store']);
   expect(text).toContain('npm run build');
 });
 
-test('a page is only read', async () => {
+test('a page accepts only GET and HEAD', async () => {
   build();
   const app = express();
   app.use('/app', servePages({ pagesFolder: folder }));

@@ -5,20 +5,20 @@ import express, { type RequestHandler, Router } from 'express';
 import { secure } from '../http/secure.js';
 
 export type ServePagesDeps = {
-  /** Where the built pages lie: `index.html`, and `assets/` whose names carry a hash of what is in them. */
+  /** The folder of the built pages: `index.html`, and `assets/` with a content hash in each file name. */
   pagesFolder: string;
 };
 
 const NOT_BUILT =
   'The dashboard is not built on this server. Run `npm run build` in its checkout, then reload this page.\nThe API works without it, see /docs.\n';
 
-/** What the build makes beside each text, best first. */
+/** The compressed versions that the build creates of each text file, best first. */
 const ENCODINGS = [
   { coding: 'br', ending: '.br' },
   { coding: 'gzip', ending: '.gz' },
 ] as const;
 
-/** Leads to the compressed twin of a file where there is one that the browser takes. */
+/** Serves the compressed version of a file if there is one that the browser accepts. */
 const preferCompressed =
   (folder: string): RequestHandler =>
   (req, res, next) => {
@@ -38,9 +38,9 @@ const preferCompressed =
   };
 
 /**
- * The dashboard's pages: every address below /app but those of its API is one page, which finds its way itself, so that
- * each address survives a reload. A name in `assets/` never changes what it stands for and is kept for ever; the page
- * that names them is asked for every time. Without a build it is a 503 that says so, and everything else goes on.
+ * Serves the dashboard's pages. Every path below /app, except those of its API, gets the same page, which routes in the browser;
+ * so every address survives a reload. The content of a file in `assets/` never changes, so it is cached without limit; the page
+ * itself is not cached. When the dashboard is not built, pages are answered with 503 that explains it.
  */
 export const servePages = ({ pagesFolder }: ServePagesDeps): Router => {
   const router = Router();
@@ -53,7 +53,7 @@ export const servePages = ({ pagesFolder }: ServePagesDeps): Router => {
   const none: RequestHandler = () => {
     throw new AppError('NOT_FOUND', { message: 'There is no such file.' });
   };
-  const lasting = { index: false, redirect: false, etag: false } as const;
+  const common = { index: false, redirect: false, etag: false } as const;
 
   router.use(secure('pages'));
   router.use((req, res, next) => {
@@ -64,13 +64,13 @@ export const servePages = ({ pagesFolder }: ServePagesDeps): Router => {
   router.use(
     '/assets',
     preferCompressed(assets),
-    express.static(assets, { ...lasting, immutable: true, maxAge: '1y' }),
+    express.static(assets, { ...common, immutable: true, maxAge: '1y' }),
     none,
   );
   router.get(
     '/icon.svg',
     preferCompressed(pagesFolder),
-    express.static(pagesFolder, { ...lasting, maxAge: '1h' }),
+    express.static(pagesFolder, { ...common, maxAge: '1h' }),
     none,
   );
   router.use(page);

@@ -4,8 +4,7 @@ import type { RequestHandler } from 'express';
 import { goneOf } from '../http/connection.js';
 import { parse } from '../http/parse.js';
 import { clientOf } from './client-network.js';
-import type { SessionCookie, SessionTokens } from './session.js';
-import { sessionOf } from './session.js';
+import { type SessionCookie, type SessionTokens, sessionOf } from './session.js';
 import type { SignInInput } from './sign-in.js';
 
 export type SessionRoutesDeps = {
@@ -17,7 +16,7 @@ export type SessionRoutesDeps = {
   now: () => Date;
 };
 
-/** The routes of /app/api/session: sign in, who am I, sign out. */
+/** The routes of /app/api/session: sign in, read the session, sign out. */
 export const sessionRoutes = ({ cookie, tokens, ...deps }: SessionRoutesDeps) => {
   const create: RequestHandler = async (req, res) => {
     const { email, password } = parse(signInBody, req.body);
@@ -29,7 +28,7 @@ export const sessionRoutes = ({ cookie, tokens, ...deps }: SessionRoutesDeps) =>
       gone: goneOf(res),
     });
     const session = await deps.findSession(tokens.hash(token), deps.now());
-    if (!session) throw new Error('a session was gone as soon as it was made');
+    if (!session) throw new Error('the new session was not found');
     cookie.set(res, token);
     res.json(presentSession(session, tokens.csrfOf(token)));
   };

@@ -49,11 +49,11 @@ test('signing in answers the CSRF token and the account, and GET answers the sam
   expect((await opened.call('get', '/session').expect(200)).body).toEqual(answer.body);
 });
 
-test.each(['OWNER@Example.com', '  owner@example.com '])('the address may be spelt %j', async (email) => {
+test.each(['OWNER@Example.com', '  owner@example.com '])('the address may be written %j', async (email) => {
   expect((await browser().signIn(email)).status).toBe(200);
 });
 
-test('a disabled account is signed in and told so', async () => {
+test('a disabled account can sign in and is shown as disabled', async () => {
   const disable = (at: Date | null) =>
     world.sql('UPDATE account SET disabled_at = $2 WHERE id = $1', [uuidOf('account', otherAccountId), at]);
   await disable(new Date());
@@ -72,7 +72,7 @@ describe('a wrong sign-in', () => {
     expect([setCookieOf(wrong), setCookieOf(unknown)]).toEqual(['', '']);
   });
 
-  test('takes as long for an unknown address: a password is judged there too', async () => {
+  test('takes as long for an unknown address: a password hash is verified there too', async () => {
     const timed = async (email: string) => {
       const startedAt = performance.now();
       expect((await browser().signIn(email, 'wrong')).status).toBe(401);
@@ -89,7 +89,7 @@ describe('a wrong sign-in', () => {
       known.push(await timed(email));
       unknown.push(await timed(`un${email}`));
     }
-    // A refusal without a hash takes a tenth of it. The quickest of several is what the machine's other work touches least.
+    // A refusal without a hash takes a tenth of the time. The fastest of several calls is affected least by other work.
     expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) * 0.5);
   });
 
@@ -109,7 +109,7 @@ describe('a wrong sign-in', () => {
     expect(answer.error.fields.map(({ path }: { path: string }) => path).sort()).toEqual(fields);
   });
 
-  test('sent as a form, as another site could without being asked, is 400', async () => {
+  test('sent as a form, as another site could do without preflight, is 400', async () => {
     const { status } = await supertest(world.baseUrl())
       .post('/app/api/session')
       .set('Content-Type', 'text/plain')
@@ -118,10 +118,10 @@ describe('a wrong sign-in', () => {
   });
 });
 
-/** Where a process listens that calls itself something else. */
+/** The address of a process whose BASE_URL is different. */
 const addressOf = (api: TestProcess): string => `http://127.0.0.1:${String(api.ready.port)}`;
 
-describe('the page that calls', () => {
+describe('the origin of a call', () => {
   const from = (origin: string, baseUrl = world.baseUrl()) =>
     supertest(baseUrl).post('/app/api/session').set('Origin', origin).send({ email: EMAIL, password: PASSWORD });
 
@@ -133,14 +133,14 @@ describe('the page that calls', () => {
     },
   );
 
-  test('our own is not, by the name it was called by or by BASE_URL', async () => {
+  test('that is our own is accepted, by Host or by BASE_URL', async () => {
     expect((await from(world.baseUrl())).status).toBe(200);
     const named = await world.startApi({ BASE_URL: 'http://vat.example.com' });
     expect((await from('http://vat.example.com', addressOf(named))).status).toBe(200);
     await named.stop();
   });
 
-  test('of another site may not change anything either, even with the token', async () => {
+  test('of another site cannot change anything, even with the token', async () => {
     const opened = await signedIn();
     const answer = await opened.call('delete', '/session').set('Origin', 'https://evil.example');
     expect(answer.status).toBe(403);
@@ -182,7 +182,7 @@ describe('the cookie', () => {
 });
 
 describe('a session', () => {
-  test('set before signing in is not kept: whoever planted it has nothing', async () => {
+  test('set before signing in is not used: an attacker who set it gains nothing', async () => {
     const victim = browser();
     const planted = `vat_session=${randomToken()}`;
     victim.cookie = planted;
@@ -191,7 +191,7 @@ describe('a session', () => {
     expect([await sessionIs(victim.cookie), await sessionIs(planted)]).toEqual([200, 401]);
   });
 
-  test('is another one after signing in again, and the earlier one has ended', async () => {
+  test('is a new one after signing in again, and the earlier one has ended', async () => {
     const opened = await signedIn();
     const { cookie: earlier, csrf } = opened;
     await opened.signIn(OTHER_EMAIL);
@@ -206,7 +206,7 @@ describe('a session', () => {
     expect(await sessionIs(opened.cookie)).toBe(200);
   });
 
-  test('is good on every process, and ends on every one at once by signing out', async () => {
+  test('is valid on every process, and ends on all of them when the user signs out', async () => {
     const second = await world.startApi();
     const opened = await signedIn();
     const elsewhere = openBrowser(String(second.ready.base_url));
@@ -221,13 +221,13 @@ describe('a session', () => {
     await second.stop();
   });
 
-  test('leaves the other sessions of its user alone when it ends', async () => {
+  test('ends without ending the other sessions of its user', async () => {
     const [one, two] = [await signedIn(), await signedIn()];
     await one.call('delete', '/session').expect(204);
     expect(await sessionIs(two.cookie)).toBe(200);
   });
 
-  test('is stored as the SHA-256 of its token alone; no token, password or CSRF token lies anywhere', async () => {
+  test('is stored only as the SHA-256 of its token; no token, password or CSRF token is stored or logged', async () => {
     const opened = await signedIn();
     const token = tokenOf(opened.cookie);
     const hash = createHash('sha256').update(token).digest('hex');

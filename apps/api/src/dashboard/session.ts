@@ -6,15 +6,15 @@ import { contextOf, type DashboardSession } from '../http/call.js';
 
 /** The cookie that carries a session's token. */
 export type SessionCookie = {
-  /** The token a browser sent; `null` when it sent none, or something that is none of ours. */
+  /** The token that a browser sent; `null` without a well-formed one. */
   read: (req: Request) => string | null;
   set: (res: Response, token: string) => void;
   clear: (res: Response) => void;
 };
 
 /**
- * Over https the cookie is `__Host-` and Secure: no neighbouring host and no plain connection can set or read it. Over
- * http browsers would refuse both. `baseUrl` is asked late: the port is known only once it is bound.
+ * With an https base URL the cookie has the prefix `__Host-` and is Secure: neither a sibling host nor an unencrypted connection
+ * can set or read it. Over http browsers would refuse both. `baseUrl` is called only once the server listens.
  */
 export const sessionCookie = (baseUrl: () => string, maxAgeMs: number): SessionCookie => {
   const isSecure = () => baseUrl().startsWith('https:');
@@ -30,29 +30,29 @@ export const sessionCookie = (baseUrl: () => string, maxAgeMs: number): SessionC
   };
 };
 
-/** The session of a call; a route that asks for one without `requireSession` before it is a fault of ours. */
+/** The session of a call. Throws when `requireSession` did not run before the route, which is a programming error. */
 export const sessionOf = (res: Response): DashboardSession => {
   const { session } = contextOf(res);
-  if (!session) throw new Error('a route without a session asked for it');
+  if (!session) throw new Error('the route has no session: requireSession did not run before it');
   return session;
 };
 
-/** What sessions are recognised by. Each kind of value has a key of its own, derived from SECRET_KEY. */
+/** Issues and verifies the tokens of sessions. Each kind of value has its own key, derived from SECRET_KEY. */
 export type SessionTokens = {
-  /** A new session's token: 32 random bytes, base64url. It is in the cookie and nowhere else. */
+  /** A token for a new session: 32 random bytes in base64url. Only the cookie contains it. */
   issue: () => string;
   /** The only form in which a token is stored: SHA-256. */
   hash: (token: string) => Buffer;
-  /** The CSRF token of a session. Derived from the session's own, so that it can be shown again and never mixed up. */
+  /** The CSRF token of a session. It is derived from the session's token, so it need not be stored and fits no other session. */
   csrfOf: (token: string) => string;
   isCsrfOf: (token: string, given: string) => boolean;
-  /** The form in which an address with wrong sign-ins is stored. */
+  /** The form in which an e-mail address with failed sign-ins is stored. */
   hashAddress: (email: string) => Buffer;
 };
 
 /**
- * Derives the keys by HKDF-SHA-256 under labels of their own, as webhook secrets do. Sessions do not depend on the key; CSRF
- * tokens of `previousKey` are accepted, so that pages which are open while SECRET_KEY is changed go on working.
+ * Derives the keys with HKDF-SHA-256 under separate labels. Sessions do not depend on the key. CSRF tokens of `previousKey` are
+ * accepted, so that open pages continue to work when SECRET_KEY changes.
  */
 export const sessionTokens = (masterKey: string, previousKey?: string): SessionTokens => {
   const derive = (label: string, key = masterKey) => Buffer.from(hkdfSync('sha256', key, '', label, 32));
@@ -67,7 +67,7 @@ export const sessionTokens = (masterKey: string, previousKey?: string): SessionT
     issue: () => randomBytes(32).toString('base64url'),
     hash,
     csrfOf: (token) => String(tokensOf(token)[0]),
-    // Hashed first, since what is compared in constant time must be of one length.
+    // Hashed to the same length, so that they can be compared in constant time.
     isCsrfOf: (token, given) => tokensOf(token).some((known) => timingSafeEqual(hash(known), hash(given))),
     hashAddress: (email) => createHmac('sha256', addressKey).update(email).digest(),
   };
@@ -80,7 +80,7 @@ export type RequireSessionDeps = {
   now: () => Date;
 };
 
-/** Finds the session of the request's cookie, if there is one; a visitor passes too. */
+/** Finds the session of the request's cookie. A request without a session passes too. */
 export const findOwnSession =
   ({ cookie, tokens, findSession, now }: RequireSessionDeps): RequestHandler =>
   async (req, res, next) => {
@@ -91,8 +91,8 @@ export const findOwnSession =
   };
 
 /**
- * Finds who is signed in by the session cookie, or throws UNAUTHORIZED. An API key is no session: it must never change an
- * account's settings (contract part 1 §4). Asked of the database every time, so that signing out ends it everywhere at once.
+ * Requires a session, or throws UNAUTHORIZED. An API key is not a session: it must never change an account's settings. The
+ * session is read from the database for each request, so that signing out takes effect on all processes at once.
  */
 export const requireSession = (deps: RequireSessionDeps): RequestHandler => {
   const find = findOwnSession(deps);
@@ -103,7 +103,7 @@ export const requireSession = (deps: RequireSessionDeps): RequestHandler => {
     });
 };
 
-/** Refuses with FORBIDDEN a call without the CSRF token of its own session. Runs after `requireSession`. */
+/** Requires the CSRF token of the session, or throws FORBIDDEN. Runs after `requireSession`. */
 export const requireCsrf =
   (tokens: SessionTokens): RequestHandler =>
   (req, res, next) => {
@@ -115,9 +115,9 @@ export const requireCsrf =
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
 
 /**
- * Refuses with FORBIDDEN what a browser sends from a page of another site, such as a sign-in that would put its victim
- * into the attacker's account. Behind a proxy that changes Host, BASE_URL is how the service is known. A caller without
- * Origin is no browser.
+ * Throws FORBIDDEN for a request that a browser sends from a page of another site, such as a sign-in that would sign the victim
+ * in to the attacker's account. Behind a proxy that changes Host, the origin is compared with BASE_URL. A request without
+ * Origin does not come from a browser.
  */
 export const requireSameOrigin =
   (baseUrl: () => string): RequestHandler =>
@@ -132,7 +132,7 @@ export const requireSameOrigin =
     next();
   };
 
-/** Lets the person who is signed in use the routes of the public API with live effect. Runs after `requireSession`. */
+/** Makes the signed-in user the caller of routes of the public API, in live mode. Runs after `requireSession`. */
 export const callAsCustomer: RequestHandler = (_req, res, next) => {
   const { accountId, disabled, plan, quota, userId } = sessionOf(res);
   contextOf(res).caller = { keyId: userId, accountId, plan, test: false, quota, disabled };

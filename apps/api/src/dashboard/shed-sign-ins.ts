@@ -10,22 +10,22 @@ import { tooBusyToSignIn } from './sign-in.js';
 /** The path of sign-ins, as Express matches it. */
 const PATH = /^\/app\/api\/session\/?(?:\?|$)/i;
 
-/** Sign-ins of a process in a window from which on they are refused by the short way; people are far below it. */
-const CROWDED = { windowMs: 250, requests: 15 } as const;
+/** With more sign-ins than this per window, a process begins to shed them. Normal use stays far below it. */
+const SHED_ABOVE = { windowMs: 250, requests: 15 } as const;
 
-/** Longer than any sign-in that its schema accepts. */
+/** More than any sign-in that the schema accepts. */
 const MAX_BYTES = 16 * 1024;
 
 export type ShedSignInsDeps = {
-  /** The error with which a sign-in is refused at once, or null. */
+  /** The error with which a sign-in is refused immediately, or null. */
   refuse: (email: string, client: Client) => AppError | null;
   metrics: Pick<Metrics, 'httpRequests'>;
-  /** Is called for each sign-in that was refused here, which has no log line of its own. */
+  /** Called for each sign-in that is refused here, since it is not logged as a request. */
   onShed: () => void;
   now: () => Date;
 };
 
-/** Reads a body to its end; nothing follows when the request is cut off before. */
+/** Reads a body to its end. `onEnd` is not called when the request is aborted before. */
 const readBody = (req: Request, onEnd: (text: string) => void): void => {
   const chunks: Buffer[] = [];
   req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -41,23 +41,23 @@ const parseBody = (text: string): { email?: unknown } | undefined => {
 };
 
 /**
- * Refuses what of a flood of sign-ins would be refused anyway, at a tenth of the cost: without a logger, routes and schemas.
- * Thousands a second would else take the process from customers' calls. As long as few sign in, it does nothing.
+ * During a flood of sign-ins, refuses those that would be refused anyway at a tenth of the cost: without logger, routes and
+ * schemas. Otherwise thousands of sign-ins per second would use the CPU time of customers' calls. Inactive while few sign in.
  */
 export const shedSignIns = ({ refuse, metrics, onShed, now }: ShedSignInsDeps): RequestHandler => {
   const addHeaders = secure('answers');
   let windowEnd = 0;
   let requests = 0;
-  let requestsBefore = 0;
-  const isCrowded = (): boolean => {
+  let previousRequests = 0;
+  const isFlooded = (): boolean => {
     const at = now().getTime();
     if (at >= windowEnd) {
-      requestsBefore = at < windowEnd + CROWDED.windowMs ? requests : 0;
+      previousRequests = at < windowEnd + SHED_ABOVE.windowMs ? requests : 0;
       requests = 0;
-      windowEnd = at + CROWDED.windowMs;
+      windowEnd = at + SHED_ABOVE.windowMs;
     }
     requests += 1;
-    return Math.max(requests, requestsBefore) > CROWDED.requests;
+    return Math.max(requests, previousRequests) > SHED_ABOVE.requests;
   };
 
   const answer = (req: Request, res: Response, error: AppError): void => {
@@ -75,16 +75,16 @@ export const shedSignIns = ({ refuse, metrics, onShed, now }: ShedSignInsDeps): 
   };
 
   return (req, res, next) => {
-    if (req.method !== 'POST' || !PATH.test(req.url) || !isCrowded()) return next();
+    if (req.method !== 'POST' || !PATH.test(req.url) || !isFlooded()) return next();
     const length = Number(req.headers['content-length'] ?? Number.NaN);
-    // Not what a browser sends. What cannot be read in one go is not worth it now.
+    // Browsers declare the length and send no Expect. Other requests are too expensive to read during a flood.
     if (!(length <= MAX_BYTES) || req.headers.expect !== undefined) return answer(req, res, tooBusyToSignIn());
     readBody(req, (text) => {
       const body = parseBody(text);
       const email = typeof body?.email === 'string' ? body.email.trim().toLowerCase() : '';
       const error = refuse(email, clientOf(req));
       if (error) return answer(req, res, error);
-      // It has been read, so the reader of bodies leaves it as it is.
+      // Already parsed, so the body parser does not read it again.
       req.body = body;
       next();
     });

@@ -3,10 +3,10 @@ import { faultSize, isFullSize, startWorld, type TestProcess, until, type World 
 import { openBrowser, PASSWORD } from './browser.fixture.js';
 import { openFlood, type Try } from './flood.fixture.js';
 
-/** Tries a second, and customers' calls that are timed before the attack and during it. */
+/** Sign-ins per second, and how many customers' calls are timed before and during the attack. */
 const PER_SECOND = faultSize(300, 2_000);
 const CALLS = faultSize(40, 400);
-/** The goal is 2; what one run on a busy machine may be off is allowed for. The figure itself is printed. */
+/** The goal is 2; the limit allows for noise on a busy machine. The measured figure is printed. */
 const MAX_P99_RATIO = 4;
 /** An attack may leave three rows for each password that was verified: 60 at once and two a second in each process. */
 const MAX_ROWS = 1_000;

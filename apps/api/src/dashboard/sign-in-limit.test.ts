@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const browser = (api = 0): Browser => openBrowser(String(world.apis[api]?.ready.base_url));
-/** An address that no other test has used, with a user or without; one user more is quicker to make than an account. */
+/** An address that no other test uses, with or without a user; creating a user is faster than creating an account. */
 const newAddress = async (known: boolean): Promise<string> => {
   made += 1;
   const email = `address${made}@example.com`;
@@ -34,7 +34,7 @@ const quarterLater = () =>
   world.sql("UPDATE sign_in_attempt SET tried_at = ARRAY(SELECT t - interval '15 minutes' FROM unnest(tried_at) t)");
 
 test.each([true, false])(
-  'five wrong tries are 401, the sixth is 429 with Retry-After, whatever its password (address known: %s)',
+  'five wrong passwords are 401, the sixth sign-in is 429 with Retry-After, whatever its password (address known: %s)',
   async (known) => {
     const email = await newAddress(known);
     expect(await tries(email, 5)).toEqual([401, 401, 401, 401, 401]);
@@ -51,12 +51,12 @@ test.each([true, false])(
   },
 );
 
-test('another address is not locked out, from the same place', async () => {
+test('another address can still sign in from the same network', async () => {
   await tries(await newAddress(true), 6);
   expect((await browser().signIn('bystander@example.com')).status).toBe(200);
 });
 
-test('whoever is signed in stays so while strangers try the address', async () => {
+test('existing sessions stay valid while strangers try the address', async () => {
   const email = await newAddress(true);
   const opened = browser();
   await opened.signIn(email);
@@ -64,14 +64,14 @@ test('whoever is signed in stays so while strangers try the address', async () =
   expect((await opened.call('get', '/session')).status).toBe(200);
 });
 
-test('tries count over every process, and however the address is spelt', async () => {
+test('attempts count over all processes, in any spelling of the address', async () => {
   const email = await newAddress(true);
   await tries(email, 3);
   await tries(` ${email.toUpperCase()}`, 2, 'wrong', 1);
   expect([await tries(email, 1), await tries(email, 1, 'wrong', 1)]).toEqual([[429], [429]]);
 });
 
-test('a right password takes the wrong tries back', async () => {
+test('a right password resets the wrong ones', async () => {
   const email = await newAddress(true);
   for (let i = 0; i < 2; i += 1) {
     expect(await tries(email, 4)).toEqual([401, 401, 401, 401]);
@@ -79,21 +79,21 @@ test('a right password takes the wrong tries back', async () => {
   }
 });
 
-test('tries count for fifteen minutes, and a refusal does not make that longer', async () => {
+test('attempts count for fifteen minutes, and a refusal does not extend that', async () => {
   const email = await newAddress(true);
   expect((await tries(email, 7)).slice(5)).toEqual([429, 429]);
   await quarterLater();
-  // Refusals are remembered for a second.
+  // Refusals are cached for a second.
   await until('the address to be free', async () => (await tries(email, 1, PASSWORD))[0] === 200);
 });
 
-test('right passwords that arrive together are all let in', async () => {
+test('concurrent sign-ins with the right password all succeed', async () => {
   const email = await newAddress(true);
   const answers = await Promise.all(Array.from({ length: 12 }, () => browser().signIn(email)));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });
 
-test('of a thousand parallel wrong tries five are judged, and another address signs in meanwhile', async () => {
+test('of a thousand concurrent wrong passwords five are verified, and another address signs in meanwhile', async () => {
   const email = await newAddress(true);
   const flood = Array.from(
     { length: 1_000 },
@@ -114,7 +114,7 @@ const triesCounted = async (): Promise<number> => {
   return Number(row?.n);
 };
 
-test('of the ever new addresses that one network tries few wait, the others are 429 uncounted, and another network signs in', async () => {
+test('when one network tries many addresses, few wait, the others are 429 without being counted, and another network signs in', async () => {
   await world.sql('DELETE FROM sign_in_attempt');
   const flood = Array.from({ length: 80 }, async (_, n) =>
     signInFrom('198.51.100.1', `nobody${n}@example.com`, 'wrong', 1),
@@ -128,12 +128,12 @@ test('of the ever new addresses that one network tries few wait, the others are 
   expect(refused.length).toBeGreaterThan(0);
   for (const { body, headers } of refused)
     expect([body.error.code, headers['retry-after']]).toEqual(['TOO_MANY_SIGN_INS', '2']);
-  // Each from its site, its wide network and its family.
+  // One each for the site, the wide network and the family.
   expect(await triesCounted()).toBe(3 * judged.length);
 });
 
 describe('by networks', () => {
-  // A process of its own: each has 60 wrong passwords at once, then two a second.
+  // A separate process: each verifies 60 wrong passwords at first, then two per second.
   let api: TestProcess;
   beforeAll(async () => {
     api = await world.startApi();
@@ -148,11 +148,11 @@ describe('by networks', () => {
     return statuses;
   };
   const repeated = (times: number, network: string): string[] => Array.from({ length: times }, () => network);
-  /** As many wrong tries as the whole of IPv4 has for each address that was tried. */
+  /** Uses up the attempts of all of IPv4 for each address. */
   const exhaustFamily = () =>
     world.sql('UPDATE sign_in_attempt SET tried_at = array_fill(now(), ARRAY[100]) WHERE cardinality(tried_at) > 5');
 
-  test('a right password leaves no row behind', async () => {
+  test('a right password leaves no row', async () => {
     const email = await newAddress(true);
     await world.sql('DELETE FROM sign_in_attempt');
     expect((await from('198.51.100.3', email)).status).toBe(200);
@@ -167,7 +167,7 @@ describe('by networks', () => {
     expect((await from('198.51.100.5', email)).status).toBe(429);
   });
 
-  test('many /64s of one /48 have five wrong tries for an address together, and many /48s of one /32 have twenty', async () => {
+  test('the /64s of one /48 share five wrong passwords for an address, and the /48s of one /32 share twenty', async () => {
     const email = await newAddress(true);
     const sameSite = Array.from({ length: 8 }, (_, n) => `2001:db8:1:${n}::1`);
     expect(await wrongFrom(sameSite, email)).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
@@ -177,7 +177,7 @@ describe('by networks', () => {
     expect((await from('2001:db9::1', email)).status).toBe(200);
   });
 
-  test('while crowds of networks try an address its owner signs in from where that was done before, and from the other family', async () => {
+  test('while many networks try an address, its owner signs in from a known network and from the other family', async () => {
     const email = await newAddress(true);
     await world.sql('DELETE FROM sign_in_attempt');
     expect((await from('203.0.113.7', email)).status).toBe(200);
@@ -203,7 +203,7 @@ describe('behind a proxy that TRUSTED_PROXIES does not name', () => {
       .set('X-Forwarded-For', forwarded);
   const errors = () => direct.lines().filter((line) => line.includes(PEER_LOG));
 
-  test('an ERROR says so, once', async () => {
+  test('an ERROR is logged once', async () => {
     const none = openBrowser(String(direct.ready.base_url));
     await none.call('get', '/config').expect(200);
     await none.call('get', '/config').set('X-Forwarded-For', 'nonsense').expect(200);
@@ -214,7 +214,7 @@ describe('behind a proxy that TRUSTED_PROXIES does not name', () => {
     expect(JSON.parse(errors()[0] ?? '')).toMatchObject({ level: 'error', peer: expect.stringContaining('127.0.0.1') });
   });
 
-  test("one client's wrong tries keep neither the others nor the owner of the address from signing in", async () => {
+  test('wrong passwords of one client prevent neither the others nor the owner of the address from signing in', async () => {
     const email = await newAddress(true);
     for (let n = 0; n < 6; n += 1) await signInBehind('10.1.1.1, 198.51.100.20', email, 'wrong');
     expect((await signInBehind('198.51.100.20', email)).status).toBe(429);
@@ -222,7 +222,7 @@ describe('behind a proxy that TRUSTED_PROXIES does not name', () => {
     expect((await signInBehind('198.51.100.20', 'bystander@example.com')).status).toBe(200);
   });
 
-  test('who makes up clients has twenty tries for an address and no more', async () => {
+  test('a peer that invents clients has twenty attempts for an address', async () => {
     const email = await newAddress(true);
     const statuses: number[] = [];
     for (let n = 0; n < 24; n += 1) statuses.push((await signInBehind(`203.0.${n}.1`, email, 'wrong')).status);
@@ -231,7 +231,7 @@ describe('behind a proxy that TRUSTED_PROXIES does not name', () => {
   });
 });
 
-test('what was typed lies nowhere: people type their password into the other field', async () => {
+test('typed addresses are not stored or logged: users may type their password into that field', async () => {
   await browser().signIn('my secret password', 'another secret');
   const everything = `${await databaseText(world)}\n${logText(world)}`;
   expect(everything).toContain('bystander@example.com');
@@ -240,7 +240,7 @@ test('what was typed lies nowhere: people type their password into the other fie
   }
 });
 
-test('without Redis people sign in, and tries are counted all the same', async () => {
+test('without Redis users can sign in, and attempts are counted', async () => {
   const api = await world.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
   const alone = () => openBrowser(String(api.ready.base_url));
   expect((await alone().signIn('bystander@example.com')).status).toBe(200);

@@ -7,78 +7,78 @@ import type { SessionTokens } from './session.js';
 
 type BeginSessionDeps = {
   tokens: SessionTokens;
-  /** False when the user has another password by now. */
+  /** False when the user's password has changed since. */
   insertSession: (session: NewSession, earlier: Uint8Array | null) => Promise<boolean>;
-  /** Milliseconds until a session that is not used ends. */
+  /** Milliseconds after which an unused session ends. */
   sessionLifeMs: number;
   now: () => Date;
 };
 
 /**
- * Begins a session for a user whose password was judged; returns its token. `earlier`: the token the browser came with,
- * whose session ends. Throws UNAUTHORIZED when the password was changed meanwhile.
+ * Begins a session for a user whose password was verified, and returns its token. `earlier`: the token that the browser sent,
+ * whose session ends. Throws UNAUTHORIZED when the password was changed in the meantime.
  */
 export const beginSession =
   ({ tokens, insertSession, sessionLifeMs, now }: BeginSessionDeps) =>
   async ({ id: userId, passwordHash }: UserCredentials, earlier: string | null): Promise<string> => {
     const token = tokens.issue();
     const at = now();
-    const begun = await insertSession(
+    const isInserted = await insertSession(
       { id: tokens.hash(token), userId, passwordHash, now: at, expiresAt: new Date(at.getTime() + sessionLifeMs) },
       earlier === null ? null : tokens.hash(earlier),
     );
-    if (!begun) throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
+    if (!isInserted) throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
     return token;
   };
 
-/** Whole seconds from one moment to a later one, at least 1: a Retry-After. */
+/** Whole seconds from one time to a later one, at least 1, for Retry-After. */
 export const secondsUntil = (later: Date, at: Date): number =>
   Math.max(1, Math.ceil((later.getTime() - at.getTime()) / 1_000));
 
 /**
- * Wrong passwords for one e-mail address, and the time in which they count: from one site (contract part 2 §9, "a
- * handful"), from one wide network, and from all of IPv4 or IPv6. Beyond the last two, the address still signs in from
- * the other family and from networks where it has signed in before.
+ * How many wrong passwords are allowed for one e-mail address, and the time in which they count: from one site, from one wide
+ * network, and from all of IPv4 or IPv6. When the last two are exceeded, the user can still sign in from the other family and
+ * from sites where the user has signed in before.
  */
 export const SIGN_IN_LIMITS = { windowMs: 15 * 60_000, site: 5, wide: 20, family: 100 } as const;
 
-/** Passwords that one process verifies: wrong ones at first and then a second, and how many wait for how long. */
+/** How many wrong passwords one process verifies (first `burst`, then `perSecond`), how many sign-ins wait, and for how long. */
 export const SIGN_IN_QUEUE = { tokens: { burst: 60, perSecond: 2 }, maxWaiting: 40, maxWaitMs: 15_000 } as const;
 
-/** Seconds after which a sign-in that found the queue full may be tried again. */
-const BUSY_S = 2;
+/** Seconds after which a sign-in may be repeated that was refused because the queue was full. */
+const BUSY_RETRY_AFTER_S = 2;
 
-/** The error of a sign-in while too many are waiting. */
+/** The error of a sign-in that is refused because too many wait. */
 export const tooBusyToSignIn = (): AppError =>
   new AppError('TOO_MANY_SIGN_INS', {
     message: 'Too many are signing in from your network at this moment.',
-    extra: { retry_after: BUSY_S },
+    extra: { retry_after: BUSY_RETRY_AFTER_S },
   });
 
 type SignInDeps = {
   tokens: SessionTokens;
   queue: FairQueue;
-  /** Until when tries of an address from a site are refused, without looking it up again. */
+  /** Cached refusals: until when attempts for an address from a site are refused. */
   refusals: ShortMemory<Date>;
-  /** Counts a try; returns the limits that refuse it, and then counts nothing. */
+  /** Counts an attempt. When a limit is reached, counts nothing and returns the limits that refuse it. */
   reserve: (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
-  /** Drops all tries counted under a key. */
+  /** Deletes all attempts counted under a key. */
   forget: (key: Uint8Array) => Promise<void>;
-  /** Takes back one try that was counted under each of the keys. */
+  /** Subtracts one attempt that was counted under each of the keys. */
   takeBack: (keys: readonly Uint8Array[], at: Date) => Promise<void>;
   findUser: (email: string) => Promise<UserToSignIn | null>;
-  /** The sites where a user has signed in lately, as far as this process knows them. */
+  /** The sites from which a user has signed in recently, as far as this process has read them. */
   knownSites: ShortMemory<true>;
-  /** Adds a network to those where a user has signed in. */
+  /** Adds a network to those from which a user has signed in. */
   rememberNetwork: (userId: string, network: Uint8Array) => Promise<void>;
   verifyPassword: (phc: string, password: string) => Promise<boolean>;
   beginSession: ReturnType<typeof beginSession>;
-  /** A hash of no password, made like the real ones. */
+  /** A hash that matches no password, with the cost of a real one. */
   dummyHash: Promise<string>;
   now: () => Date;
 };
 
-/** `earlier`: the token the browser came with, whose session ends. `gone` aborts when the caller has left. */
+/** `earlier`: the token that the browser sent, whose session ends. `gone` aborts when the caller disconnects. */
 export type SignInInput = {
   email: string;
   password: string;
@@ -88,9 +88,9 @@ export type SignInInput = {
 };
 
 /**
- * Verifies an e-mail address and a password and begins a session; returns its token. Throws UNAUTHORIZED, the same and
- * after the same work for an unknown address as for a wrong password, or TOO_MANY_SIGN_INS. Only wrong passwords count.
- * A sign-in that is refused because others are waiting, or again within a second, reads and writes nothing.
+ * Verifies an e-mail address and a password, begins a session, and returns its token. Throws UNAUTHORIZED (the same error after
+ * the same work for an unknown address as for a wrong password) or TOO_MANY_SIGN_INS. Only wrong passwords count. A sign-in
+ * that is refused because the queue is full, or again within a second, reads and writes nothing in the database.
  */
 export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
   const tooMany = (free: Date) =>
@@ -100,7 +100,7 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
     const { email, password, client } = input;
     const at = now();
     const user = await deps.findUser(email);
-    // No address that can be typed has U+0000 in it.
+    // U+0000 cannot be part of an e-mail address, so these keys cannot collide.
     const key = (network: string) => tokens.hashAddress(`${email}\0from\0${network}`);
     const isKnown = user?.knownNetworks.some((known) => site.equals(known)) ?? false;
     const shared = isKnown
@@ -115,13 +115,13 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
       if (atSite) deps.refusals.set(site.toString('hex'), atSite.free, at);
       throw tooMany(new Date(Math.max(...refused.map(({ free }) => free.getTime()))));
     }
-    const right = await deps
+    const isRight = await deps
       .verifyPassword(user?.passwordHash ?? (await deps.dummyHash), password)
       .catch(async (error) => {
         await deps.takeBack([site, ...shared.map((limit) => limit.key)], at);
         throw error;
       });
-    if (!user || !right) {
+    if (!user || !isRight) {
       throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
     }
     await Promise.all([
@@ -139,7 +139,7 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
 
   const siteOf = (email: string, client: Client): Buffer => tokens.hashAddress(`${email}\0from\0${client.site}`);
   const arrivalOf = (site: Buffer, email: string, client: Client): Arrival => ({
-    // Apart from all others, so that no flood keeps owners out of their usual network.
+    // A separate branch, so that a flood does not keep users from signing in from their usual site.
     branches: deps.knownSites.find(site.toString('hex'), now())
       ? ['known', site.toString('hex')]
       : [...client.branches, tokens.hashAddress(email).toString('base64')],
@@ -157,7 +157,7 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
       const user = await deps.queue.run({ ...arrival, run: () => verify(input, site), gone });
       return deps.beginSession(user, earlier);
     },
-    /** The error with which a sign-in is refused at once, whatever its password, or null. Reads and writes nothing. */
+    /** The error with which a sign-in is refused regardless of its password, or null. Does not use the database. */
     refuse: (email: string, client: Client): AppError | null =>
       deps.queue.refuseAtOnce(arrivalOf(siteOf(email, client), email, client)),
   };

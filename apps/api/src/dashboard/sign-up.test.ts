@@ -9,7 +9,7 @@ let redis: WorldRedis;
 let closed: TestProcess;
 let made = 0;
 beforeAll(async () => {
-  // A call says where it comes from, as behind a proxy: each test has a network of its own.
+  // Calls send X-Forwarded-For, as behind a proxy: each test has its own network.
   world = await startWorld({ workers: 0, settings: { SIGNUP: 'open', TRUSTED_PROXIES: '127.0.0.0/8' } });
   redis = openWorldRedis(world);
   closed = await world.startApi({ SIGNUP: 'closed' });
@@ -61,7 +61,7 @@ test('opens an account on the free plan, signed in, with a live and a test key t
   expect((await browser().signIn(email, PASSWORD)).status).toBe(200);
 });
 
-test('tells a visitor whether accounts can be opened, and who is signed in, in one call', async () => {
+test('GET /config shows a visitor whether accounts can be opened, and the session, in one call', async () => {
   expect((await browser().call('get', '/config').expect(200)).body).toEqual({ signup: 'open', session: null });
   const shut = browser(String(closed.ready.base_url));
   expect((await shut.call('get', '/config').expect(200)).body).toEqual({ signup: 'closed', session: null });
@@ -74,7 +74,7 @@ test('tells a visitor whether accounts can be opened, and who is signed in, in o
   expect((await by.call('get', '/config').expect(200)).body.session).toBeNull();
 });
 
-test('is not there while SIGNUP is closed', async () => {
+test('does not exist while SIGNUP is closed', async () => {
   const shut = browser(String(closed.ready.base_url));
   const email = newEmail();
   const { status, body } = await signUp(account(email), newNetwork(), shut);
@@ -94,7 +94,7 @@ test.each([
   [{ ...account('a@example.com'), password: 'eleven char' }, ['password']],
   [{ ...account('a@example.com'), password: 'p'.repeat(1_025) }, ['password']],
   [{ ...account('a@example.com'), plan: 'enterprise' }, ['plan']],
-])('a bad body (%#) is 400 with the fields to correct, and counts as no try', async (body, fields) => {
+])('a bad body (%#) is 400 with the fields to correct, and does not count', async (body, fields) => {
   const from = newNetwork();
   for (let i = 0; i < 11; i += 1) {
     const answer = await signUp(body, from).expect(400);
@@ -102,7 +102,7 @@ test.each([
   }
 });
 
-test('an address that is taken is 409 EMAIL_TAKEN however it is spelt, also when two ask at once, and changes nothing', async () => {
+test('a taken address is 409 EMAIL_TAKEN in any spelling, also for concurrent calls, and changes nothing', async () => {
   const email = newEmail();
   const race = await Promise.all([signUp(account(email)), signUp(account(email.toUpperCase()))]);
   expect(race.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -113,16 +113,16 @@ test('an address that is taken is 409 EMAIL_TAKEN however it is spelt, also when
   expect(row?.n).toBe(1);
 });
 
-test('a page of another site opens none', async () => {
+test('a page of another site cannot open an account', async () => {
   const answer = await signUp(account()).set('Origin', 'https://evil.example');
   expect([answer.status, answer.body.error.code]).toEqual([403, 'FORBIDDEN']);
 });
 
-test('ten an hour from one network, then 429 with Retry-After; another network is not held up', async () => {
+test('ten per hour from one network, then 429 with Retry-After; another network is not affected', async () => {
   const taken = newEmail();
   await signUp(account(taken)).expect(201);
   const from = '2001:db8:7:7';
-  // A taken address counts as well: each answer says whether somebody is a customer here.
+  // A taken address counts too: each answer reveals whether an account exists.
   const race = await Promise.all(Array.from({ length: 12 }, (_, n) => signUp(account(taken), `${from}::${n + 1}`)));
   expect(race.filter(({ status }) => status === 409)).toHaveLength(10);
   const refused = race.filter(({ status }) => status === 429);
@@ -140,7 +140,7 @@ test('ten an hour from one network, then 429 with Retry-After; another network i
   await signUp(account(), '2001:db8:7:8::1').expect(201);
 });
 
-test('from everywhere together three hundred an hour', async () => {
+test('three hundred per hour in total', async () => {
   await world.sql(
     `UPDATE sign_in_attempt SET tried_at = array_fill(now(), ARRAY[300]) WHERE cardinality(tried_at) =
        (SELECT max(cardinality(tried_at)) FROM sign_in_attempt)`,
@@ -148,11 +148,11 @@ test('from everywhere together three hundred an hour', async () => {
   const { status, body } = await signUp(account());
   expect([status, body.error.code]).toEqual([429, 'TOO_MANY_SIGN_UPS']);
   await world.sql(`UPDATE sign_in_attempt SET tried_at = '{}' WHERE cardinality(tried_at) = 300`);
-  // Refusals are remembered for a second.
+  // Refusals are cached for a second.
   await until('sign-up to be open again', async () => (await signUp(account())).status === 201);
 });
 
-test('many /64s of one /48 have fifty together', async () => {
+test('the /64s of one /48 share fifty', async () => {
   await world.sql('DELETE FROM sign_in_attempt');
   await signUp(account(), '2001:db8:9::1').expect(201);
   await world.sql('UPDATE sign_in_attempt SET tried_at = array_fill(now(), ARRAY[50])');
@@ -161,7 +161,7 @@ test('many /64s of one /48 have fifty together', async () => {
   await signUp(account(), '2001:db8:a::1').expect(201);
 });
 
-test('sign-ups that are refused leave no rows', async () => {
+test('refused sign-ups leave no rows', async () => {
   const count = async () => (await world.sql('SELECT 1 FROM sign_in_attempt')).length;
   await world.sql(
     `UPDATE sign_in_attempt SET tried_at = array_fill(now(), ARRAY[300]) WHERE cardinality(tried_at) =
@@ -174,7 +174,7 @@ test('sign-ups that are refused leave no rows', async () => {
   await until('sign-up to be open again', async () => (await signUp(account())).status === 201);
 });
 
-test('X-Forwarded-For is believed of a trusted proxy alone', async () => {
+test('X-Forwarded-For is used only from a trusted proxy', async () => {
   const direct = await world.startApi({ TRUSTED_PROXIES: '' });
   const by = () => browser(String(direct.ready.base_url));
   const taken = newEmail();
@@ -185,7 +185,7 @@ test('X-Forwarded-For is believed of a trusted proxy alone', async () => {
   await direct.stop();
 });
 
-test('no key, password or token lies in the database, in Redis or in a log', async () => {
+test('no key, password or token is in the database, in Redis or in a log', async () => {
   const email = newEmail();
   const answer = await signUp(account(email)).expect(201);
   const token = setCookieOf(answer).replace(/^[^=]+=([^;]+).*/, '$1');
@@ -198,6 +198,6 @@ test('no key, password or token lies in the database, in Redis or in a log', asy
   expect(logText(world)).not.toContain(email);
 });
 
-test('a proxy that is no address keeps the API from starting, and it says why', async () => {
+test('the API does not start with a trusted proxy that is not an address, and says why', async () => {
   await expect(world.startApi({ TRUSTED_PROXIES: 'everybody' })).rejects.toThrow(/TRUSTED_PROXIES/);
 });

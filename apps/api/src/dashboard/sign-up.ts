@@ -10,16 +10,16 @@ import type { SessionCookie, SessionTokens } from './session.js';
 import { type beginSession, secondsUntil } from './sign-in.js';
 
 /**
- * Accounts that may be opened in a time: from one network, from one site of many networks (a /48 of IPv6), and in all, so
- * that a crowd of networks fills no disk either.
+ * How many accounts may be opened per window: from one network, from one site (a /48 of IPv6), and in total, so that an attack
+ * from many networks cannot fill the disk.
  */
 export const SIGN_UP_LIMITS = { windowMs: 60 * 60_000, network: 10, site: 50, all: 300 } as const;
 
 type SignUpDeps = {
   tokens: SessionTokens;
-  /** Counts an account; returns the limits that refuse it, and then counts nothing. */
+  /** Counts an account. When a limit is reached, counts nothing and returns the limits that refuse it. */
   reserve: (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
-  /** Until when a limit refuses accounts, without looking it up again: a refusal that is repeated costs nothing. */
+  /** Cached refusals: until when a limit refuses accounts. */
   refusals: ShortMemory<Date>;
   createAccount: ReturnType<typeof createAccount>;
   findUser: (email: string) => Promise<UserCredentials | null>;
@@ -27,22 +27,22 @@ type SignUpDeps = {
   now: () => Date;
 };
 
-/** What the page is told once. `token`: of the session that begins. */
+/** A new account. The keys are shown once. `token`: that of the new session. */
 type SignedUp = { token: string; liveKey: string; testKey: string };
 
 /**
- * Opens an account on the free plan and begins a session. Throws TOO_MANY_SIGN_UPS before any work, or EMAIL_TAKEN after
- * the same work as for an address that is free: see docs/decisions/0019-signing-up-and-news.md. `networks`: where it comes from.
+ * Opens an account on the free plan and begins a session. Throws TOO_MANY_SIGN_UPS before any work, or EMAIL_TAKEN after the
+ * same work as for an available address (docs/decisions/0019-signing-up-and-news.md). `networks`: the origin of the call.
  */
 export const signUp =
   ({ tokens, now, ...deps }: SignUpDeps) =>
   async (input: SignUpBody, networks: Networks, earlier: string | null): Promise<SignedUp> => {
     const at = now();
     const { narrow, site } = networks;
-    const refuse = (free: Date): never => {
-      throw new AppError('TOO_MANY_SIGN_UPS', { extra: { retry_after: secondsUntil(free, at) } });
+    const refuse = (until: Date): never => {
+      throw new AppError('TOO_MANY_SIGN_UPS', { extra: { retry_after: secondsUntil(until, at) } });
     };
-    // What is stored is an HMAC, as of addresses at sign-in. An IPv4 address is a network and a site.
+    // Networks are stored as HMACs, like e-mail addresses at sign-in. An IPv4 address is both a network and a site.
     const limits = [
       { key: tokens.hashAddress(`\0sign-up from\0${narrow}`), tries: SIGN_UP_LIMITS.network },
       { key: tokens.hashAddress(`\0sign-up from site\0${site}`), tries: SIGN_UP_LIMITS.site },
@@ -58,13 +58,13 @@ export const signUp =
     const created = await deps.createAccount({ ...input, plan: 'free', quota: null });
     if (!created) throw new AppError('EMAIL_TAKEN');
     const user = await deps.findUser(input.email);
-    if (!user) throw new Error('a user was gone as soon as it was made');
+    if (!user) throw new Error('the new user was not found');
     const token = await deps.beginSession(user, earlier);
     return { token, liveKey: created.liveKey, testKey: created.testKey };
   };
 
 export type SignUpRoutesDeps = {
-  /** Whether people may open accounts themselves. */
+  /** Whether visitors may open accounts. */
   signup: 'open' | 'closed';
   cookie: SessionCookie;
   tokens: SessionTokens;
@@ -73,7 +73,7 @@ export type SignUpRoutesDeps = {
   now: () => Date;
 };
 
-/** What a visitor may ask: whether accounts can be opened here, and to open one. */
+/** The routes of visitors: /app/api/config and /app/api/sign-up. */
 export const signUpRoutes = ({ signup, cookie, tokens, findSession, now, ...deps }: SignUpRoutesDeps) => {
   const config: RequestHandler = (_req, res) => {
     const { session } = contextOf(res);
@@ -84,7 +84,7 @@ export const signUpRoutes = ({ signup, cookie, tokens, findSession, now, ...deps
     const body = parse(signUpBody, req.body);
     const signedUp = await deps.signUp(body, networksOf(req.ip ?? ''), cookie.read(req));
     const session = await findSession(tokens.hash(signedUp.token), now());
-    if (!session) throw new Error('a session was gone as soon as it was made');
+    if (!session) throw new Error('the new session was not found');
     cookie.set(res, signedUp.token);
     const presented = presentSession(session, tokens.csrfOf(signedUp.token));
     res.status(201).json({ ...presented, live_key: signedUp.liveKey, test_key: signedUp.testKey });

@@ -5,16 +5,16 @@ import { databaseText } from './everything.fixture.js';
 
 type Route = { method: 'get' | 'post' | 'put' | 'patch' | 'delete'; path: string };
 
-/** Routes with an id that sessions alone have; the public API's own description has the others. */
+/** Routes with an id that only sessions can use; the OpenAPI document has the others. */
 const OF_SESSIONS: Route[] = [{ method: 'delete', path: '/keys/{id}' }];
-/** Anchors are the service's own, the same for everybody. */
+/** Anchors belong to the service and are the same for all accounts. */
 const OF_EVERYBODY = ['/anchors'];
 
 let world: World;
 let victim: Browser;
 let stranger: Browser;
 let account: TestAccount;
-/** What the victim has, by the path below which it is found. */
+/** The ids of the victim's rows, by the path of their route. */
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   world = await startWorld({ settings: { ANCHOR_EVERY: '1s' } });
@@ -67,16 +67,16 @@ const readRoutes = async (): Promise<Route[]> => {
 const kindOf = ({ path }: Route): string => path.slice(0, path.indexOf('/{'));
 const call = (browser: Browser, { method, path }: Route, id: string) =>
   browser.call(method, path.replace(/\{\w+\}/, id), method === 'patch' ? { label: 'Mine now' } : undefined);
-/** An id of the same kind that nobody has. */
+/** An id of the same kind that does not exist. */
 const unknown = (id: string) => id.replace(/_.*/, '_01h45ytscbebyvny4gc8cr8ma2');
 
-/** One as people make it up: well-spelt, but of bits that no id has. */
+/** An invented id: well-formed, but not a valid UUID. */
 const madeUp = (id: string) => id.replace(/_.*/, '_00000000000000000000000001');
 
-test('what the victim has is there, for the victim', async () => {
+test('the victim can read its own rows', async () => {
   const routes = await readRoutes();
   expect(routes.length).toBeGreaterThan(12);
-  // A new kind of thing needs one of the victim's here.
+  // For a new kind, add a row of the victim here.
   expect(routes.filter((route) => ids[kindOf(route)] === undefined)).toEqual([]);
   for (const route of routes.filter(({ method }) => method === 'get')) {
     const { status } = await call(victim, route, ids[kindOf(route)] ?? '');
@@ -84,8 +84,8 @@ test('what the victim has is there, for the victim', async () => {
   }
 });
 
-test("on every route with an id another account's is 404 like one that is unknown or ill-formed, and nothing changes", async () => {
-  // What the fleet saw of the upstream is written now and then, whoever asked.
+test("on every route with an id, another account's id is 404 like an unknown or ill-formed one, and nothing changes", async () => {
+  // The upstream statistics are written at intervals, independent of calls.
   const before = await databaseText(world, ['upstream_minute']);
   for (const route of await readRoutes()) {
     const id = ids[kindOf(route)] ?? '';
@@ -97,7 +97,7 @@ test("on every route with an id another account's is 404 like one that is unknow
       expect([name, other, status, body]).toEqual([name, other, 404, theirs.body]);
     }
   }
-  // The use of a session is noted once a minute, which is no change of anybody's things.
+  // The last use of a session is written once a minute, which does not count as a change.
   const lasting = (text: string) =>
     text
       .split('\n')
@@ -106,7 +106,7 @@ test("on every route with an id another account's is 404 like one that is unknow
   expect(lasting(await databaseText(world, ['upstream_minute']))).toEqual(lasting(before));
 });
 
-test("on every route with an id a test key of the victim's own account finds nothing live, and changes nothing", async () => {
+test("on every route with an id, a test key of the victim's account finds nothing live and changes nothing", async () => {
   const http = world.http(account.test_key);
   const before = await world.sql('SELECT count(*)::int AS n FROM delivery');
   const found: string[] = [];
@@ -118,7 +118,7 @@ test("on every route with an id a test key of the victim's own account finds not
     };
     const id = ids[kindOf(route)] ?? '';
     const { status, body } = await send(id);
-    // What a test key may not use at all is refused before the id is read.
+    // Routes that a test key may not use refuse it before the id is read.
     if (body.error?.code === 'TEST_KEY_NOT_ALLOWED') continue;
     found.push(`${route.method} ${route.path}`);
     const unknownId = await send(unknown(id));
@@ -136,7 +136,7 @@ test("on every route with an id a test key of the victim's own account finds not
   expect(await world.sql('SELECT count(*)::int AS n FROM delivery')).toEqual(before);
 });
 
-test("nothing live is in what a test key reads without an id, the account's usage included", async () => {
+test("without an id, a test key reads nothing live, the account's usage included", async () => {
   const http = world.http(account.test_key);
   const { body } = await world.http(null).get('/v1/openapi.json').expect(200);
   const paths = Object.entries(body.paths as Record<string, object>)
@@ -151,7 +151,7 @@ test("nothing live is in what a test key reads without an id, the account's usag
   expect((await http.get('/v1/usage')).body).toMatchObject({ used: 0, reserved: 0 });
 });
 
-test('on every route with an id a visitor is 401, whatever the id', async () => {
+test('on every route with an id, a visitor gets 401, whatever the id', async () => {
   for (const route of await readRoutes()) {
     for (const id of [ids[kindOf(route)] ?? '', 'nonsense']) {
       const { status } = await call(openBrowser(world.baseUrl()), route, id);
@@ -160,14 +160,14 @@ test('on every route with an id a visitor is 401, whatever the id', async () => 
   }
 });
 
-test("the victim's things are in none of the stranger's lists", async () => {
+test("the victim's rows are in none of the stranger's lists", async () => {
   for (const path of ['/overview', '/checks', '/requests', '/batches', '/watches', '/webhook/deliveries', '/keys']) {
     const { text } = await stranger.call('get', path).expect(200);
     for (const id of Object.values(ids)) expect([path, text.includes(id)]).toEqual([path, false]);
   }
 });
 
-test('every path that can be read answers HEAD as it answers GET, also behind it on the same connection', async () => {
+test('every readable path answers HEAD like GET, also pipelined behind it', async () => {
   const withId = (await readRoutes()).filter(({ method }) => method === 'get');
   const { body } = await world.http(null).get('/v1/openapi.json').expect(200);
   const lists = Object.entries(body.paths as Record<string, object>)

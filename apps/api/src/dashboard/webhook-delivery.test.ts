@@ -28,7 +28,7 @@ const isSignedBy = (secret: string, { headers, body }: Arrival): boolean => {
   return headers['x-service-signature'] === `sha256=${createHmac('sha256', secret).update(message).digest('hex')}`;
 };
 
-test('the secret that was shown once signs what arrives', async () => {
+test('the secret that was shown once signs the deliveries', async () => {
   const receiver = await receivers.start();
   const secret = await save(receiver.url);
   await sendTest();
@@ -49,7 +49,7 @@ test('after saving again the next attempt goes to the new URL under the new secr
   expect(former.arrivals).toHaveLength(1);
 });
 
-test('removing it ends what is under way as WEBHOOK_REMOVED; the log stays readable, and setting it again revives none', async () => {
+test('removing it ends pending deliveries as WEBHOOK_REMOVED; the log stays readable, and saving it again resumes none', async () => {
   const receiver = await receivers.start(withStatus(500));
   await save(receiver.url);
   const id = await sendTest();

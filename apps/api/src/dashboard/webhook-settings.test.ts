@@ -52,7 +52,7 @@ test('without a webhook, reading and removing it are 404', async () => {
   }
 });
 
-test('saving a URL shows the secret this one time; reading shows its first eight characters', async () => {
+test('saving a URL shows the secret once; reading shows its first eight characters', async () => {
   const saved = await save(URL_OF_OURS);
   expect(saved.url).toBe(URL_OF_OURS);
   const { secret, ...rest } = saved;
@@ -61,7 +61,7 @@ test('saving a URL shows the secret this one time; reading shows its first eight
   expect(shown.text).not.toContain(secret);
 });
 
-test('the secret is stored sealed to its account, and lies nowhere else: not in rows, logs or Redis', async () => {
+test('the secret is stored sealed for its account, and is in no other row, log or Redis key', async () => {
   const { secret } = await save(URL_OF_OURS);
   const master = world.settings.SECRET_KEY ?? '';
   const stored = await sealed();
@@ -77,7 +77,7 @@ test('the secret is stored sealed to its account, and lies nowhere else: not in 
   }
 });
 
-test('saving again, the same URL too, rotates the secret at once', async () => {
+test('saving again, also the same URL, rotates the secret immediately', async () => {
   const first = await save(URL_OF_OURS);
   const second = await save(URL_OF_OURS);
   expect(second.secret).not.toBe(first.secret);
@@ -112,7 +112,7 @@ test.each([
   ['https://local\thost/', /control character/],
   ['https://localhost/a\nb', /control character/],
   ['\ud800', /URL/],
-])('%j is INVALID_WEBHOOK_URL, the message says why, and the old configuration stays', async (url, message) => {
+])('%j is INVALID_WEBHOOK_URL with the reason, and the old configuration stays', async (url, message) => {
   await save(URL_OF_OURS);
   const [before, secret] = [(await read()).body, await sealed()];
   const { status, body } = await owner.call('put', '/webhook', { url });
@@ -133,7 +133,7 @@ test('a URL over 2 048 characters is INVALID_WEBHOOK_URL', async () => {
   ]);
 });
 
-test('loopback is refused where WEBHOOK_ALLOWED_NETWORKS does not exempt it', async () => {
+test('loopback is refused unless WEBHOOK_ALLOWED_NETWORKS exempts it', async () => {
   const strict = await world.startApi({ WEBHOOK_ALLOWED_NETWORKS: '' });
   const browser = openBrowser(String(strict.ready.base_url));
   await browser.signIn('owner@example.com');
@@ -152,7 +152,7 @@ test.each([[{}], [{ url: 5 }], [{ url: null }], [{ url: URL_OF_OURS, secret: 'mi
   },
 );
 
-test('the receiver is not asked when its URL is saved', async () => {
+test('saving a URL makes no request to the receiver', async () => {
   let connections = 0;
   const receiver = createServer((socket) => {
     connections += 1;
@@ -164,7 +164,7 @@ test('the receiver is not asked when its URL is saved', async () => {
   expect(connections).toBe(0);
 });
 
-test('an API key reads nothing here and changes nothing', async () => {
+test('an API key can neither read nor change the settings', async () => {
   await save(URL_OF_OURS);
   const before = (await read()).body;
   const stranger = openBrowser(world.baseUrl());
@@ -177,7 +177,7 @@ test('an API key reads nothing here and changes nothing', async () => {
   expect((await read()).body).toEqual(before);
 });
 
-test("removing it ends its pending deliveries as WEBHOOK_REMOVED in the same moment, and nobody else's", async () => {
+test('removing it ends its pending deliveries as WEBHOOK_REMOVED at once, and no others', async () => {
   await save(URL_OF_OURS);
   const strangers = uuidOf('account', world.account.account_id) ?? '';
   const states: [string, string][] = [

@@ -15,16 +15,16 @@ export type WebhookSettingsDeps = {
   now: () => Date;
 };
 
-const none = (): AppError => new AppError('NOT_FOUND', { message: 'No webhook is configured.' });
+const notConfigured = (): AppError => new AppError('NOT_FOUND', { message: 'No webhook is configured.' });
 
 /**
- * The routes of /app/api/webhook, the only place where an account's endpoint is set (contract part 1 §4), and of
- * /app/api/settings, where an account without one is no 404.
+ * The routes of /app/api/webhook, the only way to configure an account's endpoint, and of /app/api/settings, which does not
+ * answer 404 without one.
  */
 export const webhookSettings = (deps: WebhookSettingsDeps) => {
   const show: RequestHandler = async (_req, res) => {
     const webhook = await deps.findWebhook(sessionOf(res).accountId);
-    if (!webhook) throw none();
+    if (!webhook) throw notConfigured();
     res.json(presentWebhook(webhook));
   };
 
@@ -35,17 +35,17 @@ export const webhookSettings = (deps: WebhookSettingsDeps) => {
 
   const save: RequestHandler = async (req, res) => {
     const { accountId } = sessionOf(res);
-    const judged = await deps.validateUrl(parse(saveWebhookBody, req.body).url);
-    if (!judged.ok) throw new AppError('INVALID_WEBHOOK_URL', { message: judged.message });
+    const validation = await deps.validateUrl(parse(saveWebhookBody, req.body).url);
+    if (!validation.ok) throw new AppError('INVALID_WEBHOOK_URL', { message: validation.message });
     const secret = newWebhookSecret();
-    const webhook = { url: judged.url, secretPrefix: secretPrefix(secret), configuredAt: deps.now() };
+    const webhook = { url: validation.url, secretPrefix: secretPrefix(secret), configuredAt: deps.now() };
     await deps.saveWebhook({ ...webhook, accountId, secretSealed: deps.sealSecret(accountId, secret) });
     const { url, ...rest } = presentWebhook(webhook);
     res.json({ url, secret, ...rest });
   };
 
   const remove: RequestHandler = async (_req, res) => {
-    if (!(await deps.removeWebhook(sessionOf(res).accountId, deps.now()))) throw none();
+    if (!(await deps.removeWebhook(sessionOf(res).accountId, deps.now()))) throw notConfigured();
     res.status(204).end();
   };
 

@@ -9,12 +9,12 @@ const leasesThat = (changes: Partial<AccountLeases>): AccountLeases => ({
   ...changes,
 });
 
-test('nobody holds what somebody else has', async () => {
+test('a lease that is held cannot be taken', async () => {
   const hold = holdLease({ leases: leasesThat({ take: async () => false }), onFailure: () => undefined });
   expect(await hold('account')).toBeNull();
 });
 
-test('it is renewed while it is held, by the one who took it, and given back once', async () => {
+test('a lease is renewed by its holder while it is held, and released once', async () => {
   const said: string[] = [];
   let holder = '';
   const leases = leasesThat({
@@ -33,7 +33,7 @@ test('it is renewed while it is held, by the one who took it, and given back onc
   expect(held?.lost.aborted).toBe(false);
 });
 
-test('it is lost when it cannot be renewed, and when the database does not answer in time', async () => {
+test('a lease is lost when it cannot be renewed, and when the database does not answer in time', async () => {
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => void failures.push(error);
   const gone = await holdLease({ leases: leasesThat({ renew: async () => false }), onFailure })('a');

@@ -7,12 +7,12 @@ import {
 } from '@vat/evidence';
 import { openSealer } from './dossier-source.js';
 
-test('it names every certificate that its time-stamps carry, and those that lead to the root', async () => {
+test('the sealer returns every certificate in its time-stamps and those of the path to the root', async () => {
   const now = () => new Date();
   const identity = await makeDevelopmentIdentity(now());
   const development = () => createDevelopmentAuthority({ identity, now });
   const timestamper = createTimestamper({ url: null, development, now });
-  // A path that is shorter than what the token carries, and ends in a root that it does not: as with a cross-signed root.
+  // The path is shorter than the certificates in the token and ends in a root that is not among them, as with a cross-signed root.
   const stamp: Timestamper['stamp'] = async (data) => ({
     ...(await timestamper.stamp(data)),
     certificates: ['a root'],

@@ -10,7 +10,7 @@ import { sendZip } from './send-zip.js';
 const FILE = Buffer.alloc(36 * 2 ** 20, 7);
 const STALLED_MS = 500;
 
-/** Sends one large file to `read`, which is told when the server is done with it, and tells whether it had its end. */
+/** Sends one large file to `read`, which gets a promise of the server's end and returns whether the file was complete. */
 const download = async (
   read: (answer: IncomingMessage, served: Promise<unknown>) => Promise<void>,
 ): Promise<boolean> => {
@@ -39,13 +39,13 @@ const download = async (
   }
 };
 
-test('a client that takes a large file slowly and steadily gets all of it', async () => {
+test('a client that reads a large file slowly and steadily gets all of it', async () => {
   const began = performance.now();
   let taken = 0;
   const slowly = async (answer: IncomingMessage) => {
     for await (const chunk of answer) {
       taken += (chunk as Buffer).length;
-      // Its pace, some 20 MB/s: the whole takes several times as long as a client may take nothing.
+      // About 20 MB/s: the whole file takes several times the stall timeout.
       const early = taken / 20_000 - (performance.now() - began);
       if (early > 5) await pause(early);
     }
@@ -55,7 +55,7 @@ test('a client that takes a large file slowly and steadily gets all of it', asyn
   expect(performance.now() - began).toBeGreaterThan(3 * STALLED_MS);
 });
 
-test('a client that stops taking is cut off', async () => {
+test('a client that stops reading is disconnected', async () => {
   const stops = async (answer: IncomingMessage, served: Promise<unknown>) => {
     answer.on('error', () => undefined);
     await served;

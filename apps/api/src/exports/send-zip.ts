@@ -4,82 +4,83 @@ import { type AccountLeases, newUuid } from '@vat/domain';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
 
-/** A client that takes nothing for this long has gone, whatever its connection says. Below the 15 s of contract part 2 §7. */
+/** A client that reads nothing for this long is disconnected, so that its lease is free within 15 s. */
 const STALLED_MS = 10_000;
 const POLL_INTERVAL_MS = 1_000;
-/** Handed over at a time: of a file of megabytes in one piece, a slow client would seem to take nothing until it had it all. */
+/** Bytes written at once. With one write of megabytes, a slow client would seem to read nothing until it has all of it. */
 const CHUNK_BYTES = 65_536;
 
 type SendZip = {
   fileName: string;
-  /** Cuts the connection when it aborts. */
+  /** Closes the connection when it aborts. */
   signal: AbortSignal;
-  /** Runs after the last byte, or what failed, and before the client can see the end of either kind. Never rejects. */
+  /** Runs after the last byte or an error, and before the client can see the end of the answer. Never rejects. */
   beforeEnd: () => Promise<void>;
-  /** Milliseconds after which a client that takes nothing has gone, and between two looks at that. */
+  /** Milliseconds after which a client that reads nothing is disconnected, and between two polls of that. */
   stalledMs?: number;
   pollIntervalMs?: number;
 };
 
 /**
- * Sends a zip no faster than the client takes it. What fails before the first byte is thrown; what fails later is thrown
- * too, and cuts the connection, so that nobody takes half a zip for a whole one. A client that goes away is no failure.
+ * Sends a zip as fast as the client reads it. Throws the errors of the zip. An error after the first byte also closes the
+ * connection, so that the client does not take an incomplete file for a complete one. Does not throw when the client
+ * disconnects.
  */
 export const sendZip = async (
   res: Response,
   zip: Readable,
   { fileName, signal, beforeEnd, stalledMs = STALLED_MS, pollIntervalMs = POLL_INTERVAL_MS }: SendZip,
 ): Promise<void> => {
-  const pieces = zip[Symbol.asyncIterator]();
-  const first = await pieces.next();
-  // How long the slice that is being sent has been handed over; a socket's own time-out takes up to twice its time.
-  let untakenMs: number | null = null;
-  const all = async function* (): AsyncGenerator<Uint8Array> {
-    for (let piece = first; !piece.done; piece = await pieces.next()) {
-      for (let from = 0; from < piece.value.length; from += CHUNK_BYTES) {
-        untakenMs = 0;
-        yield piece.value.subarray(from, from + CHUNK_BYTES);
+  const parts = zip[Symbol.asyncIterator]();
+  const first = await parts.next();
+  // How long the current chunk waits to be sent; a socket's own timeout may take up to twice as long.
+  let unsentMs: number | null = null;
+  const chunks = async function* (): AsyncGenerator<Uint8Array> {
+    for (let part = first; !part.done; part = await parts.next()) {
+      for (let from = 0; from < part.value.length; from += CHUNK_BYTES) {
+        unsentMs = 0;
+        yield part.value.subarray(from, from + CHUNK_BYTES);
       }
-      untakenMs = null;
+      unsentMs = null;
     }
   };
-  const watch = setInterval(() => {
-    if (untakenMs === null) return;
-    // Looks are counted, not the clock: while this process stood still, a client could take nothing.
-    untakenMs += pollIntervalMs;
-    if (untakenMs > stalledMs) res.destroy();
+  const timer = setInterval(() => {
+    if (unsentMs === null) return;
+    // Polls are counted instead of comparing times: while this process is suspended, no client can read anything.
+    unsentMs += pollIntervalMs;
+    if (unsentMs > stalledMs) res.destroy();
   }, pollIntervalMs);
   res.setHeader('Content-Type', 'application/zip');
   res.setHeader('Content-Disposition', contentDisposition(fileName));
   res.setHeader('Cache-Control', 'no-store');
   try {
-    await pipeline(all, res, { signal, end: false });
+    await pipeline(chunks, res, { signal, end: false });
     await beforeEnd();
     res.end();
   } catch (error) {
-    // The client's doing, or ours because it took nothing.
+    // The client disconnected, or was disconnected because it stalled.
     if (res.destroyed) return;
     await beforeEnd();
     res.destroy();
     throw error;
   } finally {
-    clearInterval(watch);
+    clearInterval(timer);
     zip.destroy();
   }
 };
 
-/** How long a lease outlives the process that held it, and how often it is renewed. Milliseconds. */
+/** A lease expires this long after its last renewal, for instance when its process dies. Milliseconds. */
 const LEASE_MS = 9_000;
-const RENEW_EVERY_MS = 3_000;
+const RENEW_INTERVAL_MS = 3_000;
 
-/** `lost` aborts when somebody else may have the lease by now: then one too many would run. `release` never rejects. */
+/** A lease that is held. `lost` aborts when the lease may have expired, so another holder may have taken it. `release` never rejects. */
 export type HeldLease = { lost: AbortSignal; release: () => Promise<void> };
 
 type HoldLeaseDeps = { leases: AccountLeases; onFailure: (error: unknown) => void };
 
 /**
- * Takes one of an account's leases (its export, a download) and holds it until it is released; null when all are taken. A process that dies loses it
- * within {@link LEASE_MS}, which is why it is a row that has to be renewed.
+ * Takes one of an account's leases (for its export or a download) and renews it until it is released; null when all are taken.
+ * A lease is a row that must be renewed, so that it expires within {@link LEASE_MS} when its process dies.
  */
 export const holdLease =
   ({ leases, onFailure }: HoldLeaseDeps) =>
@@ -95,11 +96,11 @@ export const holdLease =
         else lost.abort();
       } catch (error) {
         onFailure(error);
-        // At the next turn it would be too late.
-        if (at + RENEW_EVERY_MS - renewedAt > LEASE_MS) lost.abort();
+        // The lease expires before the next attempt to renew it.
+        if (at + RENEW_INTERVAL_MS - renewedAt > LEASE_MS) lost.abort();
       }
     };
-    const timer = setInterval(renew, RENEW_EVERY_MS);
+    const timer = setInterval(renew, RENEW_INTERVAL_MS);
     let released: Promise<void> | undefined;
     const release = () => {
       clearInterval(timer);

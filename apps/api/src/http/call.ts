@@ -5,19 +5,19 @@ import { canonicalForm } from '@vat/evidence';
 import type { Logger } from '@vat/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 
-/** Who is signed in to the dashboard, and the token of the session. */
+/** The signed-in user of the dashboard and the token of the session. */
 export type DashboardSession = SignedIn & { token: string };
 
-/** What middleware knows of a request; kept in `res.locals`. */
+/** What middleware has found out about a request; stored in `res.locals`. */
 type Context = { requestId: string; log: Logger; caller?: Caller; session?: DashboardSession };
 
 /** The context of a response. */
 export const contextOf = (res: Response): Context => res.locals as Context;
 
-/** The authenticated caller; a route that asks for one without `authenticate` before it is a fault of ours. */
+/** The authenticated caller. Throws when `authenticate` did not run before the route, which is a programming error. */
 export const callerOf = (res: Response): Caller => {
   const { caller } = contextOf(res);
-  if (!caller) throw new Error('a route without authentication asked for its caller');
+  if (!caller) throw new Error('the route has no caller: authenticate did not run before it');
   return caller;
 };
 
@@ -30,8 +30,8 @@ export const readerOf = (res: Response): Reader => {
 const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * The Idempotency-Key as it is kept, `null` without one; throws BAD_REQUEST when it is not 1 to 255 printable characters.
- * Test and live calls of an account are kept apart: a live call must never be answered with what the sandbox said.
+ * The Idempotency-Key in its stored form, `null` without one. Throws BAD_REQUEST when it is not 1 to 255 printable characters.
+ * Keys of test and live calls are separate: a live call must never be answered with a result of the sandbox.
  */
 export const idempotencyKeyOf = (req: Request, caller: Pick<Caller, 'test'>): string | null => {
   const key = req.get('idempotency-key');
@@ -44,20 +44,20 @@ export const idempotencyKeyOf = (req: Request, caller: Pick<Caller, 'test'>): st
   });
 };
 
-/** The stored id behind one in a path; ill-formed is answered like unknown (contract part 2 §1). */
+/** The stored id of a public id in a path. Throws NOT_FOUND for an ill-formed one, as for an unknown one. */
 export const ownedId = (kind: IdKind, id: string | string[] | undefined): string => {
   const uuid = typeof id === 'string' ? uuidOf(kind, id) : null;
   if (uuid === null) throw new AppError('NOT_FOUND');
   return uuid;
 };
 
-/** The path of a call's route with its ids, however the caller spelt it: `/V1/Checks/` is `/v1/checks`. */
+/** The path of a call in the spelling of its route, with its ids: `/V1/Checks/` becomes `/v1/checks`. */
 const pathOf = ({ route, params }: Pick<Request, 'route' | 'params'>): string =>
   String(route.path).replace(/:(\w+)/g, (_name, id: string) => String(params[id]));
 
 /**
- * The fingerprint of a call for its Idempotency-Key: method, path and parsed body, whatever the order of its keys and its
- * white space. Take the body as its schema read it: a raw one may hold what has no canonical form.
+ * The fingerprint of a call for its Idempotency-Key: a hash of method, path and parsed body. The order of keys and white space
+ * do not matter. Pass the body as parsed by its schema: a raw one may contain values that have no canonical form.
  */
 export const fingerprintOf = (req: Pick<Request, 'method' | 'route' | 'params'>, body: object): Buffer =>
   createHash('sha256')
@@ -65,11 +65,11 @@ export const fingerprintOf = (req: Pick<Request, 'method' | 'route' | 'params'>,
     .update(canonicalForm(body))
     .digest();
 
-/** A number as it is stored, however it was spelt; a text that is none finds nothing. */
+/** A VAT number in its stored form. A text that is not a VAT number is returned unchanged and matches nothing. */
 export const normalizeNumber = (vatNumber: string): string => {
   const read = readVatNumber(vatNumber);
   return read.kind === 'unresolvable' ? vatNumber : read.vatNumber;
 };
 
-/** What a call passes before its route, in the order of judgement: who calls, and whether it may change something. */
+/** The middleware that runs before a route: authentication and rate limit, and for `changing` also protection against forged calls. */
 export type Gates = { reading: RequestHandler[]; changing: RequestHandler[] };

@@ -3,7 +3,7 @@ import { explainIssue, fieldErrors, type InputSource } from '@vat/contracts';
 import { AppError, type Reader } from '@vat/domain';
 import type { z } from 'zod';
 
-/** The input as its schema reads it; throws BAD_REQUEST with the fields to correct. */
+/** Parses an input by its schema. Throws BAD_REQUEST with the fields to correct. */
 export const parse = <S extends z.ZodType>(schema: S, input: unknown, source: InputSource = 'body'): z.output<S> => {
   const parsed = schema.safeParse(input, { error: explainIssue(source) });
   if (parsed.success) return parsed.data;
@@ -12,14 +12,14 @@ export const parse = <S extends z.ZodType>(schema: S, input: unknown, source: In
   throw new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields } });
 };
 
-/** A query as its schema reads it; throws BAD_REQUEST with the parameters to correct. */
+/** Parses a query by its schema. Throws BAD_REQUEST with the parameters to correct. */
 export const parseQuery = <S extends z.ZodType>(schema: S, query: unknown): z.output<S> =>
   parse(schema, query, 'query');
 
-/** All that tells a list from every other: its name, whose it is, its filters. JSON tells two such apart. */
+/** Identifies a list: its name, its owner and its filters. Must be distinguishable as JSON. */
 type ListIdentity = readonly [name: string, ...rest: unknown[]];
 
-/** Whose list it is: a test key's is another one than that of the account's live keys. */
+/** The owner of a list. Test keys and live keys of an account have separate lists. */
 export const ownerOf = ({ accountId, testOnly }: Reader): string => (testOnly ? `${accountId} test` : accountId);
 
 const ID_BYTES = 16;
@@ -30,18 +30,19 @@ const digestOf = (list: ListIdentity): Buffer =>
   createHash('sha256').update(JSON.stringify(list)).digest().subarray(0, LIST_BYTES);
 
 /**
- * A list's position as an opaque string: where the page ended, and of which list. Ids are time-ordered, so one id is
- * enough. The digest keeps no secret: rows of others are never read, it finds cursors that would silently lead elsewhere.
+ * A position in a list as an opaque string: the id at which the page ended, and a digest of the list. Ids are time-ordered, so
+ * one id is enough. The digest is no protection, since rows of other accounts are never read anyway: it detects a cursor that
+ * belongs to another list.
  */
 const encodeCursor = (uuid: string, list: ListIdentity): string =>
   Buffer.concat([Buffer.from(uuid.replaceAll('-', ''), 'hex'), digestOf(list)]).toString('base64url');
 
-/** Throws BAD_REQUEST for a cursor that no list gave. */
+/** Throws BAD_REQUEST about the cursor. */
 export const refuseCursor = (message = 'cursor is not one that a list gave you'): never => {
   throw new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path: 'cursor', message }] } });
 };
 
-/** The id that a list's cursor stands for; throws BAD_REQUEST for one of no list or of another. */
+/** The id in a cursor. Throws BAD_REQUEST when the cursor is malformed or belongs to another list. */
 const decodeCursor = (cursor: string, list: ListIdentity): string => {
   if (!FORM.test(cursor)) return refuseCursor();
   const bytes = Buffer.from(cursor, 'base64url');
@@ -53,16 +54,16 @@ const decodeCursor = (cursor: string, list: ListIdentity): string => {
 };
 
 /**
- * A page of a list and the cursor of the next, `null` on the last. `find` gets the id at which the page before ended, `null`
- * for the first, and reads so many rows at most. Throws BAD_REQUEST for a cursor that is not of this list.
+ * Reads a page of a list and the cursor of the next page, `null` on the last page. `find` gets the id at which the previous
+ * page ended, `null` for the first page, and the maximum number of rows. Throws BAD_REQUEST for a cursor of another list.
  */
 export const readPage = async <Row extends { id: string }>(
   { limit, cursor }: { limit: number; cursor?: string | undefined },
   list: ListIdentity,
-  find: (position: string | null, most: number) => Promise<Row[]>,
+  find: (position: string | null, limit: number) => Promise<Row[]>,
 ): Promise<{ rows: Row[]; nextCursor: string | null }> => {
   const position = cursor === undefined ? null : decodeCursor(cursor, list);
-  // One more than asked for tells whether there is a next page.
+  // One row more than requested shows whether there is a next page.
   const found = await find(position, limit + 1);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);

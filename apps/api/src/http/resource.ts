@@ -4,8 +4,8 @@ import type { IRouter, RequestHandler } from 'express';
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /**
- * Mounts the methods of one path and answers every other method with 405 and `Allow`. That comes before any other
- * judgement (contract part 2 §1), so no handler of the path runs first.
+ * Mounts the methods of one path and answers every other method with 405 and `Allow`. The method is checked before anything
+ * else, so no handler of the path runs first.
  */
 export const resource = (router: IRouter, path: string, methods: Partial<Record<Method, RequestHandler[]>>): void => {
   const route = router.route(path);

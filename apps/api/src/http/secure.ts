@@ -2,16 +2,16 @@ import type { RequestHandler } from 'express';
 
 const SELF = "'self'";
 const NONE = "'none'";
-/** For libraries that put their styles into their elements. */
+/** For libraries that set inline styles. */
 const INLINE = "'self' 'unsafe-inline'";
 
-/** Nothing comes from another host or runs from a string, and nobody frames it, but for what is said here. */
+/** A Content-Security-Policy that forbids loading and framing by default; `directives` names the exceptions. */
 const policy = (directives: Readonly<Record<string, string>>): string =>
   Object.entries({ 'default-src': NONE, 'frame-ancestors': NONE, ...directives })
     .map(([name, sources]) => `${name} ${sources}`)
     .join('; ');
 
-/** Whatever is served to a browser is not guessed at, framed, embedded or told of to others. */
+/** Headers of every answer to a browser: no content sniffing, framing, cross-origin embedding or referrer. */
 const EVERYWHERE = {
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
@@ -20,9 +20,9 @@ const EVERYWHERE = {
 } as const;
 
 const HEADERS = {
-  /** The dashboard's API: answers hold secrets that are shown once, so nobody keeps them. */
+  /** The dashboard's API. Answers contain secrets that are shown once, so they must not be cached. */
   answers: { 'Content-Security-Policy': policy({}), 'Cache-Control': 'no-store' },
-  /** The dashboard's pages, which say themselves how long each file is kept. */
+  /** The dashboard's pages. Their routes set `Cache-Control` for each file. */
   pages: {
     'Content-Security-Policy': policy({
       'script-src': SELF,
@@ -35,7 +35,7 @@ const HEADERS = {
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',
   },
-  /** The operator's page, which has a base of its own. */
+  /** The operations page, which sets its own base URL. */
   operations: {
     'Content-Security-Policy': policy({
       'script-src': SELF,
@@ -49,7 +49,7 @@ const HEADERS = {
     'Cache-Control': 'no-store',
     'X-Robots-Tag': 'noindex, nofollow',
   },
-  /** The page that shows the API's description. */
+  /** The page with the API reference. */
   docs: {
     'Content-Security-Policy': policy({
       'default-src': SELF,
@@ -61,7 +61,7 @@ const HEADERS = {
   },
 } as const;
 
-/** Puts the security headers on what is served there; the one table of them. */
+/** Sets the security headers of a part of the service. */
 export const secure = (where: keyof typeof HEADERS): RequestHandler => {
   const headers = new Map(Object.entries({ ...EVERYWHERE, ...HEADERS[where] }));
   return (_req, res, next) => {

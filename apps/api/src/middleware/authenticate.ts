@@ -4,13 +4,13 @@ import type { RequestHandler } from 'express';
 import { callerOf, contextOf } from '../http/call.js';
 import { shortMemory } from '../short-memory.js';
 
-/** A revoked key or a disabled account may work for this long; the contract allows 5 s. */
-const REMEMBERED_MS = 2_000;
-/** A key that is unknown (or revoked) stays so: nobody can use a key before it is issued, and none is put back. */
-const UNKNOWN_MS = 5_000;
-/** Last-used times are good to the minute; more would be a write a call. */
-const TOUCH_EVERY_MS = 60_000;
-const MAX_REMEMBERED = 10_000;
+/** How long a known key is cached. A revoked key or a disabled account may work for this long; docs/api.md promises at most 5 s. */
+const KNOWN_KEY_MS = 2_000;
+/** How long an unknown key is cached. It stays unknown: a key is not used before it is issued, and a revoked key never returns. */
+const UNKNOWN_KEY_MS = 5_000;
+/** Last-used times are accurate to the minute; more precision would cost a write for each call. */
+const TOUCH_INTERVAL_MS = 60_000;
+const MAX_CACHED_KEYS = 10_000;
 
 export type AuthenticateDeps = {
   findKey: (hash: Uint8Array) => Promise<Caller | null>;
@@ -20,17 +20,17 @@ export type AuthenticateDeps = {
 
 /** Finds the caller by `Authorization: Bearer KEY`, or throws UNAUTHORIZED. */
 export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): RequestHandler => {
-  const known = shortMemory<Caller>({ max: MAX_REMEMBERED, ms: REMEMBERED_MS });
-  const unknown = shortMemory<true>({ max: MAX_REMEMBERED, ms: UNKNOWN_MS });
+  const known = shortMemory<Caller>({ max: MAX_CACHED_KEYS, ms: KNOWN_KEY_MS });
+  const unknown = shortMemory<true>({ max: MAX_CACHED_KEYS, ms: UNKNOWN_KEY_MS });
   const touched = new Map<string, number>();
 
   const find = async (key: string): Promise<Caller | null> => {
     const hash = hashApiKey(key);
     const id = hash.toString('base64');
-    // Before the read, so that the time it takes counts.
+    // Taken before the read, so that the duration of the read counts towards the lifetime.
     const at = now();
-    const remembered = known.find(id, at);
-    if (remembered) return remembered;
+    const cached = known.find(id, at);
+    if (cached) return cached;
     if (unknown.find(id, at)) return null;
     const caller = await findKey(hash);
     if (caller) known.set(id, caller, at);
@@ -40,10 +40,10 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
 
   const touch = (caller: Caller): void => {
     const at = now();
-    if ((touched.get(caller.keyId) ?? 0) + TOUCH_EVERY_MS > at.getTime()) return;
-    if (touched.size > MAX_REMEMBERED) touched.clear();
+    if ((touched.get(caller.keyId) ?? 0) + TOUCH_INTERVAL_MS > at.getTime()) return;
+    if (touched.size > MAX_CACHED_KEYS) touched.clear();
     touched.set(caller.keyId, at.getTime());
-    // Nobody's call fails because a time stamp could not be written.
+    // A call must not fail because its last-used time could not be written.
     touchKey(caller.keyId, at).catch(() => touched.delete(caller.keyId));
   };
 
@@ -61,8 +61,8 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
 };
 
 /**
- * Throws TEST_KEY_NOT_ALLOWED for a test key: batches, watches, the audit export, anchors and timestamps are for live keys
- * alone (contract part 1 §5). Runs after the gates and before the body is read.
+ * Throws TEST_KEY_NOT_ALLOWED for a test key: batches, watches, the audit export, anchors and time-stamps need a live key. Runs
+ * after authentication and rate limit, and before the body is read.
  */
 export const refuseTestKey: RequestHandler = (_req, res, next) => {
   if (callerOf(res).test) throw new AppError('TEST_KEY_NOT_ALLOWED');

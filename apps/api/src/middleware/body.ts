@@ -4,7 +4,7 @@ import express, { type RequestHandler } from 'express';
 import { continueIfAsked } from '../http/connection.js';
 import { parse } from '../http/parse.js';
 
-/** Bytes of a JSON body. Source: contract part 1 §8. */
+/** Bytes of a JSON body, see docs/api.md. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** A BAD_REQUEST about the body as a whole. */
@@ -16,11 +16,11 @@ const MESSAGES: Readonly<Record<string, string>> = {
   'entity.parse.failed': 'The body is not well-formed JSON.',
 };
 
-/** Lets one of Express's readers, limited to {@link MAX_BODY_BYTES}, read the body; what stops it is BAD_REQUEST. */
+/** Wraps a body parser of Express, limited to {@link MAX_BODY_BYTES}; its errors become BAD_REQUEST. */
 const readBody =
   (reader: RequestHandler): RequestHandler =>
   (req, res, next) => {
-    // Told by its length alone; the reader would take it in to its end before it says so.
+    // Refused by its declared length; the parser would read the whole body before it refuses it.
     if (Number(req.headers['content-length']) > MAX_BODY_BYTES) {
       return next(refuseBody('The body is over 64 KiB.'));
     }
@@ -32,10 +32,10 @@ const readBody =
     });
   };
 
-// Not strict: whether JSON is an object is its schema's to say, and `null` is well-formed.
+// Not strict: `null` is well-formed JSON, and the schema checks whether the body is an object.
 const read = readBody(express.json({ limit: MAX_BODY_BYTES, type: () => true, strict: false }));
 
-/** Reads a body of JSON, or throws BAD_REQUEST and says what was wrong with it. */
+/** Reads a JSON body. Throws BAD_REQUEST that says what is wrong with it. */
 export const jsonBody: RequestHandler = (req, res, next) => {
   if (!req.is('application/json')) {
     return next(refuseBody('Send the body as JSON with Content-Type: application/json.'));
@@ -45,7 +45,7 @@ export const jsonBody: RequestHandler = (req, res, next) => {
 
 const readBytes = readBody(express.raw({ limit: MAX_BODY_BYTES, type: () => true }));
 
-/** Sent in chunks, a body is known to be empty only once it has been read. Whatever type is claimed for it then says nothing. */
+/** Reads a body if there is one. Whether a chunked body is empty is known only after reading it; its Content-Type is then ignored. */
 const readIfSent: RequestHandler = (req, res, next) => {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = req.headers;
   if (coding === undefined && Number(length) === 0) return next();
@@ -58,7 +58,7 @@ const readIfSent: RequestHandler = (req, res, next) => {
   });
 };
 
-/** For a POST that takes no body: none and `{}` are the same, any other is BAD_REQUEST. */
+/** For a POST without parameters: no body and `{}` are accepted, any other body is BAD_REQUEST. */
 export const noBody: RequestHandler[] = [
   readIfSent,
   (req, _res, next) => {

@@ -8,7 +8,7 @@ import { CallerGone, dropRestOfBody } from '../http/connection.js';
 
 const WELL_FORMED = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Gives every request its X-Request-Id (a well-formed one of the caller is kept), a logger that carries it, and one line at its end. */
+/** Gives each request its X-Request-Id (the caller's own if it is well-formed) and a logger with it, and logs the request when it ends. */
 export const requestId =
   (log: Logger, metrics: Metrics): RequestHandler =>
   (req, res, next) => {
@@ -18,12 +18,12 @@ export const requestId =
     context.requestId = id;
     context.log = log.child({ request_id: id });
     res.setHeader('X-Request-Id', id);
-    // A write after an answer's end is a fault of one call; unheard, it would end the process and with it all others.
-    res.on('error', (error) => context.log.error('An answer was written to after its end.', errorFields(error)));
+    // A write after the end of the answer. Without a listener, the error event would end the process.
+    res.on('error', (error) => context.log.error('Writing the answer failed.', errorFields(error)));
     const startedAt = performance.now();
     res.once('close', () => {
       const seconds = (performance.now() - startedAt) / 1_000;
-      // The pattern, never the path: paths hold ids, and a metric a path would grow without end.
+      // The route's pattern, since paths contain ids: the number of label values must be bounded.
       const route: unknown = req.route?.path ?? 'none';
       metrics.httpRequests.observe({ route: String(route), method: req.method, status: res.statusCode }, seconds);
       context.log.info('Answered a request.', {
@@ -42,30 +42,31 @@ const refuse = (path: string, message: string): never => {
   throw new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path, message }] } });
 };
 
-/** Throws BAD_REQUEST for what HTTP forbids and Node would refuse without an envelope: no Host, or an unknown expectation. */
+/** Throws BAD_REQUEST for a missing Host or an unknown Expect, which Node would refuse without the error envelope. */
 export const refuseBrokenHeaders: RequestHandler = (req, _res, next) => {
   const { host, expect } = req.headers;
   if (host === undefined && req.httpVersion === '1.1') refuse('Host', 'Host is missing');
   if (expect !== undefined && !/^100-continue$/i.test(expect)) {
-    // Its body comes without being asked for.
+    // Removed, since such a client sends its body without waiting for 100 Continue.
     delete req.headers.expect;
     refuse('Expect', 'Expect is 100-continue or left out');
   }
   next();
 };
 
-/** Express's own refusals (a path that is no valid URI) carry a status below 500: there is nothing at such a path. */
+/** Errors of Express itself (a path that is not a valid URI) have a status below 500. They are answered with NOT_FOUND. */
 const isClientFault = (error: unknown): boolean => {
   const status = (error as { status?: unknown } | null)?.status;
   return typeof status === 'number' && status >= 400 && status < 500;
 };
 
-/** Turns whatever was thrown into the envelope. What is not an {@link AppError} becomes INTERNAL and leaks nothing. */
+/** Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. */
 export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) => {
   if (error instanceof CallerGone && res.destroyed) return;
   const refusal =
     error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
-  if (refusal.code === 'INTERNAL') contextOf(res).log.error('A request failed on our side.', errorFields(error));
+  if (refusal.code === 'INTERNAL')
+    contextOf(res).log.error('A request failed with an internal error.', errorFields(error));
   if (res.headersSent) return next(error);
   const retryAfter = refusal.extra.retry_after;
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));

@@ -18,10 +18,10 @@ const readBasicPassword = (header: string | undefined): string | null => {
   return colon < 0 ? null : text.slice(colon + 1);
 };
 
-/** Wrong passwords that one network may try, over all API processes. */
+/** How many wrong passwords one network may try, over all API processes. */
 export const OPS_LIMIT = { tries: 10, windowMs: 15 * 60_000 } as const;
 
-/** A network that gave the right password is not counted anew for this long: a page of the board is thirty requests. */
+/** Requests of a network that gave the right password are not counted for this long: one page of the board needs thirty. */
 const KNOWN_MS = 5 * 60_000;
 
 const CHALLENGE = 'Basic realm="VAT Validation Service operations", charset="UTF-8"';
@@ -30,9 +30,9 @@ type RequireOpsPasswordDeps = {
   password: string;
   /** The form in which a network with wrong tries is stored. */
   hashNetwork: (network: string) => Uint8Array;
-  /** Counts a try before it is judged; `null` when it may be, else when the next one may. */
+  /** Counts an attempt before its password is verified. Returns `null`, or when the limit is reached, the time of the next attempt. */
   reserve: (network: Uint8Array, now: Date) => Promise<Date | null>;
-  /** Takes back what was counted. */
+  /** Deletes the counted attempts. */
   forget: (network: Uint8Array) => Promise<void>;
   now: () => Date;
 };
@@ -40,8 +40,8 @@ type RequireOpsPasswordDeps = {
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
- * Lets pass who gives the operator's password by basic auth, with any user name; no session and no key does. Throws
- * UNAUTHORIZED with a challenge, or TOO_MANY_SIGN_INS once a network has tried too many wrong ones, also for the right one.
+ * Requires the operator's password by basic auth, with any user name; sessions and API keys are not accepted. Throws
+ * UNAUTHORIZED with a challenge, or TOO_MANY_SIGN_INS after too many wrong passwords from a network, then also for the right one.
  */
 const requireOpsPassword = ({
   password,
@@ -51,7 +51,7 @@ const requireOpsPassword = ({
   now,
 }: RequireOpsPasswordDeps): RequestHandler => {
   const wanted = sha256(password);
-  /** Networks that gave the right password, and until when they need not be counted. A wrong try ends that. */
+  /** Until when requests of a network are not counted after the right password. A wrong password ends that. */
   const known = new Map<string, number>();
   return async (req, res, next) => {
     const refuse = (message: string): never => {
@@ -62,7 +62,7 @@ const requireOpsPassword = ({
     if (given === null) return refuse('Give the password of OPS_PASSWORD by basic auth.');
     const network = networkOf(req.ip ?? '');
     const at = now();
-    // Of one length, so that they can be compared in constant time.
+    // Hashed to the same length, so that they can be compared in constant time.
     const isRight = timingSafeEqual(sha256(given), wanted);
     if (isRight && (known.get(network) ?? 0) > at.getTime()) return next();
     known.delete(network);
@@ -81,7 +81,7 @@ const requireOpsPassword = ({
   };
 };
 
-/** The settings of the operator's page. */
+/** The settings of the operations page. */
 export const OPS_SETTINGS = ['OPS_PASSWORD', 'SECRET_KEY', 'REDIS_PREFIX'] as const;
 type OpsSettings = ReturnType<typeof readSettings<(typeof OPS_SETTINGS)[number]>>;
 
@@ -89,20 +89,20 @@ type OpsServices = {
   db: Database;
   redis: Parameters<typeof createQueueBoard>[0];
   baseUrl: () => string;
-  /** Hears why the queues could not be read. */
+  /** Called when the queues cannot be read. */
   onError: (error: Error) => void;
   now: () => Date;
 };
 
-const readingOnly: RequestHandler = (req, res, next) => {
+const readOnly: RequestHandler = (req, res, next) => {
   if (req.method === 'GET' || req.method === 'HEAD') return next();
   res.setHeader('Allow', 'GET, HEAD');
   throw new AppError('METHOD_NOT_ALLOWED', { message: 'This path accepts GET, HEAD.' });
 };
 
 /**
- * Puts together what is below /ops: the queues, to be looked at by whoever knows OPS_PASSWORD. `routes` is null without that
- * setting: then there is no such path. Source: contract part 2 §2.
+ * Composes the routes below /ops: a read-only view of the queues for operators who know OPS_PASSWORD. Without that setting
+ * `routes` is null and the path does not exist.
  */
 export const composeOps = (
   settings: OpsSettings,
@@ -112,7 +112,7 @@ export const composeOps = (
   if (password === undefined) return { routes: null, close: async () => undefined };
   const { hashAddress } = sessionTokens(settings.SECRET_KEY);
   let board: Promise<QueueBoard> | null = null;
-  // Made when it is first looked at: only then is the address known by which people come.
+  // Created on the first request, since the base URL is known only once the server listens.
   const openBoard = (): Promise<QueueBoard> => {
     const basePath = `${new URL(baseUrl()).pathname.replace(/\/+$/, '')}/ops`;
     board ??= createQueueBoard(redis, settings.REDIS_PREFIX, { basePath, onError });
@@ -121,7 +121,7 @@ export const composeOps = (
   const routes = Router();
   routes.use(
     secure('operations'),
-    readingOnly,
+    readOnly,
     requireOpsPassword({
       password,
       hashNetwork: (network) => hashAddress(`\0ops from\0${network}`),
@@ -130,7 +130,7 @@ export const composeOps = (
       now,
     }),
     async (req, res, next) => {
-      // A queue whose connection was never up would keep whoever asks waiting.
+      // The board would wait without limit for a Redis connection that was never established.
       if (redis.status !== 'ready') return void res.status(503).type('text').send('Redis is away. Try again soon.\n');
       (await openBoard()).handle(req, res, next);
     },

@@ -8,7 +8,7 @@ const PASSWORD = 'Grüße: 10 words';
 let world: World;
 let below: TestProcess;
 beforeAll(async () => {
-  // A call says where it comes from, as behind a proxy: each test has a network of its own.
+  // Calls send X-Forwarded-For, as behind a proxy: each test has its own network.
   const settings = { OPS_PASSWORD: PASSWORD, TRUSTED_PROXIES: '127.0.0.0/8' };
   world = await startWorld({ workers: 0, settings });
   below = await world.startApi({ BASE_URL: 'https://example.com/vat/' });
@@ -41,7 +41,7 @@ test.each([
   }
 });
 
-test('the password shows the page, which nothing foreign runs on and no search engine keeps', async () => {
+test('the password gives access to the page, which loads nothing from other origins and is not indexed', async () => {
   const { status, text, headers } = await call('get', '/ops', '198.51.100.2');
   expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect(text).toContain('<base href="/ops/"');
@@ -61,13 +61,13 @@ test('the password shows the page, which nothing foreign runs on and no search e
   }
 });
 
-test('behind a proxy that puts the service below a path, its own paths begin with that', async () => {
+test('behind a proxy that serves it below a path, its links begin with that path', async () => {
   const port = String(below.ready.port);
   const { text } = await call('get', '/ops', '198.51.100.3', basic(PASSWORD), `http://127.0.0.1:${port}`);
   expect(text).toContain('<base href="/vat/ops/"');
 });
 
-test('what waits is shown with ids alone, and nothing can be done to it', async () => {
+test('waiting jobs are shown with ids only, and cannot be changed', async () => {
   const from = '198.51.100.4';
   const accepted = await world.http().post('/v1/checks', { vat_number: 'FR40303265045', reference: 'order-secret' });
   expect(accepted.status).toBe(202);
@@ -106,7 +106,7 @@ test('what waits is shown with ids alone, and nothing can be done to it', async 
   expect(after.jobs).toMatchObject([{ data: job.data }]);
 });
 
-test('too many wrong passwords shut a network out for a while, with the right one too, and no other network', async () => {
+test('too many wrong passwords lock a network out for a while, also with the right one, and no other network', async () => {
   const from = '198.51.100.5';
   await call('get', '/ops', from).expect(200);
   for (let tries = 0; tries < OPS_LIMIT.tries; tries += 1)
@@ -117,7 +117,7 @@ test('too many wrong passwords shut a network out for a while, with the right on
   await call('get', '/ops', '198.51.100.6').expect(200);
 });
 
-test('neither the password nor what was tried is in a log line', async () => {
+test('neither the password nor a wrong one is in a log line', async () => {
   await call('get', '/ops', '198.51.100.7', basic('tried-in-vain')).expect(401);
   const text = logText(world);
   expect(text).toContain('"/ops"');

@@ -58,19 +58,19 @@ const serve = async (read: (after: string | null, limit: number) => ResultLine[]
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 };
 
-test('reads no faster than the client takes it', async () => {
+test('reads no faster than the client', async () => {
   const { seen, url } = await serve((after, limit) => slice(after, Number(after) < 50_000 ? limit : 3));
   const text = await (await fetch(url)).text();
   expect(text.split('\r\n')).toHaveLength(1 + 50_003 + 1);
-  // Before the client has seen the end, so that its next download finds the place free.
+  // Before the client has seen the end, so that the lease is free for its next download.
   expect(seen.placeFreed).toBe(true);
   expect(seen.ended).toBe('done');
   expect(seen.reads).toBe(101);
-  // Two slices, one of them half sent: of fifty megabytes.
+  // Two pages of fifty megabytes in total, one of them half sent.
   expect(seen.waiting).toBeLessThan(1_200_000);
 });
 
-test('stops reading once the client has gone', async () => {
+test('stops reading once the client has disconnected', async () => {
   const { seen, url } = await serve(slice);
   const client = new AbortController();
   const response = await fetch(url, { signal: client.signal });
@@ -80,7 +80,7 @@ test('stops reading once the client has gone', async () => {
   expect(seen.ended).toBe('done');
 });
 
-test('is given up when the client takes nothing for too long', async () => {
+test('is aborted when the client reads nothing for too long', async () => {
   const { seen, url } = await serve(slice);
   const client = new AbortController();
   await fetch(url, { signal: client.signal });
@@ -89,7 +89,7 @@ test('is given up when the client takes nothing for too long', async () => {
   client.abort();
 });
 
-test('is cut short when the rest cannot be read, so that half a file is not taken for a whole one', async () => {
+test('is aborted when the rest cannot be read, so that an incomplete file is not taken for a complete one', async () => {
   const { seen, url } = await serve((after, limit) => {
     if (after !== null) throw new Error('the database is away');
     return slice(after, limit);
@@ -102,7 +102,7 @@ test('is cut short when the rest cannot be read, so that half a file is not take
 test.each([
   ['all lines that are left', 0],
   ['a part of a slice', 10],
-])('is cut short when its batch is deleted under way: %s are gone', async (_what, left) => {
+])('is aborted when its batch is deleted during the download: %s are missing', async (_what, left) => {
   const { seen, url } = await serve((after, limit) => slice(after, after === null ? limit : left));
   const response = await fetch(url);
   expect(response.status).toBe(200);
@@ -110,13 +110,13 @@ test.each([
   expect(seen.ended).toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('sends nothing of a batch that is gone already', async () => {
+test('sends nothing of a batch that is already deleted', async () => {
   const { seen, url } = await serve(() => []);
   expect((await fetch(url)).status).toBe(500);
   expect(seen.ended).toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('sends nothing before the first lines were read', async () => {
+test('sends nothing before the first page was read', async () => {
   const { url } = await serve(() => {
     throw new Error('the database is away');
   });

@@ -7,8 +7,8 @@ import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
 
 /**
- * The name of a results file for programs that know no other letters: `Übersicht-results.csv` becomes
- * `Ubersicht-results.csv`, what has no such form becomes `_`, and where no letter or digit is left it is `results.csv`.
+ * The name of a results file in ASCII, for clients without support for other characters: `Übersicht-results.csv` becomes
+ * `Ubersicht-results.csv`, characters without an ASCII form become `_`; without any letter or digit it is `results.csv`.
  */
 const asciiFileName = (name: string): string => {
   const ascii = name
@@ -18,7 +18,7 @@ const asciiFileName = (name: string): string => {
   return /[A-Za-z0-9]/.test(ascii.replace(/-results\.csv$/, '')) ? ascii : 'results.csv';
 };
 
-/** What the results file says of a line. The check speaks for itself: its recorded bytes are read, not the line's copy. */
+/** The result columns of a line. They come from the recorded bytes of the check, not from the copy in the line. */
 const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResult => {
   const body = check && (JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody);
   return {
@@ -33,18 +33,18 @@ const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResult => {
   };
 };
 
-/** The name to save a batch's results under: that of its file with `-results`, or its id where the file had none. */
+/** The name of a batch's results file: the name of its file with `-results`; the id of the batch when the file had no name. */
 const resultsFileName = (batchId: string, fileName: string | null): string => {
   const stem = fileName?.replace(/\.[A-Za-z0-9]{1,5}$/, '') ?? '';
   return `${stem === '' ? publicId('batch', batchId) : stem}-results.csv`;
 };
 
-/** Lines read at a time, and cells: with their checks about a megabyte. */
-const READ = { lines: 500, cells: 20_000 };
-/** Handed over at a time. Between two such pieces other callers are served, even when this client takes all at once. */
-const PIECE_CHARACTERS = 65_536;
+/** The maximum size of a page of lines: with their checks about a megabyte. */
+const MAX_PAGE = { lines: 500, cells: 20_000 };
+/** Characters written at once. Other calls are served between two chunks, however fast this client reads. */
+const CHUNK_CHARACTERS = 65_536;
 
-/** Of what batch, and how it is written. */
+/** A batch, and the form of its results file. */
 type ResultsFile = {
   batchId: string;
   head: ResultsHead;
@@ -52,13 +52,13 @@ type ResultsFile = {
 };
 
 export type Results = ResultsFile & {
-  /** A slice of the lines after one of them, in the order of the file. */
+  /** Reads a page of lines after a line, in the order of the file. */
   read: (afterId: string | null, limit: number) => Promise<ResultLine[]>;
-  /** A client that takes nothing for so long is cut off: it would hold its slice for ever. Milliseconds. */
+  /** A client that reads nothing for this long is disconnected, since its page stays in memory. Milliseconds. */
   stalledMs: number;
-  /** Cuts the connection when it aborts. */
+  /** Closes the connection when it aborts. */
   signal: AbortSignal;
-  /** Runs before the client can see the end of the file. Never rejects. */
+  /** Runs before the end of the file is sent. Never rejects. */
   beforeEnd: () => Promise<void>;
 };
 
@@ -71,49 +71,49 @@ export const describeResults = (res: Response, { batchId, head }: ResultsFile): 
 };
 
 /**
- * Sends results.csv piece by piece, no faster than the client takes it, and stops reading when the client goes away or stalls.
- * Throws what `read` throws, and NOT_FOUND when a line is gone: before anything was sent for the first slice, later by cutting
- * the answer short, so that half a file is not taken for a whole one.
+ * Sends results.csv in chunks, as fast as the client reads it, and stops when the client disconnects or stalls. Throws the
+ * errors of `read`, and NOT_FOUND when a line is missing. After the first page, an error also closes the connection, so that
+ * the client does not take an incomplete file for a complete one.
  */
 export const streamResults = async (res: Response, results: Results): Promise<void> => {
   const { head, form, read, stalledMs, signal, beforeEnd } = results;
   const file = resultsFile({ header: head.header, width: head.width, ...form });
-  const lines = Math.max(1, Math.min(READ.lines, Math.floor(READ.cells / Math.max(1, head.width))));
-  /** A slice, of which nothing may be missing: who deletes a batch takes its lines away below the download. */
-  const readWhole = async (afterId: string | null, sent: number): Promise<ResultLine[]> => {
-    const slice = await read(afterId, lines);
-    if (slice.length < Math.min(lines, head.total - sent)) throw new AppError('NOT_FOUND');
-    return slice;
+  const lines = Math.max(1, Math.min(MAX_PAGE.lines, Math.floor(MAX_PAGE.cells / Math.max(1, head.width))));
+  /** Reads a page and throws when a line is missing: the batch may be deleted during the download. */
+  const readPage = async (afterId: string | null, sent: number): Promise<ResultLine[]> => {
+    const page = await read(afterId, lines);
+    if (page.length < Math.min(lines, head.total - sent)) throw new AppError('NOT_FOUND');
+    return page;
   };
-  const first = await readWhole(null, 0);
+  const first = await readPage(null, 0);
 
-  const pieces = async function* (): AsyncGenerator<string> {
-    let piece = file.header();
+  const chunks = async function* (): AsyncGenerator<string> {
+    let chunk = file.header();
     let sent = 0;
-    for (let slice = first; ; ) {
-      for (const line of slice) {
-        piece += file.row(JSON.parse(line.cellsJson) as string[], resultOfLine(line));
-        if (piece.length < PIECE_CHARACTERS) continue;
-        yield piece;
-        piece = '';
+    for (let page = first; ; ) {
+      for (const line of page) {
+        chunk += file.row(JSON.parse(line.cellsJson) as string[], resultOfLine(line));
+        if (chunk.length < CHUNK_CHARACTERS) continue;
+        yield chunk;
+        chunk = '';
         await nextTurn();
       }
-      sent += slice.length;
-      const last = slice.at(-1);
+      sent += page.length;
+      const last = page.at(-1);
       if (sent >= head.total || !last) break;
-      slice = await readWhole(last.id, sent);
+      page = await readPage(last.id, sent);
     }
-    yield piece;
+    yield chunk;
   };
 
   describeResults(res, results);
   res.setTimeout(stalledMs, () => res.destroy());
   try {
-    await pipeline(pieces, res, { signal, end: false });
+    await pipeline(chunks, res, { signal, end: false });
     await beforeEnd();
     res.end();
   } catch (error) {
-    // The client's doing, or ours because it took nothing.
+    // The client disconnected, or was disconnected because it stalled.
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     res.destroy();
     throw error;

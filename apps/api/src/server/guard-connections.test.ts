@@ -6,9 +6,9 @@ import { type CloseReason, guardConnections, MAX_QUEUED_REQUESTS } from './guard
 
 const STALLED_MS = 200;
 const IDLE_MS = 400;
-/** More than the kernel takes of a connection that nobody reads. */
+/** More than the kernel buffers of a connection that is not read. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 120);
-/** The kernel takes more only when a third of what it holds, four megabytes, is gone. */
+/** The kernel accepts more only when a third of its buffer of four megabytes is free. */
 const PIECE = 1_600_000;
 const CALL = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -38,12 +38,12 @@ afterEach(async () => {
 const open = async (isPaused = false) => {
   connection = await openRaw(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { isPaused });
 };
-/** Sends an empty line now and then, which HTTP allows before a request, and which restarts Node's time-outs. */
+/** Sends empty lines at intervals, which HTTP allows before a request and which restart Node's timeouts. */
 const drip = () => {
   dripping = setInterval(() => connection.send('\r\n'), STALLED_MS / 10);
 };
 
-test('a connection that carries no request is closed, although its client sends empty lines', async () => {
+test('a connection without a request is closed, although its client sends empty lines', async () => {
   await open();
   connection.send(CALL);
   await until('the answer', () => connection.text().endsWith('done'));
@@ -52,7 +52,7 @@ test('a connection that carries no request is closed, although its client sends 
   expect(closed).toEqual(['idle']);
 });
 
-test('a client that takes nothing of its response is closed, although it sends empty lines', async () => {
+test('a client that reads nothing of its response is disconnected, although it sends empty lines', async () => {
   await open(true);
   connection.send(CALL.replace('/', '/large'));
   drip();
@@ -62,10 +62,10 @@ test('a client that takes nothing of its response is closed, although it sends e
   expect(closed).toEqual(['stalled']);
 });
 
-test('a client that takes one large piece slowly is not closed', async () => {
+test('a client that reads one large write slowly is not disconnected', async () => {
   await open(true);
   connection.send(CALL.replace('/', '/large').replace('Host', 'Connection: close\r\nHost'));
-  // In six times as long as a client may take nothing.
+  // Takes six times the stall timeout.
   for (let piece = 0; piece < 12; piece += 1) {
     await connection.readPiece(PIECE);
     const pausedAt = performance.now();
@@ -77,7 +77,7 @@ test('a client that takes one large piece slowly is not closed', async () => {
   expect(closed).toEqual([]);
 });
 
-test('a request without an answer, and what is queued behind it, is left alone; with one more the connection is closed', async () => {
+test('an unanswered request with the maximum number of queued ones is not closed; with one more the connection is closed', async () => {
   await open();
   connection.send(CALL.replace('/', '/never') + CALL.repeat(MAX_QUEUED_REQUESTS));
   drip();
@@ -86,6 +86,6 @@ test('a request without an answer, and what is queued behind it, is left alone; 
   expect([closed, connection.isClosed()]).toEqual([[], false]);
   connection.send(CALL.replace('Host', 'Expect: 100-continue\r\nHost').repeat(500));
   await until('the end', connection.isClosed);
-  // Of what is queued nothing is begun before its turn.
+  // No queued request begins before the previous one is answered.
   expect([closed, handled, connection.text()]).toEqual([['pipelined'], 1, '']);
 });

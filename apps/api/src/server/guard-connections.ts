@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that may be queued behind an unfinished one on a connection (pipelining). Source: contract part 3 §1. */
+/** How many requests may be queued behind an unfinished one on a connection (pipelining). */
 export const MAX_QUEUED_REQUESTS = 32;
 
 /** Why a connection was closed. */
@@ -9,41 +9,41 @@ export type CloseReason = 'pipelined' | 'stalled' | 'idle';
 
 /** Times in milliseconds. */
 type ConnectionLimits = {
-  /** A client that takes nothing of its response for this long is cut off. */
+  /** A client that reads nothing of its response for this long is disconnected. */
   stalledMs: number;
   /** A connection without a request for this long is closed. */
   idleMs: number;
 };
 
 type Connection = {
-  /** Responses that are not sent to their end, also those of queued requests. */
+  /** Responses that are not completely sent, including those of queued requests. */
   unfinished: number;
-  /** What the client had taken, and what of the rest was with the kernel's queue, at the last look. */
-  taken: number;
+  /** At the last poll: bytes written to the socket, and bytes of the current write that are still queued. */
+  written: number;
   queued: number;
-  /** Looks in a row without progress, and without a request. */
-  stalledLooks: number;
-  idleLooks: number;
+  /** Consecutive polls without progress, and without a request. */
+  stalledPolls: number;
+  idlePolls: number;
 };
 
-const LOOKS_PER_STALL = 4;
+const POLLS_PER_STALL = 4;
 
 /**
- * What of the piece that is being sent has still to go. Node shows that nowhere else: without it a client that takes a large
- * piece slowly looks like one that takes nothing.
+ * How many bytes of the current write are still queued. Node exposes this nowhere else. Without it, a client that reads a large
+ * write slowly would look like one that reads nothing.
  */
 const queuedOf = (socket: Socket): number =>
   (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
 
 /**
- * Closes the connections that only cost: those with more than {@link MAX_QUEUED_REQUESTS} queued requests, those whose client
- * does not read its response, and those that carry no request. Node's own time-outs do not suffice: each byte from the
- * client, an empty line too, restarts them.
+ * Closes connections that hold resources without use: those with more than {@link MAX_QUEUED_REQUESTS} queued requests, those
+ * whose client does not read its response, and those without a request. Node's own timeouts are not enough: each byte from the
+ * client, even an empty line, restarts them.
  *
- * Wrap every listener for requests with what is returned. It gets a queued request only when the one before is answered:
- * responses are sent in order anyway, a queued request costs little memory until then, and Node reports for a response that
- * waits for its connection neither that the client has left nor that it does not read. A stream, an export or a download that
- * began behind another response would stay for as long as the process lives.
+ * Wrap every request listener with the returned function. The listener gets a queued request only when the previous one is
+ * answered. Responses are sent in order anyway, and a queued request needs little memory until then. For a response that waits
+ * for its connection, Node reports neither that the client has disconnected nor that it does not read: a stream, an export or a
+ * download that began behind another response would never end.
  */
 export const guardConnections = (
   server: Server,
@@ -51,48 +51,48 @@ export const guardConnections = (
   onClosed: (reason: CloseReason) => void,
 ): ((listener: RequestListener) => RequestListener) => {
   const connections = new Map<Socket, Connection>();
-  const pollIntervalMs = stalledMs / LOOKS_PER_STALL;
+  const pollIntervalMs = stalledMs / POLLS_PER_STALL;
 
   const close = (socket: Socket, reason: CloseReason): void => {
     onClosed(reason);
-    // Not an orderly end: the kernel would keep what the client does not take, for minutes.
+    // A reset: after an orderly end, the kernel would hold the unread bytes for minutes.
     socket.resetAndDestroy();
   };
 
   server.on('connection', (socket) => {
-    connections.set(socket, { unfinished: 0, taken: 0, queued: 0, stalledLooks: 0, idleLooks: 0 });
+    connections.set(socket, { unfinished: 0, written: 0, queued: 0, stalledPolls: 0, idlePolls: 0 });
     socket.once('close', () => connections.delete(socket));
   });
 
-  const look = (socket: Socket, connection: Connection): void => {
-    const taken = socket.bytesWritten - socket.writableLength;
+  const poll = (socket: Socket, connection: Connection): void => {
+    const written = socket.bytesWritten - socket.writableLength;
     const queued = queuedOf(socket);
-    const isStalled = socket.writableLength > 0 && taken === connection.taken && queued === connection.queued;
-    // Looks are counted, not the clock: while this process stood still, no client could take or send anything.
-    connection.stalledLooks = isStalled ? connection.stalledLooks + 1 : 0;
-    connection.idleLooks = connection.unfinished === 0 ? connection.idleLooks + 1 : 0;
-    Object.assign(connection, { taken, queued });
-    if (connection.stalledLooks >= LOOKS_PER_STALL) close(socket, 'stalled');
-    else if (connection.idleLooks * pollIntervalMs > idleMs) close(socket, 'idle');
+    const isStalled = socket.writableLength > 0 && written === connection.written && queued === connection.queued;
+    // Polls are counted instead of comparing times: while this process is suspended, no client can read or send anything.
+    connection.stalledPolls = isStalled ? connection.stalledPolls + 1 : 0;
+    connection.idlePolls = connection.unfinished === 0 ? connection.idlePolls + 1 : 0;
+    Object.assign(connection, { written, queued });
+    if (connection.stalledPolls >= POLLS_PER_STALL) close(socket, 'stalled');
+    else if (connection.idlePolls * pollIntervalMs > idleMs) close(socket, 'idle');
   };
-  const looking = setInterval(() => {
-    for (const [socket, connection] of connections) if (!socket.destroyed) look(socket, connection);
+  const timer = setInterval(() => {
+    for (const [socket, connection] of connections) if (!socket.destroyed) poll(socket, connection);
   }, pollIntervalMs).unref();
-  server.once('close', () => clearInterval(looking));
+  server.once('close', () => clearInterval(timer));
 
   return (listener) => (req, res) => {
     const { socket } = req;
     const connection = connections.get(socket);
-    // Node hands over every request of a piece that it has read, also after the first of them closed the connection.
+    // Node emits every request of a chunk that it has read, even after the first of them closed the connection.
     if (socket.destroyed || !connection) return;
     connection.unfinished += 1;
-    connection.idleLooks = 0;
+    connection.idlePolls = 0;
     if (connection.unfinished > 1 + MAX_QUEUED_REQUESTS) return close(socket, 'pipelined');
     res.once('close', () => {
       connection.unfinished -= 1;
     });
     if (res.socket) listener(req, res);
-    // In a turn of its own: the requests of many connections, each begun as the one before ends, would hold up all others.
+    // In a separate turn of the event loop, so that queued requests of many connections do not delay all other calls.
     else res.once('socket', () => setImmediate(() => !socket.destroyed && listener(req, res)));
   };
 };

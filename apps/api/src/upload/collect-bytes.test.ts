@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { collectBytes } from './collect-bytes.js';
 
-test('what was collected is what came, up to the limit and not beyond it', () => {
+test('bytes are collected up to the limit and not beyond', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 }),
@@ -21,7 +21,7 @@ test('what was collected is what came, up to the limit and not beyond it', () =>
   );
 });
 
-test('two million pieces cost no more than their bytes', () => {
+test('two million chunks need no more memory than their bytes', () => {
   const collector = collectBytes(2_097_152);
   const piece = new Uint8Array([120]);
   const before = process.memoryUsage();

@@ -3,42 +3,42 @@ import type { Writable } from 'node:stream';
 import { AppError } from '@vat/domain';
 import { refuseUpload } from './upload.js';
 
-/** Bytes that come in pieces. `add` takes a copy and is false, taking nothing, once `most` would be passed. */
-type ByteCollector = { add: (piece: Uint8Array) => boolean; bytes: () => Buffer };
+/** Collects bytes that arrive in chunks. `add` copies the chunk; it returns false and copies nothing when the limit would be exceeded. */
+type ByteCollector = { add: (chunk: Uint8Array) => boolean; bytes: () => Buffer };
 
-const FIRST_CAPACITY = 64 * 1024;
+const INITIAL_CAPACITY = 64 * 1024;
 
 /**
- * Collects up to `most` bytes in one buffer that doubles. Kept as they come, pieces cost a hundred bytes each beside
- * their content, and a client may send a file of two million pieces.
+ * Collects up to `maxBytes` bytes in one buffer that doubles when it is full. A list of chunks would need about a hundred bytes
+ * per chunk in addition, and a client may send a file in two million chunks.
  */
-export const collectBytes = (most: number): ByteCollector => {
-  let held = Buffer.alloc(0);
+export const collectBytes = (maxBytes: number): ByteCollector => {
+  let buffer = Buffer.alloc(0);
   let length = 0;
   return {
-    add: (piece) => {
-      const needed = length + piece.length;
-      if (needed > most) return false;
-      if (needed > held.length) {
-        const larger = Buffer.allocUnsafe(Math.min(most, Math.max(FIRST_CAPACITY, 2 * held.length, needed)));
-        held.copy(larger, 0, 0, length);
-        held = larger;
+    add: (chunk) => {
+      const needed = length + chunk.length;
+      if (needed > maxBytes) return false;
+      if (needed > buffer.length) {
+        const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(INITIAL_CAPACITY, 2 * buffer.length, needed)));
+        buffer.copy(larger, 0, 0, length);
+        buffer = larger;
       }
-      held.set(piece, length);
+      buffer.set(chunk, length);
       length = needed;
       return true;
     },
-    bytes: () => held.subarray(0, length),
+    bytes: () => buffer.subarray(0, length),
   };
 };
 
-/** `fail`: ends the pouring with an error from outside the sink. */
+/** A pipe in progress. `fail` ends it with an error. */
 export type LimitedPipe = { done: Promise<void>; fail: (error: unknown) => void };
 
 /**
- * Pours a request's body of at most `maxBytes` into a sink. Unlike `pipeline` it leaves the socket alone when something
- * is refused, so that the caller can still be told why. Rejects with the sink's error, FILE_TOO_LARGE, or BAD_REQUEST when
- * the client goes away.
+ * Pipes the body of a request, at most `maxBytes`, into a sink. Unlike `pipeline`, it does not destroy the socket on an error,
+ * so that the error can still be answered. Rejects with the sink's error, FILE_TOO_LARGE, or BAD_REQUEST when the client
+ * disconnects.
  */
 export const pipeWithLimit = (req: IncomingMessage, sink: Writable, maxBytes: number): LimitedPipe => {
   let fail: LimitedPipe['fail'] = () => undefined;
@@ -59,13 +59,13 @@ export const pipeWithLimit = (req: IncomingMessage, sink: Writable, maxBytes: nu
       end();
     };
     fail = (error) => settle(() => reject(error));
-    // These two stay: a sink or request that was given up may still complain, and nobody listens any more.
+    // These two listeners stay: a sink or request may emit an error after the pipe has ended, which must not be unhandled.
     sink.on('error', fail);
     req.on('error', gone);
     sink.once('finish', () => settle(resolve));
     req.on('close', onClose);
     if (req.destroyed) return gone();
-    // Before the pipe, so that the sink never sees a byte too many.
+    // Registered before the pipe, so that the sink never gets more than the limit.
     req.on('data', count);
     req.pipe(sink);
   });

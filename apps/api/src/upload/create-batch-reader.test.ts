@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { AppError, PlannedFile } from '@vat/domain';
 import { type BatchReader, createBatchReader } from './create-batch-reader.js';
 
-/** Does with a file what the file says. */
+/** A thread that runs the command in the file. */
 const THREAD = `
   import { isMainThread, threadId } from 'node:worker_threads';
   const planned = (...lines) => ({ kind: 'planned', file: { header: [String(threadId)] }, lines, requests: ['[]'] });
@@ -52,7 +52,7 @@ const refusalOf = (charset: string): Promise<AppError> =>
   );
 const linesOf = ({ plan }: PlannedFile) => plan.lines.map(({ line }) => line);
 
-test('what the thread planned arrives whole, and its refusals with their code', async () => {
+test('the plan of the thread arrives complete, and refusals with their code', async () => {
   start(30_000);
   expect(linesOf(await read())).toEqual([1, 2, 3]);
   expect(await refusalOf('refused')).toMatchObject({ code: 'INVALID_CSV', message: 'No.', extra: { line: 7 } });
@@ -60,13 +60,13 @@ test('what the thread planned arrives whole, and its refusals with their code', 
   expect(linesOf(await read())).toEqual([1, 2, 3]);
 });
 
-test('files beyond the number of threads wait, and a thread is used again', async () => {
+test('files beyond the number of threads wait, and threads are reused', async () => {
   start(30_000);
   const files = await Promise.all(Array.from({ length: 6 }, () => read('slow')));
   expect(new Set(files.map(({ header }) => header?.[0])).size).toBeLessThanOrEqual(2);
 });
 
-test('a file that passes the deadline is refused, and those beside and behind it are read', async () => {
+test('a file that exceeds the deadline is refused, and concurrent and waiting files are read', async () => {
   start(2_000);
   const refusals = [refusalOf('endless'), refusalOf('endless'), refusalOf('endless')];
   const behind = [read(), read()];
@@ -79,13 +79,13 @@ test('a file that passes the deadline is refused, and those beside and behind it
   for (const file of await Promise.all(behind)) expect(linesOf(file)).toEqual([1, 2, 3]);
 });
 
-test('a file that takes too much memory is refused, and the next one is read', async () => {
+test('a file that needs too much memory is refused, and the next one is read', async () => {
   start(30_000);
   expect(await refusalOf('memory')).toMatchObject({ code: 'INVALID_CSV', message: expect.stringMatching(/memory/) });
   expect(linesOf(await read())).toEqual([1, 2, 3]);
 });
 
-test('closing ends a thread that is at work', async () => {
+test('closing terminates a working thread', async () => {
   start(30_000);
   await read();
   const reading = expect(read('endless')).rejects.toThrow();

@@ -7,27 +7,27 @@ import type { BatchReading, FileToRead, readBatch } from './read-batch.js';
 type BatchReaderDeps = {
   /** The module that exports {@link readBatch}. */
   thread: URL;
-  /** Files read side by side. */
+  /** How many files are read concurrently. */
   threads: number;
-  /** Milliseconds that a file may take once its turn has come. */
+  /** Milliseconds that reading a file may take once it has begun. */
   deadlineMs: number;
   /** Heap of a thread in MiB. */
   heapMb: number;
-  /** A thread failed while it had nothing to do. */
+  /** Called when a thread fails while it is idle. */
   onFailure: (error: unknown) => void;
 };
 
-/** Reads and plans files outside the thread that serves callers. Rejects with the file's AppError. */
+/** Reads and plans files outside the main thread. Rejects with the file's AppError. */
 export type BatchReader = { read: (file: FileToRead) => Promise<PlannedFile>; close: () => Promise<void> };
 
-/** An idle thread holds some 20 MB. Milliseconds. */
+/** An idle thread, which needs about 20 MB, ends after this many milliseconds. */
 const IDLE_MS = 60_000;
-/** Of short-lived objects, part of every thread beside its heap. */
+/** A thread's heap for short-lived objects, in addition to `heapMb`. */
 const YOUNG_HEAP_MB = 32;
 
 const NAME: keyof { readBatch: typeof readBatch } = 'readBatch';
 
-/** What is said of a file that no thread could finish; which line is to blame is not known. */
+/** The error of a file that no thread could finish. Which line causes that is not known. */
 const unreadable = (what: string): AppError =>
   new AppError('INVALID_CSV', {
     message: `${what} Remove what is not needed from it, or split it.`,
@@ -37,19 +37,19 @@ const unreadable = (what: string): AppError =>
 const isOutOfMemory = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
-/** Unpacks a slice a turn. */
-const unpack = async <T>(slices: readonly string[]): Promise<T[]> => {
+/** Parses one chunk per turn of the event loop. */
+const unpack = async <T>(chunks: readonly string[]): Promise<T[]> => {
   const rows: T[] = [];
-  for (const slice of slices) {
-    rows.push(...(JSON.parse(slice) as T[]));
+  for (const chunk of chunks) {
+    rows.push(...(JSON.parse(chunk) as T[]));
     await nextTurn();
   }
   return rows;
 };
 
 /**
- * Threads that read files. They start when the first file comes; one that passes the deadline or runs out of memory is ended
- * with its file alone, and the next file gets a new one.
+ * Creates a pool of threads that read files. Threads start on demand. A thread that exceeds the deadline or runs out of memory
+ * is terminated; only its file fails, and the next file gets a new thread.
  */
 export const createBatchReader = ({ thread, threads, deadlineMs, heapMb, onFailure }: BatchReaderDeps): BatchReader => {
   const pool = new Tinypool({
@@ -61,8 +61,8 @@ export const createBatchReader = ({ thread, threads, deadlineMs, heapMb, onFailu
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
   });
   pool.on('error', onFailure);
-  // The pool's own queue is not used: without idle threads it forgets what waits there when a thread is ended, and the
-  // deadline would begin before the work.
+  // The pool's own queue is not used: it can lose waiting files when a thread is terminated, and their deadline would begin
+  // before the work does.
   const inTurn = keyedSemaphore(threads);
 
   const read = async (file: FileToRead): Promise<PlannedFile> => {

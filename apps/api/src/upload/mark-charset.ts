@@ -1,6 +1,5 @@
 import { decodeWindows1252 } from '@vat/spreadsheet';
-import type { Upload } from './upload.js';
-import { refuseUpload } from './upload.js';
+import { refuseUpload, type Upload } from './upload.js';
 
 const MARKS = {
   utf8: Buffer.from([0xef, 0xbb, 0xbf]),
@@ -8,7 +7,7 @@ const MARKS = {
   utf16be: Buffer.from([0xfe, 0xff]),
 } as const;
 
-/** What callers name, as the web reads it: Latin-1 is Windows-1252. */
+/** The supported names of charsets. As in browsers, Latin-1 means Windows-1252. */
 const CHARSETS: ReadonlyMap<string, keyof typeof MARKS | 'windows1252'> = new Map([
   ['utf-8', 'utf8'],
   ['utf8', 'utf8'],
@@ -23,9 +22,9 @@ const CHARSETS: ReadonlyMap<string, keyof typeof MARKS | 'windows1252'> = new Ma
 ]);
 
 /**
- * The bytes of a file in a form that is told by its byte order mark, where the caller declared a charset and the file has
- * no mark of its own, which wins. Without a word from either the bytes stay as they are, to be guessed.
- * Throws BAD_REQUEST for a charset that we do not read, and INVALID_CSV for bytes that Windows-1252 does not have.
+ * Adds a byte order mark for the charset that the caller declared. A mark in the file takes precedence. Without a declared
+ * charset the bytes are returned unchanged, and the reader detects the encoding.
+ * Throws BAD_REQUEST for a charset that is not supported, and INVALID_CSV for bytes that are undefined in Windows-1252.
  */
 export const markCharset = ({ bytes, charset }: Pick<Upload, 'bytes' | 'charset'>): Buffer => {
   if (charset === null) return bytes;

@@ -5,11 +5,11 @@ import { format as formatContentType } from 'content-type';
 import { collectBytes, type LimitedPipe, pipeWithLimit } from './collect-bytes.js';
 import { ENVELOPE_BYTES, MAX_FILE_BYTES, refuseUpload, type Upload } from './upload.js';
 
-const MOST = 255;
+const MAX_NAME_CHARACTERS = 255;
 
 /**
- * The name of an uploaded file as it is kept: no folders, no control characters (those that turn the direction of writing
- * are among them, since a name is shown), at most 255 characters with the ending kept. `null` when nothing is left.
+ * The name of an uploaded file as it is stored: without folders and control characters (including those that change the
+ * direction of writing, since the name is displayed), at most 255 characters, with its extension. `null` when nothing is left.
  */
 export const tidyFileName = (given: string | undefined): string | null => {
   const name = (given ?? '')
@@ -18,32 +18,32 @@ export const tidyFileName = (given: string | undefined): string | null => {
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
     .trim();
   if (name === '' || name === '.' || name === '..') return null;
-  if (name.length <= MOST) return name;
-  const [ending = ''] = /\.[^.]{1,10}$/.exec(name) ?? [];
-  return name.slice(0, MOST - ending.length).toWellFormed() + ending;
+  if (name.length <= MAX_NAME_CHARACTERS) return name;
+  const [extension = ''] = /\.[^.]{1,10}$/.exec(name) ?? [];
+  return name.slice(0, MAX_NAME_CHARACTERS - extension.length).toWellFormed() + extension;
 };
 
-/** The one part that is a file. */
+/** The name of the part with the file. */
 const FILE = 'file';
 
-/** Longer than any field may be, so that what is cut off is refused for its length by the field's own schema. */
+/** Longer than any field may be, so that a truncated value is still refused for its length by the field's schema. */
 const FIELD_BYTES = 2_048;
 const MAX_PARTS = 20;
-/** Of a name that is refused. */
+/** How much of an unknown field name an error shows. */
 const SHOWN_CHARACTERS = 100;
 
-/** Of a boundary (RFC 2046 §5.1.1). At the end of each chunk the parser looks for every beginning of the boundary, one by one. */
+/** RFC 2046 §5.1.1. At the end of each chunk the parser searches for every prefix of the boundary, so long ones are expensive. */
 const MAX_BOUNDARY = 70;
 
 const parserOf = (req: IncomingMessage, boundary: string | undefined): BusboyInstance => {
   if (boundary !== undefined && boundary.length > MAX_BOUNDARY)
     throw refuseUpload('Content-Type', `The multipart boundary is longer than ${MAX_BOUNDARY} characters`);
   const parameters = boundary === undefined ? {} : { boundary };
-  // Written again, so that the parser takes the boundary that was checked, where there are two.
+  // Formatted again, so that the parser uses the boundary that was checked if the header contains two.
   const headers = { ...req.headers, 'content-type': formatContentType({ type: 'multipart/form-data', parameters }) };
   const limits = { fieldSize: FIELD_BYTES, parts: MAX_PARTS, headerPairs: 20, headerSize: 8_192 };
   try {
-    // By name, too: a script may send the file without a file name.
+    // Also by the name of the part: a script may send the file without a file name.
     return new Busboy({
       headers,
       limits,
@@ -55,7 +55,8 @@ const parserOf = (req: IncomingMessage, boundary: string | undefined): BusboyIns
 };
 
 /**
- * Reads a form with one file, called `file`, and the text fields in `known`. Fails as {@link pipeWithLimit} does, or with BAD_REQUEST for what is not known, sent twice, missing, or no multipart.
+ * Reads a form with one file, named `file`, and the text fields in `known`. Fails as {@link pipeWithLimit} does, or with
+ * BAD_REQUEST when a field is unknown, repeated or missing, or the body is malformed.
  */
 export const readMultipart = (
   req: IncomingMessage,

@@ -9,8 +9,8 @@ import { collectBytes, type LimitedPipe, pipeWithLimit } from './collect-bytes.j
 import { readMultipart, tidyFileName } from './read-multipart.js';
 import { ENVELOPE_BYTES, MAX_FILE_BYTES, refuseUpload, type Upload } from './upload.js';
 
-/** Header values come as Latin-1; what is UTF-8 in truth, as most senders write names, is read as such. */
-const asWritten = (header: string): string => {
+/** Decodes a header value as UTF-8, which most clients send in file names. Node decodes headers as Latin-1. */
+const decodeHeader = (header: string): string => {
   const bytes = Buffer.from(header, 'latin1');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -19,7 +19,7 @@ const asWritten = (header: string): string => {
   }
 };
 
-/** Reads a body that is the file itself; its name is that of a Content-Disposition header. Fails as {@link pipeWithLimit} does. */
+/** Reads a body that is the file itself; the file name comes from Content-Disposition. Fails as {@link pipeWithLimit} does. */
 const readRawFile = (
   req: IncomingMessage,
   charset: string | null,
@@ -33,22 +33,22 @@ const readRawFile = (
   });
   const { done, fail } = pipeWithLimit(req, sink, MAX_FILE_BYTES);
   const disposition = req.headers['content-disposition'];
-  const fileName = tidyFileName(disposition && parseDisposition(asWritten(disposition)).parameters.filename);
+  const fileName = tidyFileName(disposition && parseDisposition(decodeHeader(disposition)).parameters.filename);
   return { upload: done.then(() => ({ bytes: file.bytes(), charset, fileName, fields: {} })), fail };
 };
 
 type ReadUploadDeps = {
-  /** Milliseconds from the first look at the body to its last byte. */
+  /** Milliseconds from the beginning of reading the body to its last byte. */
   deadlineMs: number;
 };
 
-/** Reads the file of a call; `known` names the text fields that a form may have beside it. */
+/** Reads the file of a call. `known`: the names of the text fields that a form may have in addition. */
 export type ReadUpload = (req: Request, res: Response, known: readonly string[]) => Promise<Upload>;
 
 /**
- * Reads a batch's file: a form with the part `file` and the text fields in `known`, or the bytes as `text/csv`. Never holds
- * more than the 2 MiB that a file may have. Throws FILE_TOO_LARGE, at once where the length is declared, and BAD_REQUEST
- * for every other body, one that takes too long, and one whose client went away.
+ * Reads a batch's file: a form with the part `file` and the text fields in `known`, or the bytes as `text/csv`. Never buffers
+ * more than the 2 MiB that a file may have. Throws FILE_TOO_LARGE, before reading when the length is declared, and BAD_REQUEST
+ * for any other body, for one that takes too long, and when the client disconnects.
  */
 export const readUpload =
   ({ deadlineMs }: ReadUploadDeps): ReadUpload =>
@@ -78,7 +78,7 @@ export const readUpload =
     }
   };
 
-/** The fields of a form and of the query together, not yet judged. Throws BAD_REQUEST for one that is in both. */
+/** Merges the fields of a form and of the query, not yet validated. Throws BAD_REQUEST for a field that is in both. */
 export const fieldsOf = ({ fields }: Pick<Upload, 'fields'>, query: object): Record<string, unknown> => {
   const twice = Object.keys(fields).find((name) => Object.hasOwn(query, name));
   if (twice !== undefined) throw refuseUpload(twice, `${twice} is sent in the form and in the query`);

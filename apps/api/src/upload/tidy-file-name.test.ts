@@ -14,17 +14,17 @@ test.each([
   ['', null],
   ['..', null],
   ['folder/', null],
-])('%j is kept as %j', (given, kept) => {
+])('%j is stored as %j', (given, kept) => {
   expect(tidyFileName(given)).toBe(kept);
 });
 
-test('a long name keeps its ending', () => {
+test('a long name retains its extension', () => {
   const name = tidyFileName(`${'x'.repeat(400)}.csv`);
   expect(name).toHaveLength(255);
   expect(name).toMatch(/x\.csv$/);
 });
 
-test('whatever comes, what is kept is short, well-formed, without folders, and kept the same again', () => {
+test('any stored name is short, well-formed and without folders, and tidying it again does not change it', () => {
   fc.assert(
     fc.property(anyText({ maxLength: 600 }), (given) => {
       const name = tidyFileName(given);

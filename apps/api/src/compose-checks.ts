@@ -1,0 +1,92 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  acceptRequest,
+  admitRequest,
+  findCheck,
+  findIdempotencyKey,
+  findRequest,
+  findUsage,
+  listChecks,
+  recordMalformed,
+  relockIdempotencyKey,
+  storeIdempotentAnswer,
+} from '@vat/db';
+import { publicId, type RequestCheckDeps, requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
+import { hashCheck } from '@vat/evidence';
+import { lookupQueueOf, subscribeNotifications } from '@vat/queues';
+import { errorFields } from '@vat/runtime';
+import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
+import { requestNotifier } from './request-notifier.js';
+import type { ApiSettings } from './settings.js';
+import { keyedMutex } from './turns.js';
+
+const SALT_BYTES = 16;
+
+const livePolicyOf = (settings: ApiSettings): UpstreamPolicy => ({
+  windowMs: settings.UPSTREAM_WINDOW,
+  windowRetryDelaysMs: settings.UPSTREAM_RETRY_DELAYS,
+  backgroundRetryDelaysMs: settings.BACKGROUND_RETRY_DELAYS,
+  giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+  backpressureAfterMs: settings.BACKPRESSURE_AFTER,
+});
+
+/** Composes direct checks: their repositories, their lookup jobs, and the notifications that workers send back. */
+export const composeChecks = (settings: ApiSettings, context: ApiContext) => {
+  const { db, producer, subscriberRedis, publishChange, log, stopping, now } = context;
+  const livePolicy = livePolicyOf(settings);
+
+  // Lookup jobs carry the id of this process, so that the worker notifies the process whose caller is waiting.
+  const apiId = randomUUID();
+  const notifier = requestNotifier(stopping);
+  subscribeNotifications(subscriberRedis, settings.REDIS_PREFIX, apiId, notifier.notify);
+
+  const find = findRequest(db);
+  const record = recordMalformed(db);
+  const recordAndPublish: RequestCheckDeps['recordMalformed'] = async (malformed) => {
+    const isNew = await record(malformed);
+    if (isNew) publishChange(malformed.request.accountId, 'checks', publicId('check', malformed.check.id));
+    return isNew;
+  };
+  const accept = acceptRequest(db);
+  const acceptInTurn = keyedMutex({ hungAfterMs: HUNG_AFTER_MS });
+  const acceptAndPublish: RequestCheckDeps['accept'] = async (acceptance) => {
+    const { id, accountId } = acceptance;
+    const accepted = await acceptInTurn(accountId, () => accept(acceptance));
+    if (accepted.kind === 'accepted') publishChange(accountId, 'requests', publicId('request', id));
+    return accepted;
+  };
+
+  return {
+    deps: {
+      findRequest: find,
+      findCheck: findCheck(db),
+      listChecks: listChecks(db),
+      findUsage: findUsage(db),
+      storeAnswer: storeIdempotentAnswer(db),
+      requestCheck: requestCheck({
+        find,
+        accept: acceptAndPublish,
+        admit: admitRequest(db),
+        recordMalformed: recordAndPublish,
+        findKey: findIdempotencyKey(db),
+        relockKey: relockIdempotencyKey(db),
+        hashCheck,
+        newSalt: () => randomBytes(SALT_BYTES).toString('hex'),
+        policyOf: (test) => (test ? TEST_POLICY : livePolicy),
+        openSubscription: notifier.subscribe,
+        enqueueLookup: (request) =>
+          producer.enqueue({
+            definition: lookupQueueOf(request),
+            payload: { request_id: request.id, reply_to: apiId },
+          }),
+        demoteLookup: (request) =>
+          producer.reclassify(lookupQueueOf(request), { request_id: request.id }, 'background'),
+        onEnqueueFailure: (error) =>
+          log.warn('A request was not enqueued; the sweep will enqueue it.', errorFields(error)),
+        now,
+        stopping,
+      }),
+    },
+    close: notifier.close,
+  };
+};
