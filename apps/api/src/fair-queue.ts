@@ -1,4 +1,5 @@
 import { AppError } from '@vat/domain';
+import { LRUCache } from 'lru-cache';
 import { CallerGone } from './http/connection.js';
 
 /** The turns of the branches of a tree. A branch is named by its path; the paths of an entry are ordered from the widest to the narrowest. */
@@ -23,19 +24,10 @@ type Branch = {
  * that is being served. Stores at most `max` branches; the one that was served longest ago is evicted.
  */
 const branchTurns = (max: number): BranchTurns => {
-  const branches = new Map<string, Branch>();
+  const branches = new LRUCache<string, Branch>({ max });
   const parentOf = (paths: readonly string[], level: number): string => paths[level - 1] ?? '';
-  const update = (path: string, change: (branch: Branch) => Branch): void => {
-    const branch = branches.get(path) ?? { turn: 0, current: 0 };
-    // Deleted first, so that the map is ordered by the latest use.
-    branches.delete(path);
-    branches.set(path, change(branch));
-    if (branches.size <= max) return;
-    for (const oldest of branches.keys()) {
-      branches.delete(oldest);
-      break;
-    }
-  };
+  const update = (path: string, change: (branch: Branch) => Branch): void =>
+    void branches.set(path, change(branches.get(path) ?? { turn: 0, current: 0 }));
   const turnOf = (paths: readonly string[], level: number): number => {
     const own = branches.get(paths[level] ?? '')?.turn ?? 0;
     return Math.max(own, branches.get(parentOf(paths, level))?.current ?? 0);
@@ -55,8 +47,6 @@ const branchTurns = (max: number): BranchTurns => {
   };
 };
 
-type Count = { value: number; at: number };
-
 /** How often each key was counted recently. Counts decay with the half-life `halfLifeMs`. */
 type RecentCounts = {
   add: (key: string, by: number, at: Date) => void;
@@ -65,25 +55,16 @@ type RecentCounts = {
 
 /** Counts at most `max` keys. When it is full, the key that was counted longest ago is evicted. */
 export const recentCounts = ({ max, halfLifeMs }: { max: number; halfLifeMs: number }): RecentCounts => {
-  const counts = new Map<string, Count>();
-  const decay = ({ value, at }: Count, now: number): number => value * 2 ** -(Math.max(0, now - at) / halfLifeMs);
+  const counts = new LRUCache<string, { value: number; at: number }>({ max });
+  const read = (key: string, at: Date): number => {
+    const count = counts.peek(key);
+    if (!count) return 0;
+    const passed = at.getTime() - count.at;
+    return passed > 0 ? count.value * 2 ** -(passed / halfLifeMs) : count.value;
+  };
   return {
-    add: (key, by, at) => {
-      const count = counts.get(key);
-      const now = at.getTime();
-      // Deleted first, so that the map is ordered by the latest use.
-      counts.delete(key);
-      counts.set(key, { value: Math.max(0, (count ? decay(count, now) : 0) + by), at: now });
-      if (counts.size <= max) return;
-      for (const oldest of counts.keys()) {
-        counts.delete(oldest);
-        break;
-      }
-    },
-    read: (key, at) => {
-      const count = counts.get(key);
-      return count ? decay(count, at.getTime()) : 0;
-    },
+    add: (key, by, at) => void counts.set(key, { value: Math.max(0, read(key, at) + by), at: at.getTime() }),
+    read,
   };
 };
 

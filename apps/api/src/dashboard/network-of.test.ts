@@ -1,4 +1,4 @@
-import { networkOf } from './client-network.js';
+import { networkOf, networksOf } from './client-network.js';
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],
@@ -13,4 +13,12 @@ test.each([
   ['', ''],
 ])('%j is counted as %j', (address, network) => {
   expect(networkOf(address)).toBe(network);
+});
+
+test.each([
+  ['192.0.2.7', { family: 'IPv4', wide: '192.0.0.0/16', site: '192.0.2.7', narrow: '192.0.2.7' }],
+  ['::ffff:192.0.2.7', { family: 'IPv4', wide: '192.0.0.0/16', site: '192.0.2.7', narrow: '192.0.2.7' }],
+  ['2001:db8:1:2::3', { family: 'IPv6', wide: '2001:db8::/32', site: '2001:db8:1::/48', narrow: '2001:db8:1:2::/64' }],
+])('%j lies in %j', (address, networks) => {
+  expect(networksOf(address)).toEqual(networks);
 });

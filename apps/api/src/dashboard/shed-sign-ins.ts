@@ -3,7 +3,7 @@ import { presentError } from '@vat/contracts';
 import type { AppError } from '@vat/domain';
 import type { Metrics } from '@vat/runtime';
 import type { Request, RequestHandler, Response } from 'express';
-import { secure } from '../http/secure.js';
+import { headersOf } from '../http/secure.js';
 import { type Client, clientOf } from './client-network.js';
 import { tooBusyToSignIn } from './sign-in.js';
 
@@ -45,7 +45,7 @@ const parseBody = (text: string): { email?: unknown } | undefined => {
  * schemas. Otherwise thousands of sign-ins per second would use the CPU time of customers' calls. Inactive while few sign in.
  */
 export const shedSignIns = ({ refuse, metrics, onShed, now }: ShedSignInsDeps): RequestHandler => {
-  const addHeaders = secure('answers');
+  const constantHeaders = ['Content-Type', 'application/json; charset=utf-8', ...headersOf('answers').flat()];
   let windowEnd = 0;
   let requests = 0;
   let previousRequests = 0;
@@ -61,15 +61,14 @@ export const shedSignIns = ({ refuse, metrics, onShed, now }: ShedSignInsDeps): 
   };
 
   const answer = (req: Request, res: Response, error: AppError): void => {
-    const retryAfter = String(error.extra.retry_after);
-    addHeaders(req, res, () => undefined);
-    res.writeHead(error.spec.status, {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Retry-After': retryAfter,
-      'X-Request-Id': randomUUID(),
-      ...(req.complete ? {} : { Connection: 'close' }),
-    });
-    res.end(JSON.stringify(presentError(error)));
+    const body = JSON.stringify(presentError(error));
+    // As a list and with the length of the body: Node then writes the response in one piece.
+    const headers = [
+      ...constantHeaders,
+      ...['Content-Length', String(Buffer.byteLength(body)), 'Retry-After', String(error.extra.retry_after)],
+      ...['X-Request-Id', randomUUID(), 'Connection', req.complete ? 'keep-alive' : 'close'],
+    ];
+    res.writeHead(error.spec.status, headers).end(body);
     metrics.httpRequests.observe({ route: '/app/api/session', method: 'POST', status: error.spec.status }, 0);
     onShed();
   };

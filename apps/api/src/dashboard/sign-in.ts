@@ -48,12 +48,12 @@ export const SIGN_IN_QUEUE = { tokens: { burst: 60, perSecond: 2 }, maxWaiting: 
 /** Seconds after which a sign-in may be repeated that was refused because the queue was full. */
 const BUSY_RETRY_AFTER_S = 2;
 
-/** The error of a sign-in that is refused because too many wait. */
-export const tooBusyToSignIn = (): AppError =>
-  new AppError('TOO_MANY_SIGN_INS', {
-    message: 'Too many are signing in from your network at this moment.',
-    extra: { retry_after: BUSY_RETRY_AFTER_S },
-  });
+/** The error of a sign-in that is refused because too many wait. Shared: in a flood, creating errors costs more than refusing. */
+const TOO_BUSY = new AppError('TOO_MANY_SIGN_INS', {
+  message: 'Too many are signing in at this moment.',
+  extra: { retry_after: BUSY_RETRY_AFTER_S },
+});
+export const tooBusyToSignIn = (): AppError => TOO_BUSY;
 
 type SignInDeps = {
   tokens: SessionTokens;
@@ -138,16 +138,17 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
   };
 
   const siteOf = (email: string, client: Client): Buffer => tokens.hashAddress(`${email}\0from\0${client.site}`);
-  const arrivalOf = (site: Buffer, email: string, client: Client): Arrival => ({
-    // A separate branch, so that a flood does not keep users from signing in from their usual site.
-    branches: deps.knownSites.find(site.toString('hex'), now())
-      ? ['known', site.toString('hex')]
-      : [...client.branches, tokens.hashAddress(email).toString('base64')],
-    check: () => {
-      const free = deps.refusals.find(site.toString('hex'), now());
-      return free ? tooMany(free) : null;
-    },
-  });
+  const arrivalOf = (site: Buffer, email: string, client: Client): Arrival => {
+    const id = site.toString('hex');
+    return {
+      // A separate branch, so that a flood does not keep users from signing in from their usual site.
+      branches: deps.knownSites.find(id, now()) ? ['known', id] : [...client.branches, email],
+      check: () => {
+        const free = deps.refusals.find(id, now());
+        return free ? tooMany(free) : null;
+      },
+    };
+  };
 
   return {
     signIn: async (input: SignInInput): Promise<string> => {

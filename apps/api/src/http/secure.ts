@@ -61,9 +61,13 @@ const HEADERS = {
   },
 } as const;
 
+/** The security headers of a part of the service. */
+export const headersOf = (where: keyof typeof HEADERS): [name: string, value: string][] =>
+  Object.entries({ ...EVERYWHERE, ...HEADERS[where] });
+
 /** Sets the security headers of a part of the service. */
 export const secure = (where: keyof typeof HEADERS): RequestHandler => {
-  const headers = new Map(Object.entries({ ...EVERYWHERE, ...HEADERS[where] }));
+  const headers = new Map(headersOf(where));
   return (_req, res, next) => {
     res.setHeaders(headers);
     next();
