@@ -83,6 +83,7 @@ const PAGE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   MISSING_CANDIDATE: 'Name the column with the VAT numbers “vat_number”.',
   INVALID_FORMAT: 'Enter the number in the format of its country.',
   INVALID_REQUESTER: 'Enter your own EU VAT number or leave the field empty.',
+  TOO_MANY_DELIVERIES: 'Wait for some of them to finish, and find out why your endpoint does not respond with 2xx.',
   FORBIDDEN: 'Reload the page and try again.',
   TOO_MANY_PENDING: 'Wait for some of them to finish.',
   EXPORT_TOO_LARGE: 'Choose a shorter period.',

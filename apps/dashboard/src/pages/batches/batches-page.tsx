@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Batch } from '../../api/shapes.js';
 import { usePages } from '../../api/use-read.js';
-import type { Column } from '../../parts/data-table.js';
-import { PagedTable } from '../../parts/data-table.js';
+import { type Column, PagedTable } from '../../parts/data-table.js';
 import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { DateTime, Page, Status } from '../../parts/text.js';
