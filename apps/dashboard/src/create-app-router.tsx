@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
 import { ErrorAlert, Loading } from './parts/states.js';
 import { Page } from './parts/text.js';
-import { MissingPage, SignedIn } from './shell/gate.js';
+import { NotFoundPage, SignedIn } from './shell/gate.js';
 
 /** Validates the search parameters of a route: known names are read as strings, others are dropped. */
 const stringParams =
@@ -11,7 +11,7 @@ const stringParams =
       [K in Name]?: string;
     };
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: MissingPage });
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
 const signIn = createRoute({
   getParentRoute: () => root,

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Topic } from '../api/use-read.js';
-import { invalidate } from '../api/use-read.js';
+import type { Topic } from '../api/use-api-query.js';
+import { invalidate } from '../api/use-api-query.js';
 import { LiveContext } from './live-context.js';
 
 /** Updates within this time cause one refetch per topic: a batch can send thousands. */

@@ -108,7 +108,7 @@ export const Field = ({ label, hint, placeholder, error, ...props }: FieldProps)
   );
 };
 
-type ChoiceProps<T extends string> = {
+type SelectProps<T extends string> = {
   label: string;
   value: T;
   options: readonly { value: T; label: string; disabled?: boolean }[];
@@ -119,7 +119,7 @@ type ChoiceProps<T extends string> = {
 };
 
 /** A native select, which phones render in their own style. */
-export const Choice = <T extends string>({ label, value, options, onChange, hideLabel, disabled }: ChoiceProps<T>) => {
+export const Select = <T extends string>({ label, value, options, onChange, hideLabel, disabled }: SelectProps<T>) => {
   const id = useId();
   return (
     <div className="field">

@@ -7,7 +7,7 @@ import { useBoot } from '../session/session.js';
 import { Shell } from './shell.js';
 
 /** Layout of the sign-in and sign-up pages. */
-export const Gate = ({ title, children }: { title: string; children: ReactNode }) => (
+export const SignedOutLayout = ({ title, children }: { title: string; children: ReactNode }) => (
   <main className="gate">
     <title>{`${title} · VAT Validation Service`}</title>
     <div className="gate-card">
@@ -32,7 +32,7 @@ export const Redirect = ({ address }: { address: string }) => {
 };
 
 /** The page for unknown addresses. */
-export const MissingPage = () => (
+export const NotFoundPage = () => (
   <main className="alone">
     <Page title="Page not found">
       <p>The address may be wrong, or the page may have been removed.</p>
@@ -46,7 +46,7 @@ export const MissingPage = () => (
 );
 
 /** Redirects to the sign-in page with the current address as `next`. The address is captured once, since it changes during the redirect. */
-const ToSignIn = () => {
+const RedirectToSignIn = () => {
   const { state } = useRouter();
   const [requested] = useState(state.location.href);
   return <Redirect address={requested === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(requested)}`} />;
@@ -62,7 +62,7 @@ export const SignedIn = () => {
       </main>
     );
   }
-  if (!boot.data.session) return <ToSignIn />;
+  if (!boot.data.session) return <RedirectToSignIn />;
   return (
     <LiveUpdates>
       <Shell />

@@ -1,7 +1,7 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { ApiError } from '../api/errors.js';
-import { useChange } from '../api/use-change.js';
+import { useApiMutation } from '../api/use-api-mutation.js';
 import { Button } from '../parts/button.js';
 import { useDeferredActions } from '../parts/deferred-actions.js';
 import { ErrorAlert } from '../parts/states.js';
@@ -22,7 +22,7 @@ const NAVIGATION = [
 const SignOut = () => {
   const setSession = useSetSession();
   const deferred = useDeferredActions();
-  const signOut = useChange([], async (api) => {
+  const signOut = useApiMutation([], async (api) => {
     try {
       await deferred.finish();
       await api.call('DELETE', '/session');

@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from 'react';
 import { addressOf } from '../../api/create-api.js';
 import { isNotFound } from '../../api/errors.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
-import { useDelete } from '../../api/use-change.js';
-import { usePages, useRead } from '../../api/use-read.js';
+import { useDelete } from '../../api/use-api-mutation.js';
+import { useApiList, useApiQuery } from '../../api/use-api-query.js';
 import { Confirm } from '../../parts/confirm.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
-import { Choice } from '../../parts/form.js';
+import { Select } from '../../parts/form.js';
 import { count, duration, shorten } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty, ErrorAlert, NotFound, QueryView } from '../../parts/states.js';
@@ -136,10 +136,10 @@ export const BatchPage = () => {
   const { status = '' } = useSearch({ from: '/signed-in/batches/$id' });
   const navigate = useNavigate({ from: '/batches/$id' });
   const path = `/batches/${encodeURIComponent(id)}`;
-  const batch = useRead<Batch>('batches', path, {
+  const batch = useApiQuery<Batch>('batches', path, {
     every: (data) => (data?.status === 'completed' ? false : WHILE_RUNNING_MS),
   });
-  const lines = usePages<BatchLine>('batches', `${path}/lines`, { status });
+  const lines = useApiList<BatchLine>('batches', `${path}/lines`, { status });
   const remove = useDelete('batches', path, () => navigate({ to: '/batches' }));
   const { data } = batch;
   if (isNotFound(batch.error)) return <NotFound what="Batch" list="/batches" />;
@@ -181,7 +181,7 @@ export const BatchPage = () => {
         <Card
           title="Lines"
           actions={
-            <Choice
+            <Select
               label="Status"
               hideLabel
               value={status as (typeof STATUSES)[number]['value']}

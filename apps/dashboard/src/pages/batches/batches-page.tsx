@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Batch } from '../../api/shapes.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Batch>[] = [
 
 /** Upload of a file with VAT numbers, and the list of batches. */
 export const BatchesPage = () => {
-  const batches = usePages<Batch>('batches', '/batches');
+  const batches = useApiList<Batch>('batches', '/batches');
   return (
     <Page title="Batches">
       <UploadCard />

@@ -4,7 +4,7 @@ import { type BatchFile, type Repair, type RepairKind, readBatchFile } from '@va
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { ApiError, type ErrorExtra } from '../../api/errors.js';
 import type { Batch } from '../../api/shapes.js';
-import { useChange, useIdempotencyKey } from '../../api/use-change.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { type Column, DataTable } from '../../parts/data-table.js';
 import { Field } from '../../parts/form.js';
@@ -145,7 +145,7 @@ export const UploadCard = () => {
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const sendOnce = useIdempotencyKey();
-  const upload = useChange(['batches'], (api, { file, label, requester }: Upload) => {
+  const upload = useApiMutation(['batches'], (api, { file, label, requester }: Upload) => {
     const form = new FormData();
     // Fields precede the file: the service reads the form as a stream.
     if (label !== '') form.set('label', label);

@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import type { CheckSource } from '@vat/domain';
 import { isNotFound } from '../../api/errors.js';
 import type { Check, CheckEntry } from '../../api/shapes.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { countryName, duration } from '../../parts/format.js';
 import { NotFound, QueryView } from '../../parts/states.js';
 import { Card, DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
@@ -143,7 +143,7 @@ const POLL_INTERVAL_MS = 4_000;
 /** One check: the verdict, the timeline of its sources, and its evidence. */
 export const CheckPage = () => {
   const { id } = useParams({ from: '/signed-in/checks/$id' });
-  const check = useRead<Check>('checks', `/checks/${encodeURIComponent(id)}`, {
+  const check = useApiQuery<Check>('checks', `/checks/${encodeURIComponent(id)}`, {
     every: (current) => {
       if (current === undefined || current.test) return false;
       if (current.anchor === null) return POLL_INTERVAL_MS;

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { addressOf, useApi } from '../../api/create-api.js';
 import type { Check } from '../../api/shapes.js';
-import { useChange, useIdempotencyKey } from '../../api/use-change.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { count } from '../../parts/format.js';
@@ -57,7 +57,7 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
   const api = useApi();
   const verify = useVerify(() => verifyCheck({ api, crypto: globalThis.crypto })(check));
   const sendOnce = useIdempotencyKey();
-  const stamp = useChange(['checks'], (caller, _input: undefined) =>
+  const stamp = useApiMutation(['checks'], (caller, _input: undefined) =>
     sendOnce([check.id], (headers) => caller.call('POST', `/checks/${check.id}/timestamp`, { headers })),
   );
   const { timestamp, anchor } = check;

@@ -1,10 +1,10 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef } from 'react';
 import type { Check, CheckRequest } from '../../api/shapes.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
-import { Choice, Field, Form } from '../../parts/form.js';
+import { Field, Form, Select } from '../../parts/form.js';
 import { count, validatePeriod } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
@@ -74,7 +74,7 @@ export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange
     >
       <Field label="VAT number" name="vat_number" defaultValue={filters.vat_number ?? ''} />
       <Field label="Reference" name="reference" defaultValue={filters.reference ?? ''} />
-      <Choice
+      <Select
         label="Validity"
         value={(filters.valid ?? '') as '' | 'true' | 'false'}
         options={VALIDITY}
@@ -119,7 +119,7 @@ const COLUMNS: readonly Column<CheckRequest>[] = [
 
 /** The pending requests; renders nothing when there are none. */
 export const PendingRequests = () => {
-  const pending = usePages<CheckRequest>('requests', '/requests', { status: 'pending' });
+  const pending = useApiList<CheckRequest>('requests', '/requests', { status: 'pending' });
   if (!pending.error && !pending.data?.length) return null;
   return (
     <Card title="Pending" hint="VIES has not answered these requests yet. The service retries them in the background.">
@@ -132,7 +132,7 @@ export const PendingRequests = () => {
 export const ChecksPage = () => {
   const filters = useSearch({ from: '/signed-in/checks' });
   const navigate = useNavigate({ from: '/checks' });
-  const checks = usePages<Check>('checks', '/checks', filters);
+  const checks = useApiList<Check>('checks', '/checks', filters);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
@@ -42,8 +42,8 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
 /** The deliveries to the webhook, newest first. */
 export const DeliveriesPage = () => {
   const navigate = useNavigate();
-  const deliveries = usePages<Delivery>('deliveries', '/webhook/deliveries');
-  const sendTest = useChange(['deliveries'], (api, _input: undefined) =>
+  const deliveries = useApiList<Delivery>('deliveries', '/webhook/deliveries');
+  const sendTest = useApiMutation(['deliveries'], (api, _input: undefined) =>
     api.call<{ delivery_id: string }>('POST', '/webhook/test'),
   );
   return (

@@ -1,8 +1,8 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { isNotFound } from '../../api/errors.js';
 import type { Attempt, DeliveryDetail } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { Button, CopyButton } from '../../parts/button.js';
 import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert, NotFound, QueryView } from '../../parts/states.js';
@@ -109,8 +109,8 @@ export const DeliveryPage = () => {
   const { id } = useParams({ from: '/signed-in/deliveries/$id' });
   const navigate = useNavigate();
   const path = `/webhook/deliveries/${encodeURIComponent(id)}`;
-  const delivery = useRead<DeliveryDetail>('deliveries', path);
-  const resend = useChange(['deliveries'], (api, _input: undefined) =>
+  const delivery = useApiQuery<DeliveryDetail>('deliveries', path);
+  const resend = useApiMutation(['deliveries'], (api, _input: undefined) =>
     api.call<{ delivery_id: string }>('POST', `${path}/resend`),
   );
   if (isNotFound(delivery.error)) return <NotFound what="Delivery" list="/deliveries" />;

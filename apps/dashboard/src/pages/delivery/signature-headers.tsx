@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { DeliveryDetail } from '../../api/shapes.js';
-import { Choice, Field } from '../../parts/form.js';
+import { Field, Select } from '../../parts/form.js';
 import { Card, DateTime, Facts } from '../../parts/text.js';
 import { hexOf } from '../../proof/hash.js';
 
@@ -56,7 +56,7 @@ export const SignatureHeaders = ({ delivery }: { delivery: DeliveryDetail }) => 
   return (
     <Card title="Signature headers">
       {log.length > 1 && (
-        <Choice
+        <Select
           label="Attempt"
           value={String(attempt.attempt)}
           options={log.map((one) => ({ value: String(one.attempt), label: String(one.attempt) }))}

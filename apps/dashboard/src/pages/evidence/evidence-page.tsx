@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/create-api.js';
 import type { Anchor } from '../../api/shapes.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
@@ -39,7 +39,7 @@ const POLL_INTERVAL_MS = 15_000;
 
 /** The chain of anchors. Each covers a tree of checks, contains the hash of its predecessor and is time-stamped. */
 export const AnchorsCard = () => {
-  const anchors = usePages<Anchor>('anchors', '/anchors', {}, POLL_INTERVAL_MS);
+  const anchors = useApiList<Anchor>('anchors', '/anchors', {}, POLL_INTERVAL_MS);
   const verify = useVerify(() => verifyChain(globalThis.crypto)(anchors.data ?? []));
   return (
     <Card

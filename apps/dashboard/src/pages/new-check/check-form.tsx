@@ -2,7 +2,7 @@ import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ApiError, explainError } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
-import { Choice, Field, Form } from '../../parts/form.js';
+import { Field, Form, Select } from '../../parts/form.js';
 import { countryName } from '../../parts/format.js';
 import { ErrorAlert } from '../../parts/states.js';
 
@@ -94,7 +94,7 @@ export const CheckForm = ({ onBeforeSubmit, onSubmit, isPending, vatNumber, erro
         autoFocus
         autoComplete="off"
       />
-      <Choice
+      <Select
         label="Country"
         value={country}
         onChange={setCountry}

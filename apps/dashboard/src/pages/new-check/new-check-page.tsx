@@ -1,8 +1,8 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Acceptance, Check, CheckRequest } from '../../api/shapes.js';
-import { useChange, useIdempotencyKey } from '../../api/use-change.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { count, duration } from '../../parts/format.js';
 import { QueryView } from '../../parts/states.js';
 import { DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
@@ -21,7 +21,7 @@ const POLL_MS = 2_000;
 
 /** The state of a request. Polls while the request is pending. */
 export const RequestOutcome = ({ id }: { id: string }) => {
-  const request = useRead<CheckRequest>('requests', `/requests/${encodeURIComponent(id)}`, {
+  const request = useApiQuery<CheckRequest>('requests', `/requests/${encodeURIComponent(id)}`, {
     every: (data) => (data?.status === 'pending' ? POLL_MS : false),
   });
   return (
@@ -106,7 +106,7 @@ export const NewCheckPage = () => {
   const { request, vat_number } = useSearch({ from: '/signed-in/checks/new' });
   const navigate = useNavigate({ from: '/checks/new' });
   const sendOnce = useIdempotencyKey();
-  const requestCheck = useChange(['checks'], async (api, body: NewCheck) => {
+  const requestCheck = useApiMutation(['checks'], async (api, body: NewCheck) => {
     const answer = await sendOnce([JSON.stringify(body)], (headers) =>
       api.call<Check | Acceptance>('POST', '/checks', { body, headers }),
     );

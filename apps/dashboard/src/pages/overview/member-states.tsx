@@ -1,7 +1,7 @@
 import type { MemberState } from '@vat/domain';
 import { useState } from 'react';
 import type { MemberStateStatus, Status as StatusAnswer } from '../../api/shapes.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, DataTable } from '../../parts/data-table.js';
 import { count, countryName, duration } from '../../parts/format.js';
@@ -93,7 +93,7 @@ const describe = (state: MemberStateStatus): string =>
 
 /** Health of the member states as measured by this service, as a map or a table. */
 export const MemberStates = () => {
-  const status = useRead<StatusAnswer>('status', '/status', { every: 4_000 });
+  const status = useApiQuery<StatusAnswer>('status', '/status', { every: 4_000 });
   const [isTable, setTable] = useState(false);
   const [hovered, setHovered] = useState<string | null>(null);
   return (

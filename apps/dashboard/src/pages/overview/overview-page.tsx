@@ -3,7 +3,7 @@ import { useId } from 'react';
 import { Label } from 'react-aria-components/Label';
 import { Meter } from 'react-aria-components/Meter';
 import type { Check, Overview, Usage } from '../../api/shapes.js';
-import { type Page as Listed, useRead } from '../../api/use-read.js';
+import { type Page as Listed, useApiQuery } from '../../api/use-api-query.js';
 import { count } from '../../parts/format.js';
 import { QueryView } from '../../parts/states.js';
 import { Card, Page } from '../../parts/text.js';
@@ -32,7 +32,7 @@ const Figure = ({ value, text, to, isBad = false }: FigureProps) => {
 
 /** Work in progress and recent failures, with links to the lists. */
 export const Figures = ({ overview }: { overview: Overview }) => (
-  <Card title="In progress">
+  <Card title="Activity">
     <ul className="figures-row">
       <Figure value={overview.pending_requests} text="pending requests" to="/checks" />
       <Figure value={overview.active_batches} text="active batches" to="/batches" />
@@ -51,7 +51,7 @@ const dayOf = (at: string): string =>
 
 /** Checks of this month against the quota of the plan. */
 export const UsageMeter = () => {
-  const usage = useRead<Usage>('usage', '/usage', { every: 30_000 });
+  const usage = useApiQuery<Usage>('usage', '/usage', { every: 30_000 });
   return (
     <Card title="This month">
       <QueryView query={usage}>
@@ -92,8 +92,8 @@ export const UsageMeter = () => {
 
 /** Overview of the account: usage, checks per day, health of member states, latest changes. */
 export const OverviewPage = () => {
-  const overview = useRead<Overview>('overview', '/overview', { every: 30_000 });
-  const checks = useRead<Listed<Check>>('checks', '/checks', { query: { limit: 1 } });
+  const overview = useApiQuery<Overview>('overview', '/overview', { every: 30_000 });
+  const checks = useApiQuery<Listed<Check>>('checks', '/checks', { query: { limit: 1 } });
   const isNew = checks.data?.data.length === 0;
   return (
     <Page

@@ -1,12 +1,12 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ApiKey } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { useUndoable } from '../../parts/deferred-actions.js';
-import { Choice, Field, Form } from '../../parts/form.js';
+import { Field, Form, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, SecretOnce, Status } from '../../parts/text.js';
@@ -21,7 +21,7 @@ const UNDO_MS = 1_500;
 const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
   // Separate from the mutation, whose pending state renders only after the deferred action has been cleared.
   const [progress, setProgress] = useState<'idle' | 'revoking' | 'done'>('idle');
-  const revoke = useChange(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
+  const revoke = useApiMutation(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
   const { isDeferred, defer, undo } = useUndoable(UNDO_MS, async () => {
     setProgress('revoking');
     try {
@@ -86,7 +86,7 @@ const POLL_INTERVAL_MS = 4_000;
 
 /** All keys of the account. All pages are loaded, since active keys can be on any of them. */
 const useAccountKeys = (): AccountKeys => {
-  const keys = usePages<ApiKey>('keys', '/keys', { limit: PAGE_SIZE }, POLL_INTERVAL_MS);
+  const keys = useApiList<ApiKey>('keys', '/keys', { limit: PAGE_SIZE }, POLL_INTERVAL_MS);
   const { data = [], hasNextPage, isFetching, isError, fetchNextPage } = keys;
   useEffect(() => {
     if (hasNextPage && !isFetching && !isError) void fetchNextPage();
@@ -125,7 +125,7 @@ export const ApiKeys = () => {
   const [isExpanded, setExpanded] = useState(false);
   const [kind, setKind] = useState<'live' | 'test'>('live');
   const [name, setName] = useState('');
-  const create = useChange(['keys'], (api, body: { name: string; test: boolean }) =>
+  const create = useApiMutation(['keys'], (api, body: { name: string; test: boolean }) =>
     api.call<Created>('POST', '/keys', { body }),
   );
   // Separate from the mutation: a later failed call must not hide a key that is shown only once.
@@ -148,7 +148,7 @@ export const ApiKeys = () => {
     >
       <Form className="inline-form" onBeforeSubmit={create.reset} onSubmit={submit}>
         <Field label="Key name" value={name} onChange={setName} placeholder="Shop" isRequired autoComplete="off" />
-        <Choice
+        <Select
           label="Type"
           value={kind}
           onChange={setKind}

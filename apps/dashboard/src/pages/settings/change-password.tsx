@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
-import { useChange } from '../../api/use-change.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { useDeferredActions } from '../../parts/deferred-actions.js';
@@ -18,13 +18,13 @@ export const ChangePassword = () => {
   const [confirmation, setConfirmation] = useState('');
   const [newPassword, setNewPassword] = useState('');
   const queries = useQueryClient();
-  const change = useChange([], async (api, body: { current_password: string; new_password: string }) => {
+  const change = useApiMutation([], async (api, body: { current_password: string; new_password: string }) => {
     await deferred.finish();
     await api.call('PUT', '/password', { body });
     // The service replaces the session, so the CSRF token changes.
     await queries.refetchQueries({ queryKey: BOOT });
   });
-  const endAllSessions = useChange([], async (api, _input: undefined) => {
+  const endAllSessions = useApiMutation([], async (api, _input: undefined) => {
     await deferred.finish();
     await api.call('DELETE', '/sessions');
     setSession(null);

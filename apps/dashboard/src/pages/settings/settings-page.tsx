@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Usage } from '../../api/shapes.js';
-import { useRead } from '../../api/use-read.js';
-import { Choice } from '../../parts/form.js';
+import { useApiQuery } from '../../api/use-api-query.js';
+import { Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { QueryView } from '../../parts/states.js';
 import { Card, Facts, Page, Status } from '../../parts/text.js';
@@ -18,7 +18,7 @@ export const Appearance = () => {
   return (
     <Card title="Appearance">
       <div className="narrow">
-        <Choice
+        <Select
           label="Theme"
           value={theme}
           options={[
@@ -40,7 +40,7 @@ export const Appearance = () => {
 export const PlanCard = () => {
   const { account } = useSession();
   const { plan, allowance } = account;
-  const usage = useRead<Usage>('usage', '/usage', { every: 60_000 });
+  const usage = useApiQuery<Usage>('usage', '/usage', { every: 60_000 });
   return (
     <Card title="Plan" hint="To change your plan, contact the operator of the service.">
       <QueryView query={usage}>

@@ -2,8 +2,8 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Webhook } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Field, Form } from '../../parts/form.js';
@@ -12,7 +12,7 @@ import { Card, DateTime, Facts, SecretOnce } from '../../parts/text.js';
 
 /** The endpoint of the account; null when none is configured. */
 export const useWebhook = (): UseQueryResult<{ webhook: Webhook | null }> =>
-  useRead<{ webhook: Webhook | null }>('settings', '/settings', { every: false });
+  useApiQuery<{ webhook: Webhook | null }>('settings', '/settings', { every: false });
 
 type Saved = Webhook & { secret: string };
 
@@ -26,13 +26,13 @@ export const WebhookCard = () => {
   // Separate from the mutation: a later failed call must not hide the secret.
   const [saved, setSaved] = useState<Saved | null>(null);
 
-  const save = useChange(['settings'], (api, endpoint: string) =>
+  const save = useApiMutation(['settings'], (api, endpoint: string) =>
     api.call<Saved>('PUT', '/webhook', { body: { url: endpoint } }),
   );
-  const sendTest = useChange(['deliveries'], (api, _input: undefined) =>
+  const sendTest = useApiMutation(['deliveries'], (api, _input: undefined) =>
     api.call<{ delivery_id: string }>('POST', '/webhook/test'),
   );
-  const remove = useChange(['settings', 'deliveries'], (api, _input: undefined) => api.call('DELETE', '/webhook'));
+  const remove = useApiMutation(['settings', 'deliveries'], (api, _input: undefined) => api.call('DELETE', '/webhook'));
   const clear = () => {
     save.reset();
     sendTest.reset();

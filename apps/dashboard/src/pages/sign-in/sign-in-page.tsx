@@ -1,12 +1,12 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useRef } from 'react';
 import type { Session } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { Field, Form } from '../../parts/form.js';
 import { ErrorAlert, Loading } from '../../parts/states.js';
 import { useBoot, useSetSession } from '../../session/session.js';
-import { Gate, Redirect } from '../../shell/gate.js';
+import { Redirect, SignedOutLayout } from '../../shell/gate.js';
 
 /** Accepts only addresses of this site, to prevent open redirects. */
 const ownAddress = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/');
@@ -17,7 +17,7 @@ export const SignInPage = () => {
   const { next } = useSearch({ from: '/sign-in' });
   const setSession = useSetSession();
   const form = useRef<HTMLFormElement>(null);
-  const signIn = useChange([], async (api, body: { email: string; password: string }) => {
+  const signIn = useApiMutation([], async (api, body: { email: string; password: string }) => {
     setSession(await api.call<Session>('POST', '/session', { body }));
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -33,11 +33,13 @@ export const SignInPage = () => {
   if (boot.data?.session) return <Redirect address={ownAddress(next)} />;
   if (boot.data === undefined) {
     return (
-      <Gate title="Sign in">{boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}</Gate>
+      <SignedOutLayout title="Sign in">
+        {boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}
+      </SignedOutLayout>
     );
   }
   return (
-    <Gate title="Sign in">
+    <SignedOutLayout title="Sign in">
       <Form ref={form} onBeforeSubmit={signIn.reset} onSubmit={submit} className="stack">
         <ErrorAlert error={signIn.error} />
         <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired autoFocus />
@@ -51,6 +53,6 @@ export const SignInPage = () => {
           No account yet? <Link to="/sign-up">Sign up</Link>
         </p>
       )}
-    </Gate>
+    </SignedOutLayout>
   );
 };

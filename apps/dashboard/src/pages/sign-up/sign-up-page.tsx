@@ -2,12 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
 import type { Session } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { Field, Form } from '../../parts/form.js';
 import { ErrorAlert, Loading } from '../../parts/states.js';
 import { useBoot, useSetSession } from '../../session/session.js';
-import { Gate, Redirect } from '../../shell/gate.js';
+import { Redirect, SignedOutLayout } from '../../shell/gate.js';
 import { FIRST_KEYS, type FirstKeys } from '../welcome/welcome-page.js';
 
 type NewAccount = { name: string; email: string; password: string };
@@ -17,7 +17,7 @@ export const SignUpPage = () => {
   const boot = useBoot();
   const setSession = useSetSession();
   const queries = useQueryClient();
-  const signUp = useChange([], async (api, body: NewAccount) => {
+  const signUp = useApiMutation([], async (api, body: NewAccount) => {
     const { live_key, test_key, ...session } = await api.call<Session & FirstKeys>('POST', '/sign-up', { body });
     setSession(session);
     queries.setQueryData<FirstKeys>(FIRST_KEYS, { live_key, test_key });
@@ -30,20 +30,22 @@ export const SignUpPage = () => {
 
   if (boot.data === undefined) {
     return (
-      <Gate title="Sign up">{boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}</Gate>
+      <SignedOutLayout title="Sign up">
+        {boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}
+      </SignedOutLayout>
     );
   }
   if (boot.data.session) return <Redirect address="/welcome" />;
   if (boot.data.signup !== 'open') {
     return (
-      <Gate title="Sign up">
+      <SignedOutLayout title="Sign up">
         <p>Sign-up is closed. To get an account, contact the operator of this service.</p>
         <Link to="/sign-in">Sign in</Link>
-      </Gate>
+      </SignedOutLayout>
     );
   }
   return (
-    <Gate title="Sign up">
+    <SignedOutLayout title="Sign up">
       <p className="hint">The free plan includes 100 checks a month, a live key and a test key.</p>
       <Form onBeforeSubmit={signUp.reset} onSubmit={submit} className="stack">
         <ErrorAlert error={signUp.error} />
@@ -72,6 +74,6 @@ export const SignUpPage = () => {
       <p className="hint">
         Already have an account? <Link to="/sign-in">Sign in</Link>
       </p>
-    </Gate>
+    </SignedOutLayout>
   );
 };

@@ -2,11 +2,11 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { isNotFound } from '../../api/errors.js';
 import type { Change, Frequency, Watch } from '../../api/shapes.js';
-import { useChange, useDelete } from '../../api/use-change.js';
-import { usePages, useRead } from '../../api/use-read.js';
+import { useApiMutation, useDelete } from '../../api/use-api-mutation.js';
+import { useApiList, useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Choice, Field } from '../../parts/form.js';
+import { Field, Select } from '../../parts/form.js';
 import { ErrorAlert, Loading, NotFound, QueryView } from '../../parts/states.js';
 import { Card, DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
 import { ChangeList } from '../watches/change-list.js';
@@ -16,7 +16,7 @@ import { PauseWatch } from '../watches/watches-page.js';
 export const EditWatch = ({ watch }: { watch: Watch }) => {
   const [label, setLabel] = useState(watch.label ?? '');
   const [frequency, setFrequency] = useState<Frequency>(watch.frequency);
-  const update = useChange(['watches'], (api, body: { label?: string | null; frequency?: Frequency }) =>
+  const update = useApiMutation(['watches'], (api, body: { label?: string | null; frequency?: Frequency }) =>
     api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body }),
   );
   const submit = (event: FormEvent) => {
@@ -31,7 +31,7 @@ export const EditWatch = ({ watch }: { watch: Watch }) => {
   return (
     <form className="inline-form" onSubmit={submit}>
       <Field label="Label" value={label} onChange={setLabel} autoComplete="off" />
-      <Choice
+      <Select
         label="Frequency"
         value={frequency}
         onChange={setFrequency}
@@ -53,8 +53,8 @@ export const WatchPage = () => {
   const { id } = useParams({ from: '/signed-in/watches/$id' });
   const navigate = useNavigate();
   const path = `/watches/${encodeURIComponent(id)}`;
-  const watch = useRead<Watch>('watches', path);
-  const changes = usePages<Change>('watches', `${path}/changes`);
+  const watch = useApiQuery<Watch>('watches', path);
+  const changes = useApiList<Change>('watches', `${path}/changes`);
   const remove = useDelete('watches', path, () => navigate({ to: '/watches' }));
   if (isNotFound(watch.error)) return <NotFound what="Watch" list="/watches" />;
   return (

@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useRef, useState } from 'react';
 import type { Frequency, Watch } from '../../api/shapes.js';
-import { useChange, useIdempotencyKey } from '../../api/use-change.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
-import { Choice, Field, Form } from '../../parts/form.js';
+import { Field, Form, Select } from '../../parts/form.js';
 import { count, countryName } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
@@ -38,7 +38,7 @@ export const AddWatch = () => {
   const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
   const sendOnce = useIdempotencyKey();
-  const add = useChange(['watches'], (api, body: NewWatch) =>
+  const add = useApiMutation(['watches'], (api, body: NewWatch) =>
     sendOnce([JSON.stringify(body)], (headers) => api.call<Watch>('POST', '/watches', { body, headers })),
   );
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -59,7 +59,7 @@ export const AddWatch = () => {
     >
       <Form ref={form} className="filters" onBeforeSubmit={add.reset} onSubmit={submit}>
         <Field label="VAT number" name="vat_number" isRequired autoComplete="off" placeholder="FR 40 303 265 045" />
-        <Choice
+        <Select
           label="Country"
           value={country}
           onChange={setCountry}
@@ -70,7 +70,7 @@ export const AddWatch = () => {
         />
         <Field label="Label" name="label" autoComplete="off" />
         <Field label="Requester" name="requester_vat_number" autoComplete="off" />
-        <Choice
+        <Select
           label="Frequency"
           value={frequency}
           onChange={setFrequency}
@@ -94,7 +94,7 @@ export const AddWatch = () => {
 /** Pauses an active watch, and resumes a paused one. */
 export const PauseWatch = ({ watch }: { watch: Watch }) => {
   const nextStatus = watch.status === 'active' ? 'paused' : 'active';
-  const update = useChange(['watches'], (api, status: Watch['status']) =>
+  const update = useApiMutation(['watches'], (api, status: Watch['status']) =>
     api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body: { status } }),
   );
   return (
@@ -132,7 +132,7 @@ const COLUMNS: readonly Column<Watch>[] = [
 
 /** The watches of the account, and the form to add one. */
 export const WatchesPage = () => {
-  const watches = usePages<Watch>('watches', '/watches');
+  const watches = useApiList<Watch>('watches', '/watches');
   return (
     <Page title="Watches">
       <AddWatch />

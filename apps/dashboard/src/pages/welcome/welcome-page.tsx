@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Check, Delivery } from '../../api/shapes.js';
-import { type Page as ListPage, useRead } from '../../api/use-read.js';
+import { type Page as ListPage, useApiQuery } from '../../api/use-api-query.js';
 import { Card, Page, SecretOnce } from '../../parts/text.js';
 import { useSession } from '../../session/session.js';
 import { useWebhook } from '../settings/webhook-card.js';
@@ -19,8 +19,8 @@ type Step = { isDone: boolean; title: string; text: string; action: ReactNode };
 
 /** Checklist for a new account. */
 export const FirstSteps = () => {
-  const checks = useRead<ListPage<Check>>('checks', '/checks', ONE);
-  const deliveries = useRead<ListPage<Delivery>>('deliveries', '/webhook/deliveries', ONE);
+  const checks = useApiQuery<ListPage<Check>>('checks', '/checks', ONE);
+  const deliveries = useApiQuery<ListPage<Delivery>>('deliveries', '/webhook/deliveries', ONE);
   const webhook = useWebhook();
   const steps: Step[] = [
     {

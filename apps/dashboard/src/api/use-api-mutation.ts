@@ -2,13 +2,13 @@ import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/r
 import { useRef } from 'react';
 import { type Api, useApi } from './create-api.js';
 import { ApiError } from './errors.js';
-import { invalidate, REMOVAL, type Topic } from './use-read.js';
+import { invalidate, REMOVAL, type Topic } from './use-api-query.js';
 
 /**
  * A mutation that invalidates the queries of its topics when it settles, also after an error. While it is pending, `mutate`
  * and `reset` do nothing: a second press can arrive before React renders the pending state of the first.
  */
-export const useChange = <Input, Output>(
+export const useApiMutation = <Input, Output>(
   topics: readonly Topic[],
   change: (api: Api, input: Input) => Promise<Output>,
 ): UseMutationResult<Output, Error, Input> => {

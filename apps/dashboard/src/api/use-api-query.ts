@@ -34,7 +34,7 @@ const DEPENDENT_TOPICS: Partial<Record<Topic, readonly Topic[]>> = {
   deliveries: ['overview'],
 };
 
-type ReadOptions<T> = {
+type QueryOptions<T> = {
   query?: Query;
   enabled?: boolean;
   /** Poll interval in ms; false for no polling; undefined for data with page updates, which is polled only while they are unavailable. */
@@ -46,10 +46,10 @@ type ReadOptions<T> = {
 const POLL_MS = 4_000;
 
 /** Queries a path of the API and keeps the data current by page updates or by polling. */
-export const useRead = <T>(
+export const useApiQuery = <T>(
   topic: Topic,
   path: string,
-  { query = {}, enabled = true, every, retry }: ReadOptions<T> = {},
+  { query = {}, enabled = true, every, retry }: QueryOptions<T> = {},
 ): UseQueryResult<T> => {
   const api = useApi();
   const isLive = useLive();
@@ -68,8 +68,8 @@ export const useRead = <T>(
 /** A page of a list of the API. */
 export type Page<T> = { data: T[]; next_cursor: string | null };
 
-/** Queries a list page by page; `data` contains the rows of all loaded pages. Refreshed like `useRead`; `everyMs` adds polling for topics without page updates. */
-export const usePages = <T>(
+/** Queries a list page by page; `data` contains the rows of all loaded pages. Refreshed like `useApiQuery`; `everyMs` adds polling for topics without page updates. */
+export const useApiList = <T>(
   topic: Topic,
   path: string,
   query: Query = {},
