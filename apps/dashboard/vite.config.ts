@@ -1,14 +1,14 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** The pages are served below /app by the api app; `npm run dev -w @vat/dashboard` serves them beside a running one. */
+/** The API serves the pages below /app. `npm run dev -w @vat/dashboard` serves them against a running API. */
 export default defineConfig({
   base: '/app/',
   plugins: [react()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
-    // The policy of the pages allows no `data:` address, so nothing is folded into the style sheet.
+    // The content security policy forbids `data:` URLs, so no asset is inlined.
     assetsInlineLimit: 0,
     target: 'es2022',
   },

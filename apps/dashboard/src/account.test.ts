@@ -23,7 +23,7 @@ const signInHere = async ({ page }: Visit, password = PASSWORD) => {
 };
 const heading = ({ page }: Visit, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
-test('a visitor is sent to sign in, then on to the page that was wanted, filters included', async () => {
+test('visitors sign in and continue to the requested page with its filters', async () => {
   visit = await dashboard.visit();
   await visit.go('/checks?valid=true');
   await heading(visit, 'Sign in');
@@ -33,51 +33,51 @@ test('a visitor is sent to sign in, then on to the page that was wanted, filters
   expect(await visit.page.getByLabel('Validity').inputValue()).toBe('true');
 });
 
-test('a wrong password is told with its remedy, and the right one works after it', async () => {
+test('a wrong password shows a remedy, and the correct one works after it', async () => {
   visit = await dashboard.visit({ refused: /\/session$/ });
   await visit.go('/sign-in');
   await signInHere(visit, 'wrong');
-  const refusal = visit.page.getByRole('alert');
-  expect(await refusal.textContent()).toContain('Check both for typing errors');
+  const alert = visit.page.getByRole('alert');
+  expect(await alert.textContent()).toContain('Check your e-mail and password for typos');
   await signInHere(visit);
   await heading(visit, 'Overview');
 });
 
-test('what is missing is said by the page, beside its field, one alert at a time', async () => {
+test('missing input is reported beside its field, one alert at a time', async () => {
   visit = await dashboard.visit({ refused: /\/session$/ });
   const { page } = visit;
-  const refusal = page.getByRole('alert');
+  const alert = page.getByRole('alert');
   const button = page.getByRole('button', { name: 'Sign in' });
   await visit.go('/sign-in');
   await button.click();
-  await refusal.getByText('E-mail is required.').waitFor();
+  await alert.getByText('E-mail is required.').waitFor();
   expect(await page.evaluate('document.activeElement.name')).toBe('email');
   await page.getByLabel('E-mail').fill('nobody');
   await button.click();
-  await refusal.getByText('E-mail is not an e-mail address.').waitFor();
+  await alert.getByText('E-mail is not a valid e-mail address.').waitFor();
   await page.getByLabel('E-mail').fill(EMAIL);
   await page.getByLabel('E-mail').press('Enter');
-  await refusal.getByText('Password is required.').waitFor();
-  expect(await refusal.count()).toBe(1);
+  await alert.getByText('Password is required.').waitFor();
+  expect(await alert.count()).toBe(1);
   expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
   expect(await seriousFindings(page)).toEqual([]);
   await signInHere(visit, 'wrong');
-  await refusal.getByText('Check both for typing errors').waitFor();
-  expect(await refusal.count()).toBe(1);
+  await alert.getByText('Check your e-mail and password for typos').waitFor();
+  expect(await alert.count()).toBe(1);
   await page.getByLabel('Password').fill('');
   await button.click();
-  await refusal.getByText('Password is required.').waitFor();
-  expect(await refusal.count()).toBe(1);
+  await alert.getByText('Password is required.').waitFor();
+  expect(await alert.count()).toBe(1);
 });
 
-test('an address of another site is no place to go on to', async () => {
+test('sign-in does not redirect to other sites', async () => {
   visit = await dashboard.visit();
   await visit.go('/sign-in?next=//evil.example/app');
   await signInHere(visit);
   await heading(visit, 'Overview');
 });
 
-test('signing out ends the session on the server: another window is sent to sign in at once', async () => {
+test('signing out ends the session on the server and redirects other windows to sign in', async () => {
   visit = await dashboard.visit({ refused: /\/app\/api\// });
   await visit.signIn(EMAIL);
   const other = await visit.page.context().newPage();
@@ -90,7 +90,7 @@ test('signing out ends the session on the server: another window is sent to sign
   await heading(visit, 'Sign in');
 });
 
-test('a key that was revoked right before signing out is refused', async () => {
+test('a key revoked right before signing out is rejected', async () => {
   const email = 'leaver@example.com';
   const { live_key } = await dashboard.account(email);
   visit = await dashboard.visit();
@@ -103,10 +103,10 @@ test('a key that was revoked right before signing out is refused', async () => {
   await visit.page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await heading(visit, 'Sign in');
   const usage = async () => (await dashboard.world.http(live_key).get('/v1/usage')).status;
-  await until('the key to be refused', async () => (await usage()) === 401, 5_000);
+  await until('the key to be rejected', async () => (await usage()) === 401, 5_000);
 });
 
-test('everything is reached by the keyboard, and what has the focus shows it', async () => {
+test('all controls are reachable by keyboard and show focus', async () => {
   visit = await dashboard.visit();
   await visit.signIn(EMAIL);
   const { page } = visit;
@@ -127,21 +127,21 @@ test('everything is reached by the keyboard, and what has the focus shows it', a
     seen.push(name);
   }
   const links = ['Overview', 'Checks', 'Batches', 'Watches', 'Evidence', 'Deliveries', 'Settings'];
-  expect(seen).toEqual(['Skip to the content', ...links, 'Sign out', 'New check']);
+  expect(seen).toEqual(['Skip to content', ...links, 'Sign out', 'New check']);
   await page.keyboard.press('Enter');
   await heading(visit, 'New check');
 });
 
-test('whoever signs up gets both keys once, is led through the first steps, and sees them ticked', async () => {
+test('sign-up shows both keys once, and the first steps are ticked when done', async () => {
   visit = await dashboard.visit();
   const { page } = visit;
   await visit.go('/sign-in');
-  await page.getByRole('link', { name: 'Open one' }).click();
+  await page.getByRole('link', { name: 'Sign up' }).click();
   await heading(visit, 'Sign up');
   await page.getByLabel('Name').fill('New & Söhne');
   await page.getByLabel('E-mail').fill('new@example.com');
   await page.getByLabel('Password').fill('a few long words');
-  await page.getByRole('button', { name: 'Open the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await heading(visit, 'Welcome');
   const live = String(await page.getByText(/^vat_live_\w+$/).textContent());
   const test = String(await page.getByText(/^vat_test_\w+$/).textContent());
@@ -152,47 +152,47 @@ test('whoever signs up gets both keys once, is led through the first steps, and 
   await page.getByRole('link', { name: 'Start' }).click();
   await page.getByLabel('VAT number').fill('FR40303265045');
   await page.getByRole('button', { name: 'Check', exact: true }).click();
-  await page.getByRole('link', { name: 'Open it' }).waitFor();
+  await page.getByRole('link', { name: 'View check' }).waitFor();
   await visit.go('/welcome');
-  await done.filter({ hasText: 'Make a first check' }).waitFor();
+  await done.filter({ hasText: 'Make your first check' }).waitFor();
   expect(await page.getByText(/vat_(live|test)_/).count()).toBe(0);
 });
 
-test('an address that has an account is told so, and a short password what is wrong with it', async () => {
+test('sign-up reports a short password and an e-mail address that is already in use', async () => {
   visit = await dashboard.visit({ refused: /\/sign-up$/ });
   const { page } = visit;
   await visit.go('/sign-up');
   await page.getByLabel('Name').fill('Again');
   await page.getByLabel('E-mail').fill(EMAIL);
   await page.getByLabel('Password').fill('too short');
-  await page.getByRole('button', { name: 'Open the account' }).click();
-  await page.getByRole('alert').getByText('Password needs at least 12 characters.').waitFor();
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('alert').getByText('Password must have at least 12 characters.').waitFor();
   await page.getByLabel('Password').fill('a few long words');
-  await page.getByRole('button', { name: 'Open the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('alert').getByText('There is an account with this e-mail address.').waitFor();
 });
 
-test('a new password needs the present one, goes on here, and ends other sessions', async () => {
+test('changing the password requires the current one, keeps this session and ends the others', async () => {
   visit = await dashboard.visit({ refused: /\/password$/ });
   const other = await dashboard.visit({ refused: /\/app\/api\// });
   await Promise.all([visit.enter(EMAIL), other.enter(EMAIL)]);
   const { page } = visit;
-  const change = async (current: string, wanted: string) => {
+  const change = async (current: string, newPassword: string) => {
     await page.getByLabel('Current password').fill(current);
-    await page.getByLabel('New password', { exact: true }).fill(wanted);
-    await page.getByLabel('New password again').fill(wanted);
+    await page.getByLabel('New password', { exact: true }).fill(newPassword);
+    await page.getByLabel('Confirm new password').fill(newPassword);
     await page.getByRole('button', { name: 'Change password' }).click();
   };
   await visit.go('/settings');
-  await change('not the present one', 'a few other words');
+  await change('not the current one', 'a few other words');
   await page.getByRole('alert').waitFor();
   await change(PASSWORD, 'a few other words');
-  await page.getByText('The password is changed.').waitFor();
+  await page.getByText('Password changed.').waitFor();
   await other.go('/checks');
   await other.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   await other.close();
 
-  // The session goes on with a token of its own for changes.
+  // The session continues with a new CSRF token.
   await page.getByLabel('Key name').fill('After');
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText(/^vat_live_\w+$/).waitFor();
@@ -201,7 +201,7 @@ test('a new password needs the present one, goes on here, and ends other session
   await heading(visit, 'Sign in');
 });
 
-test('the overview shows what happens while it is open', async () => {
+test('the overview updates while it is open', async () => {
   const account = await dashboard.account('busy@example.com');
   visit = await dashboard.visit({ refused: /\/usage$/ });
   await visit.signIn('busy@example.com');
@@ -215,10 +215,10 @@ test('the overview shows what happens while it is open', async () => {
   await page.getByText('1 valid · 0 invalid · 0 malformed').waitFor();
   await page.getByText('First steps').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Show as table' }).click();
-  // A worker's count is written every five seconds, and read every four.
+  // A worker writes its statistics every five seconds; the page polls every four.
   await page.getByRole('row', { name: /FR France ok/ }).waitFor({ timeout: 20_000 });
 
-  // What cannot be read again is said beside what was read last.
+  // A failed refetch shows an error beside the last data.
   await page.route('**/app/api/usage', (route) => route.fulfill({ status: 418, body: 'a proxy' }));
   await check();
   await page.getByRole('alert').waitFor();

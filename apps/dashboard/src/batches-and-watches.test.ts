@@ -28,7 +28,7 @@ const choose = async (name: string, text: string | Buffer) => {
 };
 const region = (name: string) => visit.page.getByRole('region', { name, exact: true });
 
-test('a file shows its columns and repairs before it is sent, then its progress, its lines and its results', async () => {
+test('an upload shows a preview with repairs, then progress, lines and results', async () => {
   const { page } = visit;
   await dashboard.world.vies.script('IT00159560366', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
   await choose(
@@ -38,7 +38,7 @@ test('a file shows its columns and repairs before it is sent, then its progress,
   const preview = region('Preview');
   await preview.getByText('“USt-IdNr.”, recognised by its name').waitFor();
   await preview.getByText('separated by semicolon').waitFor();
-  await preview.getByText(/a leading apostrophe taken off/).waitFor();
+  await preview.getByText(/leading apostrophe removed/).waitFor();
   await preview.getByText(/these digits are lost/).waitFor();
   const sent: string[] = [];
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
@@ -72,7 +72,7 @@ test('a file shows its columns and repairs before it is sent, then its progress,
   expect(first).toMatch(/FR40303265045,true,valid/);
 });
 
-test('an upload whose first try still runs is waited for, and is one batch', async () => {
+test('an upload waits for its running first attempt and creates one batch', async () => {
   const { page } = visit;
   const keys: (string | undefined)[] = [];
   await page.route('**/app/api/batches', async (route) => {
@@ -89,7 +89,7 @@ test('an upload whose first try still runs is waited for, and is one batch', asy
   await page.unroute('**/app/api/batches');
 });
 
-test('a completed batch is deleted after a question; one that runs is refused in words', async () => {
+test('a completed batch is deleted after confirmation; a running one shows an error', async () => {
   const { page } = visit;
   const remove = async () => {
     await page.getByRole('button', { name: 'Delete' }).click();
@@ -115,13 +115,13 @@ test.each([
   ['quote.csv', 'vat_number\n"DE123\n', /line 2/],
   ['book.xlsx', Buffer.from('PK\u0003\u0004 and so on'), /./],
   ['large.csv', Buffer.alloc(2 * 1024 * 1024 + 1, 'x'), /over 2 MiB/],
-])('%s is refused here, without being sent', async (name, text, words) => {
+])('%s is rejected without being uploaded', async (name, text, message) => {
   await choose(name, text);
-  await visit.page.getByRole('alert').getByText(words).waitFor();
+  await visit.page.getByRole('alert').getByText(message).waitFor();
   expect(await visit.page.getByRole('button', { name: 'Upload' }).count()).toBe(0);
 });
 
-test('a watch is added, shows its first check and a change by itself, is paused, amended and deleted', async () => {
+test('a watch is added, shows its first check and a change, and is paused, edited and deleted', async () => {
   const { page } = visit;
   const { world } = dashboard;
   await world.vies.script('FR40303265045', [{ kind: 'valid', name: 'OLD <b>NAME</b>', address: 'A' }]);
@@ -160,20 +160,20 @@ test('a watch is added, shows its first check and a change by itself, is paused,
   await page.getByText('active', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('Nothing is watched yet').waitFor();
+  await page.getByText('No watches yet').waitFor();
 });
 
-test('a plan that sells no watches says so before and after it is asked', async () => {
+test('a plan without watches is explained in the form and after submission', async () => {
   const free = await dashboard.visit({ refused: /\/app\/api\/watches$/ });
   await free.enter('free@example.com');
   const { page } = free;
   await free.go('/watches');
-  await page.getByText('Your plan, free, sells no watches.').waitFor();
+  await page.getByText('Your plan, free, includes no watches.').waitFor();
   await page.getByLabel('VAT number').fill('FR40303265045');
   await page.getByRole('button', { name: 'Add watch' }).click();
   await page.getByRole('alert').getByText('Choose another frequency or a larger plan.').waitFor();
 
-  // A watch that an earlier, larger plan left behind can still be renamed.
+  // A watch from an earlier, larger plan can still be renamed.
   await dashboard.world.sql(
     `INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at)
      VALUES ($1, $2, 'IE6388047V', 'IE', '6388047V', 'IE6388047V', 'daily', 'paused', now(), now() + interval '1 day')`,

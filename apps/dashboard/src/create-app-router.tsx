@@ -1,22 +1,22 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
-import { Loading, Refusal } from './parts/states.js';
+import { ErrorAlert, Loading } from './parts/states.js';
 import { Page } from './parts/text.js';
-import { MissingPage, SignedIn } from './shell/gate.js';
+import { NotFoundPage, SignedIn } from './shell/gate.js';
 
-/** Keeps the texts of an address's query that a page knows; whatever else stands there is dropped. */
-const texts =
+/** Validates the search parameters of a route: known names are read as strings, others are dropped. */
+const stringParams =
   <Name extends string>(...names: Name[]) =>
   (search: Record<string, unknown>): { [K in Name]?: string } =>
     Object.fromEntries(names.flatMap((name) => (search[name] ? [[name, String(search[name])]] : []))) as {
       [K in Name]?: string;
     };
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: MissingPage });
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: texts('next'),
+  validateSearch: stringParams('next'),
   component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.js'), 'SignInPage'),
 });
 const signUp = createRoute({
@@ -40,13 +40,13 @@ const overview = createRoute({
 const checks = createRoute({
   getParentRoute: () => signedIn,
   path: '/checks',
-  validateSearch: texts('vat_number', 'valid', 'from', 'to', 'reference'),
+  validateSearch: stringParams('vat_number', 'valid', 'from', 'to', 'reference'),
   component: lazyRouteComponent(() => import('./pages/checks/checks-page.js'), 'ChecksPage'),
 });
 const newCheck = createRoute({
   getParentRoute: () => signedIn,
   path: '/checks/new',
-  validateSearch: texts('request', 'vat_number'),
+  validateSearch: stringParams('request', 'vat_number'),
   component: lazyRouteComponent(() => import('./pages/new-check/new-check-page.js'), 'NewCheckPage'),
 });
 const check = createRoute({
@@ -72,7 +72,7 @@ const batches = createRoute({
 const batch = createRoute({
   getParentRoute: () => signedIn,
   path: '/batches/$id',
-  validateSearch: texts('status'),
+  validateSearch: stringParams('status'),
   component: lazyRouteComponent(() => import('./pages/batch/batch-page.js'), 'BatchPage'),
 });
 const watches = createRoute({
@@ -116,24 +116,24 @@ const tree = root.addChildren([
   ]),
 ]);
 
-/** Every address of the dashboard. Each page is loaded when it is first gone to, or pointed at. */
+/** The routes of the dashboard. Each page is loaded on first navigation or hover. */
 export const createAppRouter = () =>
   createRouter({
     routeTree: tree,
     basepath: '/app',
-    // Plain texts, as the API's own addresses have them; the router would read numbers and booleans into them.
+    // Plain strings, as in API URLs. By default the router parses numbers and booleans.
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {
-      const given = Object.entries(search).filter(([, value]) => value !== undefined);
-      const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+      const parameters = Object.entries(search).filter(([, value]) => value !== undefined);
+      const text = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString();
       return text && `?${text}`;
     },
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultPendingComponent: Loading,
     defaultErrorComponent: ({ error, reset }) => (
-      <Page title="This page has failed">
-        <Refusal error={error} onRetry={reset} />
+      <Page title="Something went wrong">
+        <ErrorAlert error={error} onRetry={reset} />
       </Page>
     ),
   });

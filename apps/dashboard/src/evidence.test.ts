@@ -8,14 +8,14 @@ const EMAIL = 'owner@example.com';
 let dashboard: Dashboard;
 let visit: Visit;
 let checkId: string;
-/** Has a number checked; gives the id of the check. */
+/** Creates a check and returns its id. */
 let check: (vatNumber: string) => Promise<string>;
 beforeAll(async () => {
-  // An anchor is closed when the test says so, and not by the clock.
+  // The tests close anchors explicitly.
   dashboard = await openDashboard({ settings: { ANCHOR_EVERY: '1h' } });
   const { world } = dashboard;
   const { get, post } = world.http((await dashboard.account(EMAIL)).live_key);
-  // On a busy machine a check may come by way of a 202.
+  // On a busy machine a check may be answered with 202.
   check = async (vatNumber) => {
     const requestId: string = (await post('/v1/checks', { vat_number: vatNumber })).body.request_id;
     return until('the check', async () => (await get(`/v1/requests/${requestId}`)).body.check?.id);
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => dashboard?.close());
 afterEach(() => expect(visit.complaints()).toEqual([]));
 
-/** Clicks and gives what the browser then saved. */
+/** Clicks and returns the downloaded file. */
 const save = async (role: 'link' | 'button', name: string): Promise<{ name: string; bytes: Buffer }> => {
   const [download] = await Promise.all([
     visit.page.waitForEvent('download'),
@@ -40,52 +40,50 @@ const save = async (role: 'link' | 'button', name: string): Promise<{ name: stri
   return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
 };
 
-test("a check's bytes, its place in the anchor and what is shown are verified in this browser", async () => {
+test('the bytes, the displayed data and the anchor of a check are verified in the browser', async () => {
   const { page } = visit;
   await visit.go(`/checks/${checkId}`);
   await page.getByRole('heading', { level: 3, name: 'Anchor' }).waitFor();
   await page.getByRole('button', { name: 'Verify' }).click();
-  await page.getByText('Holds').nth(2).waitFor();
+  await page.getByText('Verified').nth(2).waitFor();
   expect(await page.getByRole('status').getByRole('listitem').allTextContents()).toEqual([
-    expect.stringMatching(/^Holds SHA-256 of/),
-    expect.stringMatching(/^Holds What this page shows/),
-    expect.stringMatching(
-      /^Holds Leaf \d of the 2 in anchor 1: the path of 1 hashes leads to its root [0-9a-f]{64}\.$/,
-    ),
+    expect.stringMatching(/^Verified The SHA-256 of/),
+    expect.stringMatching(/^Verified The data on this page/),
+    expect.stringMatching(/^Verified Leaf \d of 2 in anchor 1: the path of 1 hashes leads to the root [0-9a-f]{64}\.$/),
   ]);
 });
 
-test('a time-stamp is asked for and appears, says that it is a development one, and is taken away', async () => {
+test('a time-stamp is requested, appears with its development notice and can be downloaded', async () => {
   const { page } = visit;
   await visit.go(`/checks/${checkId}`);
-  await page.getByRole('button', { name: 'Request a time-stamp' }).click();
+  await page.getByRole('button', { name: 'Request time-stamp' }).click();
   await page.getByRole('heading', { level: 3, name: 'Time-stamp' }).waitFor();
-  await page.getByText(/proves nothing about time/).waitFor();
-  const { name, bytes } = await save('button', 'Download the time-stamp');
+  await page.getByText(/does not prove the time/).waitFor();
+  const { name, bytes } = await save('button', 'Download time-stamp');
   expect([name, bytes[0]]).toEqual([`${checkId}.tsr`, 0x30]);
 });
 
-test('the bytes and the certificate are taken away', async () => {
+test('the evidence and the certificate can be downloaded', async () => {
   await visit.go(`/checks/${checkId}`);
-  const evidence = await save('link', 'Download the bytes');
+  const evidence = await save('link', 'Download evidence');
   expect(JSON.parse(evidence.bytes.toString('utf8')).id).toBe(checkId);
   const certificate = await save('link', 'Certificate (PDF)');
   expect(certificate.bytes.subarray(0, 5).toString()).toBe('%PDF-');
 });
 
-test('the chain of anchors is verified in this browser', async () => {
+test('the chain of anchors is verified in the browser', async () => {
   const { page } = visit;
   await visit.go('/evidence');
   await page.getByRole('row').nth(2).waitFor();
-  await page.getByRole('button', { name: 'Verify the chain' }).click();
-  await page.getByText('Holds').first().waitFor();
+  await page.getByRole('button', { name: 'Verify chain' }).click();
+  await page.getByText('Verified').first().waitFor();
   expect(await page.getByRole('status').getByRole('listitem').allTextContents()).toEqual([
-    'Holds Anchor 1 is the first and names none before it.',
-    expect.stringMatching(/^Holds Anchor 2 names the hash of anchor 1, [0-9a-f]{64}\.$/),
+    'Verified Anchor 1 is the first anchor and has no predecessor.',
+    expect.stringMatching(/^Verified Anchor 2 contains the hash of anchor 1, [0-9a-f]{64}\.$/),
   ]);
 });
 
-test('a dossier is exported and saved, and a choice of nothing is one too', async () => {
+test('a dossier is exported, also when no check matches the filters', async () => {
   const { page } = visit;
   await visit.go('/evidence');
   const all = await save('button', 'Export dossier');
@@ -100,29 +98,29 @@ test('a dossier is exported and saved, and a choice of nothing is one too', asyn
 test.each([
   ['/evidence', 'Export dossier'],
   ['/checks', 'Filter'],
-])('on %s an incomplete date and a period that holds no day are told as alerts', async (address, button) => {
+])('%s reports an incomplete date and an empty period', async (address, button) => {
   const { page } = visit;
   await visit.go(address);
-  const asked: string[] = [];
-  const count = (request: Request) => void asked.push(request.url());
-  const told = async (sentence: string) => {
+  const sent: string[] = [];
+  const count = (request: Request) => void sent.push(request.url());
+  const expectAlert = async (sentence: string) => {
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('alert').getByText(sentence, { exact: true }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(1);
   };
   page.on('request', count);
-  // A day alone, as somebody types it who is called away.
+  // An incomplete date.
   await page.getByLabel('From').focus();
   await page.keyboard.type('12');
-  await told('From is not a complete date.');
+  await expectAlert('From is not a complete date.');
   await page.getByLabel('From').fill('2026-03-02');
   await page.getByLabel('Before').fill('2026-03-01');
-  await told('Before is the first day that is left out: choose one later than From.');
+  await expectAlert('Before must be later than From.');
   page.off('request', count);
-  expect(asked.filter((url) => /dossier|from=/.test(url))).toEqual([]);
+  expect(sent.filter((url) => /dossier|from=/.test(url))).toEqual([]);
 });
 
-test('leaving the page ends an export that is under way', async () => {
+test('leaving the page cancels a running export', async () => {
   const { page } = visit;
   await visit.go('/evidence');
   await page.route('**/exports/dossier.zip*', () => undefined);
@@ -136,10 +134,10 @@ test('leaving the page ends an export that is under way', async () => {
   await page.unroute('**/exports/dossier.zip*');
 });
 
-test('an open check shows its anchor once there is one', async () => {
+test('an open check shows its anchor once it exists', async () => {
   const { page } = visit;
   await visit.go(`/checks/${await check('PT501964843')}`);
-  await page.getByText('It is anchored with the next closing').waitFor();
+  await page.getByText('This check becomes part of the next anchor').waitFor();
   await dashboard.world.admin('anchor', 'close');
   await page.getByRole('heading', { level: 3, name: 'Anchor' }).waitFor();
 });

@@ -4,13 +4,13 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiContext, createApi } from './api/create-api.js';
-import { isPassing } from './api/errors.js';
+import { isTransient } from './api/errors.js';
 import { createAppRouter } from './create-app-router.js';
-import { createPlannedActs, PlannedContext } from './parts/planned-acts.js';
+import { createDeferredActions, DeferredActionsContext } from './parts/deferred-actions.js';
 import { BOOT, type Boot, SESSION_CHANNEL } from './session/session.js';
 import { applyTheme, readTheme } from './shell/theme.js';
 
-/** After one second, and after two more: by then the calls of the last second no longer count. */
+/** Retries after one and two more seconds, when the rate limit window has passed. */
 const RETRIES = 2;
 
 const start = (root: HTMLElement): void => {
@@ -18,7 +18,7 @@ const start = (root: HTMLElement): void => {
   const queries = new QueryClient({
     defaultOptions: {
       queries: {
-        retry: (failures, error) => failures < RETRIES && isPassing(error),
+        retry: (failures, error) => failures < RETRIES && isTransient(error),
         staleTime: 2_000,
       },
     },
@@ -32,9 +32,9 @@ const start = (root: HTMLElement): void => {
     <StrictMode>
       <QueryClientProvider client={queries}>
         <ApiContext value={api}>
-          <PlannedContext value={createPlannedActs()}>
+          <DeferredActionsContext value={createDeferredActions()}>
             <RouterProvider router={createAppRouter()} />
-          </PlannedContext>
+          </DeferredActionsContext>
         </ApiContext>
       </QueryClientProvider>
     </StrictMode>,

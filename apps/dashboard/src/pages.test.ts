@@ -4,16 +4,16 @@ import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 import { seriousFindings } from './testing/serious-findings.fixture.js';
 
 const EMAIL = 'owner@example.com';
-/** What WCAG asks pages to fit into (1.4.10). */
+/** The minimum width of WCAG 1.4.10. */
 const NARROWEST = { width: 320, height: 844 };
-/** Of nobody, and of a form that no id has: the second would ask for the list if it were not escaped. */
+/** An unknown id and a malformed one. Without escaping, the second would request the list. */
 const NO_IDS = ['01h45ytscbebyvny4gc8cr8ma2', '%00'];
 
 let receivers: Receivers;
 let dashboard: Dashboard;
-/** A page of each width, kept over all tests: most of a visit is loading what is the same everywhere. */
+/** One page per width, shared by all tests to save loading time. */
 const visits: Partial<Record<'wide' | 'narrow', Visit>> = {};
-/** Ids of what the account has, for the pages about one thing. */
+/** Ids of objects of the account, for the detail pages. */
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   ]);
   await configureWebhook(world, account, receiver.url);
   const { get, post } = world.http(account.live_key);
-  // On a busy machine a check may come by way of a 202.
+  // On a busy machine a check may be answered with 202.
   const check = async (body: object): Promise<string> => {
     const requestId: string = (await post('/v1/checks', body)).body.request_id;
     return until('the check', async () => (await get(`/v1/requests/${requestId}`)).body.check?.id);
@@ -62,9 +62,9 @@ afterAll(async () => {
   await receivers?.close();
 });
 
-/** Each page with its h1 and a word that is there once all of it is. */
+/** Each page with its h1 and a text that is visible once the page has loaded. */
 const PAGES: readonly [address: string, heading: string, shown: string][] = [
-  ['/', 'Overview', 'more held for checks without an answer yet, those of batches and watches included'],
+  ['/', 'Overview', 'more reserved for pending checks, including batches and watches'],
   ['/checks', 'Checks', 'order-7'],
   ['/checks/:check', 'FR40303265045', 'Timeline'],
   ['/checks/new', 'New check', 'Reference'],
@@ -82,7 +82,7 @@ const PAGES: readonly [address: string, heading: string, shown: string][] = [
 
 describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
   test.each(PAGES)(
-    '%s opens at its address, keeps to the width, and axe finds nothing serious',
+    '%s opens at its URL, fits the width and has no serious axe violations',
     async (address, heading, shown) => {
       const { page, go, complaints } = visits[width] as Visit;
       await go(address.replace(/:(\w+)/, (_, name: string) => String(ids[name])));
@@ -102,7 +102,7 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
     },
   );
 
-  test('each link of the navigation leads to the page of that name', async () => {
+  test('each navigation link leads to its page', async () => {
     const { page, go } = visits[width] as Visit;
     await go('/');
     for (const name of ['Checks', 'Batches', 'Watches', 'Evidence', 'Deliveries', 'Settings', 'Overview']) {
@@ -122,7 +122,7 @@ test.each([
   ['/batches/', 'Batch'],
   ['/watches/', 'Watch'],
   ['/deliveries/', 'Delivery'],
-])('%s of nobody is a page of its own with one alert, and offers nothing', async (address, what) => {
+])('%s with an unknown id shows a not-found page with one alert and no actions', async (address, what) => {
   const { page, go, complaints } = visits.wide as Visit;
   await go(`${address}${address.endsWith('_') ? NO_IDS[0] : NO_IDS[1]}`);
   await page.getByRole('heading', { level: 1, name: `${what} not found`, exact: true }).waitFor();
@@ -133,7 +133,7 @@ test.each([
   expect(complaints()).toEqual([]);
 });
 
-test('what a tile of the map says keeps clear of its edges on a narrow screen', async () => {
+test('the text of map tiles stays inside the tiles on a narrow screen', async () => {
   const { page, go } = visits.narrow as Visit;
   const times = [999, 9_900, 119_000, 3_540_000];
   await page.route('**/app/api/status', async (route) => {
@@ -144,21 +144,21 @@ test('what a tile of the map says keeps clear of its edges on a narrow screen', 
   });
   await go('/');
   await page.getByText('59 min').first().waitFor();
-  const spilt = `[...document.querySelectorAll('.tile')].filter((tile) => [...tile.querySelectorAll('[aria-hidden]')].some((text) => {
+  const overflowing = `[...document.querySelectorAll('.tile')].filter((tile) => [...tile.querySelectorAll('[aria-hidden]')].some((text) => {
     const range = document.createRange();
     range.selectNodeContents(text);
     const [{ left, right, top, bottom }, own] = [tile.getBoundingClientRect(), range.getBoundingClientRect()];
     return own.left < left + 2 || own.right > right - 2 || own.top < top + 2 || own.bottom > bottom - 2;
   })).map(({ innerText }) => innerText)`;
-  expect(await page.evaluate(spilt)).toEqual([]);
+  expect(await page.evaluate(overflowing)).toEqual([]);
   await saveScreenshot(page, 'narrow-slow-states');
   await page.unroute('**/app/api/status');
 });
 
-test('an address that leads nowhere says so', async () => {
+test('an unknown address shows a not-found page', async () => {
   const { page, go, complaints } = visits.wide as Visit;
   await go('/nowhere');
-  await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
   expect(complaints()).toEqual([]);
 });
 

@@ -30,7 +30,7 @@ const saveWebhook = async (url: string): Promise<string> => {
   return String(await webhook.getByText(/^whsec_[\w+/]{43}=$/).textContent());
 };
 
-test('a key is shown once, works, and is refused after Revoke unless that is undone', async () => {
+test('a key is shown once, works, and is rejected after Revoke unless that is undone', async () => {
   await visit.go('/settings');
   const keys = region('API keys');
   await keys.getByLabel('Key name').fill('Shop <1>');
@@ -41,9 +41,9 @@ test('a key is shown once, works, and is refused after Revoke unless that is und
 
   const row = keys.getByRole('row', { name: /Shop <1>/ });
   const revoke = row.getByRole('button', { name: 'Revoke' });
-  // Looked for from the start: it is there for a second and a half, which a busy machine lets pass between two calls.
+  // Both run in parallel: Undo is visible for 1.5 s only, which can pass between two calls on a busy machine.
   await Promise.all([row.getByRole('button', { name: 'Undo' }).click(), revoke.click()]);
-  // Until the server has answered it is not called revoked: who closes the browser now must know that.
+  // The status is not revoked until the server has confirmed it.
   let answer = () => {};
   const held = new Promise<void>((resolve) => {
     answer = resolve;
@@ -59,10 +59,10 @@ test('a key is shown once, works, and is refused after Revoke unless that is und
   await row.getByText('revoked', { exact: true }).waitFor();
   await keys.getByText(key, { exact: true }).waitFor({ state: 'detached' });
   await visit.page.unroute('**/app/api/keys/*');
-  await until('the key to be refused', async () => (await usage()) === 401, 5_000);
+  await until('the key to be rejected', async () => (await usage()) === 401, 5_000);
 });
 
-test('live keys come first, those revoked on earlier days are folded away, and a name of blanks is no name', async () => {
+test('active keys come first, keys revoked earlier are collapsed, and a blank name is rejected', async () => {
   const { page } = visit;
   await dashboard.world.sql(
     `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at, revoked_at)
@@ -83,16 +83,16 @@ test('live keys come first, those revoked on earlier days are folded away, and a
   await keys.getByRole('button', { name: 'Hide 101 revoked keys' }).click();
   await keys.getByRole('row', { name: /Old/ }).first().waitFor({ state: 'detached' });
 
-  const made = async (name: string) => {
+  const createKey = async (name: string) => {
     await keys.getByLabel('Key name').fill(name);
     await keys.getByRole('button', { name: 'Create key' }).click();
   };
-  await made('Second');
+  await createKey('Second');
   await keys.getByText(/^vat_live_\w+$/).waitFor();
-  await made('  ');
+  await createKey('  ');
   await keys.getByRole('alert').getByText('Key name is required.').waitFor();
   expect(await keys.getByText(/^vat_live_\w+$/).count()).toBe(1);
-  // A row that is revoked while one looks on stays where it is.
+  // A row that is revoked on the open page keeps its position.
   await keys
     .getByRole('row', { name: /Second/ })
     .getByRole('button', { name: 'Revoke' })
@@ -106,7 +106,7 @@ test('live keys come first, those revoked on earlier days are folded away, and a
   expect(await page.getByRole('alert').count()).toBe(1);
 });
 
-test('keys that are made and revoked elsewhere are shown as such by themselves', async () => {
+test('keys created and revoked elsewhere appear on the open page', async () => {
   await visit.go('/settings');
   const keys = region('API keys');
   await keys.getByRole('row').nth(1).waitFor();
@@ -122,7 +122,7 @@ test('keys that are made and revoked elsewhere are shown as such by themselves',
   await row.getByText('revoked', { exact: true }).waitFor();
 });
 
-test('revoking by the keyboard leads to Undo, back to Revoke, and to the status, which is told politely', async () => {
+test('revoking by keyboard moves the focus to Undo, back to Revoke, and to the status', async () => {
   const { page } = visit;
   await visit.go('/settings');
   const keys = region('API keys');
@@ -138,7 +138,7 @@ test('revoking by the keyboard leads to Undo, back to Revoke, and to the status,
   await row.locator('[aria-live=polite]:focus', { hasText: 'revoked' }).waitFor();
 });
 
-test('a key whose page is left right after Revoke is revoked, and is shown no more', async () => {
+test('a key is revoked when the page is left right after Revoke', async () => {
   await visit.go('/settings');
   const keys = region('API keys');
   await keys.getByLabel('Key name').fill('Leaving');
@@ -149,14 +149,14 @@ test('a key whose page is left right after Revoke is revoked, and is shown no mo
     .getByRole('row', { name: /Leaving/ })
     .getByRole('button', { name: 'Revoke' })
     .click();
-  // Whoever leaves at once has not changed their mind.
+  // Leaving the page does not undo the revocation.
   await visit.page.reload();
-  await until('the key to be refused', async () => (await usage()) === 401, 5_000);
+  await until('the key to be rejected', async () => (await usage()) === 401, 5_000);
   await keys.getByRole('row', { name: /Leaving.*revoked/ }).waitFor();
   expect(await visit.page.getByText(key).count()).toBe(0);
 });
 
-test('a URL that breaks a rule is refused with that rule, and a test event without an endpoint too', async () => {
+test('an invalid URL is rejected with its rule, and so is a test event without an endpoint', async () => {
   await visit.go('/settings');
   const webhook = region('Webhook');
   await webhook.getByRole('button', { name: 'Send test event' }).click();
@@ -175,17 +175,17 @@ test('a URL that breaks a rule is refused with that rule, and a test event witho
   }
 });
 
-test('the secret is shown once, signs the test event, and its delivery shows attempt, body and the very signature', async () => {
+test('the secret is shown once and signs the test event; the delivery shows attempt, body and signature', async () => {
   const receiver = await receivers.start();
   const secret = await saveWebhook(receiver.url);
   const webhook = region('Webhook');
-  // A refused one after it leaves the configuration, and so its secret in view.
+  // A rejected URL leaves the configuration and the visible secret unchanged.
   await webhook.getByLabel('Endpoint URL').fill('http://example.com/');
   await webhook.getByRole('button', { name: 'Save' }).click();
   await webhook.getByRole('alert').getByText(/https/).waitFor();
   await webhook.getByText(secret, { exact: true }).waitFor();
   await webhook.getByRole('button', { name: 'Send test event' }).click();
-  await webhook.getByRole('link', { name: 'see how it goes' }).click();
+  await webhook.getByRole('link', { name: 'View delivery' }).click();
   const { page } = visit;
   await page.getByRole('heading', { level: 1, name: 'webhook.test' }).waitFor();
   await region('Attempts').getByText('204', { exact: true }).waitFor();
@@ -201,7 +201,7 @@ test('the secret is shown once, signs the test event, and its delivery shows att
   expect(await page.getByText(secret).count()).toBe(0);
 });
 
-test('a failing delivery shows each attempt by itself, and Resend sends the same event again', async () => {
+test('a failing delivery shows each attempt as it happens, and Resend sends the same event again', async () => {
   const receiver = await receivers.start(withStatus(500));
   await saveWebhook(receiver.url);
   const { page } = visit;
@@ -222,7 +222,7 @@ test('a failing delivery shows each attempt by itself, and Resend sends the same
   expect([again?.body, again?.headers['webhook-id']]).toEqual([one?.body, one?.headers['webhook-id']]);
 });
 
-test('a double click is one click, on a form and beside it, and clicks apart are two', async () => {
+test('a double click counts once, on forms and other buttons, and separate clicks count twice', async () => {
   const receiver = await receivers.start();
   const { page } = visit;
   const sent: string[] = [];
@@ -234,7 +234,7 @@ test('a double click is one click, on a form and beside it, and clicks apart are
   await keys.getByLabel('Key name').fill('Twice');
   await keys.getByRole('button', { name: 'Create key' }).dblclick();
   await keys.getByText(/^vat_live_\w+$/).waitFor();
-  // Nor does Enter send a form again that is on its way.
+  // Enter does not submit a pending form again.
   let answer = () => {};
   const held = new Promise<void>((resolve) => {
     answer = resolve;
@@ -254,10 +254,10 @@ test('a double click is one click, on a form and beside it, and clicks apart are
   await webhook.getByLabel('Endpoint URL').fill(receiver.url);
   const save = webhook.getByRole('button', { name: 'Save' });
   const secret = webhook.getByText(/^whsec_[\w+/]{43}=$/);
-  // Within that time of the last one a press is none, as the service may have answered between the two of an accident.
+  // A press within 300 ms of the last one is ignored.
   const apart = async () => {
     const since = performance.now();
-    await until('the next press to be one of its own', () => performance.now() - since > 300);
+    await until('the next press to count', () => performance.now() - since > 300);
   };
   await save.dblclick();
   const first = await secret.textContent();
@@ -265,14 +265,14 @@ test('a double click is one click, on a form and beside it, and clicks apart are
   await save.click();
   await until('another secret', async () => (await secret.textContent()) !== first);
   await webhook.getByRole('button', { name: 'Send test event' }).dblclick();
-  await webhook.getByRole('link', { name: 'see how it goes' }).click();
+  await webhook.getByRole('link', { name: 'View delivery' }).click();
   const attempts = region('Attempts');
   await attempts.getByText('204', { exact: true }).waitFor();
   const resend = page.getByRole('button', { name: 'Resend' });
   const before = page.url();
   await resend.dblclick();
   await page.waitForURL((url) => url.href !== before);
-  // After a double click a press of a key is one of its own.
+  // A key press after a double click counts.
   const between = page.url();
   await apart();
   await resend.press('Enter');
@@ -290,7 +290,7 @@ test('a double click is one click, on a form and beside it, and clicks apart are
   await attempts.getByText('204', { exact: true }).waitFor();
 });
 
-test('an endpoint that is read late does not take the place of what was typed meanwhile', async () => {
+test('an endpoint that loads late does not overwrite the input', async () => {
   const { page } = visit;
   let answer = () => {};
   const held = new Promise<void>((resolve) => {
@@ -310,7 +310,7 @@ test('an endpoint that is read late does not take the place of what was typed me
   await page.unroute('**/app/api/settings');
 });
 
-test('an endpoint is removed after a question, and the log stays', async () => {
+test('an endpoint is removed after confirmation, and its deliveries stay', async () => {
   await visit.go('/settings');
   const webhook = region('Webhook');
   await webhook.getByRole('button', { name: 'Remove' }).click();

@@ -1,35 +1,35 @@
 import { createContext, useContext } from 'react';
-import { readRefusal } from './errors.js';
+import { readError } from './errors.js';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** What a call carries. `body` is JSON unless it is a form. */
+/** Options of a call. `body` is sent as JSON unless it is a form. */
 type CallOptions = { query?: Query; body?: unknown; signal?: AbortSignal; headers?: Record<string, string> };
 
-/** The dashboard's API as pages see it. Paths are below /app/api. */
+/** Client of the dashboard API. Paths are relative to /app/api. */
 export type Api = {
-  /** Throws {@link ApiError} for whatever is no 2xx, and fetch's TypeError when nothing answered. */
+  /** Throws {@link ApiError} for any status other than 2xx, and the TypeError of fetch when the request fails. */
   send: (method: Method, path: string, options?: CallOptions) => Promise<Response>;
-  /** The same, read as JSON; null for an answer without a body. */
+  /** Sends the call and parses the JSON response; null when the body is empty. */
   call: <T>(method: Method, path: string, options?: CallOptions) => Promise<T>;
 };
 
 type ApiDeps = {
-  /** The CSRF token of the session; null without one. */
+  /** The CSRF token of the session; null without a session. */
   csrfToken: () => string | null;
-  /** Told when the service no longer knows the session. */
+  /** Called when the session has ended on the server. */
   onSignedOut: () => void;
 };
 
-/** The address of a call: empty filters are left out. */
+/** The URL of a call. Empty query parameters are omitted. */
 export const addressOf = (path: string, query: Query = {}): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const parameters = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const text = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString();
   return `/app/api${path}${text && `?${text}`}`;
 };
 
-/** Opens the API. Everything that changes something carries the CSRF token. */
+/** Creates the API client. Every method other than GET sends the CSRF token. */
 export const createApi = ({ csrfToken, onSignedOut }: ApiDeps): Api => {
   const send: Api['send'] = async (method, path, { query, body, signal, headers = {} } = {}) => {
     const isForm = body instanceof FormData;
@@ -44,13 +44,13 @@ export const createApi = ({ csrfToken, onSignedOut }: ApiDeps): Api => {
       },
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
-      // What was asked to go has to go, even when the page is closed right after.
+      // A deletion completes even when the page is closed right after it.
       ...(method === 'DELETE' ? { keepalive: true } : {}),
     });
     if (response.ok) return response;
-    // Signing in with a wrong password is 401 too, and ends nothing.
+    // Signing in with a wrong password also returns 401 and ends no session.
     if (response.status === 401 && !(method === 'POST' && path === '/session')) onSignedOut();
-    throw await readRefusal(response);
+    throw await readError(response);
   };
   return {
     send,
@@ -61,12 +61,12 @@ export const createApi = ({ csrfToken, onSignedOut }: ApiDeps): Api => {
   };
 };
 
-/** Carries the API to the pages; `main.tsx` opens it. */
+/** Provides the API client to the pages; set in `main.tsx`. */
 export const ApiContext = createContext<Api | null>(null);
 
-/** The API inside a page. */
+/** The API client of the current page. */
 export const useApi = (): Api => {
   const api = useContext(ApiContext);
-  if (!api) throw new Error('a page stands outside the API context');
+  if (!api) throw new Error('useApi is used outside ApiContext');
   return api;
 };

@@ -1,21 +1,21 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain';
-import { ApiError, explainError, isPassing } from './errors.js';
+import { ApiError, explainError, isTransient } from './errors.js';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
-test.each(CODES)('%s has a cause and a remedy that a person before a page can follow', (code) => {
+test.each(CODES)('%s has a cause and a remedy for dashboard users', (code) => {
   const { message, status } = ERROR_CATALOGUE[code];
   const { cause, remedy } = explainError(new ApiError(status, code, message));
   expect(cause).toBe(message.replace('requester_vat_number', 'Requester'));
   expect(remedy).not.toBe('');
-  // Headers and fields of the API are no words for a page, and neither is its markup.
+  // Users see no API headers, field names or markup.
   expect(remedy).not.toMatch(/`|Authorization|Idempotency/);
   expect(cause).not.toMatch(/[a-z]_[a-z]/);
 });
 
-test('what a refusal carries is said: seconds, the end of the month, the line of a file, fields', () => {
+test('explanations include seconds, the end of the month, the line of a file and fields', () => {
   const explain = (code: ErrorCode, extra: object) => explainError(new ApiError(400, code, 'Cause.', extra));
-  expect(explain('TOO_MANY_SIGN_INS', { retry_after: 12.2 }).remedy).toBe('Wait 13 s and try again.');
+  expect(explain('TOO_MANY_SIGN_INS', { retry_after: 12.2 }).remedy).toBe('Try again in 13 s.');
   expect(explain('TOO_MANY_SIGN_INS', { retry_after: 600 }).remedy).toBe('Try again in 10 min.');
   expect(explain('QUOTA_EXCEEDED', { reset_at: '2026-12-01T00:00:00.000Z' }).remedy).toMatch(/December|2026/);
   const limit = explain('BATCH_LINE_LIMIT', { reset_at: '2026-12-01T12:30:00.000Z' }).remedy;
@@ -25,23 +25,25 @@ test('what a refusal carries is said: seconds, the end of the month, the line of
   expect(explain('BAD_REQUEST', { fields: [{ path: 'name', message: 'name is empty' }] }).fields).toHaveLength(1);
 });
 
-test('no answer at all, a proxy’s page, and a fault of ours are told apart', () => {
+test('network errors, proxy errors and internal errors are distinguished', () => {
   expect(explainError(new TypeError('Failed to fetch')).cause).toBe('The service cannot be reached.');
-  expect(explainError(new ApiError(502, null, 'The service answered 502 without saying why.')).remedy).toMatch(/again/);
+  expect(explainError(new ApiError(502, null, 'The service responded with status 502 and no details.')).remedy).toMatch(
+    /again/,
+  );
   expect(explainError(new ApiError(500, 'INTERNAL', 'Oops.', {}, 'req-1')).requestId).toBe('req-1');
 });
 
-test('too many calls at once are explained, and a reading is repeated for them but for no other refusal', () => {
+test('rate limiting is explained, and it is the only client error that is retried', () => {
   const limited = new ApiError(429, 'RATE_LIMITED', 'More than 50 calls in one second in this session.', {
     retry_after: 1,
   });
   expect(explainError(limited)).toMatchObject({
     cause: 'More than 50 calls in one second in this session.',
-    remedy: 'Wait 1 s and try again.',
+    remedy: 'Try again in 1 s.',
   });
   const others = CODES.filter((code) => code !== 'RATE_LIMITED' && ERROR_CATALOGUE[code].status < 500);
-  expect(others.filter((code) => isPassing(new ApiError(ERROR_CATALOGUE[code].status, code, '')))).toEqual([]);
-  expect([limited, new TypeError('Failed to fetch'), new ApiError(502, null, '')].map(isPassing)).toEqual([
+  expect(others.filter((code) => isTransient(new ApiError(ERROR_CATALOGUE[code].status, code, '')))).toEqual([]);
+  expect([limited, new TypeError('Failed to fetch'), new ApiError(502, null, '')].map(isTransient)).toEqual([
     true,
     true,
     true,

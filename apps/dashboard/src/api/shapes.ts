@@ -21,7 +21,7 @@ import type {
 } from '@vat/contracts';
 import type { z } from 'zod';
 
-/** What the API answers, from the very schemas that judge it; nothing of them is in the bundle. */
+// Response types, derived from the schemas of the API. The schemas themselves are not part of the bundle.
 export type Check = z.output<typeof checkSchema>;
 export type CheckEntry = z.output<typeof checkEntrySchema>;
 export type CheckRequest = z.output<typeof requestSchema>;
@@ -40,12 +40,12 @@ export type Batch = z.output<typeof batchSchema>;
 export type BatchLine = z.output<typeof batchLineSchema>;
 export type Watch = z.output<typeof watchSchema>;
 export type Frequency = Watch['frequency'];
-/** A change, as a watch lists it; on the overview it says of which watch it is. */
+/** A change of a watch. On the overview it also names the watch. */
 export type Change = z.output<typeof changeSchema> & Partial<Pick<Watch, 'watch_id' | 'vat_number' | 'label'>>;
 
 export type Overview = ReturnType<typeof presentOverview>;
 
-/** An anchor: the seven keys that are hashed, and its id. */
+/** An anchor: the seven hashed keys and its id. */
 export type Anchor = z.output<typeof anchorSchema>;
-/** A check's place in an anchor's tree, and the way from there to its root. */
+/** The position of a check in the tree of an anchor, and the path to the root. */
 export type InclusionProof = z.output<typeof anchorProofSchema>;

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 
-/** Whether the server's news arrive at present. */
+/** Whether the stream of page updates is connected. */
 export const LiveContext = createContext(false);
 
-/** True while the server tells by itself what has changed; false while pages have to ask. */
+/** True while the server pushes page updates; false while pages must poll. */
 export const useLive = (): boolean => useContext(LiveContext);

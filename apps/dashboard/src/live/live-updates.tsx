@@ -1,27 +1,27 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Topic } from '../api/use-read.js';
-import { invalidate } from '../api/use-read.js';
+import type { Topic } from '../api/use-api-query.js';
+import { invalidate } from '../api/use-api-query.js';
 import { LiveContext } from './live-context.js';
 
-/** Bursts of news (a batch of ten thousand lines) make one reading of each topic in this time. */
+/** Updates within this time cause one refetch per topic: a batch can send thousands. */
 const COALESCE_MS = 300;
 const FIRST_RETRY_MS = 2_000;
 const LAST_RETRY_MS = 60_000;
 
-/** Listens to the server's news while it is shown and has what they are about read again. */
+/** Subscribes to page updates and invalidates the queries they concern. */
 export const LiveUpdates = ({ children }: { children: ReactNode }) => {
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
 
   useEffect(() => {
     let source: EventSource | null = null;
-    let again: ReturnType<typeof setTimeout> | undefined;
-    let gathering: ReturnType<typeof setTimeout> | undefined;
+    let reconnectTimer: ReturnType<typeof setTimeout> | undefined;
+    let flushTimer: ReturnType<typeof setTimeout> | undefined;
     let retryMs = FIRST_RETRY_MS;
     const topics = new Set<Topic>();
-    const tell = () => {
-      gathering = undefined;
+    const flush = () => {
+      flushTimer = undefined;
       invalidate(queries)(...topics);
       topics.clear();
     };
@@ -30,37 +30,37 @@ export const LiveUpdates = ({ children }: { children: ReactNode }) => {
       source.onopen = () => {
         setOpen(true);
         retryMs = FIRST_RETRY_MS;
-        // What happened while nobody listened.
+        // Updates may have been missed while disconnected.
         void queries.invalidateQueries();
       };
       source.addEventListener('changed', (event) => {
         topics.add((JSON.parse(event.data) as { topic: Topic }).topic);
-        gathering ??= setTimeout(tell, COALESCE_MS);
+        flushTimer ??= setTimeout(flush, COALESCE_MS);
       });
       source.onerror = () => {
         setOpen(false);
-        // Otherwise the browser itself connects again.
+        // In other states the browser reconnects by itself.
         if (source?.readyState !== EventSource.CLOSED) return;
-        again = setTimeout(open, retryMs);
+        reconnectTimer = setTimeout(open, retryMs);
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
       };
     };
     const close = () => {
       source?.close();
-      clearTimeout(again);
-      clearTimeout(gathering);
-      gathering = undefined;
+      clearTimeout(reconnectTimer);
+      clearTimeout(flushTimer);
+      flushTimer = undefined;
       setOpen(false);
     };
-    // Over HTTP/1.1 a browser has six connections for all of its windows: those that nobody looks at must not hold one.
-    const look = () => {
+    // Over HTTP/1.1 a browser has six connections per host for all windows, so hidden windows release theirs.
+    const reconnectIfVisible = () => {
       close();
       if (!document.hidden) open();
     };
-    look();
-    document.addEventListener('visibilitychange', look);
+    reconnectIfVisible();
+    document.addEventListener('visibilitychange', reconnectIfVisible);
     return () => {
-      document.removeEventListener('visibilitychange', look);
+      document.removeEventListener('visibilitychange', reconnectIfVisible);
       close();
     };
   }, [queries]);

@@ -1,45 +1,45 @@
 import { type MouseEvent, useEffect, useRef, useState } from 'react';
 import { Button as AriaButton, type ButtonProps } from 'react-aria-components/Button';
 
-type Looks = { look?: 'primary' | 'plain' | 'quiet' | 'danger'; small?: boolean };
+type Variant = { variant?: 'primary' | 'plain' | 'quiet' | 'danger'; small?: boolean };
 
-/** Two presses within this time are one that went wrong, by whatever they were made. */
+/** Presses within this time of the last one are accidental. */
 const SAME_PRESS_MS = 300;
 
 /**
- * A button. While `isPending` it stays in place, says so, and cannot be pressed again. A double click is one click, two
- * presses in no time are one, and a key that is held presses once: here the service often answers between the two, and the
- * second would make another check or rotate a secret just shown. Whoever has typed into its form in between means it.
+ * A button. While `isPending` it announces that and cannot be pressed. A double click, two presses within
+ * {@link SAME_PRESS_MS} and a held key count as one press: the service often responds in between, and the second press would
+ * create another check or rotate a new secret. Input into the form in between makes the next press count.
  */
 export const Button = ({
-  look = 'plain',
+  variant = 'plain',
   small = false,
   onPress,
   ...props
-}: Omit<ButtonProps, 'className' | 'onClickCapture' | 'onKeyDown'> & Looks) => {
+}: Omit<ButtonProps, 'className' | 'onClickCapture' | 'onKeyDown'> & Variant) => {
   const clicks = useRef(0);
   const pressedAt = useRef(Number.NEGATIVE_INFINITY);
-  const isMeant = (button: Element): boolean => {
-    // What only folds can be folded back, and is.
+  const isIntended = (button: Element): boolean => {
+    // Toggles can be pressed repeatedly without harm.
     if (props['aria-expanded'] !== undefined) return true;
     const now = performance.now();
     if (now - pressedAt.current < SAME_PRESS_MS) return false;
     pressedAt.current = now;
-    const forget = () => {
+    const reset = () => {
       pressedAt.current = Number.NEGATIVE_INFINITY;
     };
-    (button as HTMLButtonElement).form?.addEventListener('input', forget, { once: true });
+    (button as HTMLButtonElement).form?.addEventListener('input', reset, { once: true });
     return true;
   };
-  // Not stopped on its way: without it React Aria would think the press unfinished and click by itself.
+  // Propagation continues: otherwise React Aria treats the press as unfinished and triggers a click.
   const count = (event: MouseEvent) => {
     clicks.current = event.detail;
-    if (event.detail > 1 || (props.type === 'submit' && !isMeant(event.currentTarget))) event.preventDefault();
+    if (event.detail > 1 || (props.type === 'submit' && !isIntended(event.currentTarget))) event.preventDefault();
   };
   return (
     <AriaButton
       {...props}
-      className={`button ${look}${small ? ' small' : ''}`}
+      className={`button ${variant}${small ? ' small' : ''}`}
       onClickCapture={count}
       onKeyDown={(event) => {
         if (event.key === 'Enter' && event.repeat) event.preventDefault();
@@ -47,36 +47,36 @@ export const Button = ({
       }}
       {...(onPress && {
         onPress: (event) => {
-          // A press of a key counts no clicks, so that the count is an older one's.
+          // Key presses do not update the click count.
           const isFirst = clicks.current <= 1 || event.pointerType === 'keyboard';
-          if (isFirst && isMeant(event.target)) onPress(event);
+          if (isFirst && isIntended(event.target)) onPress(event);
         },
       })}
     />
   );
 };
 
-const SAID_FOR_MS = 2_000;
+const FEEDBACK_MS = 2_000;
 
-/** Puts a text on the clipboard and says so. `what` names it to assistive technology. */
+/** Copies a text to the clipboard and confirms it. `what` is its accessible name. */
 export const CopyButton = ({ text, what }: { text: string; what: string }) => {
-  const [said, setSaid] = useState<'' | 'Copied' | 'Select and copy it by hand'>('');
+  const [feedback, setFeedback] = useState<'' | 'Copied' | 'Select and copy manually'>('');
   useEffect(() => {
-    if (said === '') return;
-    const timer = setTimeout(() => setSaid(''), SAID_FOR_MS);
+    if (feedback === '') return;
+    const timer = setTimeout(() => setFeedback(''), FEEDBACK_MS);
     return () => clearTimeout(timer);
-  }, [said]);
+  }, [feedback]);
   const copy = async () => {
-    // Over plain http, other than on this machine, browsers give pages no clipboard.
+    // Browsers provide no clipboard over plain http, except on localhost.
     const copied = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
     );
-    setSaid(copied ? 'Copied' : 'Select and copy it by hand');
+    setFeedback(copied ? 'Copied' : 'Select and copy manually');
   };
   return (
-    <Button small look="quiet" aria-label={said === '' ? `Copy ${what}` : said} onPress={() => void copy()}>
-      {said === '' ? 'Copy' : said}
+    <Button small variant="quiet" aria-label={feedback === '' ? `Copy ${what}` : feedback} onPress={() => void copy()}>
+      {feedback === '' ? 'Copy' : feedback}
     </Button>
   );
 };

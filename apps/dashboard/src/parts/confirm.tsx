@@ -6,22 +6,22 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { useApi } from '../api/create-api.js';
 import { Button } from './button.js';
 import { saveFile } from './format.js';
-import { Refusal } from './states.js';
+import { ErrorAlert } from './states.js';
 
 type ConfirmProps = {
-  /** The button that asks for it, and the name of the thing to be done. */
+  /** The label of the button, and of the button that confirms. */
   action: string;
-  /** What is asked, such as “Delete this batch?”. */
+  /** The title of the dialog, such as “Delete this batch?”. */
   question: string;
   children: ReactNode;
   onConfirm: () => void;
   small?: boolean;
 };
 
-/** A button for what cannot be undone: says first what will happen. */
+/** A button for an irreversible action, with a confirmation dialog. */
 export const Confirm = ({ action, question, children, onConfirm, small = false }: ConfirmProps) => (
   <DialogTrigger>
-    <Button look="danger" small={small}>
+    <Button variant="danger" small={small}>
       {action}
     </Button>
     <ModalOverlay className="overlay" isDismissable>
@@ -34,7 +34,7 @@ export const Confirm = ({ action, question, children, onConfirm, small = false }
               <div className="actions">
                 <Button onPress={close}>Cancel</Button>
                 <Button
-                  look="danger"
+                  variant="danger"
                   onPress={() => {
                     onConfirm();
                     close();
@@ -53,7 +53,7 @@ export const Confirm = ({ action, question, children, onConfirm, small = false }
 
 type DownloadButtonProps = { path: string; fileName: string; children: string; small?: boolean };
 
-/** Fetches a file and saves it; says why when it is not there yet, which a plain link would not. */
+/** Downloads a file. Unlike a link, it shows an error when the file does not exist yet. */
 export const DownloadButton = ({ path, fileName, children, small = false }: DownloadButtonProps) => {
   const api = useApi();
   const download = useMutation({
@@ -65,7 +65,7 @@ export const DownloadButton = ({ path, fileName, children, small = false }: Down
       <Button small={small} isPending={download.isPending} onPress={() => download.mutate()}>
         {children}
       </Button>
-      <Refusal error={download.error} />
+      <ErrorAlert error={download.error} />
     </>
   );
 };

@@ -1,22 +1,22 @@
-// biome-ignore-all lint/a11y/noRedundantRoles: browsers forget the roles of a table that is laid out as anything else
+// biome-ignore-all lint/a11y/noRedundantRoles: browsers drop the roles of a table whose display is changed by CSS
 
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from './button.js';
-import { Loading, Refusal } from './states.js';
+import { ErrorAlert, Loading } from './states.js';
 
 export type Column<Row> = {
   head: string;
-  /** Null where there is nothing to say, which a card then leaves out. */
+  /** Null for no value; the card layout then omits the cell. */
   cell: (row: Row) => ReactNode;
-  /** Figures stand at the right, so that they can be compared. */
+  /** Numbers are aligned right. */
   figures?: boolean;
-  /** The head is for assistive technology alone, as over buttons. */
+  /** Shows the head only to assistive technology, such as above buttons. */
   hideHead?: boolean;
 };
 
 type DataTableProps<Row> = {
-  /** What it lists. */
+  /** The accessible name of the table. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -24,8 +24,8 @@ type DataTableProps<Row> = {
 };
 
 /**
- * A table that becomes a list of cards on narrow screens. The roles are written out, since browsers forget them once a
- * table is laid out as anything else.
+ * A table that becomes a list of cards on narrow screens. The roles are explicit, since browsers drop them when CSS changes
+ * the display of a table.
  */
 export const DataTable = <Row,>({ label, columns, rows, rowKey }: DataTableProps<Row>) => (
   <table className="data" role="table" aria-label={label}>
@@ -33,7 +33,7 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey }: DataTableProps
       <tr role="row">
         {columns.map(({ head, figures, hideHead }) => (
           <th key={head} role="columnheader" scope="col" className={figures ? 'figures' : undefined}>
-            {hideHead ? <span className="for-reader">{head}</span> : head}
+            {hideHead ? <span className="visually-hidden">{head}</span> : head}
           </th>
         ))}
       </tr>
@@ -68,17 +68,17 @@ type ListingProps<Row> = {
   >;
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
-  /** What stands there when there is none. */
+  /** Shown when the list is empty. */
   empty: ReactNode;
 };
 
-/** A list of the API as a table that grows on request. */
-export const Listing = <Row,>({ label, list, columns, rowKey, empty }: ListingProps<Row>) => {
+/** A paged list of the API as a table with a button that loads more rows. */
+export const PagedTable = <Row,>({ label, list, columns, rowKey, empty }: ListingProps<Row>) => {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = list;
-  if (data === undefined) return error ? <Refusal error={error} onRetry={refetch} /> : <Loading />;
+  if (data === undefined) return error ? <ErrorAlert error={error} onRetry={refetch} /> : <Loading />;
   return (
     <div className={isPlaceholderData ? 'outdated' : undefined} aria-busy={isPlaceholderData}>
-      {error && <Refusal error={error} onRetry={refetch} />}
+      {error && <ErrorAlert error={error} onRetry={refetch} />}
       {data.length === 0 ? empty : <DataTable label={label} columns={columns} rows={data} rowKey={rowKey} />}
       {hasNextPage && (
         <div className="more">

@@ -14,65 +14,65 @@ import { Label } from 'react-aria-components/Label';
 import { Text } from 'react-aria-components/Text';
 import { TextField, type TextFieldProps } from 'react-aria-components/TextField';
 
-/** What keeps a form from being sent: the id of the input and what is wrong with it. Null when nothing does. */
-export type Unsuitable = { id: string; text: string } | null;
+/** A problem that prevents submission: the id of the input and a message. Null when there is none. */
+export type FieldProblem = { id: string; text: string } | null;
 
-/** Carries what is wrong from a form to its field. */
-const FormContext = createContext<Unsuitable>(null);
+/** Passes the problem from the form to its field. */
+const FormContext = createContext<FieldProblem>(null);
 
 type FormProps = Omit<ComponentProps<'form'>, 'onSubmit' | 'noValidate'> & {
-  /** Called for what can be sent; the browser's own sending is prevented. */
+  /** Called for valid input. The default submission is prevented. */
   onSubmit: (event: FormEvent<HTMLFormElement>) => void;
-  /** Called for each try before it is judged: what the one before has left on the page has to go. */
-  onTry: () => void;
-  /** What is wrong although each field is fit. */
-  judge?: (form: HTMLFormElement) => Unsuitable;
+  /** Called on each submission before validation, to clear the results of the last one. */
+  onBeforeSubmit: () => void;
+  /** Validation across fields, after each field is valid. */
+  validate?: (form: HTMLFormElement) => FieldProblem;
 };
 
-const wrongWith = (input: HTMLInputElement): string | null => {
+const problemOf = (input: HTMLInputElement): string | null => {
   const name = input.labels?.[0]?.textContent ?? '';
-  // Blanks can be a password, and nothing else.
+  // Only a password may consist of blanks.
   const text = input.type === 'password' ? input.value : input.value.trim();
-  // What is there of it counts as nothing, which would be another choice.
+  // An incomplete date has an empty value, which would mean no date.
   if (input.validity.badInput) return `${name} is not a complete date.`;
   if (text === '') return input.getAttribute('aria-required') === 'true' ? `${name} is required.` : null;
-  if (input.validity.typeMismatch) return `${name} is not an e-mail address.`;
-  if (text.length < input.minLength) return `${name} needs at least ${input.minLength} characters.`;
+  if (input.validity.typeMismatch) return `${name} is not a valid e-mail address.`;
+  if (text.length < input.minLength) return `${name} must have at least ${input.minLength} characters.`;
   return null;
 };
 
-const firstUnsuitable = (form: HTMLFormElement): Unsuitable => {
+const firstProblem = (form: HTMLFormElement): FieldProblem => {
   for (const input of form.elements) {
-    const text = input instanceof HTMLInputElement ? wrongWith(input) : null;
+    const text = input instanceof HTMLInputElement ? problemOf(input) : null;
     if (text !== null) return { id: input.id, text };
   }
   return null;
 };
 
-/** Enter in a field presses the form's button; held, it would press it over and over. */
-const pressOnce = (event: KeyboardEvent): void => {
+/** Prevents a held Enter key from submitting the form repeatedly. */
+const ignoreKeyRepeat = (event: KeyboardEvent): void => {
   if (event.key === 'Enter' && event.repeat) event.preventDefault();
 };
 
 /**
- * A form that says itself, beside the field and as an alert, what the browser would say in a bubble that is soon gone and
- * looks and reads differently everywhere. Like the bubble it names one field at a time and leads there.
+ * A form that shows validation messages beside the field and as alerts, instead of the messages of the browser, which
+ * disappear and differ between browsers. It reports one field at a time and focuses it.
  */
-export const Form = ({ onSubmit, onTry, judge, children, ...props }: FormProps) => {
-  const [unfit, setUnsuitable] = useState<Unsuitable>(null);
+export const Form = ({ onSubmit, onBeforeSubmit, validate, children, ...props }: FormProps) => {
+  const [problem, setProblem] = useState<FieldProblem>(null);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // While its button is pending a form has none to submit with; Enter in its only field would send it again all the same.
+    // A pending button has no submit type, but Enter in a single field submits the form nevertheless.
     if (!event.currentTarget.querySelector('[type=submit]')) return;
-    const found = firstUnsuitable(event.currentTarget) ?? judge?.(event.currentTarget) ?? null;
-    setUnsuitable(found);
-    onTry();
+    const found = firstProblem(event.currentTarget) ?? validate?.(event.currentTarget) ?? null;
+    setProblem(found);
+    onBeforeSubmit();
     if (found) document.getElementById(found.id)?.focus();
     else onSubmit(event);
   };
   return (
-    <form {...props} noValidate onSubmit={submit} onKeyDownCapture={pressOnce}>
-      <FormContext value={unfit}>{children}</FormContext>
+    <form {...props} noValidate onSubmit={submit} onKeyDownCapture={ignoreKeyRepeat}>
+      <FormContext value={problem}>{children}</FormContext>
     </form>
   );
 };
@@ -81,17 +81,17 @@ type FieldProps = Omit<TextFieldProps, 'children' | 'className' | 'id'> & {
   label: string;
   hint?: ReactNode;
   placeholder?: string;
-  /** What is wrong with it, in the service's words. */
+  /** The error message of the service. */
   error?: string | undefined;
 };
 
-/** A text field with its label, a hint, and what is wrong with it: by `error`, or by the form around it. */
+/** A text field with a label, a hint, and an error of the service or of the surrounding form. */
 export const Field = ({ label, hint, placeholder, error, ...props }: FieldProps) => {
   const id = useId();
-  const unfit = useContext(FormContext);
-  const wrong = unfit?.id === id ? unfit.text : error;
+  const problem = useContext(FormContext);
+  const message = problem?.id === id ? problem.text : error;
   return (
-    <TextField {...props} id={id} validationBehavior="aria" isInvalid={wrong !== undefined} className="field">
+    <TextField {...props} id={id} validationBehavior="aria" isInvalid={message !== undefined} className="field">
       <Label>{label}</Label>
       <Input {...(placeholder === undefined ? {} : { placeholder })} />
       {hint !== undefined && (
@@ -99,31 +99,31 @@ export const Field = ({ label, hint, placeholder, error, ...props }: FieldProps)
           {hint}
         </Text>
       )}
-      {wrong !== undefined && (
+      {message !== undefined && (
         <div role="alert">
-          <FieldError className="field-error">{wrong}</FieldError>
+          <FieldError className="field-error">{message}</FieldError>
         </div>
       )}
     </TextField>
   );
 };
 
-type ChoiceProps<T extends string> = {
+type SelectProps<T extends string> = {
   label: string;
   value: T;
   options: readonly { value: T; label: string; disabled?: boolean }[];
   onChange: (value: T) => void;
-  /** The label is for assistive technology alone: the place says it to everybody else. */
+  /** Shows the label only to assistive technology. */
   hideLabel?: boolean;
   disabled?: boolean;
 };
 
-/** One of a few, by the browser's own list, which telephones show as they always do. */
-export const Choice = <T extends string>({ label, value, options, onChange, hideLabel, disabled }: ChoiceProps<T>) => {
+/** A native select, which phones render in their own style. */
+export const Select = <T extends string>({ label, value, options, onChange, hideLabel, disabled }: SelectProps<T>) => {
   const id = useId();
   return (
     <div className="field">
-      <label htmlFor={id} className={hideLabel ? 'for-reader' : undefined}>
+      <label htmlFor={id} className={hideLabel ? 'visually-hidden' : undefined}>
         {label}
       </label>
       <select id={id} value={value} disabled={disabled} onChange={(event) => onChange(event.target.value as T)}>

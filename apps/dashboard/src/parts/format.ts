@@ -1,8 +1,8 @@
-import type { Unsuitable } from './form.js';
+import type { FieldProblem } from './form.js';
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
-/** A number of bytes in the unit a person would choose. */
+/** A number of bytes in a readable unit. */
 export const byteCount = (bytes: number): string => {
   const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log(bytes) / Math.log(1_000)));
   return new Intl.NumberFormat(undefined, {
@@ -12,16 +12,16 @@ export const byteCount = (bytes: number): string => {
   }).format(bytes / 1_000 ** power);
 };
 
-/** A whole number as the reader writes it. */
+/** A whole number in the locale of the user. */
 export const count = (value: number): string => new Intl.NumberFormat().format(value);
 
-/** The name of a member state in the reader's language. VIES's codes are those of ISO but for Greece and Northern Ireland. */
+/** The name of a member state in the language of the user. VIES uses ISO codes except for Greece (EL) and Northern Ireland (XI). */
 export const countryName = (code: string): string => {
   if (code === 'XI') return 'Northern Ireland';
   return new Intl.DisplayNames(undefined, { type: 'region' }).of(code === 'EL' ? 'GR' : code) ?? code;
 };
 
-/** Milliseconds as a person reads them: 38 ms, 1.2 s, 3 min, 2 h 5 min. */
+/** A duration in a readable unit: 38 ms, 1.2 s, 3 min, 2 h 5 min. */
 export const duration = (ms: number): string => {
   const number = (value: number, digits: number) =>
     new Intl.NumberFormat(undefined, { maximumFractionDigits: digits }).format(value);
@@ -33,26 +33,26 @@ export const duration = (ms: number): string => {
   return `${number(Math.floor(minutes / 60), 0)} h ${minutes % 60} min`;
 };
 
-const MOST = 200;
+const MAX_LENGTH = 200;
 
-/** The front of a text that a file decides the length of: a cell may be two million characters long. */
+/** Truncates a text of unlimited length: a cell of a file may have two million characters. */
 export const shorten = (text: string): string =>
-  text.length <= MOST ? text : `${text.slice(0, MOST).toWellFormed()}…`;
+  text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH).toWellFormed()}…`;
 
-/** What is wrong with a form's period, by its inputs `from` and `to`; `to` is the first day that is left out. Null for what holds a day. */
-export const validatePeriod = (form: HTMLFormElement): Unsuitable => {
+/** Validates that the input `to` of a form, which is exclusive, is later than `from`. Null when the period is valid. */
+export const validatePeriod = (form: HTMLFormElement): FieldProblem => {
   const [from, to] = (['from', 'to'] as const).map((name) => form.querySelector<HTMLInputElement>(`[name=${name}]`));
   if (!from?.value || !to?.value || from.value < to.value) return null;
-  return { id: to.id, text: 'Before is the first day that is left out: choose one later than From.' };
+  return { id: to.id, text: 'Before must be later than From.' };
 };
 
-/** Hands a file to the browser's downloads. */
+/** Saves a file through the downloads of the browser. */
 export const saveFile = (file: Blob, name: string): void => {
   const address = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = address;
   link.download = name;
   link.click();
-  // The download has its own hold on it once it has begun.
+  // A download that has started no longer needs the URL.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 };

@@ -4,15 +4,15 @@ import { ProgressBar } from 'react-aria-components/ProgressBar';
 
 type ProgressProps = {
   label: string;
-  /** 0 to 100; null while nobody knows how much there is. */
+  /** 0 to 100; null when the total is unknown. */
   percentage: number | null;
-  /** What is said beside the bar. */
+  /** The text beside the bar. */
   text: string;
-  /** What the bar is made of, from left to right in a box of 100 by 1; else it is filled up to the percentage. */
+  /** Segments of the bar in a box of 100 by 1; by default one segment up to the percentage. */
   parts?: ReactNode;
 };
 
-/** How far something has come. */
+/** A progress bar with a label. */
 export const Progress = ({ label, percentage, text, parts }: ProgressProps) => (
   <ProgressBar
     className="progress"

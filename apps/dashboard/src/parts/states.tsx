@@ -6,7 +6,7 @@ import type { Finding } from '../proof/verify-check.js';
 import { Button } from './button.js';
 import { Page } from './text.js';
 
-/** What stands where there is nothing yet: what will be here, and what to do first. */
+/** Placeholder for an empty list, with an explanation and an optional action. */
 export const Empty = ({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) => (
   <div className="empty">
     <p className="empty-title">{title}</p>
@@ -15,7 +15,7 @@ export const Empty = ({ title, children, action }: { title: string; children?: R
   </div>
 );
 
-/** Stands where something is on its way; appears only when that takes noticeably long. */
+/** Placeholder while data loads. CSS shows it only after a delay. */
 export const Loading = () => (
   <p className="loading" role="status">
     Loading…
@@ -24,30 +24,30 @@ export const Loading = () => (
 
 type NotFoundProps = { what: string; list: '/checks' | '/batches' | '/watches' | '/deliveries' };
 
-/** What stands at the address of a thing that is not there, is no longer, or is somebody else's. */
+/** The page for an object that does not exist or belongs to another account. */
 export const NotFound = ({ what, list }: NotFoundProps) => (
   <Page title={`${what} not found`}>
-    <p role="alert" className="refusal">
+    <p role="alert" className="error-alert">
       <span>
-        <strong>{what} not found.</strong> It may have been removed, or the address is mistyped.{' '}
+        <strong>{what} not found.</strong> It may have been deleted, or the address may be wrong.{' '}
         <Link to={list}>Go back to the list.</Link>
       </span>
     </p>
   </Page>
 );
 
-/** What went wrong and what to do about it, read out at once. Shows nothing without an error. */
-export const Refusal = ({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) => {
+/** Cause and remedy of an error, as an alert. Renders nothing without an error. */
+export const ErrorAlert = ({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) => {
   if (error === null || error === undefined) return null;
   const { cause, remedy, requestId } = explainError(error);
   return (
-    <div role="alert" className="refusal">
+    <div role="alert" className="error-alert">
       <p>
         <strong>{cause}</strong> {remedy}
       </p>
       {requestId !== null && (
         <p className="hint">
-          Number of this call: <code>{requestId}</code>
+          Request ID: <code>{requestId}</code>
         </p>
       )}
       {onRetry && (
@@ -59,28 +59,28 @@ export const Refusal = ({ error, onRetry }: { error: unknown; onRetry?: (() => u
   );
 };
 
-/** Shows what was read, and above it why it is no longer up to date; before that, that it is on its way, and why it did not come. */
-export const Reading = <T,>({ of, children }: { of: UseQueryResult<T>; children: (data: T) => ReactNode }) => {
-  const { data, error, refetch } = of;
-  if (data === undefined) return error ? <Refusal error={error} onRetry={refetch} /> : <Loading />;
+/** Renders the data of a query, and above it the error of a failed refetch. Without data it renders the error or a placeholder. */
+export const QueryView = <T,>({ query, children }: { query: UseQueryResult<T>; children: (data: T) => ReactNode }) => {
+  const { data, error, refetch } = query;
+  if (data === undefined) return error ? <ErrorAlert error={error} onRetry={refetch} /> : <Loading />;
   return (
     <>
-      {error && <Refusal error={error} onRetry={refetch} />}
+      {error && <ErrorAlert error={error} onRetry={refetch} />}
       {children(data)}
     </>
   );
 };
 
-/** Verifying on request: what was found, or why it could not be looked at. */
+/** Runs a verification on request. */
 export const useVerify = (verify: () => Promise<Finding[]>): UseMutationResult<Finding[], Error, void> =>
   useMutation({ mutationFn: verify });
 
-/** What was verified, each with whether it holds. */
+/** The results of a verification. */
 export const Findings = ({ findings }: { findings: readonly Finding[] }) => (
   <ul className="findings" role="status">
     {findings.map(({ holds, text }) => (
       <li key={text} className={holds ? 'holds' : 'fails'}>
-        <strong>{holds ? 'Holds' : 'Does not hold'}</strong> {text}
+        <strong>{holds ? 'Verified' : 'Not verified'}</strong> {text}
       </li>
     ))}
   </ul>

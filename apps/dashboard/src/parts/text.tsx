@@ -3,7 +3,7 @@ import { CopyButton } from './button.js';
 
 type CardProps = { title: string; children: ReactNode; actions?: ReactNode; hint?: ReactNode };
 
-/** A part of a page under a heading; assistive technology knows it as the region of that name. */
+/** A section of a page with a heading, which is also the name of its region. */
 export const Card = ({ title, children, actions, hint }: CardProps) => {
   const id = useId();
   return (
@@ -18,7 +18,7 @@ export const Card = ({ title, children, actions, hint }: CardProps) => {
   );
 };
 
-/** Names and what they stand for; those without a value are left out. */
+/** A list of names and values. Entries without a value are omitted. */
 export const Facts = ({ facts }: { facts: Record<string, ReactNode> }) => (
   <dl className="facts">
     {Object.entries(facts)
@@ -32,7 +32,7 @@ export const Facts = ({ facts }: { facts: Record<string, ReactNode> }) => (
   </dl>
 );
 
-/** An id or a hash, whole, with a button to copy it. */
+/** A full id or hash with a button to copy it. */
 export const IdText = ({ id, what }: { id: string; what: string }) => (
   <span className="id-text">
     <code>{id}</code>
@@ -42,8 +42,8 @@ export const IdText = ({ id, what }: { id: string; what: string }) => (
 
 type MomentProps = { at: string; seconds?: boolean };
 
-/** A moment in the reader's own time and manner; pointing at it shows it to the millisecond, as the API has it. */
-export const Moment = ({ at, seconds = false }: MomentProps) => (
+/** A time in the locale and time zone of the user. The tooltip shows the value of the API. */
+export const DateTime = ({ at, seconds = false }: MomentProps) => (
   <time dateTime={at} title={at}>
     {new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: seconds ? 'medium' : 'short' }).format(
       new Date(at),
@@ -53,7 +53,7 @@ export const Moment = ({ at, seconds = false }: MomentProps) => (
 
 type PageProps = { title: string; children: ReactNode; actions?: ReactNode; above?: ReactNode; lead?: ReactNode };
 
-/** The frame of a page: its one h1, which names the browser's window too, and what can be done here. */
+/** Layout of a page: its h1, which is also the title of the window, and its actions. */
 export const Page = ({ title, children, actions, above, lead }: PageProps) => (
   <div className="page">
     <title>{`${title} · VAT Validation Service`}</title>
@@ -67,7 +67,7 @@ export const Page = ({ title, children, actions, above, lead }: PageProps) => (
   </div>
 );
 
-/** The contract's words for states, outcomes and verdicts, by what they mean for who reads them. */
+/** Colour of statuses, outcomes and verdicts. */
 const TONES: Record<string, readonly string[]> = {
   good: ['valid', 'successful', 'completed', 'done', 'active', 'found', 'ok', 'live'],
   bad: ['invalid', 'failed', 'abandoned', 'down', 'blocked', 'disabled', 'revoked'],
@@ -75,17 +75,17 @@ const TONES: Record<string, readonly string[]> = {
   busy: ['pending', 'running', 'queued', 'revoking'],
 };
 
-/** A state in the contract's own word. */
+/** A status as the API spells it. */
 export const Status = ({ word }: { word: string }) => {
   const tone = Object.keys(TONES).find((name) => TONES[name]?.includes(word)) ?? 'calm';
   return <span className={`status ${tone}`}>{word}</span>;
 };
 
-/** Something that is shown this once: in full, to be copied now. */
+/** A secret that is shown once, with a button to copy it. */
 export const SecretOnce = ({ what, text }: { what: string; text: string }) => (
   <div className="secret" role="status">
     <p>
-      <strong>Copy the {what} now.</strong> It is shown this once and kept nowhere in readable form.
+      <strong>Copy the {what} now.</strong> You will not be able to see it again.
     </p>
     <div className="secret-row">
       <code>{text}</code>

@@ -1,20 +1,20 @@
-/** The bytes of a text of hex digits; null when it is not one. */
+/** Decodes hex; null when the text is not hex. */
 export const bytesOf = (hex: string): Uint8Array<ArrayBuffer> | null =>
   /^(?:[0-9a-f]{2})*$/i.test(hex) ? Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)) : null;
 
-/** Bytes as lowercase hex. */
+/** Encodes bytes as lowercase hex. */
 export const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** SHA-256 by Web typeof globalThis.crypto. */
+/** SHA-256 by Web Crypto. */
 export const sha256By =
   (crypto: typeof globalThis.crypto) =>
   async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> =>
     new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
 
 /**
- * The RFC 8785 form of a value of the hash profile `jcs-sha256-v1`, whose keys are `[a-z0-9_]` and whose numbers are
- * integers: there, sorting by code unit and the language's own serialising of texts and numbers are the canonical ones.
+ * The RFC 8785 form of a value of the hash profile `jcs-sha256-v1`. Its keys are `[a-z0-9_]` and its numbers are integers, so
+ * sorting by code unit and `JSON.stringify` already give the canonical form.
  */
 export const canonicalForm = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalForm).join(',')}]`;

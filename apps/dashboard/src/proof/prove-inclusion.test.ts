@@ -10,7 +10,7 @@ const sha256 = (...parts: Uint8Array[]): Bytes =>
 
 const prove = proveInclusion(async (bytes) => sha256(bytes));
 
-/** The tree as RFC 9162 §2.1 defines it, without any cleverness. */
+/** The root of a tree, by the recursive definition of RFC 9162 §2.1. */
 const rootOf = (leaves: readonly Bytes[]): Bytes => {
   const [only] = leaves;
   if (only && leaves.length === 1) return sha256(Uint8Array.of(0), only);
@@ -32,7 +32,7 @@ const trees = fc
     fc.record({ leaves: fc.constant(data.map((leaf) => Uint8Array.from(leaf))), at: fc.nat(data.length - 1) }),
   );
 
-test('the path of any leaf of any tree leads to its root, and of no other leaf', async () => {
+test('the path of any leaf proves that leaf and no other', async () => {
   await fc.assert(
     fc.asyncProperty(trees, async ({ leaves, at }) => {
       const claim = { leaf: leaves[at] as Bytes, index: at, size: leaves.length, path: pathOf(leaves, at) };
@@ -46,6 +46,6 @@ test('the path of any leaf of any tree leads to its root, and of no other leaf',
   );
 });
 
-test('an index beyond the tree is no claim', async () => {
+test('an index beyond the tree is rejected', async () => {
   expect(await prove({ leaf: new Uint8Array(32), index: 1, size: 1, path: [] })).toBeNull();
 });

@@ -1,7 +1,7 @@
 type Bytes = Uint8Array<ArrayBuffer>;
 type Sha256 = (bytes: Bytes) => Promise<Bytes>;
 
-/** What is claimed: that `leaf` (its data) is number `index` of the `size` leaves of a tree. */
+/** The claim that `leaf` (its data) has the position `index` among the `size` leaves of a tree. */
 type InclusionClaim = { leaf: Bytes; index: number; size: number; path: readonly Bytes[] };
 
 const hasherOf = (sha256: Sha256) => {
@@ -19,15 +19,15 @@ const hasherOf = (sha256: Sha256) => {
 };
 
 /**
- * The root to which an inclusion path leads from its leaf; null when the path does not fit the tree's size. The claim is
- * proved when that is the anchor's root. Source: RFC 9162 §2.1.3.2.
+ * Computes the root from a leaf and its inclusion path; null when the path does not match the size of the tree. The claim is
+ * proved when the result equals the root of the anchor. Source: RFC 9162 §2.1.3.2.
  */
 export const proveInclusion =
   (sha256: Sha256) =>
   async ({ leaf, index, size, path }: InclusionClaim): Promise<Bytes | null> => {
     const of = hasherOf(sha256);
     if (index < 0 || index >= size) return null;
-    // Halved by division: the bit operators would cut numbers off at 32 bits.
+    // Division instead of bit operators, which truncate to 32 bits.
     let node = index;
     let last = size - 1;
     let hash = await of.leaf(leaf);

@@ -1,8 +1,8 @@
 import type { Anchor } from '../api/shapes.js';
 import { canonicalForm, hexOf, sha256By } from './hash.js';
-import { type Finding, needsWebCrypto } from './verify-check.js';
+import { assertWebCrypto, type Finding } from './verify-check.js';
 
-/** The SHA-256 of an anchor's seven keys in canonical form, as hex: what the next anchor names as `prev_anchor_hash`. */
+/** The SHA-256 of the seven keys of an anchor in canonical form, as hex: the `prev_anchor_hash` of the next anchor. */
 const hashAnchor =
   (crypto: Crypto) =>
   async ({ v, seq, alg, closed_at, tree_size, root, prev_anchor_hash }: Anchor): Promise<string> => {
@@ -12,11 +12,11 @@ const hashAnchor =
 
 const NO_ANCHOR = '0'.repeat(64);
 
-/** Whether each of these anchors names the hash of the one before it. They may come in any order. */
+/** Verifies that each anchor contains the hash of its predecessor. The anchors may be in any order. */
 export const verifyChain =
   (crypto: Crypto) =>
   async (anchors: readonly Anchor[]): Promise<Finding[]> => {
-    needsWebCrypto(crypto);
+    assertWebCrypto(crypto);
     const inOrder = anchors.toSorted((one, other) => one.seq - other.seq);
     const findings: Finding[] = [];
     for (const [index, anchor] of inOrder.entries()) {
@@ -27,8 +27,8 @@ export const verifyChain =
       findings.push({
         holds: follows && anchor.prev_anchor_hash === expected,
         text: before
-          ? `Anchor ${anchor.seq} names the hash of anchor ${before.seq}, ${expected}.`
-          : 'Anchor 1 is the first and names none before it.',
+          ? `Anchor ${anchor.seq} contains the hash of anchor ${before.seq}, ${expected}.`
+          : 'Anchor 1 is the first anchor and has no predecessor.',
       });
     }
     return findings;

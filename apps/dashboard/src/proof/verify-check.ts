@@ -3,18 +3,18 @@ import type { Anchor, Check, InclusionProof } from '../api/shapes.js';
 import { bytesOf, canonicalForm, hexOf, sha256By } from './hash.js';
 import { proveInclusion } from './prove-inclusion.js';
 
-/** One thing that was looked at, and whether it holds. */
+/** The result of one verification step. */
 export type Finding = { holds: boolean; text: string };
 
-/** Throws, in words for the person at the screen, where a browser gives a page no means to compute hashes. */
-export const needsWebCrypto = (crypto: Crypto): void => {
-  if (!crypto.subtle) throw new Error('This browser computes hashes only over https, or on the service’s own machine.');
+/** Throws an error for the user when the browser provides no Web Crypto. */
+export const assertWebCrypto = (crypto: Crypto): void => {
+  if (!crypto.subtle) throw new Error('This browser can compute hashes only over https or on localhost.');
 };
 
 type VerifyDeps = { api: Api; crypto: Crypto };
 
-/** What is left out of the hash: itself, and what is filled in later. */
-const LEFT_OUT = ['response_hash', 'timestamp', 'anchor'];
+/** Keys that the hash does not cover: itself, and values that are added later. */
+const UNHASHED_KEYS = ['response_hash', 'timestamp', 'anchor'];
 
 const verifyPosition = async ({ api, crypto }: VerifyDeps, check: Check): Promise<Finding> => {
   const proof = await api.call<InclusionProof>('GET', `/checks/${check.id}/anchor`);
@@ -32,32 +32,32 @@ const verifyPosition = async ({ api, crypto }: VerifyDeps, check: Check): Promis
         });
   return {
     holds: root !== null && hexOf(root) === anchor.root,
-    text: `Leaf ${proof.leaf_index} of the ${anchor.tree_size} in anchor ${anchor.seq}: the path of ${path.length} hashes leads to its root ${anchor.root}.`,
+    text: `Leaf ${proof.leaf_index} of ${anchor.tree_size} in anchor ${anchor.seq}: the path of ${path.length} hashes leads to the root ${anchor.root}.`,
   };
 };
 
 /**
- * Recomputes in this browser what the service claims about a check: that the stored bytes have the hash, that what is
- * shown is what those bytes say, and, once it is anchored, that the hash is in the anchor's tree. Throws what the calls
- * throw, and an Error where the browser has no Web Crypto.
+ * Verifies a check in the browser: the hash of the stored bytes, the equality of those bytes with the displayed data and,
+ * once it is anchored, the inclusion of the hash in the tree of the anchor. Throws the errors of the calls, and an Error when
+ * the browser has no Web Crypto.
  */
 export const verifyCheck =
   (deps: VerifyDeps) =>
   async (check: Check): Promise<Finding[]> => {
     const { api, crypto } = deps;
-    needsWebCrypto(crypto);
+    assertWebCrypto(crypto);
     const answer = await api.send('GET', `/checks/${check.id}/evidence`);
     const bytes = new Uint8Array(await answer.arrayBuffer());
     const hash = `sha256:${hexOf(await sha256By(crypto)(bytes))}`;
-    const shown = Object.fromEntries(Object.entries(check).filter(([name]) => !LEFT_OUT.includes(name)));
+    const shown = Object.fromEntries(Object.entries(check).filter(([name]) => !UNHASHED_KEYS.includes(name)));
     return [
       {
         holds: hash === check.response_hash,
-        text: `SHA-256 of the ${bytes.byteLength} stored bytes, computed here, is ${hash}.`,
+        text: `The SHA-256 of the ${bytes.byteLength} stored bytes, computed in this browser, is ${hash}.`,
       },
       {
         holds: canonicalForm(shown) === new TextDecoder().decode(bytes),
-        text: 'What this page shows, in canonical form, is those bytes to the letter.',
+        text: 'The data on this page, in canonical form, equals the stored bytes.',
       },
       ...(check.anchor === null ? [] : [await verifyPosition(deps, check)]),
     ];

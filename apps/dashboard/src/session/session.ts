@@ -2,33 +2,31 @@ import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-q
 import { type Api, useApi } from '../api/create-api.js';
 import type { Session } from '../api/shapes.js';
 
-/** What a page knows before anything else: who is signed in, and whether accounts can be opened here. */
+/** The data every page needs first: the session, and whether sign-up is open. */
 export type Boot = { signup: 'open' | 'closed'; session: Session | null };
 
-/** The key under which it is remembered. */
+/** Query key of the boot data. */
 export const BOOT = ['boot'] as const;
 
-/** Asks who is signed in, in a call that a visitor may make too. */
 const readBoot = (api: Api): Promise<Boot> => api.call<Boot>('GET', '/config');
 
-/** Over which the windows of one browser tell each other that somebody has signed in or out. */
+/** The broadcast channel on which windows of one browser announce sign-in and sign-out. */
 export const SESSION_CHANNEL = 'vat-session';
 
-/** Has the browser's other windows of the dashboard ask anew who is signed in. */
 const notifyOtherWindows = (): void => {
   const channel = new BroadcastChannel(SESSION_CHANNEL);
   channel.postMessage('changed');
   channel.close();
 };
 
-/** Who is signed in; asked once and then changed by signing in and out. */
+/** The boot data: fetched once, then updated by sign-in and sign-out. */
 export const useBoot = (): UseQueryResult<Boot> => {
   const api = useApi();
   return useQuery({ queryKey: BOOT, queryFn: () => readBoot(api), staleTime: Number.POSITIVE_INFINITY });
 };
 
-/** Notes that somebody has signed in (a session) or out (null), and forgets what was read for whoever was there before. */
-export const useEnter = (): ((session: Session | null) => void) => {
+/** Sets the session after sign-in, or null after sign-out. Removes the cached data of the previous session. */
+export const useSetSession = (): ((session: Session | null) => void) => {
   const queries = useQueryClient();
   return (session) => {
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== BOOT[0] });
@@ -37,9 +35,9 @@ export const useEnter = (): ((session: Session | null) => void) => {
   };
 };
 
-/** The session, for pages that are only shown with one. */
+/** The session, on pages that require one. */
 export const useSession = (): Session => {
   const session = useBoot().data?.session;
-  if (!session) throw new Error('a page that needs a session was shown without one');
+  if (!session) throw new Error('useSession is used without a session');
   return session;
 };

@@ -1,13 +1,13 @@
 import { Link, useNavigate, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { LiveUpdates } from '../live/live-updates.js';
-import { Loading, Refusal } from '../parts/states.js';
+import { ErrorAlert, Loading } from '../parts/states.js';
 import { Page } from '../parts/text.js';
 import { useBoot } from '../session/session.js';
 import { Shell } from './shell.js';
 
-/** The frame of the pages before one is signed in. */
-export const Gate = ({ title, children }: { title: string; children: ReactNode }) => (
+/** Layout of the sign-in and sign-up pages. */
+export const SignedOutLayout = ({ title, children }: { title: string; children: ReactNode }) => (
   <main className="gate">
     <title>{`${title} · VAT Validation Service`}</title>
     <div className="gate-card">
@@ -22,45 +22,47 @@ export const Gate = ({ title, children }: { title: string; children: ReactNode }
 );
 
 /**
- * Leads to another address of the dashboard, once. The router's own component goes again whenever it is drawn anew, which
- * what it leads to can bring about without end.
+ * Redirects once to another address of the dashboard. The component of the router navigates on every render, which can cause
+ * an endless loop.
  */
-export const GoTo = ({ address }: { address: string }) => {
+export const Redirect = ({ address }: { address: string }) => {
   const navigate = useNavigate();
   useEffect(() => void navigate({ to: '.', href: address, replace: true }), [navigate, address]);
   return null;
 };
 
-/** What stands at an address that leads nowhere. */
-export const MissingPage = () => (
+/** The page for unknown addresses. */
+export const NotFoundPage = () => (
   <main className="alone">
-    <Page title="There is no such page">
-      <p>The address may be mistyped, or what was here was removed.</p>
+    <Page title="Page not found">
+      <p>The address may be wrong, or the page may have been removed.</p>
       <p>
         <Link to="/" className="button primary">
-          Go to the start
+          Go to the overview
         </Link>
       </p>
     </Page>
   </main>
 );
 
-/** Leads to the sign-in page and remembers where one wanted to go: the address when this was shown, for it changes on the way. */
-const ToSignIn = () => {
+/** Redirects to the sign-in page with the current address as `next`. The address is captured once, since it changes during the redirect. */
+const RedirectToSignIn = () => {
   const { state } = useRouter();
-  const [wanted] = useState(state.location.href);
-  return <GoTo address={wanted === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(wanted)}`} />;
+  const [requested] = useState(state.location.href);
+  return <Redirect address={requested === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(requested)}`} />;
 };
 
-/** Everything that needs a session: asks who is there, and sends visitors to sign in and then back to where they wanted. */
+/** Layout of all pages that need a session. Redirects visitors to the sign-in page, and back after it. */
 export const SignedIn = () => {
   const boot = useBoot();
   if (boot.data === undefined) {
     return (
-      <main className="alone">{boot.error ? <Refusal error={boot.error} onRetry={boot.refetch} /> : <Loading />}</main>
+      <main className="alone">
+        {boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}
+      </main>
     );
   }
-  if (!boot.data.session) return <ToSignIn />;
+  if (!boot.data.session) return <RedirectToSignIn />;
   return (
     <LiveUpdates>
       <Shell />

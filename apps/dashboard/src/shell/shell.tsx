@@ -1,13 +1,13 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { ApiError } from '../api/errors.js';
-import { useChange } from '../api/use-change.js';
+import { useApiMutation } from '../api/use-api-mutation.js';
 import { Button } from '../parts/button.js';
-import { usePlanned } from '../parts/planned-acts.js';
-import { Refusal } from '../parts/states.js';
-import { useEnter, useSession } from '../session/session.js';
+import { useDeferredActions } from '../parts/deferred-actions.js';
+import { ErrorAlert } from '../parts/states.js';
+import { useSession, useSetSession } from '../session/session.js';
 
-/** The pages one can always go to, by the names of contract part 2 §9. */
+/** The main navigation. Clients rely on these names. */
 const NAVIGATION = [
   { to: '/', name: 'Overview' },
   { to: '/checks', name: 'Checks' },
@@ -18,54 +18,54 @@ const NAVIGATION = [
   { to: '/settings', name: 'Settings' },
 ] as const;
 
-/** Does what is still put off, which needs the session; then ends it on the server, then here. */
+/** Runs deferred actions, which need the session, then ends the session on the server and in the browser. */
 const SignOut = () => {
-  const enter = useEnter();
-  const planned = usePlanned();
-  const signOut = useChange([], async (api) => {
+  const setSession = useSetSession();
+  const deferred = useDeferredActions();
+  const signOut = useApiMutation([], async (api) => {
     try {
-      await planned.finish();
+      await deferred.finish();
       await api.call('DELETE', '/session');
     } catch (error) {
-      // A session that has ended already is what was wanted.
+      // The session has already ended.
       if (!(error instanceof ApiError && error.status === 401)) throw error;
     }
-    enter(null);
+    setSession(null);
   });
   return (
     <>
-      <Button small look="quiet" isPending={signOut.isPending} onPress={() => signOut.mutate(undefined)}>
+      <Button small variant="quiet" isPending={signOut.isPending} onPress={() => signOut.mutate(undefined)}>
         Sign out
       </Button>
-      <Refusal error={signOut.error} />
+      <ErrorAlert error={signOut.error} />
     </>
   );
 };
 
-/** The frame around every page of an account: where one is, where one can go, who is signed in. */
+/** Layout of the signed-in pages: navigation and account. */
 export const Shell = () => {
   const { account } = useSession();
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
-  const shown = useRef(pathname);
+  const focusedPath = useRef(pathname);
   const navigation = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On narrow screens the links scroll sideways; the present one must be among those in sight.
+    // On narrow screens the navigation scrolls sideways; the current link must be visible.
     if (pathname !== '') {
       navigation.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
     }
   }, [pathname]);
   useEffect(() => {
-    if (shown.current === pathname) return;
-    shown.current = pathname;
-    // A page that changes without being loaded would leave the focus on a link that is gone.
+    if (focusedPath.current === pathname) return;
+    focusedPath.current = pathname;
+    // After client-side navigation the focus would stay on a removed link.
     main.current?.focus({ preventScroll: true });
   }, [pathname]);
 
   return (
     <div className="shell">
       <a href="#content" className="skip">
-        Skip to the content
+        Skip to content
       </a>
       <header className="side">
         <div className="brand">
@@ -92,8 +92,8 @@ export const Shell = () => {
       <main id="content" ref={main} tabIndex={-1}>
         {account.disabled && (
           <p className="banner">
-            This account is disabled: everything can be read, no new work is started, and webhook deliveries wait until
-            it is enabled. Contact the operator of the service.
+            This account is disabled. You can still view your data, but you cannot start new checks, and webhook
+            deliveries are paused. Contact the operator of the service.
           </p>
         )}
         <Outlet />

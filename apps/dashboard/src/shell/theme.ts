@@ -1,32 +1,32 @@
-/** How the pages look: as the system does, or always the one way. */
+/** The color scheme: that of the system, or a fixed one. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const NAME = 'vat-theme';
 
 const isTheme = (text: string | null): text is Theme => text === 'system' || text === 'light' || text === 'dark';
 
-/** What this browser has chosen. A browser that keeps nothing for us follows its system. */
+/** The theme stored in this browser; `system` when none is stored or storage is unavailable. */
 export const readTheme = (): Theme => {
   try {
-    const kept = localStorage.getItem(NAME);
-    return isTheme(kept) ? kept : 'system';
+    const stored = localStorage.getItem(NAME);
+    return isTheme(stored) ? stored : 'system';
   } catch {
     return 'system';
   }
 };
 
-/** Shows it at once. */
+/** Applies the theme to the document. */
 export const applyTheme = (theme: Theme): void => {
   if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 };
 
-/** Shows it and keeps it for the next visit. */
+/** Applies the theme and stores it for the next visit. */
 export const chooseTheme = (theme: Theme): void => {
   applyTheme(theme);
   try {
     localStorage.setItem(NAME, theme);
   } catch {
-    // Then it holds until the page is left.
+    // Storage is unavailable; the theme applies until the page is closed.
   }
 };

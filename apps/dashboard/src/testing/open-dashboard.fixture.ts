@@ -11,30 +11,30 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 844 };
 
-/** The password of accounts that a test's world makes. */
+/** The password of all test accounts. */
 export const PASSWORD = 'correct horse';
 
 type VisitOptions = {
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
-  /** What the service is expected to refuse, by the end of its address: browsers report that as an error. */
+  /** URLs for which error responses are expected; browsers report them on the console. */
   refused?: RegExp;
 };
 
-/** A page of a visitor of its own, which keeps count of what must not happen on it. */
+/** A page in its own browser context, which records errors. */
 export type Visit = {
   page: Page;
   go: (address: string) => Promise<void>;
-  /** Signs in by the form, as somebody would, up to the overview. */
+  /** Signs in through the form and waits for the overview. */
   signIn: (email: string) => Promise<void>;
-  /** Has the browser hold a session, without a page: for tests of something else, which the form would double in length. */
+  /** Creates a session without the form, which is faster. */
   enter: (email: string) => Promise<void>;
-  /** Errors on the console, exceptions, and requests to other hosts so far. */
+  /** Console errors, exceptions and requests to other hosts so far. */
   complaints: () => string[];
   close: () => Promise<void>;
 };
 
-/** A world with a browser in it. */
+/** A test service with a browser. */
 export type Dashboard = {
   world: World;
   visit: (options?: VisitOptions) => Promise<Visit>;
@@ -43,10 +43,10 @@ export type Dashboard = {
 };
 
 /**
- * What Chromium need not do: it takes the last such list, so the names that Playwright gives are here again. The first two
- * are pages of its own behind the address bar, two for each visit, which took more of the machine than the visit.
+ * Disabled Chromium features. Chromium uses only the last such list, so this one repeats the names of Playwright. The first
+ * two are internal pages of the address bar, which took more CPU than the pages under test.
  */
-const NOT_NEEDED = [
+const DISABLED_FEATURES = [
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
   'AimEnabled',
@@ -64,23 +64,23 @@ const NOT_NEEDED = [
   'ThirdPartyStoragePartitioning',
 ];
 
-/** The pages as `npm test` has built them, served by a real API process. */
+/** Starts a browser and a real API process that serves the built pages. */
 export const openDashboard = async (options: WorldOptions = {}): Promise<Dashboard> => {
-  // Left to its default, unlike in other tests: pages must not reach the limit in ordinary use.
+  // The default rate limit, unlike in other tests: pages must not reach it in ordinary use.
   const settings = { SESSION_RATE_LIMIT: '', ...options.settings };
   const [program, world] = await Promise.all([provideBrowser(), startWorld({ ...options, settings })]);
   const browser: Browser = await chromium.launch({
     executablePath: program.file,
     env: program.env,
     args: [
-      // Chromium's own sandbox does not run as root, and its own calls home are no business of these pages.
+      // The sandbox of Chromium does not run as root, and its background requests disturb the tests.
       '--no-sandbox',
       '--disable-background-networking',
-      // Nothing here needs a graphics card, real or computed, nor a process of its own for one.
+      // The tests need neither a GPU nor software rendering.
       '--disable-gpu',
       '--disable-software-rasterizer',
       '--in-process-gpu',
-      `--disable-features=${NOT_NEEDED.join(',')}`,
+      `--disable-features=${DISABLED_FEATURES.join(',')}`,
     ],
   });
   return {
@@ -134,7 +134,7 @@ const openVisit = async (
     },
     enter: async (email) => {
       const answer = await context.request.post('/app/api/session', { data: { email, password: PASSWORD } });
-      if (!answer.ok()) throw new Error(`signing in was refused: ${await answer.text()}`);
+      if (!answer.ok()) throw new Error(`sign-in failed: ${await answer.text()}`);
     },
     complaints: () => complaints,
     close: () => context.close(),

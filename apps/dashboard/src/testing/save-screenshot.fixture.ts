@@ -3,11 +3,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 
-/** Looked at by people, and kept by CI; no test compares them. */
-const PICTURES = fileURLToPath(new URL('../../../../.artifacts/dashboard', import.meta.url));
+/** Screenshots are for manual review and stored by CI; no test compares them. */
+const DIRECTORY = fileURLToPath(new URL('../../../../.artifacts/dashboard', import.meta.url));
 
-/** Keeps a picture of the page for people to look at. */
+/** Saves a full-page screenshot for manual review. */
 export const saveScreenshot = async (page: Page, name: string): Promise<void> => {
-  mkdirSync(PICTURES, { recursive: true });
-  await page.screenshot({ path: path.join(PICTURES, `${name}.jpg`), type: 'jpeg', quality: 70, fullPage: true });
+  mkdirSync(DIRECTORY, { recursive: true });
+  await page.screenshot({ path: path.join(DIRECTORY, `${name}.jpg`), type: 'jpeg', quality: 70, fullPage: true });
 };

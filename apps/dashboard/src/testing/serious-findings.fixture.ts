@@ -1,9 +1,9 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What axe-core finds serious or critical on the page as it stands: rule and element. */
+/** Serious and critical violations that axe-core finds on the current page: rule and element. */
 export const seriousFindings = async (page: Page): Promise<string[]> => {
-  // Through the debugger, which the policy of the pages does not concern.
+  // `evaluate` is not subject to the content security policy of the page.
   await page.evaluate(axe.source);
   const violations = (await page.evaluate(
     "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)",

@@ -1,26 +1,26 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { addressOf } from '../../api/create-api.js';
-import { isMissing } from '../../api/errors.js';
+import { isNotFound } from '../../api/errors.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
-import { useRemoval } from '../../api/use-change.js';
-import { usePages, useRead } from '../../api/use-read.js';
+import { useDelete } from '../../api/use-api-mutation.js';
+import { useApiList, useApiQuery } from '../../api/use-api-query.js';
 import { Confirm } from '../../parts/confirm.js';
-import { type Column, Listing } from '../../parts/data-table.js';
-import { Choice } from '../../parts/form.js';
+import { type Column, PagedTable } from '../../parts/data-table.js';
+import { Select } from '../../parts/form.js';
 import { count, duration, shorten } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
-import { Empty, NotFound, Reading, Refusal } from '../../parts/states.js';
-import { Card, Moment, Page, Status } from '../../parts/text.js';
+import { Empty, ErrorAlert, NotFound, QueryView } from '../../parts/states.js';
+import { Card, DateTime, Page, Status } from '../../parts/text.js';
 
 type Sample = { at: number; ended: number };
 
-/** The pace is that of the last while: a batch stands still while a member state is away, and runs when it is back. */
+/** The rate covers recent time only: a batch stalls while a member state is unavailable. */
 const WINDOW_MS = 20_000;
 const POLL_INTERVAL_MS = 1_000;
 
-/** Lines a second of the last while, from what this page saw; null until it has seen enough. */
-export const usePace = (ended: number, startedAt: string, isRunning: boolean): number | null => {
+/** Finished lines per second over the last {@link WINDOW_MS}, as observed by this page; null until there are enough samples. */
+export const useRate = (ended: number, startedAt: string, isRunning: boolean): number | null => {
   const latest = useRef(ended);
   latest.current = ended;
   const [rate, setRate] = useState<number | null>(null);
@@ -28,9 +28,9 @@ export const usePace = (ended: number, startedAt: string, isRunning: boolean): n
     if (!isRunning) return;
     const opened = Date.now();
     const started = Date.parse(startedAt);
-    // A batch that has just begun was not seen from its beginning, but where it began is known.
+    // For a batch that has just started, its start is the first sample.
     let samples: Sample[] = opened - started < WINDOW_MS ? [{ at: started, ended: 0 }] : [];
-    const look = () => {
+    const sample = () => {
       const now = Date.now();
       samples = [...samples, { at: now, ended: latest.current }].filter(({ at }) => at >= now - WINDOW_MS);
       const [first] = samples;
@@ -38,29 +38,29 @@ export const usePace = (ended: number, startedAt: string, isRunning: boolean): n
         setRate(((latest.current - first.ended) / (now - first.at)) * 1_000);
       }
     };
-    look();
-    const timer = setInterval(look, POLL_INTERVAL_MS);
+    sample();
+    const timer = setInterval(sample, POLL_INTERVAL_MS);
     return () => clearInterval(timer);
   }, [startedAt, isRunning]);
   return rate;
 };
 
-const paceText = (rate: number): string => {
+const rateText = (rate: number): string => {
   const [figure, unit] = rate >= 1 ? [rate, 'second'] : [rate * 60, 'minute'];
-  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(figure)} lines a ${unit}`;
+  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(figure)} lines per ${unit}`;
 };
 
 const runningText = (rate: number | null, left: number): string =>
   rate === null || rate === 0
-    ? 'Waiting for member states to answer; it goes on by itself.'
-    : `${paceText(rate)}, about ${duration(Math.ceil(left / rate) * 1_000)} left.`;
+    ? 'Waiting for member states to answer. The batch continues automatically.'
+    : `${rateText(rate)}, about ${duration(Math.ceil(left / rate) * 1_000)} left.`;
 
-/** How far a batch is, how fast it goes and how long it will take, and what came out so far. */
+/** Progress, rate, remaining time and results so far of a batch. */
 export const BatchProgress = ({ batch }: { batch: Batch }) => {
   const { status, total, done, failed, valid, invalid, created_at, completed_at } = batch;
   const ended = done + failed;
-  const rate = usePace(ended, created_at, status !== 'completed');
-  // Never 100 % before the end.
+  const rate = useRate(ended, created_at, status !== 'completed');
+  // Rounded down, so that 100 % means completed.
   const percentage = total === 0 ? 100 : Math.floor((100 * ended) / total);
   const share = (lines: number) => (100 * lines) / Math.max(1, total);
   return (
@@ -86,13 +86,13 @@ export const BatchProgress = ({ batch }: { batch: Batch }) => {
       <p className="hint">
         {completed_at === null
           ? runningText(rate, total - ended)
-          : `Took ${duration(Math.max(0, Date.parse(completed_at) - Date.parse(created_at)))}.`}
+          : `Completed in ${duration(Math.max(0, Date.parse(completed_at) - Date.parse(created_at)))}.`}
       </p>
     </Card>
   );
 };
 
-/** How the lines of a batch are listed. */
+/** Columns of the list of lines. */
 export const LINE_COLUMNS: readonly Column<BatchLine>[] = [
   { head: 'Line', figures: true, cell: ({ line }) => line },
   {
@@ -107,7 +107,7 @@ export const LINE_COLUMNS: readonly Column<BatchLine>[] = [
       );
     },
   },
-  { head: 'As sent', cell: ({ input, vat_number }) => (input === vat_number ? null : shorten(input)) },
+  { head: 'Input', cell: ({ input, vat_number }) => (input === vat_number ? null : shorten(input)) },
   { head: 'Reference', cell: ({ reference }) => (reference === null ? null : shorten(reference)) },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
@@ -130,19 +130,19 @@ const STATUSES = [
   { value: 'failed', label: 'failed' },
 ] as const;
 
-/** One batch: how far it is, its lines by status, its results. */
+/** One batch: its progress, its lines by status, its results. */
 export const BatchPage = () => {
   const { id } = useParams({ from: '/signed-in/batches/$id' });
   const { status = '' } = useSearch({ from: '/signed-in/batches/$id' });
   const navigate = useNavigate({ from: '/batches/$id' });
   const path = `/batches/${encodeURIComponent(id)}`;
-  const batch = useRead<Batch>('batches', path, {
+  const batch = useApiQuery<Batch>('batches', path, {
     every: (data) => (data?.status === 'completed' ? false : WHILE_RUNNING_MS),
   });
-  const lines = usePages<BatchLine>('batches', `${path}/lines`, { status });
-  const remove = useRemoval('batches', path, () => navigate({ to: '/batches' }));
+  const lines = useApiList<BatchLine>('batches', `${path}/lines`, { status });
+  const remove = useDelete('batches', path, () => navigate({ to: '/batches' }));
   const { data } = batch;
-  if (isMissing(batch.error)) return <NotFound what="Batch" list="/batches" />;
+  if (isNotFound(batch.error)) return <NotFound what="Batch" list="/batches" />;
   return (
     <Page
       title={data ? (data.label ?? data.file_name ?? 'Batch') : 'Batch'}
@@ -150,7 +150,7 @@ export const BatchPage = () => {
         data && (
           <p className="lead-line">
             <Status word={data.status} />
-            {data.label !== null && data.file_name} <Moment at={data.created_at} />
+            {data.label !== null && data.file_name} <DateTime at={data.created_at} />
           </p>
         )
       }
@@ -164,24 +164,24 @@ export const BatchPage = () => {
               className="button"
               href={addressOf(`${path}/results.csv`, { delimiter: ';', bom: true })}
               download
-              title="With semicolons and a byte order mark, as European Excel opens it"
+              title="With semicolons and a byte order mark, for European versions of Excel"
             >
-              For Excel
+              Download for Excel
             </a>
             <Confirm action="Delete" question="Delete this batch?" onConfirm={() => remove.mutate()}>
-              <p>Its lines and the results file go. The checks it made stay.</p>
+              <p>Deleting a batch also deletes its lines and results file. Checks stay.</p>
             </Confirm>
           </>
         )
       }
     >
-      <Refusal error={remove.error} />
-      <Reading of={batch}>{(read) => <BatchProgress batch={read} />}</Reading>
+      <ErrorAlert error={remove.error} />
+      <QueryView query={batch}>{(read) => <BatchProgress batch={read} />}</QueryView>
       {data && (
         <Card
           title="Lines"
           actions={
-            <Choice
+            <Select
               label="Status"
               hideLabel
               value={status as (typeof STATUSES)[number]['value']}
@@ -190,12 +190,12 @@ export const BatchPage = () => {
             />
           }
         >
-          <Listing
+          <PagedTable
             label="Lines"
             list={lines}
             columns={LINE_COLUMNS}
             rowKey={({ line_id }) => line_id}
-            empty={<Empty title={status === '' ? 'No lines' : `No lines are ${status}`} />}
+            empty={<Empty title={status === '' ? 'No lines' : `No ${status} lines`} />}
           />
         </Card>
       )}

@@ -1,11 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { Batch } from '../../api/shapes.js';
-import { usePages } from '../../api/use-read.js';
-import type { Column } from '../../parts/data-table.js';
-import { Listing } from '../../parts/data-table.js';
+import { useApiList } from '../../api/use-api-query.js';
+import { type Column, PagedTable } from '../../parts/data-table.js';
 import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
-import { Moment, Page, Status } from '../../parts/text.js';
+import { DateTime, Page, Status } from '../../parts/text.js';
 import { UploadCard } from './upload-card.js';
 
 const COLUMNS: readonly Column<Batch>[] = [
@@ -26,24 +25,24 @@ const COLUMNS: readonly Column<Batch>[] = [
   { head: 'Valid', figures: true, cell: ({ valid }) => count(valid) },
   { head: 'Invalid', figures: true, cell: ({ invalid }) => count(invalid) },
   { head: 'Failed', figures: true, cell: ({ failed }) => count(failed) },
-  { head: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+  { head: 'Created', cell: ({ created_at }) => <DateTime at={created_at} /> },
 ];
 
-/** Files of numbers: send one after seeing what will be read from it, and follow those that were sent. */
+/** Upload of a file with VAT numbers, and the list of batches. */
 export const BatchesPage = () => {
-  const batches = usePages<Batch>('batches', '/batches');
+  const batches = useApiList<Batch>('batches', '/batches');
   return (
     <Page title="Batches">
       <UploadCard />
-      <Listing
+      <PagedTable
         label="Batches"
         list={batches}
         columns={COLUMNS}
         rowKey={({ batch_id }) => batch_id}
         empty={
           <Empty title="No batches yet">
-            Choose a CSV file above: a column with VAT numbers is enough. What is read from it is shown before anything
-            is sent.
+            Choose a CSV file above. One column with VAT numbers is enough. You see a preview before anything is
+            uploaded.
           </Empty>
         }
       />

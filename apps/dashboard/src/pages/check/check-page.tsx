@@ -1,26 +1,31 @@
 import { useParams } from '@tanstack/react-router';
 import type { CheckSource } from '@vat/domain';
-import { isMissing } from '../../api/errors.js';
+import { isNotFound } from '../../api/errors.js';
 import type { Check, CheckEntry } from '../../api/shapes.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { countryName, duration } from '../../parts/format.js';
-import { NotFound, Reading } from '../../parts/states.js';
-import { Card, Facts, IdText, Moment, Page, Status } from '../../parts/text.js';
+import { NotFound, QueryView } from '../../parts/states.js';
+import { Card, DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
 import { EvidenceCard } from './evidence-card.js';
 
-const LETTERS = { A: 'agrees', B: 'differs', C: 'not asked', D: 'not given by the member state' } as const;
+const MATCH_TEXTS = {
+  A: 'matches',
+  B: 'does not match',
+  C: 'not requested',
+  D: 'not provided by the member state',
+} as const;
 const PARTS = { name: 'Name', street: 'Street', postal_code: 'Postal code', city: 'City' } as const;
 
-type Stated = NonNullable<CheckEntry['facts']>;
+type RegisterFacts = NonNullable<CheckEntry['facts']>;
 
-const compared = (matches: Stated['matches']) =>
+const comparisonText = (matches: RegisterFacts['matches']) =>
   matches &&
   (Object.keys(PARTS) as (keyof typeof PARTS)[])
-    .map((part) => `${PARTS[part]}: ${LETTERS[matches[part]]} (${matches[part]})`)
+    .map((part) => `${PARTS[part]}: ${MATCH_TEXTS[matches[part]]} (${matches[part]})`)
     .join(' · ');
 
-/** What a register states, in its own words. */
-export const SourceFacts = ({ facts }: { facts: Stated }) => (
+/** The facts that a register reported. */
+export const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
   <Facts
     facts={{
       Name: facts.name,
@@ -32,16 +37,16 @@ export const SourceFacts = ({ facts }: { facts: Stated }) => (
       'Register number': facts.register_id,
       'VAT numbers': facts.vat_numbers && (facts.vat_numbers.join(', ') || 'none'),
       Receipt: facts.receipt && <code>{facts.receipt}</code>,
-      Comparison: compared(facts.matches),
+      Comparison: comparisonText(facts.matches),
     }}
   />
 );
 
-/** Who stands behind each source. */
+/** Display names of the sources. */
 export const SOURCE_NAMES: Record<CheckSource, string> = {
-  syntax: 'Form of the number',
+  syntax: 'Number format',
   vies: 'VIES',
-  vies_confirmation: 'VIES, asked again to confirm',
+  vies_confirmation: 'VIES, confirmation',
   pl_white_list: 'Poland, White list of VAT payers',
   cz_ares: 'Czechia, ARES',
   ro_anaf: 'Romania, ANAF',
@@ -51,10 +56,10 @@ export const SOURCE_NAMES: Record<CheckSource, string> = {
   gleif: 'GLEIF',
 };
 
-/** Below this share of the whole a bar could not be seen. */
-const LEAST = 0.6;
+/** Minimum width of a bar in percent, so that it stays visible. */
+const MIN_WIDTH = 0.6;
 
-/** The entries of a check over the time they took. */
+/** The entries of a check on a time axis. */
 export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
   const starts = entries.map(({ started_at }) => Date.parse(started_at));
   const begin = Math.min(...starts);
@@ -64,7 +69,7 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
     <ol className="timeline">
       {entries.map((entry, n) => {
         const from = (100 * ((starts[n] ?? begin) - begin)) / whole;
-        const width = Math.max(LEAST, (100 * entry.duration_ms) / whole);
+        const width = Math.max(MIN_WIDTH, (100 * entry.duration_ms) / whole);
         return (
           <li key={`${entry.source} ${entry.started_at}`}>
             <div className="timeline-head">
@@ -79,15 +84,15 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
               </span>
             </div>
             <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true" className="timeline-bar">
-              <rect x={Math.min(from, 100 - LEAST)} width={width} height="1" className={entry.outcome} />
+              <rect x={Math.min(from, 100 - MIN_WIDTH)} width={width} height="1" className={entry.outcome} />
             </svg>
             <p className="hint">
-              <Moment at={entry.started_at} seconds /> · {duration(entry.duration_ms)}
-              {entry.attempts !== undefined && ` · asked ${entry.attempts} ×`}
-              {entry.backpressure && ' · waited longer than usual for a free place of its member state'}
+              <DateTime at={entry.started_at} seconds /> · {duration(entry.duration_ms)}
+              {entry.attempts !== undefined && ` · ${entry.attempts} ${entry.attempts === 1 ? 'attempt' : 'attempts'}`}
+              {entry.backpressure && ' · waited longer than usual for a free slot of the member state'}
             </p>
             {entry.contradicts && (
-              <p>This source says the opposite of the verdict. The verdict is that of VIES and is not changed by it.</p>
+              <p>This source contradicts the verdict. The verdict comes from VIES and does not change.</p>
             )}
             {entry.facts && <SourceFacts facts={entry.facts} />}
             {entry.detail && <p className="lines timeline-detail">{entry.detail}</p>}
@@ -106,21 +111,21 @@ const NAMES = {
   company_type: 'Company type',
 } as const;
 
-/** What was sent about the trader, one part a line. */
+/** The trader details of the request, one per line. */
 export const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }) => (
   <span className="lines">
     {Object.entries(NAMES)
       .flatMap(([part, name]) => {
-        const given = trader[part as keyof typeof NAMES];
-        return given ? [`${name}: ${given}`] : [];
+        const value = trader[part as keyof typeof NAMES];
+        return value ? [`${name}: ${value}`] : [];
       })
       .join('\n')}
   </span>
 );
 
-/** VIES's word on each part of the trader that was sent. */
+/** The comparison of each trader detail by VIES. */
 export const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match']> }) => (
-  <Card title="Trader match" hint="How VIES judged what was sent about the trader.">
+  <Card title="Trader match" hint="VIES compared the trader details you sent with the records of the member state.">
     <Facts
       facts={Object.fromEntries(
         Object.entries(NAMES).map(([part, name]) => {
@@ -132,20 +137,20 @@ export const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match'
   </Card>
 );
 
-/** Anchors are nobody's news: they come by the clock. */
+/** Anchors cause no page updates, so they are polled. */
 const POLL_INTERVAL_MS = 4_000;
 
-/** One check: the verdict, who said what and when, and the proof of it. */
+/** One check: the verdict, the timeline of its sources, and its evidence. */
 export const CheckPage = () => {
   const { id } = useParams({ from: '/signed-in/checks/$id' });
-  const check = useRead<Check>('checks', `/checks/${encodeURIComponent(id)}`, {
-    every: (read) => {
-      if (read === undefined || read.test) return false;
-      if (read.anchor === null) return POLL_INTERVAL_MS;
-      return read.timestamp === null ? undefined : false;
+  const check = useApiQuery<Check>('checks', `/checks/${encodeURIComponent(id)}`, {
+    every: (current) => {
+      if (current === undefined || current.test) return false;
+      if (current.anchor === null) return POLL_INTERVAL_MS;
+      return current.timestamp === null ? undefined : false;
     },
   });
-  if (isMissing(check.error)) return <NotFound what="Check" list="/checks" />;
+  if (isNotFound(check.error)) return <NotFound what="Check" list="/checks" />;
   return (
     <Page
       title={check.data?.vat_number ?? 'Check'}
@@ -153,27 +158,27 @@ export const CheckPage = () => {
         check.data && (
           <p className="lead-line">
             <Status word={check.data.verdict} /> {check.data.test && <Status word="test" />}
-            <Moment at={check.data.checked_at} seconds />
+            <DateTime at={check.data.checked_at} seconds />
           </p>
         )
       }
     >
-      <Reading of={check}>
+      <QueryView query={check}>
         {(data) => (
           <>
-            <Card title="Answer">
+            <Card title="Result">
               <Facts
                 facts={{
                   Name: data.name,
                   Address: data.address && <span className="lines">{data.address}</span>,
                   'Member state': `${data.country_code} · ${countryName(data.country_code)}`,
-                  'As it was sent': data.input === data.vat_number ? null : <span className="lines">{data.input}</span>,
+                  Input: data.input === data.vat_number ? null : <span className="lines">{data.input}</span>,
                   Requester: data.requester_vat_number,
                   'Consultation number': data.consultation_number,
                   Trader: data.trader && <TraderGiven trader={data.trader} />,
                   Reference: data.reference,
-                  Check: <IdText id={data.id} what="the check's id" />,
-                  Request: <IdText id={data.request_id} what="the request's id" />,
+                  'Check ID': <IdText id={data.id} what="the check ID" />,
+                  'Request ID': <IdText id={data.request_id} what="the request ID" />,
                 }}
               />
               {data.name === null && data.verdict === 'valid' && (
@@ -181,13 +186,13 @@ export const CheckPage = () => {
               )}
             </Card>
             {data.trader_match && <TraderMatch match={data.trader_match} />}
-            <Card title="Timeline" hint="What each source was asked and said, in the order it happened.">
+            <Card title="Timeline" hint="The sources of this check, in the order they were queried.">
               <Timeline entries={data.checks} />
             </Card>
             <EvidenceCard check={data} />
           </>
         )}
-      </Reading>
+      </QueryView>
     </Page>
   );
 };

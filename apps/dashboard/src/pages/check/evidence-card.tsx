@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import { addressOf, useApi } from '../../api/create-api.js';
 import type { Check } from '../../api/shapes.js';
-import { useChange, useIdempotencyKey } from '../../api/use-change.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { count } from '../../parts/format.js';
-import { Findings, Refusal, useVerify } from '../../parts/states.js';
-import { Card, Facts, IdText, Moment, Status } from '../../parts/text.js';
+import { ErrorAlert, Findings, useVerify } from '../../parts/states.js';
+import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
 import { verifyCheck } from '../../proof/verify-check.js';
 
-/** Where a check lies in the tree of its anchor. */
+/** The position of a check in the tree of its anchor. */
 const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
   <Facts
     facts={{
@@ -19,19 +19,19 @@ const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
         </>
       ),
       Leaf: `${count(anchor.leaf_index)} of ${count(anchor.tree_size)}`,
-      Chain: <Link to="/evidence">All anchors</Link>,
+      Chain: <Link to="/evidence">View all anchors</Link>,
     }}
   />
 );
 
-/** What a check's time-stamp says, and what it is worth. */
+/** The time-stamp of a check. */
 const TimestampFacts = ({ timestamp }: { timestamp: NonNullable<Check['timestamp']> }) => (
   <>
     <Facts
       facts={{
-        Stamped: (
+        Time: (
           <>
-            <Moment at={timestamp.gen_time} seconds />
+            <DateTime at={timestamp.gen_time} seconds />
             {timestamp.accuracy_ms !== null && ` ± ${timestamp.accuracy_ms} ms`}
           </>
         ),
@@ -40,33 +40,33 @@ const TimestampFacts = ({ timestamp }: { timestamp: NonNullable<Check['timestamp
             {timestamp.authority} {timestamp.development && <Status word="development" />}
           </>
         ),
-        Serial: <code>{timestamp.serial}</code>,
+        'Serial number': <code>{timestamp.serial}</code>,
         Policy: <code>{timestamp.policy}</code>,
       }}
     />
     {timestamp.development && (
       <p className="hint">
-        A development authority of this service itself: it proves nothing about time to anybody else.
+        Issued by the development authority of this service. It does not prove the time to third parties.
       </p>
     )}
   </>
 );
 
-/** The proof of a check: its hash, the bytes it is of, and a way to see in this very browser that they agree. */
+/** The evidence of a check: hash, time-stamp, anchor, downloads, and verification in the browser. */
 export const EvidenceCard = ({ check }: { check: Check }) => {
   const api = useApi();
   const verify = useVerify(() => verifyCheck({ api, crypto: globalThis.crypto })(check));
-  const sameTry = useIdempotencyKey();
-  const stamp = useChange(['checks'], (caller, _input: undefined) =>
-    sameTry([check.id], (headers) => caller.call('POST', `/checks/${check.id}/timestamp`, { headers })),
+  const sendOnce = useIdempotencyKey();
+  const stamp = useApiMutation(['checks'], (caller, _input: undefined) =>
+    sendOnce([check.id], (headers) => caller.call('POST', `/checks/${check.id}/timestamp`, { headers })),
   );
   const { timestamp, anchor } = check;
   return (
     <Card
       title="Evidence"
-      hint="The hash is of the check's canonical form (RFC 8785). Whoever holds those bytes can prove what was answered and when."
+      hint="The hash covers the check in canonical form (RFC 8785). Download the evidence to prove what was answered and when."
       actions={
-        <Button small look="primary" isPending={verify.isPending} onPress={() => verify.mutate()}>
+        <Button small variant="primary" isPending={verify.isPending} onPress={() => verify.mutate()}>
           Verify
         </Button>
       }
@@ -78,7 +78,7 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
           Profile: <code>{check.hash_profile}</code>,
         }}
       />
-      <Refusal error={verify.error ?? stamp.error} />
+      <ErrorAlert error={verify.error ?? stamp.error} />
       {verify.data && <Findings findings={verify.data} />}
       {timestamp !== null && (
         <>
@@ -93,24 +93,26 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
         </>
       )}
       {anchor === null && !check.test && (
-        <p className="hint">It is anchored with the next closing; this page then shows where.</p>
+        <p className="hint">This check becomes part of the next anchor, which then appears here.</p>
       )}
-      {stamp.isSuccess && timestamp === null && <p role="status">The time-stamp is asked for and appears here.</p>}
+      {stamp.isSuccess && timestamp === null && (
+        <p role="status">Time-stamp requested. It appears here when it is issued.</p>
+      )}
       <div className="actions">
         <a className="button" href={addressOf(`/checks/${check.id}/evidence`)} download={`${check.id}.json`}>
-          Download the bytes
+          Download evidence
         </a>
         <a className="button" href={addressOf(`/checks/${check.id}/certificate.pdf`)} download={`${check.id}.pdf`}>
           Certificate (PDF)
         </a>
         {timestamp !== null && (
           <DownloadButton path={`/checks/${check.id}/timestamp.tsr`} fileName={`${check.id}.tsr`}>
-            Download the time-stamp
+            Download time-stamp
           </DownloadButton>
         )}
         {timestamp === null && !check.test && !stamp.isSuccess && (
           <Button isPending={stamp.isPending} onPress={() => stamp.mutate(undefined)}>
-            Request a time-stamp
+            Request time-stamp
           </Button>
         )}
       </div>

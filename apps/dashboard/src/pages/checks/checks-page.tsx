@@ -1,15 +1,15 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef } from 'react';
 import type { Check, CheckRequest } from '../../api/shapes.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { type Column, Listing } from '../../parts/data-table.js';
-import { Choice, Field, Form } from '../../parts/form.js';
-import { validatePeriod } from '../../parts/format.js';
+import { type Column, PagedTable } from '../../parts/data-table.js';
+import { Field, Form, Select } from '../../parts/form.js';
+import { count, validatePeriod } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
-import { Card, Moment, Page, Status } from '../../parts/text.js';
+import { Card, DateTime, Page, Status } from '../../parts/text.js';
 
-/** How checks are listed. */
+/** Columns of the list of checks. */
 export const CHECK_COLUMNS: readonly Column<Check>[] = [
   {
     head: 'VAT number',
@@ -25,10 +25,10 @@ export const CHECK_COLUMNS: readonly Column<Check>[] = [
   { head: 'Verdict', cell: ({ verdict }) => <Status word={verdict} /> },
   { head: 'Name', cell: ({ name }) => (name === null ? null : <span className="clipped">{name}</span>) },
   { head: 'Reference', cell: ({ reference }) => reference },
-  { head: 'Checked', cell: ({ checked_at }) => <Moment at={checked_at} /> },
+  { head: 'Checked', cell: ({ checked_at }) => <DateTime at={checked_at} /> },
 ];
 
-/** What `GET /checks` filters by, as texts of the address. `to` is the first day that is left out. */
+/** Filters of `GET /checks`, as search parameters of the page. `to` is exclusive. */
 export type Filters = { vat_number?: string; valid?: string; from?: string; to?: string; reference?: string };
 
 const VALIDITY = [
@@ -37,12 +37,12 @@ const VALIDITY = [
   { value: 'false', label: 'Not valid' },
 ] as const;
 
-const TEXTS = ['vat_number', 'reference', 'from', 'to'] as const;
+const TEXT_FILTERS = ['vat_number', 'reference', 'from', 'to'] as const;
 
-const given = (form: HTMLFormElement): Filters => {
+const readFilters = (form: HTMLFormElement): Filters => {
   const fields = new FormData(form);
   return Object.fromEntries(
-    TEXTS.flatMap((name) => {
+    TEXT_FILTERS.flatMap((name) => {
       const value = String(fields.get(name) ?? '').trim();
       return value === '' ? [] : [[name, value]];
     }),
@@ -52,15 +52,15 @@ const given = (form: HTMLFormElement): Filters => {
 /** The filters above the list of checks. */
 export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => {
   const form = useRef<HTMLFormElement>(null);
-  // Going back in the browser changes the address, and the fields have to follow.
+  // Navigating back changes the filters, and the fields must follow.
   useEffect(() => {
-    for (const name of TEXTS) {
+    for (const name of TEXT_FILTERS) {
       const input = form.current?.querySelector<HTMLInputElement>(`input[name=${name}]`);
       if (input && input !== document.activeElement) input.value = filters[name] ?? '';
     }
   }, [filters]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    onChange({ ...given(event.currentTarget), ...(filters.valid ? { valid: filters.valid } : {}) });
+    onChange({ ...readFilters(event.currentTarget), ...(filters.valid ? { valid: filters.valid } : {}) });
   };
   const isFiltered = Object.keys(filters).length > 0;
   return (
@@ -68,24 +68,26 @@ export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange
       ref={form}
       aria-label="Filter"
       className="filters"
-      onTry={() => undefined}
-      judge={validatePeriod}
+      onBeforeSubmit={() => undefined}
+      validate={validatePeriod}
       onSubmit={submit}
     >
       <Field label="VAT number" name="vat_number" defaultValue={filters.vat_number ?? ''} />
       <Field label="Reference" name="reference" defaultValue={filters.reference ?? ''} />
-      <Choice
+      <Select
         label="Validity"
         value={(filters.valid ?? '') as '' | 'true' | 'false'}
         options={VALIDITY}
-        onChange={(valid) => form.current && onChange({ ...given(form.current), ...(valid === '' ? {} : { valid }) })}
+        onChange={(valid) =>
+          form.current && onChange({ ...readFilters(form.current), ...(valid === '' ? {} : { valid }) })
+        }
       />
       <Field label="From" name="from" type="date" defaultValue={filters.from ?? ''} />
       <Field label="Before" name="to" type="date" defaultValue={filters.to ?? ''} />
       <div className="actions">
         <Button type="submit">Filter</Button>
         {isFiltered && (
-          <Button look="quiet" onPress={() => onChange({})}>
+          <Button variant="quiet" onPress={() => onChange({})}>
             Clear
           </Button>
         )}
@@ -107,33 +109,30 @@ const COLUMNS: readonly Column<CheckRequest>[] = [
     ),
   },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
-  { head: 'Last answer', cell: ({ last_error }) => last_error },
-  { head: 'Asked', figures: true, cell: ({ attempts }) => `${attempts} ×` },
+  { head: 'Last error', cell: ({ last_error }) => last_error },
+  { head: 'Attempts', figures: true, cell: ({ attempts }) => count(attempts) },
   {
-    head: 'Next try',
-    cell: ({ next_attempt_at }) => (next_attempt_at ? <Moment at={next_attempt_at} seconds /> : null),
+    head: 'Next attempt',
+    cell: ({ next_attempt_at }) => (next_attempt_at ? <DateTime at={next_attempt_at} seconds /> : null),
   },
 ];
 
-/** What was accepted with 202 and has no answer yet; nothing is shown while there is none. */
+/** The pending requests; renders nothing when there are none. */
 export const PendingRequests = () => {
-  const pending = usePages<CheckRequest>('requests', '/requests', { status: 'pending' });
+  const pending = useApiList<CheckRequest>('requests', '/requests', { status: 'pending' });
   if (!pending.error && !pending.data?.length) return null;
   return (
-    <Card
-      title="Pending"
-      hint="The upstream has not answered these yet. They are asked again in the background and finish by themselves."
-    >
-      <Listing label="Pending requests" list={pending} columns={COLUMNS} rowKey={({ id }) => id} empty={null} />
+    <Card title="Pending" hint="VIES has not answered these requests yet. The service retries them in the background.">
+      <PagedTable label="Pending requests" list={pending} columns={COLUMNS} rowKey={({ id }) => id} empty={null} />
     </Card>
   );
 };
 
-/** Every check of the account, the newest first; the filters are part of the address. */
+/** All checks of the account, newest first. The filters are part of the URL. */
 export const ChecksPage = () => {
   const filters = useSearch({ from: '/signed-in/checks' });
   const navigate = useNavigate({ from: '/checks' });
-  const checks = usePages<Check>('checks', '/checks', filters);
+  const checks = useApiList<Check>('checks', '/checks', filters);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page
@@ -146,24 +145,24 @@ export const ChecksPage = () => {
     >
       <PendingRequests />
       <CheckFilters filters={filters} onChange={(search) => void navigate({ search, replace: true })} />
-      <Listing
+      <PagedTable
         label="Checks"
         list={checks}
         columns={CHECK_COLUMNS}
         rowKey={({ id }) => id}
         empty={
           isFiltered ? (
-            <Empty title="Nothing fits these filters" />
+            <Empty title="No checks match these filters" />
           ) : (
             <Empty
               title="No checks yet"
               action={
                 <Link to="/checks/new" className="button">
-                  Make the first one
+                  Make your first check
                 </Link>
               }
             >
-              Checks made here, by your API keys, by batches and by watches are listed on this page.
+              Checks from this dashboard, your API keys, batches and watches appear here.
             </Empty>
           )
         }

@@ -1,14 +1,14 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { type Column, Listing } from '../../parts/data-table.js';
+import { type Column, PagedTable } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
-import { Empty, Refusal } from '../../parts/states.js';
-import { Moment, Page, Status } from '../../parts/text.js';
+import { Empty, ErrorAlert } from '../../parts/states.js';
+import { DateTime, Page, Status } from '../../parts/text.js';
 
-/** How deliveries are listed. */
+/** Columns of the list of deliveries. */
 export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   {
     head: 'Event',
@@ -20,7 +20,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
-    head: 'Last answer',
+    head: 'Last response',
     cell: ({ last_attempt }) => {
       if (last_attempt === null) return null;
       return last_attempt.status_code ?? <span className="clipped">{last_attempt.error}</span>;
@@ -28,22 +28,22 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   },
   { head: 'Attempts', figures: true, cell: ({ attempts }) => attempts },
   {
-    head: 'Took',
+    head: 'Duration',
     figures: true,
     cell: ({ last_attempt }) => (last_attempt === null ? null : duration(last_attempt.duration_ms)),
   },
   {
-    head: 'Next try',
-    cell: ({ next_attempt_at }) => (next_attempt_at ? <Moment at={next_attempt_at} seconds /> : null),
+    head: 'Next attempt',
+    cell: ({ next_attempt_at }) => (next_attempt_at ? <DateTime at={next_attempt_at} seconds /> : null),
   },
-  { head: 'Created', cell: ({ created_at }) => <Moment at={created_at} seconds /> },
+  { head: 'Created', cell: ({ created_at }) => <DateTime at={created_at} seconds /> },
 ];
 
-/** The log of what was sent to the webhook, the newest first. */
+/** The deliveries to the webhook, newest first. */
 export const DeliveriesPage = () => {
   const navigate = useNavigate();
-  const deliveries = usePages<Delivery>('deliveries', '/webhook/deliveries');
-  const sendTest = useChange(['deliveries'], (api, _input: undefined) =>
+  const deliveries = useApiList<Delivery>('deliveries', '/webhook/deliveries');
+  const sendTest = useApiMutation(['deliveries'], (api, _input: undefined) =>
     api.call<{ delivery_id: string }>('POST', '/webhook/test'),
   );
   return (
@@ -62,23 +62,23 @@ export const DeliveriesPage = () => {
         </Button>
       }
     >
-      <Refusal error={sendTest.error} />
-      <Listing
+      <ErrorAlert error={sendTest.error} />
+      <PagedTable
         label="Deliveries"
         list={deliveries}
         columns={DELIVERY_COLUMNS}
         rowKey={({ delivery_id }) => delivery_id}
         empty={
           <Empty
-            title="Nothing was sent yet"
+            title="No deliveries yet"
             action={
               <Link to="/settings" hash="webhook" className="button">
-                Set up the webhook
+                Set up your webhook
               </Link>
             }
           >
-            A webhook tells your server when a pending check, a batch or a watched number has news. Each delivery, with
-            every attempt and what your server answered, is listed here.
+            A webhook sends your server events about pending checks, batches and watches. Each delivery appears here
+            with its attempts and the responses of your server.
           </Empty>
         }
       />

@@ -1,12 +1,12 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { isMissing } from '../../api/errors.js';
+import { isNotFound } from '../../api/errors.js';
 import type { Attempt, DeliveryDetail } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { Button, CopyButton } from '../../parts/button.js';
 import { duration } from '../../parts/format.js';
-import { Empty, NotFound, Reading, Refusal } from '../../parts/states.js';
-import { Card, Facts, IdText, Moment, Page, Status } from '../../parts/text.js';
+import { Empty, ErrorAlert, NotFound, QueryView } from '../../parts/states.js';
+import { Card, DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
 import { SignatureHeaders } from './signature-headers.js';
 
 const PHASES = [
@@ -16,7 +16,7 @@ const PHASES = [
   { name: 'wait', label: 'first byte', of: 'first_byte_ms' },
 ] as const;
 
-/** Where the time of an attempt went. */
+/** The phases of an attempt on a time axis. */
 export const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
   const whole = Math.max(1, timings.total_ms);
   let before = 0;
@@ -42,7 +42,7 @@ export const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
               {label} {duration(ms ?? 0)}
             </li>
           ))}
-        <li className="rest">all {duration(timings.total_ms)}</li>
+        <li className="rest">total {duration(timings.total_ms)}</li>
       </ul>
     </div>
   );
@@ -50,26 +50,26 @@ export const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
 
 const isSuccess = (code: number | null): boolean => code !== null && code >= 200 && code < 300;
 
-/** Every attempt of a delivery, the latest first, with what the endpoint answered. */
+/** The attempts of a delivery, newest first, with the responses of the endpoint. */
 export const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
   const { attempts_log: log, next_attempt_at: next, last_attempt: last } = delivery;
-  // An end without an attempt, such as an endpoint that was removed, is in no log.
+  // A delivery that ended without an attempt, such as after removal of the endpoint, has no log entry for its end.
   const end = log.length === 0 || last === null || last.error === log.at(-1)?.error ? null : last.error;
   return (
     <>
       {next !== null && (
         <p>
-          Next attempt: <Moment at={next} seconds />
+          Next attempt: <DateTime at={next} seconds />
         </p>
       )}
       {end !== null && (
         <p>
-          Ended as <code>{end}</code>
+          Ended with <code>{end}</code>
         </p>
       )}
       {log.length === 0 && (
-        <Empty title={last?.error ? `None was made: ${last.error}` : 'None yet'}>
-          {next !== null && 'It is about to be sent; this page shows it.'}
+        <Empty title={last?.error ? `No attempts: ${last.error}` : 'No attempts yet'}>
+          {next !== null && 'The first attempt starts soon. This page updates automatically.'}
         </Empty>
       )}
       <ol className="attempts">
@@ -78,22 +78,22 @@ export const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
             <div className="attempt-head">
               <strong>{attempt.attempt}</strong>
               <span className={`status ${isSuccess(attempt.status_code) ? 'good' : 'bad'}`}>
-                {attempt.status_code ?? 'no answer'}
+                {attempt.status_code ?? 'no response'}
               </span>
-              <Moment at={attempt.at} seconds />
+              <DateTime at={attempt.at} seconds />
               <span className="hint">{duration(attempt.duration_ms)}</span>
             </div>
             {attempt.error && <p className="attempt-error">{attempt.error}</p>}
             <TimingBar timings={attempt.timings} />
             <Facts
               facts={{
-                To: <code>{attempt.url}</code>,
-                Address: attempt.address && <code>{attempt.address}</code>,
+                URL: <code>{attempt.url}</code>,
+                'IP address': attempt.address && <code>{attempt.address}</code>,
               }}
             />
             {attempt.answer !== '' && (
               <details>
-                <summary>What it answered{attempt.answer_truncated && ' (the beginning)'}</summary>
+                <summary>Response{attempt.answer_truncated && ' (truncated)'}</summary>
                 <pre className="code">{attempt.answer}</pre>
               </details>
             )}
@@ -104,16 +104,16 @@ export const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
   );
 };
 
-/** One delivery: what was sent, every attempt to do so, and a way to send it again. */
+/** One delivery: its attempts, its body, and the button to resend it. */
 export const DeliveryPage = () => {
   const { id } = useParams({ from: '/signed-in/deliveries/$id' });
   const navigate = useNavigate();
   const path = `/webhook/deliveries/${encodeURIComponent(id)}`;
-  const delivery = useRead<DeliveryDetail>('deliveries', path);
-  const resend = useChange(['deliveries'], (api, _input: undefined) =>
+  const delivery = useApiQuery<DeliveryDetail>('deliveries', path);
+  const resend = useApiMutation(['deliveries'], (api, _input: undefined) =>
     api.call<{ delivery_id: string }>('POST', `${path}/resend`),
   );
-  if (isMissing(delivery.error)) return <NotFound what="Delivery" list="/deliveries" />;
+  if (isNotFound(delivery.error)) return <NotFound what="Delivery" list="/deliveries" />;
   return (
     <Page
       title={delivery.data?.event ?? 'Delivery'}
@@ -121,7 +121,7 @@ export const DeliveryPage = () => {
         delivery.data && (
           <p className="lead-line">
             <Status word={delivery.data.status} />
-            <Moment at={delivery.data.created_at} seconds />
+            <DateTime at={delivery.data.created_at} seconds />
           </p>
         )
       }
@@ -140,8 +140,8 @@ export const DeliveryPage = () => {
         )
       }
     >
-      <Refusal error={resend.error} />
-      <Reading of={delivery}>
+      <ErrorAlert error={resend.error} />
+      <QueryView query={delivery}>
         {(data) => (
           <>
             <Card title="Attempts">
@@ -149,23 +149,23 @@ export const DeliveryPage = () => {
             </Card>
             <Card
               title="Body"
-              actions={<CopyButton text={JSON.stringify(data.body)} what="the body as it is sent" />}
-              hint="Laid out for reading; over the wire it has no white space."
+              actions={<CopyButton text={JSON.stringify(data.body)} what="the body as sent" />}
+              hint="Indented for readability. The body is sent without white space."
             >
               <pre className="code">{JSON.stringify(data.body, null, 2)}</pre>
             </Card>
             <SignatureHeaders delivery={data} />
-            <Card title="Ids">
+            <Card title="IDs">
               <Facts
                 facts={{
-                  Delivery: <IdText id={data.delivery_id} what="the delivery's id" />,
-                  Event: <IdText id={data.event_id} what="the event's id" />,
+                  Delivery: <IdText id={data.delivery_id} what="the delivery ID" />,
+                  Event: <IdText id={data.event_id} what="the event ID" />,
                 }}
               />
             </Card>
           </>
         )}
-      </Reading>
+      </QueryView>
     </Page>
   );
 };

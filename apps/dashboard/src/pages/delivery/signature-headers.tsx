@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'react';
 import type { DeliveryDetail } from '../../api/shapes.js';
-import { Choice, Field } from '../../parts/form.js';
-import { Card, Facts, Moment } from '../../parts/text.js';
+import { Field, Select } from '../../parts/form.js';
+import { Card, DateTime, Facts } from '../../parts/text.js';
 import { hexOf } from '../../proof/hash.js';
 
-/** The two signatures of an attempt. Source: contract parts 1 §5 and 2 §8. */
+/** The signatures of an attempt: of the service, and of Standard Webhooks. See docs/webhooks.md. */
 type Signatures = { service: string; standard: string };
 
 type AttemptToSign = { secret: string; eventId: string; at: Date; body: string };
 
-/** Computes them by Web Crypto. Rejects for a secret that is not `whsec_` and base64. */
+/** Computes the signatures with Web Crypto. Rejects when the secret is not `whsec_` and base64. */
 const signAttempt =
   (crypto: Crypto) =>
   async ({ secret, eventId, at, body }: AttemptToSign): Promise<Signatures> => {
@@ -26,22 +26,22 @@ const signAttempt =
   };
 
 /**
- * The headers an attempt was sent with. The service keeps no signature and gives no secret away, so who knows the secret
- * can have this browser compute what the receiver should have seen; nothing of it is sent anywhere.
+ * The signature headers of an attempt. The service stores no signatures and never returns the secret, so the browser computes
+ * the signatures from a secret that the user enters. The secret is not sent anywhere.
  */
 export const SignatureHeaders = ({ delivery }: { delivery: DeliveryDetail }) => {
   const { attempts_log: log, body, event, event_id, delivery_id } = delivery;
   const [number, setNumber] = useState<string | null>(null);
   const [secret, setSecret] = useState('');
   const [signatures, setSignatures] = useState<Signatures | null>(null);
-  const attempt = log.find((one) => String(one.attempt) === number) ?? log.at(-1);
+  const attempt = log.find(({ attempt: candidate }) => String(candidate) === number) ?? log.at(-1);
   const at = attempt?.at;
   useEffect(() => {
     if (at === undefined || secret === '') return setSignatures(null);
     let isCurrent = true;
     const sign = signAttempt(globalThis.crypto);
     sign({ secret, eventId: event_id, at: new Date(at), body: JSON.stringify(body) }).then(
-      (made) => isCurrent && setSignatures(made),
+      (computed) => isCurrent && setSignatures(computed),
       () => isCurrent && setSignatures(null),
     );
     return () => {
@@ -52,12 +52,12 @@ export const SignatureHeaders = ({ delivery }: { delivery: DeliveryDetail }) => 
   if (!attempt || at === undefined) return null;
   const timestamp = Math.floor(Date.parse(at) / 1_000);
   const signed = (value: string | undefined) =>
-    value === undefined ? <em>enter the secret below to see it</em> : <code>{value}</code>;
+    value === undefined ? <em>enter the secret below to compute it</em> : <code>{value}</code>;
   return (
     <Card title="Signature headers">
       {log.length > 1 && (
-        <Choice
-          label="Of attempt"
+        <Select
+          label="Attempt"
           value={String(attempt.attempt)}
           options={log.map((one) => ({ value: String(one.attempt), label: String(one.attempt) }))}
           onChange={setNumber}
@@ -68,7 +68,7 @@ export const SignatureHeaders = ({ delivery }: { delivery: DeliveryDetail }) => 
           'X-Service-Event': <code>{event}</code>,
           'X-Service-Timestamp': (
             <>
-              <code>{timestamp}</code> (<Moment at={at} seconds />)
+              <code>{timestamp}</code> (<DateTime at={at} seconds />)
             </>
           ),
           'X-Service-Signature': signed(signatures?.service),
@@ -85,7 +85,7 @@ export const SignatureHeaders = ({ delivery }: { delivery: DeliveryDetail }) => 
         placeholder="whsec_…"
         value={secret}
         onChange={setSecret}
-        hint="Stays in this browser: it computes what your receiver should have seen, to compare with what it did see."
+        hint="The secret stays in this browser. Compare the computed signatures with those your server received."
       />
     </Card>
   );

@@ -2,9 +2,9 @@ import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ApiError, explainError } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
-import { Choice, Field, Form } from '../../parts/form.js';
+import { Field, Form, Select } from '../../parts/form.js';
 import { countryName } from '../../parts/format.js';
-import { Refusal } from '../../parts/states.js';
+import { ErrorAlert } from '../../parts/states.js';
 
 const TRADER = {
   name: 'Trader name',
@@ -14,7 +14,7 @@ const TRADER = {
   company_type: 'Company type',
 } as const;
 
-const HINTS: Record<string, string> = { company_type: 'As VIES codes it, such as ES-1.' };
+const HINTS: Record<string, string> = { company_type: 'The VIES code, such as ES-1.' };
 
 /** The body of `POST /checks`. */
 export type NewCheck = {
@@ -26,7 +26,7 @@ export type NewCheck = {
 };
 
 type CheckFormProps = {
-  onTry: () => void;
+  onBeforeSubmit: () => void;
   onSubmit: (check: NewCheck) => void;
   isPending: boolean;
   vatNumber: string;
@@ -50,30 +50,30 @@ const read = (fields: FormData): Omit<NewCheck, 'country_code'> => {
   };
 };
 
-/** The field that a refusal is about, by the name of what it says is wrong. */
-const PLACES: Record<string, 'vat_number' | 'requester_vat_number' | 'reference'> = {
+/** The form field that shows an error, by the field that the API names. */
+const FORM_FIELDS: Record<string, 'vat_number' | 'requester_vat_number' | 'reference'> = {
   vat_number: 'vat_number',
   country_code: 'vat_number',
   requester_vat_number: 'requester_vat_number',
   reference: 'reference',
 };
 
-/** What to say at which field; null when it is about something else, or about a field that may be folded away. */
-const atFields = (error: unknown): Record<string, string> | null => {
+/** Error messages by form field; null when the error concerns something else, or a field that may be collapsed. */
+const fieldErrorsOf = (error: unknown): Record<string, string> | null => {
   if (!(error instanceof ApiError)) return null;
   const { cause, remedy, fields } = explainError(error);
   if (error.code === 'INVALID_REQUESTER') return { requester_vat_number: `${cause} ${remedy}` };
-  if (fields.length === 0 || fields.some(({ path }) => PLACES[path] === undefined)) return null;
-  return Object.fromEntries(fields.map(({ path, message }) => [PLACES[path], message]));
+  if (fields.length === 0 || fields.some(({ path }) => FORM_FIELDS[path] === undefined)) return null;
+  return Object.fromEntries(fields.map(({ path, message }) => [FORM_FIELDS[path], message]));
 };
 
-/** What a check needs, and behind a click what it can take besides. */
-export const CheckForm = ({ onTry, onSubmit, isPending, vatNumber, error }: CheckFormProps) => {
+/** The form for a check. Trader details are collapsed by default. */
+export const CheckForm = ({ onBeforeSubmit, onSubmit, isPending, vatNumber, error }: CheckFormProps) => {
   const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  const wrong = atFields(error);
+  const fieldErrors = fieldErrorsOf(error);
   useEffect(() => {
-    // With the trader's fields open, or on a telephone, the button can be far from what is wrong.
+    // With the trader details open, or on a phone, the error can be out of view.
     if (error) form.current?.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
   }, [error]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -81,20 +81,20 @@ export const CheckForm = ({ onTry, onSubmit, isPending, vatNumber, error }: Chec
     onSubmit(country === '' ? check : { ...check, country_code: country });
   };
   return (
-    <Form ref={form} className="card stack" onTry={onTry} onSubmit={submit} aria-label="New check">
-      {wrong === null && <Refusal error={error} />}
+    <Form ref={form} className="card stack" onBeforeSubmit={onBeforeSubmit} onSubmit={submit} aria-label="New check">
+      {fieldErrors === null && <ErrorAlert error={error} />}
       <Field
         label="VAT number"
         name="vat_number"
         defaultValue={vatNumber}
         placeholder="FR 40 303 265 045"
-        hint="With its country prefix, or choose the country below. Spaces and dots do not matter."
-        error={wrong?.vat_number}
+        hint="Include the country prefix or choose the country below. Spaces and dots are ignored."
+        error={fieldErrors?.vat_number}
         isRequired
         autoFocus
         autoComplete="off"
       />
-      <Choice
+      <Select
         label="Country"
         value={country}
         onChange={setCountry}
@@ -106,27 +106,27 @@ export const CheckForm = ({ onTry, onSubmit, isPending, vatNumber, error }: Chec
       <Field
         label="Requester"
         name="requester_vat_number"
-        hint="Your own number; VIES then gives a consultation number as proof of the enquiry."
-        error={wrong?.requester_vat_number}
+        hint="Your own VAT number. VIES then issues a consultation number as proof of the check."
+        error={fieldErrors?.requester_vat_number}
         autoComplete="off"
       />
       <Field
         label="Reference"
         name="reference"
-        hint="Your own name for it, such as an order."
-        error={wrong?.reference}
+        hint="Your own identifier, such as an order number."
+        error={fieldErrors?.reference}
         autoComplete="off"
       />
       <details>
-        <summary>Compare with what you know of the trader</summary>
+        <summary>Compare trader details</summary>
         <div className="stack">
-          <p className="hint">VIES says which of these fit, where the member state supports it.</p>
+          <p className="hint">VIES compares these details with its records if the member state supports it.</p>
           {Object.entries(TRADER).map(([name, label]) => (
             <Field key={name} label={label} name={name} hint={HINTS[name]} autoComplete="off" />
           ))}
         </div>
       </details>
-      <Button type="submit" look="primary" isPending={isPending}>
+      <Button type="submit" variant="primary" isPending={isPending}>
         Check
       </Button>
     </Form>

@@ -1,29 +1,31 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Acceptance, Check, CheckRequest } from '../../api/shapes.js';
-import { useChange, useIdempotencyKey } from '../../api/use-change.js';
-import { useRead } from '../../api/use-read.js';
-import { duration } from '../../parts/format.js';
-import { Reading } from '../../parts/states.js';
-import { Facts, IdText, Moment, Page, Status } from '../../parts/text.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
+import { useApiQuery } from '../../api/use-api-query.js';
+import { count, duration } from '../../parts/format.js';
+import { QueryView } from '../../parts/states.js';
+import { DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
 import { CheckForm, type NewCheck } from './check-form.js';
 
-/** Why a request was given up, in words. */
+/** Explanations of the reasons for an abandoned request. */
 export const ABANDONED_BECAUSE: Record<NonNullable<CheckRequest['reason']>, string> = {
-  UPSTREAM_NO_ANSWER: 'The member state gave no answer in all this time. Nothing was charged; check again later.',
-  ACCOUNT_DISABLED: 'The account was disabled meanwhile. Nothing was charged.',
-  INVALID_REQUESTER: 'VIES does not accept the requester. Enter your own, valid number or none; nothing was charged.',
+  UPSTREAM_NO_ANSWER:
+    'The member state did not answer in time. This request does not count towards your quota. Try again later.',
+  ACCOUNT_DISABLED: 'The account was disabled. This request does not count towards your quota.',
+  INVALID_REQUESTER:
+    'VIES does not accept the requester. Enter your own VAT number or leave the field empty. This request does not count towards your quota.',
 };
 
 const POLL_MS = 2_000;
 
-/** What became of a request, from pending to its one end; looks again by itself until then. */
+/** The state of a request. Polls while the request is pending. */
 export const RequestOutcome = ({ id }: { id: string }) => {
-  const request = useRead<CheckRequest>('requests', `/requests/${encodeURIComponent(id)}`, {
+  const request = useApiQuery<CheckRequest>('requests', `/requests/${encodeURIComponent(id)}`, {
     every: (data) => (data?.status === 'pending' ? POLL_MS : false),
   });
   return (
-    <Reading of={request}>
+    <QueryView query={request}>
       {({ status, check, vat_number, reason, attempts, last_error, next_attempt_at, give_up_at }) => (
         <section className={`card outcome ${check?.verdict ?? status}`} aria-label="Outcome">
           <p className="outcome-head">
@@ -36,7 +38,7 @@ export const RequestOutcome = ({ id }: { id: string }) => {
               />
               <p>
                 <Link to="/checks/$id" params={{ id: check.id }} className="button">
-                  Open it
+                  View check
                 </Link>
               </p>
             </>
@@ -44,35 +46,35 @@ export const RequestOutcome = ({ id }: { id: string }) => {
           {status === 'pending' && (
             <>
               <p>
-                The member state has not answered yet. It is asked again in the background, and the answer appears here
-                and goes to your webhook. No quota is used until then.
+                The member state has not answered yet. The service retries in the background. The result appears here
+                and is sent to your webhook. The check counts towards your quota when it completes.
               </p>
               <Facts
                 facts={{
-                  Asked: `${attempts} ×`,
-                  'Last answer': last_error,
-                  'Next try': next_attempt_at && <Moment at={next_attempt_at} seconds />,
-                  'Given up at': give_up_at && <Moment at={give_up_at} seconds />,
-                  Request: <IdText id={id} what="the request's id" />,
+                  Attempts: count(attempts),
+                  'Last error': last_error,
+                  'Next attempt': next_attempt_at && <DateTime at={next_attempt_at} seconds />,
+                  'Gives up at': give_up_at && <DateTime at={give_up_at} seconds />,
+                  'Request ID': <IdText id={id} what="the request ID" />,
                 }}
               />
             </>
           )}
           {status === 'abandoned' && (
             <>
-              <p>{reason === null ? 'It was given up.' : ABANDONED_BECAUSE[reason]}</p>
-              <Facts facts={{ Reason: reason, 'Last answer': last_error, Asked: `${attempts} ×` }} />
+              <p>{reason === null ? 'The request was abandoned.' : ABANDONED_BECAUSE[reason]}</p>
+              <Facts facts={{ Reason: reason, 'Last error': last_error, Attempts: count(attempts) }} />
             </>
           )}
         </section>
       )}
-    </Reading>
+    </QueryView>
   );
 };
 
-const LONG_MS = 5_000;
+const SLOW_AFTER_MS = 5_000;
 
-/** The state of a call that waits for its answer: since when, and what happens if it takes longer. */
+/** Shown while a direct check waits for the upstream: the elapsed time and what happens next. */
 export const Waiting = ({ vatNumber }: { vatNumber: string }) => {
   const [since] = useState(() => performance.now());
   const [now, setNow] = useState(since);
@@ -85,51 +87,48 @@ export const Waiting = ({ vatNumber }: { vatNumber: string }) => {
     <section className="card outcome waiting" aria-label="Waiting">
       <p className="outcome-head">
         <span className="spinner" aria-hidden="true" />
-        <strong>Asking VIES about {vatNumber}</strong>
+        <strong>Checking {vatNumber} with VIES</strong>
         <span aria-hidden="true" className="figures">
           {duration(Math.floor(waited / 100) * 100)}
         </span>
       </p>
       <p className="hint">
-        {waited < LONG_MS
-          ? 'Most member states answer within a second or two.'
-          : 'The member state is slow or saturated and is asked again. Without an answer in time it goes on in the background; nothing is lost, and this page shows it.'}
+        {waited < SLOW_AFTER_MS
+          ? 'Most member states answer within two seconds.'
+          : 'The member state is slow or saturated, and the service retries. If there is no answer in time, the check continues in the background and this page shows the result.'}
       </p>
     </section>
   );
 };
 
-/** Ask about one number and see the answer come; one that takes long goes on in the background, here and elsewhere. */
+/** Checks one VAT number and shows its result, now or when a pending request completes. */
 export const NewCheckPage = () => {
   const { request, vat_number } = useSearch({ from: '/signed-in/checks/new' });
   const navigate = useNavigate({ from: '/checks/new' });
-  const sameTry = useIdempotencyKey();
-  const ask = useChange(['checks'], async (api, body: NewCheck) => {
-    const answer = await sameTry([JSON.stringify(body)], (headers) =>
+  const sendOnce = useIdempotencyKey();
+  const requestCheck = useApiMutation(['checks'], async (api, body: NewCheck) => {
+    const answer = await sendOnce([JSON.stringify(body)], (headers) =>
       api.call<Check | Acceptance>('POST', '/checks', { body, headers }),
     );
     return answer.request_id;
   });
   const submit = (body: NewCheck) => {
     void navigate({ search: {}, replace: true });
-    ask.mutate(body, { onSuccess: (id) => void navigate({ search: { request: id }, replace: true }) });
+    requestCheck.mutate(body, { onSuccess: (id) => void navigate({ search: { request: id }, replace: true }) });
   };
   return (
-    <Page
-      title="New check"
-      lead={<p>One VAT number of the 27 member states or Northern Ireland, asked of VIES now.</p>}
-    >
+    <Page title="New check" lead={<p>Check a VAT number of an EU member state or Northern Ireland with VIES.</p>}>
       <div className="columns">
         <CheckForm
-          onTry={ask.reset}
+          onBeforeSubmit={requestCheck.reset}
           onSubmit={submit}
-          isPending={ask.isPending}
+          isPending={requestCheck.isPending}
           vatNumber={vat_number ?? ''}
-          error={ask.error}
+          error={requestCheck.error}
         />
         <div aria-live="polite">
-          {ask.isPending && <Waiting vatNumber={ask.variables.vat_number} />}
-          {request !== undefined && !ask.isPending && <RequestOutcome id={request} />}
+          {requestCheck.isPending && <Waiting vatNumber={requestCheck.variables.vat_number} />}
+          {request !== undefined && !requestCheck.isPending && <RequestOutcome id={request} />}
         </div>
       </div>
     </Page>

@@ -14,14 +14,14 @@ const totalOf = (day: Day): number => day.valid + day.invalid + day.malformed;
 const dateOf = (day: Day, style: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat(undefined, { ...style, timeZone: 'UTC' }).format(new Date(`${day.date}T00:00:00Z`));
 
-/** The next round number that can be halved, so that both lines stand for whole checks. */
+/** The next round number that is even, so that both grid lines are whole numbers. */
 const roundUp = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
   const candidates = [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10, 12].map((step) => Math.round(step * power));
   return candidates.find((candidate) => candidate >= value && candidate % 2 === 0) ?? value;
 };
 
-/** The parts of one day's bar, from below. */
+/** The segments of the bar of one day, from the bottom. */
 const partsOf = (day: Day, top: number) => {
   let below = 0;
   return VERDICTS.map((verdict) => {
@@ -31,27 +31,27 @@ const partsOf = (day: Day, top: number) => {
   });
 };
 
-/** Checks a day by verdict, as bars to point at and as a table for those who hear the page. */
+/** Checks per day by verdict: a bar chart, and a table for screen readers. */
 export const ChecksChart = ({ days }: { days: Day[] }) => {
-  const [pointed, setPointed] = useState<Day | null>(null);
-  const most = Math.max(...days.map(totalOf), 0);
-  if (most === 0) {
+  const [hovered, setHovered] = useState<Day | null>(null);
+  const max = Math.max(...days.map(totalOf), 0);
+  if (max === 0) {
     return (
       <Empty
         title="No checks yet"
         action={
           <Link to="/checks/new" className="button">
-            Make the first one
+            Make your first check
           </Link>
         }
       >
-        Each day will have its bar here, by verdict.
+        Checks per day appear here, grouped by verdict.
       </Empty>
     );
   }
-  const top = roundUp(most);
+  const top = roundUp(max);
   const step = WIDTH / days.length;
-  const shown = pointed ?? days.at(-1);
+  const shown = hovered ?? days.at(-1);
   return (
     <figure className="chart">
       <figcaption>
@@ -79,7 +79,7 @@ export const ChecksChart = ({ days }: { days: Day[] }) => {
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           aria-hidden="true"
-          onPointerLeave={() => setPointed(null)}
+          onPointerLeave={() => setHovered(null)}
         >
           {[0, 0.5, 1].map((line) => (
             <line key={line} x1="0" x2={WIDTH} y1={HEIGHT * (1 - line)} y2={HEIGHT * (1 - line)} />
@@ -87,8 +87,8 @@ export const ChecksChart = ({ days }: { days: Day[] }) => {
           {days.map((day, index) => (
             <g
               key={day.date}
-              onPointerEnter={() => setPointed(day)}
-              className={day === pointed ? 'pointed' : undefined}
+              onPointerEnter={() => setHovered(day)}
+              className={day === hovered ? 'pointed' : undefined}
             >
               <rect className="ground" x={index * step} width={step} height={HEIGHT} />
               {partsOf(day, top).map(({ verdict, height, y }) => (
@@ -109,10 +109,10 @@ export const ChecksChart = ({ days }: { days: Day[] }) => {
         <span>{days[0] && dateOf(days[0], { day: 'numeric', month: 'short' })}</span>
         <span>today</span>
       </div>
-      {/* Around it: no table is narrower than what is in it, and this one was wider than a small telephone. */}
-      <div className="for-reader">
+      {/* The wrapper is needed: a table cannot be narrower than its content and would overflow small screens. */}
+      <div className="visually-hidden">
         <table>
-          <caption>Checks a day by verdict</caption>
+          <caption>Checks per day by verdict</caption>
           <thead>
             <tr>
               <th scope="col">Day</th>

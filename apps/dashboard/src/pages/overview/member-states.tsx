@@ -1,17 +1,17 @@
 import type { MemberState } from '@vat/domain';
 import { useState } from 'react';
 import type { MemberStateStatus, Status as StatusAnswer } from '../../api/shapes.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, DataTable } from '../../parts/data-table.js';
 import { count, countryName, duration } from '../../parts/format.js';
-import { Reading } from '../../parts/states.js';
+import { QueryView } from '../../parts/states.js';
 import { Card, Status } from '../../parts/text.js';
 
 const percent = (share: number | null): string =>
   share === null ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 }).format(share);
 
-/** Answered, saturated and unavailable asks as parts of one bar. */
+/** Answered, saturated and unavailable lookups as parts of one bar. */
 const ShareBar = ({ state: { answered, saturated, unavailable } }: { state: MemberStateStatus }) => {
   if (answered === null || saturated === null || unavailable === null) return <>–</>;
   const text = `${percent(answered)} answered, ${percent(saturated)} saturated, ${percent(unavailable)} unavailable`;
@@ -23,7 +23,7 @@ const ShareBar = ({ state: { answered, saturated, unavailable } }: { state: Memb
         <rect className="down" x={(answered + saturated) * 100} width={unavailable * 100} height="1" />
       </svg>
       <span>{percent(answered)}</span>
-      <span className="for-reader">{text}</span>
+      <span className="visually-hidden">{text}</span>
     </span>
   );
 };
@@ -34,14 +34,14 @@ const COLUMNS: readonly Column<MemberStateStatus>[] = [
   { head: 'Member state', cell: ({ member_state }) => `${member_state} ${countryName(member_state)}` },
   { head: 'Health', cell: ({ health }) => <Status word={health} /> },
   { head: 'Answered', cell: (state) => <ShareBar state={state} /> },
-  { head: 'Half within', figures: true, cell: ({ p50_ms }) => time(p50_ms) },
-  { head: '95 % within', figures: true, cell: ({ p95_ms }) => time(p95_ms) },
-  { head: 'Asks', figures: true, cell: ({ asks }) => count(asks) },
+  { head: 'Median', figures: true, cell: ({ p50_ms }) => time(p50_ms) },
+  { head: '95th percentile', figures: true, cell: ({ p95_ms }) => time(p95_ms) },
+  { head: 'Lookups', figures: true, cell: ({ asks }) => count(asks) },
   { head: 'Waiting', figures: true, cell: ({ queue_depth }) => count(queue_depth) },
-  { head: 'Oldest wait', figures: true, cell: ({ oldest_wait_ms }) => time(oldest_wait_ms) },
+  { head: 'Longest wait', figures: true, cell: ({ oldest_wait_ms }) => time(oldest_wait_ms) },
 ];
 
-/** The figures behind the map; those that were asked lately come first. */
+/** The figures behind the map, most lookups first. */
 const MemberStateTable = ({ states }: { states: readonly MemberStateStatus[] }) => (
   <DataTable
     label="Member states"
@@ -51,7 +51,7 @@ const MemberStateTable = ({ states }: { states: readonly MemberStateStatus[] }) 
   />
 );
 
-/** Where each member state lies on a map of equal tiles: column and row, from the north-west. */
+/** The position of each member state on the tile map: column and row, from the top left. */
 const TILES: Record<MemberState, readonly [column: number, row: number]> = {
   SE: [6, 1],
   FI: [7, 1],
@@ -83,30 +83,30 @@ const TILES: Record<MemberState, readonly [column: number, row: number]> = {
   CY: [8, 7],
 };
 
-/** Beside the colour, for those who do not see it. */
+/** Marks that repeat the colour for colour-blind users. */
 const MARKS = { ok: '', degraded: '!', down: '✕', unknown: '' } as const;
 
-const sentence = (state: MemberStateStatus): string =>
+const describe = (state: MemberStateStatus): string =>
   state.asks === 0
-    ? `${countryName(state.member_state)}: not asked lately`
-    : `${countryName(state.member_state)}: ${state.health}, ${percent(state.answered)} answered, ${percent(state.saturated)} saturated, half within ${duration(state.p50_ms ?? 0)}, ${state.queue_depth} waiting`;
+    ? `${countryName(state.member_state)}: no recent lookups`
+    : `${countryName(state.member_state)}: ${state.health}, ${percent(state.answered)} answered, ${percent(state.saturated)} saturated, median ${duration(state.p50_ms ?? 0)}, ${state.queue_depth} waiting`;
 
-/** How VIES's member states answer at present, by what this service itself saw: a map to glance at, a table to read. */
+/** Health of the member states as measured by this service, as a map or a table. */
 export const MemberStates = () => {
-  const status = useRead<StatusAnswer>('status', '/status', { every: 4_000 });
+  const status = useApiQuery<StatusAnswer>('status', '/status', { every: 4_000 });
   const [isTable, setTable] = useState(false);
-  const [pointed, setPointed] = useState<string | null>(null);
+  const [hovered, setHovered] = useState<string | null>(null);
   return (
     <Card
       title="Member states"
-      hint="What this service saw in the last quarter of an hour, for all of its accounts."
+      hint="Lookups by this service in the last 15 minutes, for all accounts."
       actions={
-        <Button small look="quiet" onPress={() => setTable(!isTable)}>
+        <Button small variant="quiet" onPress={() => setTable(!isTable)}>
           {isTable ? 'Show as map' : 'Show as table'}
         </Button>
       }
     >
-      <Reading of={status}>
+      <QueryView query={status}>
         {({ member_states }) =>
           isTable ? (
             <MemberStateTable states={member_states} />
@@ -119,11 +119,11 @@ export const MemberStates = () => {
                     <li
                       key={state.member_state}
                       className={`tile ${state.health} column-${column} row-${row}`}
-                      title={sentence(state)}
-                      onPointerEnter={() => setPointed(sentence(state))}
-                      onPointerLeave={() => setPointed(null)}
+                      title={describe(state)}
+                      onPointerEnter={() => setHovered(describe(state))}
+                      onPointerLeave={() => setHovered(null)}
                     >
-                      <span className="for-reader">{sentence(state)}</span>
+                      <span className="visually-hidden">{describe(state)}</span>
                       <span aria-hidden="true" className="tile-code">
                         {state.member_state}
                         <span className="tile-mark">{MARKS[state.health]}</span>
@@ -139,18 +139,18 @@ export const MemberStates = () => {
                 <ul className="legend">
                   {(['ok', 'degraded', 'down', 'unknown'] as const).map((health) => (
                     <li key={health} className={health}>
-                      {health === 'unknown' ? 'not asked' : health}
+                      {health === 'unknown' ? 'no recent lookups' : health}
                     </li>
                   ))}
                 </ul>
                 <p className="hint" aria-hidden="true">
-                  {pointed ?? 'The figure is the 95th percentile of the answer times.'}
+                  {hovered ?? 'Each tile shows the 95th percentile of the response times.'}
                 </p>
               </div>
             </>
           )
         }
-      </Reading>
+      </QueryView>
     </Card>
   );
 };

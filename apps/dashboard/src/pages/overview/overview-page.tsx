@@ -3,9 +3,9 @@ import { useId } from 'react';
 import { Label } from 'react-aria-components/Label';
 import { Meter } from 'react-aria-components/Meter';
 import type { Check, Overview, Usage } from '../../api/shapes.js';
-import { type Page as Listed, useRead } from '../../api/use-read.js';
+import { type Page as Listed, useApiQuery } from '../../api/use-api-query.js';
 import { count } from '../../parts/format.js';
-import { Reading } from '../../parts/states.js';
+import { QueryView } from '../../parts/states.js';
 import { Card, Page } from '../../parts/text.js';
 import { ChangeList } from '../watches/change-list.js';
 import { FirstSteps } from '../welcome/welcome-page.js';
@@ -30,15 +30,15 @@ const Figure = ({ value, text, to, isBad = false }: FigureProps) => {
   );
 };
 
-/** What is under way and what needs a look, each leading to where it is. */
+/** Work in progress and recent failures, with links to the lists. */
 export const Figures = ({ overview }: { overview: Overview }) => (
-  <Card title="Under way">
+  <Card title="Activity">
     <ul className="figures-row">
       <Figure value={overview.pending_requests} text="pending requests" to="/checks" />
       <Figure value={overview.active_batches} text="active batches" to="/batches" />
       <Figure
         value={overview.failed_deliveries}
-        text="failed deliveries in seven days"
+        text="failed deliveries in the last 7 days"
         to="/deliveries"
         isBad={overview.failed_deliveries > 0}
       />
@@ -49,12 +49,12 @@ export const Figures = ({ overview }: { overview: Overview }) => (
 const dayOf = (at: string): string =>
   new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));
 
-/** This month's checks against what the plan sells. */
+/** Checks of this month against the quota of the plan. */
 export const UsageMeter = () => {
-  const usage = useRead<Usage>('usage', '/usage', { every: 30_000 });
+  const usage = useApiQuery<Usage>('usage', '/usage', { every: 30_000 });
   return (
     <Card title="This month">
-      <Reading of={usage}>
+      <QueryView query={usage}>
         {({ used, reserved, limit, plan, reset_at }) => {
           const share = limit === 0 ? 1 : (used + reserved) / limit;
           return (
@@ -79,22 +79,21 @@ export const UsageMeter = () => {
                 </svg>
               </Meter>
               <p className="hint">
-                {reserved > 0 &&
-                  `${count(reserved)} more held for checks without an answer yet, those of batches and watches included. `}
-                Plan <strong>{plan}</strong>; starts anew on {dayOf(reset_at)}.
+                {reserved > 0 && `${count(reserved)} more reserved for pending checks, including batches and watches. `}
+                Plan <strong>{plan}</strong>. Resets on {dayOf(reset_at)}.
               </p>
             </>
           );
         }}
-      </Reading>
+      </QueryView>
     </Card>
   );
 };
 
-/** How the account is doing: this month's checks, the last thirty days, the member states, and what needs a look. */
+/** Overview of the account: usage, checks per day, health of member states, latest changes. */
 export const OverviewPage = () => {
-  const overview = useRead<Overview>('overview', '/overview', { every: 30_000 });
-  const checks = useRead<Listed<Check>>('checks', '/checks', { query: { limit: 1 } });
+  const overview = useApiQuery<Overview>('overview', '/overview', { every: 30_000 });
+  const checks = useApiQuery<Listed<Check>>('checks', '/checks', { query: { limit: 1 } });
   const isNew = checks.data?.data.length === 0;
   return (
     <Page
@@ -108,10 +107,10 @@ export const OverviewPage = () => {
       {isNew && <FirstSteps />}
       <div className="columns">
         <UsageMeter />
-        <Reading of={overview}>{(data) => <Figures overview={data} />}</Reading>
+        <QueryView query={overview}>{(data) => <Figures overview={data} />}</QueryView>
       </div>
       {overview.data && (
-        <Card title="Checks a day" hint="The last thirty days, in UTC.">
+        <Card title="Checks per day" hint="The last 30 days, in UTC.">
           <ChecksChart days={overview.data.checks_per_day} />
         </Card>
       )}

@@ -1,107 +1,107 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ApiKey } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { type Column, Listing } from '../../parts/data-table.js';
-import { Choice, Field, Form } from '../../parts/form.js';
+import { type Column, PagedTable } from '../../parts/data-table.js';
+import { useUndoable } from '../../parts/deferred-actions.js';
+import { Field, Form, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
-import { useUndoable } from '../../parts/planned-acts.js';
-import { Empty, Refusal } from '../../parts/states.js';
-import { Card, Moment, SecretOnce, Status } from '../../parts/text.js';
+import { Empty, ErrorAlert } from '../../parts/states.js';
+import { Card, DateTime, SecretOnce, Status } from '../../parts/text.js';
 
-/** Long enough to see the wrong row go, well within the five seconds in which a revoked key has to stop working. */
+/** Time to undo a revocation. A revoked key must stop working within five seconds. */
 const UNDO_MS = 1_500;
 
 /**
- * Revokes a key, with a moment to take it back: a shop stops working without its key. It is called revoked once the server
- * has said so: a browser that is closed before has perhaps never asked.
+ * Revokes a key after a short time to undo. The status changes to revoked only after the server has confirmed it: if the
+ * browser closes earlier, the request may not have been sent.
  */
 const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
-  // Apart from the call itself, which is shown as under way a moment after the plan is gone.
-  const [asked, setAsked] = useState<'not' | 'lookingUp' | 'done'>('not');
-  const revoke = useChange(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
-  const { isPlanned, plan, undo } = useUndoable(UNDO_MS, async () => {
-    setAsked('lookingUp');
+  // Separate from the mutation, whose pending state renders only after the deferred action has been cleared.
+  const [progress, setProgress] = useState<'idle' | 'revoking' | 'done'>('idle');
+  const revoke = useApiMutation(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
+  const { isDeferred, defer, undo } = useUndoable(UNDO_MS, async () => {
+    setProgress('revoking');
     try {
       await revoke.mutateAsync(undefined);
-      setAsked('done');
+      setProgress('done');
     } catch (error) {
-      setAsked('not');
+      setProgress('idle');
       throw error;
     }
   });
-  const isRevoked = asked === 'done' || apiKey.revoked_at !== null;
-  const isLive = !(isRevoked || isPlanned || asked === 'lookingUp');
+  const isRevoked = progress === 'done' || apiKey.revoked_at !== null;
+  const isLive = !(isRevoked || isDeferred || progress === 'revoking');
 
   const cell = useRef<HTMLSpanElement>(null);
-  const offered = isLive ? 'revoke' : isPlanned && !isRevoked ? 'undo' : 'nothing';
-  const before = useRef(offered);
+  const action = isLive ? 'revoke' : isDeferred && !isRevoked ? 'undo' : 'none';
+  const before = useRef(action);
   useLayoutEffect(() => {
-    if (before.current === offered) return;
-    before.current = offered;
-    // A button that goes takes the focus with it; whoever came by the keyboard would begin again at the top.
+    if (before.current === action) return;
+    before.current = action;
+    // A removed button loses the focus; keyboard users would start again at the top of the page.
     const { activeElement } = document;
     if (activeElement !== document.body && !cell.current?.contains(activeElement)) return;
     const next = cell.current?.querySelector('button') ?? cell.current?.querySelector<HTMLElement>('[aria-live]');
     next?.focus({ preventScroll: true });
-  }, [offered]);
+  }, [action]);
   return (
     <>
       <span ref={cell} className="row">
-        {offered === 'revoke' && (
-          <Button small look="danger" onPress={plan}>
+        {action === 'revoke' && (
+          <Button small variant="danger" onPress={defer}>
             Revoke
           </Button>
         )}
         <span className="hint" aria-live="polite" tabIndex={-1}>
           {!isLive && <Status word={isRevoked ? 'revoked' : 'revoking'} />}{' '}
-          {apiKey.revoked_at !== null && <Moment at={apiKey.revoked_at} />}
+          {apiKey.revoked_at !== null && <DateTime at={apiKey.revoked_at} />}
         </span>
-        {offered === 'undo' && (
+        {action === 'undo' && (
           <Button small onPress={undo}>
             Undo
           </Button>
         )}
       </span>
-      <Refusal error={revoke.error} />
+      <ErrorAlert error={revoke.error} />
     </>
   );
 };
 
 type AccountKeys = {
   keys: UseInfiniteQueryResult<ApiKey[]>;
-  /** What works or did so when the page was opened, the newest first; after it what was revoked earlier that day. */
+  /** Keys that were active when the page opened, newest first, then keys revoked earlier today. */
   shown: ApiKey[];
-  /** What was revoked on an earlier day. */
-  folded: ApiKey[];
+  /** Keys revoked before today. */
+  collapsed: ApiKey[];
 };
 
-/** The most that a page of a list has. */
-const PAGE = 100;
+/** The maximum page size of the API. */
+const PAGE_SIZE = 100;
 
-/** Keys are nobody's news, and the operator makes and revokes them too. */
+/** Keys cause no page updates, and the operator can create and revoke them too, so they are polled. */
 const POLL_INTERVAL_MS = 4_000;
 
-/** All keys of the account: nobody knows which of a first page's are live until the rest is there. */
+/** All keys of the account. All pages are loaded, since active keys can be on any of them. */
 const useAccountKeys = (): AccountKeys => {
-  const keys = usePages<ApiKey>('keys', '/keys', { limit: PAGE }, POLL_INTERVAL_MS);
+  const keys = useApiList<ApiKey>('keys', '/keys', { limit: PAGE_SIZE }, POLL_INTERVAL_MS);
   const { data = [], hasNextPage, isFetching, isError, fetchNextPage } = keys;
   useEffect(() => {
     if (hasNextPage && !isFetching && !isError) void fetchNextPage();
   }, [hasNextPage, isFetching, isError, fetchNextPage]);
 
   const [today] = useState(() => new Date().setHours(0, 0, 0, 0));
-  // A row that left its place when it is revoked would put another key's Revoke under the pointer.
-  const [staying] = useState(() => new Set<string>());
-  for (const { key_id, revoked_at } of data) if (revoked_at === null) staying.add(key_id);
-  const gone = data.filter(({ key_id }) => !staying.has(key_id));
+  // A revoked row keeps its place. Otherwise the Revoke button of another key would move under the pointer.
+  const [pinned] = useState(() => new Set<string>());
+  for (const { key_id, revoked_at } of data) if (revoked_at === null) pinned.add(key_id);
+  const earlier = data.filter(({ key_id }) => !pinned.has(key_id));
   const isOld = ({ revoked_at }: ApiKey) => revoked_at !== null && Date.parse(revoked_at) < today;
   return {
     keys,
-    shown: [...data.filter(({ key_id }) => staying.has(key_id)), ...gone.filter((key) => !isOld(key))],
-    folded: gone.filter(isOld),
+    shown: [...data.filter(({ key_id }) => pinned.has(key_id)), ...earlier.filter((key) => !isOld(key))],
+    collapsed: earlier.filter(isOld),
   };
 };
 
@@ -109,34 +109,34 @@ type Created = { key_id: string; key: string };
 
 const COLUMNS: readonly Column<ApiKey>[] = [
   { head: 'Name', cell: ({ name }) => <strong>{name}</strong> },
-  { head: 'Kind', cell: ({ test }) => <Status word={test ? 'test' : 'live'} /> },
+  { head: 'Type', cell: ({ test }) => <Status word={test ? 'test' : 'live'} /> },
   {
     head: 'Key',
     cell: ({ hint }) => <code>…{hint}</code>,
   },
-  { head: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
-  { head: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <Moment at={last_used_at} /> : 'never') },
+  { head: 'Created', cell: ({ created_at }) => <DateTime at={created_at} /> },
+  { head: 'Last used', cell: ({ last_used_at }) => (last_used_at ? <DateTime at={last_used_at} /> : 'never') },
   { head: 'Action', hideHead: true, cell: (key) => <RevokeKey apiKey={key} /> },
 ];
 
-/** The keys of the account: make one, see it once, revoke it. */
+/** The API keys of the account: create, show once, revoke. */
 export const ApiKeys = () => {
-  const { keys, shown, folded } = useAccountKeys();
-  const [isUnfolded, setUnfolded] = useState(false);
+  const { keys, shown, collapsed } = useAccountKeys();
+  const [isExpanded, setExpanded] = useState(false);
   const [kind, setKind] = useState<'live' | 'test'>('live');
   const [name, setName] = useState('');
-  const create = useChange(['keys'], (api, body: { name: string; test: boolean }) =>
+  const create = useApiMutation(['keys'], (api, body: { name: string; test: boolean }) =>
     api.call<Created>('POST', '/keys', { body }),
   );
-  // Apart from the call that brought it: a later one that is refused must not take away a key that is shown this once.
+  // Separate from the mutation: a later failed call must not hide a key that is shown only once.
   const [created, setCreated] = useState<Created | null>(null);
   const isRevoked = keys.data?.some(({ key_id, revoked_at }) => key_id === created?.key_id && revoked_at !== null);
   const submit = () =>
     create.mutate(
       { name, test: kind === 'test' },
       {
-        onSuccess: (made) => {
-          setCreated(made);
+        onSuccess: (response) => {
+          setCreated(response);
           setName('');
         },
       },
@@ -144,12 +144,12 @@ export const ApiKeys = () => {
   return (
     <Card
       title="API keys"
-      hint="A live key asks VIES and uses the quota; a test key is answered by a sandbox and costs nothing."
+      hint="Live keys check numbers with VIES and count towards your quota. Test keys use a sandbox and are free of charge."
     >
-      <Form className="inline-form" onTry={create.reset} onSubmit={submit}>
+      <Form className="inline-form" onBeforeSubmit={create.reset} onSubmit={submit}>
         <Field label="Key name" value={name} onChange={setName} placeholder="Shop" isRequired autoComplete="off" />
-        <Choice
-          label="Kind"
+        <Select
+          label="Type"
           value={kind}
           onChange={setKind}
           options={[
@@ -157,23 +157,23 @@ export const ApiKeys = () => {
             { value: 'test', label: 'Test' },
           ]}
         />
-        <Button type="submit" look="primary" isPending={create.isPending}>
+        <Button type="submit" variant="primary" isPending={create.isPending}>
           Create key
         </Button>
       </Form>
-      <Refusal error={create.error} />
+      <ErrorAlert error={create.error} />
       {created && !isRevoked && <SecretOnce what="key" text={created.key} />}
-      <Listing
+      <PagedTable
         label="API keys"
-        list={{ ...keys, hasNextPage: false, data: keys.data && (isUnfolded ? [...shown, ...folded] : shown) }}
+        list={{ ...keys, hasNextPage: false, data: keys.data && (isExpanded ? [...shown, ...collapsed] : shown) }}
         columns={COLUMNS}
         rowKey={({ key_id }) => key_id}
-        empty={<Empty title="No keys">Create one to call the API.</Empty>}
+        empty={<Empty title="No API keys">Create a key to call the API.</Empty>}
       />
-      {folded.length > 0 && (
+      {collapsed.length > 0 && (
         <div className="actions">
-          <Button small look="quiet" aria-expanded={isUnfolded} onPress={() => setUnfolded(!isUnfolded)}>
-            {isUnfolded ? 'Hide' : 'Show'} {count(folded.length)} revoked {folded.length === 1 ? 'key' : 'keys'}
+          <Button small variant="quiet" aria-expanded={isExpanded} onPress={() => setExpanded(!isExpanded)}>
+            {isExpanded ? 'Hide' : 'Show'} {count(collapsed.length)} revoked {collapsed.length === 1 ? 'key' : 'keys'}
           </Button>
         </div>
       )}

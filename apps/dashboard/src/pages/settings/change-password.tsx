@@ -1,80 +1,80 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
-import { useChange } from '../../api/use-change.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
+import { useDeferredActions } from '../../parts/deferred-actions.js';
 import { Field, Form } from '../../parts/form.js';
-import { usePlanned } from '../../parts/planned-acts.js';
-import { Refusal } from '../../parts/states.js';
+import { ErrorAlert } from '../../parts/states.js';
 import { Card } from '../../parts/text.js';
-import { BOOT, useEnter, useSession } from '../../session/session.js';
+import { BOOT, useSession, useSetSession } from '../../session/session.js';
 
-/** Change the password; end every session of this account's user. */
+/** Changes the password, or ends all sessions of the user. */
 export const ChangePassword = () => {
-  const enter = useEnter();
-  const planned = usePlanned();
+  const setSession = useSetSession();
+  const deferred = useDeferredActions();
   const { account } = useSession();
   const form = useRef<HTMLFormElement>(null);
-  const [repeated, setRepeated] = useState('');
-  const [wanted, setWanted] = useState('');
+  const [confirmation, setConfirmation] = useState('');
+  const [newPassword, setNewPassword] = useState('');
   const queries = useQueryClient();
-  const change = useChange([], async (api, body: { current_password: string; new_password: string }) => {
-    await planned.finish();
+  const change = useApiMutation([], async (api, body: { current_password: string; new_password: string }) => {
+    await deferred.finish();
     await api.call('PUT', '/password', { body });
-    // The session goes on as a new one, with a CSRF token of its own.
+    // The service replaces the session, so the CSRF token changes.
     await queries.refetchQueries({ queryKey: BOOT });
   });
-  const endAllSessions = useChange([], async (api, _input: undefined) => {
-    await planned.finish();
+  const endAllSessions = useApiMutation([], async (api, _input: undefined) => {
+    await deferred.finish();
     await api.call('DELETE', '/sessions');
-    enter(null);
+    setSession(null);
   });
-  const isDifferent = repeated !== '' && repeated !== wanted;
+  const isDifferent = confirmation !== '' && confirmation !== newPassword;
   const clear = () => {
     change.reset();
     endAllSessions.reset();
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    if (repeated !== wanted) return;
-    const given = new FormData(event.currentTarget);
+    if (confirmation !== newPassword) return;
+    const fields = new FormData(event.currentTarget);
     change.mutate(
-      { current_password: String(given.get('current')), new_password: wanted },
+      { current_password: String(fields.get('current')), new_password: newPassword },
       {
         onSuccess: () => {
           form.current?.reset();
-          setWanted('');
-          setRepeated('');
+          setNewPassword('');
+          setConfirmation('');
         },
       },
     );
   };
   return (
     <Card title="Password">
-      <Form ref={form} className="stack narrow" onTry={clear} onSubmit={submit}>
-        {/* So that password managers know whose password it is. */}
+      <Form ref={form} className="stack narrow" onBeforeSubmit={clear} onSubmit={submit}>
+        {/* Tells password managers which account the password belongs to. */}
         <input type="text" autoComplete="username" value={account.email} readOnly hidden />
         <Field label="Current password" name="current" type="password" autoComplete="current-password" isRequired />
         <Field
           label="New password"
           type="password"
           autoComplete="new-password"
-          value={wanted}
-          onChange={setWanted}
+          value={newPassword}
+          onChange={setNewPassword}
           minLength={12}
-          hint="At least 12 characters; a few words are good. Other browsers are signed out."
+          hint="Use at least 12 characters, such as a few words. Your other browsers are signed out."
           isRequired
         />
         <Field
-          label="New password again"
+          label="Confirm new password"
           type="password"
           autoComplete="new-password"
-          value={repeated}
-          onChange={setRepeated}
-          error={isDifferent ? 'The two are not the same.' : undefined}
+          value={confirmation}
+          onChange={setConfirmation}
+          error={isDifferent ? 'The passwords do not match.' : undefined}
           isRequired
         />
-        <Refusal error={change.error ?? endAllSessions.error} />
-        {change.isSuccess && <p role="status">The password is changed.</p>}
+        <ErrorAlert error={change.error ?? endAllSessions.error} />
+        {change.isSuccess && <p role="status">Password changed.</p>}
         <div className="actions">
           <Button type="submit" isPending={change.isPending}>
             Change password
@@ -84,7 +84,7 @@ export const ChangePassword = () => {
             question="End all sessions?"
             onConfirm={() => endAllSessions.mutate(undefined)}
           >
-            <p>Every browser that is signed in to this account has to sign in again, this one too.</p>
+            <p>This signs you out of every browser, including this one.</p>
           </Confirm>
         </div>
       </Form>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readSamples } from './read-samples.js';
 
-test('the guide gives a whole receiver for each language it names', () => {
+test('the guide contains a complete receiver for each language', () => {
   const samples = readSamples(readFileSync(new URL('../../../../../docs/webhooks.md', import.meta.url), 'utf8'));
   expect(samples.map(({ name }) => name)).toEqual([
     'TypeScript, with the package',

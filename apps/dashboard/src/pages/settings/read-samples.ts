@@ -1,7 +1,7 @@
-/** A receiver of the guide. */
+/** A sample receiver from docs/webhooks.md. */
 type Sample = { name: string; code: string };
 
-/** The programs below “Verify it”: the first fenced block under each heading of the third level. */
+/** The programs of the section “Verify it”: the first code block below each third-level heading. */
 export const readSamples = (guide: string): Sample[] => {
   const section = guide.split(/^## /m).find((part) => part.startsWith('Verify it')) ?? '';
   return section

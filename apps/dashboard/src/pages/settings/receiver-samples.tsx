@@ -6,14 +6,14 @@ import { Card } from '../../parts/text.js';
 import { readSamples } from './read-samples.js';
 import { useWebhook } from './webhook-card.js';
 
-/** Whole receivers to copy, as docs/webhooks.md has them and its tests run them. */
+/** Complete receivers from docs/webhooks.md, which are tested there. */
 export const ReceiverSamples = () => {
   const samples = useMemo(() => readSamples(guide), []);
   const prefix = useWebhook().data?.webhook?.secret_prefix ?? 'whsec_';
   return (
     <Card
-      title="Receive it"
-      hint="Each of these is a whole program that verifies what it gets and answers 204, or 401 to what is not ours. Put your TLS in front of it."
+      title="Receive events"
+      hint="Complete programs that verify the signature of each event. They respond with 204 to valid events and 401 to all others. Run them behind a TLS proxy."
     >
       <Tabs className="tabs">
         <TabList aria-label="Language" className="tab-list">
@@ -29,8 +29,8 @@ export const ReceiverSamples = () => {
               <code>WEBHOOK_SECRET={prefix}…</code>
               <CopyButton text={code} what={`the receiver in ${name}`} />
             </div>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
-            <section className="scrolls" tabIndex={0} aria-label={`A receiver in ${name}`}>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
+            <section className="scrolls" tabIndex={0} aria-label={`Receiver in ${name}`}>
               <pre className="code">{code}</pre>
             </section>
           </TabPanel>

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { Usage } from '../../api/shapes.js';
-import { useRead } from '../../api/use-read.js';
-import { Choice } from '../../parts/form.js';
+import { useApiQuery } from '../../api/use-api-query.js';
+import { Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
-import { Reading } from '../../parts/states.js';
+import { QueryView } from '../../parts/states.js';
 import { Card, Facts, Page, Status } from '../../parts/text.js';
 import { useSession } from '../../session/session.js';
 import { chooseTheme, readTheme, type Theme } from '../../shell/theme.js';
@@ -12,17 +12,17 @@ import { ChangePassword } from './change-password.js';
 import { ReceiverSamples } from './receiver-samples.js';
 import { WebhookCard } from './webhook-card.js';
 
-/** Light, dark, or as the system. */
+/** Selection of the theme. */
 export const Appearance = () => {
   const [theme, setTheme] = useState<Theme>(readTheme);
   return (
     <Card title="Appearance">
       <div className="narrow">
-        <Choice
-          label="Colours"
+        <Select
+          label="Theme"
           value={theme}
           options={[
-            { value: 'system', label: 'As the system' },
+            { value: 'system', label: 'System default' },
             { value: 'light', label: 'Light' },
             { value: 'dark', label: 'Dark' },
           ]}
@@ -36,36 +36,36 @@ export const Appearance = () => {
   );
 };
 
-/** What the plan sells and how much of it is used. */
+/** Limits and usage of the plan. */
 export const PlanCard = () => {
   const { account } = useSession();
   const { plan, allowance } = account;
-  const usage = useRead<Usage>('usage', '/usage', { every: 60_000 });
+  const usage = useApiQuery<Usage>('usage', '/usage', { every: 60_000 });
   return (
-    <Card title="Plan" hint="The operator of the service changes plans.">
-      <Reading of={usage}>
+    <Card title="Plan" hint="To change your plan, contact the operator of the service.">
+      <QueryView query={usage}>
         {({ limit, used }) => (
           <Facts
             facts={{
               Account: account.name,
               Plan: <Status word={plan} />,
-              'Checks a month': `${count(limit)}, of which ${count(used)} are used`,
+              'Checks this month': `${count(used)} of ${count(limit)} used`,
               Watches:
                 allowance.watches === 0
                   ? 'none'
                   : `up to ${count(allowance.watches)}, ${allowance.frequencies.join(' or ')}`,
               'Pending requests': 'up to 200',
-              'Batches at once': 'up to 5, of up to 10,000 rows and 2 MiB each',
-              'Calls a second': '10 for each key',
+              'Concurrent batches': 'up to 5, each with up to 10,000 rows and 2 MiB',
+              'Requests per second': '10 per key',
             }}
           />
         )}
-      </Reading>
+      </QueryView>
     </Card>
   );
 };
 
-/** Everything about the account that can be set, and what its plan sells. */
+/** Settings of the account, and its plan. */
 export const SettingsPage = () => (
   <Page title="Settings">
     <ApiKeys />
@@ -75,7 +75,7 @@ export const SettingsPage = () => (
     <ChangePassword />
     <Appearance />
     <p className="hint">
-      The API itself is described at <a href="/docs">/docs</a>.
+      For the API reference, see <a href="/docs">/docs</a>.
     </p>
   </Page>
 );

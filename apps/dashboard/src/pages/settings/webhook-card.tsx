@@ -2,51 +2,51 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Webhook } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
-import { useRead } from '../../api/use-read.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Field, Form } from '../../parts/form.js';
-import { Refusal } from '../../parts/states.js';
-import { Card, Facts, Moment, SecretOnce } from '../../parts/text.js';
+import { ErrorAlert } from '../../parts/states.js';
+import { Card, DateTime, Facts, SecretOnce } from '../../parts/text.js';
 
-/** The account's endpoint, null when there is none. */
+/** The endpoint of the account; null when none is configured. */
 export const useWebhook = (): UseQueryResult<{ webhook: Webhook | null }> =>
-  useRead<{ webhook: Webhook | null }>('settings', '/settings', { every: false });
+  useApiQuery<{ webhook: Webhook | null }>('settings', '/settings', { every: false });
 
 type Saved = Webhook & { secret: string };
 
-/** The account's one endpoint: save it, see its secret this once, try it, remove it. */
+/** The endpoint of the account: save, show the secret once, test, remove. */
 export const WebhookCard = () => {
   const settings = useWebhook();
   const webhook = settings.data?.webhook ?? null;
-  // Null until somebody types: the endpoint that is read later must not take the place of what they typed.
+  // Null until the user types: an endpoint that loads later must not overwrite the input.
   const [typed, setTyped] = useState<string | null>(null);
   const url = typed ?? webhook?.url ?? '';
-  // Apart from the call that brought it: a later one that is refused leaves what it saved as it is.
+  // Separate from the mutation: a later failed call must not hide the secret.
   const [saved, setSaved] = useState<Saved | null>(null);
 
-  const save = useChange(['settings'], (api, given: string) =>
-    api.call<Saved>('PUT', '/webhook', { body: { url: given } }),
+  const save = useApiMutation(['settings'], (api, endpoint: string) =>
+    api.call<Saved>('PUT', '/webhook', { body: { url: endpoint } }),
   );
-  const sendTest = useChange(['deliveries'], (api, _input: undefined) =>
+  const sendTest = useApiMutation(['deliveries'], (api, _input: undefined) =>
     api.call<{ delivery_id: string }>('POST', '/webhook/test'),
   );
-  const remove = useChange(['settings', 'deliveries'], (api, _input: undefined) => api.call('DELETE', '/webhook'));
+  const remove = useApiMutation(['settings', 'deliveries'], (api, _input: undefined) => api.call('DELETE', '/webhook'));
   const clear = () => {
     save.reset();
     sendTest.reset();
     remove.reset();
   };
-  // Removed here or elsewhere, or saved again in another window, it is a secret no more.
+  // The secret is outdated once the webhook is removed, or saved again in another window.
   const secret = saved && webhook && webhook.configured_at <= saved.configured_at ? saved.secret : null;
   return (
     <div id="webhook">
       <Card
         title="Webhook"
-        hint="Tells your server when a pending check, a batch or a watched number has news. The URL must be https and lead to a public address."
+        hint="Sends events about pending checks, batches and watches to your server. The URL must use https and resolve to a public address."
       >
-        <Form className="inline-form" onTry={clear} onSubmit={() => save.mutate(url, { onSuccess: setSaved })}>
+        <Form className="inline-form" onBeforeSubmit={clear} onSubmit={() => save.mutate(url, { onSuccess: setSaved })}>
           <Field
             label="Endpoint URL"
             inputMode="url"
@@ -56,21 +56,22 @@ export const WebhookCard = () => {
             autoComplete="off"
             isRequired
           />
-          <Button type="submit" look="primary" isPending={save.isPending}>
+          <Button type="submit" variant="primary" isPending={save.isPending}>
             Save
           </Button>
         </Form>
-        <Refusal error={save.error ?? sendTest.error ?? remove.error ?? settings.error} />
+        <ErrorAlert error={save.error ?? sendTest.error ?? remove.error ?? settings.error} />
         {secret !== null && <SecretOnce what="secret" text={secret} />}
         {webhook && secret === null && (
           <Facts
             facts={{
               Secret: (
                 <>
-                  <code>{webhook.secret_prefix}…</code> <span className="hint">Save again for a new one.</span>
+                  <code>{webhook.secret_prefix}…</code>{' '}
+                  <span className="hint">Save again to generate a new secret.</span>
                 </>
               ),
-              Configured: <Moment at={webhook.configured_at} />,
+              Configured: <DateTime at={webhook.configured_at} />,
             }}
           />
         )}
@@ -88,17 +89,17 @@ export const WebhookCard = () => {
               }}
             >
               <p>
-                What still waits to be delivered ends as failed, and the secret is gone. Setting an endpoint again
-                revives none of it.
+                Removing the webhook also deletes its secret. Pending deliveries fail and are not sent if you add a
+                webhook later.
               </p>
             </Confirm>
           )}
         </div>
         {sendTest.data && (
           <p role="status">
-            The test event is on its way:{' '}
+            Test event created.{' '}
             <Link to="/deliveries/$id" params={{ id: sendTest.data.delivery_id }}>
-              see how it goes
+              View delivery
             </Link>
           </p>
         )}

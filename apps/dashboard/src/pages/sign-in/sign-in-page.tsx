@@ -1,56 +1,58 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useRef } from 'react';
 import type { Session } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { Field, Form } from '../../parts/form.js';
-import { Loading, Refusal } from '../../parts/states.js';
-import { useBoot, useEnter } from '../../session/session.js';
-import { Gate, GoTo } from '../../shell/gate.js';
+import { ErrorAlert, Loading } from '../../parts/states.js';
+import { useBoot, useSetSession } from '../../session/session.js';
+import { Redirect, SignedOutLayout } from '../../shell/gate.js';
 
-/** Only addresses of our own lead on; anything else would be a way to send somebody elsewhere through us. */
+/** Accepts only addresses of this site, to prevent open redirects. */
 const ownAddress = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/');
 
-/** Sign in, and go on to where one wanted to go. */
+/** Signs in and continues to the requested page. */
 export const SignInPage = () => {
   const boot = useBoot();
   const { next } = useSearch({ from: '/sign-in' });
-  const enter = useEnter();
+  const setSession = useSetSession();
   const form = useRef<HTMLFormElement>(null);
-  const signIn = useChange([], async (api, body: { email: string; password: string }) => {
-    enter(await api.call<Session>('POST', '/session', { body }));
+  const signIn = useApiMutation([], async (api, body: { email: string; password: string }) => {
+    setSession(await api.call<Session>('POST', '/session', { body }));
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    const given = new FormData(event.currentTarget);
+    const fields = new FormData(event.currentTarget);
     signIn.mutate(
-      { email: String(given.get('email')), password: String(given.get('password')) },
+      { email: String(fields.get('email')), password: String(fields.get('password')) },
       {
         onError: () => form.current?.querySelector<HTMLInputElement>('input[name=password]')?.select(),
       },
     );
   };
 
-  if (boot.data?.session) return <GoTo address={ownAddress(next)} />;
+  if (boot.data?.session) return <Redirect address={ownAddress(next)} />;
   if (boot.data === undefined) {
     return (
-      <Gate title="Sign in">{boot.error ? <Refusal error={boot.error} onRetry={boot.refetch} /> : <Loading />}</Gate>
+      <SignedOutLayout title="Sign in">
+        {boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}
+      </SignedOutLayout>
     );
   }
   return (
-    <Gate title="Sign in">
-      <Form ref={form} onTry={signIn.reset} onSubmit={submit} className="stack">
-        <Refusal error={signIn.error} />
+    <SignedOutLayout title="Sign in">
+      <Form ref={form} onBeforeSubmit={signIn.reset} onSubmit={submit} className="stack">
+        <ErrorAlert error={signIn.error} />
         <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired autoFocus />
         <Field label="Password" name="password" type="password" autoComplete="current-password" isRequired />
-        <Button type="submit" look="primary" isPending={signIn.isPending}>
+        <Button type="submit" variant="primary" isPending={signIn.isPending}>
           Sign in
         </Button>
       </Form>
       {boot.data.signup === 'open' && (
         <p className="hint">
-          No account yet? <Link to="/sign-up">Open one</Link>
+          No account yet? <Link to="/sign-up">Sign up</Link>
         </p>
       )}
-    </Gate>
+    </SignedOutLayout>
   );
 };

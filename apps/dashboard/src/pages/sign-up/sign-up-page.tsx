@@ -2,56 +2,58 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
 import type { Session } from '../../api/shapes.js';
-import { useChange } from '../../api/use-change.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { Field, Form } from '../../parts/form.js';
-import { Loading, Refusal } from '../../parts/states.js';
-import { useBoot, useEnter } from '../../session/session.js';
-import { Gate, GoTo } from '../../shell/gate.js';
+import { ErrorAlert, Loading } from '../../parts/states.js';
+import { useBoot, useSetSession } from '../../session/session.js';
+import { Redirect, SignedOutLayout } from '../../shell/gate.js';
 import { FIRST_KEYS, type FirstKeys } from '../welcome/welcome-page.js';
 
 type NewAccount = { name: string; email: string; password: string };
 
-/** Opens an account on the free plan, where the operator lets people do so. */
+/** Creates an account on the free plan, if sign-up is open. */
 export const SignUpPage = () => {
   const boot = useBoot();
-  const enter = useEnter();
+  const setSession = useSetSession();
   const queries = useQueryClient();
-  const signUp = useChange([], async (api, body: NewAccount) => {
+  const signUp = useApiMutation([], async (api, body: NewAccount) => {
     const { live_key, test_key, ...session } = await api.call<Session & FirstKeys>('POST', '/sign-up', { body });
-    enter(session);
+    setSession(session);
     queries.setQueryData<FirstKeys>(FIRST_KEYS, { live_key, test_key });
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    const given = new FormData(event.currentTarget);
-    const text = (name: keyof NewAccount) => String(given.get(name) ?? '');
+    const fields = new FormData(event.currentTarget);
+    const text = (name: keyof NewAccount) => String(fields.get(name) ?? '');
     signUp.mutate({ name: text('name').trim(), email: text('email').trim(), password: text('password') });
   };
 
   if (boot.data === undefined) {
     return (
-      <Gate title="Sign up">{boot.error ? <Refusal error={boot.error} onRetry={boot.refetch} /> : <Loading />}</Gate>
+      <SignedOutLayout title="Sign up">
+        {boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}
+      </SignedOutLayout>
     );
   }
-  if (boot.data.session) return <GoTo address="/welcome" />;
+  if (boot.data.session) return <Redirect address="/welcome" />;
   if (boot.data.signup !== 'open') {
     return (
-      <Gate title="Sign up">
-        <p>Accounts are opened by the operator of this service. Ask there for one.</p>
+      <SignedOutLayout title="Sign up">
+        <p>Sign-up is closed. To get an account, contact the operator of this service.</p>
         <Link to="/sign-in">Sign in</Link>
-      </Gate>
+      </SignedOutLayout>
     );
   }
   return (
-    <Gate title="Sign up">
-      <p className="hint">The free plan has 100 checks a month, a live key and a test key.</p>
-      <Form onTry={signUp.reset} onSubmit={submit} className="stack">
-        <Refusal error={signUp.error} />
+    <SignedOutLayout title="Sign up">
+      <p className="hint">The free plan includes 100 checks a month, a live key and a test key.</p>
+      <Form onBeforeSubmit={signUp.reset} onSubmit={submit} className="stack">
+        <ErrorAlert error={signUp.error} />
         <Field
           label="Name"
           name="name"
           autoComplete="organization"
-          hint="Of your company or project."
+          hint="The name of your company or project."
           isRequired
           autoFocus
         />
@@ -62,16 +64,16 @@ export const SignUpPage = () => {
           type="password"
           autoComplete="new-password"
           minLength={12}
-          hint="At least 12 characters; a few words are good."
+          hint="Use at least 12 characters, such as a few words."
           isRequired
         />
-        <Button type="submit" look="primary" isPending={signUp.isPending}>
-          Open the account
+        <Button type="submit" variant="primary" isPending={signUp.isPending}>
+          Create account
         </Button>
       </Form>
       <p className="hint">
-        You have one? <Link to="/sign-in">Sign in</Link>
+        Already have an account? <Link to="/sign-in">Sign in</Link>
       </p>
-    </Gate>
+    </SignedOutLayout>
   );
 };

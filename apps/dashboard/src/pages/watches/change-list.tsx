@@ -1,17 +1,17 @@
 import { Link } from '@tanstack/react-router';
 import type { Change } from '../../api/shapes.js';
 import { Empty } from '../../parts/states.js';
-import { Moment, Status } from '../../parts/text.js';
+import { DateTime, Status } from '../../parts/text.js';
 
-const shown = (value: Change['before']) => {
+const changeValue = (value: Change['before']) => {
   if (typeof value === 'boolean') return <Status word={value ? 'valid' : 'invalid'} />;
   return value === null ? <em>none</em> : <span className="quoted">{value}</span>;
 };
 
-/** Changes of watched numbers, the latest first. */
+/** Changes of watched numbers, newest first. */
 export const ChangeList = ({ changes }: { changes: readonly Change[] }) => {
   if (changes.length === 0) {
-    return <Empty title="No changes">When a watched number changes validity, name or address, it is told here.</Empty>;
+    return <Empty title="No changes">Changes of validity, name or address appear here.</Empty>;
   }
   return (
     <ol className="changes">
@@ -23,12 +23,12 @@ export const ChangeList = ({ changes }: { changes: readonly Change[] }) => {
               {change.label && change.vat_number} {change.kind}
             </span>
             <Link to="/checks/$id" params={{ id: change.check_id }}>
-              <Moment at={change.changed_at} />
+              <DateTime at={change.changed_at} />
             </Link>
           </div>
           <div className="change-values">
-            {shown(change.before)} <span aria-hidden="true">→</span> <span className="for-reader">became</span>{' '}
-            {shown(change.after)}
+            {changeValue(change.before)} <span aria-hidden="true">→</span>{' '}
+            <span className="visually-hidden">changed to</span> {changeValue(change.after)}
           </div>
         </li>
       ))}

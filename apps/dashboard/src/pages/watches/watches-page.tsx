@@ -2,14 +2,14 @@ import { Link } from '@tanstack/react-router';
 import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useRef, useState } from 'react';
 import type { Frequency, Watch } from '../../api/shapes.js';
-import { useChange, useIdempotencyKey } from '../../api/use-change.js';
-import { usePages } from '../../api/use-read.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
+import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { type Column, Listing } from '../../parts/data-table.js';
-import { Choice, Field, Form } from '../../parts/form.js';
+import { type Column, PagedTable } from '../../parts/data-table.js';
+import { Field, Form, Select } from '../../parts/form.js';
 import { count, countryName } from '../../parts/format.js';
-import { Empty, Refusal } from '../../parts/states.js';
-import { Card, Moment, Page, Status } from '../../parts/text.js';
+import { Empty, ErrorAlert } from '../../parts/states.js';
+import { Card, DateTime, Page, Status } from '../../parts/text.js';
 import { useSession } from '../../session/session.js';
 
 type NewWatch = {
@@ -30,16 +30,16 @@ const textsOf = (fields: FormData): Omit<NewWatch, 'frequency' | 'country_code'>
   return { ...Object.fromEntries(optional), vat_number: String(fields.get('vat_number')) };
 };
 
-/** Adds a watch. What the plan does not sell is said before the service refuses it. */
+/** Adds a watch. The form marks what the plan does not include. */
 export const AddWatch = () => {
   const { plan, allowance } = useSession().account;
-  const sold: readonly Frequency[] = allowance.frequencies;
+  const included: readonly Frequency[] = allowance.frequencies;
   const [frequency, setFrequency] = useState<Frequency>('weekly');
   const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  const sameTry = useIdempotencyKey();
-  const add = useChange(['watches'], (api, body: NewWatch) =>
-    sameTry([JSON.stringify(body)], (headers) => api.call<Watch>('POST', '/watches', { body, headers })),
+  const sendOnce = useIdempotencyKey();
+  const add = useApiMutation(['watches'], (api, body: NewWatch) =>
+    sendOnce([JSON.stringify(body)], (headers) => api.call<Watch>('POST', '/watches', { body, headers })),
   );
   const submit = (event: FormEvent<HTMLFormElement>) => {
     const texts = textsOf(new FormData(event.currentTarget));
@@ -53,13 +53,13 @@ export const AddWatch = () => {
       title="New watch"
       hint={
         allowance.watches === 0
-          ? `Your plan, ${plan}, sells no watches. A larger one does.`
-          : `Your plan, ${plan}, sells up to ${count(allowance.watches)}, ${allowance.frequencies.join(' or ')}.`
+          ? `Your plan, ${plan}, includes no watches. Upgrade to a larger plan to add watches.`
+          : `Your plan, ${plan}, includes up to ${count(allowance.watches)} watches, ${allowance.frequencies.join(' or ')}.`
       }
     >
-      <Form ref={form} className="filters" onTry={add.reset} onSubmit={submit}>
+      <Form ref={form} className="filters" onBeforeSubmit={add.reset} onSubmit={submit}>
         <Field label="VAT number" name="vat_number" isRequired autoComplete="off" placeholder="FR 40 303 265 045" />
-        <Choice
+        <Select
           label="Country"
           value={country}
           onChange={setCountry}
@@ -70,39 +70,39 @@ export const AddWatch = () => {
         />
         <Field label="Label" name="label" autoComplete="off" />
         <Field label="Requester" name="requester_vat_number" autoComplete="off" />
-        <Choice
+        <Select
           label="Frequency"
           value={frequency}
           onChange={setFrequency}
           options={FREQUENCIES.map((value) => ({
             value,
-            label: sold.includes(value) ? value : `${value} (not in your plan)`,
+            label: included.includes(value) ? value : `${value} (not in your plan)`,
           }))}
         />
         <div className="actions">
-          <Button type="submit" look="primary" isPending={add.isPending}>
+          <Button type="submit" variant="primary" isPending={add.isPending}>
             Add watch
           </Button>
         </div>
       </Form>
-      <Refusal error={add.error} />
-      {add.data && <p role="status">{add.data.vat_number} is watched from now on; its first check comes soon.</p>}
+      <ErrorAlert error={add.error} />
+      {add.data && <p role="status">Watch added for {add.data.vat_number}. The first check runs soon.</p>}
     </Card>
   );
 };
 
 /** Pauses an active watch, and resumes a paused one. */
 export const PauseWatch = ({ watch }: { watch: Watch }) => {
-  const wanted = watch.status === 'active' ? 'paused' : 'active';
-  const amend = useChange(['watches'], (api, status: Watch['status']) =>
+  const nextStatus = watch.status === 'active' ? 'paused' : 'active';
+  const update = useApiMutation(['watches'], (api, status: Watch['status']) =>
     api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body: { status } }),
   );
   return (
     <>
-      <Button small isPending={amend.isPending} onPress={() => amend.mutate(wanted)}>
-        {wanted === 'paused' ? 'Pause' : 'Resume'}
+      <Button small isPending={update.isPending} onPress={() => update.mutate(nextStatus)}>
+        {nextStatus === 'paused' ? 'Pause' : 'Resume'}
       </Button>
-      <Refusal error={amend.error} />
+      <ErrorAlert error={update.error} />
     </>
   );
 };
@@ -121,30 +121,30 @@ const COLUMNS: readonly Column<Watch>[] = [
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
     head: 'Last checked',
-    cell: ({ last_checked_at }) => (last_checked_at ? <Moment at={last_checked_at} /> : 'not yet'),
+    cell: ({ last_checked_at }) => (last_checked_at ? <DateTime at={last_checked_at} /> : 'not yet'),
   },
   {
-    head: 'Next',
-    cell: ({ next_check_at, status }) => (status === 'paused' ? null : <Moment at={next_check_at} />),
+    head: 'Next check',
+    cell: ({ next_check_at, status }) => (status === 'paused' ? null : <DateTime at={next_check_at} />),
   },
   { head: 'Action', hideHead: true, cell: (watch) => <PauseWatch watch={watch} /> },
 ];
 
-/** Numbers that are asked about again and again, so that a change is known before the next invoice. */
+/** The watches of the account, and the form to add one. */
 export const WatchesPage = () => {
-  const watches = usePages<Watch>('watches', '/watches');
+  const watches = useApiList<Watch>('watches', '/watches');
   return (
     <Page title="Watches">
       <AddWatch />
-      <Listing
+      <PagedTable
         label="Watches"
         list={watches}
         columns={COLUMNS}
         rowKey={({ watch_id }) => watch_id}
         empty={
-          <Empty title="Nothing is watched yet">
-            Add a number above. It is asked about soon, as the baseline, and then again and again; a change of validity,
-            name or address is shown here and sent to your webhook.
+          <Empty title="No watches yet">
+            Add a VAT number above. The first check is the baseline. Later changes of validity, name or address appear
+            here and are sent to your webhook.
           </Empty>
         }
       />

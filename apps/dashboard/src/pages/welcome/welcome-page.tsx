@@ -2,31 +2,31 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Check, Delivery } from '../../api/shapes.js';
-import { type Page as ListPage, useRead } from '../../api/use-read.js';
+import { type Page as ListPage, useApiQuery } from '../../api/use-api-query.js';
 import { Card, Page, SecretOnce } from '../../parts/text.js';
 import { useSession } from '../../session/session.js';
 import { useWebhook } from '../settings/webhook-card.js';
 
-/** The two keys of a new account, which only the answer of signing up holds. */
+/** The keys of a new account. Only the response to sign-up contains them. */
 export type FirstKeys = { live_key: string; test_key: string };
 
-/** Under which they are remembered until the page is loaded anew. */
+/** Query key of the first keys, which are stored until the page is reloaded. */
 export const FIRST_KEYS = ['first-keys'] as const;
 
 const ONE = { query: { limit: 1 } };
 
 type Step = { isDone: boolean; title: string; text: string; action: ReactNode };
 
-/** What a new account does first, each step ticked once it is done. */
+/** Checklist for a new account. */
 export const FirstSteps = () => {
-  const checks = useRead<ListPage<Check>>('checks', '/checks', ONE);
-  const deliveries = useRead<ListPage<Delivery>>('deliveries', '/webhook/deliveries', ONE);
+  const checks = useApiQuery<ListPage<Check>>('checks', '/checks', ONE);
+  const deliveries = useApiQuery<ListPage<Delivery>>('deliveries', '/webhook/deliveries', ONE);
   const webhook = useWebhook();
   const steps: Step[] = [
     {
       isDone: (checks.data?.data.length ?? 0) > 0,
-      title: 'Make a first check',
-      text: 'Ask VIES about a number you know, and look at the answer and its evidence.',
+      title: 'Make your first check',
+      text: 'Check a VAT number you know, then view the result and its evidence.',
       action: (
         <Link to="/checks/new" className="button small">
           Start
@@ -35,21 +35,21 @@ export const FirstSteps = () => {
     },
     {
       isDone: Boolean(webhook.data?.webhook),
-      title: 'Set up the webhook',
-      text: 'Some member states take their time. Your server is told when their answer comes.',
+      title: 'Set up your webhook',
+      text: 'Some member states answer slowly. Your webhook receives the result when it arrives.',
       action: (
         <Link to="/settings" hash="webhook" className="button small">
-          Set it up
+          Set up
         </Link>
       ),
     },
     {
       isDone: (deliveries.data?.data.length ?? 0) > 0,
       title: 'Send a test event',
-      text: 'See it arrive, what your server answered, and how its signature is made.',
+      text: 'View the delivery, the response of your server and the signature headers.',
       action: (
         <Link to="/deliveries" className="button small">
-          Try it
+          Go to deliveries
         </Link>
       ),
     },
@@ -64,7 +64,7 @@ export const FirstSteps = () => {
             </span>
             <div>
               <p>
-                <strong>{title}</strong> {isDone && <span className="for-reader">(done)</span>}
+                <strong>{title}</strong> {isDone && <span className="visually-hidden">(done)</span>}
               </p>
               <p className="hint">{text}</p>
             </div>
@@ -76,20 +76,20 @@ export const FirstSteps = () => {
   );
 };
 
-/** After signing up: the keys for the only time, and what to do first. */
+/** The page after sign-up: the keys, shown once, and the first steps. */
 export const WelcomePage = () => {
   const { account } = useSession();
   const queries = useQueryClient();
   const [keys] = useState(() => queries.getQueryData<FirstKeys>(FIRST_KEYS));
   return (
-    <Page title="Welcome" lead={<p>{account.name} is ready.</p>}>
+    <Page title="Welcome" lead={<p>Your account {account.name} is ready.</p>}>
       {keys && (
-        <Card title="Your keys">
+        <Card title="Your API keys">
           <SecretOnce what="test key" text={keys.test_key} />
           <SecretOnce what="live key" text={keys.live_key} />
           <p className="hint">
-            The test key is answered by a sandbox and costs nothing: DE100 is valid, DE200 is not, DE700 takes a moment.
-            Try it:
+            The test key uses a sandbox and is free of charge. DE100 is valid, DE200 is invalid, and DE700 is pending
+            for a few seconds. Try it:
           </p>
           <pre className="code">{`curl ${location.origin}/v1/checks \\
   -H 'Authorization: Bearer ${keys.test_key}' \\

@@ -2,44 +2,44 @@ import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/r
 import { useRef } from 'react';
 import { type Api, useApi } from './create-api.js';
 import { ApiError } from './errors.js';
-import { invalidate, REMOVAL, type Topic } from './use-read.js';
+import { invalidate, REMOVAL, type Topic } from './use-api-query.js';
 
 /**
- * A call that changes something; what it is about is read again afterwards, also when it was refused. Until it is answered,
- * `mutate` and `reset` do nothing: a second press comes before React has shown that the first one's call is under way.
+ * A mutation that invalidates the queries of its topics when it settles, also after an error. While it is pending, `mutate`
+ * and `reset` do nothing: a second press can arrive before React renders the pending state of the first.
  */
-export const useChange = <Input, Output>(
+export const useApiMutation = <Input, Output>(
   topics: readonly Topic[],
   change: (api: Api, input: Input) => Promise<Output>,
 ): UseMutationResult<Output, Error, Input> => {
   const api = useApi();
   const queries = useQueryClient();
-  const isUnderWay = useRef(false);
+  const isInFlight = useRef(false);
   const mutation = useMutation({
     mutationFn: (input: Input) => change(api, input),
     onSettled: () => {
-      isUnderWay.current = false;
+      isInFlight.current = false;
       invalidate(queries)(...topics);
     },
   });
   return {
     ...mutation,
-    mutate: (...given) => {
-      if (isUnderWay.current) return;
-      isUnderWay.current = true;
-      mutation.mutate(...given);
+    mutate: (...parameters) => {
+      if (isInFlight.current) return;
+      isInFlight.current = true;
+      mutation.mutate(...parameters);
     },
     reset: () => {
-      if (!isUnderWay.current) mutation.reset();
+      if (!isInFlight.current) mutation.reset();
     },
   };
 };
 
 /**
- * Deletes what a page is about, leaves the page, and only then has the lists read again: what is gone must not be asked for
- * once more.
+ * Deletes the object of a page, leaves the page and then refetches the lists. The order prevents a refetch of the deleted
+ * object.
  */
-export const useRemoval = (
+export const useDelete = (
   topic: Topic,
   path: string,
   leave: () => Promise<void>,
@@ -49,7 +49,7 @@ export const useRemoval = (
   return useMutation({
     mutationKey: [REMOVAL, path],
     mutationFn: async () => {
-      // What has never been read must not be left without its first reading when the deletion is refused.
+      // A query without data is not cancelled: it would stay empty if the deletion fails.
       await queries.cancelQueries({
         queryKey: [topic],
         predicate: ({ queryKey: [, at], state }) => String(at).startsWith(path) && state.data !== undefined,
@@ -62,23 +62,23 @@ export const useRemoval = (
   });
 };
 
-/** How often a first try that still runs is waited for before that is shown. */
+/** How often a call waits for its running first attempt before it fails. */
 const MAX_WAITS = 5;
 
-// randomUUID exists only over https; this exists everywhere.
+// crypto.randomUUID exists only over https; getRandomValues exists everywhere.
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-');
 
-/** Whether nobody knows what became of the call: it was lost on its way, or its first try still runs. */
-const isOpen = (error: unknown): boolean =>
+/** Whether the outcome of the call is unknown: the response was lost, or the first attempt is still running. */
+const isOutcomeUnknown = (error: unknown): boolean =>
   !(error instanceof ApiError) || error.status >= 500 || error.code === 'IDEMPOTENCY_IN_PROGRESS';
 
 const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1_000));
 
 /**
- * Sends what must be made once with an Idempotency-Key: the same as before while the last try got no answer and `content`
- * (compared part by part) is the same, so that trying again makes no second one; a new one after an answer, so that lookingUp
- * for the same again does. A first try that still runs is waited for. Throws what `send` throws.
+ * Sends a call with an Idempotency-Key. A retry of the same `content` (compared part by part) reuses the key until a
+ * response arrives, so that it creates no duplicate. After a response the next call gets a new key. A first attempt that is
+ * still running is awaited. Rethrows the errors of `send`.
  */
 export const useIdempotencyKey = () => {
   const last = useRef<{ content: readonly unknown[]; key: string } | null>(null);
@@ -95,7 +95,7 @@ export const useIdempotencyKey = () => {
         last.current = null;
         return answer;
       } catch (error) {
-        if (!isOpen(error)) last.current = null;
+        if (!isOutcomeUnknown(error)) last.current = null;
         const isRunning = error instanceof ApiError && error.code === 'IDEMPOTENCY_IN_PROGRESS';
         if (!isRunning || waits === MAX_WAITS) throw error;
         await seconds(error.extra.retry_after ?? 1);

@@ -9,9 +9,9 @@ import {
 } from '@tanstack/react-query';
 import { useLive } from '../live/live-context.js';
 import { type Query, useApi } from './create-api.js';
-import { isMissing } from './errors.js';
+import { isNotFound } from './errors.js';
 
-/** What a piece of data is about. The first word of every query's key, and the `topic` of the server's news. */
+/** The subject of a query: the first element of every query key, and the `topic` of page updates. */
 export type Topic =
   | 'checks'
   | 'requests'
@@ -25,8 +25,8 @@ export type Topic =
   | 'settings'
   | 'keys';
 
-/** What else changes when something of a topic does. */
-const ALSO_CHANGED: Partial<Record<Topic, readonly Topic[]>> = {
+/** Topics whose data depends on another topic. */
+const DEPENDENT_TOPICS: Partial<Record<Topic, readonly Topic[]>> = {
   checks: ['requests', 'overview', 'usage'],
   requests: ['checks', 'overview', 'usage'],
   batches: ['overview', 'usage', 'checks'],
@@ -34,31 +34,31 @@ const ALSO_CHANGED: Partial<Record<Topic, readonly Topic[]>> = {
   deliveries: ['overview'],
 };
 
-type ReadOptions<T> = {
+type QueryOptions<T> = {
   query?: Query;
   enabled?: boolean;
-  /** Milliseconds until it is asked again although no news came; false for what needs no looking after; undefined for what has news. */
+  /** Poll interval in ms; false for no polling; undefined for data with page updates, which is polled only while they are unavailable. */
   every?: number | false | ((data: T | undefined) => number | false | undefined);
   retry?: boolean;
 };
 
-/** Without news, open data is asked for this often. */
+/** The poll interval while page updates are unavailable. */
 const POLL_MS = 4_000;
 
-/** Reads a path of the API and keeps what is shown up to date: at once by the server's news, else by lookingUp again. */
-export const useRead = <T>(
+/** Queries a path of the API and keeps the data current by page updates or by polling. */
+export const useApiQuery = <T>(
   topic: Topic,
   path: string,
-  { query = {}, enabled = true, every, retry }: ReadOptions<T> = {},
+  { query = {}, enabled = true, every, retry }: QueryOptions<T> = {},
 ): UseQueryResult<T> => {
   const api = useApi();
   const isLive = useLive();
   return useQuery<T>({
     queryKey: [topic, path, query],
     queryFn: ({ signal }) => api.call<T>('GET', path, { query, signal }),
-    enabled: ({ state }) => enabled && !isMissing(state.error),
-    refetchInterval: (asked) => {
-      const own = typeof every === 'function' ? every(asked.state.data) : every;
+    enabled: ({ state }) => enabled && !isNotFound(state.error),
+    refetchInterval: (current) => {
+      const own = typeof every === 'function' ? every(current.state.data) : every;
       return own ?? (isLive ? false : POLL_MS);
     },
     ...(retry === undefined ? {} : { retry }),
@@ -68,8 +68,8 @@ export const useRead = <T>(
 /** A page of a list of the API. */
 export type Page<T> = { data: T[]; next_cursor: string | null };
 
-/** Reads a list page by page; the rows of all pages asked for so far are in `data`. Kept up to date as `useRead` does; with `everyMs` also where no news comes. */
-export const usePages = <T>(
+/** Queries a list page by page; `data` contains the rows of all loaded pages. Refreshed like `useApiQuery`; `everyMs` adds polling for topics without page updates. */
+export const useApiList = <T>(
   topic: Topic,
   path: string,
   query: Query = {},
@@ -89,7 +89,7 @@ export const usePages = <T>(
   });
 };
 
-/** Begins the key of a mutation that deletes what is at a path, which follows: from then on that is not read again. */
+/** The first element of the mutation key of a deletion; the path follows. Queries below that path are not refetched meanwhile. */
 export const REMOVAL = 'removal';
 
 const isBeingRemoved = (queries: QueryClient, { queryKey: [, path] }: ReactQuery): boolean =>
@@ -99,17 +99,17 @@ const isBeingRemoved = (queries: QueryClient, { queryKey: [, path] }: ReactQuery
     .some(({ options }) => String(path).startsWith(String(options.mutationKey?.[1])));
 
 /**
- * Has everything on screen about the topics read again; what is not on screen is read when it is next shown. A reading under
- * way goes on to its end: a list of many pages, cut short by each piece of news, would never get there while a batch runs.
- * It may have begun before the news, so one more follows it.
+ * Refetches the active queries of the topics; inactive queries are refetched when they are next shown. A running fetch is not
+ * cancelled: a list of many pages would otherwise never finish while a batch sends updates. Since that fetch may have started
+ * before the update, another one follows it.
  */
 export const invalidate =
   (queries: QueryClient) =>
   (...topics: Topic[]): void => {
-    for (const topic of new Set(topics.flatMap((one) => [one, ...(ALSO_CHANGED[one] ?? [])]))) {
-      const about = { queryKey: [topic], predicate: (query: ReactQuery) => !isBeingRemoved(queries, query) };
-      const isLate = queries.isFetching(about) > 0;
-      const read = () => queries.invalidateQueries(about, { cancelRefetch: false });
-      void read().then(() => (isLate ? read() : undefined));
+    for (const topic of new Set(topics.flatMap((one) => [one, ...(DEPENDENT_TOPICS[one] ?? [])]))) {
+      const filter = { queryKey: [topic], predicate: (query: ReactQuery) => !isBeingRemoved(queries, query) };
+      const isFetching = queries.isFetching(filter) > 0;
+      const refetch = () => queries.invalidateQueries(filter, { cancelRefetch: false });
+      void refetch().then(() => (isFetching ? refetch() : undefined));
     }
   };
