@@ -93,9 +93,9 @@ test.each([
   ['C:\\Users\\me\\Lieferanten.csv', 'Lieferanten.csv'],
   ['../../etc/passwd', 'passwd'],
   ['Übersicht €.csv', 'Übersicht €.csv'],
-])('the file name %j is stored as %j', async (given, kept) => {
+])('the file name %j is stored as %j', async (given, stored) => {
   const { body } = await writtenForm([filePart(`filename="${given}"`)]);
-  expect(body.file_name).toBe(kept);
+  expect(body.file_name).toBe(stored);
 });
 
 test('a file without a name and a part without a type are accepted', async () => {

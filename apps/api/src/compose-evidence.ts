@@ -67,7 +67,7 @@ const openTimestamper = (settings: EvidenceSettings, { db, log, now }: EvidenceC
       pinning: {
         pin: pinTimestampRoot(db),
         onOtherRoot: throttledLog(
-          (fields) => log.error('The time-stamping authority presents a root other than the pinned one.', fields),
+          (fields) => log.error('The time-stamping authority shows another root than the pinned one.', fields),
           REPEAT_ERROR_MS,
           now,
         ),

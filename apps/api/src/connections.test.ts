@@ -78,8 +78,8 @@ describe('requests behind an unfinished one', () => {
     ['an open event stream', () => head('GET /app/api/news', { Cookie: cookie }), health],
     ['a waiting check', () => waitingCheck(1), health],
     ['sign-ins of a visitor', () => signIn, signIn],
-    ['a download that nobody reads', () => head(`GET /v1/batches/${batchId}/results.csv`, withKey()), health],
-    ['one that waits to be told to send', () => waitingCheck(2), head('GET /healthz', { Expect: '100-continue' })],
+    ['a download that is not read', () => head(`GET /v1/batches/${batchId}/results.csv`, withKey()), health],
+    ['one that waits for 100 Continue', () => waitingCheck(2), head('GET /healthz', { Expect: '100-continue' })],
   ])('close the connection when they are %s and 20 000 more', async (what, first, more) => {
     const growth = await growthDuring(async () => {
       const connection = await open({ isPaused: what.startsWith('a download') });
@@ -166,9 +166,9 @@ test('a process accepts up to MAX_CONNECTIONS, refuses further ones, and accepts
   for (const connection of connections) expect(await isServed(connection)).toBe(true);
   const refused = await openRaw(baseUrl);
   await until('the end of the fourth', refused.isClosed);
-  expect(api.lines().some((line) => line.includes('MAX_CONNECTIONS are open'))).toBe(true);
+  expect(api.lines().some((line) => line.includes('MAX_CONNECTIONS is reached'))).toBe(true);
   connections[0]?.close();
-  await until('a place for another', async () => {
+  await until('another connection to be accepted', async () => {
     const another = await openRaw(baseUrl);
     connections.push(another);
     return isServed(another);

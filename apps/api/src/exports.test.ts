@@ -204,7 +204,7 @@ test('an error in the middle closes the connection, and the account can export a
   await expect(buffer(running)).rejects.toMatchObject({ code: 'ECONNRESET' });
   expect(running.complete).toBe(false);
   expect(await statusOf(account, world.apis[1])).toBe(200);
-  const failure = world.apis[0]?.lines().find((line) => line.includes('evidence was deleted while it was exported'));
+  const failure = world.apis[0]?.lines().find((line) => line.includes('evidence was deleted during the export'));
   expect(failure).toBeDefined();
 }, 60_000);
 

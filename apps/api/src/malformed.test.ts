@@ -92,9 +92,9 @@ test.each([
 });
 
 test('the input is stored unchanged, whatever it contains', async () => {
-  const kept = await check({ vat_number: '  de.12\t3 "é" €\u{1F600} ', reference: 'Ünïcode 😀' });
-  expect(kept.status).toBe(201);
-  expect(kept.body).toMatchObject({
+  const stored = await check({ vat_number: '  de.12\t3 "é" €\u{1F600} ', reference: 'Ünïcode 😀' });
+  expect(stored.status).toBe(201);
+  expect(stored.body).toMatchObject({
     input: '  de.12\t3 "é" €\u{1F600} ',
     reference: 'Ünïcode 😀',
     verdict: 'malformed',

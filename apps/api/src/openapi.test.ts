@@ -268,7 +268,7 @@ describe('generated requests', () => {
       }),
   );
 
-  const judge = async ({ operation, path, headers, body }: Call): Promise<string | null> => {
+  const findFault = async ({ operation, path, headers, body }: Call): Promise<string | null> => {
     const response = await fetch(`${world.baseUrl()}${path}`, {
       method: operation.method.toUpperCase(),
       headers,
@@ -297,7 +297,7 @@ describe('generated requests', () => {
     const wrong: string[] = [];
     const take = async () => {
       for (let next = calls.pop(); next; next = calls.pop()) {
-        const fault = await judge(next);
+        const fault = await findFault(next);
         if (fault !== null) wrong.push(fault);
       }
     };

@@ -88,8 +88,8 @@ describe('a dashboard user', () => {
 
   type Answer = Awaited<ReturnType<typeof read>>;
   /**
-   * The most calls that were admitted in one second: each was between its sending and its answer, so that those which lie
-   * wholly in a second were admitted in it.
+   * The maximum number of calls that were admitted in one second. A call is admitted between its sending and its answer, so a
+   * call whose sending and answer are both within a second was admitted in it.
    */
   const maxInOneSecond = (answers: Answer[]): number => {
     const admitted = answers.filter(({ status }) => status === 200);

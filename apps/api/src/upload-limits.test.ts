@@ -153,10 +153,10 @@ test('a file in chunks of one byte needs no more memory than in large ones', asy
 });
 
 test('a refusal that does not need the body reaches a client that streams one', async () => {
-  const kept = key;
+  const previousKey = key;
   key = 'vat_live_nobody';
   expect(await stream(64 * MIB)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
-  key = kept;
+  key = previousKey;
   expect(await stream(64 * MIB, 'text/plain')).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
   expect(await stream(64 * MIB, 'text/csv', { 'idempotency-key': '' })).toMatchObject({ status: 400 });
 });

@@ -77,7 +77,7 @@ const open = async (browser = owner, baseUrl = urlOf(0)): Promise<Listening> => 
   opened.push(page);
   return page;
 };
-const hears = (page: Listening, topic: string, id?: string) =>
+const receives = (page: Listening, topic: string, id?: string) =>
   until(`news of ${topic}`, () =>
     page.news().find((news) => news.topic === topic && (id === undefined || news.id === id)),
   );
@@ -103,17 +103,17 @@ test('a check of an API key is published to the pages of its account on every pr
   const pages = [await open(), await open(owner, urlOf(1))];
   const stranger = await open(other);
   const { body } = await check({ vat_number: numberOf('DE', 1) }).expect(201);
-  for (const page of pages) await hears(page, 'checks', body.id);
+  for (const page of pages) await receives(page, 'checks', body.id);
   // The update of the other account arrives later than these would have.
   const { body: theirs } = await other.call('post', '/checks', { vat_number: numberOf('DE', 2) }).expect(201);
-  await hears(stranger, 'checks', theirs.id);
+  await receives(stranger, 'checks', theirs.id);
   expect(stranger.news().map(({ id }) => id)).not.toContain(body.id);
 });
 
 test('a malformed number, which never reaches a worker, is published too', async () => {
   const page = await open();
   await check({ vat_number: 'DE1' }).expect(201);
-  await hears(page, 'checks');
+  await receives(page, 'checks');
 });
 
 test('a request is published when it is accepted, retried and completed', async () => {
@@ -121,9 +121,9 @@ test('a request is published when it is accepted, retried and completed', async 
   await world.vies.script(vatNumber, [DOWN]);
   const page = await open();
   const { body } = await check({ vat_number: vatNumber }).expect(202);
-  await hears(page, 'requests', body.request_id);
+  await receives(page, 'requests', body.request_id);
   await world.vies.script(vatNumber, [{ kind: 'valid' }]);
-  await hears(page, 'checks');
+  await receives(page, 'checks');
   await until(
     'its end',
     async () => (await world.http(account.live_key).get(`/v1/requests/${body.request_id}`)).body.check,
@@ -137,19 +137,19 @@ test('a batch is published from its upload to its end, in few messages however m
     numberOf((['DE', 'FR', 'PL', 'IT'] as const)[n % 4] ?? 'DE', 100 + n),
   );
   const { body } = await uploadBatch(world, `vat_number\n${lines.join('\n')}\n`, { key: account.live_key });
-  await hears(page, 'batches');
+  await receives(page, 'batches');
   await until(
     'the batch to complete',
     async () => (await owner.call('get', `/batches/${body.batch_id}`)).body.status === 'completed',
     60_000,
   );
-  const told = page.news().length;
+  const received = page.news().length;
   const seconds = (performance.now() - startedAt) / 1_000;
   // Three topics (batches, checks, requests), each at most twice a second, plus the first ones.
-  expect(told).toBeLessThanOrEqual(6 * seconds + 6);
+  expect(received).toBeLessThanOrEqual(6 * seconds + 6);
   const before = page.news().length;
   await owner.call('delete', `/batches/${body.batch_id}`).expect(204);
-  await until('its end to be told', () =>
+  await until('its end to be published', () =>
     page
       .news()
       .slice(before)
@@ -162,13 +162,13 @@ test('changes of watches and deliveries are published', async () => {
   const { body: watch } = await owner
     .call('post', '/watches', { vat_number: numberOf('PL', 5), frequency: 'daily' })
     .expect(201);
-  await hears(page, 'watches');
+  await receives(page, 'watches');
   const lastCheck = async () => (await owner.call('get', `/watches/${watch.watch_id}`)).body.last_check_id;
   const baseline = await until('the first run', lastCheck);
   const before = page.news().length;
   await world.admin('watch', 'run', watch.watch_id);
   await until('the next run', async () => (await lastCheck()) !== baseline);
-  await until('the run to be told', () =>
+  await until('the run to be published', () =>
     page
       .news()
       .slice(before)
@@ -179,7 +179,7 @@ test('changes of watches and deliveries are published', async () => {
      SELECT account_id, 'https://203.0.113.1/', '\\x00', 'whsec_ab', now() FROM app_user WHERE email = 'owner@example.com'`,
   );
   const { body: sent } = await owner.call('post', '/webhook/test').expect(202);
-  await hears(page, 'deliveries', sent.delivery_id);
+  await receives(page, 'deliveries', sent.delivery_id);
 });
 
 test('a fifth page of a session is 429 with Retry-After; another session is admitted, and a closed stream makes room', async () => {
@@ -197,7 +197,7 @@ test('a fifth page of a session is 429 with Retry-After; another session is admi
     return page.status === 200 && page;
   });
   await check({ vat_number: numberOf('DE', 7) }).expect(201);
-  await hears(again, 'checks');
+  await receives(again, 'checks');
 });
 
 test('HEAD is answered and opens no stream', async () => {
@@ -247,7 +247,7 @@ test('without Redis a stream opens, stays open, and has its page read everything
   const page = await open(owner, String(api.ready.base_url));
   expect(page.status).toBe(200);
   await until(
-    'all topics to be told',
+    'all topics to be sent',
     () => new Set(page.news().map(({ topic }) => topic)).size === PAGE_TOPICS.length,
     12_000,
   );

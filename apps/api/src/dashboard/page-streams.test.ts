@@ -106,7 +106,7 @@ test('updates of an account reach each of its pages until they disconnect', asyn
   one.leave();
   const heard = one.text;
   tell('a', 'watches');
-  await until('the next news', () => two.text.includes('"watches"'));
+  await until('the next update', () => two.text.includes('"watches"'));
   expect([one.text, stranger.text.includes('changed')]).toEqual([heard, false]);
   two.leave();
   stranger.leave();
@@ -121,7 +121,7 @@ test('while Redis is away pages are told to read everything, and once more when 
   await one.ready;
   expect(one.text).not.toContain('changed');
   redis.disconnect();
-  await until('everything to be told', () => one.text.includes('"deliveries"'));
+  await until('all topics to be sent', () => one.text.includes('"deliveries"'));
   await redis.connect();
   const { tell } = publishPageUpdates(publisher, prefix);
   await until('the channel to be listened to again', async () => {
@@ -129,7 +129,7 @@ test('while Redis is away pages are told to read everything, and once more when 
     return Number(count) === 1;
   });
   tell('a', 'deliveries', 'dlv_1');
-  await until('news again', () => one.text.includes('{"topic":"deliveries","id":"dlv_1"}'));
+  await until('updates again', () => one.text.includes('{"topic":"deliveries","id":"dlv_1"}'));
 });
 
 test('closing ends every stream, and later ones immediately', () => {

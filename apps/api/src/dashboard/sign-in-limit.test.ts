@@ -122,14 +122,14 @@ test('when one network tries many addresses, few wait, the others are 429 withou
   const bystander = await signInFrom('198.51.100.2', 'bystander@example.com', PASSWORD, 1);
   expect(bystander.status).toBe(200);
   const answers = await Promise.all(flood);
-  const judged = answers.filter(({ status }) => status === 401);
+  const verified = answers.filter(({ status }) => status === 401);
   const refused = answers.filter(({ status }) => status === 429);
-  expect(judged.length + refused.length).toBe(80);
+  expect(verified.length + refused.length).toBe(80);
   expect(refused.length).toBeGreaterThan(0);
   for (const { body, headers } of refused)
     expect([body.error.code, headers['retry-after']]).toEqual(['TOO_MANY_SIGN_INS', '2']);
   // One each for the site, the wide network and the family.
-  expect(await triesCounted()).toBe(3 * judged.length);
+  expect(await triesCounted()).toBe(3 * verified.length);
 });
 
 describe('by networks', () => {

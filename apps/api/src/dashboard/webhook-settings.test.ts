@@ -87,7 +87,7 @@ test('saving again, also the same URL, rotates the secret immediately', async ()
 });
 
 test.each(['https://localhost:3395', 'HTTPS://LOCALHOST.:443/a#part', `https://localhost:3395/${'é'.repeat(1_000)}`])(
-  '%.40s is kept as it was given, without outer blanks',
+  '%.40s is stored as it was given, without outer blanks',
   async (given) => {
     expect((await save(`  ${given}\n`)).url).toBe(given);
     expect((await read()).body.url).toBe(given);

@@ -14,8 +14,8 @@ test.each([
   ['', null],
   ['..', null],
   ['folder/', null],
-])('%j is stored as %j', (given, kept) => {
-  expect(tidyFileName(given)).toBe(kept);
+])('%j is stored as %j', (given, stored) => {
+  expect(tidyFileName(given)).toBe(stored);
 });
 
 test('a long name retains its extension', () => {
