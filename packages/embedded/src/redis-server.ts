@@ -7,7 +7,7 @@ import { type Access, type EmbeddedServer, recallAccess, rememberAccess, unreach
 import { chooseRedis, type RedisBinary, redisEnvironment } from './redis-package.js';
 import { findFreePort, inspectProcess, isPortFree, openLog, stopProcess, waitForExit } from './server-process.js';
 
-/** What a look at a Redis port found; `ours` carries the pid and the directory that the server says it serves. */
+/** The state of a Redis port; `serving` includes the pid and the data directory that the server reports. */
 export type RedisState =
   | { kind: 'serving'; pid: number; dir: string }
   | { kind: 'starting' | 'absent' | 'hanging' | 'foreign' };
@@ -21,7 +21,7 @@ const classify = (error: NodeJS.ErrnoException): RedisState => {
   return { kind: 'foreign' };
 };
 
-/** Asks the server on `port` once who it is. Never rejects. */
+/** Connects to the server on `port` once and identifies it. Never rejects. */
 export const probeRedis = async ({ port, password }: Access): Promise<RedisState> => {
   const redis = new Redis({
     ...{ host: '127.0.0.1', port, password, lazyConnect: true, enableReadyCheck: false, disconnectTimeout: 1 },
@@ -31,14 +31,14 @@ export const probeRedis = async ({ port, password }: Access): Promise<RedisState
   redis.on('error', (error: NodeJS.ErrnoException) => {
     connection = error;
   });
-  // One deadline over all of it: the client's own time-outs run one after the other.
+  // One deadline for the whole probe; the client's own time-outs would add up.
   const deadline = setTimeout(() => {
     connection ??= new Error('timed out');
     redis.disconnect();
   }, PROBE_TIMEOUT_MS);
   try {
     await redis.connect();
-    // PING is refused while the AOF is read, INFO and CONFIG are not.
+    // PING is refused while the AOF is loaded; INFO and CONFIG are not.
     await redis.ping();
     const [, dir = ''] = (await redis.config('GET', 'dir')) as string[];
     const pid = Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1]);
@@ -55,7 +55,7 @@ const READY_MS = 60_000;
 
 const quote = (value: string): string => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
-// In a file and not in the arguments: every user of the machine can read those.
+// Written to a file, since every user of the machine can read the arguments of a process.
 const configuration = (access: Access, dir: string, pidFile: string, durable: boolean): string =>
   [
     ...['bind 127.0.0.1', `port ${access.port}`, `requirepass ${access.password}`, 'daemonize no', 'save ""'],
@@ -64,15 +64,15 @@ const configuration = (access: Access, dir: string, pidFile: string, durable: bo
   ].join('\n');
 
 type LaunchRedis = { binary: RedisBinary; access: Access; dir: string; dataDir: string; durable: boolean };
-/** A Redis that serves, or what its log says about why it does not. */
+/** A Redis that is ready, or the reason from its log why it is not. */
 export type LaunchedRedis = { pid: number; exited: Promise<string> } | { failure: string };
 
-/** Starts the server process on `dir`, once, and waits until it serves or ends. */
+/** Starts the server process on `dir` and waits until it is ready or has ended. */
 export const launchRedis = async ({ binary, access, dir, dataDir, durable }: LaunchRedis): Promise<LaunchedRedis> => {
   const file = path.join(dataDir, 'redis.conf');
   writeFileSync(file, configuration(access, dir, path.join(dataDir, 'redis.pid'), durable), { mode: 0o600 });
   const output = openLog(path.join(dataDir, 'redis.log'));
-  // Detached, in a session of its own: Ctrl-C in the terminal must not end it before the workers have put their work back.
+  // Detached, in its own session: Ctrl-C in the terminal must not stop it before the workers have returned their jobs.
   const child = spawn(binary.file, [file], {
     ...{ cwd: dir, env: redisEnvironment(binary), detached: true },
     stdio: ['ignore', output.fd, output.fd],
@@ -97,7 +97,7 @@ export const launchRedis = async ({ binary, access, dir, dataDir, durable }: Lau
 
 const TIMEOUT_MS = 5_000;
 
-/** Connects once to a Redis that is not ours. Throws an Error that names the setting, the place and the reason. */
+/** Connects once to an external Redis. Throws an Error that names the setting, the host and the reason. */
 export const reachRedis = async (url: string): Promise<void> => {
   const redis = new Redis(url, {
     ...{ lazyConnect: true, connectTimeout: TIMEOUT_MS, commandTimeout: TIMEOUT_MS, disconnectTimeout: 1 },
@@ -117,27 +117,36 @@ export const reachRedis = async (url: string): Promise<void> => {
   }
 };
 
-/** How Redis is started. */
+/** Options of {@link startRedis}. */
 export type StartRedis = {
-  /** Holds the append-only file (`redis/`), the log, the access data and by default `redis-bin/`; made when missing. */
+  /** Contains the append-only file (`redis/`), the log, the access data and by default `redis-bin/`; created when missing. */
   dataDir: string;
-  /** A port that must be used; without one the last port is used again while it is free, else a new one. */
+  /** A required port. By default the last port is reused if it is free; otherwise a new one is chosen. */
   port?: number | undefined;
-  /** Where a fetched redis-server is kept and looked for. Default `dataDir/redis-bin`. */
+  /** The folder of a fetched redis-server. Default `dataDir/redis-bin`. */
   binDir?: string | undefined;
   /** False (tests only): nothing is written to disk. */
   durable?: boolean | undefined;
   /** PATH and proxy settings. Default: the usual folders, no proxy. */
   env?: NodeJS.ProcessEnv | undefined;
-  /** Hears one line about anything out of the ordinary. */
+  /** Called with one line about anything unusual. */
   log?: ((line: string) => void) | undefined;
-  /** Gives up fetching redis-server. */
+  /** Cancels fetching redis-server. */
   signal?: AbortSignal | undefined;
 };
 
-const USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin', '/opt/homebrew/bin'];
-const PATIENCE_MS = 30_000;
-const HANGING_PROBES = 3;
+const DEFAULT_PATH = [
+  '/usr/local/sbin',
+  '/usr/local/bin',
+  '/usr/sbin',
+  '/usr/bin',
+  '/sbin',
+  '/bin',
+  '/opt/homebrew/bin',
+];
+const ADOPT_TIMEOUT_MS = 30_000;
+/** A server that does not respond to this many probes in a row is killed. */
+const MAX_HANGING_PROBES = 3;
 
 const pidIn = (file: string): number => {
   try {
@@ -147,9 +156,10 @@ const pidIn = (file: string): number => {
   }
 };
 
-// The server a killed parent left: waited for while it reads its file or ends, killed when it hangs (a SIGSTOP).
+// Takes over the server that a killed parent left running; waits while it loads its file or stops, and kills it when it
+// hangs (after a SIGSTOP).
 const adopt = async (access: Access, dir: string, pidFile: string): Promise<number | null> => {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + ADOPT_TIMEOUT_MS;
   let hanging = 0;
   while (Date.now() < deadline) {
     const pid = pidIn(pidFile);
@@ -157,25 +167,26 @@ const adopt = async (access: Access, dir: string, pidFile: string): Promise<numb
     if (!owner || !/redis|valkey/.test(owner.name)) return null;
     const state = access.port > 0 ? await probeRedis(access) : { kind: 'absent' as const };
     if (state.kind === 'serving') return state.pid === pid && state.dir === dir ? pid : null;
-    // Not the server of our pid file then: that number went to another Redis after a crash.
+    // The pid in the file belongs to another Redis, which got the number after a crash.
     if (state.kind === 'foreign') return null;
     hanging = state.kind === 'hanging' ? hanging + 1 : 0;
-    if (hanging >= HANGING_PROBES) process.kill(pid, 'SIGKILL');
+    if (hanging >= MAX_HANGING_PROBES) process.kill(pid, 'SIGKILL');
     await wait(50);
   }
-  throw new Error(`the Redis left running on ${dir} neither serves nor ends`);
+  throw new Error(`the Redis left running on ${dir} neither becomes ready nor ends`);
 };
 
 /**
- * Starts Redis on 127.0.0.1 (append-only file, noeviction, a password made once), or takes over the one that a killed parent
- * left on the same `dataDir`. Throws an Error with a readable message: no binary to be had, a taken `port`, an unusable directory.
+ * Starts Redis on 127.0.0.1 (append-only file, noeviction, a password that is generated once), or takes over the server that
+ * a killed parent left running on the same `dataDir`. Throws a readable Error without a binary, with a taken `port`, or when
+ * the directory cannot be used.
  */
 export const startRedis = async ({
   dataDir: folder,
   port,
   binDir,
   durable = true,
-  env = { PATH: USUAL_PATH.join(path.delimiter) },
+  env = { PATH: DEFAULT_PATH.join(path.delimiter) },
   log = () => undefined,
   signal,
 }: StartRedis): Promise<EmbeddedServer> => {
@@ -208,8 +219,8 @@ export const startRedis = async ({
     log,
     signal,
   });
-  const lastIsFree = remembered.port > 0 && (await isPortFree(remembered.port));
-  let access = { ...remembered, port: port ?? (lastIsFree ? remembered.port : await findFreePort()) };
+  const lastPortIsFree = remembered.port > 0 && (await isPortFree(remembered.port));
+  let access = { ...remembered, port: port ?? (lastPortIsFree ? remembered.port : await findFreePort()) };
   for (let tries = 1; ; tries += 1) {
     const started = await launchRedis({ binary, access, dir, dataDir, durable });
     if (!('failure' in started)) return asServer(access, started.pid, started.exited, false);
