@@ -93,7 +93,7 @@ const factsOf = async (db: Database, accountId: string): Promise<Facts> => {
 
 const step = fc.constantFrom('accept', 'settle', 'end', 'orphans' as const);
 
-test('whatever races: the quota and the pending maximum hold, and every request has one end', async () => {
+test('law: under any concurrency the quota and the pending maximum hold, and each request ends once', async () => {
   const { db } = connected;
   await fc.assert(
     fc.asyncProperty(
@@ -152,7 +152,7 @@ test('whatever races: the quota and the pending maximum hold, and every request 
   );
 }, 600_000);
 
-test('a keyed request whose caller was lost is taken over though the account has its maximum pending', async () => {
+test('a request with a key whose caller was lost is accepted even if the account has its maximum pending', async () => {
   const { db } = connected;
   const accountId = await newAccount(db);
   const orphan = requestOf(accountId);
@@ -164,13 +164,13 @@ test('a keyed request whose caller was lost is taken over though the account has
     await admitRequest(db)(admission(other, 100, 5));
     await accept(db, other.id, accountId, 5);
   }
-  // What the caller is told is what the row says: it was pending before anybody was answered.
+  // The response reflects the row, which was pending before any response.
   expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'accepted', giveUpAt: GIVE_UP.live });
   expect(await accept(db, sandboxed.id, accountId, 2)).toEqual({ kind: 'accepted', giveUpAt: GIVE_UP.test });
   expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'lost_race' });
 });
 
-test('a counter that is too low keeps no request from its end, and the audit tells of it', async () => {
+test('a counter that is too low does not prevent a request from ending, and the audit reports it', async () => {
   const { db } = connected;
   const accountId = await newAccount(db);
   const ends: ((id: string) => Promise<unknown>)[] = [
@@ -191,7 +191,7 @@ test('a counter that is too low keeps no request from its end, and the audit tel
   }
 });
 
-test('a withdrawn call frees its Idempotency-Key and its unit', async () => {
+test('a withdrawn request releases its Idempotency-Key and its unit', async () => {
   const { db } = connected;
   const accountId = await newAccount(db);
   const first = requestOf(accountId);
