@@ -57,7 +57,7 @@ export const dispatchLines =
         UPDATE request q SET fed = true, due_at = ${now}::timestamptz
         FROM picked WHERE q.id = picked.id AND NOT q.fed RETURNING q.id, picked.rank
       ), started AS (
-        -- Skipping locked rows: another member state's feed is doing the same to them.
+        -- Skips locked rows, which the dispatch of another member state is updating.
         UPDATE batch SET state = 'running' WHERE id IN (
           SELECT b.id FROM batch b
           WHERE b.state = 'queued' AND b.id IN (SELECT l.batch_id FROM picked JOIN batch_line l ON l.request_id = picked.id)

@@ -44,7 +44,7 @@ export const endLostLines =
         WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
         LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
       ), disabled AS (
-        -- By the live batches of disabled accounts: they are few, whatever else waits.
+        -- Found by the live batches of disabled accounts, which are few.
         SELECT r.id FROM account a
         JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
         JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'

@@ -87,8 +87,8 @@ test('concurrent calls complete a batch once, and only when no line is queued', 
   expect(await complete()).toEqual([]);
   await connected.db
     .$executeRaw`UPDATE batch_line SET status = 'failed', error_code = 'BAD_REQUEST' WHERE status = 'queued' AND batch_id = ${batchId}::uuid`;
-  const looks = await Promise.all(Array.from({ length: 8 }, complete));
-  expect(looks.flat()).toMatchObject([{ id: batchId, accountId: account, total: 22, done: 0, failed: 22 }]);
+  const results = await Promise.all(Array.from({ length: 8 }, complete));
+  expect(results.flat()).toMatchObject([{ id: batchId, accountId: account, total: 22, done: 0, failed: 22 }]);
   expect(await connected.db.event.count({ where: { subjectId: batchId } })).toBe(1);
   expect(await connected.db.batch.findUnique({ where: { id: batchId } })).toMatchObject({
     state: 'completed',

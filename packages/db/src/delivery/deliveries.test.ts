@@ -199,9 +199,9 @@ test('due deliveries are listed oldest first, each once, whatever the page size'
   const seen: string[] = [];
   let cursor: { dueAt: Date; id: string } | null = null;
   for (;;) {
-    const slice: { id: string; dueAt: Date; attempt: number }[] = await dueDeliveries(db)(after(1), cursor, 2);
-    for (const due of slice) seen.push(due.id);
-    cursor = slice.at(-1) ?? null;
+    const page: { id: string; dueAt: Date; attempt: number }[] = await dueDeliveries(db)(after(1), cursor, 2);
+    for (const due of page) seen.push(due.id);
+    cursor = page.at(-1) ?? null;
     if (cursor === null) break;
   }
   expect(seen).toEqual(ids.toSorted());

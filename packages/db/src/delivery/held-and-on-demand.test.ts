@@ -47,9 +47,9 @@ const sweeping = (jobs: DueDelivery[]) => {
   let read = 0;
   const sweep = sweepDeliveries({
     due: async (...args) => {
-      const slice = await due(...args);
-      read += slice.length;
-      return slice;
+      const page = await due(...args);
+      read += page.length;
+      return page;
     },
     hold: holdDeliveries(db),
     resume: resumeDeliveries(db),

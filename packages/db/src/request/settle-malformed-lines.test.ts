@@ -30,8 +30,8 @@ const upload = async (count: number, others: string[] = []) => {
 };
 
 test('concurrent calls record each line once', async () => {
-  const [asked = ''] = numbers(1);
-  const { account, batch } = await upload(300, ['FR7', asked]);
+  const [wellFormed = ''] = numbers(1);
+  const { account, batch } = await upload(300, ['FR7', wellFormed]);
   const found = await findMalformedLines(connected.db)(500);
   expect(found).toHaveLength(300);
   const tries = [found, found.toReversed(), found.slice(50), found].map((some) => some.map((one) => checkOf(one)));
@@ -43,7 +43,7 @@ test('concurrent calls record each line once', async () => {
   const lines = await connected.db.batchLine.findMany({ where: { batchId: batch.id }, orderBy: { id: 'asc' } });
   expect(lines.slice(0, -1).every(({ status, valid, checkId }) => status === 'done' && !valid && checkId)).toBe(true);
   expect(lines[7]?.checkId).toBe(lines[300]?.checkId);
-  expect(lines.at(-1)).toMatchObject({ status: 'queued', vatNumber: asked });
+  expect(lines.at(-1)).toMatchObject({ status: 'queued', vatNumber: wellFormed });
 
   const checks = await connected.db.check.findMany({ where: { accountId: account } });
   expect(checks).toHaveLength(300);
