@@ -61,20 +61,20 @@ test('a window is never overfull, and accounts take turns, however the lines are
           for (const id of await insert(waiting, { accountId })) owners.set(id, n);
         }
         const before = await inWindow();
-        const fed = await dispatch();
-        expect(fed).toHaveLength(
+        const dispatched = await dispatch();
+        expect(dispatched).toHaveLength(
           Math.min(
             Math.max(0, LINES_IN_WINDOW - before),
             accounts.reduce((sum, { waiting }) => sum + waiting, 0),
           ),
         );
-        const got = accounts.map((_, n) => fed.filter(({ id }) => owners.get(id) === n));
+        const got = accounts.map((_, n) => dispatched.filter(({ id }) => owners.get(id) === n));
         for (const [n, { inside, waiting }] of accounts.entries()) {
           const ranks = got[n]?.map(({ rank }) => rank) ?? [];
           expect(ranks).toEqual(ranks.map((_, place) => inside + place + 1));
-          // An account with waiting lines has at most one line fewer in the window than any other account.
+          // An account with waiting lines has at least `rank - 1` lines in the window, for every dispatched rank.
           if (ranks.length < waiting)
-            for (const { rank } of fed) expect(inside + ranks.length).toBeGreaterThanOrEqual(rank - 1);
+            for (const { rank } of dispatched) expect(inside + ranks.length).toBeGreaterThanOrEqual(rank - 1);
         }
       },
     ),
@@ -107,13 +107,13 @@ test('lines whose answer is being enriched make room for others, up to a limit',
 
 test('a queue is dispatched when it has waiting lines and its window runs low', async () => {
   const accountId = randomUUID();
-  const lanes = () => queuesToDispatch(connected.db)(['DE', 'FR', 'malformed']);
-  expect(await lanes()).toEqual([]);
+  const queues = () => queuesToDispatch(connected.db)(['DE', 'FR', 'malformed']);
+  expect(await queues()).toEqual([]);
   await insert(40, { accountId });
   await insert(1, { accountId, memberState: 'IT', answered: true });
-  expect(await lanes()).toEqual(['DE', 'malformed']);
+  expect(await queues()).toEqual(['DE', 'malformed']);
   await dispatch();
-  expect(await lanes()).toEqual(['malformed']);
+  expect(await queues()).toEqual(['malformed']);
 });
 
 test('a batch is running once its first line is dispatched', async () => {

@@ -141,11 +141,11 @@ test('law: under any concurrency the quota and the pending maximum hold, and eac
         }
         expect(facts.reserved).toBe(facts.live);
         expect(facts.used).toBe(facts.charged);
-        const told = await db.$queryRaw<{ n: number; accepted: boolean; ended: boolean }[]>`
+        const published = await db.$queryRaw<{ n: number; accepted: boolean; ended: boolean }[]>`
           SELECT accepted_at IS NOT NULL AS accepted, state IN ('completed', 'abandoned') AS ended,
             (SELECT count(*)::int FROM event e WHERE e.subject_id = r.id) AS n
           FROM request r WHERE account_id = ${accountId}::uuid`;
-        for (const row of told) expect(row.n).toBe(row.accepted && row.ended ? 1 : 0);
+        for (const row of published) expect(row.n).toBe(row.accepted && row.ended ? 1 : 0);
       },
     ),
     { numRuns: faultSize(40, 600) },
@@ -185,9 +185,9 @@ test('a counter that is too low does not prevent a request from ending, and the 
     await db.$executeRaw`UPDATE usage SET reserved = 0 WHERE account_id = ${accountId}::uuid`;
     await endIt(request.id);
     expect(await factsOf(db, accountId)).toEqual({ live: 0, pending: 0, used: 1, reserved: 0, charged: 1 });
-    expect((await auditUsage(db)(PERIOD, 100)).filter((told) => told.accountId === accountId)).toMatchObject([
-      { used: 1, consumed: 1, reserved: 0, held: 0, shortfall: n + 1 },
-    ]);
+    expect(
+      (await auditUsage(db)(PERIOD, 100)).filter((difference) => difference.accountId === accountId),
+    ).toMatchObject([{ used: 1, consumed: 1, reserved: 0, held: 0, shortfall: n + 1 }]);
   }
 });
 
