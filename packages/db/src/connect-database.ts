@@ -7,36 +7,36 @@ import { nameStatement } from './name-statement.js';
 export type DatabaseOptions = {
   url: string;
   maxConnections: number;
-  /** A statement that takes longer fails; an API process keeps it below the two seconds it promises. */
+  /** A statement that takes longer fails. API processes use less than the two seconds within which they must respond. */
   queryTimeoutMs: number;
   connectTimeoutMs: number;
   applicationName: string;
   /**
-   * Connections opened at once and kept open; default none. A pool that is cold makes every query of a burst wait for a
-   * connection of its own, and twenty of them made at the same time on a busy machine take longer than a caller may wait.
+   * Connections that are opened at start and stay open; default none. Without them each query of a first burst waits for a
+   * new connection, and opening twenty at once on a busy machine takes longer than a caller may wait.
    */
   keepOpen?: number;
 };
 
-/** The adapter's type leaves out that a statement may have no name, which it and `pg` allow. */
+/** The adapter's type does not allow `undefined` (no name), but the adapter and `pg` do. */
 type StatementNames = (statement: { sql: string }) => string;
 
-/** The Prisma client; only this package knows it as such. */
+/** The Prisma client. Other packages must not depend on its type. */
 export type Database = PrismaClient;
 
-/** What a repository needs: the client or a transaction of it. */
+/** The client, or one of its transactions. */
 export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 
-/** Opens connections; while Postgres is away there are none, and they are made when they are needed. Never rejects. */
+/** Opens connections. When Postgres is unavailable, they are opened on demand later. Never rejects. */
 const warm = async (pool: pg.Pool, connections: number): Promise<void> => {
   const opened = await Promise.allSettled(Array.from({ length: connections }, () => pool.connect()));
   for (const connection of opened) if (connection.status === 'fulfilled') connection.value.release();
 };
 
-/** An open pool. `warmed` resolves when the connections to keep open are there or cannot be had. */
+/** An open pool. `warmed` resolves when the connections to keep open are open, or could not be opened. */
 export type ConnectedDatabase = { db: Database; warmed: Promise<void>; close: () => Promise<void> };
 
-/** Opens the pool without waiting for Postgres, so a process starts while it is away. */
+/** Opens the pool without waiting for Postgres, so that a process starts while it is unavailable. */
 export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -53,7 +53,7 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
   });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
-    // An idle connection that breaks is replaced at the next query, which reports what is wrong.
+    // A broken idle connection is replaced at the next query, which reports the error.
     onPoolError: () => undefined,
     statementNameGenerator: nameStatement() as StatementNames,
   });
@@ -72,13 +72,13 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
       if (closed) return;
       closed = true;
       await db.$disconnect();
-      // Prisma disposes of a pool that it has used; one that only was warmed is ended here.
+      // Prisma ends a pool that it has used; a pool without queries is ended here.
       if (!pool.ending) await pool.end();
     },
   };
 };
 
-/** Resolves when Postgres answers; throws otherwise. */
+/** Resolves when Postgres responds; throws otherwise. */
 export const pingDatabase = (db: Queryable) => async (): Promise<void> => {
   await db.$queryRaw`SELECT 1`;
 };

@@ -1,6 +1,6 @@
 import { inChunks, MAX_CHUNKS } from './in-chunks.js';
 
-test('slices are deleted until one is not full, and no more of them than a run may take', async () => {
+test('deletes chunks until one is not full, and at most the maximum of a run', async () => {
   let left = 12;
   const step = () => {
     const n = Math.min(5, left);

@@ -1,15 +1,19 @@
-/** Slices that one run deletes, so that what waits behind it (sweeps) never waits long; the next run goes on. */
+/** The maximum number of chunks per run, so that other maintenance is not delayed for long; the next run continues. */
 export const MAX_CHUNKS = 100;
 
 /**
- * Deletes a slice at a time, so that no statement runs long, until one was not full or `most` are done. `step` deletes up to
- * `slice` rows and returns how many. Returns the sum.
+ * Deletes rows in chunks, so that each statement is short, until a chunk was not full or `maxChunks` are done. `step` deletes
+ * up to `chunkSize` rows and returns their number. Returns the sum.
  */
-export const inChunks = async (slice: number, step: () => Promise<number>, most = MAX_CHUNKS): Promise<number> => {
-  let all = 0;
-  for (let [n, slices] = [slice, 0]; n === slice && slices < most; slices += 1) {
+export const inChunks = async (
+  chunkSize: number,
+  step: () => Promise<number>,
+  maxChunks = MAX_CHUNKS,
+): Promise<number> => {
+  let total = 0;
+  for (let [n, chunks] = [chunkSize, 0]; n === chunkSize && chunks < maxChunks; chunks += 1) {
     n = await step();
-    all += n;
+    total += n;
   }
-  return all;
+  return total;
 };

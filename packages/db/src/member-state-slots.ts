@@ -5,25 +5,25 @@ import pg from 'pg';
 const SLOT_LOCKS = 0x5107;
 
 /**
- * A slot that was released rests this long in its process before it goes back to the fleet: under load the next ask of
- * the same member state is there by then, and is spared the round trip.
+ * A released slot stays cached in its process for this long: under load, the next lookup of the same member state reuses it
+ * without a round trip.
  */
-const RESTS_MS = 20;
+const CACHED_MS = 20;
 
-/** A slot that is held. `lost` aborts when the connection that holds it breaks: the ask must end at once. */
+/** An acquired slot. `lost` aborts when the connection that holds it breaks; the lookup must then end at once. */
 export type Slot = { lost: AbortSignal; release: () => void };
 
 export type MemberStateSlots = {
-  /** Takes one of the member state's two slots, over the whole fleet; `null` when both are taken. Throws while Postgres is away. */
+  /** Acquires one of the two slots of a member state; `null` when both are taken. Throws while Postgres is unavailable. */
   take: (memberState: MemberState) => Promise<Slot | null>;
   close: () => Promise<void>;
 };
 
 /**
- * Keeps "two at a time a member state" true over the fleet, whatever happens to Redis. BullMQ's global concurrency does
- * the scheduling, but its cap and its locks live in Redis: after a flush, or for a worker whose event loop stood still,
- * a job can run twice. A slot is a session-level advisory lock of Postgres on one connection a process: it is gone the
- * moment its process dies, it outlives a blocked event loop as long as the ask does, and it costs no row.
+ * Guarantees at most two lookups at a time per member state over all workers, whatever happens to Redis. BullMQ's global
+ * concurrency does the scheduling, but its limit and its locks are stored in Redis: after a flush, or for a worker whose
+ * event loop was blocked, a job can run twice. A slot is a session-level advisory lock of Postgres on one connection per
+ * process: it is released as soon as its process dies, it survives a blocked event loop, and it needs no row.
  */
 export const memberStateSlots = (url: string, onError: (error: Error) => void): MemberStateSlots => {
   let connection: Promise<Connection> | null = null;
@@ -36,7 +36,7 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       connectionTimeoutMillis: 2_000,
       query_timeout: 5_000,
       keepAlive: true,
-      // A worker that vanishes with its machine must not keep its slots for the two hours of TCP's defaults.
+      // The slots of a worker whose machine fails must not stay locked for the two hours of TCP's defaults.
       options:
         '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c idle_session_timeout=0',
     });
@@ -45,7 +45,7 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
     const drop = (error?: Error) => {
       if (broken.signal.aborted) return;
       broken.abort(error ?? new Error('the slot connection ended'));
-      // A late word of an old connection must not make its successor forgotten, with the slots that one holds.
+      // A late event of an old connection must not drop its successor and the slots that the successor holds.
       if (current === client) {
         current = null;
         connection = null;
@@ -61,24 +61,24 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       client.end().catch(() => undefined);
       throw error;
     }
-    return { client, held: new Set(), resting: new Map(), lost: broken.signal, say: converse(client, drop) };
+    return { client, held: new Set(), cached: new Map(), lost: broken.signal, send: sendCommands(client, drop) };
   };
 
-  const give = (open: Connection, slot: number): Slot => {
+  const slotOf = (open: Connection, slot: number): Slot => {
     let released = false;
     return {
       lost: open.lost,
       release: () => {
         if (released) return;
         released = true;
-        // Whoever asks next in this process has it without a round trip.
+        // The next lookup of this process reuses the cached slot without a round trip.
         const timer = setTimeout(() => {
-          open.resting.delete(slot);
-          // Words go out in order, so from here on this process may ask for the slot again.
+          open.cached.delete(slot);
+          // Commands are sent in order, so from here on this process may request the slot again.
           open.held.delete(slot);
-          if (!open.lost.aborted) open.say({ slot, take: false }).catch(() => undefined);
-        }, RESTS_MS);
-        open.resting.set(slot, timer);
+          if (!open.lost.aborted) open.send({ slot, take: false }).catch(() => undefined);
+        }, CACHED_MS);
+        open.cached.set(slot, timer);
       },
     };
   };
@@ -89,17 +89,17 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       const open = await connection;
       const first = MEMBER_STATES.indexOf(memberState) * SLOTS_PER_MEMBER_STATE;
       const slots = Array.from({ length: SLOTS_PER_MEMBER_STATE }, (_, n) => first + n);
-      const resting = slots.find((slot) => open.resting.has(slot));
-      if (resting !== undefined) {
-        clearTimeout(open.resting.get(resting));
-        open.resting.delete(resting);
-        return give(open, resting);
+      const cached = slots.find((slot) => open.cached.has(slot));
+      if (cached !== undefined) {
+        clearTimeout(open.cached.get(cached));
+        open.cached.delete(cached);
+        return slotOf(open, cached);
       }
       for (const slot of slots) {
-        // Advisory locks are re-entrant within a session, so a slot this process holds must not be asked for again.
+        // Advisory locks are re-entrant within a session, so a slot that this process holds must not be requested again.
         if (open.held.has(slot)) continue;
         open.held.add(slot);
-        if (await open.say({ slot, take: true })) return give(open, slot);
+        if (await open.send({ slot, take: true })) return slotOf(open, slot);
         open.held.delete(slot);
       }
       return null;
@@ -109,8 +109,8 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       connection = null;
       if (!closing) return;
       await closing
-        .then(({ client, resting }) => {
-          for (const timer of resting.values()) clearTimeout(timer);
+        .then(({ client, cached }) => {
+          for (const timer of cached.values()) clearTimeout(timer);
           return client.end();
         })
         .catch(() => undefined);
@@ -118,58 +118,59 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
   };
 };
 
-type Word = { slot: number; take: boolean };
+/** Acquires or releases one slot. */
+type Command = { slot: number; take: boolean };
 
 type Connection = {
   client: pg.Client;
-  /** Slots this session holds, the resting ones included. */
+  /** Slots that this session holds, including the cached ones. */
   held: Set<number>;
-  /** Slots that were released a moment ago, with the timers that give them back. */
-  resting: Map<number, NodeJS.Timeout>;
+  /** Recently released slots, with the timers that end their caching. */
+  cached: Map<number, NodeJS.Timeout>;
   lost: AbortSignal;
-  /** Takes or gives back one slot, in the order of the calls; whether it was free. A failure drops the connection. */
-  say: (word: Word) => Promise<boolean>;
+  /** Acquires or releases one slot, in the order of the calls; false when it was not free. A failure drops the connection. */
+  send: (command: Command) => Promise<boolean>;
 };
 
-const TAKE_AND_GIVE_BACK = `
+const ACQUIRE_AND_RELEASE = `
   SELECT CASE WHEN take THEN pg_try_advisory_lock($1, slot) ELSE pg_advisory_unlock($1, slot) END AS done
   FROM unnest($2::int[], $3::bool[]) AS word(slot, take)`;
 
 /**
- * Says over one connection what all member states have to say: while one statement is under way the next words coalesce,
- * so that under load one round trip serves many of them, and none waits for more than one before it.
+ * Sends the commands of all member states over one connection. While one statement is running the next commands are queued
+ * for the following one, so that under load one round trip serves many commands, and none waits for more than one statement.
  */
-const converse = (client: pg.Client, drop: (error: Error) => void): Connection['say'] => {
-  type Open = Word & { resolve: (done: boolean) => void; reject: (error: Error) => void };
-  let gathered: Open[] = [];
-  let speaking = false;
+const sendCommands = (client: pg.Client, drop: (error: Error) => void): Connection['send'] => {
+  type Queued = Command & { resolve: (done: boolean) => void; reject: (error: Error) => void };
+  let queued: Queued[] = [];
+  let sending = false;
 
-  const speak = async () => {
-    speaking = true;
-    while (gathered.length > 0) {
-      const words = gathered;
-      gathered = [];
+  const flush = async () => {
+    sending = true;
+    while (queued.length > 0) {
+      const commands = queued;
+      queued = [];
       try {
         const { rows } = await client.query<{ done: boolean }>({
           name: 'vat_slots',
-          text: TAKE_AND_GIVE_BACK,
-          values: [SLOT_LOCKS, words.map(({ slot }) => slot), words.map(({ take }) => take)],
+          text: ACQUIRE_AND_RELEASE,
+          values: [SLOT_LOCKS, commands.map(({ slot }) => slot), commands.map(({ take }) => take)],
         });
-        for (const [n, word] of words.entries()) word.resolve(rows[n]?.done === true);
+        for (const [n, command] of commands.entries()) command.resolve(rows[n]?.done === true);
       } catch (error) {
-        // Whether a lock was granted is unknown: only the end of the session makes it free for certain.
+        // It is unknown whether a lock was granted; only the end of the session releases it for certain.
         const reason = error instanceof Error ? error : new Error(String(error));
         drop(reason);
         client.end().catch(() => undefined);
-        for (const word of words) word.reject(reason);
+        for (const command of commands) command.reject(reason);
       }
     }
-    speaking = false;
+    sending = false;
   };
 
-  return (word) =>
+  return (command) =>
     new Promise((resolve, reject) => {
-      gathered.push({ ...word, resolve, reject });
-      if (!speaking) void speak();
+      queued.push({ ...command, resolve, reject });
+      if (!sending) void flush();
     });
 };

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 
-/** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this never run at once. */
+/** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this function never run at once. */
 const MIGRATION_LOCK = 72_707_369;
 
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -30,9 +30,10 @@ const apply = async (client: pg.Client, name: string, sql: string, checksum: str
 };
 
 /**
- * Applies `prisma/migrations` in order with Prisma's own bookkeeping, so that `prisma migrate deploy` agrees afterwards.
- * Needed because Prisma's schema engine is a download that a closed network does not allow. Returns the names applied.
- * Throws P3009 when an earlier migration is half applied, P3018 when one fails, and when an applied one was edited.
+ * Applies `prisma/migrations` in order, with Prisma's own bookkeeping, so that `prisma migrate deploy` can be used as well.
+ * It exists because Prisma's schema engine is a download, which a closed network does not allow. Returns the names of the
+ * applied migrations. Throws P3009 when an earlier migration is partly applied, P3018 when one fails, and an error when an
+ * applied migration was edited.
  */
 export const migrate = async (url: string, directory: string): Promise<string[]> => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });

@@ -5,7 +5,7 @@ import { testDatabase } from './test-database.fixture.js';
 
 const connected = testDatabase(1);
 
-test('a statement keeps its name, and another text has another', () => {
+test('the same statement has the same name, and another text another one', () => {
   const name = nameStatement();
   const first = name({ sql: 'SELECT id FROM request WHERE id = $1' });
   expect(first).toMatch(/^vat_[0-9a-f]{24}$/);
@@ -14,19 +14,19 @@ test('a statement keeps its name, and another text has another', () => {
 });
 
 test.each(['SELECT * FROM account', 'UPDATE request r SET state = $1 RETURNING r.*'])(
-  'a statement whose columns depend on the table has none: %s',
+  'a statement whose columns depend on the table has no name: %s',
   (sql) => {
     expect(nameStatement()({ sql })).toBeUndefined();
   },
 );
 
-test('statements without end are named up to a bound', () => {
+test('the number of named statements is limited', () => {
   const name = nameStatement();
   const named = Array.from({ length: 2_000 }, (_, n) => name({ sql: `SELECT ${n}` })).filter(Boolean);
   expect(named).toHaveLength(500);
 });
 
-test('a connection keeps a repeated statement prepared, and reads on after a migration added a column', async () => {
+test('a repeated statement stays prepared, and works after a migration added a column', async () => {
   const find = findRequest(connected.db);
   for (let n = 0; n < 8; n += 1) expect(await find(newUuid())).toBeNull();
   const prepared = await connected.db.$queryRaw<{ n: number }[]>`

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** Statements named per process; whatever comes after that is planned anew each time, as it would be without a name. */
+/** The maximum number of named statements per process; further ones have no name and are planned on each run. */
 const MAX_NAMED = 500;
-/** A table's columns taken as they come: such a statement breaks for good on open connections once a migration adds one. */
+/** `SELECT *`: once a migration adds a column, such a named statement fails on every open connection. */
 const OPEN_COLUMN_LIST = /\.\*|\bselect\s+\*/i;
 
 /**
- * Gives statements that are asked often a name, by which Postgres keeps them parsed and planned a connection: for the
- * statements of an ask that is half of what they cost. Bounded, since a statement whose text varies (a list of values)
- * would otherwise fill every connection's memory. `undefined`: no name.
+ * Names statements, so that Postgres parses and plans them once per connection: that halves the cost of the statements of
+ * a lookup. The number is limited, since a statement whose text varies (a list of values) would otherwise fill the memory
+ * of every connection. `undefined`: no name.
  */
 export const nameStatement = (): ((statement: { sql: string }) => string | undefined) => {
   const names = new Map<string, string | undefined>();

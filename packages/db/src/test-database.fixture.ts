@@ -1,7 +1,7 @@
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { type ConnectedDatabase, connectDatabase, type Database } from './connect-database.js';
 
-/** A database of the test file's own: made before its tests and dropped after them. `db` is there once they run. */
+/** A database for one test file, created before its tests and dropped after them. `db` is available while they run. */
 export const testDatabase = (maxConnections: number, timeoutMs = 5_000): { readonly db: Database } => {
   let cloned: ClonedDatabase | undefined;
   let connected: ConnectedDatabase | undefined;
@@ -21,7 +21,7 @@ export const testDatabase = (maxConnections: number, timeoutMs = 5_000): { reado
   });
   return {
     get db() {
-      if (!connected) throw new Error('the database is there once tests run');
+      if (!connected) throw new Error('the database is available only while tests run');
       return connected.db;
     },
   };

@@ -1,10 +1,10 @@
-/** Before every id. */
+/** Lower than every id. */
 export const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** When a UUIDv7 was made, to the millisecond. Source: RFC 9562 §5.7. */
+/** The creation time of a UUIDv7, in milliseconds. Source: RFC 9562 §5.7. */
 export const timeOfId = (id: string): Date => new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
 
-/** The lowest UUIDv7 of a moment: ids made before it are lower. */
+/** The lowest UUIDv7 of a point in time; ids created earlier are lower. */
 export const idAt = (moment: Date): string => {
   const hex = Math.max(0, moment.getTime()).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;

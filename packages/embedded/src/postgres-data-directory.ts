@@ -18,34 +18,34 @@ import path from 'node:path';
 import { inspectProcess } from './server-process.js';
 
 /**
- * A place for Postgres outside the project. Root cannot run Postgres as itself, and the uid it runs it under cannot
- * enter folders such as /root or a fresh `mktemp -d`; opening those up is not ours to do.
+ * Directories for Postgres outside the project. Postgres does not run as root, and the user under which root runs it cannot
+ * enter folders such as /root or a new `mktemp -d`. Their permissions are not changed.
  */
 type PostgresDataDirectory = {
-  /** Copies the binaries here, once a version; returns the copy's `native` folder. */
+  /** Copies the binaries, once per version; returns the `native` folder of the copy. */
   binaries: (native: string, version: string) => string;
-  /** The folder, owned by `uid`, of the instance that `dataDir` names; made when missing. */
+  /** The folder of the instance that belongs to `dataDir`, owned by `uid`; created when missing. */
   instance: (dataDir: string, uid: number) => string;
 };
 
 const BASES = ['/var/lib/vat-validation-service', '/var/tmp/vat-validation-service'];
-const OPEN = 0o711;
+const SHARED_MODE = 0o711;
 
-const openFolder = (folder: string): string => {
+const ensureSharedFolder = (folder: string): string => {
   mkdirSync(folder, { recursive: true });
-  chmodSync(folder, OPEN);
+  chmodSync(folder, SHARED_MODE);
   return folder;
 };
 
-// Below /var/tmp anybody could have made the folder first: one that is not root's own is not used.
+// In /var/tmp another user may have created the folder first; a folder that root does not own is not used.
 const isOurs = (base: string): boolean => {
   const found = lstatSync(base, { throwIfNoEntry: false });
   return found?.uid === 0 && found.isDirectory();
 };
 
-const claim = (base: string): boolean => {
+const prepareBase = (base: string): boolean => {
   try {
-    if (!existsSync(base)) openFolder(base);
+    if (!existsSync(base)) ensureSharedFolder(base);
     return isOurs(base);
   } catch {
     return false;
@@ -60,7 +60,7 @@ const idOf = (dataDir: string): string | null => {
   }
 };
 
-const isServed = (cluster: string): boolean => {
+const isRunning = (cluster: string): boolean => {
   try {
     const pid = Number(readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]);
     return inspectProcess(pid) !== null;
@@ -69,13 +69,13 @@ const isServed = (cluster: string): boolean => {
   }
 };
 
-// Only instances of temporary folders are swept: any other missing DATA_DIR may be a disk that is not mounted today.
-const sweep = (instances: string): void => {
+// Deletes only instances of temporary data directories; any other missing DATA_DIR may be on a disk that is not mounted.
+const deleteOrphans = (instances: string): void => {
   for (const id of readdirSync(instances)) {
     const folder = path.join(instances, id);
     const origin = existsSync(path.join(folder, 'origin')) ? readFileSync(path.join(folder, 'origin'), 'utf8') : '';
     const temporary = [os.tmpdir(), '/tmp', '/var/tmp'].some((tmp) => origin.startsWith(`${tmp}/`));
-    if (!temporary || idOf(origin) === id || isServed(path.join(folder, 'postgres'))) continue;
+    if (!temporary || idOf(origin) === id || isRunning(path.join(folder, 'postgres'))) continue;
     rmSync(folder, { recursive: true, force: true });
   }
 };
@@ -94,31 +94,31 @@ export const findRunningInstance = (dataDir: string): string | null => {
   return folders.find((folder) => existsSync(path.join(folder, 'postgres'))) ?? null;
 };
 
-/** Picks the shelter on this machine. Throws when neither /var/lib nor /var/tmp can be used. */
+/** Chooses the base directory on this machine. Throws when neither /var/lib nor /var/tmp can be used. */
 export const openPostgresDataDirectory = (): PostgresDataDirectory => {
-  const base = BASES.find(claim);
-  if (!base) throw new Error(`neither ${BASES.join(' nor ')} can hold Postgres' files: set DATABASE_URL`);
+  const base = BASES.find(prepareBase);
+  if (!base) throw new Error(`neither ${BASES.join(' nor ')} can store the files of Postgres: set DATABASE_URL`);
   return {
     binaries: (native, version) => {
       const copy = path.join(base, `postgres-${version}`);
       if (existsSync(copy)) return copy;
-      const making = `${copy}.${randomUUID()}`;
-      cpSync(native, making, { recursive: true, verbatimSymlinks: true });
-      spawnSync('chmod', ['-R', 'a+rX', making]);
-      // Two starts may copy at once: the loser throws its copy away.
+      const partial = `${copy}.${randomUUID()}`;
+      cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
+      spawnSync('chmod', ['-R', 'a+rX', partial]);
+      // Another start may have made the same copy in the meantime; then this one is deleted.
       try {
-        renameSync(making, copy);
+        renameSync(partial, copy);
       } catch {
-        rmSync(making, { recursive: true, force: true });
+        rmSync(partial, { recursive: true, force: true });
       }
       return copy;
     },
     instance: (dataDir, uid) => {
-      const instances = openFolder(path.join(base, 'instances'));
-      sweep(instances);
+      const instances = ensureSharedFolder(path.join(base, 'instances'));
+      deleteOrphans(instances);
       const id = idOf(dataDir) ?? randomUUID();
       writeFileSync(path.join(dataDir, 'instance-id'), `${id}\n`);
-      const folder = openFolder(path.join(instances, id));
+      const folder = ensureSharedFolder(path.join(instances, id));
       writeFileSync(path.join(folder, 'origin'), path.resolve(dataDir));
       chownSync(folder, uid, uid);
       return folder;

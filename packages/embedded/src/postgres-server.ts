@@ -12,19 +12,224 @@ import {
 } from './postgres-package.js';
 import { findFreePort, inspectProcess, isPortFree, openLog, stopProcess, waitForExit } from './server-process.js';
 
-/** What a look at a Postgres found: it serves, it is there but not ready, nobody listens, it hangs, or it is not ours. */
-export type PostgresState = 'serving' | 'starting' | 'absent' | 'hanging' | 'foreign';
-
+/** How long a started server may take until it is ready. */
+const READY_MS = 60_000;
+/** How long to wait for the server of an earlier run. */
+const ADOPT_TIMEOUT_MS = 30_000;
+/** A server that does not respond to this many probes in a row is killed. */
+const MAX_HANGING_PROBES = 3;
+/** The time-out of a connection to an external server. */
+const REACH_TIMEOUT_MS = 5_000;
+/** How long to retry a start that fails because resources of an earlier server are still in use. */
+const RETRY_TIMEOUT_MS = 10_000;
+// After kill -9 the backends of the old server hold its shared memory, and possibly its socket, for about a second.
+const STILL_IN_USE = /shared memory block|lock file "postmaster.pid"/;
+const PORT_TAKEN = /Address already in use/;
 const ABSENT = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
-// cannot_connect_now (starting, recovering, stopping) and too_many_connections: alive, and ours to wait for.
+// cannot_connect_now (starting, recovering, stopping) and too_many_connections: the server runs, so the caller waits.
 const STARTING = new Set(['57P03', '53300']);
 
-/** Connects once, as the superuser, and runs `use` on the connection when it serves. Never rejects but for `use`. */
+/** Options of {@link startPostgres}. */
+export type StartPostgres = {
+  /** Contains the cluster (`postgres/`), its log and its access data; created when missing. */
+  dataDir: string;
+  /** A required port. By default the last port is reused if it is free; otherwise a new one is chosen. */
+  port?: number | undefined;
+  /** False (tests only) trades durability for speed: a crash of the machine may corrupt the cluster. */
+  durable?: boolean | undefined;
+  /** The database in `url`; created when missing. Default `vat`. */
+  database?: string | undefined;
+  /** Called with one line about anything unusual. */
+  log?: ((line: string) => void) | undefined;
+};
+
+/**
+ * Starts Postgres 18 on 127.0.0.1 (UTC, SCRAM, a password that is generated once), or takes over the server that a killed
+ * parent left running on the same `dataDir`. Throws a readable Error without binaries, with a taken `port`, or when the
+ * directory cannot be used.
+ */
+export const startPostgres = async ({
+  dataDir: folder,
+  port,
+  durable = true,
+  database = 'vat',
+  log = () => undefined,
+}: StartPostgres): Promise<EmbeddedServer> => {
+  const dataDir = path.resolve(folder);
+  mkdirSync(dataDir, { recursive: true });
+  const location = choosePostgresDataDirectory(dataDir, findPostgresPackage());
+  const accessFile = path.join(dataDir, 'postgres.json');
+  let access = recallAccess(accessFile);
+  const created = !existsSync(path.join(location.cluster, 'PG_VERSION'));
+  if (created) {
+    // The password is stored first: after a crash, a cluster with an unknown password would be unusable.
+    rememberAccess(accessFile, access);
+    await makeCluster({ location, password: access.password, durable });
+  }
+
+  const asServer = async (pid: number, exited: Promise<string>, reused: boolean): Promise<EmbeddedServer> => {
+    rememberAccess(accessFile, access);
+    await ensureDatabase(access, database);
+    return {
+      url: `postgresql://postgres:${access.password}@127.0.0.1:${access.port}/${database}`,
+      ...{ port: access.port, pid, reused, created, exited },
+      // SIGINT ends sessions and writes a checkpoint; after SIGQUIT the next start runs a recovery instead.
+      stop: ({ timeoutMs = 5_000, force } = {}) =>
+        stopProcess({
+          ...{ pid, exited, force },
+          steps: [
+            { signal: 'SIGINT', timeoutMs },
+            { signal: 'SIGQUIT', timeoutMs: 500 },
+          ],
+        }),
+    };
+  };
+
+  const left = await adoptPostgres(location.cluster, access.password);
+  if (left) {
+    log(`using the Postgres that an earlier run left (pid ${left.pid})`);
+    access = { ...access, port: left.port };
+    return asServer(left.pid, waitForExit(left.pid), true);
+  }
+
+  access = { ...access, port: await choosePort(port, access.port) };
+  const deadline = Date.now() + RETRY_TIMEOUT_MS;
+  for (;;) {
+    const started = await launchPostgres({ location, access, durable, logFile: path.join(dataDir, 'postgres.log') });
+    if (!('failure' in started)) return asServer(started.pid, started.exited, false);
+    const portTaken = PORT_TAKEN.test(started.failure);
+    if (Date.now() > deadline || !(portTaken || STILL_IN_USE.test(started.failure))) {
+      throw new Error(`Postgres did not start on port ${access.port}: ${started.failure}`);
+    }
+    if (portTaken && port === undefined) access = { ...access, port: await findFreePort() };
+    await wait(100);
+  }
+};
+
+const ensureDatabase = (access: Access, database: string): Promise<unknown> =>
+  probePostgres(access, async (client) => {
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+    if (!rowCount) await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`);
+  });
+
+const choosePort = async (wanted: number | undefined, remembered: number): Promise<number> =>
+  wanted ?? (remembered > 0 && (await isPortFree(remembered)) ? remembered : findFreePort());
+
+/**
+ * Takes over the server that a killed parent left running on `cluster`; waits while it starts, recovers or stops, and kills
+ * it when it hangs (after a SIGSTOP). Returns its pid and port, or null when no server runs on the cluster.
+ */
+export const adoptPostgres = async (
+  cluster: string,
+  password: Access['password'],
+): Promise<{ pid: number; port: number } | null> => {
+  const pidFile = path.join(cluster, 'postmaster.pid');
+  const deadline = Date.now() + ADOPT_TIMEOUT_MS;
+  let hanging = 0;
+  while (Date.now() < deadline) {
+    const left = readPidFile(pidFile);
+    const owner = left && inspectProcess(left.pid);
+    if (!left || !owner) return null;
+    if (!path.basename(owner.name).startsWith('postgres')) {
+      // After a crash another process has the pid, so Postgres would refuse to start. Postgres ignores the pid of its parent
+      // (this process) and then checks the shared memory; without the file it would skip that check.
+      writeFileSync(pidFile, [String(process.pid), ...left.lines.slice(1)].join('\n'));
+      return null;
+    }
+    const state = left.port > 0 ? await probePostgres({ port: left.port, password }) : 'starting';
+    if (state === 'serving') return { pid: left.pid, port: left.port };
+    if (state === 'foreign')
+      throw new Error(`a Postgres runs on ${cluster} that rejects the password stored beside it`);
+    hanging = state === 'hanging' ? hanging + 1 : 0;
+    if (hanging >= MAX_HANGING_PROBES) process.kill(left.pid, 'SIGKILL');
+    await wait(50);
+  }
+  throw new Error(`the Postgres left running on ${cluster} neither becomes ready nor ends`);
+};
+
+const readPidFile = (file: string): { pid: number; port: number; lines: string[] } | null => {
+  try {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const pid = Number(lines[0]);
+    return pid > 0 ? { pid, port: Number(lines[3]), lines } : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+};
+
+const settings = (durable: boolean): string[] =>
+  [
+    ...[
+      'timezone=UTC',
+      'log_timezone=UTC',
+      'max_connections=300',
+      'shared_buffers=128MB',
+      'listen_addresses=127.0.0.1',
+    ],
+    // "terse" omits DETAIL lines, which quote rows, from the log.
+    ...[
+      'unix_socket_directories=',
+      'logging_collector=off',
+      'log_error_verbosity=terse',
+      'password_encryption=scram-sha-256',
+    ],
+    ...(durable ? ['fsync=on'] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
+  ].flatMap((setting) => ['-c', setting]);
+
+type LaunchPostgres = { location: PostgresLocation; access: Access; durable: boolean; logFile: string };
+
+/** A Postgres that is ready, or the reason from its log why it is not. */
+export type LaunchedPostgres = { pid: number; exited: Promise<string> } | { failure: string };
+
+/** Starts the server process on an existing cluster and waits until it is ready or has ended. */
+export const launchPostgres = async ({
+  location,
+  access,
+  durable,
+  logFile,
+}: LaunchPostgres): Promise<LaunchedPostgres> => {
+  const output = openLog(logFile);
+  // Detached, in its own session: Ctrl-C in the terminal must not stop it before the workers have returned their jobs.
+  const child = spawn(
+    path.join(location.native, 'bin/postgres'),
+    ['-D', location.cluster, '-p', String(access.port), ...settings(durable)],
+    {
+      ...location.ids,
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+      stdio: ['ignore', output.fd, output.fd],
+      detached: true,
+    },
+  );
+  child.unref();
+  output.close();
+  const exited = waitForExit(child);
+  let ended: string | null = null;
+  void exited.then((reason) => {
+    ended = reason;
+  });
+  const deadline = Date.now() + READY_MS;
+  while (Date.now() < deadline) {
+    if (ended !== null || child.pid === undefined) return { failure: output.tail() || (await exited) };
+    const state = await probePostgres(access);
+    // Another server may respond on the port; then this one cannot bind it, ends at once, and logs the reason.
+    if (state === 'serving' && ended === null) return { pid: child.pid, exited };
+    await wait(20);
+  }
+  await stopProcess({ pid: child.pid ?? 0, exited, steps: [{ signal: 'SIGQUIT', timeoutMs: 2_000 }] });
+  return { failure: `not ready after ${READY_MS / 1000} s: ${output.tail()}` };
+};
+
+/** The state of a Postgres port: ready, not ready yet, no listener, no response, or a server with another password. */
+export type PostgresState = 'serving' | 'starting' | 'absent' | 'hanging' | 'foreign';
+
+/** Connects once as the superuser; when the server is ready, runs `use` on the connection. Rejects only when `use` does. */
 export const probePostgres = async (
   { port, password }: Access,
   use: (client: pg.Client) => Promise<unknown> = async () => undefined,
 ): Promise<PostgresState> => {
-  // Every field is given, since pg would fill gaps from PG* variables.
+  // Every field is set, since pg reads missing ones from PG* variables.
   const client = new pg.Client({
     ...{ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres', ssl: false, options: '' },
     connectionTimeoutMillis: 1_000,
@@ -47,117 +252,9 @@ export const probePostgres = async (
   }
 };
 
-const READY_MS = 60_000;
-
-const settings = (durable: boolean): string[] =>
-  [
-    ...[
-      'timezone=UTC',
-      'log_timezone=UTC',
-      'max_connections=300',
-      'shared_buffers=128MB',
-      'listen_addresses=127.0.0.1',
-    ],
-    // "terse" keeps DETAIL lines, which quote rows, out of the log.
-    ...[
-      'unix_socket_directories=',
-      'logging_collector=off',
-      'log_error_verbosity=terse',
-      'password_encryption=scram-sha-256',
-    ],
-    ...(durable ? ['fsync=on'] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
-  ].flatMap((setting) => ['-c', setting]);
-
-type LaunchPostgres = { home: PostgresLocation; access: Access; durable: boolean; logFile: string };
-
-/** A Postgres that serves, or what its log says about why it does not. */
-export type LaunchedPostgres = { pid: number; exited: Promise<string> } | { failure: string };
-
-/** Starts the server process on an existing cluster, once, and waits until it serves or ends. */
-export const launchPostgres = async ({ home, access, durable, logFile }: LaunchPostgres): Promise<LaunchedPostgres> => {
-  const output = openLog(logFile);
-  // Detached, in a session of its own: Ctrl-C in the terminal must not end it before the workers have put their work back.
-  const child = spawn(
-    path.join(home.native, 'bin/postgres'),
-    ['-D', home.cluster, '-p', String(access.port), ...settings(durable)],
-    {
-      ...home.ids,
-      cwd: '/',
-      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-      stdio: ['ignore', output.fd, output.fd],
-      detached: true,
-    },
-  );
-  child.unref();
-  output.close();
-  const exited = waitForExit(child);
-  let ended: string | null = null;
-  void exited.then((reason) => {
-    ended = reason;
-  });
-  const deadline = Date.now() + READY_MS;
-  while (Date.now() < deadline) {
-    if (ended !== null || child.pid === undefined) return { failure: output.tail() || (await exited) };
-    const state = await probePostgres(access);
-    // "serving" may be somebody else's answer while ours fails to bind; ours then ends at once and says so in the log.
-    if (state === 'serving' && ended === null) return { pid: child.pid, exited };
-    await wait(20);
-  }
-  await stopProcess({ pid: child.pid ?? 0, exited, steps: [{ signal: 'SIGQUIT', timeoutMs: 2_000 }] });
-  return { failure: `not ready after ${READY_MS / 1000} s: ${output.tail()}` };
-};
-
-const PATIENCE_MS = 30_000;
-const HANGING_PROBES = 3;
-
-const readPidFile = (file: string): { pid: number; port: number; lines: string[] } | null => {
-  try {
-    const lines = readFileSync(file, 'utf8').split('\n');
-    const pid = Number(lines[0]);
-    return pid > 0 ? { pid, port: Number(lines[3]), lines } : null;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-};
-
-/**
- * Takes over the server that a killed parent left on `cluster`, waiting while it starts, recovers or ends. One that hangs (a
- * SIGSTOP) is killed. Returns its pid and port, or null when the cluster is free to be started.
- */
-export const adoptPostgres = async (
-  cluster: string,
-  password: Access['password'],
-): Promise<{ pid: number; port: number } | null> => {
-  const pidFile = path.join(cluster, 'postmaster.pid');
-  const deadline = Date.now() + PATIENCE_MS;
-  let hanging = 0;
-  while (Date.now() < deadline) {
-    const left = readPidFile(pidFile);
-    const owner = left && inspectProcess(left.pid);
-    if (!left || !owner) return null;
-    if (!path.basename(owner.name).startsWith('postgres')) {
-      // The pid went to somebody else after a crash, and Postgres would refuse to start. Its own pid check skips our pid (the
-      // parent's) and goes on to the shared memory check, which removing the file would lose.
-      writeFileSync(pidFile, [String(process.pid), ...left.lines.slice(1)].join('\n'));
-      return null;
-    }
-    const state = left.port > 0 ? await probePostgres({ port: left.port, password }) : 'starting';
-    if (state === 'serving') return { pid: left.pid, port: left.port };
-    if (state === 'foreign')
-      throw new Error(`a Postgres runs on ${cluster} that does not take the password kept beside it`);
-    hanging = state === 'hanging' ? hanging + 1 : 0;
-    if (hanging >= HANGING_PROBES) process.kill(left.pid, 'SIGKILL');
-    await wait(50);
-  }
-  throw new Error(`the Postgres left running on ${cluster} neither serves nor ends`);
-};
-
-const TIMEOUT_MS = 5_000;
-
-/** Connects once to a Postgres that is not ours. Throws an Error that names the setting, the place and the reason. */
+/** Connects once to an external Postgres. Throws an Error that names the setting, the host and the reason. */
 export const reachPostgres = async (url: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: REACH_TIMEOUT_MS });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -166,95 +263,5 @@ export const reachPostgres = async (url: string): Promise<void> => {
     throw unreachable('DATABASE_URL', url, error);
   } finally {
     await client.end().catch(() => undefined);
-  }
-};
-
-/** How Postgres is started. */
-export type StartPostgres = {
-  /** Holds the cluster (`postgres/`), its log and its access data; made when missing. */
-  dataDir: string;
-  /** A port that must be used; without one the last port is used again while it is free, else a new one. */
-  port?: number | undefined;
-  /** False (tests only) gives up durability for speed: a crash of the machine may lose or break the cluster. */
-  durable?: boolean | undefined;
-  /** Made when missing, and named by `url`. Default `vat`. */
-  database?: string | undefined;
-  /** Hears one line about anything out of the ordinary. */
-  log?: ((line: string) => void) | undefined;
-};
-
-const LEFTOVER_MS = 10_000;
-// After kill -9 the old server's backends hold its shared memory for about a second; a socket may linger likewise.
-const LEFTOVER = /shared memory block|lock file "postmaster.pid"/;
-const PORT_TAKEN = /Address already in use/;
-
-const ensureDatabase = (access: Access, database: string): Promise<unknown> =>
-  probePostgres(access, async (client) => {
-    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
-    if (!rowCount) await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`);
-  });
-
-const choosePort = async (wanted: number | undefined, remembered: number): Promise<number> =>
-  wanted ?? (remembered > 0 && (await isPortFree(remembered)) ? remembered : findFreePort());
-
-/**
- * Starts Postgres 18 on 127.0.0.1 (UTC, SCRAM with a password made once), or takes over the one that a killed parent left on
- * the same `dataDir`. Throws an Error with a readable message: no binaries, a taken `port`, a directory it cannot use.
- */
-export const startPostgres = async ({
-  dataDir: folder,
-  port,
-  durable = true,
-  database = 'vat',
-  log = () => undefined,
-}: StartPostgres): Promise<EmbeddedServer> => {
-  const dataDir = path.resolve(folder);
-  mkdirSync(dataDir, { recursive: true });
-  const home = choosePostgresDataDirectory(dataDir, findPostgresPackage());
-  const accessFile = path.join(dataDir, 'postgres.json');
-  let access = recallAccess(accessFile);
-  const created = !existsSync(path.join(home.cluster, 'PG_VERSION'));
-  if (created) {
-    // The password first: a cluster whose password was lost in a crash could not be used again.
-    rememberAccess(accessFile, access);
-    await makeCluster({ home, password: access.password, durable });
-  }
-
-  const asServer = async (pid: number, exited: Promise<string>, reused: boolean): Promise<EmbeddedServer> => {
-    rememberAccess(accessFile, access);
-    await ensureDatabase(access, database);
-    return {
-      url: `postgresql://postgres:${access.password}@127.0.0.1:${access.port}/${database}`,
-      ...{ port: access.port, pid, reused, created, exited },
-      // SIGINT ends sessions and writes a checkpoint, SIGQUIT leaves that to the next start's recovery.
-      stop: ({ timeoutMs = 5_000, force } = {}) =>
-        stopProcess({
-          ...{ pid, exited, force },
-          steps: [
-            { signal: 'SIGINT', timeoutMs },
-            { signal: 'SIGQUIT', timeoutMs: 500 },
-          ],
-        }),
-    };
-  };
-
-  const left = await adoptPostgres(home.cluster, access.password);
-  if (left) {
-    log(`using the Postgres that an earlier run left (pid ${left.pid})`);
-    access = { ...access, port: left.port };
-    return asServer(left.pid, waitForExit(left.pid), true);
-  }
-
-  access = { ...access, port: await choosePort(port, access.port) };
-  const deadline = Date.now() + LEFTOVER_MS;
-  for (;;) {
-    const started = await launchPostgres({ home, access, durable, logFile: path.join(dataDir, 'postgres.log') });
-    if (!('failure' in started)) return asServer(started.pid, started.exited, false);
-    const portTaken = PORT_TAKEN.test(started.failure);
-    if (Date.now() > deadline || !(portTaken || LEFTOVER.test(started.failure))) {
-      throw new Error(`Postgres did not start on port ${access.port}: ${started.failure}`);
-    }
-    if (portTaken && port === undefined) access = { ...access, port: await findFreePort() };
-    await wait(100);
   }
 };

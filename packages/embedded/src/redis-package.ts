@@ -5,18 +5,18 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync }
 import path from 'node:path';
 
 type FetchDebianPackages = {
-  /** As Debian (or Ubuntu) names them; what they depend on and the machine lacks comes along. */
+  /** Package names of Debian or Ubuntu. Dependencies that the machine lacks are included. */
   names: readonly string[];
-  /** The folder they are unpacked into; one that is there and not usable is replaced. */
+  /** The target folder; an existing one that is not usable is replaced. */
   into: string;
-  /** Whether what lies unpacked in a folder runs here. */
+  /** Whether the packages unpacked in a folder run on this machine. */
   isUsable: (folder: string) => boolean;
   /** PATH and proxy settings. */
   env: NodeJS.ProcessEnv;
   signal?: AbortSignal | undefined;
 };
 
-/** Of one step: the lists alone are some ten megabytes, and must not take the time of the packages. */
+/** The time-out of each step. The package lists alone are about ten megabytes, so each step has its own. */
 const STEP_TIMEOUT_MS = 90_000;
 const STATUS = '/var/lib/dpkg/status';
 
@@ -32,23 +32,23 @@ const run = async (
     stdio: ['ignore', 'ignore', 'pipe'],
     signal: AbortSignal.any([limit, ...(signal ? [signal] : [])]),
   });
-  let complaint = '';
+  let errorOutput = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint += text;
+    errorOutput += text;
   });
   const [code] = (await once(child, 'close').catch((error: unknown) => {
     if (limit.aborted) throw new Error(`${path.basename(file)} took longer than ${STEP_TIMEOUT_MS / 1_000} s`);
     throw error;
   })) as [number | null];
-  if (code !== 0) throw new Error(complaint.trim().split('\n')[0] || `${path.basename(file)} ended with ${code}`);
+  if (code !== 0) throw new Error(errorOutput.trim().split('\n')[0] || `${path.basename(file)} ended with ${code}`);
 };
 
-// apt's own state is kept in the folder, so neither root nor filled package lists are needed, and nothing of the machine changes.
+// apt stores its state in the folder, so it needs neither root nor existing package lists, and changes nothing on the machine.
 const aptOptions = (state: string, status: string): string[] =>
   [
     ...[`Dir::State=${state}`, `Dir::State::Lists=${state}/lists`, `Dir::Cache=${state}/cache`, `Dir::Log=${state}`],
     ...[`Dir::State::status=${status}`, 'APT::Sandbox::User=', 'Debug::NoLocking=1', 'Acquire::Languages=none'],
-    // Without a network this has to fail soon, and to fail at all: by default an update that reached nothing succeeds.
+    // Without a network the update must fail, and soon; by default it succeeds even when no server was reached.
     ...['Acquire::Retries=1', 'Acquire::http::Timeout=10', 'Acquire::https::Timeout=10', 'APT::Update::Error-Mode=any'],
   ].flatMap((option) => ['-o', option]);
 
@@ -59,12 +59,12 @@ const unpack = async (
   for (const folder of ['lists/partial', 'cache/archives/partial', 'root']) {
     mkdirSync(path.join(state, folder), { recursive: true });
   }
-  const none = path.join(state, 'status');
-  writeFileSync(none, '');
-  const options = aptOptions(state, existsSync(STATUS) ? STATUS : none);
-  const wanted = ['install', '-qq', '-y', '--download-only', '--no-install-recommends', '--reinstall', ...names];
+  const emptyStatus = path.join(state, 'status');
+  writeFileSync(emptyStatus, '');
+  const options = aptOptions(state, existsSync(STATUS) ? STATUS : emptyStatus);
+  const install = ['install', '-qq', '-y', '--download-only', '--no-install-recommends', '--reinstall', ...names];
   await run('apt-get', [...options, 'update', '-qq'], env, signal);
-  await run('apt-get', [...options, ...wanted], env, signal);
+  await run('apt-get', [...options, ...install], env, signal);
   const archives = path.join(state, 'cache/archives');
   for (const name of readdirSync(archives).filter((file) => file.endsWith('.deb'))) {
     await run('dpkg-deb', ['-x', path.join(archives, name), path.join(state, 'root')], env, signal);
@@ -72,8 +72,8 @@ const unpack = async (
 };
 
 /**
- * Downloads packages of Debian or Ubuntu with the libraries this machine lacks and unpacks them into `into`, without root
- * and without changing anything else. Throws when there is no apt, no network, or the result is not usable.
+ * Downloads packages of Debian or Ubuntu with the libraries that this machine lacks and unpacks them into `into`, without
+ * root and without other changes. Throws without apt, without a network, or when the result is not usable.
  */
 export const fetchDebianPackages = async ({
   names,
@@ -85,8 +85,8 @@ export const fetchDebianPackages = async ({
   const state = `${path.resolve(into)}.${randomUUID()}`;
   try {
     await unpack(names, { state, env, signal });
-    if (!isUsable(path.join(state, 'root'))) throw new Error(`the downloaded ${names[0]} does not run here`);
-    // Whoever fetched the same at the same time and was first wins.
+    if (!isUsable(path.join(state, 'root'))) throw new Error(`the downloaded ${names[0]} does not run on this machine`);
+    // A concurrent fetch may have put usable packages there already.
     if (!isUsable(into)) {
       rmSync(into, { recursive: true, force: true });
       renameSync(path.join(state, 'root'), into);
@@ -96,7 +96,7 @@ export const fetchDebianPackages = async ({
   }
 };
 
-/** A Redis (or Valkey) server that runs here: the file, and where its libraries lie when they are not the system's. */
+/** A Redis (or Valkey) server that runs on this machine: its file, and the folders of libraries that are not the system's. */
 export type RedisBinary = { file: string; libraries: string[] };
 
 const NAMES = ['redis-server', 'valkey-server'];
@@ -119,7 +119,7 @@ export const redisEnvironment = ({ libraries }: RedisBinary): NodeJS.ProcessEnv 
 export const runsHere = (binary: RedisBinary): boolean =>
   spawnSync(binary.file, ['--version'], { env: redisEnvironment(binary), timeout: 10_000 }).status === 0;
 
-/** The server that packages unpacked into `unpacked` hold, with their libraries, or null. */
+/** The server among the packages in the folder `unpacked`, with its libraries, or null. */
 export const findUnpackedRedis = (unpacked: string): RedisBinary | null => {
   const libraries = ['usr/lib', 'lib'].flatMap((lib) =>
     list(path.join(unpacked, lib))
@@ -130,7 +130,7 @@ export const findUnpackedRedis = (unpacked: string): RedisBinary | null => {
   return runsHere(binary) ? binary : null;
 };
 
-/** The machine's own server: the first that runs in the folders of `searchPath` (a PATH), or null. */
+/** The installed server: the first in the folders of `searchPath` (a PATH) that runs, or null. */
 export const findInstalledRedis = (searchPath: string): RedisBinary | null => {
   const folders = [...new Set(searchPath.split(path.delimiter).filter(Boolean))];
   const found = NAMES.flatMap((name) =>
@@ -142,14 +142,14 @@ export const findInstalledRedis = (searchPath: string): RedisBinary | null => {
 type FetchRedis = { into: string; env: NodeJS.ProcessEnv; signal?: AbortSignal | undefined };
 
 /**
- * Downloads Debian's (or Ubuntu's) redis-server with the libraries this machine lacks and unpacks them into `into`, without
- * root. Throws when there is no apt, no network, or the result does not run. About 3 s and 8 MB.
+ * Downloads redis-server of Debian or Ubuntu with the libraries that this machine lacks and unpacks it into `into`, without
+ * root. Throws without apt, without a network, or when the result does not run. About 3 s and 8 MB.
  */
 export const fetchRedis = async ({ into, env, signal }: FetchRedis): Promise<RedisBinary> => {
   const isUsable = (folder: string) => findUnpackedRedis(folder) !== null;
   await fetchDebianPackages({ names: ['redis-server'], into, isUsable, env, signal });
   const fetched = findUnpackedRedis(into);
-  if (!fetched) throw new Error(`redis-server was unpacked into ${into}, and does not run from there`);
+  if (!fetched) throw new Error(`redis-server was unpacked into ${into}, but does not run from there`);
   return fetched;
 };
 
@@ -161,8 +161,8 @@ type ChooseRedis = {
 };
 
 /**
- * The Redis to run: the machine's, one unpacked earlier into `binDir`, or Debian's packages fetched into it now.
- * Throws one message with the ways out when none of these works.
+ * Finds a Redis to run: an installed one, one unpacked earlier into `binDir`, or packages of the distribution fetched now.
+ * Throws an Error that lists the alternatives when none of these works.
  */
 export const chooseRedis = async ({ binDir, env, log, signal }: ChooseRedis): Promise<RedisBinary> => {
   const found = findInstalledRedis(env['PATH'] ?? '') ?? findUnpackedRedis(binDir);
@@ -176,7 +176,7 @@ export const chooseRedis = async ({ binDir, env, log, signal }: ChooseRedis): Pr
     throw new Error(
       `neither redis-server nor valkey-server is on PATH, and it could not be fetched (${why}). Install one ` +
         '(Debian, Ubuntu: "apt install redis-server"; Fedora: "dnf install valkey"; Alpine: "apk add valkey"; macOS: ' +
-        '"brew install redis"), set REDIS_URL to a Redis of yours, or use "docker compose up"',
+        '"brew install redis"), set REDIS_URL to an existing Redis, or use "docker compose up"',
     );
   }
 };

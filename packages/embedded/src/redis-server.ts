@@ -7,175 +7,54 @@ import { type Access, type EmbeddedServer, recallAccess, rememberAccess, unreach
 import { chooseRedis, type RedisBinary, redisEnvironment } from './redis-package.js';
 import { findFreePort, inspectProcess, isPortFree, openLog, stopProcess, waitForExit } from './server-process.js';
 
-/** What a look at a Redis port found; `ours` carries the pid and the directory that the server says it serves. */
-export type RedisState =
-  | { kind: 'serving'; pid: number; dir: string }
-  | { kind: 'starting' | 'absent' | 'hanging' | 'foreign' };
-
-const PROBE_TIMEOUT_MS = 1_000;
-
-const classify = (error: NodeJS.ErrnoException): RedisState => {
-  if (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET') return { kind: 'absent' };
-  if (/LOADING|MASTERDOWN/.test(error.message)) return { kind: 'starting' };
-  if (error.code === 'ETIMEDOUT' || /timed out/i.test(error.message)) return { kind: 'hanging' };
-  return { kind: 'foreign' };
-};
-
-/** Asks the server on `port` once who it is. Never rejects. */
-export const probeRedis = async ({ port, password }: Access): Promise<RedisState> => {
-  const redis = new Redis({
-    ...{ host: '127.0.0.1', port, password, lazyConnect: true, enableReadyCheck: false, disconnectTimeout: 1 },
-    ...{ maxRetriesPerRequest: 0, retryStrategy: () => null },
-  });
-  let connection: NodeJS.ErrnoException | undefined;
-  redis.on('error', (error: NodeJS.ErrnoException) => {
-    connection = error;
-  });
-  // One deadline over all of it: the client's own time-outs run one after the other.
-  const deadline = setTimeout(() => {
-    connection ??= new Error('timed out');
-    redis.disconnect();
-  }, PROBE_TIMEOUT_MS);
-  try {
-    await redis.connect();
-    // PING is refused while the AOF is read, INFO and CONFIG are not.
-    await redis.ping();
-    const [, dir = ''] = (await redis.config('GET', 'dir')) as string[];
-    const pid = Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1]);
-    return { kind: 'serving', pid, dir };
-  } catch (error) {
-    return classify(connection ?? (error as NodeJS.ErrnoException));
-  } finally {
-    clearTimeout(deadline);
-    redis.disconnect();
-  }
-};
-
+const DEFAULT_PATH = [
+  '/usr/local/sbin',
+  '/usr/local/bin',
+  '/usr/sbin',
+  '/usr/bin',
+  '/sbin',
+  '/bin',
+  '/opt/homebrew/bin',
+];
+/** How long a started server may take until it is ready. */
 const READY_MS = 60_000;
+/** How long to wait for the server of an earlier run. */
+const ADOPT_TIMEOUT_MS = 30_000;
+/** A server that does not respond to this many probes in a row is killed. */
+const MAX_HANGING_PROBES = 3;
+const PROBE_TIMEOUT_MS = 1_000;
+/** The time-out of a connection to an external server. */
+const REACH_TIMEOUT_MS = 5_000;
 
-const quote = (value: string): string => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-
-// In a file and not in the arguments: every user of the machine can read those.
-const configuration = (access: Access, dir: string, pidFile: string, durable: boolean): string =>
-  [
-    ...['bind 127.0.0.1', `port ${access.port}`, `requirepass ${access.password}`, 'daemonize no', 'save ""'],
-    ...[`dir ${quote(dir)}`, `pidfile ${quote(pidFile)}`, `appendonly ${durable ? 'yes' : 'no'}`],
-    ...['maxmemory-policy noeviction', 'appendfsync everysec', 'loglevel notice', ''],
-  ].join('\n');
-
-type LaunchRedis = { binary: RedisBinary; access: Access; dir: string; dataDir: string; durable: boolean };
-/** A Redis that serves, or what its log says about why it does not. */
-export type LaunchedRedis = { pid: number; exited: Promise<string> } | { failure: string };
-
-/** Starts the server process on `dir`, once, and waits until it serves or ends. */
-export const launchRedis = async ({ binary, access, dir, dataDir, durable }: LaunchRedis): Promise<LaunchedRedis> => {
-  const file = path.join(dataDir, 'redis.conf');
-  writeFileSync(file, configuration(access, dir, path.join(dataDir, 'redis.pid'), durable), { mode: 0o600 });
-  const output = openLog(path.join(dataDir, 'redis.log'));
-  // Detached, in a session of its own: Ctrl-C in the terminal must not end it before the workers have put their work back.
-  const child = spawn(binary.file, [file], {
-    ...{ cwd: dir, env: redisEnvironment(binary), detached: true },
-    stdio: ['ignore', output.fd, output.fd],
-  });
-  child.unref();
-  output.close();
-  const exited = waitForExit(child);
-  let ended: string | null = null;
-  void exited.then((reason) => {
-    ended = reason;
-  });
-  const deadline = Date.now() + READY_MS;
-  while (Date.now() < deadline) {
-    if (ended !== null || child.pid === undefined) return { failure: output.tail() || (await exited) };
-    const state = await probeRedis(access);
-    if (state.kind === 'serving' && state.pid === child.pid) return { pid: child.pid, exited };
-    await wait(20);
-  }
-  await stopProcess({ pid: child.pid ?? 0, exited, steps: [{ signal: 'SIGTERM', timeoutMs: 2_000 }] });
-  return { failure: `not ready after ${READY_MS / 1000} s: ${output.tail()}` };
-};
-
-const TIMEOUT_MS = 5_000;
-
-/** Connects once to a Redis that is not ours. Throws an Error that names the setting, the place and the reason. */
-export const reachRedis = async (url: string): Promise<void> => {
-  const redis = new Redis(url, {
-    ...{ lazyConnect: true, connectTimeout: TIMEOUT_MS, commandTimeout: TIMEOUT_MS, disconnectTimeout: 1 },
-    ...{ maxRetriesPerRequest: 0, retryStrategy: () => null },
-  });
-  let connection: Error | undefined;
-  redis.on('error', (error: Error) => {
-    connection = error;
-  });
-  try {
-    await redis.connect();
-    await redis.ping();
-  } catch (error) {
-    throw unreachable('REDIS_URL', url, connection ?? error);
-  } finally {
-    redis.disconnect();
-  }
-};
-
-/** How Redis is started. */
+/** Options of {@link startRedis}. */
 export type StartRedis = {
-  /** Holds the append-only file (`redis/`), the log, the access data and by default `redis-bin/`; made when missing. */
+  /** Contains the append-only file (`redis/`), the log, the access data and by default `redis-bin/`; created when missing. */
   dataDir: string;
-  /** A port that must be used; without one the last port is used again while it is free, else a new one. */
+  /** A required port. By default the last port is reused if it is free; otherwise a new one is chosen. */
   port?: number | undefined;
-  /** Where a fetched redis-server is kept and looked for. Default `dataDir/redis-bin`. */
+  /** The folder of a fetched redis-server. Default `dataDir/redis-bin`. */
   binDir?: string | undefined;
   /** False (tests only): nothing is written to disk. */
   durable?: boolean | undefined;
   /** PATH and proxy settings. Default: the usual folders, no proxy. */
   env?: NodeJS.ProcessEnv | undefined;
-  /** Hears one line about anything out of the ordinary. */
+  /** Called with one line about anything unusual. */
   log?: ((line: string) => void) | undefined;
-  /** Gives up fetching redis-server. */
+  /** Cancels fetching redis-server. */
   signal?: AbortSignal | undefined;
 };
 
-const USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin', '/opt/homebrew/bin'];
-const PATIENCE_MS = 30_000;
-const HANGING_PROBES = 3;
-
-const pidIn = (file: string): number => {
-  try {
-    return Number(readFileSync(file, 'utf8').trim());
-  } catch {
-    return 0;
-  }
-};
-
-// The server a killed parent left: waited for while it reads its file or ends, killed when it hangs (a SIGSTOP).
-const adopt = async (access: Access, dir: string, pidFile: string): Promise<number | null> => {
-  const deadline = Date.now() + PATIENCE_MS;
-  let hanging = 0;
-  while (Date.now() < deadline) {
-    const pid = pidIn(pidFile);
-    const owner = pid > 0 ? inspectProcess(pid) : null;
-    if (!owner || !/redis|valkey/.test(owner.name)) return null;
-    const state = access.port > 0 ? await probeRedis(access) : { kind: 'absent' as const };
-    if (state.kind === 'serving') return state.pid === pid && state.dir === dir ? pid : null;
-    // Not the server of our pid file then: that number went to another Redis after a crash.
-    if (state.kind === 'foreign') return null;
-    hanging = state.kind === 'hanging' ? hanging + 1 : 0;
-    if (hanging >= HANGING_PROBES) process.kill(pid, 'SIGKILL');
-    await wait(50);
-  }
-  throw new Error(`the Redis left running on ${dir} neither serves nor ends`);
-};
-
 /**
- * Starts Redis on 127.0.0.1 (append-only file, noeviction, a password made once), or takes over the one that a killed parent
- * left on the same `dataDir`. Throws an Error with a readable message: no binary to be had, a taken `port`, an unusable directory.
+ * Starts Redis on 127.0.0.1 (append-only file, noeviction, a password that is generated once), or takes over the server that
+ * a killed parent left running on the same `dataDir`. Throws a readable Error without a binary, with a taken `port`, or when
+ * the directory cannot be used.
  */
 export const startRedis = async ({
   dataDir: folder,
   port,
   binDir,
   durable = true,
-  env = { PATH: USUAL_PATH.join(path.delimiter) },
+  env = { PATH: DEFAULT_PATH.join(path.delimiter) },
   log = () => undefined,
   signal,
 }: StartRedis): Promise<EmbeddedServer> => {
@@ -208,8 +87,8 @@ export const startRedis = async ({
     log,
     signal,
   });
-  const lastIsFree = remembered.port > 0 && (await isPortFree(remembered.port));
-  let access = { ...remembered, port: port ?? (lastIsFree ? remembered.port : await findFreePort()) };
+  const lastPortIsFree = remembered.port > 0 && (await isPortFree(remembered.port));
+  let access = { ...remembered, port: port ?? (lastPortIsFree ? remembered.port : await findFreePort()) };
   for (let tries = 1; ; tries += 1) {
     const started = await launchRedis({ binary, access, dir, dataDir, durable });
     if (!('failure' in started)) return asServer(access, started.pid, started.exited, false);
@@ -217,5 +96,137 @@ export const startRedis = async ({
       throw new Error(`Redis did not start on port ${access.port}: ${started.failure}`);
     }
     access = { ...access, port: await findFreePort() };
+  }
+};
+
+const pidIn = (file: string): number => {
+  try {
+    return Number(readFileSync(file, 'utf8').trim());
+  } catch {
+    return 0;
+  }
+};
+
+// Takes over the server that a killed parent left running; waits while it loads its file or stops, and kills it when it
+// hangs (after a SIGSTOP).
+const adopt = async (access: Access, dir: string, pidFile: string): Promise<number | null> => {
+  const deadline = Date.now() + ADOPT_TIMEOUT_MS;
+  let hanging = 0;
+  while (Date.now() < deadline) {
+    const pid = pidIn(pidFile);
+    const owner = pid > 0 ? inspectProcess(pid) : null;
+    if (!owner || !/redis|valkey/.test(owner.name)) return null;
+    const state = access.port > 0 ? await probeRedis(access) : { kind: 'absent' as const };
+    if (state.kind === 'serving') return state.pid === pid && state.dir === dir ? pid : null;
+    // The pid in the file belongs to another Redis, which got the number after a crash.
+    if (state.kind === 'foreign') return null;
+    hanging = state.kind === 'hanging' ? hanging + 1 : 0;
+    if (hanging >= MAX_HANGING_PROBES) process.kill(pid, 'SIGKILL');
+    await wait(50);
+  }
+  throw new Error(`the Redis left running on ${dir} neither becomes ready nor ends`);
+};
+
+const quote = (value: string): string => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+
+// Written to a file, since every user of the machine can read the arguments of a process.
+const configuration = (access: Access, dir: string, pidFile: string, durable: boolean): string =>
+  [
+    ...['bind 127.0.0.1', `port ${access.port}`, `requirepass ${access.password}`, 'daemonize no', 'save ""'],
+    ...[`dir ${quote(dir)}`, `pidfile ${quote(pidFile)}`, `appendonly ${durable ? 'yes' : 'no'}`],
+    ...['maxmemory-policy noeviction', 'appendfsync everysec', 'loglevel notice', ''],
+  ].join('\n');
+
+type LaunchRedis = { binary: RedisBinary; access: Access; dir: string; dataDir: string; durable: boolean };
+/** A Redis that is ready, or the reason from its log why it is not. */
+export type LaunchedRedis = { pid: number; exited: Promise<string> } | { failure: string };
+
+/** Starts the server process on `dir` and waits until it is ready or has ended. */
+export const launchRedis = async ({ binary, access, dir, dataDir, durable }: LaunchRedis): Promise<LaunchedRedis> => {
+  const file = path.join(dataDir, 'redis.conf');
+  writeFileSync(file, configuration(access, dir, path.join(dataDir, 'redis.pid'), durable), { mode: 0o600 });
+  const output = openLog(path.join(dataDir, 'redis.log'));
+  // Detached, in its own session: Ctrl-C in the terminal must not stop it before the workers have returned their jobs.
+  const child = spawn(binary.file, [file], {
+    ...{ cwd: dir, env: redisEnvironment(binary), detached: true },
+    stdio: ['ignore', output.fd, output.fd],
+  });
+  child.unref();
+  output.close();
+  const exited = waitForExit(child);
+  let ended: string | null = null;
+  void exited.then((reason) => {
+    ended = reason;
+  });
+  const deadline = Date.now() + READY_MS;
+  while (Date.now() < deadline) {
+    if (ended !== null || child.pid === undefined) return { failure: output.tail() || (await exited) };
+    const state = await probeRedis(access);
+    if (state.kind === 'serving' && state.pid === child.pid) return { pid: child.pid, exited };
+    await wait(20);
+  }
+  await stopProcess({ pid: child.pid ?? 0, exited, steps: [{ signal: 'SIGTERM', timeoutMs: 2_000 }] });
+  return { failure: `not ready after ${READY_MS / 1000} s: ${output.tail()}` };
+};
+
+/** The state of a Redis port; `serving` includes the pid and the data directory that the server reports. */
+export type RedisState =
+  | { kind: 'serving'; pid: number; dir: string }
+  | { kind: 'starting' | 'absent' | 'hanging' | 'foreign' };
+
+const classify = (error: NodeJS.ErrnoException): RedisState => {
+  if (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET') return { kind: 'absent' };
+  if (/LOADING|MASTERDOWN/.test(error.message)) return { kind: 'starting' };
+  if (error.code === 'ETIMEDOUT' || /timed out/i.test(error.message)) return { kind: 'hanging' };
+  return { kind: 'foreign' };
+};
+
+/** Connects to the server on `port` once and identifies it. Never rejects. */
+export const probeRedis = async ({ port, password }: Access): Promise<RedisState> => {
+  const redis = new Redis({
+    ...{ host: '127.0.0.1', port, password, lazyConnect: true, enableReadyCheck: false, disconnectTimeout: 1 },
+    ...{ maxRetriesPerRequest: 0, retryStrategy: () => null },
+  });
+  let connection: NodeJS.ErrnoException | undefined;
+  redis.on('error', (error: NodeJS.ErrnoException) => {
+    connection = error;
+  });
+  // One deadline for the whole probe; the client's own time-outs would add up.
+  const deadline = setTimeout(() => {
+    connection ??= new Error('timed out');
+    redis.disconnect();
+  }, PROBE_TIMEOUT_MS);
+  try {
+    await redis.connect();
+    // PING is refused while the AOF is loaded; INFO and CONFIG are not.
+    await redis.ping();
+    const [, dir = ''] = (await redis.config('GET', 'dir')) as string[];
+    const pid = Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1]);
+    return { kind: 'serving', pid, dir };
+  } catch (error) {
+    return classify(connection ?? (error as NodeJS.ErrnoException));
+  } finally {
+    clearTimeout(deadline);
+    redis.disconnect();
+  }
+};
+
+/** Connects once to an external Redis. Throws an Error that names the setting, the host and the reason. */
+export const reachRedis = async (url: string): Promise<void> => {
+  const redis = new Redis(url, {
+    ...{ lazyConnect: true, connectTimeout: REACH_TIMEOUT_MS, commandTimeout: REACH_TIMEOUT_MS, disconnectTimeout: 1 },
+    ...{ maxRetriesPerRequest: 0, retryStrategy: () => null },
+  });
+  let connection: Error | undefined;
+  redis.on('error', (error: Error) => {
+    connection = error;
+  });
+  try {
+    await redis.connect();
+    await redis.ping();
+  } catch (error) {
+    throw unreachable('REDIS_URL', url, connection ?? error);
+  } finally {
+    redis.disconnect();
   }
 };

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What tells one process from a later one with the same pid. */
+/** Distinguishes a process from a later one with the same pid. */
 export type LiveProcess = { name: string; started: string };
 
 const fromProc = (pid: number): LiveProcess | null => {
@@ -14,10 +14,10 @@ const fromProc = (pid: number): LiveProcess | null => {
   } catch {
     return null;
   }
-  // "pid (comm) state ppid …"; comm may hold spaces and brackets, so fields are counted from the last bracket.
+  // "pid (comm) state ppid …"; comm may contain spaces and brackets, so fields are counted from the last bracket.
   const end = stat.lastIndexOf(')');
   const fields = stat.slice(end + 2).split(' ');
-  // A zombie whose parent does not reap (pid 1 of many containers) still answers kill(pid, 0).
+  // kill(pid, 0) succeeds for a zombie whose parent does not reap it (pid 1 of many containers).
   if (fields[0] === 'Z' || fields[0] === 'X') return null;
   return { name: stat.slice(stat.indexOf('(') + 1, end), started: fields[19] ?? '' };
 };
@@ -36,7 +36,7 @@ const fromPs = (pid: number): LiveProcess | null => {
 export const inspectProcess = (pid: number): LiveProcess | null =>
   process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
 
-/** A signal, and how long its effect is waited for. */
+/** A signal, and how long to wait for the process to end. */
 export type StopStep = { signal: NodeJS.Signals; timeoutMs: number };
 
 type StopProcess = { pid: number; exited: Promise<unknown>; steps: StopStep[]; force?: AbortSignal | undefined };
@@ -45,7 +45,7 @@ const send = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone already; `exited` tells.
+    // The process has already ended; `exited` resolves.
   }
 };
 
@@ -53,16 +53,16 @@ const untilAborted = (signal: AbortSignal, until: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true, signal: until }));
 
 /**
- * Ends a process: each step's signal in turn until it is gone, then SIGKILL. Aborting `force` skips to SIGKILL.
- * A process held by SIGSTOP is let go on after each signal, since it could not act on it otherwise.
+ * Ends a process: sends the signal of each step in turn until the process has ended, then SIGKILL. Aborting `force` skips
+ * to SIGKILL. SIGCONT follows each signal, since a process stopped by SIGSTOP could not handle it otherwise.
  */
 export const stopProcess = async ({ pid, exited, steps, force }: StopProcess): Promise<void> => {
-  let gone = false;
+  let ended = false;
   const exit = exited.then(() => {
-    gone = true;
+    ended = true;
   });
-  // `exited` may hang on an unreferenced timer or child: without this Node would end in the middle of the wait.
-  const hold = setInterval(() => undefined, 60_000);
+  // `exited` may depend on an unreferenced timer or child; this timer keeps Node running until it resolves.
+  const keepAlive = setInterval(() => undefined, 60_000);
   try {
     for (const { signal, timeoutMs } of steps) {
       if (force?.aborted) break;
@@ -72,20 +72,20 @@ export const stopProcess = async ({ pid, exited, steps, force }: StopProcess): P
       const timeUp = wait(timeoutMs, undefined, { signal: cancel.signal }).catch(() => undefined);
       await Promise.race([exit, timeUp, ...(force ? [untilAborted(force, cancel.signal)] : [])]);
       cancel.abort();
-      if (gone) return;
+      if (ended) return;
     }
     send(pid, 'SIGKILL');
     await exit;
   } finally {
-    clearInterval(hold);
+    clearInterval(keepAlive);
   }
 };
 
 const POLL_MS = 250;
 
 /**
- * Resolves with a short reason ("exit code 1", "SIGKILL", "gone") once the process is gone; never rejects. Give the child
- * itself when it is ours; give the pid for a process that an earlier parent left, which can only be looked at.
+ * Resolves with a short reason ("exit code 1", "SIGKILL", "gone") once the process has ended; never rejects. Takes the child
+ * of this process, or the pid of a process with another parent, which is polled.
  */
 export const waitForExit = async (subject: ChildProcess | number): Promise<string> => {
   if (typeof subject !== 'number') {
@@ -96,25 +96,25 @@ export const waitForExit = async (subject: ChildProcess | number): Promise<strin
       subject.once('error', (error) => resolve(error.message));
     });
   }
-  const born = inspectProcess(subject)?.started;
-  while (born !== undefined && inspectProcess(subject)?.started === born) {
-    // Not referenced: watching a server must not keep a process alive that has nothing else to do.
+  const started = inspectProcess(subject)?.started;
+  while (started !== undefined && inspectProcess(subject)?.started === started) {
+    // Not referenced, so that this wait alone does not keep the process running.
     await wait(POLL_MS, undefined, { ref: false });
   }
   return 'gone';
 };
 
-const KEEP_BYTES = 10 * 1024 * 1024;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const TAIL_BYTES = 4_000;
 
-/** A server's log file: `fd` to hand to the process, `tail` what was written since it was opened, `close` our side. */
+/** A server's log file. `fd`: for the process; `tail`: the end of what was written since it was opened; `close`: closes `fd`. */
 export type ServerLog = { fd: number; tail: () => string; close: () => void };
 
-/** Opens `file` for appending; beyond 10 MiB the old one is kept as `file.1`, so that it never grows without end. */
+/** Opens `file` for appending; a file beyond 10 MiB is first renamed to `file.1`, so that the log is bounded. */
 export const openLog = (file: string): ServerLog => {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > KEEP_BYTES) renameSync(file, `${file}.1`);
-  const from = size > KEEP_BYTES ? 0 : size;
+  if (size > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
+  const from = size > MAX_LOG_BYTES ? 0 : size;
   const fd = openSync(file, 'a', 0o600);
   return {
     fd,
@@ -123,11 +123,11 @@ export const openLog = (file: string): ServerLog => {
   };
 };
 
-// Below every system's ephemeral range (Linux 32768+, others 49152+). A port inside it would be fatal for a server
-// that is restarted: a client that keeps dialling the dead port can be given that very port as its own, connect to
-// itself, and hold the port so that the server cannot bind it again.
-const FIRST = 15_000;
-const LAST = 29_999;
+// Below the ephemeral range of every system (Linux 32768+, others 49152+). In that range, a client that reconnects to the
+// port of a stopped server can get the same port as its local one, connect to itself, and thereby prevent the server from
+// binding the port again.
+const MIN_PORT = 15_000;
+const MAX_PORT = 29_999;
 
 /** True when `port` can be bound on `host` now. */
 export const isPortFree = (port: number, host = '127.0.0.1'): Promise<boolean> =>
@@ -137,11 +137,11 @@ export const isPortFree = (port: number, host = '127.0.0.1'): Promise<boolean> =
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(true)));
   });
 
-/** A port on 127.0.0.1 that nobody listens on, outside the ephemeral range. Throws after 200 tries. */
+/** A free port on 127.0.0.1 below the ephemeral range. Throws after 200 attempts. */
 export const findFreePort = async (): Promise<number> => {
   for (let tries = 0; tries < 200; tries += 1) {
-    const port = randomInt(FIRST, LAST + 1);
+    const port = randomInt(MIN_PORT, MAX_PORT + 1);
     if (await isPortFree(port)) return port;
   }
-  throw new Error(`no free port between ${FIRST} and ${LAST}`);
+  throw new Error(`no free port between ${MIN_PORT} and ${MAX_PORT}`);
 };

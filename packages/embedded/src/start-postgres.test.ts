@@ -8,7 +8,7 @@ import { jest } from '@jest/globals';
 import pg from 'pg';
 import { type EmbeddedServer, inspectProcess, isPortFree, startPostgres } from './index.js';
 
-const ask = async (url: string, sql: string): Promise<Record<string, unknown>> => {
+const query = async (url: string, sql: string): Promise<Record<string, unknown>> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -18,7 +18,7 @@ const ask = async (url: string, sql: string): Promise<Record<string, unknown>> =
   }
 };
 
-// Several starts a test; initdb alone takes a second or two when other tests run beside.
+// A test starts several servers; initdb alone takes a second or two while other tests run.
 jest.setTimeout(30_000);
 
 describe('startPostgres', () => {
@@ -27,7 +27,7 @@ describe('startPostgres', () => {
   const folders: string[] = [];
   const servers: EmbeddedServer[] = [];
   const squatters: Server[] = [];
-  // As root mkdtemp's 0700 folder is one that the uid of Postgres cannot enter: every test here covers that, too.
+  // When root runs the tests, the user of Postgres cannot enter the 0700 folder of mkdtemp: every test covers that case.
   const makeFolder = () => mkdtempSync(path.join(os.tmpdir(), 'vat-postgres-'));
   const newFolder = () => {
     const folder = makeFolder();
@@ -50,9 +50,9 @@ describe('startPostgres', () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('serves Postgres 18 in UTF-8 and UTC on a folder that nobody else can enter', async () => {
+  it('serves Postgres 18 in UTF-8 and UTC from a folder that other users cannot enter', async () => {
     const server = await start({ dataDir });
-    const row = await ask(
+    const row = await query(
       server.url,
       `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('TimeZone') AS zone,
               current_setting('server_encoding') AS encoding, current_database() AS database, upper('ä') AS upper`,
@@ -67,27 +67,27 @@ describe('startPostgres', () => {
     const server = await start({ dataDir });
     const url = new URL(server.url);
     url.password = 'wrong';
-    await expect(ask(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    await expect(query(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
   });
 
-  it('is durable unless told otherwise', async () => {
+  it('is durable by default', async () => {
     const server = await start({ dataDir, durable: true });
-    expect(await ask(server.url, 'SHOW fsync')).toEqual({ fsync: 'on' });
-    expect(await ask(server.url, 'SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' });
+    expect(await query(server.url, 'SHOW fsync')).toEqual({ fsync: 'on' });
+    expect(await query(server.url, 'SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' });
   });
 
-  it('keeps its data in place, and its address, over a stop and a start', async () => {
+  it('has the same data and address after a stop and a start', async () => {
     const first = await start({ dataDir });
-    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
     expect(await first.exited).toBe('exit code 0');
     expect(await isPortFree(first.port)).toBe(true);
     const second = await start({ dataDir });
     expect(second).toMatchObject({ url: first.url, created: false, reused: false });
-    expect(await ask(second.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
+    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
   });
 
-  it('comes back at the same address after kill -9, with clients still connected', async () => {
+  it('restarts at the same address after kill -9 with clients connected', async () => {
     const first = await start({ dataDir, durable: true });
     const client = new pg.Client({ connectionString: first.url });
     client.on('error', () => undefined);
@@ -98,11 +98,11 @@ describe('startPostgres', () => {
     const second = await start({ dataDir, port: first.port });
     expect(second).toMatchObject({ url: first.url, reused: false });
     expect(second.pid).not.toBe(first.pid);
-    expect(await ask(second.url, 'SELECT answer FROM survived')).toEqual({ answer: 42 });
+    expect(await query(second.url, 'SELECT answer FROM survived')).toEqual({ answer: 42 });
     await client.end().catch(() => undefined);
   });
 
-  it('takes over the server that a killed parent left', async () => {
+  it('takes over the server of a killed parent', async () => {
     const index = path.join(import.meta.dirname, 'index.ts');
     const parent = spawn(
       process.execPath,
@@ -120,12 +120,12 @@ describe('startPostgres', () => {
     await once(parent, 'exit');
     const server = await start({ dataDir });
     expect(server).toMatchObject({ pid: Number(String(pid)), reused: true, created: false });
-    expect(await ask(server.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
+    expect(await query(server.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
     await server.stop();
     expect(inspectProcess(server.pid)).toBeNull();
   });
 
-  it('replaces a server that a killed parent left stopped', async () => {
+  it('replaces a server that is stopped by SIGSTOP', async () => {
     const first = await start({ dataDir });
     process.kill(first.pid, 'SIGSTOP');
     const second = await start({ dataDir });
@@ -133,14 +133,14 @@ describe('startPostgres', () => {
     expect(second).toMatchObject({ reused: false, url: first.url });
   });
 
-  it('runs two beside each other', async () => {
+  it('runs two servers at once', async () => {
     const [one, two] = await Promise.all([start({ dataDir }), start({ dataDir: newFolder() })]);
     expect(one.port).not.toBe(two.port);
-    expect(await ask(one.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
-    expect(await ask(two.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
+    expect(await query(one.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
+    expect(await query(two.url, 'SELECT 1 AS one')).toEqual({ one: 1 });
   });
 
-  it('takes another port when somebody else has its own', async () => {
+  it('takes another port when its own is in use', async () => {
     const first = await start({ dataDir });
     await first.stop();
     const squatter = createServer().listen(first.port, '127.0.0.1');
@@ -150,16 +150,16 @@ describe('startPostgres', () => {
     expect(second.port).not.toBe(first.port);
   });
 
-  it('gives a fresh database when its folder was deleted', async () => {
+  it('starts an empty database when its folder was deleted', async () => {
     const folder = newFolder();
     const first = await start({ dataDir: folder });
-    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
     rmSync(folder, { recursive: true });
     mkdirSync(folder);
     chmodSync(folder, 0o700);
     const second = await start({ dataDir: folder });
     expect(second.created).toBe(true);
-    expect(await ask(second.url, "SELECT to_regclass('kept') AS kept")).toEqual({ kept: null });
+    expect(await query(second.url, "SELECT to_regclass('kept') AS kept")).toEqual({ kept: null });
   });
 });

@@ -7,10 +7,10 @@ import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type EmbeddedServer, inspectProcess, startRedis } from './index.js';
 
-// Shared with `npm start` and the other tests, so that Debian's package is fetched once a clone.
+// Shared with `npm start` and the other tests, so that the Debian package is fetched once per clone.
 const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
 
-const ask = async <T>(url: string, use: (redis: Redis) => Promise<T>): Promise<T> => {
+const withRedis = async <T>(url: string, use: (redis: Redis) => Promise<T>): Promise<T> => {
   const redis = new Redis(url, { maxRetriesPerRequest: 0, retryStrategy: () => null });
   redis.on('error', () => undefined);
   try {
@@ -43,32 +43,32 @@ describe('startRedis', () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('serves with what queues need: append-only file, no eviction, a password', async () => {
+  it('serves with the configuration that queues need: append-only file, no eviction, a password', async () => {
     const server = await start({ dataDir: newFolder() });
-    const config = await ask(server.url, (redis) =>
+    const config = await withRedis(server.url, (redis) =>
       redis.config('GET', 'appendonly', 'maxmemory-policy', 'save', 'bind'),
     );
     expect(config).toEqual(
       expect.arrayContaining(['appendonly', 'yes', 'maxmemory-policy', 'noeviction', 'save', '', 'bind', '127.0.0.1']),
     );
     const anonymous = `redis://127.0.0.1:${server.port}/0`;
-    await expect(ask(anonymous, (redis) => redis.config('GET', 'dir'))).rejects.toThrow();
+    await expect(withRedis(anonymous, (redis) => redis.config('GET', 'dir'))).rejects.toThrow();
     expect(server).toMatchObject({ reused: false, created: true });
   });
 
-  it('writes nothing when durability is given up', async () => {
+  it('writes nothing to disk when it is not durable', async () => {
     const server = await start({ dataDir: newFolder(), durable: false });
-    expect(await ask(server.url, (redis) => redis.config('GET', 'appendonly'))).toEqual(['appendonly', 'no']);
+    expect(await withRedis(server.url, (redis) => redis.config('GET', 'appendonly'))).toEqual(['appendonly', 'no']);
   });
 
-  it('keeps its data and its address over a stop and a start, and over kill -9', async () => {
+  it('has the same data and address after a restart, and after kill -9', async () => {
     const dataDir = newFolder();
     const first = await start({ dataDir });
-    await ask(first.url, (redis) => redis.set('kept', 'one'));
+    await withRedis(first.url, (redis) => redis.set('kept', 'one'));
     await first.stop();
     const second = await start({ dataDir });
     expect(second).toMatchObject({ url: first.url, created: false, reused: false });
-    await ask(second.url, async (redis) => {
+    await withRedis(second.url, async (redis) => {
       await redis.config('SET', 'appendfsync', 'always');
       await redis.set('kept too', 'two');
     });
@@ -76,10 +76,10 @@ describe('startRedis', () => {
     expect(await second.exited).toBe('SIGKILL');
     const third = await start({ dataDir, port: second.port });
     expect(third.url).toBe(first.url);
-    expect(await ask(third.url, (redis) => redis.mget('kept', 'kept too'))).toEqual(['one', 'two']);
+    expect(await withRedis(third.url, (redis) => redis.mget('kept', 'kept too'))).toEqual(['one', 'two']);
   });
 
-  it('takes over the server that is still there, and sees its end', async () => {
+  it('takes over a running server and reports its exit', async () => {
     const dataDir = newFolder();
     const first = await start({ dataDir });
     const second = await start({ dataDir });
@@ -88,7 +88,7 @@ describe('startRedis', () => {
     expect(await second.exited).toBe('gone');
   });
 
-  it('replaces a server that was left stopped', async () => {
+  it('replaces a server that is stopped by SIGSTOP', async () => {
     const dataDir = newFolder();
     const first = await start({ dataDir });
     process.kill(first.pid, 'SIGSTOP');
@@ -97,14 +97,14 @@ describe('startRedis', () => {
     expect(second).toMatchObject({ reused: false, url: first.url });
   });
 
-  it('ends a stopped server within its time-out', async () => {
+  it('ends a server stopped by SIGSTOP within its time-out', async () => {
     const server = await start({ dataDir: newFolder() });
     process.kill(server.pid, 'SIGSTOP');
     await server.stop();
     expect(inspectProcess(server.pid)).toBeNull();
   });
 
-  it('runs two beside each other, and leaves a port to who has it', async () => {
+  it('runs two servers at once, and does not use a port that is in use', async () => {
     const dataDir = newFolder();
     const [one, two] = await Promise.all([start({ dataDir }), start({ dataDir: newFolder() })]);
     expect(one.port).not.toBe(two.port);
@@ -116,7 +116,7 @@ describe('startRedis', () => {
     expect(three.port).not.toBe(one.port);
   });
 
-  it('runs a redis-server on PATH before it fetches one', async () => {
+  it('prefers a redis-server on PATH to fetching one', async () => {
     const folder = newFolder();
     const calls = path.join(folder, 'calls');
     mkdirSync(path.join(folder, 'bin'));
@@ -131,7 +131,7 @@ describe('startRedis', () => {
     ).rejects.toThrow(/the one on PATH/);
   });
 
-  it('says what to do when there is neither a server nor a way to fetch one', async () => {
+  it('throws with advice when no server is installed and none can be fetched', async () => {
     const folder = newFolder();
     const env = { PATH: folder };
     await expect(startRedis({ dataDir: folder, env })).rejects.toThrow(

@@ -2,22 +2,23 @@ import type { DeliveryQueueClass } from './job-catalogue.js';
 import type { AcquirePermit, EndpointPermit, PermitUse } from './limit-endpoint-concurrency.js';
 
 type Taken = Extract<EndpointPermit, { kind: 'taken' }>;
-/** `takenAt`: milliseconds of the steady clock. */
+/** `takenAt`: milliseconds of the monotonic clock. */
 type CachedPermit = { release: Taken['release']; takenAt: number; lastUse: PermitUse; timer?: NodeJS.Timeout };
-type Endpoint = { out: number; contended: boolean; resting: CachedPermit[] };
+/** `inUse`: permits that attempts of this process hold now. */
+type Endpoint = { inUse: number; contended: boolean; cached: CachedPermit[] };
 
 export type CachePermitsOptions = {
   take: AcquirePermit;
-  /** So long a place stays in its process unused. */
+  /** How long an unused permit stays cached. */
   restMs: number;
-  /** After this it is given back in any case: to Redis it looks like one attempt that has taken all that time. */
+  /** A permit held for longer is always released: to Redis it looks like one attempt of that duration. */
   maxMs: number;
 };
 
 /**
- * Keeps a place for a moment after its attempt, so that the next attempt to the same endpoint by this process need not ask
- * Redis: under load that is most of them. Only while nobody waits for the endpoint, as far as this process knows. `close`
- * gives back what rests, once no more is taken.
+ * Caches a permit briefly after its attempt, so that the next attempt of this process to the same endpoint needs no call to
+ * Redis: under load most attempts need none. A permit is cached only while, to the knowledge of this process, no job waits
+ * for the endpoint. `close` releases the cached permits; it is called after the last `take`.
  */
 export const cachePermits = ({
   take,
@@ -26,62 +27,62 @@ export const cachePermits = ({
 }: CachePermitsOptions): { take: AcquirePermit; close: () => Promise<void> } => {
   const endpoints = new Map<string, Endpoint>();
   const endpointOf = (id: string): Endpoint => {
-    const known = endpoints.get(id) ?? { out: 0, contended: false, resting: [] };
+    const known = endpoints.get(id) ?? { inUse: 0, contended: false, cached: [] };
     endpoints.set(id, known);
     return known;
   };
-  const forget = (id: string, { out, resting }: Endpoint): void => {
-    if (out === 0 && resting.length === 0) endpoints.delete(id);
+  const removeIfIdle = (id: string, { inUse, cached }: Endpoint): void => {
+    if (inUse === 0 && cached.length === 0) endpoints.delete(id);
   };
 
-  const giveBack = (id: string, endpoint: Endpoint, place: CachedPermit): Promise<void> => {
-    clearTimeout(place.timer);
-    endpoint.resting = endpoint.resting.filter((other) => other !== place);
-    forget(id, endpoint);
-    return place.release(place.lastUse);
+  const evict = (id: string, endpoint: Endpoint, permit: CachedPermit): Promise<void> => {
+    clearTimeout(permit.timer);
+    endpoint.cached = endpoint.cached.filter((other) => other !== permit);
+    removeIfIdle(id, endpoint);
+    return permit.release(permit.lastUse);
   };
 
   const use = (id: string, endpoint: Endpoint, { release, takenAt }: Omit<CachedPermit, 'lastUse'>): Taken => {
-    endpoint.out += 1;
+    endpoint.inUse += 1;
     const end = async (lastUse: PermitUse): Promise<void> => {
-      endpoint.out -= 1;
+      endpoint.inUse -= 1;
       const { durationMs, comesBack } = lastUse;
       const quick = durationMs !== null && durationMs < maxMs && performance.now() - takenAt < maxMs;
       if (!quick || comesBack || endpoint.contended) {
-        forget(id, endpoint);
+        removeIfIdle(id, endpoint);
         return release(lastUse);
       }
-      const place: CachedPermit = { release, takenAt, lastUse };
-      place.timer = setTimeout(() => void giveBack(id, endpoint, place), restMs).unref();
-      endpoint.resting.push(place);
+      const permit: CachedPermit = { release, takenAt, lastUse };
+      permit.timer = setTimeout(() => void evict(id, endpoint, permit), restMs).unref();
+      endpoint.cached.push(permit);
     };
     return { kind: 'taken', contended: endpoint.contended, release: end };
   };
 
   return {
-    take: async (id: string, jobId: string, lane: DeliveryQueueClass): Promise<EndpointPermit> => {
-      const rested = endpoints.get(id)?.resting.pop();
-      if (rested) {
-        clearTimeout(rested.timer);
-        return use(id, endpointOf(id), rested);
+    take: async (id: string, jobId: string, queueClass: DeliveryQueueClass): Promise<EndpointPermit> => {
+      const cached = endpoints.get(id)?.cached.pop();
+      if (cached) {
+        clearTimeout(cached.timer);
+        return use(id, endpointOf(id), cached);
       }
-      const place = await take(id, jobId, lane);
-      if (place.kind === 'taken') {
+      const permit = await take(id, jobId, queueClass);
+      if (permit.kind === 'taken') {
         const endpoint = endpointOf(id);
-        endpoint.contended = place.contended;
-        return use(id, endpoint, { release: place.release, takenAt: performance.now() });
+        endpoint.contended = permit.contended;
+        return use(id, endpoint, { release: permit.release, takenAt: performance.now() });
       }
       const known = endpoints.get(id);
       if (known) {
         known.contended = true;
-        // One came to rest while this one asked: it is called by its being given back, once it has lain down.
-        for (const resting of known.resting) void giveBack(id, known, resting);
+        // Permits cached while `take` ran are released now. That signals this job, once its caller has suspended it.
+        for (const idle of known.cached) void evict(id, known, idle);
       }
-      return place;
+      return permit;
     },
     close: async () => {
       const all = [...endpoints].flatMap(([id, endpoint]) =>
-        endpoint.resting.map((place) => giveBack(id, endpoint, place)),
+        endpoint.cached.map((permit) => evict(id, endpoint, permit)),
       );
       await Promise.all(all);
     },

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { coalesceWrites } from './connect-redis.js';
 
-/** A stream that tells how many pieces each of its writes brought. */
+/** A stream that records the chunks of each write. */
 const countingStream = (): { stream: Writable; writes: string[][] } => {
   const writes: string[][] = [];
   const stream = new Writable({
@@ -17,8 +17,8 @@ const countingStream = (): { stream: Writable; writes: string[][] } => {
   return { stream, writes };
 };
 
-describe('what is written', () => {
-  test('in one turn of the event loop leaves as one write, in its order', async () => {
+describe('data written', () => {
+  test('in one turn of the event loop leaves as one write, in order', async () => {
     const { stream, writes } = countingStream();
     coalesceWrites(stream);
     stream.write('a');

@@ -3,20 +3,20 @@ import type { Writable } from 'node:stream';
 import { Redis } from 'ioredis';
 
 /**
- * Lets what is written in one turn of the event loop leave in one system call. Thirty jobs that end with the same statement
- * send thirty commands at once: one write and, on Redis's side, one read instead of thirty each. Nothing waits for it: the
- * turn is over before anything else could be sent.
+ * Coalesces the writes of one turn of the event loop into one system call. Thirty jobs that end together send thirty
+ * commands in one turn: one write, and one read by Redis, instead of thirty each. This adds no latency, since the data
+ * leaves at the end of the turn.
  */
 export const coalesceWrites = (stream: Writable): void => {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
-  let gathering = false;
+  let corked = false;
   const flush = (): void => {
-    gathering = false;
+    corked = false;
     stream.uncork();
   };
   stream.write = (...args: unknown[]): boolean => {
-    if (!gathering) {
-      gathering = true;
+    if (!corked) {
+      corked = true;
       stream.cork();
       process.nextTick(flush);
     }
@@ -25,15 +25,15 @@ export const coalesceWrites = (stream: Writable): void => {
 };
 
 /**
- * `producer`: fails fast, for processes that answer callers: no offline queue, one try, a deadline on every command.
- * `consumer`: waits for Redis to come back, as BullMQ's workers must.
+ * `producer`: fails fast, for processes that respond to callers: no offline queue, one attempt, a deadline on every command.
+ * `consumer`: waits until Redis is available again, as BullMQ's workers require.
  */
 export type RedisRole = 'producer' | 'consumer';
 
-/** How long a producer's command may take before it fails. */
+/** The deadline of a producer's command. */
 export const REDIS_COMMAND_TIMEOUT_MS = 1_000;
 
-/** A connection. It reconnects for ever; errors go to `onError`, since an unheard error event ends the process. */
+/** Opens a connection that reconnects without limit. Errors go to `onError`: an unhandled error event would end the process. */
 export const connectRedis = (url: string, role: RedisRole, onError: (error: Error) => void): Redis => {
   const redis = new Redis(url, {
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
@@ -41,7 +41,7 @@ export const connectRedis = (url: string, role: RedisRole, onError: (error: Erro
     ...(role === 'producer' ? { commandTimeout: REDIS_COMMAND_TIMEOUT_MS } : {}),
     connectTimeout: 2_000,
     retryStrategy: (times: number) => Math.min(100 * times, 1_000),
-    // Without it a Redis that is frozen or black-holed looks connected for a quarter of an hour.
+    // Without it a connection to a frozen or unreachable Redis looks open for a quarter of an hour.
     keepAlive: 5_000,
     lazyConnect: false,
   });
@@ -51,8 +51,8 @@ export const connectRedis = (url: string, role: RedisRole, onError: (error: Erro
 };
 
 /**
- * Whether Redis answers, asked over a producer's connection, which waits no longer than its commands may. A server that is
- * frozen or behind a black hole is connected for a long time after it has answered last.
+ * Whether Redis responds, within the command deadline of a producer's connection. The connection's status does not suffice:
+ * it stays `ready` for a long time when the server is frozen or unreachable.
  */
 export const pingRedis = (connection: Redis) => async (): Promise<boolean> => {
   if (connection.status !== 'ready') return false;
@@ -62,14 +62,14 @@ export const pingRedis = (connection: Redis) => async (): Promise<boolean> => {
   );
 };
 
-/** Runs a script with its keys and arguments; rejects as any command does. */
+/** Runs a script with its keys and arguments; rejects like any command. */
 export type RunScript = (keys: readonly string[], args: readonly string[]) => Promise<unknown>;
 
-const isUnknown = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
+const isUnknownScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 /**
- * A Lua script that is sent by its hash, and whole only when Redis does not know it: it was started anew, or this is the
- * first time. A script of a kilobyte or two that goes along with each call costs more than what it does.
+ * Prepares a Lua script that is called by its hash. Its text is sent only when Redis does not know it: on first use, and
+ * after a restart of Redis. Sending one or two kilobytes with each call would cost more than running the script.
  */
 export const prepareScript = (connection: Redis, script: string): RunScript => {
   const hash = createHash('sha1').update(script).digest('hex');
@@ -77,7 +77,7 @@ export const prepareScript = (connection: Redis, script: string): RunScript => {
     try {
       return await connection.evalsha(hash, keys.length, ...keys, ...args);
     } catch (error) {
-      if (!isUnknown(error)) throw error;
+      if (!isUnknownScript(error)) throw error;
       return connection.eval(script, keys.length, ...keys, ...args);
     }
   };

@@ -3,7 +3,7 @@ import { createLocalLimiter } from './create-rate-limiter.js';
 
 const LIMIT = { calls: 10, windowMs: 1_000, holdMs: 80 };
 
-/** Plays calls at the given times and returns when each admitted one went on. */
+/** Simulates calls at the given times; returns when each admitted call proceeds. */
 const play = (arrivals: number[]): { admitted: number[]; refused: number } => {
   let clock = 0;
   const limiter = createLocalLimiter(LIMIT, () => clock);
@@ -11,7 +11,7 @@ const play = (arrivals: number[]): { admitted: number[]; refused: number } => {
   let refused = 0;
   for (const at of arrivals) {
     clock = at;
-    const decision = limiter.judge('key');
+    const decision = limiter.check('key');
     if (decision.admitted) admitted.push(at + decision.waitMs);
     else refused += 1;
   }
@@ -21,7 +21,7 @@ const play = (arrivals: number[]): { admitted: number[]; refused: number } => {
 const maxInOneSecond = (times: number[]): number =>
   Math.max(0, ...times.map((from) => times.filter((time) => time >= from && time < from + 1_000).length));
 
-test('never more than ten go on in any sliding second, however calls arrive', () => {
+test('never admits more than ten calls in any sliding second, whatever the arrival times', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 260 }), { maxLength: 120 }), (gaps) => {
       let at = 0;
@@ -32,7 +32,7 @@ test('never more than ten go on in any sliding second, however calls arrive', ()
   );
 });
 
-test('a steady ten a second is never refused, though calls arrive up to 30 ms early or late', () => {
+test('never refuses a steady ten calls a second with a jitter of 30 ms', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -30, max: 30 }), { minLength: 300, maxLength: 300 }), (jitter) => {
       const arrivals = jitter.map((ms, n) => 1_000 + n * 100 + ms).sort((a, b) => a - b);
@@ -42,19 +42,19 @@ test('a steady ten a second is never refused, though calls arrive up to 30 ms ea
   );
 });
 
-test('a refused call does not count, and says how long to wait', () => {
+test('does not count a refused call, and returns how long to wait', () => {
   let clock = 0;
   const limiter = createLocalLimiter(LIMIT, () => clock);
-  for (let n = 0; n < 10; n += 1) expect(limiter.judge('key').admitted).toBe(true);
+  for (let n = 0; n < 10; n += 1) expect(limiter.check('key').admitted).toBe(true);
   clock = 400;
-  for (let n = 0; n < 50; n += 1) expect(limiter.judge('key')).toEqual({ admitted: false, waitMs: 600, remaining: 0 });
+  for (let n = 0; n < 50; n += 1) expect(limiter.check('key')).toEqual({ admitted: false, waitMs: 600, remaining: 0 });
   clock = 1_000;
-  expect(limiter.judge('key')).toEqual({ admitted: true, waitMs: 0, remaining: 0 + 9 });
+  expect(limiter.check('key')).toEqual({ admitted: true, waitMs: 0, remaining: 0 + 9 });
 });
 
-test('keys do not share their calls', () => {
+test('counts each key separately', () => {
   const limiter = createLocalLimiter(LIMIT, () => 0);
-  for (let n = 0; n < 10; n += 1) limiter.judge('one');
-  expect(limiter.judge('one').admitted).toBe(false);
-  expect(limiter.judge('two').admitted).toBe(true);
+  for (let n = 0; n < 10; n += 1) limiter.check('one');
+  expect(limiter.check('one').admitted).toBe(false);
+  expect(limiter.check('two').admitted).toBe(true);
 });

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
 
-/** `rank`: the order within the class, the lowest first; 0 when left out. */
+/** `rank`: the order within the class, lowest first; 0 by default. */
 export type Enqueue<P> = {
   definition: QueueDefinition<P>;
   payload: P;
@@ -14,38 +14,38 @@ export type Enqueue<P> = {
 
 /** Adds jobs to any queue of the catalogue, over one shared connection. */
 export type Producer = {
-  /** Adds a job; adding one that is still there changes nothing. Fails within about a second while Redis is away. */
+  /** Adds a job; has no effect while a job with its id exists. Fails within about a second while Redis is unavailable. */
   enqueue: <P>(job: Enqueue<P>) => Promise<void>;
-  /** The same for many jobs of one queue. */
+  /** Adds many jobs of one queue. */
   enqueueAll: <P>(definition: QueueDefinition<P>, jobs: Omit<Enqueue<P>, 'definition'>[]) => Promise<void>;
-  /** Moves a job that still waits to another class; does nothing when it is gone. */
+  /** Moves a waiting job to another class; has no effect when the job does not exist. */
   reclassify: <P>(definition: QueueDefinition<P>, payload: P, priority: PriorityClass) => Promise<void>;
-  /** Lets a job that waits for its time run now. Fails when it does not wait (any more), and while Redis is away. */
+  /** Runs a delayed job now. Fails when the job is not delayed (any more), and while Redis is unavailable. */
   promote: (definition: Pick<QueueDefinition, 'name'>, jobId: string) => Promise<void>;
-  /** Of these ids, those that have a job in the queue, in whatever state. */
+  /** Returns the ids that have a job in the queue, in any state. */
   present: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<Set<string>>;
-  /** Writes the queue's cap over the fleet to Redis, where it is lost with a flush. */
+  /** Writes the queue's global concurrency limit to Redis, where a flush deletes it. */
   assertGlobalConcurrency: (definition: Pick<QueueDefinition, 'name' | 'globalConcurrency'>) => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** Finished jobs are not kept: rows are the record, and a kept job would silently swallow its own re-adding. */
-const FORGET = { removeOnComplete: true, removeOnFail: true } as const;
+/** Finished jobs are removed: rows are the record, and BullMQ ignores a new job whose id still exists. */
+const REMOVE_WHEN_FINISHED = { removeOnComplete: true, removeOnFail: true } as const;
 
-const within = async <T>(work: Promise<T>): Promise<T> => {
+const withTimeout = async <T>(work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
-  // BullMQ waits for a connection that was never up; the caller of an API must not.
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('Redis did not answer in time')), REDIS_COMMAND_TIMEOUT_MS);
+  // BullMQ waits without limit for a connection that was never established; the caller of an API must not.
+  const timedOut = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('Redis did not respond in time')), REDIS_COMMAND_TIMEOUT_MS);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timedOut]);
   } finally {
     clearTimeout(timer);
   }
 };
 
-/** `prefix` separates deployments and test worlds on one Redis. */
+/** `prefix` separates deployments and tests that share one Redis. */
 export const createProducer = (connection: Redis, prefix: string): Producer => {
   const queues = new Map<string, Queue>();
   const queueOf = (definition: Pick<QueueDefinition, 'name'>): Queue => {
@@ -55,9 +55,9 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
       connection,
       prefix,
       skipVersionCheck: true,
-      // Nobody reads the event streams; keep them from filling Redis.
+      // The event streams are not read; a short maximum length limits their memory.
       streams: { events: { maxLen: 10 } },
-      defaultJobOptions: FORGET,
+      defaultJobOptions: REMOVE_WHEN_FINISHED,
     });
     queue.on('error', () => undefined); // the shared connection reports its own errors
     queues.set(definition.name, queue);
@@ -73,7 +73,7 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
     enqueue: async (job) => {
       if (connection.status !== 'ready') throw new Error(`Redis is ${connection.status}`);
       const payload = job.definition.payload.parse(job.payload);
-      await within(queueOf(job.definition).add('job', payload, options(job.definition, job)));
+      await withTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job)));
     },
     enqueueAll: async (definition, jobs) => {
       if (jobs.length === 0) return;
@@ -81,13 +81,13 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
       await queueOf(definition).addBulk(bulk);
     },
     reclassify: async (definition, payload, priority) => {
-      const job = await within(queueOf(definition).getJob(definition.jobId(payload)));
+      const job = await withTimeout(queueOf(definition).getJob(definition.jobId(payload)));
       await job?.changePriority({ priority: PRIORITIES[priority] });
     },
-    promote: (definition, jobId) => within(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
+    promote: (definition, jobId) => withTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
     present: async (definition, jobIds) => {
       const queue = queueOf(definition);
-      const found = await within(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
+      const found = await withTimeout(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
       return new Set(jobIds.filter((_jobId, n) => found[n] === 1));
     },
     assertGlobalConcurrency: async (definition) => {

@@ -3,25 +3,25 @@ import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ALL_QUEUES } from './job-catalogue.js';
 
-/** The board as a handler of Express, to be mounted where `basePath` says. */
+/** The board as an Express handler, to be mounted at `basePath`. */
 export type QueueBoard = {
   handle: (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
   close: () => Promise<void>;
 };
 
 type QueueBoardOptions = {
-  /** Where people reach it, without a slash at the end; the paths on its page begin with it. */
+  /** The public path of the board, without a trailing slash; the paths on its page begin with it. */
   basePath: string;
-  /** Hears why the board could not answer; whoever asked is told no more than that. */
+  /** Called with the reason of a failed request; the response contains no details. */
   onError: (error: Error) => void;
 };
 
 const TITLE = 'VAT queues';
 
 /**
- * A page about every queue: what waits, is delayed and runs, job by job (jobs carry ids, never documents). It reads alone: rows
- * are the record, and a job that is retried or deleted by hand would say something else than its row. Callers let only GET
- * through, too. bull-board is loaded here and not on import: most processes never show it.
+ * A page that shows the waiting, delayed and running jobs of every queue (jobs carry ids, never documents). It is read-only:
+ * rows are the record, and a job that is retried or deleted by hand would contradict its row. Callers must let only GET
+ * requests through. bull-board is loaded on call and not on import, since most processes never show the board.
  */
 export const createQueueBoard = async (
   connection: Redis,
@@ -34,7 +34,7 @@ export const createQueueBoard = async (
     import('@bull-board/express'),
   ]);
   const queues = ALL_QUEUES.map(({ name }) => {
-    // Whoever looks writes nothing: a queue's own facts are the producer's to set.
+    // The board writes nothing to Redis; the producer sets the metadata of a queue.
     const queue = new Queue(name, { connection, prefix, skipVersionCheck: true, skipMetasUpdate: true });
     queue.on('error', () => undefined); // the shared connection reports its own errors
     return queue;
@@ -47,7 +47,7 @@ export const createQueueBoard = async (
     serverAdapter,
     options: { uiConfig: { boardTitle: TITLE } },
   });
-  // The library's own answer holds the stack.
+  // The library's default response contains the stack trace.
   serverAdapter.setErrorHandler((error) => {
     onError(error);
     return { status: 500, body: { error: 'The queues cannot be read.' } };

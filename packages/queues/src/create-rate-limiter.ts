@@ -1,35 +1,35 @@
 import type { Redis } from 'ioredis';
 
-/** How many calls of one key are admitted in any window. */
+/** The maximum number of calls of one key in any window. */
 export type RateLimit = {
   calls: number;
   windowMs: number;
   /**
-   * A call that comes this little too early is held and then admitted, not refused: a caller that keeps exactly to the
-   * limit arrives a few milliseconds early every other time, and must never be refused.
+   * A call that is early by at most this much is delayed and then admitted, not refused: jitter makes a caller that sends
+   * exactly at the limit arrive a few milliseconds early every other time, and such a caller must never be refused.
    */
   holdMs: number;
 };
 
-/** `waitMs`: until an admitted call may go on, or until a refused one is worth repeating. */
+/** `waitMs`: the delay before an admitted call may proceed, or before a refused call is worth repeating. */
 export type RateDecision = { admitted: boolean; waitMs: number; remaining: number };
 
 const MAX_CACHED_KEYS = 50_000;
 
 export type LocalLimiter = {
-  judge: (key: string) => RateDecision;
-  /** Counts a call that was admitted elsewhere and goes on in `waitMs`. */
-  note: (key: string, waitMs: number) => void;
+  check: (key: string) => RateDecision;
+  /** Counts a call that Redis admitted and that proceeds in `waitMs`. */
+  record: (key: string, waitMs: number) => void;
 };
 
-/** The same rule as the shared limiter, within one process. `now`: a monotonic clock in milliseconds. */
+/** The rule of the shared limiter for one process. `now`: a monotonic clock in milliseconds. */
 export const createLocalLimiter = ({ calls, windowMs, holdMs }: RateLimit, now: () => number): LocalLimiter => {
   /** Admissions of a key, oldest first, at most `calls`. */
   const admissions = new Map<string, number[]>();
 
   const timesOf = (key: string): number[] => {
     const known = admissions.get(key) ?? [];
-    // Keys are kept in the order of their last use, so that the one forgotten is the one unused the longest.
+    // The map is in the order of last use, so the first key is the least recently used one.
     admissions.delete(key);
     admissions.set(key, known);
     for (const oldest of admissions.keys()) {
@@ -44,7 +44,7 @@ export const createLocalLimiter = ({ calls, windowMs, holdMs }: RateLimit, now: 
   };
 
   return {
-    judge: (key) => {
+    check: (key) => {
       const times = timesOf(key);
       const at = now();
       const limiting = times.length < calls ? at : (times[0] ?? at) + windowMs;
@@ -54,17 +54,17 @@ export const createLocalLimiter = ({ calls, windowMs, holdMs }: RateLimit, now: 
       const used = times.filter((time) => time + windowMs > admittedAt).length;
       return { admitted: true, waitMs: admittedAt - at, remaining: calls - used };
     },
-    note: (key, waitMs) => push(timesOf(key), now() + waitMs),
+    record: (key, waitMs) => push(timesOf(key), now() + waitMs),
   };
 };
 
-/** Longer than a healthy Redis ever takes; a caller pays it once, then the process counts alone for a while. */
+/** Longer than a healthy Redis takes. After one such delay the process uses its local count for `LOCAL_FALLBACK_MS`. */
 const REDIS_DEADLINE_MS = 100;
-const ALONE_FOR_MS = 1_000;
+const LOCAL_FALLBACK_MS = 1_000;
 
 /**
- * The last `limit` admissions of a key, newest first, on Redis's own clock, so that processes with different clocks agree.
- * A call is admitted at `at`, never less than a window after the limit-th one before it; a refused call leaves no trace.
+ * Stores the last `limit` admissions of a key, newest first, by the clock of Redis, so that processes with different clocks
+ * agree. A call is admitted at `at`, at least one window after the limit-th admission before it. A refused call is not stored.
  */
 const ADMIT = `
 local limit, window, hold = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -87,9 +87,9 @@ return {1, at - now, limit - used}
 `;
 
 export type RateLimiter = {
-  /** Judges one call of a key. Never throws, and answers within about a tenth of a second whatever Redis does. */
+  /** Admits or refuses one call of a key. Never throws, and returns within about 100 ms even if Redis does not respond. */
   judge: (key: string) => Promise<RateDecision>;
-  /** True while this process counts for itself alone. */
+  /** True while this process uses its local count because Redis is unavailable. */
   isAlone: () => boolean;
 };
 
@@ -97,26 +97,26 @@ export type RateLimiterOptions = {
   connection: Redis;
   prefix: string;
   limit: RateLimit;
-  /** Called when the process begins to count alone. */
+  /** Called when the process falls back to its local count. */
   onAlone: (error: unknown) => void;
 };
 
 /**
- * At most `limit.calls` of one key in any sliding window, over every process together; per process while Redis is away or
- * frozen. Not a fixed window, which lets nearly twice as many into one second.
+ * Admits at most `limit.calls` of one key in any sliding window, across all processes; per process while Redis is
+ * unavailable or frozen. A fixed window would admit nearly twice as many within one second.
  */
 export const createRateLimiter = ({ connection, prefix, limit, onAlone }: RateLimiterOptions): RateLimiter => {
   const local = createLocalLimiter(limit, () => performance.now());
-  let aloneUntil = 0;
+  let localUntil = 0;
 
-  const ask = async (key: string): Promise<RateDecision> => {
+  const admitInRedis = async (key: string): Promise<RateDecision> => {
     if (connection.status !== 'ready') throw new Error(`Redis is ${connection.status}`);
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      // One more turn of the event loop reads what lies in the socket: a process that was busy itself must not take
-      // its own delay for Redis's.
+    const timedOut = new Promise<never>((_resolve, reject) => {
+      // setImmediate lets the event loop read a reply that has already arrived, so that a busy process does not
+      // mistake its own delay for one of Redis.
       timer = setTimeout(
-        () => setImmediate(() => reject(new Error('Redis did not answer in time'))),
+        () => setImmediate(() => reject(new Error('Redis did not respond in time'))),
         REDIS_DEADLINE_MS,
       );
     });
@@ -130,7 +130,7 @@ export const createRateLimiter = ({ connection, prefix, limit, onAlone }: RateLi
       us(limit.holdMs),
     );
     try {
-      const [admitted, waitUs, remaining] = (await Promise.race([reply, late])) as [number, number, number];
+      const [admitted, waitUs, remaining] = (await Promise.race([reply, timedOut])) as [number, number, number];
       return { admitted: admitted === 1, waitMs: waitUs / 1_000, remaining };
     } finally {
       clearTimeout(timer);
@@ -139,18 +139,18 @@ export const createRateLimiter = ({ connection, prefix, limit, onAlone }: RateLi
   };
 
   return {
-    isAlone: () => performance.now() < aloneUntil,
+    isAlone: () => performance.now() < localUntil,
     judge: async (key) => {
-      if (performance.now() < aloneUntil) return local.judge(key);
+      if (performance.now() < localUntil) return local.check(key);
       try {
-        const decision = await ask(key);
-        // The process's own count goes on beside it, so that falling back never starts from zero.
-        if (decision.admitted) local.note(key, decision.waitMs);
+        const decision = await admitInRedis(key);
+        // The local count stays up to date, so that a fallback does not start from zero.
+        if (decision.admitted) local.record(key, decision.waitMs);
         return decision;
       } catch (error) {
-        aloneUntil = performance.now() + ALONE_FOR_MS;
+        localUntil = performance.now() + LOCAL_FALLBACK_MS;
         onAlone(error);
-        return local.judge(key);
+        return local.check(key);
       }
     },
   };

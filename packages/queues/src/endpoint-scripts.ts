@@ -1,11 +1,11 @@
 /**
- * What the scripts have in common. Keys, all of one endpoint: in flight (job → when its place runs out); pace (the average
- * duration); suspended (jobs that sleep until a place is free, as `job|lane`, oldest delivery first: ids are ordered by
- * time); called (suspended jobs that were woken and have not come yet, so that no second one is woken for the same place).
- * Times are Redis's own, in milliseconds.
+ * The part that all scripts share. Keys, all of one endpoint: `flights` (jobs in flight, scored by the expiry of their
+ * permit); `pace` (average duration of an attempt); `suspended` (jobs that wait for a permit, as `job|queue class`, oldest
+ * delivery first: ids are ordered by time); `signalled` (jobs that were signalled and have not acquired their permit yet, so
+ * that no second job is signalled for the same permit). Times are in milliseconds by the clock of Redis.
  */
 const PRELUDE = `
-local flights, pace, suspended, called = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local flights, pace, suspended, signalled = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local share, slowShare, slowAfter, hold = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local job, member = ARGV[5], ARGV[6]
 local time = redis.call('TIME')
@@ -22,50 +22,50 @@ local function free(slow)
   return (slow and slowShare or share) - redis.call('ZCARD', flights)
 end
 
-local function callNext()
+local function signalNext()
   if redis.call('EXISTS', suspended) == 0 then return {} end
-  redis.call('ZREMRANGEBYSCORE', called, '-inf', now)
-  local room = free(isSlow()) - redis.call('ZCARD', called)
+  redis.call('ZREMRANGEBYSCORE', signalled, '-inf', now)
+  local room = free(isSlow()) - redis.call('ZCARD', signalled)
   if room <= 0 then return {} end
   local popped, next = redis.call('ZPOPMIN', suspended, room), {}
   for i = 1, #popped, 2 do
     next[#next + 1] = popped[i]
-    redis.call('ZADD', called, string.format('%.0f', now + 2000), popped[i])
+    redis.call('ZADD', signalled, string.format('%.0f', now + 2000), popped[i])
   end
-  redis.call('PEXPIRE', called, 2000)
+  redis.call('PEXPIRE', signalled, 2000)
   return next
 end
 `;
 
 /**
- * Takes a place, if there is one: {1, how many wait, jobs to wake}, {0, wait, {}} or, in the lane of first attempts, {2, 0, {}}
- * when the endpoint is slow. A job that comes again after its worker died takes its own place over.
+ * Acquires a permit. Returns {1, number of suspended jobs, jobs to signal}; {0, wait in ms, {}} when no permit is free; and
+ * {2, 0, {}} for a first attempt to a slow endpoint. A job that runs again after its worker died takes over its own permit.
  *
- * The wait is the net under lost calls, so it is long, and longer the more there are: a thousand dead endpoints with all
- * that is addressed to them must not cost anything to speak of.
+ * The wait only matters when a signal is lost. It is long, and grows with the number of suspended jobs, so that a thousand
+ * dead endpoints with all their deliveries cause little load.
  */
 export const ACQUIRE_SCRIPT = `${PRELUDE}
 redis.call('ZREM', suspended, member)
-redis.call('ZREM', called, member)
+redis.call('ZREM', signalled, member)
 redis.call('ZREM', flights, job)
 local slow = isSlow()
 if slow and ARGV[7] == 'first' then return {2, 0, {}} end
 if free(slow) > 0 then
   redis.call('ZADD', flights, string.format('%.0f', now + hold), job)
   redis.call('PEXPIRE', flights, hold)
-  return {1, redis.call('ZCARD', suspended), callNext()}
+  return {1, redis.call('ZCARD', suspended), signalNext()}
 end
 return {0, math.min(600000, 30000 + 10000 * redis.call('ZCARD', suspended)), {}}`;
 
-/** Puts a job that sleeps among those to be called; returns jobs to wake, since a place may have come free meanwhile. */
+/** Adds a job to the suspended ones. Returns jobs to signal, since a permit may have become free in the meantime. */
 export const SUSPEND_SCRIPT = `${PRELUDE}
 redis.call('ZADD', suspended, 0, member)
 redis.call('PEXPIRE', suspended, 3600000)
-return callNext()`;
+return signalNext()`;
 
 /**
- * Gives a place back and notes the pace: a newcomer's average is its first duration, then the last ten or so count.
- * Returns jobs to wake; none when the same job comes back at once, or they would be served before it.
+ * Releases a permit and updates the moving average of the duration: the first duration starts it, and about the last ten
+ * determine it. Returns jobs to signal; none when the same job runs again at once, since they would run before it.
  */
 export const RELEASE_SCRIPT = `${PRELUDE}
 redis.call('ZREM', flights, job)
@@ -77,4 +77,4 @@ if ARGV[7] ~= '' then
   redis.call('PEXPIRE', pace, 60000)
 end
 if ARGV[8] == 'yes' then return {} end
-return callNext()`;
+return signalNext()`;

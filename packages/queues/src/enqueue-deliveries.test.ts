@@ -6,23 +6,23 @@ import { createProducer, type Producer } from './create-producer.js';
 import { enqueueDeliveries, enqueueDelivery } from './enqueue.js';
 import { DELIVERY_QUEUES } from './job-catalogue.js';
 
-let corner: RedisNamespace;
+let namespace: RedisNamespace;
 let connection: Redis;
 let producer: Producer;
 beforeAll(async () => {
-  corner = openRedisNamespace();
-  connection = connectRedis(corner.url, 'producer', (error) => {
+  namespace = openRedisNamespace();
+  connection = connectRedis(namespace.url, 'producer', (error) => {
     throw error;
   });
-  producer = createProducer(connection, corner.prefix);
+  producer = createProducer(connection, namespace.prefix);
   await until('Redis', () => connection.status === 'ready');
 });
 afterAll(async () => {
   await producer.close();
   connection.disconnect();
-  await corner.close();
+  await namespace.close();
 });
-beforeEach(() => corner.redis.flush());
+beforeEach(() => namespace.redis.flush());
 
 const due = (attempt: number) => ({
   id: newUuid(),
@@ -30,7 +30,7 @@ const due = (attempt: number) => ({
   attempt,
   dueAt: new Date(Date.now() - 9_000),
 });
-/** How many of them have a job in which lane; a lane has one of an id at most. */
+/** How many of the deliveries have a job in each queue; a queue has at most one job per id. */
 const jobsOf = async (deliveries: ReturnType<typeof due>[]) => {
   const ids = deliveries.map(({ id, attempt }) => `${id}-${attempt}`);
   return {
@@ -39,7 +39,7 @@ const jobsOf = async (deliveries: ReturnType<typeof due>[]) => {
   };
 };
 
-test('a first attempt that still waits in its lane gets no second job, one that has none gets it among the retries', async () => {
+test('a first attempt that still has a job gets no second one; a lost one is enqueued among the retries', async () => {
   const [late, lost] = [due(1), due(1)];
   await enqueueDelivery(producer)(late);
   await enqueueDeliveries(producer)([late, lost]);
@@ -49,7 +49,7 @@ test('a first attempt that still waits in its lane gets no second job, one that 
   );
 });
 
-test('however often late deliveries are swept, each has one job', async () => {
+test('repeated sweeps leave each late delivery with one job', async () => {
   const deliveries = [due(1), due(2), due(6)];
   for (const delivery of deliveries) await enqueueDelivery(producer)(delivery);
   for (let n = 0; n < 3; n += 1) await enqueueDeliveries(producer)(deliveries);

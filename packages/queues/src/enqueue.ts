@@ -24,15 +24,15 @@ const deliveryJobOf = ({ id, accountId, attempt, dueAt }: DueDelivery) => ({
   dueAt,
 });
 
-/** Gives one delivery the job of its next attempt. */
+/** Enqueues the next attempt of one delivery. */
 export const enqueueDelivery =
   (producer: Pick<Producer, 'enqueue'>) =>
   (delivery: DueDelivery): Promise<void> =>
     producer.enqueue({ definition: deliveryQueueOf(delivery.attempt), ...deliveryJobOf(delivery) });
 
 /**
- * Gives many the jobs that they had lost. They are late already, so they go among the retries, where they hold up nobody
- * who is on time. First attempts that still wait in their own lane are left alone: late is not lost.
+ * Enqueues deliveries whose jobs were lost. They are late already, so they go to the retry queue, where they do not delay
+ * deliveries that are on time. First attempts that still have a job in the first queue are left there.
  */
 export const enqueueDeliveries =
   (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
@@ -42,7 +42,7 @@ export const enqueueDeliveries =
       return { ...job, first: delivery.attempt === 1, jobId: DELIVERY_QUEUES.first.jobId(job.payload) };
     });
     const firsts = jobs.filter(({ first }) => first).map(({ jobId }) => jobId);
-    // In this order: a first attempt changes lanes by being added to the retries before it leaves its own lane.
+    // The order matters: a first attempt that moves to the retry queue is added there before it leaves the first queue.
     const waiting = await producer.present(DELIVERY_QUEUES.first, firsts);
     const lost = jobs.filter(({ jobId }) => !waiting.has(jobId));
     await producer.enqueueAll(
@@ -51,28 +51,27 @@ export const enqueueDeliveries =
     );
   };
 
-/** Feeds that are not due yet share a job with those that are due at nearly the same time: one line more or less a second. */
-const TOGETHER_MS = 1_000;
-/** From here on they share it with those of ten seconds. */
+/** Dispatches that are due later share one job per second, and one per ten seconds from `FAR_MS` ahead. */
+const COALESCE_MS = 1_000;
 const FAR_MS = 60_000;
 
-/** Due times that are told apart: what waits longer may be a little later. Never before the due time. */
-const sharedMoment = (dueAt: Date, now: number): number => {
-  const apart = dueAt.getTime() - now < FAR_MS ? TOGETHER_MS : 10 * TOGETHER_MS;
-  return Math.ceil(dueAt.getTime() / apart) * apart;
+/** Rounds a due time up to that of the job it shares; never before the due time. */
+const roundUpDueTime = (dueAt: Date, now: number): number => {
+  const stepMs = dueAt.getTime() - now < FAR_MS ? COALESCE_MS : 10 * COALESCE_MS;
+  return Math.ceil(dueAt.getTime() / stepMs) * stepMs;
 };
 
 /**
- * Has lanes of waiting lines fed, now or at `dueAt`. Each call of this moment is a job of its own, since one that already
- * runs may have looked before there was anything to see.
+ * Enqueues the dispatch of waiting lines for some dispatch queues, now or at `dueAt`. Each immediate call adds a job of its
+ * own, since a job that is already running may have read the rows before the new lines were there.
  */
 export const enqueueDispatches =
   (producer: Pick<Producer, 'enqueue'>) =>
-  async (lanes: readonly DispatchQueue[], dueAt?: Date): Promise<void> => {
+  async (dispatchQueues: readonly DispatchQueue[], dueAt?: Date): Promise<void> => {
     const now = Date.now();
-    const at = dueAt === undefined || dueAt.getTime() <= now ? now : sharedMoment(dueAt, now);
+    const at = dueAt === undefined || dueAt.getTime() <= now ? now : roundUpDueTime(dueAt, now);
     await Promise.all(
-      lanes.map((lane) =>
+      dispatchQueues.map((lane) =>
         producer.enqueue({
           definition: batchesQueue,
           payload: { lane, at },
@@ -82,7 +81,7 @@ export const enqueueDispatches =
     );
   };
 
-/** Gives lines that were fed their jobs: after everything interactive and in the background, low ranks first. */
+/** Enqueues dispatched lines, behind interactive and background requests, lowest rank first. */
 export const enqueueLines =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   (memberState: MemberState, lines: readonly DispatchedLine[]): Promise<void> =>
@@ -91,13 +90,13 @@ export const enqueueLines =
       lines.map(({ id, rank }) => ({ payload: { request_id: id }, priority: 'batch' as const, rank })),
     );
 
-/** The class of a live request's ask: a caller who waits goes before everybody, a watch after everybody. */
+/** The priority class of a live request: requests with a waiting caller run first, watches last. */
 export const priorityClassOf = ({ origin, pending }: { origin: RequestOrigin; pending: boolean }): PriorityClass => {
   if (origin !== 'direct') return origin;
   return pending ? 'background' : 'interactive';
 };
 
-/** Gives requests the jobs they should have: an ask at their due time, or the recording of their answer now. */
+/** Enqueues requests whose job is missing: a lookup at its due time, or the settlement of an answered request now. */
 export const enqueueOverdue =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   async (requests: OverdueRequest[]): Promise<void> => {
@@ -125,13 +124,13 @@ const stampJobOf = ({ subjectId, dueAt }: DueStamp) => ({
   dueAt,
 });
 
-/** Gives one pending time-stamp the job of its next try. */
+/** Enqueues the next attempt to obtain one pending time-stamp. */
 export const enqueueStamp =
   (producer: Pick<Producer, 'enqueue'>) =>
   (stamp: DueStamp): Promise<void> =>
     producer.enqueue({ definition: evidenceQueue, ...stampJobOf(stamp) });
 
-/** The same for many. */
+/** Enqueues the next attempts to obtain pending time-stamps. */
 export const enqueueStamps =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   (stamps: DueStamp[]): Promise<void> =>

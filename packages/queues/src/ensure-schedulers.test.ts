@@ -6,25 +6,25 @@ import { maintenanceQueue } from './job-catalogue.js';
 
 const HOUR_MS = 3_600_000;
 
-let corner: RedisNamespace;
+let namespace: RedisNamespace;
 const closers: (() => Promise<unknown>)[] = [];
 beforeAll(() => {
-  corner = openRedisNamespace();
+  namespace = openRedisNamespace();
 });
 afterAll(async () => {
   for (const close of closers.reverse()) await close();
-  await corner?.close();
+  await namespace?.close();
 });
 
-/** A process with a schedule of its own. */
+/** Starts a process with its own schedule. */
 const start = (everyMs: number) => {
-  const connection = connectRedis(corner.url, 'producer', () => undefined);
-  const producer = createProducer(connection, corner.prefix);
+  const connection = connectRedis(namespace.url, 'producer', () => undefined);
+  const producer = createProducer(connection, namespace.prefix);
   const seen = { losses: 0, errors: [] as unknown[] };
-  const primed = ensureSchedulers({
+  const schedulers = ensureSchedulers({
     connection,
     producer,
-    prefix: corner.prefix,
+    prefix: namespace.prefix,
     capped: [],
     schedule: [{ queue: maintenanceQueue, id: 'audit', payload: { task: 'audit' }, everyMs }],
     onLoss: () => {
@@ -34,7 +34,7 @@ const start = (everyMs: number) => {
     onError: (error) => seen.errors.push(error),
   });
   closers.push(async () => {
-    await primed.close();
+    await schedulers.close();
     await producer.close();
     connection.disconnect();
     await until('its connection to end', () => connection.status === 'end');
@@ -42,8 +42,8 @@ const start = (everyMs: number) => {
   return seen;
 };
 
-test('processes with different schedules take each other for no loss; the last one started is right', async () => {
-  const connection = connectRedis(corner.url, 'producer', () => undefined);
+test('processes with different schedules do not cause a restore; the schedule of the process started last applies', async () => {
+  const connection = connectRedis(namespace.url, 'producer', () => undefined);
   await until('the connection', () => connection.status === 'ready');
   const monitor = await connection.monitor();
   closers.push(async () => {
@@ -51,27 +51,27 @@ test('processes with different schedules take each other for no loss; the last o
     monitor.disconnect();
     await until('the connections to end', () => connection.status === 'end' && monitor.status === 'end');
   });
-  let looks = 0;
+  let checks = 0;
   monitor.on('monitor', (_time, [command, key]: string[]) => {
-    if (command?.toLowerCase() === 'get' && key === `${corner.prefix}:primed`) looks += 1;
+    if (command?.toLowerCase() === 'get' && key === `${namespace.prefix}:primed`) checks += 1;
   });
   const every = async () =>
-    Number(await connection.hget(`${corner.prefix}:${maintenanceQueue.name}:repeat:audit`, 'every'));
+    Number(await connection.hget(`${namespace.prefix}:${maintenanceQueue.name}:repeat:audit`, 'every'));
   const bothCheckTwice = () => {
-    looks = 0;
-    return until('looks of both', () => looks >= 4);
+    checks = 0;
+    return until('checks of both', () => checks >= 4);
   };
 
   const first = start(HOUR_MS);
-  await until('the first to prime', () => first.losses === 1);
+  await until('the restore by the first', () => first.losses === 1);
   await until('its schedule', async () => (await every()) === HOUR_MS);
   const second = start(2 * HOUR_MS);
   await until('the schedule of the second', async () => (await every()) === 2 * HOUR_MS);
   await bothCheckTwice();
   expect([first.losses, second.losses, await every()]).toEqual([1, 0, 2 * HOUR_MS]);
 
-  await corner.redis.flush();
-  await until('one of them to see the loss', () => first.losses + second.losses === 2);
+  await namespace.redis.flush();
+  await until('one of them to restore', () => first.losses + second.losses === 2);
   await bothCheckTwice();
   expect(first.losses + second.losses).toBe(2);
   expect(await every()).toBeGreaterThan(0);

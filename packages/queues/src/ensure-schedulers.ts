@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Producer } from './create-producer.js';
 import { maintenanceQueue, type QueueDefinition } from './job-catalogue.js';
 
-/** A job that is added again and again. `id` names it within its queue. */
+/** A repeating job. `id` identifies it within its queue. */
 export type ScheduledJob = {
   queue: Pick<QueueDefinition, 'name'>;
   id: string;
@@ -16,18 +16,18 @@ export type EnsureSchedulersOptions = {
   connection: Redis;
   producer: Producer;
   prefix: string;
-  /** Queues whose cap over the fleet lives in Redis. */
+  /** Queues with a global concurrency limit in Redis. */
   capped: Pick<QueueDefinition, 'name' | 'globalConcurrency'>[];
   schedule: readonly ScheduledJob[];
-  /** Called once by one process after Redis was found without its data, the first start included. */
+  /** Called by one process, once, after Redis was found without its data; also on the first start. */
   onLoss: () => Promise<void>;
   onError: (error: unknown) => void;
 };
 
 const POLL_INTERVAL_MS = 1_000;
-/** One process restores at a time; if it dies doing so, another takes over. */
-const RESTORING_MS = 15_000;
-const RENEW_EVERY_MS = 5_000;
+/** The time to live of the lock under which one process restores; if that process dies, another takes over. */
+const LOCK_TTL_MS = 15_000;
+const LOCK_RENEWAL_INTERVAL_MS = 5_000;
 
 const RENEW = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 const FINISH = `
@@ -37,15 +37,16 @@ const FINISH = `
   return redis.call('DEL', KEYS[1])`;
 
 /**
- * Keeps in Redis what is not a job: the queues' caps and the schedule of the jobs that come again. Both vanish with a flush
- * or a restart without data, so a mark beside them is looked for every second and on every reconnect; when it is gone,
- * everything is written again and the rows are swept. A process that starts and finds another schedule than its own writes
- * its own, once: of processes with different settings the last one started is right, and none takes the others' for a loss.
+ * Ensures that Redis holds the global concurrency limits of the queues and the schedule of the repeating jobs. A flush, or a
+ * restart without data, deletes both. A marker key is therefore checked every second and on every reconnect; when it is
+ * missing, one process writes everything again and the rows are swept. A process that starts with a different schedule than
+ * the stored one writes its own, once: the process started last determines the schedule, and the others do not treat that
+ * as a loss of data.
  */
 export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () => Promise<void> } => {
   const { connection, producer, prefix, capped, schedule, onLoss, onError } = options;
-  const mark = `${prefix}:primed`;
-  const plan = `${prefix}:primed-schedule`;
+  const markerKey = `${prefix}:primed`;
+  const scheduleKey = `${prefix}:primed-schedule`;
   const lock = `${prefix}:priming`;
   const me = randomUUID();
   const queues = new Map(
@@ -62,8 +63,8 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
   );
 
   const version = JSON.stringify(schedule);
-  /** Whether the schedule in Redis has been this process's since it started; whoever starts later may change it. */
-  let planned = false;
+  /** Whether this process has written or confirmed the schedule since it started; a process started later may change it. */
+  let scheduled = false;
   const write = async () => {
     for (const definition of capped) await producer.assertGlobalConcurrency(definition);
     const opts = { removeOnComplete: true, removeOnFail: true };
@@ -72,10 +73,10 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
     }
   };
   const restore = async () => {
-    if ((await connection.set(lock, me, 'PX', RESTORING_MS, 'NX')) !== 'OK') return;
+    if ((await connection.set(lock, me, 'PX', LOCK_TTL_MS, 'NX')) !== 'OK') return;
     const renewing = setInterval(
-      () => void connection.eval(RENEW, 1, lock, me, RESTORING_MS).catch(onError),
-      RENEW_EVERY_MS,
+      () => void connection.eval(RENEW, 1, lock, me, LOCK_TTL_MS).catch(onError),
+      LOCK_RENEWAL_INTERVAL_MS,
     );
     try {
       await write();
@@ -83,37 +84,38 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
     } finally {
       clearInterval(renewing);
     }
-    // Without the lock a second loss fell into the restoring and took part of it along: the next look starts anew.
-    await connection.eval(FINISH, 3, lock, mark, plan, me, version);
-    planned = true;
+    // When the lock is gone, Redis lost its data again during the restore: no marker is set, and the next check restores.
+    await connection.eval(FINISH, 3, lock, markerKey, scheduleKey, me, version);
+    scheduled = true;
   };
 
-  const bringSchedule = async () => {
-    if ((await connection.get(plan)) !== version) {
+  const ensureSchedule = async () => {
+    if ((await connection.get(scheduleKey)) !== version) {
       await write();
-      await connection.set(plan, version);
+      await connection.set(scheduleKey, version);
     }
-    planned = true;
+    scheduled = true;
   };
 
   let busy = false;
-  const look = async () => {
+  const check = async () => {
     if (busy || connection.status !== 'ready') return;
     busy = true;
     try {
-      if ((await connection.get(mark)) === null) await restore();
-      else if (!planned) await bringSchedule();
+      if ((await connection.get(markerKey)) === null) await restore();
+      else if (!scheduled) await ensureSchedule();
     } catch (error) {
       onError(error);
     } finally {
       busy = false;
     }
   };
-  const timer = setInterval(() => void look(), POLL_INTERVAL_MS);
-  const sweepSoon = () => producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }).catch(onError);
-  // What was accepted while Redis was away waits for a sweep; the schedule's next one may be far off.
-  connection.on('ready', () => void look().then(sweepSoon));
-  void look();
+  const timer = setInterval(() => void check(), POLL_INTERVAL_MS);
+  const enqueueSweep = () =>
+    producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }).catch(onError);
+  // Requests accepted while Redis was unavailable wait for a sweep; the next scheduled sweep may be far off.
+  connection.on('ready', () => void check().then(enqueueSweep));
+  void check();
   return {
     close: async () => {
       clearInterval(timer);

@@ -4,51 +4,51 @@ import { z } from 'zod';
 /** A job carries ids, never documents; the row is read when it runs. */
 export const requestJob = z.object({
   request_id: z.uuid(),
-  /** The API process whose caller waits, to be told when there is news; absent when nobody waits or it was lost. */
+  /** The API process to notify of changes, because its caller waits; absent when no caller waits or the value was lost. */
   reply_to: z.string().optional(),
 });
 export type RequestJob = z.infer<typeof requestJob>;
 
-/** A queue: its name, what its jobs carry, the id that makes adding twice harmless, and its cap over the whole fleet. */
+/** A queue: its name, the payload of its jobs, the id that makes adding a job idempotent, and its concurrency limits. */
 export type QueueDefinition<Payload = unknown> = {
   name: string;
   payload: z.ZodType<Payload>;
   /** Derived from the row. BullMQ refuses `:` and bare integers. */
   jobId: (payload: Payload) => string;
-  /** Jobs of this queue that may run at once over all workers; null where there is no such promise. */
+  /** Maximum jobs of this queue that run at once over all workers; null when there is no limit. */
   globalConcurrency: number | null;
-  /** Jobs one worker process runs at once. */
+  /** Maximum jobs that one worker process runs at once. */
   processConcurrency: number;
 };
 
 const requestQueue = (name: string, caps: Pick<QueueDefinition, 'globalConcurrency' | 'processConcurrency'>) =>
   ({
-    // The hash tag keeps a queue's keys on one node of a Redis Cluster and spreads the queues over the nodes.
+    // The hash tag places all keys of a queue on one node of a Redis Cluster and distributes the queues over the nodes.
     name: `{${name}}`,
     payload: requestJob,
     jobId: (job: RequestJob) => job.request_id,
     ...caps,
   }) satisfies QueueDefinition<RequestJob>;
 
-/** Asks of VIES about one member state: two at a time over the fleet. */
+/** VIES lookups of one member state: two at a time over all workers. */
 export const upstreamQueue = (memberState: MemberState) =>
   requestQueue(`upstream-${memberState}`, { globalConcurrency: 2, processConcurrency: 2 });
 
-/** Asks of the sandbox inside the service, for test keys. */
+/** Lookups in the built-in sandbox, for test keys. */
 export const sandboxQueue = requestQueue('upstream-sandbox', { globalConcurrency: null, processConcurrency: 20 });
 
 /** Enrichment and recording of answered requests. */
 export const settleQueue = requestQueue('settle', { globalConcurrency: null, processConcurrency: 20 });
 
-/** The queue that asks for a request. */
+/** The queue that makes the lookups of a request. */
 export const lookupQueueOf = (request: { test: boolean; memberState: MemberState }) =>
   request.test ? sandboxQueue : upstreamQueue(request.memberState);
 
-/** One attempt of one delivery, from 1. The account is there because its endpoint's share is judged before the row is read. */
+/** One attempt of one delivery, counted from 1. It carries the account because the permit is acquired before the row is read. */
 export const deliveryJob = z.object({ delivery_id: z.uuid(), account_id: z.uuid(), attempt: z.int().min(1) });
 export type DeliveryJob = z.infer<typeof deliveryJob>;
 
-/** `first`: first attempts, to endpoints that answer. `retry`: later attempts, and all attempts to endpoints that are slow. */
+/** `first`: first attempts to endpoints that respond quickly. `retry`: later attempts, and all attempts to slow endpoints. */
 export type DeliveryQueueClass = 'first' | 'retry';
 
 const deliveryQueueOfClass = (name: string) =>
@@ -57,25 +57,26 @@ const deliveryQueueOfClass = (name: string) =>
     payload: deliveryJob,
     jobId: (job: DeliveryJob) => `${job.delivery_id}-${job.attempt}`,
     globalConcurrency: null,
-    // They wait for receivers, not for this machine. What one endpoint may hold of them is its share: a hundred that begin
-    // to hang at the same moment fill a process, for one time-out.
+    // Attempts wait for receivers, not for this machine. Permits limit how many one endpoint occupies: a hundred endpoints
+    // that stop responding at the same moment fill a process for the duration of one time-out.
     processConcurrency: 400,
   }) satisfies QueueDefinition<DeliveryJob>;
 
-/** Deliveries, by lane: retries never hold up first attempts. */
+/** The queue of each class: retries never delay first attempts. */
 export const DELIVERY_QUEUES = {
   first: deliveryQueueOfClass('deliveries'),
   retry: deliveryQueueOfClass('deliveries-retry'),
 } as const satisfies Record<DeliveryQueueClass, QueueDefinition<DeliveryJob>>;
 
-/** The queue of an attempt by its number. */
+/** The queue for an attempt number. */
 export const deliveryQueueOf = (attempt: number) => (attempt === 1 ? DELIVERY_QUEUES.first : DELIVERY_QUEUES.retry);
 
-/** Who goes first within a queue: the lower, the earlier; 0 is BullMQ's own "before everything". */
+/** The priority of each class within a queue; a lower number runs earlier, and 0 is BullMQ's highest priority. */
 export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19, watch: 1 << 20 } as const;
 export type PriorityClass = keyof typeof PRIORITIES;
 
-/** Has the lines of batches that wait in a lane fed. `at`: the moment that asks for it, in milliseconds. */
+/** Dispatches the waiting batch lines of one dispatch queue. `at`: the time for which it was enqueued, in milliseconds. */
+// `lane` and the ids `feed-…` are the names of jobs that are already in Redis; a rename would lose them.
 export const dispatchJob = z.object({ lane: z.enum(DISPATCH_QUEUES), at: z.int() });
 export type DispatchJob = z.infer<typeof dispatchJob>;
 
@@ -87,7 +88,7 @@ export const batchesQueue = {
   processConcurrency: 8,
 } satisfies QueueDefinition<DispatchJob>;
 
-/** Starts the runs of the watches that are due; one job for all of them. */
+/** Starts the runs of all due watches; there is at most one such job. */
 export const watchesQueue = {
   name: '{watches}',
   payload: z.object({}),
@@ -96,7 +97,7 @@ export const watchesQueue = {
   processConcurrency: 1,
 } satisfies QueueDefinition<Record<string, never>>;
 
-/** Has one time-stamp made, closes the next anchor, or recomputes all of them. */
+/** Obtains one time-stamp, closes the next anchor, or recomputes all anchors. */
 export const evidenceJob = z.discriminatedUnion('task', [
   z.object({ task: z.literal('stamp'), subject_id: z.uuid() }),
   z.object({ task: z.literal('close') }),
@@ -108,12 +109,12 @@ export const evidenceQueue = {
   name: '{evidence}',
   payload: evidenceJob,
   jobId: (job: EvidenceJob) => (job.task === 'stamp' ? `stamp-${job.subject_id}` : `evidence-${job.task}`),
-  // Closing is alone by a lock of Postgres; stamps wait for the authority, and must not wait for each other's time-outs.
+  // A Postgres lock prevents concurrent closing. Stamp jobs wait for the authority, and must not wait for each other's time-outs.
   globalConcurrency: null,
   processConcurrency: 8,
 } satisfies QueueDefinition<EvidenceJob>;
 
-/** Work of the operators: sweeps, expiry, reconciliation. */
+/** Maintenance: sweeps, deletion of expired rows, comparison of usage counters. */
 export const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'audit']) });
 export type MaintenanceJob = z.infer<typeof maintenanceJob>;
 export type MaintenanceTask = MaintenanceJob['task'];
@@ -122,12 +123,12 @@ export const maintenanceQueue = {
   name: '{maintenance}',
   payload: maintenanceJob,
   jobId: (job: MaintenanceJob) => `maintenance-${job.task}`,
-  // Two sweeps at once do no harm, and a slot that a dead worker still held would keep all others from sweeping.
+  // Concurrent sweeps are harmless, whereas with a global limit the job of a dead worker would block all other sweeps.
   globalConcurrency: null,
   processConcurrency: 1,
 } satisfies QueueDefinition<MaintenanceJob>;
 
-/** Every queue of the service, those of the member states first. */
+/** All queues of the service, those of the member states first. */
 export const ALL_QUEUES: readonly Pick<QueueDefinition, 'name'>[] = [
   ...MEMBER_STATES.map(upstreamQueue),
   sandboxQueue,

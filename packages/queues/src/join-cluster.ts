@@ -4,20 +4,21 @@ import type { Redis } from 'ioredis';
 export type JoinClusterOptions = {
   connection: Redis;
   prefix: string;
-  /** Names of the queues this process serves. */
+  /** Names of the queues that this process serves. */
   queues: readonly string[];
-  /** Called with the number of processes that serve a queue, this one included, whenever it has changed. */
+  /** Called when the number of processes that serve a queue, this one included, has changed. */
   onCount: (queue: string, processes: number) => void;
 };
 
-const BEAT_EVERY_MS = 2_000;
-/** A process that has said nothing for this long is taken to be gone. */
-const GONE_AFTER_MS = 7_000;
+const HEARTBEAT_INTERVAL_MS = 2_000;
+/** A process without a heartbeat for this long is no longer a member. */
+const MEMBER_TTL_MS = 7_000;
 
 /**
- * Lets worker processes know how many of them serve a queue. BullMQ hands the next job to the worker that finishes one,
- * so with a cap of two over the fleet the first process keeps both for ever and a second one idles: who knows that there
- * are others takes only its share. Advice alone: the cap itself is kept elsewhere, and without Redis the last count stays.
+ * Reports to each worker process how many processes serve a queue. BullMQ gives the next job to the worker that finishes
+ * one, so with a global limit of two jobs the first process would run both permanently and a second process none; with the
+ * count, each process takes only its share. The count is advisory: the limit is enforced elsewhere, and while Redis is
+ * unavailable the last count stays in use.
  */
 export const joinCluster = ({
   connection,
@@ -26,35 +27,36 @@ export const joinCluster = ({
   onCount,
 }: JoinClusterOptions): { close: () => Promise<void> } => {
   const key = `${prefix}:fleet`;
-  const me = JSON.stringify({ id: randomUUID(), queues });
-  const known = new Map<string, number>();
+  const member = JSON.stringify({ id: randomUUID(), queues });
+  const counts = new Map<string, number>();
 
-  const count = (members: string[]): void => {
-    const fleet = members.map((member) => (JSON.parse(member) as { queues: string[] }).queues);
+  const updateCounts = (members: string[]): void => {
+    const servedQueues = members.map((text) => (JSON.parse(text) as { queues: string[] }).queues);
     for (const queue of queues) {
-      const processes = Math.max(1, fleet.filter((served) => served.includes(queue)).length);
-      if (known.get(queue) === processes) continue;
-      known.set(queue, processes);
+      const processes = Math.max(1, servedQueues.filter((served) => served.includes(queue)).length);
+      if (counts.get(queue) === processes) continue;
+      counts.set(queue, processes);
       onCount(queue, processes);
     }
   };
-  const beat = async (): Promise<void> => {
+  const sendHeartbeat = async (): Promise<void> => {
     if (connection.status !== 'ready') return;
     const now = Date.now();
-    await connection.zadd(key, now + GONE_AFTER_MS, me);
+    await connection.zadd(key, now + MEMBER_TTL_MS, member);
     await connection.zremrangebyscore(key, 0, now);
-    count(await connection.zrange(key, '0', '-1'));
+    updateCounts(await connection.zrange(key, '0', '-1'));
   };
-  const quietly = () => void beat().catch(() => undefined);
+  // A heartbeat that fails is repeated by the next one.
+  const heartbeat = () => void sendHeartbeat().catch(() => undefined);
 
-  const timer = setInterval(quietly, BEAT_EVERY_MS);
-  connection.on('ready', quietly);
-  quietly();
+  const timer = setInterval(heartbeat, HEARTBEAT_INTERVAL_MS);
+  connection.on('ready', heartbeat);
+  heartbeat();
   return {
     close: async () => {
       clearInterval(timer);
-      connection.off('ready', quietly);
-      if (connection.status === 'ready') await connection.zrem(key, me).catch(() => undefined);
+      connection.off('ready', heartbeat);
+      if (connection.status === 'ready') await connection.zrem(key, member).catch(() => undefined);
     },
   };
 };

@@ -9,132 +9,135 @@ import { type Consumer, startConsumer } from './start-consumer.js';
 
 const SHARE = 4;
 const SLOW_SHARE = 2;
-/** Longer than a busy machine takes between two calls. */
+/** Longer than the delay between two calls on a busy machine. */
 const SLOW_AFTER_MS = 2_000;
 const HOLD_MS = 20_000;
 
-let corner: RedisNamespace;
+let namespace: RedisNamespace;
 let connection: Redis;
 const raise = (error: unknown): never => {
   throw error;
 };
 beforeAll(async () => {
-  corner = openRedisNamespace();
-  connection = connectRedis(corner.url, 'producer', raise);
+  namespace = openRedisNamespace();
+  connection = connectRedis(namespace.url, 'producer', raise);
   await until('Redis', () => connection.status === 'ready');
 });
 afterAll(async () => {
   connection.disconnect();
-  await corner.close();
+  await namespace.close();
 });
 
-const sharing = (wake: (lane: string, jobId: string) => Promise<void>): AcquirePermit =>
+const limiter = (wake: (queueClass: string, jobId: string) => Promise<void>): AcquirePermit =>
   limitEndpointConcurrency({
     connection,
-    prefix: corner.prefix,
+    prefix: namespace.prefix,
     share: SHARE,
     slowShare: SLOW_SHARE,
     slowAfterMs: SLOW_AFTER_MS,
     holdMs: HOLD_MS,
     wake,
   });
-/** An endpoint of its own, and which jobs were called for it. */
+/** A new endpoint, and the jobs that were signalled for it. */
 const endpoint = () => {
   const id = newUuid();
-  const woken: string[] = [];
-  const take = sharing(async (lane, jobId) => void woken.push(`${lane} ${jobId}`));
-  return { woken, take: (jobId: string, lane: 'first' | 'retry' = 'first') => take(id, jobId, lane) };
+  const signalled: string[] = [];
+  const acquire = limiter(async (queueClass, jobId) => void signalled.push(`${queueClass} ${jobId}`));
+  return {
+    signalled,
+    acquire: (jobId: string, queueClass: 'first' | 'retry' = 'first') => acquire(id, jobId, queueClass),
+  };
 };
-const taken = (place: EndpointPermit) => {
-  if (place.kind !== 'taken') throw new Error(`the place is ${place.kind}`);
-  const release = (durationMs: number | null = 5) => place.release({ durationMs, comesBack: false });
-  return { release, comeBack: () => place.release({ durationMs: null, comesBack: true }) };
+const taken = (permit: EndpointPermit) => {
+  if (permit.kind !== 'taken') throw new Error(`the permit is ${permit.kind}`);
+  const release = (durationMs: number | null = 5) => permit.release({ durationMs, comesBack: false });
+  return { release, comeBack: () => permit.release({ durationMs: null, comesBack: true }) };
 };
-const full = (place: EndpointPermit) => {
-  if (place.kind !== 'full') throw new Error(`the place is ${place.kind}`);
-  return place;
+const full = (permit: EndpointPermit) => {
+  if (permit.kind !== 'full') throw new Error(`the permit is ${permit.kind}`);
+  return permit;
 };
-const takeAll = async (take: (jobId: string) => Promise<EndpointPermit>) =>
-  Promise.all(Array.from({ length: SHARE }, async (_, n) => taken(await take(`in-flight-${n}`))));
+const acquireAll = async (acquire: (jobId: string) => Promise<EndpointPermit>) =>
+  Promise.all(Array.from({ length: SHARE }, async (_, n) => taken(await acquire(`in-flight-${n}`))));
 
-test('a place that comes free is taken by the oldest that waits, each place by one', async () => {
-  const { take, woken } = endpoint();
-  const places = await takeAll(take);
-  for (const jobId of ['c', 'a', 'b']) await full(await take(jobId)).suspend();
-  expect(woken).toEqual([]);
-  await places[0]?.release();
-  expect(woken).toEqual(['first a']);
-  await places[1]?.release();
-  expect(woken).toEqual(['first a', 'first b']);
-  // `c` has a place when it is called, or when it comes by itself.
-  taken(await take('a'));
-  taken(await take('b'));
-  full(await take('c'));
+test('each released permit goes to the oldest suspended job', async () => {
+  const { acquire, signalled } = endpoint();
+  const permits = await acquireAll(acquire);
+  for (const jobId of ['c', 'a', 'b']) await full(await acquire(jobId)).suspend();
+  expect(signalled).toEqual([]);
+  await permits[0]?.release();
+  expect(signalled).toEqual(['first a']);
+  await permits[1]?.release();
+  expect(signalled).toEqual(['first a', 'first b']);
+  // `c` acquires a permit once it is signalled, or after its wait.
+  taken(await acquire('a'));
+  taken(await acquire('b'));
+  full(await acquire('c'));
 });
 
-test('a place that came free while a job lay down wakes it again', async () => {
-  const { take, woken } = endpoint();
-  const [place] = await takeAll(take);
-  const waiting = full(await take('late', 'retry'));
-  await place?.release();
-  expect(woken).toEqual([]);
+test('a permit released while a job is being suspended signals that job', async () => {
+  const { acquire, signalled } = endpoint();
+  const [permit] = await acquireAll(acquire);
+  const waiting = full(await acquire('late', 'retry'));
+  await permit?.release();
+  expect(signalled).toEqual([]);
   await waiting.suspend();
-  expect(woken).toEqual(['retry late']);
+  expect(signalled).toEqual(['retry late']);
 });
 
-test('nobody is called in the place of a job that comes back at once', async () => {
-  const { take, woken } = endpoint();
-  const [place] = await takeAll(take);
-  await full(await take('waiting')).suspend();
-  await place?.comeBack();
-  expect(woken).toEqual([]);
-  taken(await take('in-flight-0'));
+test('no job is signalled for the permit of a job that runs again at once', async () => {
+  const { acquire, signalled } = endpoint();
+  const [permit] = await acquireAll(acquire);
+  await full(await acquire('waiting')).suspend();
+  await permit?.comeBack();
+  expect(signalled).toEqual([]);
+  taken(await acquire('in-flight-0'));
 });
 
-test('a job whose worker died takes its own place over', async () => {
-  const { take } = endpoint();
-  await takeAll(take);
-  full(await take('another'));
-  taken(await take('in-flight-2'));
+test('a job whose worker died takes over its own permit', async () => {
+  const { acquire } = endpoint();
+  await acquireAll(acquire);
+  full(await acquire('another'));
+  taken(await acquire('in-flight-2'));
 });
 
-test('whoever is served calls the others, for as many places as are free', async () => {
-  const { take, woken } = endpoint();
-  const places = await takeAll(take);
-  for (const jobId of ['a', 'b', 'c', 'd', 'e']) await full(await take(jobId)).suspend();
-  // As if the process had ended before it could call anybody.
-  for (const place of places) await place.comeBack();
-  expect(woken).toEqual([]);
-  taken(await take('e'));
-  expect(woken).toEqual(['first a', 'first b', 'first c']);
+test('a job that acquires a permit signals as many others as there are free permits', async () => {
+  const { acquire, signalled } = endpoint();
+  const permits = await acquireAll(acquire);
+  for (const jobId of ['a', 'b', 'c', 'd', 'e']) await full(await acquire(jobId)).suspend();
+  // As if the process had ended before it could signal a job.
+  for (const permit of permits) await permit.comeBack();
+  expect(signalled).toEqual([]);
+  taken(await acquire('e'));
+  expect(signalled).toEqual(['first a', 'first b', 'first c']);
 });
 
-test('an endpoint that is slow leaves the first attempts, keeps two places, and gets four when it answers quickly again', async () => {
-  const { take } = endpoint();
-  await taken(await take('slow')).release(SLOW_AFTER_MS * 2);
-  expect(await take('a')).toEqual({ kind: 'slow' });
-  const places = [taken(await take('a', 'retry')), taken(await take('b', 'retry'))];
-  full(await take('c', 'retry'));
-  for (const place of places) await place.release(1);
-  const again = await Promise.all(['d', 'e', 'f', 'g'].map(async (jobId) => taken(await take(jobId))));
-  full(await take('h'));
-  for (const place of again) await place.release();
+test('a slow endpoint moves to the retry queue with two permits, and has four when it responds quickly again', async () => {
+  const { acquire } = endpoint();
+  await taken(await acquire('slow')).release(SLOW_AFTER_MS * 2);
+  expect(await acquire('a')).toEqual({ kind: 'slow' });
+  const permits = [taken(await acquire('a', 'retry')), taken(await acquire('b', 'retry'))];
+  full(await acquire('c', 'retry'));
+  for (const permit of permits) await permit.release(1);
+  const again = await Promise.all(['d', 'e', 'f', 'g'].map(async (jobId) => taken(await acquire(jobId))));
+  full(await acquire('h'));
+  for (const permit of again) await permit.release();
 });
 
-test('one attempt that is open for too long makes its endpoint slow', async () => {
-  const { take } = endpoint();
-  taken(await take('hanging'));
-  await until('the endpoint to be slow', async () => (await take('another')).kind === 'slow');
+test('one attempt that is in flight for too long makes its endpoint slow', async () => {
+  const { acquire } = endpoint();
+  taken(await acquire('hanging'));
+  await until('the endpoint to be slow', async () => (await acquire('another')).kind === 'slow');
 });
 
-test('the more wait for an endpoint, the longer each sleeps when nobody calls it', async () => {
-  const { take } = endpoint();
-  await takeAll(take);
+test('the wait of a suspended job grows with the number of jobs that wait for its endpoint', async () => {
+  const { acquire } = endpoint();
+  await acquireAll(acquire);
   const waits: number[] = [];
   for (let n = 0; n < 100; n += 1) {
-    const place = full(await take(`waiting-${n}`));
-    waits.push(place.waitMs);
-    await place.suspend();
+    const permit = full(await acquire(`waiting-${n}`));
+    waits.push(permit.waitMs);
+    await permit.suspend();
   }
   expect(waits[0]).toBe(30_000);
   expect(waits).toEqual(waits.toSorted((a, b) => a - b));
@@ -146,7 +149,7 @@ describe('with queues and two workers', () => {
   const consumers: Consumer[] = [];
   let producer: Producer;
   beforeAll(() => {
-    producer = createProducer(connection, corner.prefix);
+    producer = createProducer(connection, namespace.prefix);
   });
   afterAll(async () => {
     await Promise.all(consumers.map((consumer) => consumer.close()));
@@ -154,23 +157,23 @@ describe('with queues and two workers', () => {
     await producer.close();
   });
 
-  test('a burst to few endpoints keeps all of their places taken and never one more, and each job is done once', async () => {
-    const take = sharing((lane, jobId) => producer.promote(DELIVERY_QUEUES[lane as 'first'], jobId));
+  test('a burst to few endpoints uses all of their permits, never more, and runs each job once', async () => {
+    const acquire = limiter((queueClass, jobId) => producer.promote(DELIVERY_QUEUES[queueClass as 'first'], jobId));
     const accounts = [newUuid(), newUuid()];
     const inFlight = new Map<string, number>();
-    let most = 0;
+    let maxInFlight = 0;
     const done: string[] = [];
     const handle = async ({ account_id: account }: DeliveryJob, { jobId }: { jobId: string }) => {
-      const place = await take(account, jobId, 'first');
-      if (place.kind === 'full') return { again: new Date(Date.now() + place.waitMs), onPutOff: place.suspend };
-      if (place.kind === 'slow') throw new Error('the endpoint is not slow');
+      const permit = await acquire(account, jobId, 'first');
+      if (permit.kind === 'full') return { again: new Date(Date.now() + permit.waitMs), onPutOff: permit.suspend };
+      if (permit.kind === 'slow') throw new Error('the endpoint is not slow');
       const open = (inFlight.get(account) ?? 0) + 1;
       inFlight.set(account, open);
-      most = Math.max(most, open);
-      await new Promise((resolve) => setTimeout(resolve, 20)); // how long the receiver takes
+      maxInFlight = Math.max(maxInFlight, open);
+      await new Promise((resolve) => setTimeout(resolve, 20)); // the response time of the receiver
       inFlight.set(account, (inFlight.get(account) ?? 0) - 1);
       done.push(jobId);
-      await place.release({ durationMs: 20, comesBack: false });
+      await permit.release({ durationMs: 20, comesBack: false });
       return undefined;
     };
     const jobs = Array.from({ length: 160 }, (_, n) => ({
@@ -179,21 +182,21 @@ describe('with queues and two workers', () => {
     await producer.enqueueAll(DELIVERY_QUEUES.first, jobs);
     const startedAt = performance.now();
     for (let n = 0; n < 2; n += 1) {
-      const redis = connectRedis(corner.url, 'consumer', raise);
+      const redis = connectRedis(namespace.url, 'consumer', raise);
       consumerConnections.push(redis);
       const options = {
         connection: redis,
-        prefix: corner.prefix,
+        prefix: namespace.prefix,
         stopping: new AbortController().signal,
         onJobError: raise,
         onError: raise,
       };
       consumers.push(startConsumer({ ...DELIVERY_QUEUES.first, processConcurrency: 20 }, handle, options));
     }
-    await until('all to be done', () => done.length >= jobs.length, 15_000);
+    await until('all jobs to finish', () => done.length >= jobs.length, 15_000);
     const seconds = (performance.now() - startedAt) / 1_000;
-    process.stdout.write(`shares: 160 jobs of 20 ms to two endpoints took ${seconds.toFixed(2)} s, 0.4 s at best\n`);
-    expect(most).toBe(SHARE);
+    process.stdout.write(`permits: 160 jobs of 20 ms to two endpoints took ${seconds.toFixed(2)} s, 0.4 s at best\n`);
+    expect(maxInFlight).toBe(SHARE);
     expect(new Set(done).size).toBe(jobs.length);
     expect(done).toHaveLength(jobs.length);
   }, 30_000);

@@ -1,76 +1,76 @@
 import { PAGE_TOPICS, type PageTopic, type PageUpdate, type PublishChange } from '@vat/domain';
 import type { Redis } from 'ioredis';
 
-/** Passes news on, but no more often than every so often an account. */
+/** Coalesces page updates into a limited number of messages per account. */
 export type PageUpdateCoalescer = {
   tell: PublishChange;
-  /** Passes on at once what has gathered. */
+  /** Sends the pending updates at once. */
   flush: () => void;
 };
 
-/** News of an account since its last message. `null`: several of a topic changed. */
-type Gathered = Map<PageTopic, string | null | undefined>;
+/** The updates of an account since its last message. `null`: several objects of a topic changed. */
+type PendingUpdates = Map<PageTopic, string | null | undefined>;
 
-/** What is caused by one event and told one after the other goes out together. */
-const TOGETHER_MS = 20;
+/** Updates that one event causes one after the other are sent in one message. */
+const COALESCE_MS = 20;
 
-const updatesOf = (gathered: Gathered): PageUpdate[] =>
-  [...gathered].map(([topic, id]) => (typeof id === 'string' ? { topic, id } : { topic }));
+const updatesOf = (pending: PendingUpdates): PageUpdate[] =>
+  [...pending].map(([topic, id]) => (typeof id === 'string' ? { topic, id } : { topic }));
 
 /**
- * The first news of an account go out at once, and what follows within `everyMs` milliseconds as one message at the end
- * of that time: ten thousand lines of a batch make as many messages as they take intervals. An account is held only while
- * its news are young.
+ * Sends the first updates of an account at once, and those that follow within `everyMs` milliseconds as one message at the
+ * end of that time: ten thousand lines of a batch cause one message per interval. An account is removed from memory after an
+ * interval without updates.
  */
 export const coalescePageUpdates = (
   everyMs: number,
-  send: (accountId: string, news: PageUpdate[]) => void,
+  send: (accountId: string, updates: PageUpdate[]) => void,
 ): PageUpdateCoalescer => {
-  const young = new Map<string, { gathered: Gathered; timer: NodeJS.Timeout }>();
+  const accounts = new Map<string, { pending: PendingUpdates; timer: NodeJS.Timeout }>();
 
-  const wait = (accountId: string, ms: number): Gathered => {
-    const gathered: Gathered = new Map();
-    young.set(accountId, { gathered, timer: setTimeout(() => end(accountId, gathered), ms).unref() });
-    return gathered;
+  const startInterval = (accountId: string, ms: number): PendingUpdates => {
+    const pending: PendingUpdates = new Map();
+    accounts.set(accountId, { pending, timer: setTimeout(() => endInterval(accountId, pending), ms).unref() });
+    return pending;
   };
-  const end = (accountId: string, gathered: Gathered): void => {
-    young.delete(accountId);
-    if (gathered.size === 0) return;
-    wait(accountId, everyMs);
-    send(accountId, updatesOf(gathered));
+  const endInterval = (accountId: string, pending: PendingUpdates): void => {
+    accounts.delete(accountId);
+    if (pending.size === 0) return;
+    startInterval(accountId, everyMs);
+    send(accountId, updatesOf(pending));
   };
 
   return {
     tell: (accountId, topic, id) => {
-      const gathered = young.get(accountId)?.gathered ?? wait(accountId, TOGETHER_MS);
-      gathered.set(topic, gathered.has(topic) && gathered.get(topic) !== id ? null : id);
+      const pending = accounts.get(accountId)?.pending ?? startInterval(accountId, COALESCE_MS);
+      pending.set(topic, pending.has(topic) && pending.get(topic) !== id ? null : id);
     },
     flush: () => {
-      const rest = [...young];
-      young.clear();
-      for (const [accountId, { gathered, timer }] of rest) {
+      const remaining = [...accounts];
+      accounts.clear();
+      for (const [accountId, { pending, timer }] of remaining) {
         clearTimeout(timer);
-        if (gathered.size > 0) send(accountId, updatesOf(gathered));
+        if (pending.size > 0) send(accountId, updatesOf(pending));
       }
     },
   };
 };
 
-const head = (prefix: string): string => `${prefix}:pages:`;
+const channelPrefix = (prefix: string): string => `${prefix}:pages:`;
 
-/** The channel of an account's news: Redis drops what is published while none of its people has a page open. */
-export const pageUpdateChannel = (prefix: string, accountId: string): string => head(prefix) + accountId;
+/** The channel of an account's page updates. Redis drops messages while no process is subscribed to it. */
+export const pageUpdateChannel = (prefix: string, accountId: string): string => channelPrefix(prefix) + accountId;
 
-/** The account whose channel it is; `null` when it is another kind of channel. */
+/** The account of a channel; `null` for another kind of channel. */
 export const accountOfChannel = (prefix: string, channel: string): string | null =>
-  channel.startsWith(head(prefix)) ? channel.slice(head(prefix).length) : null;
+  channel.startsWith(channelPrefix(prefix)) ? channel.slice(channelPrefix(prefix).length) : null;
 
 const isPageUpdate = (item: unknown): item is PageUpdate => {
   const { topic, id } = (item ?? {}) as { topic?: unknown; id?: unknown };
   return PAGE_TOPICS.some((known) => known === topic) && (id === undefined || typeof id === 'string');
 };
 
-/** The news in a message; a topic that another version of this service knows is left out. */
+/** Parses a message. Topics that this version does not know are dropped. */
 export const readPageUpdates = (message: string): PageUpdate[] => {
   try {
     const items: unknown = JSON.parse(message);
@@ -80,35 +80,35 @@ export const readPageUpdates = (message: string): PageUpdate[] => {
   }
 };
 
-/** Messages an account and process: at most two a second. */
-const EVERY_MS = 500;
+/** At most two messages a second per account and process. */
+const MESSAGE_INTERVAL_MS = 500;
 
-/** Publishes news for pages over a producer's connection. While Redis is away they are dropped: pages ask by themselves. */
+/** Publishes page updates over a producer's connection. They are dropped while Redis is unavailable: pages also poll. */
 export const publishPageUpdates = (connection: Redis, prefix: string): { tell: PublishChange; close: () => void } => {
-  const { tell, flush } = coalescePageUpdates(EVERY_MS, (accountId, news) => {
-    connection.publish(pageUpdateChannel(prefix, accountId), JSON.stringify(news)).catch(() => undefined);
+  const { tell, flush } = coalescePageUpdates(MESSAGE_INTERVAL_MS, (accountId, updates) => {
+    connection.publish(pageUpdateChannel(prefix, accountId), JSON.stringify(updates)).catch(() => undefined);
   });
-  // What was told last goes out before the connection is closed, which it leaves before Redis answers.
+  // The last updates are sent before the caller closes the connection.
   return { tell, close: flush };
 };
 
-/** What a process hears of the accounts whose people have pages open on it. */
+/** The subscriptions of a process to the accounts that have pages open on it. */
 export type PageUpdateSubscription = {
-  /** Begins to listen for an account; resolves once nothing is missed any more, and waits for Redis with that. */
+  /** Subscribes to an account; resolves once the subscription is active, which waits for Redis. */
   follow: (accountId: string) => Promise<void>;
   unfollow: (accountId: string) => void;
-  /** False while nothing can be heard. */
+  /** False while the connection is down and no updates arrive. */
   isListening: () => boolean;
 };
 
 /**
- * Listens for news over the process's one subscribed connection, of the consumer kind: it subscribes again after a
- * reconnect by itself. A channel an account, so that a process hears of nobody else's.
+ * Receives page updates over the process's subscription connection. It has the role `consumer`, so it subscribes again after
+ * a reconnect. Each account has its own channel, so a process receives only the updates it needs.
  */
 export const subscribePageUpdates = (
   connection: Redis,
   prefix: string,
-  onUpdates: (accountId: string, news: PageUpdate[]) => void,
+  onUpdates: (accountId: string, updates: PageUpdate[]) => void,
 ): PageUpdateSubscription => {
   connection.on('message', (channel: string, message: string) => {
     const accountId = accountOfChannel(prefix, channel);

@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
 
 /**
- * What a handler says at its end: nothing when the job is done, or when to run it again and in which class. `onPutOff` is
- * called once the job waits for that time; when it fails the job waits all the same.
+ * `undefined` when the job is done; otherwise when to run it again, and in which class. `onPutOff` is called once the job
+ * is delayed; the job stays delayed when it fails.
  */
 export type JobResult = { again: Date; priority?: PriorityClass; onPutOff?: () => Promise<void> } | undefined;
 export type JobHandler<P> = (payload: P, context: { jobId: string; stopping: AbortSignal }) => Promise<JobResult>;
@@ -20,27 +20,27 @@ export type Consumer = {
 export type ConsumerOptions = {
   connection: Redis;
   prefix: string;
-  /** Called with what a handler threw; the job is put back. */
+  /** Called with the error of a handler; the job is retried. */
   onJobError: (error: unknown, job: { queue: string; jobId: string }) => void;
   /** Called with errors of the connection to Redis. */
   onError: (error: Error) => void;
   stopping: AbortSignal;
 };
 
-/** A job whose handler failed is tried again after this; the row says whether there is still anything to do. */
+/** A job whose handler failed is retried after this; its row shows whether anything is left to do. */
 const RETRY_AFTER_ERROR_MS = 1_000;
 
 /**
- * A dead worker's jobs go back after at most LOCK + STALLED_CHECK, well under the 20 s promised. Slots do not depend on
- * it (see the slot keeper), so a short lock is safe even when an event loop stands still for longer.
+ * A dead worker's jobs return to their queue after at most LOCK_MS + STALLED_CHECK_MS. The slots of member states do not
+ * depend on these locks (see `memberStateSlots`), so a short lock is safe even when an event loop is blocked for longer.
  */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 3_000;
 
-/** A crash is no fault of the job: it may be picked up again as often as workers die. */
+/** A crash of a worker is not the fault of the job, so the job is retried practically without limit. */
 const MAX_STALLED = 1_000;
 
-/** Runs a queue's jobs in this process. A handler's time is its own matter: every outgoing call has a deadline. */
+/** Runs a queue's jobs in this process. Handlers have no time limit here: every outgoing call has a deadline. */
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
   handle: JobHandler<P>,

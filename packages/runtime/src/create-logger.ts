@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import winston from 'winston';
 
-/** Fields that every line of one piece of work carries: the request id of a call, the id of a job. */
+/** Fields of every log line of one request or job, such as `request_id` or `job_id`. */
 export type LogContext = Readonly<Record<string, unknown>>;
 
-/** The context of whatever runs now; kept by Node along promises and callbacks. Nothing but the logger reads it. */
+/** The context of the running code; Node propagates it through promises and callbacks. Only the logger reads it. */
 export const currentLogContext = new AsyncLocalStorage<LogContext>();
 
-/** Runs `work` so that every line it logs, however deep, carries `fields`. */
+/** Runs `work` with `fields` in every line that it and the functions it calls log. */
 export const withLogContext = <T>(fields: LogContext, work: () => T): T =>
   currentLogContext.run({ ...currentLogContext.getStore(), ...fields }, work);
 
-/** What a process logs with: the message is a fixed sentence, data goes into fields. ERROR means somebody must act. */
+/** The logger of a process. The message is a fixed sentence, data goes into fields; ERROR means that somebody must act. */
 export type Logger = {
   error: (message: string, fields?: Record<string, unknown>) => void;
   warn: (message: string, fields?: Record<string, unknown>) => void;
@@ -20,7 +20,7 @@ export type Logger = {
   child: (fields: Record<string, unknown>) => Logger;
 };
 
-/** Field names whose values never reach a log, whoever passes them. */
+/** Fields whose values are never logged. */
 const SECRET_FIELDS = /^(authorization|cookie|password|secret|key|api_key|token|csrf_token|name|address|body)$/i;
 
 const hideSecrets = winston.format((info) => {
@@ -28,16 +28,16 @@ const hideSecrets = winston.format((info) => {
   return info;
 });
 
-/** The ids of the work a line belongs to, so that no line is without them. */
+/** Adds the ids of the request or job to each line. */
 const addContext = winston.format((info) => Object.assign(info, currentLogContext.getStore()));
 
-/** An error as log fields; the stack only where somebody will look for it. */
+/** An error as log fields. */
 export const errorFields = (error: unknown): Record<string, unknown> =>
   error instanceof Error
     ? { error: error.message, error_class: error.name, stack: error.stack }
     : { error: String(error) };
 
-/** JSON lines on stdout, readable lines on a terminal. `fields` go into every line (service, process id). */
+/** Logs JSON lines to stdout, or readable lines when `pretty`. `fields` go into every line (service, process id). */
 export const createLogger = (options: { level: string; pretty: boolean; fields: Record<string, unknown> }): Logger => {
   const { combine, timestamp, json, colorize, printf } = winston.format;
   const pretty = combine(
@@ -53,41 +53,41 @@ export const createLogger = (options: { level: string; pretty: boolean; fields: 
     format: combine(addContext(), hideSecrets(), timestamp(), options.pretty ? pretty : json()),
     transports: [new winston.transports.Console()],
   });
-  // winston formats each line before it finds that nobody wants it, which a line for each delivery makes dear.
+  // winston formats a line before it checks the level, which is expensive for the debug line of each delivery.
   if (!logger.isDebugEnabled()) logger.debug = () => logger;
   return logger;
 };
 
 /**
- * Says what comes back many times a second once, and then at most every `everyMs`, with the number of times it was not
- * said (`unsaid`).
+ * Throttles a log line that recurs many times a second: the first one is logged, then at most one every `everyMs`, with the
+ * number of suppressed lines (`unsaid`).
  */
 export const throttledLog = (
-  say: (fields: Record<string, unknown>) => void,
+  log: (fields: Record<string, unknown>) => void,
   everyMs: number,
   now: () => Date,
 ): ((fields: Record<string, unknown>) => void) => {
-  let quietUntil = 0;
-  let unsaid = 0;
+  let suppressedUntil = 0;
+  let suppressed = 0;
   return (fields) => {
     const at = now().getTime();
-    if (at < quietUntil) {
-      unsaid += 1;
+    if (at < suppressedUntil) {
+      suppressed += 1;
       return;
     }
-    say(unsaid > 0 ? { ...fields, unsaid } : fields);
-    quietUntil = at + everyMs;
-    unsaid = 0;
+    log(suppressed > 0 ? { ...fields, unsaid: suppressed } : fields);
+    suppressedUntil = at + everyMs;
+    suppressed = 0;
   };
 };
 
-/** Warns of a failure that comes back many times a second on dozens of connections (a server that is away), sparingly. */
+/** Throttles warnings of a failure that recurs many times a second on dozens of connections, such as an unavailable server. */
 export const throttledWarn = (
   log: Pick<Logger, 'warn'>,
   message: string,
   everyMs: number,
   now: () => Date,
 ): ((error: unknown, fields?: Record<string, unknown>) => void) => {
-  const say = throttledLog((fields) => log.warn(message, fields), everyMs, now);
-  return (error, fields = {}) => say({ ...fields, ...errorFields(error) });
+  const warn = throttledLog((fields) => log.warn(message, fields), everyMs, now);
+  return (error, fields = {}) => warn({ ...fields, ...errorFields(error) });
 };

@@ -1,10 +1,10 @@
 import { hash, verify } from '@node-rs/argon2';
 
-/** OWASP's figures for argon2id, the library's default: 19 MiB, two passes, one lane. */
+/** The parameters that OWASP recommends for argon2id, which is the library's default: 19 MiB, two passes, one lane. */
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** A password as a PHC string, argon2id. */
+/** Hashes a password with argon2id; returns a PHC string. */
 export const hashPassword = (password: string): Promise<string> => hash(password, OPTIONS);
 
-/** True when `password` is the one behind a PHC string. */
+/** True when `password` matches the PHC string. */
 export const verifyPassword = (phc: string, password: string): Promise<boolean> => verify(phc, password);

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** The Prometheus metrics of a process. Names tell an autoscaler what it needs. */
+/** The Prometheus metrics of a process. */
 export const createMetrics = (service: string) => {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -16,34 +16,34 @@ export const createMetrics = (service: string) => {
     }),
     asks: new Histogram({
       name: 'vat_upstream_ask_seconds',
-      help: 'Duration of asks of the upstream by member state and outcome.',
+      help: 'Duration of upstream lookups by member state and outcome.',
       labelNames: ['member_state', 'outcome'],
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30],
       registers: [registry],
     }),
     upstreamAlarms: new Counter({
       name: 'vat_upstream_alarms_total',
-      help: 'Answers of the upstream that an operator must act on, by code: it blocks this service, or calls its requests incomplete.',
+      help: 'Upstream responses that an operator must act on, by code: it blocks this service, or reports its requests as incomplete.',
       labelNames: ['code'],
       registers: [registry],
     }),
     slotWaits: new Histogram({
       name: 'vat_slot_wait_seconds',
-      help: 'Time between an ask being due and its slot.',
+      help: 'Time from the due time of a lookup until it has a slot.',
       labelNames: ['member_state'],
       buckets: [0.01, 0.05, 0.25, 1, 5, 20, 60, 600],
       registers: [registry],
     }),
     deliveryAttempts: new Histogram({
       name: 'vat_webhook_attempt_seconds',
-      help: 'Duration of delivery attempts by lane and by what they made of their delivery.',
+      help: 'Duration of delivery attempts by queue class and by the outcome for the delivery.',
       labelNames: ['lane', 'outcome'],
       buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers: [registry],
     }),
     deliveryWaits: new Histogram({
       name: 'vat_webhook_wait_seconds',
-      help: 'Time between an attempt being due and being made.',
+      help: 'Time from the due time of a delivery attempt until it is made.',
       labelNames: ['lane'],
       buckets: [0.005, 0.015, 0.05, 0.1, 0.5, 1, 5, 20, 60, 600],
       registers: [registry],
@@ -56,19 +56,19 @@ export const createMetrics = (service: string) => {
     }),
     swept: new Counter({
       name: 'vat_swept_total',
-      help: 'Rows the sweep had to act on, by what it did.',
+      help: 'Rows on which the sweep acted, by action.',
       labelNames: ['action'],
       registers: [registry],
     }),
     watchRuns: new Counter({
       name: 'vat_watch_runs_total',
-      help: 'Due watches by what became of their run: started, or put off.',
+      help: 'Due watches by the outcome of their run: started, or put off.',
       labelNames: ['outcome'],
       registers: [registry],
     }),
     rateLimitAlone: new Counter({
       name: 'vat_rate_limit_alone_total',
-      help: 'Times this process began to limit calls by its own count because Redis was away or slow.',
+      help: 'Times this process fell back to its local rate limit because Redis was unavailable or slow.',
       registers: [registry],
     }),
     closedConnections: new Counter({
@@ -79,31 +79,31 @@ export const createMetrics = (service: string) => {
     }),
     usageDifferences: new Gauge({
       name: 'vat_usage_differences',
-      help: 'Accounts whose usage counters differ from what they count; anything but 0 is a fault.',
+      help: 'Accounts whose usage counters differ from the rows they count; any value but 0 is a fault.',
       registers: [registry],
     }),
     evidenceAge: new Gauge({
       name: 'vat_evidence_waiting_seconds',
-      help: 'Age of the oldest check that is in no anchor, and of the oldest time-stamp still to be had, by kind.',
+      help: 'Age of the oldest check without an anchor, and of the oldest pending time-stamp, by kind.',
       labelNames: ['what'],
       registers: [registry],
     }),
     stampsPending: new Gauge({
       name: 'vat_stamps_pending',
-      help: 'Time-stamps still to be had, by what they are of.',
+      help: 'Pending time-stamps by the kind of their subject.',
       labelNames: ['kind'],
       registers: [registry],
     }),
     stampTries: new Histogram({
       name: 'vat_stamp_seconds',
-      help: 'Duration of tries for a time-stamp by outcome.',
+      help: 'Duration of attempts to obtain a time-stamp, by outcome.',
       labelNames: ['outcome'],
       buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers: [registry],
     }),
     anchorDifferences: new Gauge({
       name: 'vat_anchor_differences',
-      help: 'Differences that the last recomputation of all anchors found; anything but 0 is a fault.',
+      help: 'Differences that the last recomputation of all anchors found; any value but 0 is a fault.',
       registers: [registry],
     }),
     degraded: new Gauge({

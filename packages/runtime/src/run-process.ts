@@ -1,22 +1,21 @@
-import type { Logger } from './create-logger.js';
-import { errorFields } from './create-logger.js';
+import { errorFields, type Logger } from './create-logger.js';
 
-/** A part of a process that was started and can be stopped; parts are stopped in reverse order. */
+/** A started part of a process. Parts are stopped in reverse order. */
 export type Stoppable = { name: string; stop: () => Promise<void> };
 
 export type ProcessOptions = {
   log: Logger;
-  /** The whole of stopping may take this long; then the process ends anyway and what is in hand is found by the sweep. */
+  /** The deadline of the shutdown. After it the process exits anyway, and the sweep finds unfinished work. */
   stopDeadlineMs: number;
-  /** First step of stopping: refuse new work, report not ready. */
+  /** The first step of the shutdown: refuse new work, report not ready. */
   beginStop: () => void;
   parts: () => Stoppable[];
   process: NodeJS.Process;
 };
 
 /**
- * Ends a process in order on SIGINT, SIGTERM, or when the supervisor that started it is gone: readiness off, drain,
- * close, exit 0. A crash nobody caught is logged and ends the process with 1: the supervisor starts a clean one.
+ * Shuts a process down on SIGINT, on SIGTERM, or when its supervisor has exited: readiness off, drain, close, exit 0. An
+ * uncaught error is logged and ends the process with 1; the supervisor starts a new one.
  */
 export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, process: host }: ProcessOptions): void => {
   let stopping = false;
@@ -26,7 +25,7 @@ export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, process: hos
     log.info('Stopping.', { reason });
     beginStop();
     setTimeout(() => {
-      log.warn('Stopping took too long; the rest is left to the sweep.');
+      log.warn('Shutdown timed out; the sweep will find unfinished work.');
       host.exit(0);
     }, stopDeadlineMs).unref();
     for (const part of parts().reverse()) {
@@ -41,18 +40,18 @@ export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, process: hos
   };
   host.on('SIGTERM', () => void stop('SIGTERM'));
   host.on('SIGINT', () => void stop('SIGINT'));
-  host.on('disconnect', () => void stop('the supervisor is gone'));
+  host.on('disconnect', () => void stop('supervisor exited'));
   host.on('uncaughtException', (error) => {
-    log.error('A failure nobody caught; the process ends.', errorFields(error));
+    log.error('Uncaught error; the process exits.', errorFields(error));
     host.exit(1);
   });
   host.on('unhandledRejection', (error) => {
-    log.error('A failure nobody caught; the process ends.', errorFields(error));
+    log.error('Unhandled promise rejection; the process exits.', errorFields(error));
     host.exit(1);
   });
 };
 
-/** Tells the supervisor, if there is one, that this process is ready. */
+/** Reports to the supervisor, if there is one, that this process is ready. */
 export const reportReady = (host: NodeJS.Process, details: Record<string, unknown> = {}): void => {
   host.send?.({ type: 'ready', ...details });
 };

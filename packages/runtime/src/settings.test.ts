@@ -14,7 +14,7 @@ const fileOf = (content: string): string => {
   writeFileSync(file, content);
   return file;
 };
-/** The message of the refusal. */
+/** The message of the error. */
 const refusal = (...[env, names]: Parameters<typeof readSettings>): string => {
   try {
     readSettings(env, names);
@@ -36,7 +36,7 @@ describe('a secret setting', () => {
     });
   });
 
-  test('can be read from a file, each of them', () => {
+  test('can be read from a file, whichever it is', () => {
     const env = Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(`${SECRET} of ${name}`)]));
     const read = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, `${SECRET} of ${name}`]));
     expect(readSettings(env, SECRET_SETTINGS)).toEqual(read);
@@ -44,7 +44,7 @@ describe('a secret setting', () => {
     expect(settingProblems(env)).toEqual([]);
   });
 
-  test('is refused when both are set, and when one is empty the other counts', () => {
+  test('is refused when both are set; an empty one counts as unset', () => {
     const file = fileOf(SECRET);
     const both = { SECRET_KEY: SECRET, SECRET_KEY_FILE: file };
     expect(refusal(both, ['SECRET_KEY'])).toBe(
@@ -55,7 +55,7 @@ describe('a secret setting', () => {
     expect(readSettings({ SECRET_KEY: SECRET, SECRET_KEY_FILE: '' }, ['SECRET_KEY'])).toEqual({ SECRET_KEY: SECRET });
   });
 
-  test('whose file cannot be read is refused by the name of the setting, without the content or the path', () => {
+  test('whose file cannot be read is refused with the name of the setting, without the content or the path', () => {
     const cases = [
       path.join(folder, 'missing'),
       folder,
@@ -80,7 +80,7 @@ describe('a secret setting', () => {
     expect(readSettings(given('12 chars now'), ['OPS_PASSWORD'])).toEqual({ OPS_PASSWORD: '12 chars now' });
   });
 
-  test('is the only kind that NAME_FILE works for', () => {
+  test('is the only kind of setting that NAME_FILE works for', () => {
     expect(readSettings({ LOG_LEVEL_FILE: fileOf('debug') }, ['LOG_LEVEL'])).toEqual({ LOG_LEVEL: 'info' });
   });
 });

@@ -3,15 +3,15 @@ import { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The text of a setting, `undefined` when it is unset, or what is wrong with how it was given. */
+/** The text of a setting (`undefined` when it is unset), or the problem with its source. */
 export type GivenSecret = { text: string | undefined; problem?: undefined } | { problem: string };
 
 const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
 
 /**
  * Reads the secret setting `name` from NAME, or from the file that NAME_FILE names (as Docker and Kubernetes mount secrets),
- * without the line break at its end. A problem names the setting, and neither the content nor the path: a secret that was put
- * into NAME_FILE by mistake would be printed. Source: contract part 3 §8.
+ * without the line break at its end. A problem names the setting, but neither the content nor the path: otherwise a secret
+ * that was put into NAME_FILE by mistake would be printed.
  */
 export const readSecretFile = (env: Environment, name: string): GivenSecret => {
   const file = env[`${name}_FILE`];
@@ -29,7 +29,7 @@ export const readSecretFile = (env: Environment, name: string): GivenSecret => {
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** Reads `250ms`, `10s`, `2m`, `1h` as milliseconds; `null` for anything else. Source: contract part 2 §2. */
+/** Reads `250ms`, `10s`, `2m`, `1h` as milliseconds; `null` for anything else. */
 export const readDuration = (text: string): number | null => {
   const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text.trim());
   return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : null;
@@ -64,106 +64,132 @@ const list = () =>
   );
 
 /**
- * Every setting of the service, with its default and its meaning. `docs/settings.md` is generated from here. Source:
- * contract part 2 §2; the ones marked "ours" are additions.
+ * Every setting of the service, with its default and its meaning. `docs/settings.md` is generated from this table.
  */
 export const SETTINGS = {
   PORT: port().default(3000).describe('Port the API listens on.'),
   HOST: z.string().default('127.0.0.1').describe('Address the API listens on.'),
-  BASE_URL: url().optional().describe('How the API names itself in `poll_url`; derived from HOST and PORT when unset.'),
-  DATABASE_URL: z.string().min(1).describe('Postgres. `npm start` and `npm test` start their own when unset.'),
-  REDIS_URL: z.string().min(1).describe('Redis. `npm start` and `npm test` start their own when unset.'),
-  REDIS_PREFIX: z.string().min(1).default('vat').describe('Ours. Prefix of all keys, to share one Redis.'),
-  DATA_DIR: z.string().default('.data').describe('Where the embedded servers keep their files.'),
+  BASE_URL: url()
+    .optional()
+    .describe('Public URL of the API, used in `poll_url`; derived from HOST and PORT when unset.'),
+  DATABASE_URL: z
+    .string()
+    .min(1)
+    .describe('Connection string of Postgres. `npm start` and `npm test` start their own server when unset.'),
+  REDIS_URL: z
+    .string()
+    .min(1)
+    .describe('Connection string of Redis. `npm start` and `npm test` start their own server when unset.'),
+  REDIS_PREFIX: z
+    .string()
+    .min(1)
+    .default('vat')
+    .describe('Prefix of all Redis keys, so that several deployments can share one Redis.'),
+  DATA_DIR: z.string().default('.data').describe('Directory in which the embedded servers store their files.'),
   SECRET_KEY: z
     .string()
     .min(16, 'at least 16 characters')
     .describe(
-      'Master key for webhook secrets, sessions and the development authority; `npm start` makes one and keeps it in DATA_DIR.',
+      'Master key for webhook secrets, sessions and the development authority; `npm start` creates one and stores it in DATA_DIR.',
     ),
   SECRET_KEY_PREVIOUS: z
     .string()
     .min(16, 'at least 16 characters')
     .optional()
     .describe(
-      'The SECRET_KEY before the current one: opens what was sealed with it until `admin secrets reseal` has sealed everything with the current key.',
+      'Previous SECRET_KEY: decrypts what was encrypted with it, until `admin secrets reseal` has encrypted everything with the current key.',
     ),
-  SESSION_IDLE: duration().prefault('12h').describe('Ours. A dashboard session that is not used for this long ends.'),
+  SESSION_IDLE: duration().prefault('12h').describe('A dashboard session ends after this long without use.'),
   SESSION_MAX_AGE: duration()
     .prefault('168h')
-    .describe('Ours. A dashboard session ends after this long, however much it is used.'),
-  SIGNUP: z.enum(['open', 'closed']).default('closed').describe('`open` offers sign-up on the dashboard.'),
+    .describe('A dashboard session ends after this long, even when it is in use.'),
+  SIGNUP: z.enum(['open', 'closed']).default('closed').describe('`open` allows sign-up on the dashboard.'),
   TRUSTED_PROXIES: list()
     .prefault('')
     .describe(
-      'Ours. Addresses or CIDRs of reverse proxies whose X-Forwarded-For is believed, so that sign-ups are counted by the network they come from; none when unset.',
+      'Addresses or CIDRs of reverse proxies whose X-Forwarded-For is trusted, so that sign-ups are counted by the network of the client; none when unset.',
     ),
-  VIES_URL: url().default('https://ec.europa.eu/taxation_customs/vies/rest-api').describe('Upstream for live keys.'),
-  UPSTREAM_WINDOW: duration().prefault('20s').describe('How long a direct check waits for the upstream.'),
-  UPSTREAM_ATTEMPT_TIMEOUT: duration().prefault('20s').describe('One call to the upstream.'),
+  VIES_URL: url()
+    .default('https://ec.europa.eu/taxation_customs/vies/rest-api')
+    .describe('Base URL of the upstream for live keys.'),
+  UPSTREAM_WINDOW: duration().prefault('20s').describe('Window: how long a direct check waits for the upstream.'),
+  UPSTREAM_ATTEMPT_TIMEOUT: duration().prefault('20s').describe('Time-out of one call to the upstream.'),
   UPSTREAM_RETRY_DELAYS: durations()
     .prefault('500ms,1s,2s,4s,8s')
-    .describe('Between asks without an answer, inside the window; the slot is free meanwhile.'),
-  BACKPRESSURE_AFTER: duration().prefault('5s').describe('Waiting longer for a slot marks the entry.'),
+    .describe('Delays between lookups that got no answer, within the window; the slot is free in the meantime.'),
+  BACKPRESSURE_AFTER: duration()
+    .prefault('5s')
+    .describe('An entry is marked when its lookup waits longer than this for a slot.'),
   BACKGROUND_RETRY_DELAYS: durations()
     .prefault('30s,2m,10m,30m,1h')
-    .describe('Between asks in the background; the last one repeats.'),
-  BACKGROUND_GIVE_UP_AFTER: duration().prefault('24h').describe('From acceptance to abandonment.'),
-  ENRICHMENT_SOURCES: z.string().default('all').describe('Comma-separated names of national sources, `all` or `none`.'),
-  ENRICHMENT_PL_WHITE_LIST_URL: url().optional().describe('Moves the source pl_white_list.'),
-  ENRICHMENT_CZ_ARES_URL: url().optional().describe('Moves the source cz_ares.'),
-  ENRICHMENT_RO_ANAF_URL: url().optional().describe('Moves the source ro_anaf.'),
-  ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: url().optional().describe('Moves the source fr_recherche_entreprises.'),
-  ENRICHMENT_FI_PRH_URL: url().optional().describe('Moves the source fi_prh.'),
-  ENRICHMENT_DE_EVATR_URL: url().optional().describe('Moves the source de_evatr.'),
-  ENRICHMENT_GLEIF_URL: url().optional().describe('Moves the source gleif.'),
+    .describe('Delays between lookups in the background; the last one repeats.'),
+  BACKGROUND_GIVE_UP_AFTER: duration()
+    .prefault('24h')
+    .describe('A request without an answer is abandoned this long after it was accepted.'),
+  ENRICHMENT_SOURCES: z
+    .string()
+    .default('all')
+    .describe('National sources to call: comma-separated names, `all` or `none`.'),
+  ENRICHMENT_PL_WHITE_LIST_URL: url().optional().describe('Overrides the URL of the source pl_white_list.'),
+  ENRICHMENT_CZ_ARES_URL: url().optional().describe('Overrides the URL of the source cz_ares.'),
+  ENRICHMENT_RO_ANAF_URL: url().optional().describe('Overrides the URL of the source ro_anaf.'),
+  ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: url()
+    .optional()
+    .describe('Overrides the URL of the source fr_recherche_entreprises.'),
+  ENRICHMENT_FI_PRH_URL: url().optional().describe('Overrides the URL of the source fi_prh.'),
+  ENRICHMENT_DE_EVATR_URL: url().optional().describe('Overrides the URL of the source de_evatr.'),
+  ENRICHMENT_GLEIF_URL: url().optional().describe('Overrides the URL of the source gleif.'),
   ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES: z.coerce
     .number()
     .int()
     .min(0)
     .default(100)
     .describe(
-      'Ours. Searches of pl_white_list that all workers together make in one Polish day; each takes up to 30 numbers. The list allows 100 to an address.',
+      'Maximum searches of pl_white_list per Polish calendar day, over all workers; each covers up to 30 numbers. The list allows 100 per IP address.',
     ),
-  ENRICHMENT_TIMEOUT: duration().prefault('4s').describe('Ours. One call to a national source.'),
+  ENRICHMENT_TIMEOUT: duration().prefault('4s').describe('Time-out of one call to a national source.'),
   CONTACT_URL: url()
     .optional()
     .describe('Web or mailto address added to the User-Agent of outgoing calls, for the operators of the upstreams.'),
   WEBHOOK_TIMEOUT: duration()
     .prefault('10s')
-    .describe('One attempt of a delivery, over DNS, TLS, headers and body together.'),
+    .describe('Time-out of one delivery attempt, including DNS, TLS, headers and body.'),
   WEBHOOK_RETRY_DELAYS: durations()
     .prefault('30s,2m,10m,30m,60m')
-    .describe('From the end of a failed attempt to the next; after the last one the delivery has failed.'),
+    .describe(
+      'Delays from the end of a failed delivery attempt to the next one; the delivery has failed when the attempt after the last delay fails.',
+    ),
   DELIVERIES_KEPT: duration()
     .prefault('2160h')
-    .describe('Ours. Ended deliveries and their attempts leave the delivery log after this long.'),
+    .describe('Ended deliveries and their attempts are deleted from the delivery log after this long.'),
   BATCHES_KEPT: duration()
     .prefault('8760h')
-    .describe('Ours. Completed batches and their lines are deleted after this long; their checks stay.'),
+    .describe('Completed batches and their lines are deleted after this long; their checks are not deleted.'),
   TSA_URL: url()
     .optional()
-    .describe('RFC 3161 time-stamping authority; a local development authority, marked as such, when unset.'),
+    .describe(
+      'URL of the RFC 3161 time-stamping authority; a local development authority, marked as such, when unset.',
+    ),
   TSA_ROOTS: z
     .string()
     .optional()
     .describe(
-      'Ours. PEM text (no path) of the certificates that the authority must lead to. Required when TSA_URL is not https; otherwise the root of its first answer is pinned when unset.',
+      'PEM text (not a path) of the trusted root certificates of the authority. Required when TSA_URL is not https; otherwise, when unset, the root of its first response is pinned.',
     ),
   TSA_HASH: z
     .enum(['sha256', 'sha384', 'sha512'])
     .prefault('sha256')
-    .describe('The hash function of what is time-stamped: checks, anchors and dossiers.'),
+    .describe('Hash function for time-stamps of checks, anchors and dossiers.'),
   TSA_RETRY_DELAYS: durations()
     .prefault('10s,1m,5m,15m,1h')
-    .describe('Ours. From a failed try for a time-stamp to the next; the last one repeats.'),
-  ANCHOR_EVERY: duration().prefault('1h').describe('How often the checks not yet anchored are closed into an anchor.'),
+    .describe('Delays from a failed time-stamp request to the next one; the last one repeats.'),
+  ANCHOR_EVERY: duration().prefault('1h').describe('How often an anchor is created for the checks that have none yet.'),
   ANCHORS_VERIFIED_EVERY: duration()
     .prefault('24h')
-    .describe('Ours. How often all anchors are recomputed from their leaves and checks.'),
+    .describe('How often all anchors are recomputed from their leaves and checks.'),
   EVIDENCE_KEPT: duration()
     .prefault('87660h')
-    .describe('Ours. Checks with everything about them are deleted after this long (ten years); anchors stay.'),
+    .describe('Retention of checks and all their evidence (ten years by default); anchors are not deleted.'),
   WEBHOOK_ALLOWED_NETWORKS: z
     .string()
     .optional()
@@ -171,62 +197,62 @@ export const SETTINGS = {
   WORKER_QUEUES: list()
     .prefault('all')
     .describe(
-      'What this worker serves: `checks`, `webhooks`, `batches`, `watches`, `evidence`, `maintenance`, or `all`.',
+      'Job types that this worker processes: `checks`, `webhooks`, `batches`, `watches`, `evidence`, `maintenance`, or `all`.',
     ),
   WORKER_MEMBER_STATES: list()
     .prefault('all')
-    .describe('Member states whose asks this worker makes, such as `DE,FR`, or `all`.'),
+    .describe('Member states for which this worker makes lookups, such as `DE,FR`, or `all`.'),
   WORKERS: z.coerce
     .number()
     .int()
     .min(0)
     .max(64)
     .default(1)
-    .describe('Worker processes that `npm start` runs, 0 to 64.'),
+    .describe('Number of worker processes that `npm start` runs, 0 to 64.'),
   AUDIT_EVERY: duration()
     .prefault('1h')
-    .describe('Ours. How often the usage counters are compared with what they count.'),
+    .describe('How often the usage counters are compared with the rows they count.'),
   RATE_LIMIT: z.coerce
     .number()
     .int()
     .min(1)
     .default(10)
-    .describe('Ours. Calls of one key admitted in any second, over all API processes.'),
+    .describe('Maximum calls of one API key in any second, over all API processes.'),
   SESSION_RATE_LIMIT: z.coerce
     .number()
     .int()
     .min(1)
     .default(50)
-    .describe('Ours. Calls of one dashboard user admitted in any second, over all API processes.'),
+    .describe('Maximum calls of one dashboard user in any second, over all API processes.'),
   MAX_CONNECTIONS: z.coerce
     .number()
     .int()
     .min(1)
     .default(10_000)
-    .describe('Ours. Connections that one API process holds at once; further ones are closed as they come.'),
+    .describe('Maximum open connections of one API process; further connections are closed on arrival.'),
   RESPONSE_STALL_TIMEOUT: duration()
     .prefault('60s')
-    .describe('Ours. A connection whose client takes nothing of its response for this long is closed.'),
-  WATCHES_EVERY: duration().prefault('5s').describe('Ours. How often the runs of due watches are started.'),
-  SWEEP_EVERY: duration().prefault('10s').describe('Ours. How often rows without a live job are looked for.'),
+    .describe('A connection is closed when its client reads nothing of the response for this long.'),
+  WATCHES_EVERY: duration().prefault('5s').describe('How often the runs of due watches are started.'),
+  SWEEP_EVERY: duration().prefault('10s').describe('How often the sweep looks for rows without a job.'),
   OPS_PASSWORD: z
     .string()
     .min(12, 'at least 12 characters')
     .optional()
     .describe(
-      'Password of `/ops`, the page about the queues, by basic auth with any user name, at least 12 characters; the page is off when unset.',
+      'Password of `/ops`, the page that shows the queues: basic auth with any user name. At least 12 characters; the page is off when unset.',
     ),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info').describe('Least severe level that is logged.'),
   METRICS_PORT: port()
     .default(9464)
-    .describe('Port of /healthz, /readyz and /metrics of a worker; the next free one when it is taken.'),
+    .describe('Port of /healthz, /readyz and /metrics of a worker; the next free port when it is taken.'),
 } as const satisfies Record<string, z.ZodType>;
 
 export type SettingName = keyof typeof SETTINGS;
 
 /**
- * Settings that hold a secret. Each can be read from a file, which NAME_FILE names: a container's environment is shown by its
- * tools, and inherited by every child process. A new secret setting belongs here.
+ * Settings that hold a secret. Each can be read from the file that NAME_FILE names, since container tools display the
+ * environment and every child process inherits it. A new secret setting belongs in this list.
  */
 export const SECRET_SETTINGS: readonly SettingName[] = [
   'DATABASE_URL',
@@ -238,7 +264,7 @@ export const SECRET_SETTINGS: readonly SettingName[] = [
 
 type Read<K extends SettingName> = { [Name in K]: z.output<(typeof SETTINGS)[Name]> };
 
-/** Thrown when a setting is missing or wrong; the message names each one and what to write. */
+/** Thrown when settings are missing or invalid; the message names each one and the expected format. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }
@@ -265,15 +291,15 @@ export const readSettings = <K extends SettingName>(env: Environment, names: rea
   return Object.fromEntries(values) as Read<K>;
 };
 
-/** What is wrong with those settings that an environment has, one line each: for who starts processes that will read them. */
+/** The problems of the settings that an environment has, one line each; for a parent of processes that will read them. */
 export const settingProblems = (env: Environment): string[] =>
   (Object.keys(SETTINGS) as SettingName[])
     .filter((name) => [name, `${name}_FILE`].some((variable) => (env[variable] ?? '').trim() !== ''))
     .flatMap((name) => readOne(env, name).problem ?? []);
 
 /**
- * An environment in which NAME holds what NAME_FILE named, for a program that has readers of its own for some settings. A
- * secret that cannot be read stays as it was given; {@link settingProblems} says why.
+ * An environment in which NAME holds the content of the file of NAME_FILE, for a program that reads some settings itself. A
+ * secret that cannot be read is left unchanged; {@link settingProblems} reports why.
  */
 export const withSecretFiles = (env: Environment): Record<string, string | undefined> => {
   const read = SECRET_SETTINGS.flatMap((name) => {

@@ -5,14 +5,14 @@ const probes = {
   metrics: async () => ({ type: 'text/plain', text: 'up 1\n' }),
 };
 
-test('where a port is taken the next free one is, and tells what it is asked', async () => {
+test('uses the next free port when a port is taken, and serves the probes', async () => {
   const first = await startProbeServer(0, '127.0.0.1', probes);
   const others = [];
   for (let n = 0; n < 3; n += 1) others.push(await startProbeServer(first.port, '127.0.0.1', probes));
   const ports = others.map(({ port }) => port);
   try {
     expect(new Set([first.port, ...ports]).size).toBe(4);
-    // Other programs may have some of them; a port from anywhere would be thousands away.
+    // Other programs may use some of these ports; a port that the system chose would be thousands away.
     for (const port of ports) expect(port - first.port).toBeLessThan(64);
     expect(ports).toEqual([...ports].sort((a, b) => a - b));
     const answers = await Promise.all(

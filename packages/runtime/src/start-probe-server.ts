@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the probes of a process answer. `ready` returns what is wrong, or null. */
+/** The readiness and the metrics of a process. `ready` returns `ok` and the fields of the response. */
 export type Probes = {
   ready: () => Promise<Record<string, unknown> & { ok: boolean }>;
   metrics: () => Promise<{ type: string; text: string }>;
 };
 
-/** So many ports from the first are tried, before any that is free. */
-const PORTS = 64;
+/** The number of consecutive ports to try before the system chooses a free one. */
+const MAX_PORTS = 64;
 
 const listen = (server: Server, port: number, host: string) =>
   new Promise<void>((resolve, reject) => {
@@ -19,21 +19,21 @@ const listen = (server: Server, port: number, host: string) =>
     });
   });
 
-/** /healthz, /readyz and /metrics of a process without an API. Takes the next free port when `port` is taken. */
+/** Serves /healthz, /readyz and /metrics of a process without an API. Uses the next free port when `port` is taken. */
 export const startProbeServer = async (
   port: number,
   host: string,
   probes: Probes,
 ): Promise<{ port: number; close: () => Promise<void> }> => {
   const server = createServer((req, res) => {
-    const answer = async () => {
+    const respond = async () => {
       if (req.url === '/healthz') return { status: 200, type: 'application/json', text: '{"status":"ok"}' };
       if (req.url === '/metrics') return { status: 200, ...(await probes.metrics()) };
       if (req.url !== '/readyz') return { status: 404, type: 'application/json', text: '{"status":"not found"}' };
-      const { ok, ...facts } = await probes.ready();
-      return { status: ok ? 200 : 503, type: 'application/json', text: JSON.stringify(facts) };
+      const { ok, ...fields } = await probes.ready();
+      return { status: ok ? 200 : 503, type: 'application/json', text: JSON.stringify(fields) };
     };
-    answer().then(
+    respond().then(
       ({ status, type, text }) => res.writeHead(status, { 'content-type': type }).end(text),
       () => res.writeHead(503).end(),
     );
@@ -43,7 +43,7 @@ export const startProbeServer = async (
       await listen(server, at, host);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      await listenAt(at + 1 < Math.min(port + PORTS, 65_536) ? at + 1 : 0);
+      await listenAt(at + 1 < Math.min(port + MAX_PORTS, 65_536) ? at + 1 : 0);
     }
   };
   await listenAt(port);

@@ -32,7 +32,7 @@ export const insertApiKey =
   (db: Database) =>
   async (accountId: string, key: NewKey, now: Date, maxKeys: number): Promise<boolean> =>
     db.$transaction(async (tx) => {
-      // The lock makes the count true however many calls race.
+      // The lock keeps the count correct when several calls run at once.
       const found = await tx.$queryRaw<
         unknown[]
       >`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
@@ -42,7 +42,7 @@ export const insertApiKey =
       return true;
     });
 
-/** Revokes a key; false when there is none. Revoking twice keeps the first time. */
+/** Revokes a key; false when there is none. A second call does not change the time. */
 export const revokeApiKey =
   (db: Database) =>
   async (id: string, now: Date): Promise<boolean> => {
@@ -72,7 +72,7 @@ export type AccountSummary = {
   createdAt: Date;
 };
 
-/** Accounts in the order of their creation, a slice at a time. */
+/** A page of accounts in the order of their creation. */
 export const listAccounts =
   (db: Database) =>
   (afterId: string | null, limit: number): Promise<AccountSummary[]> =>
@@ -83,7 +83,7 @@ export const listAccounts =
       select: { id: true, name: true, plan: true, monthlyQuota: true, disabledAt: true, createdAt: true },
     });
 
-/** A month's units of an account; zeros when it has none. */
+/** The units of an account in a month; zeros when it has none. */
 export const findUsage =
   (db: Database) =>
   async (accountId: string, period: string): Promise<{ used: number; reserved: number }> => {

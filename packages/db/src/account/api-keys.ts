@@ -1,7 +1,7 @@
 import { isPlan, monthlyQuota, type Plan } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 
-/** Who calls: a key and its account. */
+/** The caller: a key and its account. */
 export type Caller = {
   keyId: string;
   test: boolean;
@@ -30,14 +30,14 @@ export const findApiKey =
     };
   };
 
-/** Notes that a key was used; callers throttle this. */
+/** Records the use of a key. Callers throttle this. */
 export const touchApiKey =
   (db: Database) =>
   async (keyId: string, now: Date): Promise<void> => {
     await db.apiKey.updateMany({ where: { id: keyId, revokedAt: null }, data: { lastUsedAt: now } });
   };
 
-/** What is shown of a key. `hint`: its last four characters. */
+/** The displayed data of a key. `hint`: its last four characters. */
 export type ApiKeySummary = {
   id: string;
   name: string;
@@ -48,7 +48,7 @@ export type ApiKeySummary = {
   revokedAt: Date | null;
 };
 
-/** Keys of an account before `beforeId`, newest first, revoked ones too. Ids are time-ordered. */
+/** Keys of an account before `beforeId`, newest first, including revoked ones. Ids are time-ordered. */
 export const listApiKeys =
   (db: Database) =>
   (accountId: string, beforeId: string | null, limit: number): Promise<ApiKeySummary[]> =>
@@ -59,7 +59,7 @@ export const listApiKeys =
       select: { id: true, name: true, test: true, hint: true, createdAt: true, lastUsedAt: true, revokedAt: true },
     });
 
-/** Revokes a key of an account; false when the account has no such key. Revoking twice keeps the first time. */
+/** Revokes a key of an account; false when the account has no such key. A second call does not change the time. */
 export const revokeOwnKey =
   (db: Queryable) =>
   async (accountId: string, keyId: string, now: Date): Promise<boolean> => {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { testDatabase } from '../test-database.fixture.js';
 import { auditUsage } from './usage.js';
 
-// One, so that what it says of its own statements is about the audit's.
+// One connection, so that its statistics are those of the audit.
 const connected = testDatabase(1, 10_000);
 
 const PERIOD = '2026-11';
 
-/** Requests of an account, `fed` and `answered` as given, with the units they hold. */
+/** Inserts requests of an account with their reserved units; `fed` and `answered` as given. */
 const requests = (accountId: string, count: number, state: string, { fed = true, answered = false } = {}) =>
   connected.db.$executeRaw`
     INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
@@ -29,7 +29,7 @@ const account = async (used: number, reserved: number): Promise<string> => {
 };
 const audit = (limit = 1_000) => auditUsage(connected.db)(PERIOD, limit);
 
-test('counts every live request and the month of the ledger, and tells of both kinds of difference', async () => {
+test('counts all live requests and the usage entries of the month, and returns both kinds of difference', async () => {
   const right = await account(2, 6);
   await ledger(right, 2, PERIOD);
   await ledger(right, 3, '2026-10');
@@ -52,7 +52,7 @@ test('counts every live request and the month of the ledger, and tells of both k
   expect(await audit(1)).toHaveLength(1);
 });
 
-test('reads neither the requests nor the ledger of ten years', async () => {
+test('does not scan the requests and usage entries of ten years', async () => {
   const { db } = connected;
   const old = await account(0, 0);
   await requests(old, 20_000, 'completed');

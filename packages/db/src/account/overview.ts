@@ -4,35 +4,35 @@ import type { Queryable } from '../connect-database.js';
 /** Live checks of one UTC day (`YYYY-MM-DD`). */
 export type DayCount = { date: string; valid: number; invalid: number; malformed: number };
 
-/** A change and the watch that saw it. */
+/** A change and its watch. */
 export type AccountChange = RecordedChange & { watchId: string; vatNumber: string; label: string | null };
 
-/** How an account is doing. */
+/** The summary of an account on the dashboard's first page. */
 export type Overview = {
-  /** One entry a day, the oldest first, the last one is today; days without checks are zeros. */
+  /** One entry per day, oldest first, today last; days without checks are zeros. */
   days: DayCount[];
-  /** The latest first. */
+  /** Newest first. */
   changes: AccountChange[];
   failedDeliveries: number;
   activeBatches: number;
   pendingRequests: number;
 };
 
-/** How far back it looks: days of checks, changes, and days of failed deliveries. */
+/** The range of the overview: days of checks, number of changes, days of failed deliveries. */
 export type OverviewSpan = { days: number; changes: number; failuresDays: number };
 
 const DAY_MS = 86_400_000;
 
 /**
- * Reads what the dashboard begins with, by index entries alone: the days are counted as checks are recorded, so that an
- * account with a million checks costs what a new one does.
+ * Reads the overview of the dashboard from indexes. The counts per day are updated when checks are recorded, so that the
+ * overview of an account with a million checks costs as much as that of a new one.
  */
 export const readOverview =
   (db: Queryable, span: OverviewSpan) =>
   async (accountId: string, now: Date): Promise<Overview> => {
     const today = now.toISOString().slice(0, 10);
     const failedSince = new Date(now.getTime() - span.failuresDays * DAY_MS);
-    const [days, changes, [figures]] = await Promise.all([
+    const [days, changes, [counts]] = await Promise.all([
       db.$queryRaw<DayCount[]>`
         SELECT to_char(s.day, 'YYYY-MM-DD') AS date, COALESCE(d.valid, 0) AS valid, COALESCE(d.invalid, 0) AS invalid,
           COALESCE(d.malformed, 0) AS malformed
@@ -56,8 +56,8 @@ export const readOverview =
     return {
       days,
       changes,
-      failedDeliveries: figures?.failed ?? 0,
-      activeBatches: figures?.batches ?? 0,
-      pendingRequests: figures?.pending ?? 0,
+      failedDeliveries: counts?.failed ?? 0,
+      activeBatches: counts?.batches ?? 0,
+      pendingRequests: counts?.pending ?? 0,
     };
   };

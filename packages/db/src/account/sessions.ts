@@ -2,18 +2,18 @@ import { isPlan, monthlyQuota, type Plan } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { inChunks } from '../in-chunks.js';
 
-/** A session as it is stored. `id`: SHA-256 of its token. `passwordHash`: that of the password which was judged. */
+/** A new session. `id`: SHA-256 of its token. `passwordHash`: the hash of the verified password. */
 export type NewSession = { id: Uint8Array; userId: string; passwordHash: string; now: Date; expiresAt: Date };
 
 /**
- * Begins a session and ends the one the browser came with, in one statement: whoever knew or planted the earlier token
- * is left with nothing. False, and nothing happened, when the user has another password by now: a sign-in that was under
- * way while it was changed must not outlive it.
+ * Creates a session and ends the earlier one of the same browser, in one statement, so that a known or planted earlier
+ * token becomes useless. False, without a change, when the password has changed in the meantime: a sign-in with the old
+ * password must not succeed after the change.
  */
 export const insertSession =
   (db: Queryable) =>
   async ({ id, userId, passwordHash, now, expiresAt }: NewSession, earlier: Uint8Array | null): Promise<boolean> => {
-    const begun = await db.$executeRaw`
+    const created = await db.$executeRaw`
       WITH owner AS (
         SELECT id FROM app_user WHERE id = ${userId}::uuid AND password_hash = ${passwordHash} FOR SHARE
       ), ended AS (
@@ -22,10 +22,10 @@ export const insertSession =
       INSERT INTO session (id, user_id, created_at, last_seen_at, expires_at)
       SELECT ${Buffer.from(id)}::bytea, owner.id, ${now}::timestamptz, ${now}::timestamptz, ${expiresAt}::timestamptz
       FROM owner`;
-    return begun > 0;
+    return created > 0;
   };
 
-/** Who is signed in to the dashboard. */
+/** The signed-in user of the dashboard. */
 export type SignedIn = {
   userId: string;
   email: string;
@@ -41,9 +41,9 @@ export type SignedIn = {
 export type SessionTerms = {
   /** Without use. */
   idleMs: number;
-  /** However much it is used. */
+  /** Since sign-in, whether used or not. */
   maxAgeMs: number;
-  /** Use is noted at most this often: more would be a write a call. */
+  /** Use is recorded at most this often, so that not every call writes. */
   noteEveryMs: number;
 };
 
@@ -57,7 +57,7 @@ type Row = {
   disabled_at: Date | null;
 };
 
-/** Who a live session belongs to, and notes its use; `null` when it is unknown, ended or expired. */
+/** The user of a live session, whose use is recorded; `null` when the session is unknown, ended or expired. */
 export const findSession =
   (db: Queryable, { idleMs, maxAgeMs, noteEveryMs }: SessionTerms) =>
   async (id: Uint8Array, now: Date): Promise<SignedIn | null> => {
@@ -86,21 +86,21 @@ export const findSession =
     };
   };
 
-/** Ends a session everywhere at once. `id`: SHA-256 of its token. Ending it twice is no error. */
+/** Ends a session, effective in all processes at once. `id`: SHA-256 of its token. Idempotent. */
 export const deleteSession =
   (db: Queryable) =>
   async (id: Uint8Array): Promise<void> => {
     await db.$executeRaw`DELETE FROM session WHERE id = ${Buffer.from(id)}::bytea`;
   };
 
-/** Ends every session of a user, everywhere at once. */
+/** Ends all sessions of a user, effective in all processes at once. */
 export const deleteSessionsOfUser =
   (db: Queryable) =>
   async (userId: string): Promise<void> => {
     await db.$executeRaw`DELETE FROM session WHERE user_id = ${userId}::uuid`;
   };
 
-/** Of these sessions (SHA-256 of their tokens, in hex), those that are live. That is no use of them: it does not put off their end. */
+/** Returns those of the sessions (SHA-256 of their tokens, in hex) that are live. This does not count as use and does not extend them. */
 export const liveSessions =
   (db: Queryable) =>
   async (ids: readonly string[], now: Date): Promise<Set<string>> => {
@@ -110,22 +110,22 @@ export const liveSessions =
     return new Set(rows.map(({ id }) => id));
   };
 
-const SLICE = 5_000;
+const CHUNK = 5_000;
 
-/** Deletes sessions and counts of wrong sign-ins that are over, in slices. */
+/** Deletes expired sessions and expired counts of failed sign-ins, in chunks. */
 export const deleteExpiredSessions =
   (db: Queryable) =>
   async (now: Date): Promise<void> => {
     await inChunks(
-      SLICE,
+      CHUNK,
       () => db.$executeRaw`
         DELETE FROM session WHERE id IN (
-          SELECT id FROM session WHERE expires_at <= ${now}::timestamptz LIMIT ${SLICE}::int)`,
+          SELECT id FROM session WHERE expires_at <= ${now}::timestamptz LIMIT ${CHUNK}::int)`,
     );
     await inChunks(
-      SLICE,
+      CHUNK,
       () => db.$executeRaw`
         DELETE FROM sign_in_attempt WHERE expires_at <= ${now}::timestamptz AND address IN (
-          SELECT address FROM sign_in_attempt WHERE expires_at <= ${now}::timestamptz LIMIT ${SLICE}::int)`,
+          SELECT address FROM sign_in_attempt WHERE expires_at <= ${now}::timestamptz LIMIT ${CHUNK}::int)`,
     );
   };

@@ -1,14 +1,14 @@
 import type { Queryable } from '../connect-database.js';
 
 /**
- * Takes back the one try that was counted under each of the keys at that moment, since its password was right or was not
- * verified. A key without tries has no row.
+ * Removes the one attempt that was counted under each key at `at`, because its password was correct or was not verified.
+ * A key without attempts has no row.
  */
 export const takeBackSignIn =
   (db: Queryable) =>
   async (keys: readonly Uint8Array[], at: Date): Promise<void> => {
     const hex = keys.map((key) => Buffer.from(key).toString('hex'));
-    // One of them only: others may have been counted in the same millisecond. Locked in the order in which they are counted.
+    // Only one, since other attempts may have the same millisecond. Rows are locked in the same order as in reserveTries.
     await db.$executeRaw`
       WITH locked AS (
         SELECT address FROM sign_in_attempt
@@ -25,19 +25,19 @@ export const takeBackSignIn =
         ORDER BY address FOR UPDATE) AND cardinality(tried_at) = 0`;
   };
 
-/** How many tries a key has in `windowMs` milliseconds. */
+/** The maximum attempts of a key within `windowMs` milliseconds. */
 export type SignInLimit = { tries: number; windowMs: number };
 
-/** A key under which tries are counted (an HMAC of an e-mail address, of a network or of both), and how many it has. */
+/** A key under which attempts are counted (an HMAC of an e-mail address, of a network or of both), and its maximum. */
 export type TryLimit = { key: Uint8Array; tries: number };
 
-/** A limit that refuses a try, and when it admits the next one. */
+/** A limit that refused an attempt, and when it admits the next one. */
 export type RefusedTries = { key: Buffer; free: Date };
 
 /**
- * Counts a try under all of the keys, before its password is verified, so that tries that race are counted too. Returns
- * the limits that refuse it; then nothing is counted. One statement, which waits for the keys' rows, so the limits hold
- * over every process.
+ * Counts an attempt under all keys before its password is verified, so that concurrent attempts are counted too. Returns
+ * the limits that refuse it; then nothing is counted. One statement that locks the rows of the keys, so the limits hold
+ * across all processes.
  */
 export const reserveTries =
   (db: Queryable, windowMs: number) =>
@@ -47,7 +47,7 @@ export const reserveTries =
     const tries = limits.map((limit) => limit.tries);
     const since = new Date(now.getTime() - windowMs);
     const end = new Date(now.getTime() + windowMs);
-    // In the order of keys, so that two statements never wait for each other's rows.
+    // Rows are locked in the order of the keys, which prevents deadlocks.
     const counted = await db.$queryRaw<{ key: string }[]>`
       INSERT INTO sign_in_attempt AS s (address, tried_at, expires_at)
       SELECT decode(key, 'hex'), ARRAY[${now}::timestamptz], ${end}::timestamptz
@@ -77,14 +77,14 @@ export const reserveTries =
     });
   };
 
-/** {@link reserveTries} of one key: `null` when it was counted, else when the next try may be. */
+/** {@link reserveTries} for one key: `null` when the attempt was counted, otherwise the time of the next possible one. */
 export const reserveSignIn = (db: Queryable, { tries, windowMs }: SignInLimit) => {
   const reserve = reserveTries(db, windowMs);
   return async (key: Uint8Array, now: Date): Promise<Date | null> =>
     (await reserve([{ key, tries }], now))[0]?.free ?? null;
 };
 
-/** Takes back what was counted for an address, since its owner has signed in. */
+/** Deletes the attempts that were counted for an address, because its owner has signed in. */
 export const forgetSignIns =
   (db: Queryable) =>
   async (address: Uint8Array): Promise<void> => {

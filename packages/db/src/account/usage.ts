@@ -2,29 +2,29 @@ import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { NIL } from '../uuid-bounds.js';
 
-/** A month whose counters are not what the rows behind them say. */
+/** A month whose counters differ from the rows they count. */
 export type UsageDifference = {
   accountId: string;
   period: string;
   used: number;
-  /** Rows of the ledger. */
+  /** Usage entries. */
   consumed: number;
   reserved: number;
-  /** Live requests that hold a unit. */
+  /** Live requests with a reserved unit. */
   held: number;
-  /** Units that were given back although the counter held none. */
+  /** Units that were released although the counter was zero. */
   shortfall: number;
 };
 
-/** Accounts a statement looks at, so that none runs long. */
-const SLICE = 200;
+/** Accounts per statement, so that each statement is short. */
+const CHUNK = 200;
 
 type Row = { account_id: string; used: number; consumed: number; reserved: number; held: number; shortfall: number };
 
 /**
- * Recomputes the counters of a month from what they count and returns where the two differ, or once did, at most `limit` accounts by id. An
- * account is judged in one statement, so in one snapshot: work that goes on meanwhile is in both or in neither. Requests
- * and the ledger are kept for ten years: what lives, and the month, are found by the indexes that other work needs anyway.
+ * Recomputes the counters of a month and returns the differences, present or past (`shortfall`), of at most `limit` accounts
+ * ordered by id. Each account is compared in one statement, and thus in one snapshot. Requests and usage entries are stored
+ * for ten years; live requests and the entries of the month are found by indexes that exist for other queries.
  */
 export const auditUsage =
   (db: Queryable) =>
@@ -32,10 +32,10 @@ export const auditUsage =
     const differences: UsageDifference[] = [];
     for (let after = NIL; differences.length < limit; ) {
       const accounts = await db.$queryRaw<{ id: string }[]>`
-        SELECT id FROM account WHERE id > ${after}::uuid ORDER BY id LIMIT ${SLICE}::int`;
+        SELECT id FROM account WHERE id > ${after}::uuid ORDER BY id LIMIT ${CHUNK}::int`;
       const last = accounts.at(-1);
       if (!last) break;
-      // Live requests in three parts, each the whole of a partial index. A waiting one is always fed.
+      // Live requests in three parts, each of which is a complete partial index. A waiting request is always dispatched.
       const rows = await db.$queryRaw<Row[]>`
         WITH live AS (
           SELECT account_id, quota_period FROM request WHERE state IN ('waiting', 'pending') AND fed
@@ -63,20 +63,29 @@ export const auditUsage =
   };
 
 /**
- * What an UPDATE of `usage` u sets to give `units` back. A counter that was too low stays at zero instead of failing the
- * statement, which would be tried for ever; what was missing is noted beside it, for the audit to tell.
+ * The SET clause of an UPDATE of `usage` u that releases `units`. A counter that is too low becomes zero, since a failing
+ * statement would be retried without end; the missing units are recorded in `shortfall`, which the audit reports.
  */
 export const releaseUnits = (units: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`reserved = GREATEST(u.reserved - ${units}, 0), shortfall = u.shortfall + GREATEST(${units} - u.reserved, 0)`;
 
 /**
- * Reserves as many of `wanted` units as the quota has left, and returns how many. Inside a transaction: the account's usage
- * is locked from here to its end.
+ * Reserves at most `wanted` units, as far as the quota allows, and returns their number. To be called in a transaction, which
+ * locks the usage of the account until its end.
  */
 export const reserveUnits =
   (tx: Queryable) =>
-  async (ask: { accountId: string; period: string; limit: number; wanted: number }): Promise<number> => {
-    const { accountId, period, limit, wanted } = ask;
+  async ({
+    accountId,
+    period,
+    limit,
+    wanted,
+  }: {
+    accountId: string;
+    period: string;
+    limit: number;
+    wanted: number;
+  }): Promise<number> => {
     if (wanted === 0) return 0;
     await tx.$executeRaw`
       INSERT INTO usage (account_id, period) VALUES (${accountId}::uuid, ${period}) ON CONFLICT DO NOTHING`;

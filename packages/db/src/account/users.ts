@@ -1,10 +1,10 @@
 import type { Database, Queryable } from '../connect-database.js';
 import { insertSession, type NewSession } from './sessions.js';
 
-/** Who a password is judged for. `passwordHash`: argon2id, PHC string. */
+/** The user whose password is verified. `passwordHash`: argon2id, PHC string. */
 export type UserCredentials = { id: string; passwordHash: string };
 
-/** Who signs in. `knownNetworks`: see {@link rememberNetwork}. */
+/** The user who signs in. `knownNetworks`: see {@link rememberNetwork}. */
 export type UserToSignIn = UserCredentials & { knownNetworks: Uint8Array[] };
 
 /** The user with an e-mail address (trimmed, lower case); `null` when there is none. */
@@ -13,10 +13,10 @@ export const findUser =
   (email: string): Promise<UserToSignIn | null> =>
     db.user.findUnique({ where: { email }, select: { id: true, passwordHash: true, knownNetworks: true } });
 
-/** Networks that are remembered of a user: home, office, and the ones of a traveller's last weeks. */
+/** The maximum number of known networks per user: home, office, and recent ones of a traveller. */
 const MAX_KNOWN_NETWORKS = 20;
 
-/** Adds a network (in the form of an HMAC) to those where a user has signed in; the oldest one makes room. */
+/** Adds a network (as an HMAC) to those from which a user has signed in; the oldest one is dropped when there are too many. */
 export const rememberNetwork =
   (db: Queryable) =>
   async (userId: string, network: Uint8Array): Promise<void> => {
@@ -27,7 +27,7 @@ export const rememberNetwork =
       WHERE id = ${userId}::uuid AND NOT ${key}::bytea = ANY (known_networks)`;
   };
 
-/** At most `max` networks where users have signed in, see {@link rememberNetwork}. */
+/** At most `max` networks from which users have signed in, see {@link rememberNetwork}. */
 export const listKnownNetworks =
   (db: Queryable) =>
   async (max: number): Promise<Uint8Array[]> => {
@@ -36,19 +36,19 @@ export const listKnownNetworks =
     return rows.map(({ network }) => network);
   };
 
-/** A user's credentials; `null` when there is no such user (any more). */
+/** The credentials of a user; `null` when there is no such user. */
 export const findUserById =
   (db: Database) =>
   (id: string): Promise<UserCredentials | null> =>
     db.user.findUnique({ where: { id }, select: { id: true, passwordHash: true } });
 
-/** A user's new password, argon2id as PHC strings, and the session that goes on. */
+/** A password change, as argon2id PHC strings, and the session that replaces all others. */
 export type PasswordChange = { userId: string; from: string; to: string; session: Omit<NewSession, 'passwordHash'> };
 
 /**
- * Replaces a user's password, ends all sessions and begins the one that goes on. False when the password is no longer the
- * one that was judged. In two statements: a sign-in with the old password that came before the first one has committed its
- * session when the second one looks, and one that comes after finds another password.
+ * Replaces a user's password, ends all sessions and creates a new one. False when the verified password is no longer the
+ * current one. The UPDATE and the DELETE are separate statements: a sign-in with the old password that precedes the UPDATE
+ * has committed its session before the DELETE runs, and a later one fails because the password differs.
  */
 export const changePassword =
   (db: Database) =>

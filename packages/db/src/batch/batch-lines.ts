@@ -14,25 +14,22 @@ type LineRow = {
   error_message: string | null;
 };
 
-/** `status`: only these. `afterId`: where the page before ended. */
+/** `status`: only lines with it. `afterId`: the last id of the previous page. */
 export type WantedLines = { status: LineStatus | undefined; afterId: string | null; limit: number };
 
-/**
- * Lines of an account's batch in the order of the file, which is that of their ids; `null` when there is no such batch, or
- * it is another account's.
- */
+/** A page of the lines of an account's batch in the order of the file (and of their ids); `null` when the account has no such batch. */
 export const listLines =
   (db: Queryable) =>
   async (batchId: string, accountId: string, { status, afterId, limit }: WantedLines): Promise<BatchLine[] | null> => {
-    const wanted = status === undefined ? Prisma.empty : Prisma.sql`AND l.status = ${status}`;
+    const withStatus = status === undefined ? Prisma.empty : Prisma.sql`AND l.status = ${status}`;
     const after = afterId === null ? Prisma.empty : Prisma.sql`AND l.id > ${afterId}::uuid`;
-    // The outer join tells a batch without such lines, which gives one row of nulls, from no batch at all.
+    // With the outer join, a batch without such lines returns one row of nulls, and a missing batch returns no row.
     const rows = await db.$queryRaw<(LineRow | Record<keyof LineRow, null>)[]>`
       SELECT page.id, page.line, page.status, page.input, page.vat_number, page.reference, page.check_id,
         page.error_code, page.error_message
       FROM batch b LEFT JOIN LATERAL (
         SELECT l.id, l.line, l.status, l.input, l.vat_number, l.reference, l.check_id, l.error_code, l.error_message
-        FROM batch_line l WHERE l.batch_id = b.id ${wanted} ${after} ORDER BY l.id LIMIT ${limit}::int
+        FROM batch_line l WHERE l.batch_id = b.id ${withStatus} ${after} ORDER BY l.id LIMIT ${limit}::int
       ) page ON true
       WHERE b.id = ${batchId}::uuid AND b.account_id = ${accountId}::uuid ORDER BY page.id`;
     if (rows.length === 0) return null;
@@ -60,7 +57,7 @@ type ResultRow = {
   body: Uint8Array | null;
 };
 
-/** A slice of the lines of a batch after `afterId`, in the order of the file, each with what became of it. */
+/** A page of the lines of a batch after `afterId`, in the order of the file, each with its result. */
 export const readResults =
   (db: Queryable) =>
   async (batchId: string, afterId: string | null, limit: number): Promise<ResultLine[]> => {
@@ -79,12 +76,12 @@ export const readResults =
   };
 
 /**
- * What a results file begins with: the name of the uploaded file, its header row (`null` when it had none), the cells
- * of its widest row, and how many lines follow.
+ * The start of a results file: the name of the uploaded file, its header row (`null` without one), the number of cells in its
+ * widest row, and the number of lines.
  */
 export type ResultsHead = { fileName: string | null; header: string[] | null; width: number; total: number };
 
-/** The head of the results of an account's batch; `null` when there is none, or it is another account's. */
+/** The start of the results file of an account's batch; `null` when the account has no such batch. */
 export const findResultsHead =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<ResultsHead | null> => {

@@ -18,8 +18,8 @@ export type BatchRow = {
 };
 
 /**
- * Selects batches `b` with their counts: those of a completed batch lie in its row; of one that runs its ended lines are
- * counted, which reads an index and at most five batches an account.
+ * Selects batches `b` with their counts. A completed batch stores its counts; for the others the ended lines are counted,
+ * which uses an index, and an account has at most five such batches.
  */
 export const selectBatches = Prisma.sql`
   SELECT b.id, b.state, b.label, b.file_name, b.total, b.created_at, b.completed_at,
@@ -46,7 +46,7 @@ export const batchOfRow = (row: BatchRow): Batch => ({
   completedAt: row.completed_at,
 });
 
-/** One batch of an account; `null` when there is none, or it is another account's. */
+/** One batch of an account; `null` when the account has no such batch. */
 export const findBatch =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<Batch | null> => {
@@ -55,7 +55,7 @@ export const findBatch =
     return row ? batchOfRow(row) : null;
   };
 
-/** Batches of an account before `beforeId`, newest first. Ids are time-ordered, so the id is the whole keyset. */
+/** Batches of an account before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor. */
 export const listBatches =
   (db: Queryable) =>
   async (accountId: string, beforeId: string | null, limit: number): Promise<Batch[]> => {
@@ -65,7 +65,7 @@ export const listBatches =
     return rows.map(batchOfRow);
   };
 
-/** Deletes a completed batch of an account with its lines; its checks stay. */
+/** Deletes a completed batch of an account with its lines, but not its checks. */
 export const deleteBatch =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<'deleted' | 'running' | 'not_found'> => {
@@ -80,12 +80,12 @@ export const deleteBatch =
     return row?.running ? 'running' : 'not_found';
   };
 
-/** A batch takes up to ten thousand lines with it. */
-const SLICE = 5;
+/** Batches per statement; each has up to ten thousand lines, which are deleted with it. */
+const CHUNK = 5;
 
 /**
- * Deletes batches completed before a moment with their lines, in slices; their checks stay. Returns how many. Also forgets
- * how many lines were uploaded by then, for accounts that upload no longer: an upload counts for a day.
+ * Deletes batches that were completed before a point in time with their lines, but not their checks, in chunks; returns
+ * their number. Also deletes the counts of uploaded lines older than a day, which no longer apply to the upload limit.
  */
 export const deleteOldBatches =
   (db: Queryable) =>
@@ -93,14 +93,14 @@ export const deleteOldBatches =
     await db.$executeRaw`
       DELETE FROM batch_upload WHERE created_at < ${before}::timestamptz - interval '1 day'`;
     return inChunks(
-      SLICE,
+      CHUNK,
       () => db.$executeRaw`
         DELETE FROM batch WHERE id IN (
-          SELECT id FROM batch WHERE state = 'completed' AND completed_at < ${before}::timestamptz LIMIT ${SLICE}::int)`,
+          SELECT id FROM batch WHERE state = 'completed' AND completed_at < ${before}::timestamptz LIMIT ${CHUNK}::int)`,
     );
   };
 
-/** Marks the batches of requests as running; those that are, or are completed, stay as they are. */
+/** Marks the queued batches of requests as running. */
 export const startBatches =
   (db: Queryable) =>
   async (requestIds: readonly string[]): Promise<void> => {

@@ -16,7 +16,7 @@ const ANSWER = JSON.stringify({ verdict: 'valid' });
 
 type Waiting = { accountId: string; memberState?: MemberState; dueAt?: Date; fed?: boolean; answered?: boolean };
 
-/** Rows as an upload leaves them. Returns their ids, in file order. */
+/** Inserts requests as an upload does; returns their ids in file order. */
 const insert = async (count: number, row: Waiting): Promise<string[]> => {
   const ids = Array.from({ length: count }, newUuid);
   await connected.db.$executeRaw`
@@ -28,7 +28,7 @@ const insert = async (count: number, row: Waiting): Promise<string[]> => {
     FROM unnest(${ids}::uuid[]) AS id`;
   return ids;
 };
-const feed = async (memberState: MemberState = 'DE'): Promise<DispatchedLine[]> =>
+const dispatch = async (memberState: MemberState = 'DE'): Promise<DispatchedLine[]> =>
   (await dispatchLines(connected.db)(memberState, LATER)) ?? [];
 const inWindow = async (): Promise<number> => {
   const [row] = await connected.db.$queryRaw<{ n: number }[]>`
@@ -36,19 +36,19 @@ const inWindow = async (): Promise<number> => {
   return row?.n ?? 0;
 };
 
-test('a window takes the first lines of a file, in order, and no more while it is full', async () => {
+test('a window takes the first lines of a file in order, and no more once it is full', async () => {
   const lines = await insert(30, { accountId: randomUUID() });
   await insert(5, { accountId: randomUUID(), memberState: 'FR' });
-  expect(await feed()).toEqual(lines.slice(0, LINES_IN_WINDOW).map((id, n) => ({ id, rank: n + 1 })));
-  expect(await feed()).toEqual([]);
+  expect(await dispatch()).toEqual(lines.slice(0, LINES_IN_WINDOW).map((id, n) => ({ id, rank: n + 1 })));
+  expect(await dispatch()).toEqual([]);
   await connected.db.request.updateMany({ where: { id: { in: lines.slice(0, 4) } }, data: { state: 'abandoned' } });
   const behind = LINES_IN_WINDOW - 4;
-  expect(await feed()).toEqual(
+  expect(await dispatch()).toEqual(
     lines.slice(LINES_IN_WINDOW, LINES_IN_WINDOW + 4).map((id, n) => ({ id, rank: behind + n + 1 })),
   );
 });
 
-test('however the accounts share the lines, a window is never overfull, and nobody gets a further place before the others', async () => {
+test('a window is never overfull, and accounts take turns, however the lines are distributed', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ inside: fc.nat(6), waiting: fc.nat(20) }), { minLength: 1, maxLength: 6 }),
@@ -61,20 +61,20 @@ test('however the accounts share the lines, a window is never overfull, and nobo
           for (const id of await insert(waiting, { accountId })) owners.set(id, n);
         }
         const before = await inWindow();
-        const fed = await feed();
-        expect(fed).toHaveLength(
+        const dispatched = await dispatch();
+        expect(dispatched).toHaveLength(
           Math.min(
             Math.max(0, LINES_IN_WINDOW - before),
             accounts.reduce((sum, { waiting }) => sum + waiting, 0),
           ),
         );
-        const got = accounts.map((_, n) => fed.filter(({ id }) => owners.get(id) === n));
+        const got = accounts.map((_, n) => dispatched.filter(({ id }) => owners.get(id) === n));
         for (const [n, { inside, waiting }] of accounts.entries()) {
           const ranks = got[n]?.map(({ rank }) => rank) ?? [];
           expect(ranks).toEqual(ranks.map((_, place) => inside + place + 1));
-          // One that still has lines outside has no fewer places than the last one given to anybody else, less one.
+          // An account with waiting lines has at least `rank - 1` lines in the window, for every dispatched rank.
           if (ranks.length < waiting)
-            for (const { rank } of fed) expect(inside + ranks.length).toBeGreaterThanOrEqual(rank - 1);
+            for (const { rank } of dispatched) expect(inside + ranks.length).toBeGreaterThanOrEqual(rank - 1);
         }
       },
     ),
@@ -82,41 +82,41 @@ test('however the accounts share the lines, a window is never overfull, and nobo
   );
 });
 
-test('feeds of one member state at the same time do not overfill its window', async () => {
+test('concurrent dispatches of one member state do not overfill its window', async () => {
   await insert(200, { accountId: randomUUID() });
   for (let round = 0; round < 10; round += 1) {
-    await Promise.all(Array.from({ length: 6 }, () => feed()));
+    await Promise.all(Array.from({ length: 6 }, () => dispatch()));
     expect(await inWindow()).toBe(LINES_IN_WINDOW);
     await connected.db.request.updateMany({ where: { fed: true, state: 'pending' }, data: { state: 'abandoned' } });
   }
 });
 
-test('a line that waits for its next ask is not fed before it is due', async () => {
+test('a line that waits for its next lookup is not dispatched before it is due', async () => {
   const accountId = randomUUID();
   await insert(3, { accountId, dueAt: new Date(LATER.getTime() + 1) });
   const [due] = await insert(1, { accountId });
-  expect(await feed()).toEqual([{ id: due, rank: 1 }]);
+  expect(await dispatch()).toEqual([{ id: due, rank: 1 }]);
 });
 
-test('lines whose answer is being enriched leave their places to others, but not without end', async () => {
+test('lines whose answer is being enriched make room for others, up to a limit', async () => {
   const accountId = randomUUID();
   await insert(MAX_DISPATCHED - 2, { accountId, fed: true, answered: true });
   await insert(20, { accountId });
-  expect((await feed()).map(({ rank }) => rank)).toEqual([1, 2]);
+  expect((await dispatch()).map(({ rank }) => rank)).toEqual([1, 2]);
 });
 
-test('a lane is to be fed when lines wait in it and its window runs low', async () => {
+test('a queue is dispatched when it has waiting lines and its window runs low', async () => {
   const accountId = randomUUID();
-  const lanes = () => queuesToDispatch(connected.db)(['DE', 'FR', 'malformed']);
-  expect(await lanes()).toEqual([]);
+  const queues = () => queuesToDispatch(connected.db)(['DE', 'FR', 'malformed']);
+  expect(await queues()).toEqual([]);
   await insert(40, { accountId });
   await insert(1, { accountId, memberState: 'IT', answered: true });
-  expect(await lanes()).toEqual(['DE', 'malformed']);
-  await feed();
-  expect(await lanes()).toEqual(['malformed']);
+  expect(await queues()).toEqual(['DE', 'malformed']);
+  await dispatch();
+  expect(await queues()).toEqual(['malformed']);
 });
 
-test('a batch is running from its first fed line on', async () => {
+test('a batch is running once its first line is dispatched', async () => {
   const accountId = randomUUID();
   const batchIds = [newUuid(), newUuid()];
   const requests = await insert(2, { accountId });
@@ -134,7 +134,7 @@ test('a batch is running from its first fed line on', async () => {
         },
       },
     });
-  await feed();
+  await dispatch();
   const states = await connected.db.batch.findMany({ where: { accountId }, orderBy: { id: 'asc' } });
   expect(states.map(({ state }) => state)).toEqual(['running', 'queued']);
 });

@@ -10,15 +10,15 @@ import {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 
-/** The first of the two numbers of a feed's advisory lock; the second is the member state. */
+/** The first of the two numbers of the advisory lock for dispatching; the second is the member state. */
 const DISPATCH_LOCKS = 0xfeed;
 
 /**
- * Fills the window of a member state from the lines that wait outside it, round robin over the accounts: the k-th line that
- * an account has in the window has rank k, and low ranks are taken first. Marks them as fed, and their batches as running.
- * `null`: somebody else is feeding this member state at this moment; one that has just ended is safe although this
- * statement may not see it yet, since the lines that it took are looked at again before they are taken. However many lines wait, it reads a window's worth an
- * account, by the index of waiting lines.
+ * Fills the window of a member state with waiting lines, round robin over the accounts: the k-th line of an account in the
+ * window has rank k, and low ranks are dispatched first. Marks the lines as dispatched (`fed`) and their batches as running.
+ * `null` when another process dispatches this member state at the same time. If that process has just committed and this
+ * statement does not see it yet, no line is dispatched twice, since the UPDATE checks `fed` again. The statement reads at
+ * most one window of lines per account, by the index of waiting lines, however many lines wait.
  */
 export const dispatchLines =
   (db: Queryable) =>
@@ -57,7 +57,7 @@ export const dispatchLines =
         UPDATE request q SET fed = true, due_at = ${now}::timestamptz
         FROM picked WHERE q.id = picked.id AND NOT q.fed RETURNING q.id, picked.rank
       ), started AS (
-        -- Skipping locked rows: another member state's feed is doing the same to them.
+        -- Skips locked rows, which the dispatch of another member state is updating.
         UPDATE batch SET state = 'running' WHERE id IN (
           SELECT b.id FROM batch b
           WHERE b.state = 'queued' AND b.id IN (SELECT l.batch_id FROM picked JOIN batch_line l ON l.request_id = picked.id)
@@ -70,14 +70,14 @@ export const dispatchLines =
   };
 
 /**
- * Those of `lanes` in which lines wait and whose window is running low. It reads a few index entries a lane: scalar subqueries,
- * since Postgres would collect all that waits into a hash table for an EXISTS here.
+ * Returns those of the dispatch queues that have waiting lines and room in their window. Reads a few index entries per queue:
+ * scalar subqueries, because for EXISTS Postgres would collect all waiting lines into a hash table.
  */
 export const queuesToDispatch =
   (db: Queryable) =>
-  async (lanes: readonly DispatchQueue[]): Promise<DispatchQueue[]> => {
+  async (queues: readonly DispatchQueue[]): Promise<DispatchQueue[]> => {
     const rows = await db.$queryRaw<{ lane: DispatchQueue }[]>`
-      SELECT lane FROM unnest(${[...lanes]}::text[]) AS l(lane)
+      SELECT lane FROM unnest(${[...queues]}::text[]) AS l(lane)
       WHERE CASE WHEN lane = 'malformed'
         THEN (SELECT true FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL LIMIT 1)
         ELSE (

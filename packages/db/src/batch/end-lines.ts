@@ -11,7 +11,7 @@ import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { publishToAccount } from '../webhook/events.js';
 
-/** The CTE `lines`: the lines of a request that got its check (the CTE `done`) are done. It returns `batch_id`. */
+/** The CTE `lines`: marks the lines of a request with a check (the CTE `done`) as done. Returns `batch_id`. */
 export const endLines = (check: { id: string; valid: boolean }): Prisma.Sql => Prisma.sql`
   lines AS (
     UPDATE batch_line l SET status = 'done', check_id = ${check.id}::uuid, valid = ${check.valid}
@@ -19,7 +19,7 @@ export const endLines = (check: { id: string; valid: boolean }): Prisma.Sql => P
     RETURNING l.batch_id
   )`;
 
-/** The CTE `lines`: the lines of a request that ended without a check (the CTE `gone`) have failed. It returns `batch_id`. */
+/** The CTE `lines`: marks the lines of a request that ended without a check (the CTE `gone`) as failed. Returns `batch_id`. */
 export const failLines = (reason: AbandonReason): Prisma.Sql => Prisma.sql`
   lines AS (
     UPDATE batch_line l SET status = 'failed', error_code = ${LINE_ENDINGS[reason].code},
@@ -29,10 +29,10 @@ export const failLines = (reason: AbandonReason): Prisma.Sql => Prisma.sql`
   )`;
 
 /**
- * Ends requests of batches that are past their end or whose account was disabled: units released, their lines failed, in one
- * statement for up to `limit` lines of each kind, since a disabled account may leave tens of thousands. One whose answer is being
- * written at this moment is left to that. Returns how many requests ended: fewer than `limit` where lines share them, so
- * only 0 says that none is left.
+ * Ends requests of batches that are past their deadline or whose account was disabled: releases their units and fails their
+ * lines. One statement handles up to `limit` lines of each kind, since a disabled account may have tens of thousands. Skips
+ * requests whose answer is being written. Returns the number of ended requests: lines can share a request, so the number
+ * can be lower than `limit`, and only 0 means that none is left.
  */
 export const endLostLines =
   (db: Queryable) =>
@@ -44,7 +44,7 @@ export const endLostLines =
         WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
         LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
       ), disabled AS (
-        -- By the live batches of disabled accounts: they are few, whatever else waits.
+        -- Found by the live batches of disabled accounts, which are few.
         SELECT r.id FROM account a
         JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
         JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
@@ -74,7 +74,7 @@ export const endLostLines =
     return row?.n ?? 0;
   };
 
-/** A batch that was just completed. `deliveryId`: of batch.completed; null where the account has no endpoint. */
+/** A batch that was just completed. `deliveryId`: of batch.completed; null when the account has no endpoint. */
 export type CompletedNow = Pick<Batch, 'id' | 'total' | 'done' | 'failed' | 'valid' | 'invalid'> & {
   accountId: string;
   deliveryId: string | null;
@@ -83,9 +83,9 @@ export type CompletedNow = Pick<Batch, 'id' | 'total' | 'done' | 'failed' | 'val
 type Counted = { id: string; account_id: string; total: number; done: number; failed: number; valid: number };
 
 /**
- * Completes the batches none of whose lines is queued any more: state, counts, event and delivery in one statement, once
- * however many try. `ids`: where to look; null for every batch that is not completed, as the sweep does. Once no line is
- * queued the counts cannot change, so they are read before, and no lock is held over it.
+ * Completes the batches that have no queued lines: state, counts, event and delivery in one statement, which takes effect
+ * once even for concurrent calls. `ids`: the batches to check; null for all that are not completed, as in the sweep. Without
+ * queued lines the counts cannot change, so they are read beforehand without a lock.
  */
 export const completeBatches =
   (db: Queryable) =>
@@ -121,10 +121,10 @@ export const completeBatches =
     return completed;
   };
 
-/** A completed batch whose counts are not what its lines say, or whose event is missing. */
+/** A completed batch whose counts differ from its lines, or which does not have exactly one event. */
 export type BatchDifference = { batchId: string; counts: BatchCounts; counted: BatchCounts; events: number };
 
-/** Counts the lines of the batches completed since a moment anew and returns where that differs from what was told. */
+/** Recounts the lines of the batches completed since a point in time and returns the differences. */
 export const auditBatches =
   (db: Queryable) =>
   async (since: Date, limit: number): Promise<BatchDifference[]> => {

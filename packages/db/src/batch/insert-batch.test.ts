@@ -51,7 +51,7 @@ test('a file becomes a batch, its lines in file order and one request for the li
   expect(await auditUsage(connected.db)(PERIOD, 10)).toEqual([]);
 });
 
-test('units are reserved in file order as far as the quota goes, and the lines beyond it fail at once', async () => {
+test('units are reserved in file order up to the quota, and the lines beyond it fail at once', async () => {
   const account = await newAccount(connected.db);
   const [a = '', b = '', c = '', d = ''] = numbers(4);
   const batch = await newBatch(account, rowsOf([a, 'DE12', b, a, c, d, c]), { quota: { period: PERIOD, limit: 2 } });
@@ -69,7 +69,7 @@ test('units are reserved in file order as far as the quota goes, and the lines b
   expect(await requestsOf(account)).toHaveLength(3);
 });
 
-test('uploads that race for the last units never reserve more than there are', async () => {
+test('concurrent uploads never reserve more units than the quota has', async () => {
   const account = await newAccount(connected.db);
   const quota = { period: PERIOD, limit: 25 };
   const batches = await Promise.all(
@@ -84,7 +84,7 @@ test('uploads that race for the last units never reserve more than there are', a
   expect(await auditUsage(connected.db)(PERIOD, 10)).toEqual([]);
 });
 
-test('of twelve uploads at once five become batches, and the others say how many are active', async () => {
+test('of twelve concurrent uploads five become batches, and the others return the number of active ones', async () => {
   const account = await newAccount(connected.db);
   const batches = await Promise.all(
     Array.from({ length: 12 }, (_, n) => newBatch(account, rowsOf(numbers(3, n * 10)))),
@@ -101,7 +101,7 @@ test('of twelve uploads at once five become batches, and the others say how many
 describe('the limit of lines in 24 hours', () => {
   const HOUR_MS = 3_600_000;
   const at = (hours: number) => new Date(AT.getTime() + hours * HOUR_MS);
-  /** Lines that fail at once, so that no batch is left running. */
+  /** Lines that fail at once, so that no batch stays active. */
   const failing = (count: number) => rowsOf(new Array<string>(count).fill(''));
   const upload = async (account: string, hours: number, lines: number) =>
     insertBatch(connected.db)(
@@ -111,7 +111,7 @@ describe('the limit of lines in 24 hours', () => {
       }),
     );
 
-  test('is never passed by uploads that race, whose lines all failed', async () => {
+  test('is never exceeded by concurrent uploads, even when all lines failed', async () => {
     const account = await newAccount(connected.db);
     const inserted = await Promise.all(Array.from({ length: 9 }, () => upload(account, 0, 3)));
     expect(inserted.filter(({ kind }) => kind === 'created')).toHaveLength(3);
@@ -122,7 +122,7 @@ describe('the limit of lines in 24 hours', () => {
     expect(await upload(account, 0, 1)).toMatchObject({ kind: 'created' });
   });
 
-  test('names the upload with which enough lines leave the window, and counts deleted batches', async () => {
+  test('returns the time of the upload whose expiry makes enough room, and counts deleted batches', async () => {
     const account = await newAccount(connected.db);
     for (const [hours, lines] of [
       [0, 2],
@@ -140,7 +140,7 @@ describe('the limit of lines in 24 hours', () => {
       [10, 2],
     ] as const)
       expect(await upload(account, 3, lines)).toEqual({ kind: 'too_many_lines', freedBy: at(freedBy) });
-    // The moment that was named is the first at which there is room.
+    // The returned time is the earliest at which there is room.
     const before = new Date(at(24).getTime() - 1);
     const late = await newBatch(account, failing(2), {
       createdAt: before,
@@ -152,7 +152,7 @@ describe('the limit of lines in 24 hours', () => {
   });
 });
 
-test('twenty uploads of one Idempotency-Key make one batch, whose answer the key replays', async () => {
+test('twenty uploads with one Idempotency-Key create one batch, whose answer the key replays', async () => {
   const account = await newAccount(connected.db);
   const idempotency = {
     key: 'once',
@@ -176,7 +176,7 @@ test('twenty uploads of one Idempotency-Key make one batch, whose answer the key
   );
 });
 
-test('a batch none of whose lines can be asked is completed at once, and told of', async () => {
+test('a batch in which all lines fail is completed at once, with its event', async () => {
   const account = await newAccount(connected.db);
   await connected.db.webhook.create({
     data: {
@@ -200,7 +200,7 @@ test('a batch none of whose lines can be asked is completed at once, and told of
   ]);
 });
 
-test('ten thousand lines are written whole', async () => {
+test('ten thousand lines are written completely', async () => {
   const account = await newAccount(connected.db);
   const batch = await newBatch(account, rowsOf(numbers(10_000, 0)));
   const inserted = await insertBatch(connected.db)(batch);

@@ -2,22 +2,25 @@ import { createHash } from 'node:crypto';
 import type { BatchInsertion, InsertBatch, NewBatch, NewBatchRequest, NewLine } from '@vat/domain';
 import { reserveUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
-import { bindAnswer, findIdempotencyKey } from '../request/idempotency-keys.js';
+import { bindAnswer, findIdempotencyKey } from '../idempotency-keys.js';
 import { completeBatches } from './end-lines.js';
 
 /**
- * Of one statement: it takes a small part of a query's time limit, and the process goes on with other work in between. A row
- * may be larger by itself.
+ * The maximum size of one statement, which then takes a small part of the time limit and does not block the process for
+ * long. A single row may be larger.
  */
-const STATEMENT = { rows: 1_000, characters: 400_000 };
+const MAX_STATEMENT = { rows: 1_000, characters: 400_000 };
 
-/** Rows as JSON arrays of at most {@link STATEMENT}, each written only when it is needed. */
-function* jsonSlices<T>(all: readonly T[], write: (row: T) => string): Generator<string> {
+/** Splits rows into JSON arrays of at most {@link MAX_STATEMENT}; each row is serialized only when it is needed. */
+function* jsonChunks<T>(all: readonly T[], serialize: (row: T) => string): Generator<string> {
   let rows: string[] = [];
   let characters = 0;
   for (const row of all) {
-    const text = write(row);
-    if (rows.length === STATEMENT.rows || (rows.length > 0 && characters + text.length > STATEMENT.characters)) {
+    const text = serialize(row);
+    if (
+      rows.length === MAX_STATEMENT.rows ||
+      (rows.length > 0 && characters + text.length > MAX_STATEMENT.characters)
+    ) {
       yield `[${rows.join(',')}]`;
       rows = [];
       characters = 0;
@@ -41,7 +44,7 @@ const requestRow = (request: NewBatchRequest): string =>
     answer: request.answer,
   });
 
-/** The cells are JSON already. */
+/** Appends the cells, which are JSON already. */
 const lineRow = (line: NewLine): string => {
   const row = JSON.stringify({
     id: line.id,
@@ -56,7 +59,7 @@ const lineRow = (line: NewLine): string => {
   return `${row.slice(0, -1)},"cells":${line.cellsJson}}`;
 };
 
-/** Writes the rows of a batch: itself, its requests (kept out of Redis until they are fed) and its lines. */
+/** Inserts a batch, its requests (which get a job only when they are dispatched) and its lines. */
 export const insertBatchRows =
   (tx: Queryable) =>
   async (batch: NewBatch): Promise<void> => {
@@ -65,7 +68,7 @@ export const insertBatchRows =
       INSERT INTO batch (id, account_id, state, label, file_name, requester, header, total, created_at)
       VALUES (${id}::uuid, ${accountId}::uuid, 'queued', ${batch.label}, ${batch.fileName}, ${batch.requester},
         ${header === null ? null : JSON.stringify(header)}::jsonb, ${batch.lines.length}::int, ${createdAt}::timestamptz)`;
-    for (const slice of jsonSlices(batch.requests, requestRow))
+    for (const chunk of jsonChunks(batch.requests, requestRow))
       await tx.$executeRaw`
         INSERT INTO request (id, account_id, test, origin, fed, state, input, country_code, national, vat_number, requester,
           reference, entries, answer, created_at, window_ends_at, due_at, give_up_at, quota_period)
@@ -73,38 +76,38 @@ export const insertBatchRows =
           x.vat_number, x.requester, x.reference, x.entries, x.answer, ${createdAt}::timestamptz,
           ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${batch.giveUpAt}::timestamptz,
           CASE WHEN x.answer IS NULL THEN ${quota.period}::text END
-        FROM jsonb_to_recordset(${slice}::jsonb) AS x(id uuid, input text,
+        FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, input text,
           country_code text, national text, vat_number text, requester text, reference text, entries jsonb, answer jsonb)`;
-    for (const slice of jsonSlices(batch.lines, lineRow))
+    for (const chunk of jsonChunks(batch.lines, lineRow))
       await tx.$executeRaw`
         INSERT INTO batch_line (id, batch_id, line, status, input, vat_number, reference, request_id, error_code,
           error_message, cells)
         SELECT x.id, ${id}::uuid, x.line, CASE WHEN x.error_code IS NULL THEN 'queued' ELSE 'failed' END, x.input,
           x.vat_number, x.reference, x.request_id, x.error_code, x.error_message, x.cells
-        FROM jsonb_to_recordset(${slice}::jsonb) AS x(id uuid, line int, input text,
+        FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, line int, input text,
           vat_number text, reference text, request_id uuid, error_code text, error_message text, cells jsonb)`;
   };
 
-/** Thrown inside the transaction to take everything back. */
+/** Thrown inside the transaction to roll it back. */
 class Refused extends Error {
   constructor(readonly result: BatchInsertion) {
     super(result.kind);
   }
 }
 
-/** The whole of it, ten thousand lines on a busy machine. Each of its statements is held to the pool's own limit. */
-const TRANSACTION_MS = 15_000;
+/** Enough for ten thousand lines on a busy machine. The time-out of the pool applies to each statement. */
+const TRANSACTION_TIMEOUT_MS = 15_000;
 
-const activeOf = async (tx: Queryable, accountId: string, without: string): Promise<number> => {
+const countActive = async (tx: Queryable, accountId: string, exceptId: string): Promise<number> => {
   const [row] = await tx.$queryRaw<{ n: number }[]>`
     SELECT count(*)::int AS n FROM batch
-    WHERE account_id = ${accountId}::uuid AND state <> 'completed' AND id <> ${without}::uuid`;
+    WHERE account_id = ${accountId}::uuid AND state <> 'completed' AND id <> ${exceptId}::uuid`;
   return row?.n ?? 0;
 };
 
 /**
- * Refuses the batch when its lines and those that the account uploaded since `lineLimit.since` are too many. `freedBy` is the
- * upload with which enough of them leave the window. Batches that were deleted since count too.
+ * Refuses the batch when its lines and those that the account uploaded since `lineLimit.since` exceed the limit. `freedBy` is
+ * the time of the upload whose expiry makes enough room. Deleted batches count too.
  */
 const refuseTooManyLines = async (tx: Queryable, { accountId, lines, lineLimit }: NewBatch): Promise<void> => {
   const over = lines.length - lineLimit.max;
@@ -117,7 +120,7 @@ const refuseTooManyLines = async (tx: Queryable, { accountId, lines, lineLimit }
   if (freed) throw new Refused({ kind: 'too_many_lines', freedBy: freed.created_at });
 };
 
-/** Counts the batch's lines, and forgets the account's uploads that count no longer. */
+/** Records the number of uploaded lines, and deletes the account's uploads that no longer count. */
 const recordUpload = async (tx: Queryable, { id, accountId, lines, createdAt, lineLimit }: NewBatch): Promise<void> => {
   await tx.$executeRaw`
     DELETE FROM batch_upload
@@ -127,8 +130,8 @@ const recordUpload = async (tx: Queryable, { id, accountId, lines, createdAt, li
     VALUES (${id}::uuid, ${accountId}::uuid, ${lines.length}::int, ${createdAt}::timestamptz)`;
 };
 
-/** Lets one upload of a key in at a time; others are told at once instead of writing ten thousand lines in vain. */
-const takeKey = async (tx: Queryable, { accountId, idempotency }: NewBatch): Promise<void> => {
+/** Admits one upload per key at a time; a concurrent one is refused at once, before it writes ten thousand lines. */
+const lockKey = async (tx: Queryable, { accountId, idempotency }: NewBatch): Promise<void> => {
   if (idempotency === null) return;
   const lock = createHash('sha256').update(`batch ${accountId} ${idempotency.key}`).digest().readBigInt64BE();
   const [row] = await tx.$queryRaw<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(${lock}::bigint) AS taken`;
@@ -137,8 +140,8 @@ const takeKey = async (tx: Queryable, { accountId, idempotency }: NewBatch): Pro
   if (bound) throw new Refused({ kind: 'key_taken', bound });
 };
 
-/** The lines and requests that the quota reaches, in the order of the file; the lines of the others have failed. */
-const within = (
+/** Applies `units` to the requests in the order of the file. Requests beyond the quota are removed, and their lines fail. */
+const applyQuota = (
   batch: NewBatch,
   units: number,
 ): { lines: NewLine[]; requests: NewBatchRequest[]; beyond: string[] } => {
@@ -156,7 +159,7 @@ const within = (
   };
 };
 
-/** Takes back what was written for requests that the quota did not reach after all. */
+/** Deletes requests that turned out to be beyond the quota, and fails their lines. */
 const dropBeyond = async (tx: Queryable, batch: NewBatch, beyond: string[]): Promise<void> => {
   if (beyond.length === 0) return;
   await tx.$executeRaw`
@@ -168,8 +171,8 @@ const dropBeyond = async (tx: Queryable, batch: NewBatch, beyond: string[]): Pro
 
 /**
  * Writes a batch with its lines and requests in one transaction, with its Idempotency-Key and the answer to replay. The rows
- * go in first and the locks are taken last (the account's row for the count of active batches, then its usage), so that
- * a large file does not hold up the account's direct checks.
+ * are inserted first and the locks are taken last (the row of the account for the count of active batches, then its usage),
+ * so that a large file does not delay the direct checks of the account.
  */
 export const insertBatch =
   (db: Database): InsertBatch =>
@@ -178,26 +181,26 @@ export const insertBatch =
     try {
       return await db.$transaction(
         async (tx) => {
-          await takeKey(tx, batch);
-          // Cheap, and nearly always right; judged again under the lock.
-          const before = await activeOf(tx, accountId, id);
+          await lockKey(tx, batch);
+          // A cheap check that is nearly always correct; it is repeated under the lock.
+          const before = await countActive(tx, accountId, id);
           if (before >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active: before });
           await refuseTooManyLines(tx, batch);
 
           const [usage] = await tx.$queryRaw<{ taken: number }[]>`
             SELECT used + reserved AS taken FROM usage
             WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
-          const reach = within(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
-          await insertBatchRows(tx)({ ...batch, ...reach });
+          const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
+          await insertBatchRows(tx)({ ...batch, ...covered });
 
           await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
-          const active = await activeOf(tx, accountId, id);
+          const active = await countActive(tx, accountId, id);
           if (active >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active });
           await refuseTooManyLines(tx, batch);
           await recordUpload(tx, batch);
-          const costing = reach.requests.filter((request) => request.answer === null).length;
+          const costing = covered.requests.filter((request) => request.answer === null).length;
           const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
-          const final = within({ ...batch, ...reach }, granted);
+          const final = applyQuota({ ...batch, ...covered }, granted);
           await dropBeyond(tx, batch, final.beyond);
 
           const failed = final.lines.filter((line) => line.error !== null).length;
@@ -222,7 +225,7 @@ export const insertBatch =
           }
           return { kind: 'created' as const, batch: created, answer, deliveryId: completed?.deliveryId ?? null };
         },
-        { timeout: TRANSACTION_MS },
+        { timeout: TRANSACTION_TIMEOUT_MS },
       );
     } catch (error) {
       if (error instanceof Refused) return error.result;

@@ -11,20 +11,20 @@ const connected = testDatabase(10);
 
 const END = new Date(AT.getTime() + 3_600_001);
 
-/** A batch of lines that are asked, one number twice, and one that is malformed. */
+/** A batch with lookups, one number twice, and one malformed number. */
 const upload = async (accountId: string, from: number): Promise<string> => {
   const [first = '', ...others] = numbers(20, from);
   const batch = await newBatch(accountId, rowsOf([first, first, ...others, 'DE12']));
   await insertBatch(connected.db)(batch);
   return batch.id;
 };
-/** How many lines ended how. */
+/** The number of lines by outcome. */
 const errorsOf = (batchId: string) =>
   connected.db.$queryRaw<unknown[]>`
     SELECT COALESCE(error_code, status) AS as, count(*)::int AS n FROM batch_line WHERE batch_id = ${batchId}::uuid
     GROUP BY 1 ORDER BY 1`;
 
-test('lines past their end are given up, fed or not, and their units released', async () => {
+test('lines past their deadline end, dispatched or not, and their units are released', async () => {
   const account = await newAccount(connected.db);
   const batchId = await upload(account, 0);
   await dispatchLines(connected.db)('DE', AT);
@@ -33,7 +33,7 @@ test('lines past their end are given up, fed or not, and their units released', 
   expect(await endLostLines(connected.db)(END, 15)).toBe(5);
   expect(await errorsOf(batchId)).toEqual([
     { as: 'UPSTREAM_NO_ANSWER', n: 21 },
-    // Its check is known, and is recorded whenever a worker comes to it.
+    // Its verdict is known, and a worker records it later.
     { as: 'queued', n: 1 },
   ]);
   expect(await connected.db.usage.findMany({ where: { accountId: account } })).toMatchObject([
@@ -41,7 +41,7 @@ test('lines past their end are given up, fed or not, and their units released', 
   ]);
 });
 
-test('lines of a disabled account end by the slice, and those of others are not touched', async () => {
+test('lines of a disabled account end in chunks, and those of others are unchanged', async () => {
   const [account, other] = [await newAccount(connected.db), await newAccount(connected.db)];
   const batchId = await upload(account, 100);
   const otherId = await upload(other, 200);
@@ -55,7 +55,7 @@ test('lines of a disabled account end by the slice, and those of others are not 
   expect(await auditUsage(connected.db)(PERIOD, 10)).toEqual([]);
 });
 
-test('a sweep ends every line of a disabled account, however many share a request or wait for their check alone', async () => {
+test('a sweep ends all lines of a disabled account, even if they share a request or only wait for their check', async () => {
   const account = await newAccount(connected.db);
   const [shared = '', ...others] = numbers(6, 500);
   const lines = ['DE12', 'DE13', 'DE14', shared, shared, shared, ...others];
@@ -77,7 +77,7 @@ test('a sweep ends every line of a disabled account, however many share a reques
   ]);
 });
 
-test('a batch is completed once, however many look at the same time, and only when no line is left', async () => {
+test('concurrent calls complete a batch once, and only when no line is queued', async () => {
   const account = await newAccount(connected.db);
   const batchId = await upload(account, 300);
   const complete = () => completeBatches(connected.db)([batchId], END);
@@ -87,8 +87,8 @@ test('a batch is completed once, however many look at the same time, and only wh
   expect(await complete()).toEqual([]);
   await connected.db
     .$executeRaw`UPDATE batch_line SET status = 'failed', error_code = 'BAD_REQUEST' WHERE status = 'queued' AND batch_id = ${batchId}::uuid`;
-  const looks = await Promise.all(Array.from({ length: 8 }, complete));
-  expect(looks.flat()).toMatchObject([{ id: batchId, accountId: account, total: 22, done: 0, failed: 22 }]);
+  const results = await Promise.all(Array.from({ length: 8 }, complete));
+  expect(results.flat()).toMatchObject([{ id: batchId, accountId: account, total: 22, done: 0, failed: 22 }]);
   expect(await connected.db.event.count({ where: { subjectId: batchId } })).toBe(1);
   expect(await connected.db.batch.findUnique({ where: { id: batchId } })).toMatchObject({
     state: 'completed',
@@ -108,7 +108,7 @@ test('a batch is completed once, however many look at the same time, and only wh
   ]);
 });
 
-test('old completed batches go with their lines, and none that still runs', async () => {
+test('old completed batches are deleted with their lines, but not running ones', async () => {
   const account = await newAccount(connected.db);
   const old = await insertBatch(connected.db)(await newBatch(account, rowsOf(['', 'GB1'])));
   const running = await upload(account, 400);

@@ -34,7 +34,7 @@ const setWebhook = (accountId: string) => db.$executeRaw`
   INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
   VALUES (${accountId}::uuid, 'https://example.com/', decode('00', 'hex'), 'whsec_aa', ${AT}::timestamptz)`;
 
-/** A delivery that is due, of an account of its own. */
+/** A due delivery of a new account. */
 const delivery = async () => {
   const accountId = randomUUID();
   const deliveryId = newUuid();
@@ -65,7 +65,7 @@ const record = (deliveryId: string, number: number, state: DeliveryState) =>
     plan: { state, nextAttemptAt: state === 'pending' ? after(30_000) : null },
   });
 
-test('of many that claim an attempt at once, one gets it; the others hear when to come again', async () => {
+test('one of many concurrent claims of an attempt succeeds; the others return when to retry', async () => {
   const { deliveryId } = await delivery();
   const claims = await Promise.all(Array.from({ length: 10 }, () => claim(deliveryId, 1, AT)));
   expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
@@ -74,7 +74,7 @@ test('of many that claim an attempt at once, one gets it; the others hear when t
   );
 });
 
-test('claims and records that are made together are each answered for themselves', async () => {
+test('concurrent claims and records each have their own result', async () => {
   const made = await Promise.all(Array.from({ length: 12 }, delivery));
   const [claimOne, recordOne] = [claimDelivery(db), recordAttempt(db)];
   const twice = [...made, ...made];
@@ -100,7 +100,7 @@ test('claims and records that are made together are each answered for themselves
   }
 });
 
-test('a claim whose process died can be taken over when its lease is out, and one given back at once', async () => {
+test('a claim can be taken over when its lease has expired, or at once after its release', async () => {
   const { deliveryId } = await delivery();
   expect(await claim(deliveryId, 1, AT)).toMatchObject({ kind: 'claimed' });
   expect(await claim(deliveryId, 1, after(999))).toMatchObject({ kind: 'not_yet' });
@@ -109,7 +109,7 @@ test('a claim whose process died can be taken over when its lease is out, and on
   expect(await claim(deliveryId, 1, after(1_001))).toMatchObject({ kind: 'claimed' });
 });
 
-test('an attempt that is recorded twice counts once, and is logged as it was', async () => {
+test('an attempt that is recorded twice counts once, and its log entry stays as it is', async () => {
   const { accountId, deliveryId } = await delivery();
   const recorded = await Promise.all([1, 2, 3].map(() => record(deliveryId, 1, 'pending')));
   expect(recorded.filter(Boolean)).toHaveLength(1);
@@ -122,7 +122,7 @@ test('an attempt that is recorded twice counts once, and is logged as it was', a
   });
 });
 
-test('an attempt is claimed neither before it is due, nor when it was made, nor when the delivery has ended', async () => {
+test('an attempt cannot be claimed before it is due, after it was made, or when the delivery has ended', async () => {
   const { deliveryId } = await delivery();
   await record(deliveryId, 1, 'pending');
   expect(await claim(deliveryId, 1, after(60_000))).toEqual({ kind: 'settled' });
@@ -132,7 +132,7 @@ test('an attempt is claimed neither before it is due, nor when it was made, nor 
   expect(await claim(deliveryId, 3, after(90_000))).toEqual({ kind: 'settled' });
 });
 
-test('an attempt that ends after its endpoint was removed is logged and changes nothing', async () => {
+test('an attempt that ends after the removal of its endpoint is logged and changes nothing', async () => {
   const { accountId, deliveryId } = await delivery();
   await claim(deliveryId, 1, AT);
   expect(await removeWebhook(db)(accountId, after(10))).toBe(true);
@@ -151,7 +151,7 @@ test('an attempt that ends after its endpoint was removed is logged and changes 
   });
 });
 
-test('a delivery of a removed endpoint is not revived by setting one again, even if the removal had missed it', async () => {
+test('a delivery of a removed endpoint is not sent to a new one, even if the removal missed it', async () => {
   const { accountId, deliveryId } = await delivery();
   const other = await delivery();
   await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${accountId}::uuid`;
@@ -172,7 +172,7 @@ test('a delivery of a removed endpoint is not revived by setting one again, even
   });
 });
 
-test('ended deliveries leave the log in time, with their attempts and test events; pending ones and other events stay', async () => {
+test('old ended deliveries are deleted with their attempts and test events; pending ones and other events stay', async () => {
   const [old, pending, other] = [await delivery(), await delivery(), await delivery()];
   await db.$executeRaw`
     UPDATE event SET type = 'check.failed' WHERE id = (SELECT event_id FROM delivery WHERE id = ${other.deliveryId}::uuid)`;
@@ -192,16 +192,16 @@ test('ended deliveries leave the log in time, with their attempts and test event
   expect(await left(other)).toEqual({ deliveries: 0, attempts: 0, events: 1 });
 });
 
-test('what is due is listed oldest first, each once, however small the slices', async () => {
+test('due deliveries are listed oldest first, each once, whatever the page size', async () => {
   await db.$executeRaw`DELETE FROM delivery`;
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) ids.push((await delivery()).deliveryId);
   const seen: string[] = [];
   let cursor: { dueAt: Date; id: string } | null = null;
   for (;;) {
-    const slice: { id: string; dueAt: Date; attempt: number }[] = await dueDeliveries(db)(after(1), cursor, 2);
-    for (const due of slice) seen.push(due.id);
-    cursor = slice.at(-1) ?? null;
+    const page: { id: string; dueAt: Date; attempt: number }[] = await dueDeliveries(db)(after(1), cursor, 2);
+    for (const due of page) seen.push(due.id);
+    cursor = page.at(-1) ?? null;
     if (cursor === null) break;
   }
   expect(seen).toEqual(ids.toSorted());

@@ -24,7 +24,7 @@ const newAccount = async ({ disabled = false } = {}): Promise<string> => {
 const setDisabled = (id: string, at: Date | null) =>
   database.db.account.update({ where: { id }, data: { disabledAt: at } });
 
-/** Pending deliveries of an account, a millisecond apart, the first due at `AT`; returns their ids in that order. */
+/** Inserts pending deliveries of an account, due one millisecond apart from `AT` on; returns their ids in that order. */
 const deliveries = async (accountId: string, count: number, test = false): Promise<string[]> => {
   const ids = Array.from({ length: count }, newUuid);
   await database.db.$executeRaw`
@@ -40,16 +40,16 @@ const deliveries = async (accountId: string, count: number, test = false): Promi
   return ids;
 };
 
-/** A sweep as workers make it, of a moment at which all of them are overdue; `jobs` gets what it would enqueue. */
+/** A worker's sweep at a time when all deliveries are overdue; `jobs` receives what it would enqueue. */
 const sweeping = (jobs: DueDelivery[]) => {
   const { db } = database;
   const due = dueDeliveries(db);
   let read = 0;
   const sweep = sweepDeliveries({
     due: async (...args) => {
-      const slice = await due(...args);
-      read += slice.length;
-      return slice;
+      const page = await due(...args);
+      read += page.length;
+      return page;
     },
     hold: holdDeliveries(db),
     resume: resumeDeliveries(db),
@@ -71,7 +71,7 @@ const explain = async (sql: string): Promise<string> => {
 describe('deliveries of a disabled account', () => {
   afterEach(() => database.db.$executeRaw`TRUNCATE delivery CASCADE`);
 
-  test('are read by one sweep and by none after it, however many there are; those of others get their jobs', async () => {
+  test('are read by one sweep only, however many there are; those of others get their jobs', async () => {
     const [disabled, other] = [await newAccount({ disabled: true }), await newAccount()];
     await deliveries(disabled, 1_200);
     const others = await deliveries(other, 3);
@@ -82,7 +82,7 @@ describe('deliveries of a disabled account', () => {
     expect(await sweep(true)).toEqual({ deliveries: 3, removed: 0, held: 0, resumed: 0, read: 3 });
   });
 
-  test('resume in parts once it is enabled, those due first before others, each once, at the time and attempt they had', async () => {
+  test('resume in parts once it is enabled, earliest due first, each once, with unchanged time and attempt', async () => {
     const account = await newAccount({ disabled: true });
     const ids = await deliveries(account, 1_200);
     await database.db.$executeRaw`UPDATE delivery SET attempts = 2 WHERE id = ${ids[7]}::uuid`;
@@ -98,7 +98,7 @@ describe('deliveries of a disabled account', () => {
     );
   });
 
-  test('that resume side by side in two processes resume once', async () => {
+  test('resume once when two processes resume them concurrently', async () => {
     const account = await newAccount({ disabled: true });
     const ids = await deliveries(account, 300);
     await sweeping([])();
@@ -109,7 +109,7 @@ describe('deliveries of a disabled account', () => {
     expect([...resumed, ...rest].map(({ id }) => id).sort()).toEqual(ids.toSorted());
   });
 
-  test('are not claimed, and keep their attempts and their time; once it is enabled they are', async () => {
+  test('cannot be claimed until it is enabled, and their attempts and time do not change', async () => {
     const account = await newAccount({ disabled: true });
     const [id = ''] = await deliveries(account, 1);
     const claim = () =>
@@ -128,7 +128,7 @@ describe('deliveries of a disabled account', () => {
   });
 });
 
-test('however test events, resends and ends of deliveries race, no more are pending than the limit, and none is refused below it', async () => {
+test('concurrent test events, resends and ends never exceed the limit, and none is refused below it', async () => {
   const { db } = database;
   await fc.assert(
     fc.asyncProperty(
@@ -159,7 +159,7 @@ test('however test events, resends and ends of deliveries race, no more are pend
   );
 });
 
-test('a test key is listed test deliveries alone, in the order of all, whatever the pages; resends stay what they were', async () => {
+test('a test key sees only test deliveries, in the same order, whatever the page size; a resend of one is one', async () => {
   const { db } = database;
   await fc.assert(
     fc.asyncProperty(
@@ -190,7 +190,7 @@ test('a test key is listed test deliveries alone, in the order of all, whatever 
   );
 });
 
-test('the lists of a test key, the count of the limit and the sweep are served by their own indexes', async () => {
+test('the lists of a test key, the count of the limit and the sweep use their own indexes', async () => {
   const account = await newAccount();
   await deliveries(account, 3_000);
   await deliveries(account, 5, true);

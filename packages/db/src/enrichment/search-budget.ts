@@ -2,8 +2,8 @@ import type { SearchBudget, SearchPermit } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 
 /**
- * The day's searches of a source, counted for the whole fleet in one row. A day that has begun is never left for an
- * earlier one, so a process whose clock is behind at midnight cannot start the count again.
+ * Counts the searches of a source per day, for all workers in one row. The day never changes to an earlier one, so that a
+ * process whose clock is behind at midnight cannot reset the count.
  */
 export const searchBudget = (db: Queryable): SearchBudget => ({
   take: async (source, day, limit): Promise<SearchPermit> => {

@@ -40,7 +40,7 @@ export const anchorOfRow = (row: AnchorRow): StoredAnchor => ({
   stamp: factsOfRow(row),
 });
 
-/** One anchor. */
+/** One anchor; `null` when there is none. */
 export const findAnchor =
   (db: Queryable): FindAnchor =>
   async (id) => {
@@ -68,8 +68,9 @@ type LeafRow = {
 };
 
 /**
- * The leaves of those of the checks that are anchored. They are read before the join: right after a large anchor has closed,
- * Postgres still takes the index of anchored leaves to be all but empty, and would walk over all of it (84 ms in a million).
+ * The leaves of those checks that are anchored. The leaves are read before the join: right after a large anchor was closed,
+ * the statistics still show the index of anchored leaves as almost empty, and Postgres would scan all of it (84 ms for a
+ * million leaves).
  */
 export const findLeaves =
   (db: Reader): FindLeaves =>
@@ -90,12 +91,12 @@ export const findLeaves =
     }));
   };
 
-/** Nodes of a block, as the tree builder makes them. */
+/** Nodes per block, as in the tree builder. */
 const BLOCK_NODES = 64;
 
 type BlockRow = { position: number; hashes: Uint8Array | null };
 
-/** Reads blocks of anchors' trees; empty where there is none. Level 0: the leaves themselves. */
+/** Reads blocks of anchors' trees; a missing block is empty. Level 0: the leaves. */
 export const readBlocks =
   (db: Reader): ReadBlocks =>
   async (blocks) => {
@@ -118,7 +119,7 @@ export const readBlocks =
     return read;
   };
 
-/** Reads one block of an anchor's tree; empty when there is none. Level 0: the leaves themselves. */
+/** Reads one block of an anchor's tree; a missing block is empty. Level 0: the leaves. */
 export const readBlock =
   (db: Queryable): ReadBlock =>
   async (block) =>

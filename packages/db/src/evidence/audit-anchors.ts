@@ -14,12 +14,13 @@ type StampRow = FactsRow & {
   checked_at: Date | null;
 };
 
-/** Processes have clocks of their own; as far as dossiers forgive. */
-const CLOCKS_APART = '6 minutes';
+/** The tolerated difference between the clocks of two processes; dossiers use the same value. */
+const MAX_CLOCK_SKEW = '6 minutes';
 
 /**
- * What the checker reads of anchors. Each slice is one statement, so one snapshot: checks that are recorded, anchored or
- * deleted meanwhile are whole in it or not at all. Bodies are hashed where they lie, since they are most of the data.
+ * Reads anchors, leaves and checks for the audit. Each page is one statement and therefore one snapshot: a check that is
+ * recorded, anchored or deleted at the same time is either fully visible or not at all. Postgres hashes the bodies, since
+ * they are most of the data.
  */
 export const auditAnchors = (db: Queryable): AnchorAudit => ({
   anchors: async (afterSeq, limit) => {
@@ -41,7 +42,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
             ORDER BY s.leaf_index)
           FROM slice s JOIN "check" c ON c.id = s.check_id
           WHERE c.hash <> s.hash OR sha256(c.body) <> s.hash
-            OR c.checked_at > (SELECT closed_at + ${CLOCKS_APART}::interval FROM anchor WHERE seq = ${seq}::int)
+            OR c.checked_at > (SELECT closed_at + ${MAX_CLOCK_SKEW}::interval FROM anchor WHERE seq = ${seq}::int)
         ) AS differing
       FROM slice`;
     const next = row?.last === null || row === undefined ? from : row.last + 1;

@@ -2,9 +2,9 @@ import type { AnchorClosing, CloseAlone, NewAnchor } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { NIL } from '../uuid-bounds.js';
 
-/** The two numbers of the closers' advisory lock. */
+/** The two numbers of the advisory lock for closing an anchor. */
 const CLOSER_LOCK = { of: 0x5107_0001, which: 1 };
-/** A million leaves on a busy machine; each statement is held to the pool's own limit. */
+/** Enough for a million leaves on a busy machine. The time-out of the pool applies to each statement. */
 const TRANSACTION_MS = 600_000;
 const BLOCK_BYTES = 64 * 32;
 
@@ -19,13 +19,13 @@ const blocksOf = ({ seq, nodes }: NewAnchor) =>
   );
 
 const closing = (tx: Queryable, previous: Uint8Array | null): AnchorClosing => {
-  // Leaves come in the order of their check's id. One that is committed meanwhile with a lower id waits for the next anchor:
-  // looking for it here would walk over everything that was taken before.
+  // Leaves are read in the order of their check's id. A leaf with a lower id that is committed later waits for the next
+  // anchor: finding it here would scan all leaves that were read before.
   let after = NIL;
   return {
     previous,
     take: async (seq, from, limit) => {
-      const [slice] = await tx.$queryRaw<{ hashes: Uint8Array | null; last: string | null }[]>`
+      const [page] = await tx.$queryRaw<{ hashes: Uint8Array | null; last: string | null }[]>`
         WITH slice AS MATERIALIZED (
           SELECT check_id, hash, (row_number() OVER (ORDER BY check_id))::int - 1 AS place FROM (
             SELECT check_id, hash FROM anchor_leaf WHERE anchor_seq IS NULL AND check_id > ${after}::uuid
@@ -37,8 +37,8 @@ const closing = (tx: Queryable, previous: Uint8Array | null): AnchorClosing => {
         SELECT string_agg(hash, ''::bytea ORDER BY place) AS hashes,
           (SELECT check_id FROM slice ORDER BY place DESC LIMIT 1) AS last
         FROM slice`;
-      after = slice?.last ?? after;
-      return slice?.hashes ?? new Uint8Array();
+      after = page?.last ?? after;
+      return page?.hashes ?? new Uint8Array();
     },
     write: async (anchor) => {
       await tx.$executeRaw`
@@ -58,8 +58,8 @@ const closing = (tx: Queryable, previous: Uint8Array | null): AnchorClosing => {
 };
 
 /**
- * Runs one closing while no other runs anywhere: the anchor, its leaves' places and its pending stamp are one transaction,
- * so that a closer that dies has closed nothing.
+ * Closes an anchor under a lock that excludes all other processes; `null` when another process holds it. The anchor, the
+ * positions of its leaves and its pending time-stamp are written in one transaction, so that a crash leaves no partial anchor.
  */
 export const closeAlone =
   (db: Database): CloseAlone =>

@@ -22,15 +22,15 @@ afterAll(async () => {
 
 const LONG_MS = 60_000;
 
-test('of many who ask at once exactly one has the export, an account at a time', async () => {
+test('one of many concurrent callers gets the export lease of an account', async () => {
   const leases = exportLeases(connected.db);
   const [one, other] = [newUuid(), newUuid()];
-  const lookupClients = Array.from({ length: 30 }, newUuid);
-  const taken = await Promise.all(lookupClients.map((holder) => leases.take(one, holder, LONG_MS)));
+  const candidates = Array.from({ length: 30 }, newUuid);
+  const taken = await Promise.all(candidates.map((holder) => leases.take(one, holder, LONG_MS)));
   expect(taken.filter(Boolean)).toHaveLength(1);
   expect(await leases.take(other, newUuid(), LONG_MS)).toBe(true);
 
-  const holder = lookupClients[taken.indexOf(true)] ?? '';
+  const holder = candidates[taken.indexOf(true)] ?? '';
   expect(await leases.renew(one, holder, LONG_MS)).toBe(true);
   await leases.release(one, newUuid());
   expect(await leases.take(one, newUuid(), LONG_MS)).toBe(false);
@@ -38,7 +38,7 @@ test('of many who ask at once exactly one has the export, an account at a time',
   expect(await leases.take(one, newUuid(), LONG_MS)).toBe(true);
 });
 
-test('a lease that is not renewed goes to the next, and who had it can neither renew nor release it', async () => {
+test('an expired lease goes to the next holder, and the previous one can neither renew nor release it', async () => {
   const leases = exportLeases(connected.db);
   const [account, dead, next] = [newUuid(), newUuid(), newUuid()];
   expect(await leases.take(account, dead, 300)).toBe(true);
@@ -49,12 +49,12 @@ test('a lease that is not renewed goes to the next, and who had it can neither r
   expect(await leases.take(account, newUuid(), LONG_MS)).toBe(false);
 });
 
-test('of many who ask at once for a download exactly two have one, and what one of them leaves is free for the next', async () => {
+test('two of many concurrent callers get a download lease, and a released one is available again', async () => {
   const leases = downloadLeases(connected.db);
   const [one, other] = [newUuid(), newUuid()];
-  const lookupClients = Array.from({ length: 30 }, newUuid);
-  const taken = await Promise.all(lookupClients.map((holder) => leases.take(one, holder, LONG_MS)));
-  const holders = lookupClients.filter((_, n) => taken[n]);
+  const candidates = Array.from({ length: 30 }, newUuid);
+  const taken = await Promise.all(candidates.map((holder) => leases.take(one, holder, LONG_MS)));
+  const holders = candidates.filter((_, n) => taken[n]);
   expect(holders).toHaveLength(MAX_DOWNLOADS);
   expect(await leases.take(other, newUuid(), LONG_MS)).toBe(true);
   for (const holder of holders) expect(await leases.renew(one, holder, LONG_MS)).toBe(true);

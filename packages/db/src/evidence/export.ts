@@ -16,11 +16,11 @@ import { FACTS_COLUMNS, type FactsRow, factsOfRow } from './timestamps.js';
 
 type CheckRow = { id: string; anchor_seq: number | null; stamped: boolean };
 
-const within = (column: Prisma.Sql, { from, to }: EvidenceChoice): Prisma.Sql[] => [
+const inPeriod = (column: Prisma.Sql, { from, to }: EvidenceChoice): Prisma.Sql[] => [
   ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
   ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
 ];
-const about = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Prisma.Sql[] => [
+const matching = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Prisma.Sql[] => [
   ...(vatNumber === null ? [] : [Prisma.sql`${row}.vat_number = ${vatNumber}`]),
   ...(reference === null ? [] : [Prisma.sql`${row}.reference = ${reference}`]),
 ];
@@ -29,8 +29,8 @@ const all = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...c
 const chosen = ({ id, anchor_seq, stamped }: CheckRow): ChosenCheck => ({ id, anchorSeq: anchor_seq, stamped });
 
 /**
- * Chooses the evidence of an account in one short transaction with one snapshot, so that nothing is held open while a client
- * takes its time; of each list so many rows at most. A watch has no reference: where one is asked for, its changes are left out.
+ * Selects the evidence of an account in one short transaction with one snapshot, so that no transaction stays open during
+ * a slow download. Each list has at most `limit` rows. Watches have no reference: with a reference, changes are left out.
  */
 export const chooseEvidence =
   ({ snapshot }: Pick<ConnectedReader, 'snapshot'>): ChooseEvidence =>
@@ -38,14 +38,14 @@ export const chooseEvidence =
     snapshot(async (tx) => {
       const [account] = await tx.$queryRaw<{ name: string }[]>`SELECT name FROM account WHERE id = ${accountId}::uuid`;
       const accountName = account?.name ?? '';
-      // The limit comes before the order: where it is passed nobody wants the rows, and sorting all of them would be slow.
+      // The limit applies before the sort: when it is reached the rows are not used, and sorting all of them would be slow.
       const checks = await tx.$queryRaw<CheckRow[]>`
           SELECT c.id, l.anchor_seq, s.token IS NOT NULL AS stamped
           FROM (
             SELECT c.id FROM "check" c WHERE ${all([
               Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
-              ...within(Prisma.sql`c.checked_at`, choice),
-              ...about(Prisma.sql`c`, choice),
+              ...inPeriod(Prisma.sql`c.checked_at`, choice),
+              ...matching(Prisma.sql`c`, choice),
             ])} LIMIT ${limit}::int
           ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
       if (checks.length >= limit)
@@ -54,8 +54,8 @@ export const chooseEvidence =
           SELECT r.id FROM (
             SELECT r.id FROM request r WHERE ${all([
               Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
-              ...within(Prisma.sql`r.created_at`, choice),
-              ...about(Prisma.sql`r`, choice),
+              ...inPeriod(Prisma.sql`r.created_at`, choice),
+              ...matching(Prisma.sql`r`, choice),
             ])} LIMIT ${limit}::int
           ) AS r ORDER BY r.id`;
       const seqs = [...new Set(checks.flatMap(({ anchor_seq }) => anchor_seq ?? []))];
@@ -69,8 +69,8 @@ export const chooseEvidence =
                 SELECT x.id FROM (
                   SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${all([
                     Prisma.sql`w.account_id = ${accountId}::uuid`,
-                    ...within(Prisma.sql`x.changed_at`, choice),
-                    ...about(Prisma.sql`w`, choice),
+                    ...inPeriod(Prisma.sql`x.changed_at`, choice),
+                    ...matching(Prisma.sql`w`, choice),
                   ])} LIMIT ${limit}::int
                 ) AS x ORDER BY x.id`;
       return {
@@ -82,7 +82,7 @@ export const chooseEvidence =
       };
     });
 
-/** What an export reads, by ids; no order. The caller has chosen them among an account's own. */
+/** Reads the rows of an export by id, in no particular order. The caller ensures that the ids belong to the account. */
 export const readEvidence = (db: Reader): ReadEvidence => ({
   checks: (ids) => db.$queryRaw<ExportedCheck[]>`
     SELECT c.id, c.request_id AS "requestId", c.body AS bytes, c.hash, s.token
@@ -110,7 +110,7 @@ type Row = FactsRow & {
   tree_size: number | null;
 };
 
-/** What checks show of their evidence. The caller has read them as its own. */
+/** The time-stamp and anchor of checks. The caller ensures that the checks belong to the account. */
 export const findEvidence =
   (db: Queryable): FindEvidence =>
   async (checkIds) => {

@@ -1,7 +1,7 @@
 import { type AccountLeases, MAX_DOWNLOADS } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 
-/** Leases on exports, one an account, by the database's clock: those of the processes that ask may differ. */
+/** Leases on exports, one per account, by the clock of the database, since the clocks of the processes may differ. */
 export const exportLeases = (db: Queryable): AccountLeases => ({
   take: async (accountId, holder, forMs) => {
     const taken = await db.$executeRaw`
@@ -23,10 +23,10 @@ export const exportLeases = (db: Queryable): AccountLeases => ({
   },
 });
 
-/** Leases on downloads of results, {@link MAX_DOWNLOADS} of an account, by the database's clock. */
+/** Leases on downloads of results, {@link MAX_DOWNLOADS} per account, by the clock of the database. */
 export const downloadLeases = (db: Queryable): AccountLeases => ({
   take: async (accountId, holder, forMs) => {
-    // Place by place: of two that come at the same moment, the one that finds the first place taken tries the second.
+    // One place after the other: of two concurrent calls, the one that finds the first place taken tries the second.
     for (let place = 1; place <= MAX_DOWNLOADS; place += 1) {
       const taken = await db.$executeRaw`
         INSERT INTO download_lease (account_id, place, holder, expires_at)

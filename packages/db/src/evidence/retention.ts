@@ -6,8 +6,8 @@ import { inChunks, MAX_CHUNKS } from '../in-chunks.js';
 import { idAt, NIL, timeOfId } from '../uuid-bounds.js';
 
 /**
- * The CTEs that delete requests with everything that hangs on them: exchanges, check, time-stamp, events and their deliveries.
- * Leaves of anchors stay. `old`: the name of a CTE of (id, check_id) before them.
+ * The CTEs that delete requests with their exchanges, checks, time-stamps, events and deliveries. Leaves of anchors are not
+ * deleted. They read the CTE `old` of (id, check_id), which must precede them.
  */
 export const deleteRequests = (): Prisma.Sql => Prisma.sql`
   exchanged AS (DELETE FROM exchange WHERE request_id IN (SELECT id FROM old)),
@@ -20,63 +20,65 @@ export const deleteRequests = (): Prisma.Sql => Prisma.sql`
   checked AS (DELETE FROM "check" WHERE id IN (SELECT check_id FROM old)),
   requested AS (DELETE FROM request WHERE id IN (SELECT id FROM old))`;
 
-export const SLICE = 500;
+/** Rows that one statement deletes. */
+export const CHUNK = 500;
 
-/** What was deleted. */
+/** The number of deleted rows. */
 export type DeletedEvidence = { requests: number; events: number; changes: number };
 
 /**
- * Deletes what was recorded before a moment: ended requests with their checks, exchanges and time-stamps, events, the ledger's
- * entries, changes of watches. Anchors and leaves stay: the chain verifies for ever, and whoever has a check's bytes can
- * still prove them. Rows are found by their id, which begins with their time. A slice at a time, so that no statement runs long, and at most `maxChunks` of each kind.
+ * Deletes what was recorded before a point in time: ended requests with their checks, exchanges and time-stamps, events,
+ * usage entries, changes of watches. Anchors and leaves are not deleted: the chain remains verifiable, and the bytes of a
+ * deleted check can still be proved. Rows are found by their id, which begins with their time. They are deleted in chunks,
+ * so that each statement is short, and at most `maxChunks` of each kind.
  */
 export const deleteOldEvidence =
   (db: Queryable) =>
   async (before: Date, maxChunks = MAX_CHUNKS): Promise<DeletedEvidence> => {
     const bound = idAt(before);
     const deleted = { requests: 0, events: 0, changes: 0 };
-    for (let [after, slices] = [NIL, 0]; slices < maxChunks; slices += 1) {
-      const [slice] = await db.$queryRaw<{ n: number; last: string | null }[]>`
+    for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
+      const [chunk] = await db.$queryRaw<{ n: number; last: string | null }[]>`
         WITH old AS MATERIALIZED (
           SELECT id, check_id FROM request
           WHERE id < ${bound}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
             AND (check_id IS NULL OR check_id < ${bound}::uuid)
-          ORDER BY id LIMIT ${SLICE}::int
+          ORDER BY id LIMIT ${CHUNK}::int
         ), ledger AS (DELETE FROM usage_entry WHERE check_id IN (SELECT check_id FROM old)
         ), ${deleteRequests()}
         SELECT count(*)::int AS n, (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last FROM old`;
-      deleted.requests += slice?.n ?? 0;
-      if (!slice?.last || slice.n < SLICE) break;
-      after = slice.last;
+      deleted.requests += chunk?.n ?? 0;
+      if (!chunk?.last || chunk.n < CHUNK) break;
+      after = chunk.last;
     }
     deleted.events = await inChunks(
-      SLICE,
+      CHUNK,
       () => db.$executeRaw`
         WITH old AS MATERIALIZED (
           SELECT e.id FROM event e WHERE e.id < ${bound}::uuid
             AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id AND d.state = 'pending')
-          ORDER BY e.id LIMIT ${SLICE}::int
+          ORDER BY e.id LIMIT ${CHUNK}::int
         ), sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM old))
         DELETE FROM event WHERE id IN (SELECT id FROM old)`,
       maxChunks,
     );
     deleted.changes = await inChunks(
-      SLICE,
+      CHUNK,
       () => db.$executeRaw`
         DELETE FROM watch_change WHERE id IN (
-          SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${SLICE}::int)`,
+          SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${CHUNK}::int)`,
       maxChunks,
     );
     return deleted;
   };
 
-/** What of the evidence is still to come. Dates of the oldest; null where nothing waits. */
+/** The pending evidence. Dates are those of the oldest; null when nothing is pending. */
 export type EvidenceAge = {
   unanchoredSince: Date | null;
   stamps: Record<StampKind, { pending: number; since: Date | null }>;
 };
 
-/** Looks how long checks wait for their anchor, and stamps for their token. */
+/** Reads since when checks have been waiting for an anchor, and time-stamps for their token. */
 export const evidenceAge = (db: Queryable) => async (): Promise<EvidenceAge> => {
   const [oldest] = await db.$queryRaw<{ check_id: string }[]>`
       SELECT check_id FROM anchor_leaf WHERE anchor_seq IS NULL ORDER BY check_id LIMIT 1`;
@@ -92,26 +94,26 @@ export const evidenceAge = (db: Queryable) => async (): Promise<EvidenceAge> => 
   };
 };
 
-/** `missing`: there is none. `enabled`: it is not disabled, or not since `disabledBefore`. */
+/** `missing`: there is no such account. `enabled`: it is not disabled, or was disabled after `disabledBefore`. */
 export type Erasure =
   | { kind: 'missing' }
   | { kind: 'enabled'; disabledAt: Date | null }
   | { kind: 'erased'; requests: number; events: number; batches: number; watches: number };
 
-/** A slice of the account's requests, locked, so that an answer that is being recorded is in the next slice with its check. */
-const slices = (accountId: string) => [
+/** Queries of one chunk of the account's requests. Rows are locked, so that an answer being recorded is in the next chunk with its check. */
+const chunksOf = (accountId: string) => [
   Prisma.sql`
     SELECT r.id, r.check_id, r.state, r.quota_period FROM request r WHERE r.id IN (
-      SELECT c.request_id FROM "check" c WHERE c.account_id = ${accountId}::uuid ORDER BY c.id DESC LIMIT ${SLICE}::int)
+      SELECT c.request_id FROM "check" c WHERE c.account_id = ${accountId}::uuid ORDER BY c.id DESC LIMIT ${CHUNK}::int)
     FOR UPDATE`,
   Prisma.sql`
     SELECT id, check_id, state, quota_period FROM request
-    WHERE account_id = ${accountId}::uuid AND check_id IS NULL ORDER BY id LIMIT ${SLICE}::int FOR UPDATE`,
+    WHERE account_id = ${accountId}::uuid AND check_id IS NULL ORDER BY id LIMIT ${CHUNK}::int FOR UPDATE`,
 ];
 
-const deleteChunk = async (db: Queryable, accountId: string, slice: Prisma.Sql): Promise<number> => {
+const deleteChunk = async (db: Queryable, accountId: string, chunk: Prisma.Sql): Promise<number> => {
   const [row] = await db.$queryRaw<{ n: number }[]>`
-    WITH old AS MATERIALIZED (${slice}), released AS (
+    WITH old AS MATERIALIZED (${chunk}), released AS (
       UPDATE usage u SET ${releaseUnits(Prisma.sql`held.n`)}
       FROM (SELECT quota_period, count(*)::int AS n FROM old
         WHERE state IN ('waiting', 'pending') AND quota_period IS NOT NULL GROUP BY quota_period) AS held
@@ -121,7 +123,7 @@ const deleteChunk = async (db: Queryable, accountId: string, slice: Prisma.Sql):
   return row?.n ?? 0;
 };
 
-/** Until nothing is left. */
+/** Repeats `step` until it deletes nothing; returns the sum. */
 const drain = async (step: () => Promise<number>): Promise<number> => {
   let all = 0;
   for (let n = await step(); n > 0; n = await step()) all += n;
@@ -129,9 +131,9 @@ const drain = async (step: () => Promise<number>): Promise<number> => {
 };
 
 /**
- * Deletes what is known of an account and of whom it asked about: users, keys, endpoint, checks, exchanges, requests, batches,
- * watches, events, deliveries. Its row stays without its name, and so do its usage (billing) and the leaves of its checks, so
- * that anchors verify as before; a leaf is the hash of salted bytes, from which nothing can be guessed. Can be run again.
+ * Deletes the data of an account and of the traders it checked: users, keys, endpoint, checks, exchanges, requests, batches,
+ * watches, events, deliveries. Its row stays, without the name; so do its usage (for billing) and the leaves of its checks,
+ * so that anchors remain verifiable: a leaf is a hash of salted bytes, from which nothing can be derived. Idempotent.
  */
 export const eraseAccount =
   (db: Database) =>
@@ -140,7 +142,7 @@ export const eraseAccount =
     if (!account) return { kind: 'missing' };
     const { disabledAt } = account;
     if (disabledAt === null || disabledAt > disabledBefore) return { kind: 'enabled', disabledAt };
-    // Those who could come in go first, with what they could be told at; what follows is many statements.
+    // Users, keys and the endpoint are deleted first, so that nobody uses the account during the many statements that follow.
     await db.$transaction([
       db.user.deleteMany({ where: { accountId } }),
       db.apiKey.deleteMany({ where: { accountId } }),
@@ -154,25 +156,25 @@ export const eraseAccount =
     ]);
     const watches = await drain(
       () => db.$executeRaw`
-        DELETE FROM watch WHERE id IN (SELECT id FROM watch WHERE account_id = ${accountId}::uuid LIMIT ${SLICE}::int)`,
+        DELETE FROM watch WHERE id IN (SELECT id FROM watch WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int)`,
     );
-    // A batch takes up to ten thousand lines with it.
+    // A batch has up to ten thousand lines, which are deleted with it.
     const batches = await drain(
       () => db.$executeRaw`
         DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE account_id = ${accountId}::uuid LIMIT 1)`,
     );
     let requests = 0;
-    for (const slice of slices(accountId)) requests += await drain(() => deleteChunk(db, accountId, slice));
-    // Again, for what an ask in flight recorded between the two.
-    for (const slice of slices(accountId)) requests += await drain(() => deleteChunk(db, accountId, slice));
+    for (const chunk of chunksOf(accountId)) requests += await drain(() => deleteChunk(db, accountId, chunk));
+    // A second pass, for what a lookup in flight recorded during the first one.
+    for (const chunk of chunksOf(accountId)) requests += await drain(() => deleteChunk(db, accountId, chunk));
     await drain(
       () => db.$executeRaw`
         DELETE FROM delivery WHERE id IN (
-          SELECT id FROM delivery WHERE account_id = ${accountId}::uuid LIMIT ${SLICE}::int)`,
+          SELECT id FROM delivery WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int)`,
     );
     const events = await drain(
       () => db.$executeRaw`
-        DELETE FROM event WHERE id IN (SELECT id FROM event WHERE account_id = ${accountId}::uuid LIMIT ${SLICE}::int)`,
+        DELETE FROM event WHERE id IN (SELECT id FROM event WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int)`,
     );
     await db.$executeRaw`DELETE FROM stamp WHERE account_id = ${accountId}::uuid`;
     return { kind: 'erased', requests, events, batches, watches };

@@ -1,12 +1,12 @@
 import type { SealedStore } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 
-/** The development authority as it is stored: PEM, and its key sealed. */
+/** The stored development authority: certificates as PEM, and the sealed key. */
 export type StoredIdentity = { certificate: string; root: string; keySealed: Uint8Array };
 
 const ONE = 1;
 
-/** The stored development authority; null before it was made. */
+/** The stored development authority; null when there is none. */
 export const findDevelopmentIdentity = (db: Database) => (): Promise<StoredIdentity | null> =>
   db.developmentAuthority.findUnique({
     where: { id: ONE },
@@ -14,8 +14,8 @@ export const findDevelopmentIdentity = (db: Database) => (): Promise<StoredIdent
   });
 
 /**
- * Stores a development authority in place of `instead` (null: where there is none). Whoever of several processes comes first
- * wins; all of them read afterwards what is stored.
+ * Stores a development authority that replaces `instead` (null: when none is stored). Of several concurrent processes the
+ * first one wins; the callers read the stored one afterwards.
  */
 export const storeDevelopmentIdentity =
   (db: Database) =>
@@ -33,7 +33,7 @@ export const storeDevelopmentIdentity =
       });
   };
 
-/** The sealed key of the development authority, bound to its certificate: one row, or none. */
+/** The sealed key of the development authority, bound to its certificate; at most one row. */
 export const sealedDevelopmentKey = (db: Database): SealedStore => ({
   list: async (after) => {
     const stored = after === null ? await findDevelopmentIdentity(db)() : null;
@@ -53,8 +53,8 @@ export const sealedDevelopmentKey = (db: Database): SealedStore => ({
 export type TimestampRoot = { tsaUrl: string; certificate: string; pinnedAt: Date };
 
 /**
- * Pins `certificate` for an authority unless another one is pinned already, and returns the pinned one. Of several processes the
- * first one decides.
+ * Pins `certificate` for an authority unless one is pinned already, and returns the pinned one. Of several concurrent
+ * processes the first one wins.
  */
 export const pinTimestampRoot =
   (db: Queryable) =>
@@ -71,14 +71,14 @@ export const pinTimestampRoot =
     return stored.certificate;
   };
 
-/** Every pinned root, by address. */
+/** All pinned roots, ordered by URL. */
 export const listTimestampRoots = (db: Queryable) => async (): Promise<TimestampRoot[]> => {
   const rows = await db.$queryRaw<{ tsa_url: string; certificate: string; pinned_at: Date }[]>`
     SELECT tsa_url, certificate, pinned_at FROM timestamp_root ORDER BY tsa_url`;
   return rows.map((row) => ({ tsaUrl: row.tsa_url, certificate: row.certificate, pinnedAt: row.pinned_at }));
 };
 
-/** Forgets the root of an authority; false when none was pinned. The next answer's root is pinned instead. */
+/** Deletes the pinned root of an authority; false when none was pinned. The root of its next response is pinned instead. */
 export const forgetTimestampRoot =
   (db: Queryable) =>
   async (tsaUrl: string): Promise<boolean> =>

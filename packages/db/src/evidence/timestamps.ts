@@ -13,7 +13,7 @@ import type {
 } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { bindIdempotencyKey } from '../request/idempotency-keys.js';
+import { bindIdempotencyKey } from '../idempotency-keys.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** The facts of a row of `stamp`; all null while it is pending. */
@@ -41,7 +41,7 @@ export const FACTS_COLUMNS = Prisma.sql`s.gen_time, s.accuracy_ms, s.serial, s.p
 export const STAMP_COLUMNS = Prisma.sql`s.subject_id, s.kind, s.account_id, s.requested_at, s.attempts, s.next_attempt_at,
   s.last_error, ${FACTS_COLUMNS}`;
 
-/** What the token of a row says; null while there is none. */
+/** The facts of a row's token; null while it is pending. */
 export const factsOfRow = (row: FactsRow): StampFacts | null =>
   row.gen_time === null
     ? null
@@ -92,7 +92,7 @@ type PendingRow = {
   data: Uint8Array;
 };
 
-/** What is still to be stamped. A stamp whose check is gone is none. */
+/** A pending time-stamp with the bytes to stamp; null when there is none, or when its check was deleted. */
 export const findPendingStamp =
   (db: Queryable): FindPendingStamp =>
   async (subjectId) => {
@@ -106,7 +106,7 @@ export const findPendingStamp =
     return { subjectId, kind, accountId, requestedAt, attempts, data };
   };
 
-/** Writes what a try made of a stamp, once: not when it is there already, or another try was recorded meanwhile. */
+/** Records the outcome of an attempt. False, without a change, when the stamp exists or another attempt was recorded first. */
 export const recordStamp =
   (db: Queryable): RecordStamp =>
   async ({ subjectId, attempts }, outcome) => {
@@ -127,7 +127,7 @@ export const recordStamp =
     return stamped > 0;
   };
 
-/** Writes that an account's live check is to be stamped, once; null when there is no such check. */
+/** Creates the pending time-stamp of an account's live check, unless it exists; null when there is no such check. */
 export const requestStamp =
   (db: Queryable): RequestStamp =>
   async (checkId, accountId, now) => {
@@ -140,10 +140,10 @@ export const requestStamp =
     return stamp && { ...stamp, created: created > 0 };
   };
 
-/** Thrown inside the transaction to take the key's binding back. */
+/** Thrown inside the transaction to roll back the binding of the key. */
 class NoCheck extends Error {}
 
-/** Writes that an account's live check is to be stamped and binds the Idempotency-Key of the call, or changes nothing. */
+/** Creates the pending time-stamp of an account's live check and binds the Idempotency-Key, or changes nothing. */
 export const requestStampForCheck =
   (db: Database): RequestStampForCheck =>
   async ({ checkId, accountId, now }, key) => {
@@ -151,9 +151,9 @@ export const requestStampForCheck =
       return await db.$transaction(async (tx) => {
         const bound = key === null || (await bindIdempotencyKey(tx)({ ...key, accountId, requestId: null, now }));
         if (!bound) return { kind: 'key_taken' as const };
-        const asked = await requestStamp(tx)(checkId, accountId, now);
-        if (!asked) throw new NoCheck();
-        const { created, ...stamp } = asked;
+        const requested = await requestStamp(tx)(checkId, accountId, now);
+        if (!requested) throw new NoCheck();
+        const { created, ...stamp } = requested;
         return { kind: 'asked' as const, stamp, created };
       });
     } catch (error) {
@@ -162,7 +162,7 @@ export const requestStampForCheck =
     }
   };
 
-/** Pending stamps due before `before`, oldest first, a slice at a time. */
+/** A page of the pending time-stamps due before `before`, oldest first. */
 export const dueStamps =
   (db: Queryable) =>
   async (before: Date, after: StampCursor | null, limit: number): Promise<DueStamp[]> => {

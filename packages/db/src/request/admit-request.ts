@@ -2,16 +2,16 @@ import type { AcceptRequest, Admission, AdmissionResult, AdmitRequest } from '@v
 import { releaseUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { bindIdempotencyKey } from './idempotency-keys.js';
+import { bindIdempotencyKey } from '../idempotency-keys.js';
 
-/** Thrown inside the transaction to take the key's binding back with everything else. */
+/** Thrown inside the transaction to roll it back, including the binding of the key. */
 class Refused extends Error {
   constructor(readonly result: AdmissionResult) {
     super(result.kind);
   }
 }
 
-/** Judges the pending count, reserves a unit and inserts the request, in one statement. */
+/** Checks the number of pending requests, reserves a unit and inserts the request, in one statement. */
 const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<AdmissionResult> => {
   const { request, quota, maxPending } = admission;
   const [row] = await db.$queryRaw<{ pending: number; reserved: number; admitted: number }[]>`
@@ -44,8 +44,8 @@ const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<Ad
 };
 
 /**
- * Admits a request: binds its Idempotency-Key, judges TOO_MANY_PENDING, reserves a unit and writes the row, or changes
- * nothing at all. Without a key it is one statement, since every direct check pays for it.
+ * Admits a request: binds its Idempotency-Key, checks for TOO_MANY_PENDING, reserves a unit and inserts the row, or changes
+ * nothing. Without a key this is one statement, since it runs for every direct check.
  */
 export const admitRequest =
   (db: Database): AdmitRequest =>
@@ -72,10 +72,10 @@ export const admitRequest =
   };
 
 /**
- * Turns a waiting request into a pending one, which is what a 202 promises, unless the account already has `maxPending`;
- * then it is withdrawn and its reservation released. The account's row is locked first, so that however many calls race
- * there is never one too many; an answer that arrived meanwhile wins. With `evenAnswered` a known answer whose recording
- * takes too long does not.
+ * Turns a waiting request into a pending one, for a 202 response, unless the account already has `maxPending`; then the
+ * request is withdrawn and its unit released. The row of the account is locked first, so that concurrent calls cannot exceed
+ * the limit. A request whose answer has arrived is not accepted, unless `evenAnswered`, which is for an answer whose
+ * recording takes too long.
  */
 export const acceptRequest =
   (db: Database): AcceptRequest =>
@@ -100,7 +100,7 @@ export const acceptRequest =
           SELECT 1 FROM gone`;
         if (withdrawn > 0) return { kind: 'too_many_pending' as const, pending };
       }
-      // A request whose caller was lost (pending without accepted_at) is taken over whatever the count: it is in it already.
+      // A pending request without accepted_at (its first caller was lost) is accepted regardless of the limit, since it already counts.
       const [accepted] = await tx.$queryRaw<{ give_up_at: Date }[]>`
         UPDATE request SET state = 'pending', accepted_at = ${now}::timestamptz,
           give_up_at = COALESCE(give_up_at, ${giveUpAt}::timestamptz), due_at = LEAST(due_at, ${giveUpAt}::timestamptz)

@@ -22,13 +22,13 @@ export type CheckFilter = {
   reference?: string | undefined;
 };
 
-/** Checks that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id is the whole keyset. */
+/** Checks that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor. */
 export const listChecks =
   (db: Queryable) =>
   async (reader: Reader, filter: CheckFilter, beforeId: string | null, limit: number): Promise<StoredCheck[]> => {
     const conditions = [
       Prisma.sql`account_id = ${reader.accountId}::uuid`,
-      // Not as a parameter: the index of test checks serves only a statement that names them.
+      // A literal and not a parameter: the partial index of test checks is used only when the condition is in the statement.
       ...(reader.testOnly ? [Prisma.sql`test`] : []),
       ...(beforeId ? [Prisma.sql`id < ${beforeId}::uuid`] : []),
       ...(filter.vatNumber === undefined ? [] : [Prisma.sql`vat_number = ${filter.vatNumber}`]),
@@ -42,12 +42,12 @@ export const listChecks =
       ORDER BY id DESC LIMIT ${limit}::int`;
   };
 
-/** The day of a moment in UTC, as Postgres reads a date. */
+/** The UTC day of a point in time, as a Postgres date. */
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /**
- * The CTE `counted`: one more check of its account's day. `recorded`: a query of (account_id, test) of the check that the
- * statement records, or of none. Test checks are not counted.
+ * The CTE `counted`: increments the count of checks of the account and day. `recorded`: a query of (account_id, test) of the
+ * recorded check, which may return no row. Test checks are not counted.
  */
 export const countCheck = (verdict: Verdict, checkedAt: Date, recorded: Prisma.Sql): Prisma.Sql => {
   const one = (counted: Verdict) => (counted === verdict ? 1 : 0);

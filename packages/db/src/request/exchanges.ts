@@ -6,7 +6,7 @@ import { Prisma } from '../generated/client.js';
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** An exchange as a JSON record; bytes travel as hex, and the hashes of the evidence are taken here. */
+/** An exchange as a JSON record, with bytes in hex, and with the hashes for the evidence. */
 const record = (exchange: Exchange) => ({
   id: newUuid(),
   source: exchange.source,
@@ -25,7 +25,7 @@ const record = (exchange: Exchange) => ({
   error: exchange.error,
 });
 
-/** The INSERT of a request's exchanges, for a WITH clause. `requestIds`: a query of one uuid, or of none to keep nothing. */
+/** The INSERT of a request's exchanges, for a WITH clause. `requestIds`: a query of one uuid, or of none to insert nothing. */
 export const insertExchanges = (exchanges: readonly Exchange[], requestIds: Prisma.Sql): Prisma.Sql => Prisma.sql`
   INSERT INTO exchange (id, request_id, source, started_at, duration_ms, method, url, request_headers, request_body,
     request_sha256, status, response_headers, response_body, response_sha256, complete, error)
@@ -85,9 +85,9 @@ export const readExchanges =
       FROM exchange WHERE request_id = ANY(${[...requestIds]}::uuid[]) ORDER BY started_at, id`;
     const byRequest = new Map<string, Exchange[]>();
     for (const row of rows) {
-      const made = byRequest.get(row.request_id) ?? [];
-      made.push(exchangeOfRow(row));
-      byRequest.set(row.request_id, made);
+      const exchanges = byRequest.get(row.request_id) ?? [];
+      exchanges.push(exchangeOfRow(row));
+      byRequest.set(row.request_id, exchanges);
     }
     return byRequest;
   };

@@ -4,26 +4,23 @@ import { Prisma } from '../generated/client.js';
 import { insertExchanges } from './exchanges.js';
 import { REQUEST_COLUMNS, type RequestRow, requestOfRow } from './request-row.js';
 
-/** A job may come a little before its row says: clocks of two machines, and the queue's own rounding. */
-const EARLY_MS = 100;
+/** A job may run slightly before its row is due, because clocks differ and the queue rounds. */
+const DUE_TOLERANCE_MS = 100;
 
-/**
- * Reads a request that is to be asked; `null` when there is nothing to ask now: it has ended, its answer is known, or it
- * is not due yet.
- */
+/** Reads a request that is due for a lookup; `null` when it has ended, its answer is known, or it is not due yet. */
 export const beginLookup =
   (db: Queryable) =>
   async (id: string, now: Date): Promise<CheckRequest | null> => {
     const [row] = await db.$queryRaw<RequestRow[]>`
       SELECT ${REQUEST_COLUMNS} FROM request r JOIN account a ON a.id = r.account_id
       WHERE r.id = ${id}::uuid AND r.state IN ('waiting', 'pending') AND r.answer IS NULL
-        AND r.due_at <= ${new Date(now.getTime() + EARLY_MS)}::timestamptz`;
+        AND r.due_at <= ${new Date(now.getTime() + DUE_TOLERANCE_MS)}::timestamptz`;
     return row ? requestOfRow(row) : null;
   };
 
 /**
- * Notes that an ask is open, for the caller who is answered 202 meanwhile and is told "not answered yet" instead of "no
- * slot". `attempts`: as it was read; an ask that has ended has raised it, and is not noted as open.
+ * Records that a lookup is in flight, so that a 202 response in the meantime says "not answered yet" instead of "no slot".
+ * `attempts`: the value that was read; the end of a lookup increments it, and an ended lookup is not recorded as in flight.
  */
 export const markLookupStarted =
   (db: Queryable) =>
@@ -35,19 +32,19 @@ export const markLookupStarted =
 
 export type LookupToStore = {
   requestId: string;
-  /** `attempts` as it was read: a second run of the same job does not overwrite what the first one stored. */
+  /** The value of `attempts` that was read, so that a second run of the job does not overwrite the result of the first. */
   expectedAttempts: number;
   decision: LookupDecision;
   exchange: Exchange | null;
-  /** Whether the request leaves Redis until it is due: it gets no job, and feeding brings it back. */
+  /** Whether the request has no job until it is due and dispatched again. */
   suspend?: boolean;
-  /** When the next step is due: the next ask, or now when the answer is to be recorded. */
+  /** When the next step is due: the next lookup, or now when the answer is to be recorded. */
   dueAt: Date;
 };
 
 /**
- * Keeps the exchange (always: it happened) and, if the request is still where it was read, what follows from it.
- * Returns the state and due time afterwards, `null` when the request had moved on.
+ * Stores the exchange in any case and, if the request has not changed since it was read, the decision. Returns the new state
+ * and due time; `null` when the request had changed.
  */
 export const storeLookup =
   (db: Queryable) =>

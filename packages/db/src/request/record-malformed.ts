@@ -1,8 +1,8 @@
 import type { MalformedCheck, RecordMalformed } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { bindIdempotencyKey } from '../idempotency-keys.js';
 import { countCheck } from './checks.js';
-import { bindIdempotencyKey } from './idempotency-keys.js';
 
 const insert = async (db: Queryable, { request, check }: MalformedCheck): Promise<void> => {
   await db.$executeRaw`
@@ -25,8 +25,8 @@ const insert = async (db: Queryable, { request, check }: MalformedCheck): Promis
 };
 
 /**
- * Records a malformed number at once: request, check and its place in the next anchor, no unit. False when its
- * Idempotency-Key is bound already.
+ * Records a malformed number at once: request, check and leaf for the next anchor, but no unit. False when its
+ * Idempotency-Key is already bound.
  */
 export const recordMalformed =
   (db: Database): RecordMalformed =>

@@ -93,7 +93,7 @@ const factsOf = async (db: Database, accountId: string): Promise<Facts> => {
 
 const step = fc.constantFrom('accept', 'settle', 'end', 'orphans' as const);
 
-test('whatever races: the quota and the pending maximum hold, and every request has one end', async () => {
+test('law: under any concurrency the quota and the pending maximum hold, and each request ends once', async () => {
   const { db } = connected;
   await fc.assert(
     fc.asyncProperty(
@@ -141,18 +141,18 @@ test('whatever races: the quota and the pending maximum hold, and every request 
         }
         expect(facts.reserved).toBe(facts.live);
         expect(facts.used).toBe(facts.charged);
-        const told = await db.$queryRaw<{ n: number; accepted: boolean; ended: boolean }[]>`
+        const published = await db.$queryRaw<{ n: number; accepted: boolean; ended: boolean }[]>`
           SELECT accepted_at IS NOT NULL AS accepted, state IN ('completed', 'abandoned') AS ended,
             (SELECT count(*)::int FROM event e WHERE e.subject_id = r.id) AS n
           FROM request r WHERE account_id = ${accountId}::uuid`;
-        for (const row of told) expect(row.n).toBe(row.accepted && row.ended ? 1 : 0);
+        for (const row of published) expect(row.n).toBe(row.accepted && row.ended ? 1 : 0);
       },
     ),
     { numRuns: faultSize(40, 600) },
   );
 }, 600_000);
 
-test('a keyed request whose caller was lost is taken over though the account has its maximum pending', async () => {
+test('a request with a key whose caller was lost is accepted even if the account has its maximum pending', async () => {
   const { db } = connected;
   const accountId = await newAccount(db);
   const orphan = requestOf(accountId);
@@ -164,13 +164,13 @@ test('a keyed request whose caller was lost is taken over though the account has
     await admitRequest(db)(admission(other, 100, 5));
     await accept(db, other.id, accountId, 5);
   }
-  // What the caller is told is what the row says: it was pending before anybody was answered.
+  // The response reflects the row, which was pending before any response.
   expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'accepted', giveUpAt: GIVE_UP.live });
   expect(await accept(db, sandboxed.id, accountId, 2)).toEqual({ kind: 'accepted', giveUpAt: GIVE_UP.test });
   expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'lost_race' });
 });
 
-test('a counter that is too low keeps no request from its end, and the audit tells of it', async () => {
+test('a counter that is too low does not prevent a request from ending, and the audit reports it', async () => {
   const { db } = connected;
   const accountId = await newAccount(db);
   const ends: ((id: string) => Promise<unknown>)[] = [
@@ -185,13 +185,13 @@ test('a counter that is too low keeps no request from its end, and the audit tel
     await db.$executeRaw`UPDATE usage SET reserved = 0 WHERE account_id = ${accountId}::uuid`;
     await endIt(request.id);
     expect(await factsOf(db, accountId)).toEqual({ live: 0, pending: 0, used: 1, reserved: 0, charged: 1 });
-    expect((await auditUsage(db)(PERIOD, 100)).filter((told) => told.accountId === accountId)).toMatchObject([
-      { used: 1, consumed: 1, reserved: 0, held: 0, shortfall: n + 1 },
-    ]);
+    expect(
+      (await auditUsage(db)(PERIOD, 100)).filter((difference) => difference.accountId === accountId),
+    ).toMatchObject([{ used: 1, consumed: 1, reserved: 0, held: 0, shortfall: n + 1 }]);
   }
 });
 
-test('a withdrawn call frees its Idempotency-Key and its unit', async () => {
+test('a withdrawn request releases its Idempotency-Key and its unit', async () => {
   const { db } = connected;
   const accountId = await newAccount(db);
   const first = requestOf(accountId);

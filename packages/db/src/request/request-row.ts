@@ -45,8 +45,8 @@ export type RequestRow = {
 };
 
 /**
- * The columns of {@link RequestRow}, for a query that calls `request` r and `account` a. Spelt out, so that a column that
- * a migration adds does not change what an already planned statement returns.
+ * The columns of {@link RequestRow}, for a query with the aliases `request` r and `account` a. They are listed, so that a
+ * column added by a migration does not change the result of a statement that is already planned.
  */
 export const REQUEST_COLUMNS = Prisma.sql`r.id, r.account_id, a.disabled_at IS NOT NULL AS account_disabled, r.test,
   r.origin, r.state, r.input, r.country_code, r.national, r.vat_number, r.requester, r.reference, r.trader, r.entries, r.created_at,
@@ -54,7 +54,7 @@ export const REQUEST_COLUMNS = Prisma.sql`r.id, r.account_id, a.disabled_at IS N
   r.background_retries, r.last_error, r.reason, r.unconfirmed, r.unconfirmed_at, r.requester_dropped, r.answer,
   r.check_id`;
 
-/** The domain's request from its row. */
+/** Converts a row to the domain's request. */
 export const requestOfRow = (row: RequestRow): CheckRequest => ({
   id: row.id,
   accountId: row.account_id,
@@ -91,15 +91,15 @@ export const requestOfRow = (row: RequestRow): CheckRequest => ({
 /** A row of {@link REQUESTS_WITH_CHECKS}. */
 export type RequestWithCheckRow = RequestRow & { check_body: Uint8Array | null; check_hash: Uint8Array | null };
 
-/** A query of requests `r` with their checks, to be followed by WHERE. */
+/** A query of requests `r` with their checks; a WHERE clause must follow. */
 export const REQUESTS_WITH_CHECKS = Prisma.sql`
   SELECT ${REQUEST_COLUMNS}, c.body AS check_body, c.hash AS check_hash
   FROM request r JOIN account a ON a.id = r.account_id LEFT JOIN "check" c ON c.id = r.check_id`;
 
-/** A request, and its check once there is one. */
+/** A request, and its check if there is one. */
 export type RequestWithCheck = { request: CheckRequest; check: StoredCheck | null };
 
-/** The domain's request and check from a row. */
+/** Converts a row to the domain's request and check. */
 export const requestWithCheck = (row: RequestWithCheckRow): RequestWithCheck => ({
   request: requestOfRow(row),
   check:

@@ -8,7 +8,7 @@ import {
   requestWithCheck,
 } from './request-row.js';
 
-/** Reads one request, one that `reader` may read when given; `null` when there is none. */
+/** Reads one request; `null` when there is none, or none that `reader`, if given, may read. */
 export const findRequest =
   (db: Queryable): FindRequest =>
   async (id, reader) => {
@@ -20,13 +20,13 @@ export const findRequest =
     return row ? requestWithCheck(row) : null;
   };
 
-/** How a request that was answered 202 can stand. */
+/** The states of a request that was answered 202. */
 export type AcceptedState = Exclude<RequestState, 'waiting' | 'withdrawn'>;
 const ACCEPTED_STATES: readonly AcceptedState[] = ['pending', 'completed', 'abandoned'];
 
 /**
- * Requests of an account that were answered 202, before `beforeId`, newest first, each with its check once there is one.
- * `state`: those alone. One index scan a state, none longer than the page, however many requests there are.
+ * A page of the account's requests that were answered 202, before `beforeId`, newest first, each with its check if there is
+ * one. `state`: only requests in it. Each state is one index scan, limited to the size of the page.
  */
 export const listRequests =
   (db: Queryable) =>

@@ -20,62 +20,61 @@ export type Settlement = {
     bytes: Uint8Array;
     hash: Uint8Array;
   };
-  /** False for a verdict that consumes nothing (malformed): the reservation is released instead. */
+  /** False for a verdict that consumes no unit (malformed): the reserved unit is released instead. */
   consumes: boolean;
   /** Exchanges that are not stored yet. */
   exchanges: Exchange[];
   /**
-   * The ask whose answer this records, where it was not stored before: then both happen at once, and only if the request
-   * is where it was read. Left out when the answer lies on the request.
+   * The lookup whose answer is recorded, if it was not stored before: both are stored in one statement, and only if the
+   * request has not changed since it was read. Absent when the request already has the answer.
    */
   ask?: { expectedAttempts: number; attempts: number; answer: Answer } | undefined;
-  /** Sent only if the request was answered 202; the statement itself looks. */
+  /** Published only if the request was answered 202, which the statement checks. */
   event: NewEvent;
   deliveryId: string;
-  /** Whether lines of a batch wait for the check; they are done with it. */
+  /** Whether the request belongs to a batch, whose lines end with the check. */
   ofBatch?: boolean | undefined;
-  /** What the check does to the watch whose run the request is. */
+  /** The result for the watch, when the request is its run. */
   watch?: WatchRecord | undefined;
   now: Date;
 };
 
 /**
- * `batchId`: of the lines that are done with it. `null` when the request had already ended, or moved on from where it was
- * read: somebody else was faster.
+ * `batchId`: the batch of the lines that ended. `null` when the request had already ended or had changed since it was read.
  */
 export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId: string | null } | null;
 
 /**
- * Records a check: the check, its place in the next anchor, the unit, the day's count, the end of the request and, if its
- * caller was answered 202, the event and its delivery; of a batch, its lines; of a watch's run, what changed: all of it or
- * nothing, in one statement, and once however often it is run.
+ * Settles a request with a check: the check, its leaf for the next anchor, the unit, the count of the day and the end of the
+ * request; the event and its delivery if the request was answered 202; the lines of a batch; the changes of a watch. One
+ * statement, atomic and idempotent.
  */
 export const settleRequest =
   (db: Queryable) =>
   async (settlement: Settlement): Promise<Settled> => {
     const { ask, check, event, now, requestId, watch } = settlement;
     const verdict = check.valid ? 'valid' : settlement.consumes ? 'invalid' : 'malformed';
-    const asked =
+    const withAnswer =
       ask === undefined
         ? { set: Prisma.empty, where: Prisma.empty }
         : {
             set: Prisma.sql`, answer = ${JSON.stringify(ask.answer)}::jsonb, attempts = ${ask.attempts}::int`,
             where: Prisma.sql` AND answer IS NULL AND attempts = ${ask.expectedAttempts}::int`,
           };
-    // What was exchanged with the upstream is kept even when it came too late: it happened.
-    const keptFor = ask === undefined ? Prisma.sql`SELECT id FROM done` : Prisma.sql`SELECT ${requestId}::uuid`;
+    // The exchange with the upstream is stored even when it ended too late.
+    const exchangesOf = ask === undefined ? Prisma.sql`SELECT id FROM done` : Prisma.sql`SELECT ${requestId}::uuid`;
     const watched =
       watch === undefined
         ? { ctes: Prisma.empty, sent: Prisma.empty }
         : { ctes: Prisma.sql`, ${recordWatch(watch)}`, sent: Prisma.sql` UNION ALL SELECT id FROM watch_sent` };
-    const lined = settlement.ofBatch
+    const batchLines = settlement.ofBatch
       ? { ctes: Prisma.sql`, ${endLines(check)}`, batch: Prisma.sql`(SELECT batch_id FROM lines LIMIT 1)` }
       : { ctes: Prisma.empty, batch: Prisma.sql`NULL::uuid` };
     const [row] = await db.$queryRaw<{ accepted_at: Date | null; delivery_ids: string[]; batch_id: string | null }[]>`
       WITH done AS (
         UPDATE request SET state = 'completed', ended_at = ${now}::timestamptz, check_id = ${check.id}::uuid,
-          entries = ${JSON.stringify(settlement.entries)}::jsonb, asking_since = NULL, last_error = NULL${asked.set}
-        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending')${asked.where}
+          entries = ${JSON.stringify(settlement.entries)}::jsonb, asking_since = NULL, last_error = NULL${withAnswer.set}
+        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending')${withAnswer.where}
         RETURNING id, account_id, test, accepted_at, quota_period
       ), recorded AS (
         INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, reference, checked_at, body, hash)
@@ -91,17 +90,16 @@ export const settleRequest =
         INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
         SELECT ${check.id}::uuid, account_id, quota_period, ${now}::timestamptz FROM done
         WHERE quota_period IS NOT NULL AND ${settlement.consumes}
-      ), ${countCheck(verdict, check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}, kept AS (${insertExchanges(settlement.exchanges, keptFor)}
-      ), ${publishToAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}${watched.ctes}${lined.ctes}
-      SELECT accepted_at, ARRAY(SELECT id FROM sent${watched.sent}) AS delivery_ids, ${lined.batch} AS batch_id FROM done`;
+      ), ${countCheck(verdict, check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}, kept AS (${insertExchanges(settlement.exchanges, exchangesOf)}
+      ), ${publishToAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}${watched.ctes}${batchLines.ctes}
+      SELECT accepted_at, ARRAY(SELECT id FROM sent${watched.sent}) AS delivery_ids, ${batchLines.batch} AS batch_id FROM done`;
     return row ? { acceptedAt: row.accepted_at, deliveryIds: row.delivery_ids, batchId: row.batch_id } : null;
   };
 
 /**
- * Ends a request without a check: releases its reservation and the watch whose run it was, fails the lines that waited for it, and writes check.failed if its
- * caller was answered 202. A waiting request is withdrawn and its Idempotency-Key freed, since its caller gets an error and
- * errors are not kept.
- * `null` when it had already ended or its answer had arrived.
+ * Ends a request without a check: releases its unit and its watch, fails its batch lines, and publishes check.failed if it
+ * was answered 202. A waiting request is withdrawn and its Idempotency-Key released, since its caller gets an error, and
+ * errors are not stored for replay. `null` when it had already ended or its answer had arrived.
  */
 export const endRequest =
   (db: Queryable): EndRequest =>

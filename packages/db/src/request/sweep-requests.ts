@@ -2,6 +2,7 @@ import type { EndedRequest, MemberState, OverdueCursor, OverdueRequest, RequestO
 import { releaseUnits } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { NIL } from '../uuid-bounds.js';
 
 type Row = {
   id: string;
@@ -13,14 +14,14 @@ type Row = {
   due_at: Date;
 };
 
-/** Live requests due before `before`, oldest first, a slice at a time. */
+/** A page of the live requests due before `before`, oldest first. */
 export const overdueRequests =
   (db: Queryable) =>
   async (before: Date, after: OverdueCursor | null, limit: number): Promise<OverdueRequest[]> => {
     const rows = await db.$queryRaw<Row[]>`
       SELECT id, test, origin, country_code, state, answer IS NOT NULL AS answered, due_at FROM request
       WHERE state IN ('waiting', 'pending') AND fed AND due_at < ${before}::timestamptz
-        AND (due_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? '00000000-0000-0000-0000-000000000000'}::uuid)
+        AND (due_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
       ORDER BY due_at, id LIMIT ${limit}::int`;
     return rows.map((row) => ({
       id: row.id,
@@ -33,7 +34,7 @@ export const overdueRequests =
     }));
   };
 
-/** Pending requests past their end, or of an account that was disabled; those of batches end by the thousand, see endLostLines. */
+/** Pending requests past their deadline, or of a disabled account; for those of batches see `endLostLines`. */
 export const requestsToAbandon =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<EndedRequest[]> => {
@@ -57,9 +58,9 @@ export const requestsToAbandon =
   };
 
 /**
- * Requests whose caller was lost with its API process: withdrawn and their reservation released, since nobody was
- * promised anything, unless an Idempotency-Key is bound: then the work goes on for the call that will come again.
- * `createdBefore` lies further back than any caller waits. Returns how many there were.
+ * Ends waiting requests whose caller was lost with its API process: they are withdrawn and their units released. A request
+ * with a bound Idempotency-Key becomes pending instead, so that a repeated call gets its result. `createdBefore` is earlier
+ * than any caller waits. Returns the number of requests.
  */
 export const releaseOrphans =
   (db: Queryable) =>

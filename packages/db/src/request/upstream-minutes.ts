@@ -1,7 +1,7 @@
 import type { LookupEnd, MemberState, MinuteTally, QueueDepth } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 
-/** Adds what a worker counted to the minutes of the fleet. */
+/** Adds the counts of one worker to those of all workers, per minute. */
 export const recordMinutes =
   (db: Queryable) =>
   async (tallies: readonly MinuteTally[]): Promise<void> => {
@@ -13,7 +13,7 @@ export const recordMinutes =
       asks: tally.asks,
       buckets: tally.buckets,
     }));
-    // In a fixed order, so that two workers that write at once cannot lock each other out.
+    // Rows are written in a fixed order, which prevents deadlocks between workers.
     await db.$executeRaw`
       INSERT INTO upstream_minute (member_state, minute, ended, asks, buckets)
       SELECT x.member_state, x.minute, x.ended, x.asks, x.buckets
@@ -25,7 +25,7 @@ export const recordMinutes =
           FROM unnest(upstream_minute.buckets, excluded.buckets) WITH ORDINALITY AS sums(a, b, n))`;
   };
 
-/** The minutes since `from`. */
+/** The counts per minute since `from`. */
 export const readMinutes =
   (db: Queryable) =>
   async (from: Date): Promise<MinuteTally[]> => {
@@ -41,15 +41,15 @@ export const readMinutes =
     }));
   };
 
-/** Deletes minutes before `before`; a status page needs minutes, not years. */
+/** Deletes the counts before `before`; the status page shows only recent minutes. */
 export const deleteMinutes =
   (db: Queryable) =>
   async (before: Date): Promise<number> =>
     db.$executeRaw`DELETE FROM upstream_minute WHERE minute < ${before}::timestamptz`;
 
 /**
- * Live requests of live keys that are due and unanswered, by member state; of batches those that are in Redis, since the
- * others wait for nobody's slot yet. Reads the index of live requests alone.
+ * The number of due and unanswered requests of live keys, by member state. Batch lines count once they are dispatched, since
+ * the others do not wait for a slot yet. Reads only the index of live requests.
  */
 export const queueDepths =
   (db: Queryable) =>

@@ -3,9 +3,9 @@ import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 
 /**
- * Due watches, the longest due first, of each member state as many as may be under way beside those that are. Each member
- * state is looked up by itself in an index of what can be due, so that this costs the same however many watches there are,
- * and however many of one member state wait for an outage to end.
+ * Due watches, earliest due time first; per member state at most `maxUnderWay` minus the runs in progress. Each member state
+ * is a separate index scan, so that the cost depends neither on the number of watches nor on how many of one member state
+ * wait for an outage to end.
  */
 export const findDueWatches =
   (db: Queryable) =>
@@ -29,9 +29,9 @@ export const findDueWatches =
       ORDER BY w.next_check_at, w.id`;
 
 /**
- * Starts the run of a watch that is due: reserves a unit, makes the request (pending, though nobody was answered 202: it
- * tells nobody and counts among nobody's pending requests) and notes it on the watch. Without a unit, or on a disabled
- * account, the run is put off. One statement, and once however often it is run.
+ * Starts the run of a due watch: reserves a unit, inserts the request and links it to the watch. The request is pending, but
+ * was not answered 202: it publishes no event and does not count as a pending request of the account. Without a unit, or on
+ * a disabled account, the run is put off. One statement, idempotent.
  */
 export const startRun =
   (db: Queryable): StartRun =>
@@ -79,8 +79,8 @@ type Row = {
 };
 
 /**
- * The watch whose run a request is, with what it remembers; `null` when it was deleted or the run has ended. Only the end
- * of the run changes what is remembered, so it is as it was read for as long as the run is the watch's.
+ * The watch whose run a request is, with its last known state; `null` when it was deleted or the run has ended. Only the end
+ * of the run changes that state, so it stays as read while the run lasts.
  */
 export const findRunningWatch =
   (db: Queryable) =>
@@ -100,7 +100,7 @@ export const findRunningWatch =
 
 type Found = Awaited<ReturnType<RunWatchDeps['findOrFollow']>>;
 
-/** A watch as it is; one whose run is under way is made due, so that another run follows. `null` when there is none. */
+/** A watch; if a run is in progress, the watch becomes due, so that another run follows. `null` when there is none. */
 export const findOrFollowWatch =
   (db: Queryable): RunWatchDeps['findOrFollow'] =>
   async (id, now) => {
@@ -113,10 +113,10 @@ export const findOrFollowWatch =
     return row ?? null;
   };
 
-/** A change with the ids and the event that tell it. */
+/** A change with the ids and the body of its event. */
 export type ChangeToRecord = ObservedChange & { id: string; eventId: string; deliveryId: string; body: string };
 
-/** What the check of a run does to its watch. */
+/** The result of a run for its watch. */
 export type WatchRecord = {
   watchId: string;
   checkId: string;
@@ -137,9 +137,9 @@ const record = ({ id, kind, before, after, eventId, deliveryId, body }: ChangeTo
 });
 
 /**
- * The CTEs that end a run together with its request (the CTE `done`, with `id`): the watch remembers the answer, and each
- * change is written with its event and, where the account has an endpoint, its delivery (`watch_sent`, with `id`). Nothing
- * is written when the watch is gone, or this is not its run.
+ * The CTEs that end a run together with its request (the CTE `done`, with `id`): they store the answer on the watch, and
+ * insert each change with its event and, if the account has an endpoint, its delivery (`watch_sent`, with `id`). Nothing is
+ * written when the watch was deleted or the request is not its run.
  */
 export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }: WatchRecord): Prisma.Sql => Prisma.sql`
   watched AS (
@@ -167,7 +167,7 @@ export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }:
     RETURNING id
   )`;
 
-/** The CTE that ends a run whose request (the CTE `gone`, with `id`) ended without an answer: nothing is known, nothing changes. */
+/** The CTE that ends a run whose request (the CTE `gone`, with `id`) ended without an answer; the watch's last state stays. */
 export const releaseWatch = (): Prisma.Sql => Prisma.sql`
   unwatched AS (
     UPDATE watch w SET request_id = NULL FROM gone WHERE w.request_id = gone.id

@@ -1,14 +1,14 @@
 import type { CreateWatch, RecordedChange, Watch, WatchCreation } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { bindAnswer } from '../request/idempotency-keys.js';
+import { bindAnswer } from '../idempotency-keys.js';
 
-/** The columns of the domain's watch, for a query that calls `watch` w; spelt out, so that a named statement survives a migration. */
+/** The columns of the domain's watch, for a query with the alias `watch` w; listed, so that a named statement survives a migration. */
 export const WATCH_COLUMNS = Prisma.sql`w.id, w.account_id AS "accountId", w.vat_number AS "vatNumber", w.label, w.frequency,
   w.state, w.created_at AS "createdAt", w.next_check_at AS "nextCheckAt", w.request_id AS "requestId",
   w.last_check_id AS "lastCheckId", w.last_checked_at AS "lastCheckedAt"`;
 
-/** One watch of an account; `null` when there is none, or it is another account's. */
+/** One watch of an account; `null` when the account has no such watch. */
 export const findWatch =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<Watch | null> => {
@@ -26,7 +26,7 @@ export const listWatches =
       WHERE w.account_id = ${accountId}::uuid ${beforeId ? Prisma.sql`AND w.id < ${beforeId}::uuid` : Prisma.empty}
       ORDER BY w.id DESC LIMIT ${limit}::int`;
 
-/** Changes of an account's watch before `beforeId`, newest first; `null` when there is no such watch, or it is another account's. */
+/** Changes of an account's watch before `beforeId`, newest first; `null` when the account has no such watch. */
 export const listChanges =
   (db: Queryable) =>
   async (
@@ -44,7 +44,7 @@ export const listChanges =
       ORDER BY id DESC LIMIT ${limit}::int`;
   };
 
-/** Thrown inside the transaction to take the key's binding back with everything else. */
+/** Thrown inside the transaction to roll it back, including the binding of the key. */
 class Refused extends Error {
   constructor(readonly result: WatchCreation) {
     super(result.kind);
@@ -52,8 +52,8 @@ class Refused extends Error {
 }
 
 /**
- * Makes a watch, due at once, and binds its Idempotency-Key with the answer, or changes nothing. The account's row is
- * locked first, so that however many calls race there is never one watch too many, and none twice.
+ * Creates a watch, due at once, and binds its Idempotency-Key with the answer, or changes nothing. The row of the account is
+ * locked first, so that concurrent calls can neither exceed the limit nor create a watch twice.
  */
 export const createWatch =
   (db: Database): CreateWatch =>
@@ -90,10 +90,10 @@ const countActive = async (tx: Queryable, accountId: string): Promise<number> =>
 };
 
 /**
- * Changes a watch: `amend` gets it and, of a paused one, the number of the account's active watches (there can be 50 000 to
- * count, and only resuming asks for it), and returns it as it is to be;
- * what it throws changes nothing. The account's row is locked first, so that the number stays true. `null` when there is
- * no such watch, or it is another account's.
+ * Changes a watch: `amend` receives it and returns the new version; an error of `amend` changes nothing. For a paused watch
+ * `amend` also receives the number of the account's active watches, which only resuming needs, since up to 50 000 have to be
+ * counted. The row of the account is locked first, so that the number stays correct. `null` when the account has no such
+ * watch.
  */
 export const changeWatch =
   (db: Database) =>
@@ -110,7 +110,10 @@ export const changeWatch =
       return amended;
     });
 
-/** Removes a watch with its changes; false when there is none, or it is another account's. Its checks stay, and a run under way ends as a check of nobody's watch. */
+/**
+ * Deletes a watch with its changes; false when the account has no such watch. Its checks are not deleted, and a run in
+ * progress ends as a check without a watch.
+ */
 export const deleteWatch =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<boolean> =>

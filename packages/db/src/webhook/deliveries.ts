@@ -10,6 +10,7 @@ import type {
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { NIL } from '../uuid-bounds.js';
 
 /** A row of `delivery` joined with its event, as raw queries return it. */
 export type DeliveryRow = {
@@ -26,11 +27,11 @@ export type DeliveryRow = {
   last_error: string | null;
 };
 
-/** The columns of {@link DeliveryRow}, for a query that calls `delivery` d and `event` e. */
+/** The columns of {@link DeliveryRow}, for a query with the aliases `delivery` d and `event` e. */
 export const DELIVERY_COLUMNS = Prisma.sql`d.id, d.event_id, e.type AS event_type, d.state, d.attempts, d.created_at,
   d.next_attempt_at, d.last_attempt_at, d.last_status_code, d.last_duration_ms, d.last_error`;
 
-/** The domain's delivery from its row. */
+/** Converts a row to the domain's delivery. */
 export const deliveryOfRow = (row: DeliveryRow): Delivery => ({
   id: row.id,
   eventId: row.event_id,
@@ -71,7 +72,7 @@ export const findDelivery =
       SELECT ${DELIVERY_COLUMNS}, e.body FROM delivery d JOIN event e ON e.id = d.event_id
       WHERE d.id = ${id}::uuid AND d.account_id = ${accountId}::uuid AND (d.test OR NOT ${testOnly}::boolean)`;
     if (!row) return null;
-    // An attempt that is recorded between the two statements is left for the next reading.
+    // An attempt that is recorded between the two statements is left out, so that the result is consistent.
     const attempts = await db.$queryRaw<AttemptRow[]>`
       SELECT number, at, url, status_code, duration_ms, error, address, timings, answer, answer_truncated
       FROM delivery_attempt WHERE delivery_id = ${id}::uuid AND number <= ${row.attempts}::int ORDER BY number`;
@@ -90,12 +91,12 @@ export const findDelivery =
     return { ...deliveryOfRow(row), body: row.body, log };
   };
 
-/** Deliveries that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id is the whole keyset. */
+/** Deliveries that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor. */
 export const listDeliveries =
   (db: Queryable) =>
   async ({ accountId, testOnly }: Reader, beforeId: string | null, limit: number): Promise<Delivery[]> => {
     const before = beforeId === null ? Prisma.empty : Prisma.sql`AND d.id < ${beforeId}::uuid`;
-    // Not as a parameter: the index of test deliveries serves only a statement that names them.
+    // A literal and not a parameter: the partial index of test deliveries is used only when the condition is in the statement.
     const mode = testOnly ? Prisma.sql`AND d.test` : Prisma.empty;
     const rows = await db.$queryRaw<DeliveryRow[]>`
       SELECT ${DELIVERY_COLUMNS} FROM delivery d JOIN event e ON e.id = d.event_id
@@ -103,10 +104,10 @@ export const listDeliveries =
     return rows.map(deliveryOfRow);
   };
 
-/** The columns of a delivery that its next job is made of. */
+/** The columns of a delivery that its next job needs. */
 export type DueRow = { id: string; account_id: string; attempts: number; next_attempt_at: Date };
 
-/** The domain's due delivery from its row. */
+/** Converts a row to the domain's due delivery. */
 export const dueDeliveryOf = (row: DueRow): DueDelivery => ({
   id: row.id,
   accountId: row.account_id,
@@ -114,7 +115,7 @@ export const dueDeliveryOf = (row: DueRow): DueDelivery => ({
   dueAt: row.next_attempt_at,
 });
 
-/** Pending deliveries due before `before` that are not held, oldest first, a slice at a time. */
+/** A page of the pending deliveries due before `before` that are not held, oldest first. */
 export const dueDeliveries =
   (db: Queryable) =>
   async (before: Date, after: DueCursor | null, limit: number): Promise<OverdueDelivery[]> => {
@@ -123,7 +124,7 @@ export const dueDeliveries =
       FROM (
         SELECT id, account_id, attempts, next_attempt_at FROM delivery
         WHERE state = 'pending' AND NOT held AND next_attempt_at < ${before}::timestamptz
-          AND (next_attempt_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? '00000000-0000-0000-0000-000000000000'}::uuid)
+          AND (next_attempt_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
         ORDER BY next_attempt_at, id LIMIT ${limit}::int
       ) AS d LEFT JOIN account a ON a.id = d.account_id
       ORDER BY d.next_attempt_at, d.id`;

@@ -2,10 +2,10 @@ import type { DeliveryPlan, LoggedAttempt } from '@vat/domain';
 import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 
-/** What is due: one attempt of one delivery. `number` counts from 1. */
+/** A due attempt of one delivery. `number` counts from 1. */
 export type AttemptToClaim = { deliveryId: string; number: number; now: Date; leasedUntil: Date };
 
-/** A claimed attempt, with the endpoint of this moment; `endpoint` is null when it was removed. */
+/** A claimed attempt with the current endpoint; `endpoint` is null when it was removed. */
 export type ClaimedAttempt = {
   eventId: string;
   eventType: string;
@@ -15,8 +15,8 @@ export type ClaimedAttempt = {
 };
 
 /**
- * `not_yet`: it is due or free again at `at`. `settled`: this attempt was made, or the delivery has ended. `held`: its
- * account is disabled; the sweep gives it a job when that ends.
+ * `not_yet`: the attempt is due, or its lease ends, at `at`. `settled`: the attempt was made, or the delivery has ended.
+ * `held`: its account is disabled; the sweep enqueues it again when the account is enabled.
  */
 export type Claim =
   | { kind: 'claimed'; attempt: ClaimedAttempt }
@@ -35,8 +35,8 @@ type Row = {
   secret_sealed: Uint8Array | null;
 };
 
-/** Statements of this kind that may be under way at once; calls coalesce for the next one. */
-const CLAIMS_AT_ONCE = 1;
+/** The number of claim statements that run at once; further calls share the next one. */
+const CLAIM_CONCURRENCY = 1;
 
 const claimedOf = (row: Row): Claim => {
   if (row.held) return { kind: 'held' };
@@ -47,9 +47,9 @@ const claimedOf = (row: Row): Claim => {
 };
 
 /**
- * Claims an attempt for this process until the lease ends, so that a job that comes twice (the queue was lost, its worker
- * stood still) is sent once. The lease is longer than an attempt can take: it runs out only when its process is dead.
- * Whether the account is disabled is read by the same statement: nothing that is claimed after the disabling is sent.
+ * Claims an attempt for this process until the lease ends, so that an attempt is sent once even if its job runs twice (after
+ * the queue was lost or its worker was blocked). The lease is longer than any attempt, so it expires only when its process
+ * is dead. The same statement checks that the account is enabled, so that nothing is claimed after it was disabled.
  */
 export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Promise<Claim>) => {
   const claimAll = async (wanted: AttemptToClaim[]): Promise<(Row | undefined)[]> => {
@@ -60,7 +60,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
       at: attempt.now,
       until: attempt.leasedUntil,
     }));
-    // Of several claims of one delivery the update serves one.
+    // Of several claims of one delivery, the UPDATE grants one.
     const rows = await db.$queryRaw<Row[]>`
       WITH claimed AS (
         UPDATE delivery d SET held = a.disabled_at IS NOT NULL,
@@ -74,10 +74,10 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
       SELECT c.n, c.held, c.event_id, c.next_attempt_at, e.type, e.body, w.url, w.secret_sealed
       FROM claimed c JOIN event e ON e.id = c.event_id
         LEFT JOIN webhook w ON w.account_id = c.account_id AND w.generation = c.generation`;
-    const byPlace = new Map(rows.map((row) => [row.n, row]));
-    return wanted.map((_attempt, n) => byPlace.get(n));
+    const byIndex = new Map(rows.map((row) => [row.n, row]));
+    return wanted.map((_attempt, n) => byIndex.get(n));
   };
-  const claim = coalesce(claimAll, CLAIMS_AT_ONCE);
+  const claim = coalesce(claimAll, CLAIM_CONCURRENCY);
 
   return async (attempt) => {
     const row = await claim(attempt);
@@ -89,7 +89,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
   };
 };
 
-/** Gives back a claim whose attempt was called off: it is no attempt, and due at once for whoever comes next. */
+/** Releases a claim whose attempt was cancelled: it does not count, and is due at once. */
 export const releaseDelivery =
   (db: Queryable) =>
   async (deliveryId: string, number: number): Promise<void> => {
@@ -100,13 +100,12 @@ export const releaseDelivery =
 
 export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan };
 
-/** Statements of this kind that may be under way at once; calls coalesce for the next one. */
-const RECORDS_AT_ONCE = 1;
+/** The number of record statements that run at once; further calls share the next one. */
+const RECORD_CONCURRENCY = 1;
 
 /**
- * Logs an attempt and settles what follows from it, in one statement, once however often it is run: false when another
- * run had recorded this attempt. A delivery that was ended meanwhile (its endpoint was removed) keeps its end; what was
- * sent is logged all the same.
+ * Logs an attempt and updates its delivery, in one idempotent statement; false when this attempt was already recorded. The
+ * state of a delivery that ended in the meantime (its endpoint was removed) does not change, but the attempt is logged.
  */
 export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Promise<boolean>) => {
   const recordAll = async (made: AttemptToRecord[]): Promise<boolean[]> => {
@@ -151,8 +150,8 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
         FROM settled s JOIN made m ON m.n = s.n
       )
       SELECT n FROM settled`;
-    const places = new Set(settled.map(({ n }) => n));
-    return made.map((_recorded, n) => places.has(n));
+    const recorded = new Set(settled.map(({ n }) => n));
+    return made.map((_attempt, n) => recorded.has(n));
   };
-  return coalesce(recordAll, RECORDS_AT_ONCE);
+  return coalesce(recordAll, RECORD_CONCURRENCY);
 };

@@ -4,35 +4,35 @@ import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
 import { type DueRow, dueDeliveryOf } from './deliveries.js';
 
-const SLICE = 5_000;
+const CHUNK = 5_000;
 
 /**
- * Deletes ended deliveries made before a moment, with their attempts and the test events among their events; every other
- * event stays with what it is about. In slices. Returns how many deliveries.
+ * Deletes ended deliveries created before a point in time with their attempts, in chunks. Deletes their test events too;
+ * other events are stored as long as their subject. Returns the number of deliveries.
  */
 export const deleteOldDeliveries =
   (db: Queryable) =>
   async (before: Date): Promise<number> => {
     const deleted = await inChunks(
-      SLICE,
+      CHUNK,
       () => db.$executeRaw`
         DELETE FROM delivery WHERE id IN (
-          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${SLICE}::int)`,
+          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${CHUNK}::int)`,
     );
     await inChunks(
-      SLICE,
+      CHUNK,
       () => db.$executeRaw`
         DELETE FROM event WHERE id IN (
           SELECT e.id FROM event e WHERE e.type = 'webhook.test' AND e.created_at < ${before}::timestamptz
-            AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id) LIMIT ${SLICE}::int)`,
+            AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id) LIMIT ${CHUNK}::int)`,
     );
     return deleted;
   };
 
 /**
- * Ends pending deliveries whose endpoint is gone, also when another one has been set since: all of them, or one. They
- * are those whose event was written in the very moment of the removal. Returns how many there were. Held ones wait for
- * their account to be enabled: a sweep must not read all of them each time.
+ * Ends all pending deliveries whose endpoint was removed, or one of them, even if a new endpoint has been set since. Such
+ * deliveries exist when their event was written during the removal. Held deliveries are skipped until their account is
+ * enabled, so that a sweep does not read all of them each time. Returns the number of deliveries.
  */
 export const endRemovedDeliveries =
   (db: Queryable) =>
@@ -47,8 +47,8 @@ export const endRemovedDeliveries =
   };
 
 /**
- * Holds deliveries while their account is disabled: they leave the index of what is due, and get no job. Returns how many it
- * held; an account that was enabled meanwhile has none.
+ * Holds deliveries while their account is disabled: they leave the index of due deliveries and get no job. Returns their
+ * number, without those of an account that was enabled in the meantime.
  */
 export const holdDeliveries =
   (db: Queryable) =>
@@ -59,9 +59,9 @@ export const holdDeliveries =
         AND a.id = d.account_id AND a.disabled_at IS NOT NULL`;
 
 /**
- * Ends the hold of deliveries whose account is enabled, `perAccount` of each at most and those due first before others, and
- * returns them. `next_attempt_at` stays, so the schedule goes on where it stood. Looks at one index entry an account that
- * has any, however many of them a disabled account has: the order is that of the index, so that no other serves it.
+ * Ends the hold of deliveries whose account is enabled, at most `perAccount` of each account and the earliest due first, and
+ * returns them. `next_attempt_at` is unchanged, so the retry schedule continues. Reads one index entry per account with held
+ * deliveries, however many a disabled account has: the ORDER BY matches that index, so that Postgres uses it.
  */
 export const resumeDeliveries =
   (db: Queryable) =>

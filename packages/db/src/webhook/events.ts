@@ -3,9 +3,9 @@ import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 
 /**
- * The CTEs `told` and `sent`: an event and, where the account has an endpoint, its first delivery, as rows of the
- * transaction that causes them. `about`: a query of (id, account_id, test) of one subject, or of none to tell nothing.
- * `onDemand`: the account's own call for a test event causes it.
+ * The CTEs `told` and `sent`: insert an event and, if the account has an endpoint, its first delivery, in the transaction that
+ * causes them. `about`: a query of (id, account_id, test) of one subject, or of none to publish nothing. `onDemand`: the
+ * event was requested by the account itself (a test event).
  */
 export const publishToAccount = (
   event: NewEvent,
@@ -27,27 +27,27 @@ export const publishToAccount = (
     RETURNING id
   )`;
 
-/** `test`: whether a test key asked for it. */
+/** `test`: whether a test key requested it. */
 export type TestEvent = { accountId: string; test: boolean; event: NewEvent; deliveryId: string; now: Date };
 export type Resend = { deliveryId: string; reader: Reader; newDeliveryId: string; now: Date };
 
-/** The CTE `pending`: how many deliveries that an account's own calls caused are pending. */
+/** The CTE `pending`: the number of pending deliveries that the account itself requested. */
 const countPending = (accountId: string): Prisma.Sql => Prisma.sql`
   pending AS (
     SELECT count(*)::int AS n FROM delivery WHERE account_id = ${accountId}::uuid AND state = 'pending' AND on_demand
   )`;
 
-/** This far below the limit nothing is locked. */
+/** No lock is needed this far below the limit. */
 const UNLOCKED_DISTANCE = 500;
 
-/** Counts, writes where fewer than `below` are pending, and says what it did; no row where there is nothing to resend. */
+/** Inserts when fewer than `below` deliveries are pending; returns whether it did and their number, or no row when there is nothing to resend. */
 type Write = (db: Queryable, below: number) => Promise<{ made: boolean; pending: number }[]>;
 
 /**
- * Runs the statement that counts and writes. Near the limit the calls of an account wait for each other on the row of its
- * endpoint until they commit; the lock is a statement of its own, because a count whose snapshot is older than the lock
- * would miss what the call before it wrote. Far below the limit one statement is enough: an API process makes these calls
- * of an account one at a time, so a call that counted too few would have to stand still while hundreds of others end.
+ * Runs the statement that counts and inserts. Near the limit, the calls of an account are serialized by a lock on the row of
+ * its endpoint; the lock is a separate statement, because a count with an older snapshot would miss the rows of the previous
+ * call. Far below the limit one statement is enough: an API process makes these calls one at a time per account, so a count
+ * could only be too low if one call stalled while hundreds of others ended.
  */
 const writeWithin = async (
   db: Database,
@@ -68,7 +68,7 @@ const writeWithin = async (
   });
 };
 
-/** Writes a webhook.test event, its own subject, with its delivery. */
+/** Publishes a webhook.test event, which is its own subject. */
 export const sendTestEvent =
   (db: Database, maxPending: number) =>
   ({ accountId, test, event, deliveryId, now }: TestEvent): Promise<OnDemandResult> => {
@@ -85,7 +85,7 @@ export const sendTestEvent =
     );
   };
 
-/** Makes a new delivery of the event of an old one that `reader` may read, to the endpoint that is set now. */
+/** Creates a new delivery of the event of an existing one that `reader` may read, to the current endpoint. */
 export const resendDelivery =
   (db: Database, maxPending: number) =>
   ({ deliveryId, reader: { accountId, testOnly }, newDeliveryId, now }: Resend): Promise<OnDemandResult> =>

@@ -1,7 +1,8 @@
 import { type SealedStore, WEBHOOK_REMOVED, type WebhookConfiguration } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
+import { NIL } from '../uuid-bounds.js';
 
-/** An account's endpoint as it is shown; `null` when none is set. */
+/** The displayed endpoint of an account; `null` when none is set. */
 export const findWebhook =
   (db: Database) =>
   (accountId: string): Promise<WebhookConfiguration | null> =>
@@ -11,8 +12,8 @@ export const findWebhook =
     });
 
 /**
- * Removes an account's endpoint and ends its pending deliveries with it, in one statement; false when none was set. An
- * attempt that is under way ends by itself and changes nothing any more.
+ * Removes an account's endpoint and ends its pending deliveries, in one statement; false when none was set. An attempt in
+ * flight completes, but does not change the delivery any more.
  */
 export const removeWebhook =
   (db: Queryable) =>
@@ -30,7 +31,7 @@ export const removeWebhook =
     return row?.removed ?? false;
   };
 
-/** An account's endpoint as it is stored: the secret only sealed, and its readable prefix. */
+/** A new endpoint of an account, with the sealed secret and its readable prefix. */
 export type NewWebhook = {
   accountId: string;
   url: string;
@@ -39,7 +40,7 @@ export type NewWebhook = {
   configuredAt: Date;
 };
 
-/** Sets or replaces an account's endpoint. The previous secret is gone at once: every attempt reads this row. */
+/** Sets or replaces an account's endpoint. The previous secret is invalid at once, since every attempt reads this row. */
 export const saveWebhook =
   (db: Queryable) =>
   async ({ accountId, url, secretSealed, secretPrefix, configuredAt }: NewWebhook): Promise<void> => {
@@ -50,13 +51,11 @@ export const saveWebhook =
         secret_prefix = EXCLUDED.secret_prefix, configured_at = EXCLUDED.configured_at`;
   };
 
-const FIRST = '00000000-0000-0000-0000-000000000000';
-
 /** The sealed secrets of all endpoints, each bound to its account. */
 export const sealedWebhooks = (db: Database): SealedStore => ({
   list: async (after, limit) => {
     const rows = await db.webhook.findMany({
-      where: { accountId: { gt: after ?? FIRST } },
+      where: { accountId: { gt: after ?? NIL } },
       orderBy: { accountId: 'asc' },
       take: limit,
       select: { accountId: true, secretSealed: true },
@@ -65,7 +64,7 @@ export const sealedWebhooks = (db: Database): SealedStore => ({
   },
   replace: (rows) => {
     const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-    // One statement; a row whose secret was rotated since it was read does not match any more.
+    // A row whose secret was rotated since it was read does not match.
     return db.$executeRaw`
       UPDATE webhook w SET secret_sealed = decode(r.resealed, 'hex')
       FROM unnest(

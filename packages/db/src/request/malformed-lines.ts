@@ -1,9 +1,9 @@
 import type { CheckRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { REQUEST_COLUMNS, type RequestRow, requestOfRow } from '../request/request-row.js';
-import type { Settlement } from '../request/settle-request.js';
+import { REQUEST_COLUMNS, type RequestRow, requestOfRow } from './request-row.js';
+import type { Settlement } from './settle-request.js';
 
-/** Malformed numbers of batches that wait for their check, in turns from one account after the other. */
+/** Malformed numbers of batches that have no check yet, round robin over the accounts. */
 export const findMalformedLines =
   (db: Queryable) =>
   async (limit: number): Promise<CheckRequest[]> => {
@@ -29,13 +29,13 @@ export const findMalformedLines =
     return rows.map(requestOfRow);
   };
 
-/** The check of a malformed number of a batch. */
+/** The check for a malformed number of a batch. */
 export type MalformedLine = { requestId: string; check: Settlement['check'] };
 
-/** A request that ended with its check, and the batch whose lines are done with it. */
+/** A request that ended with its check, and the batch of its lines. */
 export type SettledLine = { requestId: string; batchId: string | null };
 
-/** A check as a JSON record; bytes travel as base64. */
+/** A check as a JSON record, with bytes in base64. */
 const record = ({ requestId, check }: MalformedLine) => ({
   request_id: requestId,
   id: check.id,
@@ -47,11 +47,11 @@ const record = ({ requestId, check }: MalformedLine) => ({
 });
 
 /**
- * What `settleRequest` does, for many malformed numbers of batches in one statement: they hold no unit, are nobody's event
- * and no watch's run, so of each there is its check, its place in the next anchor, the day's count, the end of the request
- * and its lines; all of it or nothing, and once however often it is run. Returns those that it ended; one that somebody else is
- * ending at this moment is left to them. Rows are locked in an order that every such statement keeps; requests are told by arrays,
- * since a join with the others would read all that wait from end to end for each of them.
+ * Settles many malformed numbers of batches in one statement. They have no unit, no event and no watch, so each settlement
+ * consists of the check, its leaf for the next anchor, the count of the day, the end of the request and its lines. The
+ * statement is atomic and idempotent. Returns the requests that it ended; skips those that another process is ending. All
+ * such statements lock rows in the same order. Requests are selected by an array, since a join would scan all waiting
+ * requests for each of them.
  */
 export const settleMalformedLines =
   (db: Queryable) =>

@@ -1,9 +1,9 @@
 import { newUuid } from '@vat/domain';
 import { auditUsage } from '../account/usage.js';
+import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from '../batch/batch.fixture.js';
+import { completeBatches } from '../batch/end-lines.js';
+import { insertBatch } from '../batch/insert-batch.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
-import { completeBatches } from './end-lines.js';
-import { insertBatch } from './insert-batch.js';
 import { findMalformedLines, type MalformedLine, settleMalformedLines } from './malformed-lines.js';
 
 const connected = testDatabase(10);
@@ -21,7 +21,7 @@ const checkOf = ({ id, vatNumber }: { id: string; vatNumber: string }, checkedAt
     hash: Buffer.alloc(32, vatNumber),
   },
 });
-/** A batch of that many distinct malformed numbers, and `others`. */
+/** A batch of `count` distinct malformed numbers, and `others`. */
 const upload = async (count: number, others: string[] = []) => {
   const account = await newAccount(connected.db);
   const batch = await newBatch(account, rowsOf([...malformed(count), ...others]));
@@ -29,9 +29,9 @@ const upload = async (count: number, others: string[] = []) => {
   return { account, batch };
 };
 
-test('of many that try to record the same lines, each line is recorded by one', async () => {
-  const [asked = ''] = numbers(1);
-  const { account, batch } = await upload(300, ['FR7', asked]);
+test('concurrent calls record each line once', async () => {
+  const [wellFormed = ''] = numbers(1);
+  const { account, batch } = await upload(300, ['FR7', wellFormed]);
   const found = await findMalformedLines(connected.db)(500);
   expect(found).toHaveLength(300);
   const tries = [found, found.toReversed(), found.slice(50), found].map((some) => some.map((one) => checkOf(one)));
@@ -43,7 +43,7 @@ test('of many that try to record the same lines, each line is recorded by one', 
   const lines = await connected.db.batchLine.findMany({ where: { batchId: batch.id }, orderBy: { id: 'asc' } });
   expect(lines.slice(0, -1).every(({ status, valid, checkId }) => status === 'done' && !valid && checkId)).toBe(true);
   expect(lines[7]?.checkId).toBe(lines[300]?.checkId);
-  expect(lines.at(-1)).toMatchObject({ status: 'queued', vatNumber: asked });
+  expect(lines.at(-1)).toMatchObject({ status: 'queued', vatNumber: wellFormed });
 
   const checks = await connected.db.check.findMany({ where: { accountId: account } });
   expect(checks).toHaveLength(300);
@@ -66,7 +66,7 @@ test('of many that try to record the same lines, each line is recorded by one', 
   ).toEqual([]);
 });
 
-test('what is to be asked is not ended by it, and the days are those of the checks', async () => {
+test('does not end requests that need a lookup, and counts the days of the checks', async () => {
   const { account, batch } = await upload(2, numbers(2));
   const requests = await connected.db.request.findMany({ where: { accountId: account }, orderBy: { id: 'asc' } });
   const days = ['2026-11-19T23:59:59.999Z', '2026-11-20T00:00:00.000Z', '2026-11-20T00:00:00.000Z'];
@@ -82,7 +82,7 @@ test('what is to be asked is not ended by it, and the days are those of the chec
   ]);
 });
 
-test('a slice of a large upload is found by indexes: what waits behind it is not read', async () => {
+test('finds a page of a large upload by indexes, without reading the other lines', async () => {
   await upload(10_000);
   const found = await findMalformedLines(connected.db)(200);
   const read = await connected.db.$transaction(async (tx) => {

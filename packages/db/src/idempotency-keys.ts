@@ -5,10 +5,10 @@ import {
   type KeyToBind,
   type StoredAnswer,
 } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
-import { inChunks } from '../in-chunks.js';
+import type { Queryable } from './connect-database.js';
+import { inChunks } from './in-chunks.js';
 
-/** The key's binding, `null` when it is free or older than `expiredBefore`. */
+/** The binding of a key; `null` when the key is free or was bound before `expiredBefore`. */
 export const findIdempotencyKey =
   (db: Queryable) =>
   async (accountId: string, key: string, expiredBefore: Date): Promise<BoundKey | null> => {
@@ -33,8 +33,8 @@ export const findIdempotencyKey =
   };
 
 /**
- * Binds a key together with its answer, inside the transaction that does the work. Returns `null` when it did, else the
- * binding that was there before. A call with the same key that is under way is waited for.
+ * Binds a key together with its answer, inside the transaction that does the work. Returns `null` on success, otherwise the
+ * existing binding. Waits for a concurrent transaction with the same key.
  */
 export const bindAnswer =
   (tx: Queryable) =>
@@ -53,11 +53,11 @@ export const bindAnswer =
       WHERE idempotency_key.created_at < ${expiredBefore}::timestamptz`;
     if (bound > 0) return null;
     const earlier = await findIdempotencyKey(tx)(accountId, key, expiredBefore);
-    if (!earlier) throw new Error('an Idempotency-Key that is bound cannot be read');
+    if (!earlier) throw new Error('a bound Idempotency-Key cannot be read');
     return earlier;
   };
 
-/** Binds a key to a request, or to work that has none; false when it is bound already and not expired. */
+/** Binds a key, to a request if there is one; false when it is already bound and has not expired. */
 export const bindIdempotencyKey =
   (db: Queryable) =>
   async (binding: KeyToBind & { accountId: string; requestId: string | null; now: Date }): Promise<boolean> => {
@@ -71,22 +71,22 @@ export const bindIdempotencyKey =
     return bound > 0;
   };
 
-const SLICE = 5_000;
+const CHUNK = 5_000;
 
-/** Deletes Idempotency-Keys past their 24 hours, in slices. Returns how many. */
+/** Deletes expired Idempotency-Keys in chunks; returns their number. */
 export const deleteExpiredKeys =
   (db: Queryable) =>
   (now: Date): Promise<number> => {
     const before = new Date(now.getTime() - IDEMPOTENCY_RETENTION_MS);
     return inChunks(
-      SLICE,
+      CHUNK,
       () => db.$executeRaw`
         DELETE FROM idempotency_key WHERE (account_id, key) IN (
-          SELECT account_id, key FROM idempotency_key WHERE created_at < ${before}::timestamptz LIMIT ${SLICE}::int)`,
+          SELECT account_id, key FROM idempotency_key WHERE created_at < ${before}::timestamptz LIMIT ${CHUNK}::int)`,
     );
   };
 
-/** Takes a key over from a first call that died: true for exactly one of the callers that race for it. */
+/** Takes over a key whose first call died; true for exactly one of several concurrent callers. */
 export const relockIdempotencyKey =
   (db: Queryable) =>
   async (accountId: string, key: string, now: Date, lockedUntil: Date): Promise<boolean> => {
@@ -96,7 +96,7 @@ export const relockIdempotencyKey =
     return taken > 0;
   };
 
-/** Keeps the first 2xx answer of a key, to be replayed byte for byte. A later one changes nothing. */
+/** Stores the first 2xx answer of a key, to be replayed byte for byte. Later answers are ignored. */
 export const storeIdempotentAnswer =
   (db: Queryable) =>
   async (accountId: string, key: string, answer: StoredAnswer): Promise<void> => {

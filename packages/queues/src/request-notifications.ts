@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Tells API processes that a request moved. Only a hint: it may be lost or come twice, and Postgres is read for the truth. */
+/** Notifies an API process that a request has changed. Notifications may be lost or duplicated; Postgres holds the state. */
 export type PublishNotification = (replyTo: string, requestId: string) => Promise<void>;
 
 const channelOf = (prefix: string, replyTo: string): string => `${prefix}:hints:${replyTo}`;
@@ -12,8 +12,8 @@ export const publishNotification =
   };
 
 /**
- * Listens for this process's hints over a connection of its own (a subscribed connection can do nothing else), of the
- * consumer kind: it waits for Redis and subscribes again after a reconnect by itself.
+ * Subscribes to the notifications of this process. `connection` is used for subscriptions only, and has the role `consumer`:
+ * it waits for Redis and subscribes again after a reconnect.
  */
 export const subscribeNotifications = (
   connection: Redis,
@@ -22,7 +22,7 @@ export const subscribeNotifications = (
   onNotification: (requestId: string) => void,
 ): void => {
   const own = channelOf(prefix, replyTo);
-  // The process hears of other things over this connection, too.
+  // Other subscriptions share this connection.
   connection.on('message', (channel: string, requestId: string) => {
     if (channel === own) onNotification(requestId);
   });

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { newUuid } from '@vat/domain';
-import { insertAccount } from '../account/accounts.js';
-import { deleteExpiredSessions, insertSession } from '../account/sessions.js';
-import { reserveSignIn, reserveTries, takeBackSignIn } from '../account/sign-in-attempts.js';
 import { testDatabase } from '../test-database.fixture.js';
+import { insertAccount } from './accounts.js';
+import { deleteExpiredSessions, insertSession } from './sessions.js';
+import { reserveSignIn, reserveTries, takeBackSignIn } from './sign-in-attempts.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 const LIMIT = { tries: 5, windowMs: 60_000 };
@@ -11,7 +11,7 @@ const after = (ms: number) => new Date(NOW.getTime() + ms);
 
 const connected = testDatabase(10, 10_000);
 
-test('sessions and counts that are over are deleted, and no others', async () => {
+test('deletes only expired sessions and counts', async () => {
   const { db } = connected;
   const userId = newUuid();
   const user = { id: userId, email: 'owner@example.com', passwordHash: 'x' };
@@ -37,7 +37,7 @@ test('sessions and counts that are over are deleted, and no others', async () =>
   expect(counts.map(({ address }) => Buffer.from(address).toString('hex'))).toEqual([young.toString('hex')]);
 });
 
-test('of sign-ins that race on many connections exactly as many as the limit are let through', async () => {
+test('concurrent sign-ins on many connections never exceed the limit', async () => {
   const reserve = reserveSignIn(connected.db, LIMIT);
   const address = randomBytes(32);
   const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => reserve(address, after(i))));
@@ -45,7 +45,7 @@ test('of sign-ins that race on many connections exactly as many as the limit are
   for (const free of answers) if (free) expect(free.getTime()).toBeGreaterThanOrEqual(after(LIMIT.windowMs).getTime());
 });
 
-test('a try that one of several limits refuses is counted under none of them, and leaves no empty row', async () => {
+test('an attempt refused by one of several limits is counted under none of them, and leaves no empty row', async () => {
   const { db } = connected;
   await db.signInAttempt.deleteMany();
   const reserve = reserveTries(db, LIMIT.windowMs);
@@ -64,7 +64,7 @@ test('a try that one of several limits refuses is counted under none of them, an
   expect(await db.signInAttempt.count()).toBe(0);
 });
 
-test('tries under the same keys in any order, counted and taken back at once, do not block each other', async () => {
+test('attempts that are counted and removed concurrently under the same keys do not deadlock', async () => {
   const reserve = reserveTries(connected.db, LIMIT.windowMs);
   const takeBack = takeBackSignIn(connected.db);
   const keys = Array.from({ length: 4 }, () => randomBytes(32));
@@ -84,7 +84,7 @@ test('tries under the same keys in any order, counted and taken back at once, do
   expect(left).toEqual([]);
 });
 
-test('the window slides: a place is free again when the oldest try has left it', async () => {
+test('the window slides: another attempt is admitted when the oldest one has left it', async () => {
   const reserve = reserveSignIn(connected.db, LIMIT);
   const address = randomBytes(32);
   for (let i = 0; i < LIMIT.tries; i += 1) expect(await reserve(address, after(i * 10_000))).toBeNull();
