@@ -29,9 +29,9 @@ import {
 import { createAccount } from '@vat/domain';
 import { hashPassword, type readSettings, SettingsError, verifyPassword } from '@vat/runtime';
 import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
+import { expiringCache } from '../expiring-cache.js';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
-import { shortMemory } from '../short-memory.js';
 import { keyedMutex } from '../turns.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
@@ -109,14 +109,14 @@ export const composeDashboard = (
   const inTurn = keyedMutex({ hungAfterMs });
   // One hash at a time per process: each needs 19 MiB and a CPU core, which calls of the public API need too.
   const hashInTurn = keyedMutex();
-  const verifyInTurn = (phc: string, password: string) => hashInTurn('', () => verifyPassword(phc, password));
-  const hashWithinLimit = (password: string) => hashInTurn('', () => hashPassword(password));
+  const verifyPasswordInTurn = (phc: string, password: string) => hashInTurn('', () => verifyPassword(phc, password));
+  const hashPasswordInTurn = (password: string) => hashInTurn('', () => hashPassword(password));
   const reserveChange = reserveSignIn(db, PASSWORD_CHANGE_LIMIT);
   const forget = forgetSignIns(db);
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
   const streams = pageStreams({ subscribe, liveSessions: liveSessions(db), limits: STREAM_LIMITS, now });
   stopping.addEventListener('abort', streams.close);
-  const knownSites = shortMemory<true>(KNOWN_SITES);
+  const knownSites = expiringCache<true>(KNOWN_SITES);
   const remember = (networks: Uint8Array[]): void => {
     for (const network of networks) knownSites.set(Buffer.from(network).toString('hex'), true, now());
   };
@@ -125,14 +125,14 @@ export const composeDashboard = (
   const { signIn: verified, refuse: refuseSignIn } = signIn({
     tokens,
     queue: fairQueue({ ...SIGN_IN_QUEUE, refuse: tooBusyToSignIn, hungAfterMs, now }),
-    refusals: shortMemory(REFUSALS),
+    refusals: expiringCache(REFUSALS),
     knownSites,
     reserve: reserveTries(db, SIGN_IN_LIMITS.windowMs),
     forget,
     takeBack: takeBackSignIn(db),
     findUser: findUser(db),
     rememberNetwork: rememberNetwork(db),
-    verifyPassword: verifyInTurn,
+    verifyPassword: verifyPasswordInTurn,
     beginSession: begin,
     dummyHash: hashPassword(randomUUID()),
     now,
@@ -154,8 +154,8 @@ export const composeDashboard = (
       reserve: reserveChange,
       forget,
       findUser: findUserById(db),
-      verifyPassword: verifyInTurn,
-      hashPassword: hashWithinLimit,
+      verifyPassword: verifyPasswordInTurn,
+      hashPassword: hashPasswordInTurn,
       replace: replacePassword(db),
       inTurn,
       sessionLifeMs: idleMs,
@@ -165,8 +165,8 @@ export const composeDashboard = (
     signUp: signUp({
       tokens,
       reserve: reserveTries(db, SIGN_UP_LIMITS.windowMs),
-      refusals: shortMemory(REFUSALS),
-      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashWithinLimit, now }),
+      refusals: expiringCache(REFUSALS),
+      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashPasswordInTurn, now }),
       findUser: findUser(db),
       beginSession: begin,
       now,

@@ -1,5 +1,5 @@
 /** A bounded cache whose entries expire. */
-export type ShortMemory<Value> = {
+export type ExpiringCache<Value> = {
   /** `undefined` when there is no entry or it has expired. */
   find: (key: string, at: Date) => Value | undefined;
   set: (key: string, value: Value, at: Date) => void;
@@ -7,7 +7,7 @@ export type ShortMemory<Value> = {
 };
 
 /** Stores at most `max` values, each for `ms` milliseconds. When it is full, the oldest entry is evicted. */
-export const shortMemory = <Value>({ max, ms }: { max: number; ms: number }): ShortMemory<Value> => {
+export const expiringCache = <Value>({ max, ms }: { max: number; ms: number }): ExpiringCache<Value> => {
   const stored = new Map<string, { value: Value; until: number }>();
   return {
     find: (key, at) => {
