@@ -1,5 +1,5 @@
-import { expiringCache } from './expiring-cache.js';
 import { recentCounts } from './fair-queue.js';
+import { shortMemory } from './short-memory.js';
 
 const at = (ms: number) => new Date(ms);
 
@@ -16,7 +16,7 @@ test('a recent count halves after its half-life and is never negative', () => {
 
 test('counts and caches store a limited number of keys and evict the oldest one', () => {
   const counts = recentCounts({ max: 100, halfLifeMs: 1_000 });
-  const cache = expiringCache<number>({ max: 100, ms: 1_000 });
+  const cache = shortMemory<number>({ max: 100, ms: 1_000 });
   for (let n = 0; n < 10_000; n += 1) {
     counts.add('steady', 1, at(0));
     counts.add(`network ${n}`, 1, at(0));

@@ -29,9 +29,9 @@ import {
 import { createAccount } from '@vat/domain';
 import { hashPassword, type readSettings, SettingsError, verifyPassword } from '@vat/runtime';
 import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
-import { expiringCache } from '../expiring-cache.js';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
+import { shortMemory } from '../short-memory.js';
 import { keyedMutex } from '../turns.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
@@ -116,7 +116,7 @@ export const composeDashboard = (
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
   const streams = pageStreams({ subscribe, liveSessions: liveSessions(db), limits: STREAM_LIMITS, now });
   stopping.addEventListener('abort', streams.close);
-  const knownSites = expiringCache<true>(KNOWN_SITES);
+  const knownSites = shortMemory<true>(KNOWN_SITES);
   const remember = (networks: Uint8Array[]): void => {
     for (const network of networks) knownSites.set(Buffer.from(network).toString('hex'), true, now());
   };
@@ -125,7 +125,7 @@ export const composeDashboard = (
   const { signIn: verified, refuse: refuseSignIn } = signIn({
     tokens,
     queue: fairQueue({ ...SIGN_IN_QUEUE, refuse: tooBusyToSignIn, hungAfterMs, now }),
-    refusals: expiringCache(REFUSALS),
+    refusals: shortMemory(REFUSALS),
     knownSites,
     reserve: reserveTries(db, SIGN_IN_LIMITS.windowMs),
     forget,
@@ -165,7 +165,7 @@ export const composeDashboard = (
     signUp: signUp({
       tokens,
       reserve: reserveTries(db, SIGN_UP_LIMITS.windowMs),
-      refusals: expiringCache(REFUSALS),
+      refusals: shortMemory(REFUSALS),
       createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashPasswordInTurn, now }),
       findUser: findUser(db),
       beginSession: begin,

@@ -1,7 +1,7 @@
 import type { NewSession, RefusedTries, TryLimit, UserCredentials, UserToSignIn } from '@vat/db';
 import { AppError } from '@vat/domain';
-import type { ExpiringCache } from '../expiring-cache.js';
 import type { Arrival, FairQueue } from '../fair-queue.js';
+import type { ShortMemory } from '../short-memory.js';
 import type { Client } from './client-network.js';
 import type { SessionTokens } from './session.js';
 
@@ -59,7 +59,7 @@ type SignInDeps = {
   tokens: SessionTokens;
   queue: FairQueue;
   /** Cached refusals: until when attempts for an address from a site are refused. */
-  refusals: ExpiringCache<Date>;
+  refusals: ShortMemory<Date>;
   /** Counts an attempt. When a limit is reached, counts nothing and returns the limits that refuse it. */
   reserve: (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
   /** Deletes all attempts counted under a key. */
@@ -68,7 +68,7 @@ type SignInDeps = {
   takeBack: (keys: readonly Uint8Array[], at: Date) => Promise<void>;
   findUser: (email: string) => Promise<UserToSignIn | null>;
   /** The sites from which a user has signed in recently, as far as this process has read them. */
-  knownSites: ExpiringCache<true>;
+  knownSites: ShortMemory<true>;
   /** Adds a network to those from which a user has signed in. */
   rememberNetwork: (userId: string, network: Uint8Array) => Promise<void>;
   verifyPassword: (phc: string, password: string) => Promise<boolean>;

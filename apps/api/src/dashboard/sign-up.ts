@@ -2,9 +2,9 @@ import { presentSession, type SignUpBody, signUpBody } from '@vat/contracts';
 import type { RefusedTries, SignedIn, TryLimit, UserCredentials } from '@vat/db';
 import { AppError, type createAccount } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import type { ExpiringCache } from '../expiring-cache.js';
 import { contextOf } from '../http/call.js';
 import { parse } from '../http/parse.js';
+import type { ShortMemory } from '../short-memory.js';
 import { type Networks, networksOf } from './client-network.js';
 import type { SessionCookie, SessionTokens } from './session.js';
 import { type beginSession, secondsUntil } from './sign-in.js';
@@ -20,7 +20,7 @@ type SignUpDeps = {
   /** Counts an account. When a limit is reached, counts nothing and returns the limits that refuse it. */
   reserve: (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
   /** Cached refusals: until when a limit refuses accounts. */
-  refusals: ExpiringCache<Date>;
+  refusals: ShortMemory<Date>;
   createAccount: ReturnType<typeof createAccount>;
   findUser: (email: string) => Promise<UserCredentials | null>;
   beginSession: ReturnType<typeof beginSession>;

@@ -1,8 +1,8 @@
 import type { Caller } from '@vat/db';
 import { AppError, hashApiKey, isApiKeyForm } from '@vat/domain';
 import type { RequestHandler } from 'express';
-import { expiringCache } from '../expiring-cache.js';
 import { callerOf, contextOf } from '../http/call.js';
+import { shortMemory } from '../short-memory.js';
 
 /** How long a known key is cached. A revoked key or a disabled account may work for this long; docs/api.md promises at most 5 s. */
 const KNOWN_KEY_MS = 2_000;
@@ -20,8 +20,8 @@ export type AuthenticateDeps = {
 
 /** Finds the caller by `Authorization: Bearer KEY`, or throws UNAUTHORIZED. */
 export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): RequestHandler => {
-  const known = expiringCache<Caller>({ max: MAX_CACHED_KEYS, ms: KNOWN_KEY_MS });
-  const unknown = expiringCache<true>({ max: MAX_CACHED_KEYS, ms: UNKNOWN_KEY_MS });
+  const known = shortMemory<Caller>({ max: MAX_CACHED_KEYS, ms: KNOWN_KEY_MS });
+  const unknown = shortMemory<true>({ max: MAX_CACHED_KEYS, ms: UNKNOWN_KEY_MS });
   const touched = new Map<string, number>();
 
   const find = async (key: string): Promise<Caller | null> => {

@@ -1,5 +1,5 @@
 /** A bounded cache whose entries expire. */
-export type ExpiringCache<Value> = {
+export type ShortMemory<Value> = {
   /** `undefined` when there is no entry or it has expired. */
   find: (key: string, at: Date) => Value | undefined;
   set: (key: string, value: Value, at: Date) => void;
@@ -7,7 +7,7 @@ export type ExpiringCache<Value> = {
 };
 
 /** Stores at most `max` values, each for `ms` milliseconds. When it is full, the oldest entry is evicted. */
-export const expiringCache = <Value>({ max, ms }: { max: number; ms: number }): ExpiringCache<Value> => {
+export const shortMemory = <Value>({ max, ms }: { max: number; ms: number }): ShortMemory<Value> => {
   const stored = new Map<string, { value: Value; until: number }>();
   return {
     find: (key, at) => {
