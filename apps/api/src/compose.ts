@@ -25,8 +25,6 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   const callRate = createCallRates(settings.REDIS_PREFIX, context);
 
   const checks = composeChecks(settings, context);
-  const batches = composeBatches(context, { giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER });
-  const evidence = composeEvidence(settings, context);
   const dashboard = composeDashboard(settings, {
     db,
     subscribe: (onUpdates) => subscribePageUpdates(subscriberRedis, settings.REDIS_PREFIX, onUpdates),
@@ -38,6 +36,8 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
   });
   const onError = throttledWarn(log, 'The operations page cannot read the queues.', REPEAT_WARNING_MS, now);
   const ops = composeOps(settings, { db, redis, baseUrl, onError, now });
+  const batches = composeBatches(context, { giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER });
+  const evidence = composeEvidence(settings, context);
 
   const app = createApp({
     log,

@@ -109,8 +109,8 @@ export const composeDashboard = (
   const inTurn = keyedMutex({ hungAfterMs });
   // One hash at a time per process: each needs 19 MiB and a CPU core, which calls of the public API need too.
   const hashInTurn = keyedMutex();
-  const verifyInTurn = (phc: string, password: string) => hashInTurn('', () => verifyPassword(phc, password));
-  const hashWithinLimit = (password: string) => hashInTurn('', () => hashPassword(password));
+  const verifyPasswordInTurn = (phc: string, password: string) => hashInTurn('', () => verifyPassword(phc, password));
+  const hashPasswordInTurn = (password: string) => hashInTurn('', () => hashPassword(password));
   const reserveChange = reserveSignIn(db, PASSWORD_CHANGE_LIMIT);
   const forget = forgetSignIns(db);
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
@@ -132,7 +132,7 @@ export const composeDashboard = (
     takeBack: takeBackSignIn(db),
     findUser: findUser(db),
     rememberNetwork: rememberNetwork(db),
-    verifyPassword: verifyInTurn,
+    verifyPassword: verifyPasswordInTurn,
     beginSession: begin,
     dummyHash: hashPassword(randomUUID()),
     now,
@@ -154,8 +154,8 @@ export const composeDashboard = (
       reserve: reserveChange,
       forget,
       findUser: findUserById(db),
-      verifyPassword: verifyInTurn,
-      hashPassword: hashWithinLimit,
+      verifyPassword: verifyPasswordInTurn,
+      hashPassword: hashPasswordInTurn,
       replace: replacePassword(db),
       inTurn,
       sessionLifeMs: idleMs,
@@ -166,7 +166,7 @@ export const composeDashboard = (
       tokens,
       reserve: reserveTries(db, SIGN_UP_LIMITS.windowMs),
       refusals: shortMemory(REFUSALS),
-      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashWithinLimit, now }),
+      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashPasswordInTurn, now }),
       findUser: findUser(db),
       beginSession: begin,
       now,

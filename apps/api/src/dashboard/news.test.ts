@@ -11,7 +11,7 @@ type Listening = {
   /** Everything received so far. */
   text: () => string;
   /** The `changed` events so far. */
-  news: () => { topic: string; id?: string }[];
+  updates: () => { topic: string; id?: string }[];
   /** True once the server has ended the stream. */
   isOver: () => boolean;
   close: () => void;
@@ -37,7 +37,8 @@ const listen = (baseUrl: string, { cookie }: Pick<Browser, 'cookie'>): Promise<L
         status: response.statusCode ?? 0,
         headers: response.headers,
         text: () => text,
-        news: () => [...text.matchAll(/^event: changed\ndata: (.*)\n\n/gm)].map(([, data]) => JSON.parse(String(data))),
+        updates: () =>
+          [...text.matchAll(/^event: changed\ndata: (.*)\n\n/gm)].map(([, data]) => JSON.parse(String(data))),
         isOver: () => isOver,
         close: () => response.destroy(),
       });
@@ -78,8 +79,8 @@ const open = async (browser = owner, baseUrl = urlOf(0)): Promise<Listening> => 
   return page;
 };
 const receives = (page: Listening, topic: string, id?: string) =>
-  until(`news of ${topic}`, () =>
-    page.news().find((news) => news.topic === topic && (id === undefined || news.id === id)),
+  until(`an update of ${topic}`, () =>
+    page.updates().find((update) => update.topic === topic && (id === undefined || update.id === id)),
   );
 const check = (body: object, key = account.live_key) => world.http(key).post('/v1/checks', body);
 
@@ -107,7 +108,7 @@ test('a check of an API key is published to the pages of its account on every pr
   // The update of the other account arrives later than these would have.
   const { body: theirs } = await other.call('post', '/checks', { vat_number: numberOf('DE', 2) }).expect(201);
   await receives(stranger, 'checks', theirs.id);
-  expect(stranger.news().map(({ id }) => id)).not.toContain(body.id);
+  expect(stranger.updates().map(({ id }) => id)).not.toContain(body.id);
 });
 
 test('a malformed number, which never reaches a worker, is published too', async () => {
@@ -143,15 +144,15 @@ test('a batch is published from its upload to its end, in few messages however m
     async () => (await owner.call('get', `/batches/${body.batch_id}`)).body.status === 'completed',
     60_000,
   );
-  const received = page.news().length;
+  const received = page.updates().length;
   const seconds = (performance.now() - startedAt) / 1_000;
   // Three topics (batches, checks, requests), each at most twice a second, plus the first ones.
   expect(received).toBeLessThanOrEqual(6 * seconds + 6);
-  const before = page.news().length;
+  const before = page.updates().length;
   await owner.call('delete', `/batches/${body.batch_id}`).expect(204);
   await until('its end to be published', () =>
     page
-      .news()
+      .updates()
       .slice(before)
       .some(({ topic }) => topic === 'batches'),
   );
@@ -165,12 +166,12 @@ test('changes of watches and deliveries are published', async () => {
   await receives(page, 'watches');
   const lastCheck = async () => (await owner.call('get', `/watches/${watch.watch_id}`)).body.last_check_id;
   const baseline = await until('the first run', lastCheck);
-  const before = page.news().length;
+  const before = page.updates().length;
   await world.admin('watch', 'run', watch.watch_id);
   await until('the next run', async () => (await lastCheck()) !== baseline);
   await until('the run to be published', () =>
     page
-      .news()
+      .updates()
       .slice(before)
       .some(({ topic }) => topic === 'watches'),
   );
@@ -216,7 +217,7 @@ test('a HEAD behind an open stream waits for its turn, and page updates do not c
   const connection = await pipeline(['GET /app/api/news', 'HEAD /app/api/news']);
   await until('the stream to begin', () => connection.text().includes('retry: 2000'));
   const { body } = await owner.call('post', '/checks', { vat_number: 'DE1' }).expect(201);
-  await until('the news', () => connection.text().includes(body.id));
+  await until('the update', () => connection.text().includes(body.id));
   expect(connection.text().match(/HTTP\/1.1/g)).toHaveLength(1);
   connection.close();
   expect((await owner.call('get', '/session')).status).toBe(200);
@@ -248,7 +249,7 @@ test('without Redis a stream opens, stays open, and has its page read everything
   expect(page.status).toBe(200);
   await until(
     'all topics to be sent',
-    () => new Set(page.news().map(({ topic }) => topic)).size === PAGE_TOPICS.length,
+    () => new Set(page.updates().map(({ topic }) => topic)).size === PAGE_TOPICS.length,
     12_000,
   );
   expect(page.isOver()).toBe(false);

@@ -4,19 +4,19 @@ import type { RateDecision } from '@vat/queues';
 import type { RequestHandler, Response } from 'express';
 import { callerOf, contextOf } from '../http/call.js';
 
-/** A limit of calls per second. `judge` counts the calls of each name separately, over all API processes. */
-export type CallRate = { calls: number; judge: (name: string) => Promise<RateDecision> };
+/** A limit of calls per second. `count` counts the calls of each name separately, over all API processes. */
+export type CallRate = { calls: number; count: (name: string) => Promise<RateDecision> };
 
 export type LimitKeyRateDeps = { keyRate: CallRate };
 export type LimitUserRateDeps = { userRate: CallRate };
 
 /** `nameOf` returns the name under which a call is counted; a call without a name is not limited. `where` completes the message. */
 const limitRate =
-  ({ calls, judge }: CallRate, nameOf: (res: Response) => string | null, where: string): RequestHandler =>
+  ({ calls, count }: CallRate, nameOf: (res: Response) => string | null, where: string): RequestHandler =>
   async (_req, res, next) => {
     const name = nameOf(res);
     if (name === null) return next();
-    const decision = await judge(name);
+    const decision = await count(name);
     res.setHeader('RateLimit-Limit', String(calls));
     res.setHeader('RateLimit-Remaining', String(decision.remaining));
     res.setHeader('RateLimit-Reset', '1');
