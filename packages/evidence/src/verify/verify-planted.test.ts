@@ -94,7 +94,7 @@ describe('a dossier that somebody planted code in', () => {
       expect(output).toMatch(/ok {4}5 time-stamp\(s\) verified/);
     }
     const { code, output } = await runInside(copy, '"$python" -I verify.py', 'PATH=".:$dossier"');
-    expect([code, output, await trap.caught()]).toEqual([2, expect.stringContaining('openssl here is: none'), []]);
+    expect([code, output, await trap.caught()]).toEqual([2, expect.stringContaining('the openssl program found is: none'), []]);
   });
 
   it('cannot lead the verifier out of it, or make it wait, by links, pipes and names', async () => {
@@ -121,7 +121,7 @@ describe('a dossier that somebody planted code in', () => {
       [linked, 'certs'],
       [endless, 'SHA256SUMS'],
     ] as const) {
-      expect(await inPython(copy)).toEqual({ code: 1, output: expect.stringContaining(`${name} is no ordinary file`) });
+      expect(await inPython(copy)).toEqual({ code: 1, output: expect.stringContaining(`${name} is not an ordinary file`) });
       expect(await inShell(copy)).toEqual({ code: 1, output: expect.stringContaining(name) });
     }
 
@@ -132,7 +132,7 @@ describe('a dossier that somebody planted code in', () => {
       await named.write('SHA256SUMS.tsr', await auditor.authority.stamp(Buffer.from(await named.read('SHA256SUMS'))));
       const wanted = {
         code: 1,
-        output: expect.stringContaining(`ill-formed or there twice: ${'0'.repeat(64)}  ${name}`),
+        output: expect.stringContaining(`malformed or repeated: ${'0'.repeat(64)}  ${name}`),
       };
       expect(await inPython(named)).toEqual(wanted);
       if (name !== './README.txt' && name !== 'a//b') expect(await inShell(named)).toEqual(wanted);
@@ -144,7 +144,7 @@ describe('a dossier that somebody planted code in', () => {
     await nested.write('manifest.json', '['.repeat(200_000));
     await nested.reseal(auditor.authority);
     const said = await nested.verify();
-    expect(said).toEqual({ code: 1, output: expect.stringMatching(/a file is not of its kind.*\nDOES NOT HOLD/) });
+    expect(said).toEqual({ code: 1, output: expect.stringMatching(/a file cannot be read.*\nDOES NOT HOLD/) });
     const stamp = await auditor.tamper();
     await writeFile(path.join(stamp.folder, 'SHA256SUMS.tsr'), Buffer.alloc(100_000, Buffer.of(0x30, 0x80)));
     const refused = expect.stringMatching(/SHA256SUMS.tsr cannot be read as a time-stamp[\s\S]*DOES NOT HOLD/);
@@ -170,7 +170,7 @@ describe('the verifier', () => {
       /note {2}this verifier has the SHA-256 [0-9a-f]{64}: the service publishes it at GET \/verifier/,
     );
     const none = await auditor.run('python3', ['-I', VERIFIER, path.join(folder, 'nothing')]);
-    expect(none).toEqual({ code: 2, output: expect.stringContaining('CANNOT TELL: there is no folder') });
+    expect(none).toEqual({ code: 2, output: expect.stringContaining('NOT CHECKED: there is no folder') });
     const empty = await auditor.run('python3', ['-I', VERIFIER, folder]);
     expect(empty).toEqual({ code: 1, output: expect.stringContaining('SHA256SUMS is missing') });
   });
