@@ -552,7 +552,7 @@ def check_checks(found, rows):
                 report_problem('checks.csv differs from %s in %s' % (path, column))
     for check_id in sorted(set(rows) - set(hashes)):
         report_problem('checks.csv names %s, which is not in checks/' % check_id)
-    print_line('ok' if not problems else '-', '%d check(s): hashes compared, checks.csv compared' % len(hashes))
+    print_line('ok' if not problems else '-', '%d check(s) compared with checks.csv' % len(hashes))
     return hashes, checked
 
 

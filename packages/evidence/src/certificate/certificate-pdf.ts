@@ -8,16 +8,16 @@ import {
 } from '@vat/domain';
 import { openPage, type Page } from './open-page.js';
 
-/** What a certificate is made of. `check`: the hashed bytes, so that what is printed is what was hashed. */
+/** The content of a certificate. `check`: the hashed bytes, so that the page shows what was hashed. */
 export type CertificateInput = {
   check: Pick<StoredCheck, 'bytes' | 'hash'>;
-  /** The moment printed as that of making; equal input gives equal bytes. */
+  /** The time that is printed as the time of issue; equal input gives equal bytes. */
   issuedAt: Date;
-  /** Where the evidence is to be had: BASE_URL, without a slash at the end. */
+  /** BASE_URL, where the evidence can be downloaded, without a trailing slash. */
   serviceUrl: string;
   /** The check's own time-stamp. */
   timestamp: Pick<StampFacts, 'genTime' | 'authority' | 'development'> | null;
-  /** The anchor that the check is in, and its place there. */
+  /** The anchor that contains the check, and the index of its leaf. */
   anchor:
     | (Pick<StoredAnchor, 'id' | 'seq' | 'closedAt' | 'treeSize' | 'root'> & {
         stamp: Pick<StampFacts, 'genTime' | 'authority' | 'development'> | null;
@@ -33,7 +33,7 @@ const VERDICTS = {
 } as const;
 
 const TEST_COLOR = '#4a4a4a';
-/** Room for one step, with the address of a service that has a long name. */
+/** The space for one step, enough for the address of a service with a long name. */
 const STEP = { height: 34 };
 
 /** `2026-11-20 13:45:00.123 UTC` */
@@ -119,8 +119,8 @@ const writeEvidence = (page: Page, { check, timestamp, anchor }: CertificateInpu
 };
 
 /**
- * The certificate of one check: one A4 page (PDF) to be filed, for every verdict. A test check is marked TEST across the
- * page. Long or hostile texts are shrunk and cut to their room; the whole of them is in the evidence.
+ * The certificate of one check: one A4 page (PDF), for every verdict. A test check is marked TEST across the page. Long or
+ * hostile texts are shrunk and truncated to fit; the evidence contains the full text.
  */
 export const certificatePdf = async (input: CertificateInput): Promise<Uint8Array> => {
   const { check: stored, issuedAt, serviceUrl } = input;

@@ -186,6 +186,6 @@ describe('writeDossier', () => {
       yield { seq: 1, body, token: null };
     }
     const zip = buffer(writeDossier({ ...empty(), anchors: twice() }, options));
-    await expect(zip).rejects.toThrow('gives 1 after 1');
+    await expect(zip).rejects.toThrow('returned 1 after 1');
   });
 });

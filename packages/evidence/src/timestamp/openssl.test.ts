@@ -76,7 +76,7 @@ describe('a token with another hash function or signature', () => {
     else expect(openssl.verify({ token, root: identity.root, data: DATA })).toBe('Verification: OK');
     const changed = Buffer.from(token);
     changed[changed.length - 20] = (changed.at(-20) ?? 0) ^ 1;
-    expect(() => verifyTimestamp({ tokenBytes: changed, digest })).toThrow('the signature does not hold');
+    expect(() => verifyTimestamp({ tokenBytes: changed, digest })).toThrow('the signature is invalid');
   });
 });
 

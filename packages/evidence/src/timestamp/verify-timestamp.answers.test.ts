@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Constructed, Integer, Null, ObjectIdentifier, OctetString, Primitive, Sequence } from 'asn1js';
 import { Accuracy, AlgorithmIdentifier, Attribute, MessageImprint } from 'pkijs';
-import { type Forgery, namesCertificate } from './forge-reply.fixture.js';
+import { type Forgery, signingCertificateOf } from './forge-reply.fixture.js';
 import type { TimestampRefusal } from './index.js';
 import { OID } from './object-identifiers.js';
 import { DIGEST, type Forger, openForger, without } from './open-forger.fixture.js';
@@ -128,7 +128,7 @@ describe('a hostile answer', () => {
     [
       'an attribute twice',
       'wrong_attributes',
-      { attributes: (honest) => [...honest, namesCertificate(forger.unit.certificate)] },
+      { attributes: (honest) => [...honest, signingCertificateOf(forger.unit.certificate)] },
     ],
     ['no message digest', 'wrong_message_digest', { attributes: without(OID.messageDigest) }],
     [
@@ -145,7 +145,7 @@ describe('a hostile answer', () => {
       },
     ],
     [
-      'a signature that does not hold',
+      'an invalid signature',
       'wrong_signature',
       { signature: (bytes) => bytes.map((byte, i) => (i === 20 ? byte ^ 1 : byte)) },
     ],
@@ -200,13 +200,13 @@ describe('a hostile answer', () => {
   it('is refused: the name of another certificate', async () => {
     const attributes = (honest: Attribute[]) => [
       ...without(OID.signingCertificateV2)(honest),
-      namesCertificate(forger.issuing.certificate),
+      signingCertificateOf(forger.issuing.certificate),
     ];
     expect(await forger.refusalOf({ attributes })).toBe('wrong_signing_certificate');
   });
 
   it('says what the authority said when it rejects', async () => {
-    await expect(forger.ask({ status: { status: 2, text: 'out of service' } })).rejects.toThrow(
+    await expect(forger.request({ status: { status: 2, text: 'out of service' } })).rejects.toThrow(
       /status 2: out of service/,
     );
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { Accuracy, type Attribute } from 'pkijs';
-import { namesCertificate } from './forge-reply.fixture.js';
+import { signingCertificateOf } from './forge-reply.fixture.js';
 import { TimestampRefused, verifyTimestamp } from './index.js';
 import { OID } from './object-identifiers.js';
 import { DIGEST, type Forger, openForger, pemOf, without } from './open-forger.fixture.js';
@@ -15,7 +15,7 @@ afterAll(() => forger?.close());
 describe('an honest answer', () => {
   it('gives the facts, the bytes as they came, and the chain', async () => {
     const { issuing, root, unit } = forger;
-    const stamp = await forger.ask({
+    const stamp = await forger.request({
       info: (info) => {
         info.accuracy = new Accuracy({ seconds: 1, millis: 500, micros: 1 });
       },
@@ -24,12 +24,12 @@ describe('an honest answer', () => {
       ...{ serial: '4d', policy: '1.2.3.4', authority: 'Test unit', development: false, accuracyMs: 1_501 },
     });
     expect(Math.abs(stamp.genTime.getTime() - Date.now())).toBeLessThan(60_000);
-    expect(Buffer.from(stamp.tokenBytes).equals(forger.answered())).toBe(true);
+    expect(Buffer.from(stamp.tokenBytes).equals(forger.lastReply())).toBe(true);
     expect(stamp.certificates).toEqual([unit, issuing, root].map(({ certificate }) => pemOf(certificate)));
   });
 
   it('verifies later from its bytes and the digest alone', async () => {
-    const { tokenBytes, ...facts } = await forger.ask({});
+    const { tokenBytes, ...facts } = await forger.request({});
     expect(verifyTimestamp({ tokenBytes, digest: DIGEST })).toMatchObject(facts);
     const other = createHash('sha256').update('another check').digest();
     expect(() => verifyTimestamp({ tokenBytes, digest: other })).toThrow(TimestampRefused);
@@ -38,18 +38,18 @@ describe('an honest answer', () => {
   it('may carry its certificates in any order, or none above the unit when the root is known', async () => {
     const { issuing, root, unit } = forger;
     const certificates = [root, unit, issuing].map(({ certificate }) => certificate);
-    expect((await forger.ask({ certificates })).certificates).toHaveLength(3);
+    expect((await forger.request({ certificates })).certificates).toHaveLength(3);
     const alone = { certificates: [unit.certificate] };
-    expect((await forger.ask(alone)).certificates).toHaveLength(1);
+    expect((await forger.request(alone)).certificates).toHaveLength(1);
     const trustedRoots = [pemOf(issuing.certificate)];
-    expect((await forger.ask(alone, undefined, { trustedRoots })).certificates).toHaveLength(2);
+    expect((await forger.request(alone, undefined, { trustedRoots })).certificates).toHaveLength(2);
   });
 
   it('may name its certificate by SHA-1, as older authorities do', async () => {
     const { unit } = forger;
     const attributes = (honest: Attribute[]) => [
       ...without(OID.signingCertificateV2)(honest),
-      namesCertificate(unit.certificate, 1),
+      signingCertificateOf(unit.certificate, 1),
     ];
     expect(await forger.refusalOf({ attributes })).toBe('none');
   });
@@ -62,7 +62,7 @@ describe('an honest answer', () => {
 
 describe('any bytes', () => {
   it('are verified or refused by name, and one changed byte never changes what a verified token says', async () => {
-    const { tokenBytes, genTime, policy, serial, authority } = await forger.ask({});
+    const { tokenBytes, genTime, policy, serial, authority } = await forger.request({});
     const verdict = (bytes: Uint8Array) => {
       try {
         return verifyTimestamp({ tokenBytes: bytes, digest: DIGEST });
