@@ -40,7 +40,10 @@ const split = (command: Command, words: string[]) => {
   }
 };
 
-const findCommand = (commands: Record<string, Command>, words: string[]): { command: Command; rest: string[] } | null => {
+const findCommand = (
+  commands: Record<string, Command>,
+  words: string[],
+): { command: Command; rest: string[] } | null => {
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(commands, candidate));
   const command = name === undefined ? undefined : commands[name];
   return name !== undefined && command ? { command, rest: words.slice(name.split(' ').length) } : null;

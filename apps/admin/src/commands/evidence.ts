@@ -17,8 +17,7 @@ const closeWhenFree = async (close: () => Promise<Closing>, now: () => Date): Pr
   for (;;) {
     const closing = await close();
     if (closing.kind !== 'busy') return closing;
-    if (now().getTime() > until)
-      throw new UsageError('Another process is closing an anchor and has not finished.');
+    if (now().getTime() > until) throw new UsageError('Another process is closing an anchor and has not finished.');
     await setTimeout(POLL_INTERVAL_MS);
   }
 };

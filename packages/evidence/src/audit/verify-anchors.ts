@@ -85,7 +85,8 @@ export const verifyAnchors =
 
     await walkAnchors();
     const beyond = await audit.leavesBeyond();
-    if (beyond > 0) differs({ kind: 'unknown_anchor', detail: `${beyond} leaves belong to anchors after the last one` });
+    if (beyond > 0)
+      differs({ kind: 'unknown_anchor', detail: `${beyond} leaves belong to anchors after the last one` });
     if (!signal?.aborted) await walkChecks();
     if (!signal?.aborted) await walkStamps();
     return { ...report, whole: !signal?.aborted };

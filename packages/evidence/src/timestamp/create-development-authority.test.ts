@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 describe('the development authority', () => {
-  it('stamps like a real one, and calls itself "development" wherever it is named', async () => {
+  it('stamps like a real authority, and all its names contain "development"', async () => {
     const { reply: send } = await createDevelopmentAuthority({ identity, now });
     const stamp = await requestTimestamp({ send, now })(DIGEST);
     expect(stamp).toMatchObject({ development: true, policy: DEVELOPMENT_POLICY, accuracyMs: 1_000 });
@@ -36,7 +36,7 @@ describe('the development authority', () => {
     expect(Buffer.from(spelt).toString()).toBe('development');
   });
 
-  it('stamps with the time it is given, to the millisecond', async () => {
+  it('stamps with the given time, to the millisecond', async () => {
     const genTime = new Date('2026-11-20T12:00:00.120Z');
     const made = await makeDevelopmentIdentity(genTime);
     const { reply: send } = await createDevelopmentAuthority({ identity: made, now: () => genTime });
@@ -44,14 +44,14 @@ describe('the development authority', () => {
     expect(stamp.genTime).toEqual(genTime);
   });
 
-  it('gives every token another number', async () => {
+  it('gives every token a different serial number', async () => {
     const { reply: send } = await createDevelopmentAuthority({ identity, now });
     const ask = requestTimestamp({ send, now });
     const serials = await Promise.all(Array.from({ length: 20 }, async () => (await ask(DIGEST)).serial));
     expect(new Set(serials).size).toBe(20);
   });
 
-  it('is nobody to whoever trusts other roots', async () => {
+  it('is refused by verifiers with other trusted roots', async () => {
     const other = await makeDevelopmentIdentity(now());
     const { reply: send } = await createDevelopmentAuthority({ identity, now });
     const { tokenBytes } = await requestTimestamp({ send, now })(DIGEST);
@@ -60,7 +60,7 @@ describe('the development authority', () => {
     expect(judge).toThrow(TimestampRefused);
   });
 
-  it('rejects what it cannot stamp, in the words of RFC 3161', async () => {
+  it('rejects unsupported requests with the failure codes of RFC 3161', async () => {
     const { reply } = await createDevelopmentAuthority({ identity, now });
     const failure = async (query: Uint8Array) => {
       const { status, timeStampToken } = TimeStampResp.fromBER(Uint8Array.from(await reply(query)));
@@ -101,7 +101,7 @@ describe('the authority that processes share', () => {
     return requestTimestamp({ send, now })(DIGEST);
   };
 
-  it('is made once, also when processes start together, and its key lies sealed', async () => {
+  it('is made once, also by processes that start together, and its key is stored sealed', async () => {
     const place = shelf();
     const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
     const stamps = await Promise.all(Array.from({ length: 5 }, () => stampWith(open)));
@@ -110,7 +110,7 @@ describe('the authority that processes share', () => {
     expect(Buffer.from(kept?.keySealed ?? []).includes('PRIVATE KEY')).toBe(false);
   });
 
-  it('is made anew under another master key, and its earlier tokens go on verifying', async () => {
+  it('is made again with another master key, and its earlier tokens still verify', async () => {
     const place = shelf();
     const before = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'one master key', now }));
     const after = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'another master key', now }));
@@ -118,7 +118,7 @@ describe('the authority that processes share', () => {
     expect(verifyTimestamp({ tokenBytes: before.tokenBytes, digest: DIGEST }).serial).toBe(before.serial);
   });
 
-  it('says that what is stored is damaged, instead of replacing it', async () => {
+  it('reports a damaged stored identity instead of replacing it', async () => {
     const place = shelf();
     const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
     await open();

@@ -44,7 +44,7 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe('createTimestamper', () => {
-  it('stamps through the authority at its address', async () => {
+  it('gets time-stamps from the authority at its address', async () => {
     const now = () => new Date();
     const { reply } = await createDevelopmentAuthority({ identity, now });
     const server = kept(await startAuthority(replying(reply)));
@@ -54,7 +54,7 @@ describe('createTimestamper', () => {
     expect(server.queries()).toBe(1);
   });
 
-  it.each(['sha256', 'sha384', 'sha512'] as const)('has the %s of the data stamped', async (hash) => {
+  it.each(['sha256', 'sha384', 'sha512'] as const)('requests a time-stamp of the %s of the data', async (hash) => {
     const now = () => new Date();
     const development = () => createDevelopmentAuthority({ identity, now });
     const { stamp } = kept(createTimestamper({ url: null, development, now, hash }));
@@ -67,13 +67,13 @@ describe('createTimestamper', () => {
     expect(() => verifyTimestamp({ tokenBytes, digest: other.digest() })).toThrow('the imprint is made with');
   });
 
-  it('requires roots for an address without TLS, and a place for its pin for one with TLS', () => {
+  it('requires roots for an address without TLS, and pinning for one with TLS', () => {
     const open = (url: string) => createTimestamper({ url, development: noDevelopment, now: () => new Date() });
     expect(() => open('http://tsa.example.com/tsa')).toThrow('TSA_URL is not an https address');
     expect(() => open('https://tsa.example.com/tsa')).toThrow('certificates are required');
   });
 
-  it('holds that authority against the trusted roots, where some are set', async () => {
+  it('verifies the authority with the trusted roots, if there are any', async () => {
     const now = () => new Date();
     const { reply } = await createDevelopmentAuthority({ identity, now });
     const { url } = kept(await startAuthority(replying(reply)));
@@ -87,7 +87,7 @@ describe('createTimestamper', () => {
       expect(() => createTimestamper({ url, development: noDevelopment, now, trustedRoots: [root] })).toThrow();
   });
 
-  it('stamps through its own authority where there is no address, opened once', async () => {
+  it('uses the development authority without an address, and opens it once', async () => {
     const now = () => new Date();
     let opened = 0;
     const development = () => {
@@ -101,7 +101,7 @@ describe('createTimestamper', () => {
     expect(opened).toBe(1);
   });
 
-  it('opens its own authority again after that failed', async () => {
+  it('opens the development authority again after a failure', async () => {
     const now = () => new Date();
     let opened = 0;
     const development = () => {
@@ -113,7 +113,7 @@ describe('createTimestamper', () => {
     expect(await stamp(DATA)).toMatchObject({ development: true });
   });
 
-  it('leaves an authority that fails alone for a while, then tries again', async () => {
+  it('stops calling a failing authority for a while, then tries again', async () => {
     const clock = handClock();
     const { reply } = await createDevelopmentAuthority({ identity, now: clock.now });
     let broken = true;
@@ -140,7 +140,7 @@ describe('createTimestamper', () => {
     expect(server.queries()).toBe(6);
   });
 
-  it('has one schedule of retries, each longer than the one before', () => {
+  it('has one schedule of retries with increasing delays', () => {
     const sorted = [...TIMESTAMP_RETRY_DELAYS_MS].sort((a, b) => a - b);
     expect(TIMESTAMP_RETRY_DELAYS_MS).toEqual(sorted);
     expect(TIMESTAMP_RETRY_DELAYS_MS.length).toBeGreaterThan(2);
@@ -174,7 +174,7 @@ describe('pinRoot', () => {
     return { stamp, show, seen, stored: () => stored, forget: () => (stored = null) };
   };
 
-  it('trusts the root of the first answer, and reports and refuses another one until it is forgotten', async () => {
+  it('trusts the root of the first answer, and reports and refuses another one until the pin is deleted', async () => {
     const { stamp, show, seen, stored, forget } = await open();
     await stamp(digest);
     expect(stored()).toBe(identity.root);
@@ -192,7 +192,7 @@ describe('pinRoot', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('pins what its own chain holds for only', async () => {
+  it('pins a root only if its chain is valid', async () => {
     const { stamp, show, stored } = await open();
     const other = await makeDevelopmentIdentity(now());
     await show({ ...identity, root: other.root });
@@ -204,7 +204,7 @@ describe('pinRoot', () => {
 describe('createCircuit', () => {
   const failing = (reason: 'unreachable' | 'aborted') => () => Promise.reject(new TimestampRefused(reason, 'no'));
 
-  it('counts failures in a row alone', async () => {
+  it('counts only consecutive failures', async () => {
     const { now } = handClock();
     const run = createCircuit({ failures: 2, restMs: 1_000, now });
     for (let i = 0; i < 5; i += 1) {
@@ -213,7 +213,7 @@ describe('createCircuit', () => {
     }
   });
 
-  it('does not count what was called off', async () => {
+  it('does not count aborted calls', async () => {
     const { now } = handClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now });
     for (let i = 0; i < 5; i += 1) expect(await refusal(run(failing('aborted')))).toBe('aborted');
@@ -221,7 +221,7 @@ describe('createCircuit', () => {
     expect(await refusal(run(failing('aborted')))).toBe('circuit_open');
   });
 
-  it('lets one call try at a time once it has rested', async () => {
+  it('allows one trial call at a time after the pause', async () => {
     const clock = handClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now: clock.now });
     await refusal(run(failing('unreachable')));
@@ -234,7 +234,7 @@ describe('createCircuit', () => {
     expect(await run(() => Promise.resolve('third'))).toBe('third');
   });
 
-  it('lets another call try after a trial was called off', async () => {
+  it('allows another trial call after an aborted one', async () => {
     const clock = handClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now: clock.now });
     await refusal(run(failing('unreachable')));

@@ -106,7 +106,7 @@ describe('a token of the development authority', () => {
     expect(() => openssl.verify({ token, root, data: DATA })).toThrow(/certificate verify error/);
   });
 
-  it('is made from a query that openssl wrote, also without nonce and certificates', async () => {
+  it('is made for a query of openssl, also without nonce and certificates', async () => {
     const { reply } = await createDevelopmentAuthority({ identity, now });
     for (const asked of [['-cert'], ['-no_nonce', '-cert'], ['-no_nonce']]) {
       openssl.run('ts', '-query', '-digest', DIGEST.toString('hex'), '-sha256', ...asked, '-out', 'asked.tsq');

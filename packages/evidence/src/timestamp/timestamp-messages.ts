@@ -46,7 +46,10 @@ const SIGNER_VERSION = 1;
 const isPlain = ({ algorithmParams }: AlgorithmIdentifier): boolean =>
   algorithmParams === undefined || algorithmParams instanceof Null;
 
-const findUnsupported = (signed: SignedData, { version, sid, digestAlgorithm, signatureAlgorithm }: SignerInfo): string | null => {
+const findUnsupported = (
+  signed: SignedData,
+  { version, sid, digestAlgorithm, signatureAlgorithm }: SignerInfo,
+): string | null => {
   const [listed, ...others] = signed.digestAlgorithms;
   const isPss = signatureAlgorithm.algorithmId === OID.rsaPss;
   if (isPss && readPss(signatureAlgorithm)?.hash !== digestAlgorithm.algorithmId)
@@ -68,7 +71,8 @@ const findUnsupported = (signed: SignedData, { version, sid, digestAlgorithm, si
  */
 const validateForm = (signed: SignedData, signer: SignerInfo): void => {
   const found = findUnsupported(signed, signer);
-  if (found !== null) throw new TimestampRefused('unsupported_form', `the token ${found}, which dossiers do not support`);
+  if (found !== null)
+    throw new TimestampRefused('unsupported_form', `the token ${found}, which dossiers do not support`);
 };
 
 /** A parsed TimeStampResp. Only its form is verified. */

@@ -62,7 +62,13 @@ const validateSigningCertificate = (signer: SignerInfo, { x509 }: ReadCertificat
   }
 };
 
-const isValidSignature = (algorithm: AlgorithmIdentifier, digest: string, key: KeyObject, data: Buffer, signature: Buffer) => {
+const isValidSignature = (
+  algorithm: AlgorithmIdentifier,
+  digest: string,
+  key: KeyObject,
+  data: Buffer,
+  signature: Buffer,
+) => {
   const pss = readPss(algorithm);
   // A key that is restricted to RSA-PSS has its own key type.
   if (pss && ['rsa', 'rsa-pss'].includes(key.asymmetricKeyType ?? ''))

@@ -205,7 +205,7 @@ describe('a hostile answer', () => {
     expect(await forger.refusalOf({ attributes })).toBe('wrong_signing_certificate');
   });
 
-  it('says what the authority said when it rejects', async () => {
+  it('reports the text of the authority after a rejection', async () => {
     await expect(forger.request({ status: { status: 2, text: 'out of service' } })).rejects.toThrow(
       /status 2: out of service/,
     );

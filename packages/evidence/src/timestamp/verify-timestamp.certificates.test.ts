@@ -32,12 +32,12 @@ describe("a hostile authority's certificate", () => {
     expect(await forger.refusalOf({}, await unitWith(unitExtensions(extensions)))).toBe('wrong_purpose');
   });
 
-  it('is refused when a critical extension of it is not understood', async () => {
+  it('is refused if it has an unknown critical extension', async () => {
     const unknown = new Extension({ extnID: '1.2.3.4.5', critical: true, extnValue: new Null().toBER() });
     expect(await forger.refusalOf({}, await unitWith([...unitExtensions(), unknown]))).toBe('wrong_chain');
   });
 
-  it('is refused when it, or one above it, was not valid at the time given', async () => {
+  it('is refused if it, or one above it, was not valid at the stamped time', async () => {
     const { issuing, root } = forger;
     const chain = [issuing, root];
     const of = (issuer: Holder, from: Date, to: Date) =>
@@ -50,9 +50,14 @@ describe("a hostile authority's certificate", () => {
     expect(await forger.refusalOf({}, { unit: below, chain: [lapsed, root] })).toBe('wrong_chain');
   });
 
-  it('verifies after it has expired, when it was valid at the time given', async () => {
+  it('verifies after it has expired, if it was valid at the stamped time', async () => {
     const past = { from: ago(9), to: ago(1) };
-    const oldRoot = await issueHolder({ subject: 'Old root', issuer: null, extensions: authorityExtensions(), ...past });
+    const oldRoot = await issueHolder({
+      subject: 'Old root',
+      issuer: null,
+      extensions: authorityExtensions(),
+      ...past,
+    });
     const oldUnit = await issueHolder({ subject: 'Old unit', issuer: oldRoot, extensions: unitExtensions(), ...past });
     const at = new Date(Math.floor(ago(5).getTime() / 1000) * 1000);
     const stampedThen: Forgery = {
@@ -75,7 +80,7 @@ describe("a hostile authority's certificate", () => {
     expect(await forger.refusalOf({}, { unit: forged, chain: [issuing, root] })).toBe('wrong_chain');
   });
 
-  it('is refused when its issuer is no authority, or none so far down', async () => {
+  it('is refused if its issuer is not an authority, or exceeds the path length', async () => {
     const { issuing, root } = forger;
     // One whose key usage forbids it, and one that merely does not say that it is an authority.
     for (const extensions of [unitExtensions(), []]) {
@@ -89,7 +94,7 @@ describe("a hostile authority's certificate", () => {
     expect(await forger.refusalOf({}, { unit: tooDeep, chain: [deeper, issuing, root] })).toBe('wrong_chain');
   });
 
-  it('is refused when it leads to none of the trusted roots', async () => {
+  it('is refused if it leads to none of the trusted roots', async () => {
     const { issuing, root, unit } = forger;
     const stranger = await issueHolder({ subject: 'Test root', issuer: null, extensions: authorityExtensions() });
     const both = { unit, chain: [issuing, root] };

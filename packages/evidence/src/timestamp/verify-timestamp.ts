@@ -81,7 +81,10 @@ export const validatePurpose = (certificate: ReadCertificate): void => {
   const purpose = extensionOf(certificate, OID.extendedKeyUsage);
   const purposes = purpose?.parsedValue instanceof ExtKeyUsage ? purpose.parsedValue.keyPurposes : [];
   if (!purpose?.critical || purposes.length !== 1 || purposes[0] !== OID.timeStamping)
-    throw new TimestampRefused('wrong_purpose', 'the extended key usage of the certificate is not critical and time-stamping alone');
+    throw new TimestampRefused(
+      'wrong_purpose',
+      'the extended key usage of the certificate is not critical and time-stamping alone',
+    );
   const usage = extensionOf(certificate, OID.keyUsage)?.parsedValue;
   if (usage === undefined) return;
   const [bits = 0, ...more] = usage instanceof BitString ? usage.valueBlock.valueHexView : [];

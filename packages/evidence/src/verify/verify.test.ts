@@ -20,7 +20,7 @@ describe('a dossier', () => {
   const verify = (folder: string, ...args: string[]) =>
     auditor.run('python3', [path.join(folder, 'verify.py'), ...args]);
 
-  it('verifies with python3, and with sh from any folder, says what was checked, and changes nothing', async () => {
+  it('verifies with python3, and with sh from any folder, prints what was checked, and changes nothing', async () => {
     const before = await listFiles(auditor.original);
     const python = await verify(auditor.original);
     expect(python).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
@@ -34,7 +34,7 @@ describe('a dossier', () => {
     expect(await listFiles(auditor.original)).toEqual(before);
   });
 
-  it('is not blamed for what the programs of a machine cannot do', async () => {
+  it('is not reported as wrong if the programs of the machine are unsuitable', async () => {
     const programs = await auditor.makeFolder();
     const stub = async (name: string, script: string) => {
       await writeFile(path.join(programs, name), `#!/bin/sh\n${script}\n`);
@@ -56,7 +56,7 @@ describe('a dossier', () => {
     }
   });
 
-  it('names the roots it trusted, and can be held against roots from elsewhere', async () => {
+  it('is verified with printed roots, or with given ones', async () => {
     const folder = await auditor.makeFolder();
     const elsewhere = path.join(folder, 'roots.pem');
     await writeFile(elsewhere, auditor.authority.root);
@@ -68,7 +68,7 @@ describe('a dossier', () => {
     expect(refused).toEqual({ code: 1, output: expect.stringMatching(/WRONG SHA256SUMS.tsr does not verify/) });
   });
 
-  it('of an authority with RSA keys, whose root is not known, verifies as far as its topmost certificate', async () => {
+  it('of an authority with RSA keys and an unknown root verifies up to its topmost certificate', async () => {
     const authority = await auditor.makeAuthority('Rootless', { key: RSA });
     const folder = await auditor.makeDossier(1, { ...stampsOf(authority), certificates: [authority.intermediate] });
     const { code, output } = await verify(folder);
@@ -77,7 +77,7 @@ describe('a dossier', () => {
     expect(await verify(nobody)).toEqual({ code: 1, output: expect.stringContaining('contains no root certificate') });
   });
 
-  it('holds when its tokens carry a certificate that nothing needs, and any change of that is found', async () => {
+  it('verifies if its tokens contain an unnecessary certificate, and any change of that is found', async () => {
     const authority = await auditor.makeAuthority('Crossed', { crossSigned: true });
     const folder = await auditor.makeDossier(1, stampsOf(authority));
     const { code, output } = await verify(folder);
@@ -98,7 +98,7 @@ describe('a dossier', () => {
     });
   });
 
-  it('holds when the authority leaves the length of its answer open', async () => {
+  it('verifies if the authority uses an indefinite length', async () => {
     const { stamp } = auditor.authority;
     const open = async (bytes: Uint8Array) => {
       const answer = await stamp(bytes);
@@ -108,7 +108,7 @@ describe('a dossier', () => {
     expect(await verify(folder)).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
   });
 
-  it('of the development authority agrees with itself, and is said to be worth nothing', async () => {
+  it('of the development authority verifies, with a note that it is worth nothing', async () => {
     // Thirty years from 1990 on: long over, and in force when it stamped.
     const identity = await makeDevelopmentIdentity(new Date('1990-01-01T00:00:00.000Z'));
     const now = () => new Date('2015-06-01T12:00:00.000Z');
