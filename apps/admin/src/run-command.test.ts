@@ -14,7 +14,7 @@ afterAll(() => world?.stop());
 
 const noInput = () => Promise.reject(new Error('nothing is read from standard input'));
 
-/** A refusal, without the cost of a process: that every one of them is printed alike is told below, once. */
+/** The error message of a command, run in this process for speed. One test below covers the printed form. */
 const refusal = (...words: string[]) =>
   runCommand(words, world.settings, noInput).then(
     (answer) => `accepted: ${JSON.stringify(answer)}`,
@@ -23,11 +23,11 @@ const refusal = (...words: string[]) =>
 const flagsOf = (flags: Record<string, string>) =>
   Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
 
-/** What a command answers, as it would be printed. Most are asked like this: what a process adds is the same for all of them. */
+/** The answer of a command as it would be printed, run in this process for speed. */
 const answerTo = async (...words: string[]) =>
   JSON.parse(JSON.stringify(await runCommand(words, world.settings, noInput)));
 
-/** What the program printed and how it ended; exactly one JSON object on stdout is part of every expectation. */
+/** Runs the program and returns its exit code and answer. Expects exactly one JSON object on stdout. */
 const admin = async (...words: string[]) => {
   const { code, stdout, stderr } = await runProgram('apps/admin/dist/main.js', words, world.settings, true);
   const lines = stdout.trimEnd().split('\n');

@@ -19,7 +19,7 @@ import { runCommand } from './run-command.js';
 
 const OLD = 'the key before the change';
 const NEW = 'the key from now on';
-/** More than are read at a time. */
+/** More than one page of rows. */
 const OTHERS = 205;
 
 let receivers: Receivers;
@@ -28,7 +28,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'vat-secrets-'));
   receivers = await openReceivers();
-  // A service in the middle of a change of its key: every process knows both.
+  // A service during a change of its key: every process has both keys.
   world = await startWorld({ settings: { ...receivers.settings, SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD } });
 }, 60_000);
 afterAll(async () => {

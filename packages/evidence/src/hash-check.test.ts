@@ -36,7 +36,7 @@ const body = (changes: Partial<CheckBody> = {}): CheckBody => ({
   ...changes,
 });
 
-/** Text that sorts, escapes or normalises differently from one reader to the next. */
+/** Text that implementations sort, escape or normalise differently. */
 const AWKWARD = [
   'e\u0301', // é from two
   '\u00e9',
@@ -78,7 +78,7 @@ const awkwardBody = fc
     }),
   );
 
-/** A second implementation that is neither ours nor JavaScript's: a program that answers each line of JSON with a line. */
+/** An independent implementation: a program that answers each line of JSON with one line. */
 const openReader = ({ file, env }: Tool, args: string[]) => {
   const child = spawn(file, args, { env: { ...env, PYTHONIOENCODING: 'utf-8' }, stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -96,7 +96,7 @@ const openReader = ({ file, env }: Tool, args: string[]) => {
 };
 type Reader = ReturnType<typeof openReader>;
 
-/** The three lines of docs/evidence.md, once for each line that comes in. */
+/** The three lines of Python in docs/evidence.md, run for each input line. */
 const PYTHON = `
 import hashlib, json, sys
 for line in sys.stdin:
@@ -106,7 +106,7 @@ for line in sys.stdin:
 `;
 const JQ = 'del(.response_hash,.timestamp,.anchor)';
 
-/** Three lines of TypeScript. */
+/** The same in three lines of TypeScript. */
 const threeLines = (served: Record<string, unknown>): string => {
   const sorted = (_: string, value: unknown) =>
     value && typeof value === 'object' && !Array.isArray(value)

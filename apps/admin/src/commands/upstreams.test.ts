@@ -19,7 +19,7 @@ const silence: Handler = () => undefined;
 
 const STATUS = { vow: { available: true }, countries: [{ countryCode: 'AT', availability: 'Available' }] };
 
-/** What each upstream answers when all is well, by the beginning of its path. */
+/** The normal answer of each upstream, by the beginning of its path. */
 const ANSWERS: Record<string, Handler> = {
   '/check-status': json(STATUS),
   '/api/search/nips/': json({ result: { entries: [{ identifier: '5260250274', subjects: [] }], requestId: 'x' } }),
@@ -52,7 +52,7 @@ beforeAll(async () => {
     void response.writeHead(200, { 'content-type': 'application/timestamp-reply' }).end(await authority.reply(body));
 });
 
-/** Probes upstreams on one local server, which answers as `changes` say. */
+/** Probes upstreams on one local server, with the answers of `changes`. */
 const probe = async (
   changes: Record<string, Handler> = {},
   env: Record<string, string> = {},
@@ -72,13 +72,13 @@ const probe = async (
   const settings = { VIES_URL: url, TSA_URL: `${url}/tsa`, TSA_ROOTS: root, ...Object.fromEntries(sources), ...env };
   try {
     const answer = await runCommand(['upstreams', 'probe', ...words], settings, async () => '').then(
-      (news) => ({ ok: true, news }),
+      (report) => ({ ok: true, report }),
       (error: unknown) => {
-        if (error instanceof FailedCheck) return { ok: false, news: error.answer };
+        if (error instanceof FailedCheck) return { ok: false, report: error.answer };
         throw error;
       },
     );
-    return { ok: answer.ok, upstreams: answer.news.upstreams as Probe[], agents };
+    return { ok: answer.ok, upstreams: answer.report.upstreams as Probe[], agents };
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -23,14 +23,14 @@ const input = (changes: Partial<CheckBody> = {}, more: Partial<CertificateInput>
   ...more,
 });
 
-/** What a PDF reader finds: pages, the text with single blanks, and the box that everything drawn as text lies in. */
+/** Reads a PDF: the number of pages, the text with single spaces, and the bounding box of all text. */
 const readPdf = async (bytes: Uint8Array) => {
   const document = await getDocumentProxy(new Uint8Array(bytes));
   const page = await document.getPage(1);
   const { items } = await page.getTextContent();
   const placed = items.flatMap((item) => ('str' in item && item.str.trim() !== '' ? [item] : []));
   const pages = document.numPages;
-  // The mark across the page is turned, and meant to be large.
+  // The watermark is rotated and large, so it is excluded.
   const level = placed.filter(({ transform }) => transform[1] === 0);
   await document.destroy();
   return {
@@ -96,13 +96,15 @@ describe('certificatePdf', () => {
     const malformed = await readPdf(
       await certificatePdf(input({ ...nothing, verdict: 'malformed', checks: syntax }, bare)),
     );
-    expect(malformed.text).toMatch(/MALFORMED .* VIES was not asked.* Consultation number none: VIES was not asked/);
+    expect(malformed.text).toMatch(
+      /MALFORMED .* VIES was not queried.* Consultation number none: VIES was not queried/,
+    );
     const named = { ...nothing, requester_vat_number: 'DE123456789' };
     expect((await readPdf(await certificatePdf(input(named)))).text).toMatch(
       /Requester DE123456789 Consultation number none: VIES gave none with its answer, although a requester was named/,
     );
     const refused = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'malformed' }, bare)));
-    expect(refused.text).toMatch(/MALFORMED VIES refused the number as ill-formed/);
+    expect(refused.text).toMatch(/MALFORMED VIES rejected the number as malformed/);
   });
 
   it('marks a test check and a development time-stamp', async () => {

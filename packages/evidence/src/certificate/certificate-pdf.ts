@@ -43,12 +43,12 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 const sentence = (check: CheckBody): string => {
   if (check.test)
-    return 'TEST: answered by the sandbox of the service. No authority was asked; this proves nothing about the number.';
-  const asked = check.checks.some(({ source }) => source === 'vies');
+    return 'TEST: answered by the sandbox of the service. No authority was queried; this proves nothing about the number.';
+  const queried = check.checks.some(({ source }) => source === 'vies');
   if (check.verdict === 'malformed')
-    return asked
-      ? 'VIES refused the number as ill-formed at the time below.'
-      : 'The number does not have the form of a number of its country; VIES was not asked.';
+    return queried
+      ? 'VIES rejected the number as malformed at the time below.'
+      : 'The number does not have the format of its country; VIES was not queried.';
   const word = check.verdict === 'valid' ? 'valid' : 'not valid';
   return `VIES, the European Commission's validation system, answered at the time below that the number was ${word}.`;
 };
@@ -60,7 +60,7 @@ const matched = (match: TraderMatch | null): string | null => {
 
 /** Why there is no consultation number. */
 const withoutNumber = ({ checks, requester_vat_number: requester, test }: CheckBody): string => {
-  if (test || !checks.some(({ source }) => source === 'vies')) return 'none: VIES was not asked';
+  if (test || !checks.some(({ source }) => source === 'vies')) return 'none: VIES was not queried';
   return requester === null
     ? 'none: VIES gives one only to a requester with a VAT number'
     : 'none: VIES gave none with its answer, although a requester was named';
@@ -70,7 +70,7 @@ const writeFacts = (page: Page, check: CheckBody): void => {
   const disclosed = check.verdict === 'valid' ? 'not disclosed by the member state' : null;
   page.row('Name', check.name ?? disclosed, { height: 36 });
   page.row('Address', check.address ?? disclosed, { height: 60 });
-  page.row('Asked for as', check.input === check.vat_number ? null : check.input, { height: 12 });
+  page.row('Entered as', check.input === check.vat_number ? null : check.input, { height: 12 });
   page.row('Requester', check.requester_vat_number);
   page.row('Consultation number', check.consultation_number ?? withoutNumber(check));
   page.row('Trader match by VIES', matched(check.trader_match), { height: 24 });
@@ -85,7 +85,7 @@ const writeSources = (page: Page, check: CheckBody): void => {
   page.table(
     [21, 11, 26, 6, 24, 12],
     [
-      ['source', 'outcome', 'code', 'asks', 'started', 'took'],
+      ['source', 'outcome', 'code', 'calls', 'started', 'duration'],
       ...check.checks.map((entry) => [
         entry.source,
         entry.outcome,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { fitText } from './open-page.js';
 
-/** A type of which every character is as wide as half its size, with lines as high as it. */
+/** A font whose characters are half as wide as its size and whose lines are as high as its size. */
 const measure = (text: string, size: number, width: number) => {
   const columns = Math.max(1, Math.floor(width / (size / 2)));
   return text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)) * size, 0);

@@ -63,7 +63,7 @@ describe('writeDossier', () => {
         `checks/${two}.json`,
       ],
       ...['json', 'request', 'response'].map((end) => `exchanges/${one}/01-vies.${end}`),
-      // The first ask of the second check was never answered.
+      // The first lookup of the second check was never answered.
       ...['01-vies.json', '01-vies.request', '02-vies.json', '02-vies.request', '02-vies.response'].map(
         (name) => `exchanges/${two}/${name}`,
       ),
@@ -117,7 +117,7 @@ describe('writeDossier', () => {
     const [one, two] = [await sample(3), await sample(3)];
     const first = await buffer(writeDossier(one, options));
     expect(first.equals(await buffer(writeDossier(two, options)))).toBe(true);
-    // The date of the files, in MS-DOS form: 2026-11-20 14:00:00, whatever the zone of this machine.
+    // The date of the files, in MS-DOS format: 2026-11-20 14:00:00, in any time zone.
     expect(first.readUInt16LE(10)).toBe(14 << 11);
     expect(first.readUInt16LE(12)).toBe(((2026 - 1980) << 9) | (11 << 5) | 20);
   });
@@ -165,7 +165,7 @@ describe('writeDossier', () => {
     zip.on('data', () => asked > 10 && zip.destroy());
     await once(zip, 'close');
     expect(ended).toBe(1);
-    // Nothing runs ahead of the reader: a stream's own buffers, and no more.
+    // The source is read ahead only by the size of the stream's buffers.
     expect(asked).toBeLessThan(30);
   });
 

@@ -56,8 +56,8 @@ describe('the development authority', () => {
     const { reply: send } = await createDevelopmentAuthority({ identity, now });
     const { tokenBytes } = await requestTimestamp({ send, now })(DIGEST);
     expect(verifyTimestamp({ tokenBytes, digest: DIGEST, trustedRoots: [identity.root] }).development).toBe(true);
-    const judge = () => verifyTimestamp({ tokenBytes, digest: DIGEST, trustedRoots: [other.root] });
-    expect(judge).toThrow(TimestampRefused);
+    const verify = () => verifyTimestamp({ tokenBytes, digest: DIGEST, trustedRoots: [other.root] });
+    expect(verify).toThrow(TimestampRefused);
   });
 
   it('rejects unsupported requests with the failure codes of RFC 3161', async () => {
@@ -89,7 +89,7 @@ describe('the development authority', () => {
 });
 
 describe('the authority that processes share', () => {
-  const shelf = () => {
+  const openStore = () => {
     let stored: SealedIdentity | null = null;
     const store = async (made: SealedIdentity, instead: SealedIdentity | null) => {
       if (stored?.certificate === instead?.certificate) stored = made;
@@ -102,30 +102,30 @@ describe('the authority that processes share', () => {
   };
 
   it('is made once, also by processes that start together, and its key is stored sealed', async () => {
-    const place = shelf();
-    const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
+    const identities = openStore();
+    const open = openDevelopmentAuthority({ ...identities, masterKey: 'one master key', now });
     const stamps = await Promise.all(Array.from({ length: 5 }, () => stampWith(open)));
-    const kept = await place.find();
-    expect(new Set(stamps.map(({ certificates }) => certificates[0]))).toEqual(new Set([kept?.certificate]));
-    expect(Buffer.from(kept?.keySealed ?? []).includes('PRIVATE KEY')).toBe(false);
+    const stored = await identities.find();
+    expect(new Set(stamps.map(({ certificates }) => certificates[0]))).toEqual(new Set([stored?.certificate]));
+    expect(Buffer.from(stored?.keySealed ?? []).includes('PRIVATE KEY')).toBe(false);
   });
 
   it('is made again with another master key, and its earlier tokens still verify', async () => {
-    const place = shelf();
-    const before = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'one master key', now }));
-    const after = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'another master key', now }));
+    const identities = openStore();
+    const before = await stampWith(openDevelopmentAuthority({ ...identities, masterKey: 'one master key', now }));
+    const after = await stampWith(openDevelopmentAuthority({ ...identities, masterKey: 'another master key', now }));
     expect(after.certificates[0]).not.toBe(before.certificates[0]);
     expect(verifyTimestamp({ tokenBytes: before.tokenBytes, digest: DIGEST }).serial).toBe(before.serial);
   });
 
   it('reports a damaged stored identity instead of replacing it', async () => {
-    const place = shelf();
-    const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
+    const identities = openStore();
+    const open = openDevelopmentAuthority({ ...identities, masterKey: 'one master key', now });
     await open();
-    const kept = (await place.find()) as SealedIdentity;
-    const damaged = Buffer.from(kept.keySealed);
+    const stored = (await identities.find()) as SealedIdentity;
+    const damaged = Buffer.from(stored.keySealed);
     damaged[damaged.length - 1] = (damaged.at(-1) ?? 0) ^ 1;
-    await place.store({ ...kept, keySealed: damaged }, kept);
+    await identities.store({ ...stored, keySealed: damaged }, stored);
     await expect(open()).rejects.toThrow('integrity');
   });
 });

@@ -7,7 +7,7 @@ import { createQuerySender } from './query-sender.js';
 const TYPE = { 'content-type': 'application/timestamp-reply' };
 const QUERY = Buffer.from('a query');
 
-/** Ends what a test started, in reverse. */
+/** Closes everything that a test opened, in reverse order. */
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();

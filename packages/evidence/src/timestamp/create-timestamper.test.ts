@@ -28,12 +28,12 @@ const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
-const kept = <T extends { close: () => unknown }>(made: T): T => {
+const closeLater = <T extends { close: () => unknown }>(made: T): T => {
   closers.push(made.close);
   return made;
 };
-/** A clock that goes on when it is told to. */
-const handClock = () => {
+/** A clock that tests advance. */
+const manualClock = () => {
   let at = Date.now();
   return { now: () => new Date(at), pass: (ms: number) => (at += ms) };
 };
@@ -47,9 +47,9 @@ describe('createTimestamper', () => {
   it('gets time-stamps from the authority at its address', async () => {
     const now = () => new Date();
     const { reply } = await createDevelopmentAuthority({ identity, now });
-    const server = kept(await startAuthority(replying(reply)));
+    const server = closeLater(await startAuthority(replying(reply)));
     const trustedRoots = [identity.root];
-    const { stamp } = kept(createTimestamper({ url: server.url, development: noDevelopment, now, trustedRoots }));
+    const { stamp } = closeLater(createTimestamper({ url: server.url, development: noDevelopment, now, trustedRoots }));
     expect(await stamp(DATA)).toMatchObject({ certificates: [identity.certificate, identity.root] });
     expect(server.queries()).toBe(1);
   });
@@ -57,7 +57,7 @@ describe('createTimestamper', () => {
   it.each(['sha256', 'sha384', 'sha512'] as const)('requests a time-stamp of the %s of the data', async (hash) => {
     const now = () => new Date();
     const development = () => createDevelopmentAuthority({ identity, now });
-    const { stamp } = kept(createTimestamper({ url: null, development, now, hash }));
+    const { stamp } = closeLater(createTimestamper({ url: null, development, now, hash }));
     const { tokenBytes } = await stamp(DATA);
     const digest = createHash(hash).update(DATA).digest();
     expect(verifyTimestamp({ tokenBytes, digest }).development).toBe(true);
@@ -76,10 +76,10 @@ describe('createTimestamper', () => {
   it('verifies the authority with the trusted roots, if there are any', async () => {
     const now = () => new Date();
     const { reply } = await createDevelopmentAuthority({ identity, now });
-    const { url } = kept(await startAuthority(replying(reply)));
+    const { url } = closeLater(await startAuthority(replying(reply)));
     const stranger = await makeDevelopmentIdentity(now());
     const stampWith = (trustedRoots: string[]) =>
-      kept(createTimestamper({ url, development: noDevelopment, now, trustedRoots })).stamp(DATA);
+      closeLater(createTimestamper({ url, development: noDevelopment, now, trustedRoots })).stamp(DATA);
     expect(await refusal(stampWith([stranger.root]))).toBe('wrong_chain');
     expect(await refusal(stampWith([stranger.root, identity.root]))).toBe('none');
     expect(await refusal(stampWith([`both:\n${stranger.root}\n${identity.root}`]))).toBe('none');
@@ -94,7 +94,9 @@ describe('createTimestamper', () => {
       opened += 1;
       return createDevelopmentAuthority({ identity, now });
     };
-    const { stamp } = kept(createTimestamper({ url: null, development, now, trustedRoots: ['nobody looks at these'] }));
+    const { stamp } = closeLater(
+      createTimestamper({ url: null, development, now, trustedRoots: ['nobody looks at these'] }),
+    );
     expect(opened).toBe(0);
     const stamps = await Promise.all([stamp(DATA), stamp(DATA), stamp(DATA)]);
     expect(stamps.every(({ development: marked }) => marked)).toBe(true);
@@ -108,16 +110,16 @@ describe('createTimestamper', () => {
       opened += 1;
       return opened === 1 ? Promise.reject(new Error('no database')) : createDevelopmentAuthority({ identity, now });
     };
-    const { stamp } = kept(createTimestamper({ url: null, development, now }));
+    const { stamp } = closeLater(createTimestamper({ url: null, development, now }));
     await expect(stamp(DATA)).rejects.toThrow('no database');
     expect(await stamp(DATA)).toMatchObject({ development: true });
   });
 
   it('stops calling a failing authority for a while, then tries again', async () => {
-    const clock = handClock();
+    const clock = manualClock();
     const { reply } = await createDevelopmentAuthority({ identity, now: clock.now });
     let broken = true;
-    const server: LocalAuthority = kept(
+    const server: LocalAuthority = closeLater(
       await startAuthority(async (response, query, request) =>
         broken ? response.writeHead(503).end() : replying(reply)(response, query, request),
       ),
@@ -125,7 +127,7 @@ describe('createTimestamper', () => {
     const circuit = { failures: 3, restMs: 60_000 };
     const trustedRoots = [identity.root];
     const options = { url: server.url, development: noDevelopment, now: clock.now, circuit, trustedRoots };
-    const { stamp } = kept(createTimestamper(options));
+    const { stamp } = closeLater(createTimestamper(options));
     for (let i = 0; i < 3; i += 1) expect(await refusal(stamp(DATA))).toBe('http_status');
     for (let i = 0; i < 5; i += 1) expect(await refusal(stamp(DATA))).toBe('circuit_open');
     expect(server.queries()).toBe(3);
@@ -151,7 +153,7 @@ describe('pinRoot', () => {
   const now = () => new Date();
   const digest = createHash('sha256').update(DATA).digest();
 
-  /** An authority whose certificates can be exchanged, behind a pin. */
+  /** A pinned authority whose certificates can be replaced. */
   const open = async () => {
     const authorities = new Map<DevelopmentIdentity, DevelopmentAuthority>();
     let current = identity;
@@ -205,7 +207,7 @@ describe('createCircuit', () => {
   const failing = (reason: 'unreachable' | 'aborted') => () => Promise.reject(new TimestampRefused(reason, 'no'));
 
   it('counts only consecutive failures', async () => {
-    const { now } = handClock();
+    const { now } = manualClock();
     const run = createCircuit({ failures: 2, restMs: 1_000, now });
     for (let i = 0; i < 5; i += 1) {
       expect(await refusal(run(failing('unreachable')))).toBe('unreachable');
@@ -214,7 +216,7 @@ describe('createCircuit', () => {
   });
 
   it('does not count aborted calls', async () => {
-    const { now } = handClock();
+    const { now } = manualClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now });
     for (let i = 0; i < 5; i += 1) expect(await refusal(run(failing('aborted')))).toBe('aborted');
     expect(await refusal(run(failing('unreachable')))).toBe('unreachable');
@@ -222,7 +224,7 @@ describe('createCircuit', () => {
   });
 
   it('allows one trial call at a time after the pause', async () => {
-    const clock = handClock();
+    const clock = manualClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now: clock.now });
     await refusal(run(failing('unreachable')));
     clock.pass(1_000);
@@ -235,7 +237,7 @@ describe('createCircuit', () => {
   });
 
   it('allows another trial call after an aborted one', async () => {
-    const clock = handClock();
+    const clock = manualClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now: clock.now });
     await refusal(run(failing('unreachable')));
     clock.pass(1_000);

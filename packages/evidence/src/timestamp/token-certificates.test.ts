@@ -13,7 +13,7 @@ const readAll = (token: Uint8Array) =>
     .certificates.map(({ x509 }) => x509.fingerprint256)
     .sort();
 
-/** The same element with its length left open, as BER allows. */
+/** The same element with an indefinite length, as BER allows. */
 const openLengths = (der: Buffer): Buffer => {
   const first = der.readUInt8(1);
   const start = first < 0x80 ? 2 : 2 + (first & 0x7f);

@@ -22,7 +22,7 @@ const instead = (type: string, value: OctetString | ObjectIdentifier) => (honest
   new Attribute({ type, values: [value] }),
 ];
 
-/** Says everywhere that another hash function was used. */
+/** Replaces the hash function in every field of the token. */
 const digestedBy: (algorithmId: string) => NonNullable<Forgery['signed']> =
   (algorithmId) =>
   ({ digestAlgorithms, signerInfos }) => {
@@ -30,7 +30,7 @@ const digestedBy: (algorithmId: string) => NonNullable<Forgery['signed']> =
     for (const { digestAlgorithm } of signerInfos) digestAlgorithm.algorithmId = algorithmId;
   };
 
-/** Says that the signature is an RSA-PSS one, with SHA-256 and the usual parameters but for those given. */
+/** Declares an RSA-PSS signature with SHA-256 and the usual parameters, except for the given ones. */
 const signedWithPss =
   (given: { digest?: string; mask?: string; generator?: string; trailer?: number }): NonNullable<Forgery['signed']> =>
   ({ signerInfos: [signer] }) => {
@@ -154,7 +154,7 @@ describe('a hostile answer', () => {
     ['an algorithm for another kind of key', 'unknown_algorithm', { signatureAlgorithm: '1.2.840.113549.1.1.11' }],
     ['SHA-1', 'unknown_algorithm', { signed: digestedBy('1.3.14.3.2.26') }],
     ['RSA-PSS without parameters', 'unsupported_form', { signatureAlgorithm: OID.rsaPss }],
-    ['RSA-PSS with a key that is no RSA key', 'unknown_algorithm', { signed: signedWithPss({}) }],
+    ['RSA-PSS with a key that is not an RSA key', 'unknown_algorithm', { signed: signedWithPss({}) }],
     ['RSA-PSS with another hash function', 'unsupported_form', { signed: signedWithPss({ digest: OID.sha512 }) }],
     [
       'RSA-PSS with another hash function in its mask',

@@ -72,7 +72,7 @@ describe("a hostile authority's certificate", () => {
   it('is refused when its chain is broken', async () => {
     const { issuing, root, unit } = forger;
     const impostor = await issueHolder({ subject: 'Test issuing', issuer: root, extensions: authorityExtensions() });
-    // The unit names an issuer that did not sign it: by key, by key identifier alike.
+    // The unit names an issuer that did not sign it, with a different key or key identifier.
     expect(await forger.refusalOf({}, { unit, chain: [impostor, root] })).toBe('wrong_chain');
     const forged = await issueHolder({
       ...{ subject: 'Test unit', issuer: issuing, signedBy: impostor.keys, extensions: unitExtensions() },
@@ -82,7 +82,7 @@ describe("a hostile authority's certificate", () => {
 
   it('is refused if its issuer is not an authority, or exceeds the path length', async () => {
     const { issuing, root } = forger;
-    // One whose key usage forbids it, and one that merely does not say that it is an authority.
+    // One with a key usage that forbids it, and one without the CA flag.
     for (const extensions of [unitExtensions(), []]) {
       const plain = await issueHolder({ subject: 'Plain', issuer: root, extensions });
       const byPlain = await issueHolder({ subject: 'Test unit', issuer: plain, extensions: unitExtensions() });

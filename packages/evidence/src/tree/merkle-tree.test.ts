@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { buildTree, computeRoot, hashLeaf, hashNode, locatePath, verifyInclusion } from './index.js';
 
-/** The leaves and roots with which implementations of Certificate Transparency test themselves. */
+/** The test vectors (leaves and roots) of Certificate Transparency implementations. */
 const CT_LEAVES = [
   '',
   '00',
@@ -25,7 +25,7 @@ const CT_ROOTS = [
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ];
 
-/** The RFC's own recursion, which splits at the largest power of two below the size; here over leaves `from` to `to`. */
+/** The recursive definition of the RFC, which splits at the largest power of two below the size, over leaves `from` to `to`. */
 const definition = (leaves: readonly Uint8Array[]) => {
   const known = new Map<string, Buffer>();
   const middle = (from: number, to: number) => from + 2 ** Math.ceil(Math.log2(to - from) - 1);
@@ -76,7 +76,7 @@ describe('the tree of an anchor', () => {
       expect(await computeRoot(arriving(leaves.slice(0, size)))).toEqual({ size, root });
       const tree = await buildTree(arriving(leaves.slice(0, size)), size);
       expect(tree.root).toEqual(root);
-      // One comparison a size: `expect` takes longer than the paths.
+      // One comparison per size, because `expect` takes longer than computing the paths.
       const paths = leaves.slice(0, size).map((_, index) => tree.path(index));
       expect(paths.map(hex)).toEqual(paths.map((_, index) => hex(defined.path(index, size))));
       const unproved = paths.filter(
@@ -152,7 +152,7 @@ describe('verifyInclusion', () => {
     for (const index of [-1, 4, 1.5, Number.NaN]) expect(verifyInclusion({ ...held, index })).toBe(false);
     for (const size of [0, 2, Number.POSITIVE_INFINITY]) expect(verifyInclusion({ ...held, size })).toBe(false);
     expect(verifyInclusion({ ...held, path: held.path.map((node) => node.subarray(1)) })).toBe(false);
-    // Without the two prefixes, a pair of leaves could pass for one.
+    // Without the two prefixes, a pair of hashes could be presented as a leaf.
     const pair = Buffer.concat([leaves[0] ?? Buffer.alloc(0), leaves[1] ?? Buffer.alloc(0)]);
     const [, upper = Buffer.alloc(0)] = tree.path(0);
     expect(verifyInclusion({ leaf: pair, index: 0, size: 2, path: [upper], root: tree.root })).toBe(false);

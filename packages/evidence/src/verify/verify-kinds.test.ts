@@ -86,7 +86,7 @@ describe('a dossier whose time-stamps are', () => {
 
     const seal = path.join(folder, 'SHA256SUMS.tsr');
     const before = await readFile(seal);
-    // The last bytes are the signature, and before it what says how it was made, which nothing signs.
+    // The last bytes are the signature, preceded by its algorithm, which is not signed.
     const place = fc.oneof(
       fc.nat({ max: before.length - 1 }),
       fc.nat({ max: 329 }).map((back) => before.length - 1 - back),

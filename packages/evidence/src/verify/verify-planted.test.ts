@@ -90,7 +90,7 @@ describe('a dossier with planted code', () => {
       const { code, output } = await runInside(copy, command, environment);
       expect([how, code, await trap.caught()]).toEqual([how, 1, []]);
       expect(output).toContain('openssl was added');
-      // The time-stamps were verified all the same, by the openssl of the machine with its own defaults.
+      // The time-stamps were verified nevertheless, with the machine's openssl and its default settings.
       expect(output).toMatch(/ok {4}5 time-stamp\(s\) verified/);
     }
     const { code, output } = await runInside(copy, '"$python" -I verify.py', 'PATH=".:$dossier"');

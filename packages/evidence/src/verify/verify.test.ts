@@ -109,7 +109,7 @@ describe('a dossier', () => {
   });
 
   it('of the development authority verifies, with a note that it is worth nothing', async () => {
-    // Thirty years from 1990 on: long over, and in force when it stamped.
+    // Valid for thirty years from 1990: expired now, but valid at the stamped time.
     const identity = await makeDevelopmentIdentity(new Date('1990-01-01T00:00:00.000Z'));
     const now = () => new Date('2015-06-01T12:00:00.000Z');
     const development = () => createDevelopmentAuthority({ identity, now });
