@@ -1,17 +1,17 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 
-/** Where figures came from; without it they mean nothing. */
+/** The machine of the figures, which cannot be compared without it. */
 export type Machine = {
   date: string;
   node: string;
   cpu: string;
   cores: number;
   memory_gib: number;
-  /** One-minute load before the run: well above zero means that somebody else was measured too. */
+  /** One-minute load before the run. A value well above zero means that other programs affected the figures. */
   load_before: number;
 };
 
-/** Describes this machine at this moment. */
+/** Describes this machine. */
 export const describeMachine = (now: Date): Machine => ({
   date: now.toISOString(),
   node: process.version,

@@ -2,12 +2,12 @@ import { MEMBER_STATES, newUuid } from '@vat/domain';
 import type { World } from '@vat/testkit';
 import { uniqueNumber } from './unique-number.js';
 
-/** An account may have this many pending requests. Source: contract part 1 §8. */
+/** The maximum number of pending requests of an account (docs/api.md). */
 const PER_ACCOUNT = 200;
 
 /**
- * Writes `count` accepted requests, evenly over all member states and over as many accounts as may hold them, as if each
- * had been answered 202 just now: with its reserved unit, due at once.
+ * Inserts `count` accepted requests, evenly over all member states and over as many accounts as needed, as if each had just
+ * been answered 202: with its reserved unit, due at once.
  */
 export const insertBacklog = async ({ sql }: Pick<World, 'sql'>, count: number): Promise<void> => {
   const now = new Date();

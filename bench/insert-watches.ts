@@ -2,29 +2,29 @@ import { MEMBER_STATES, newUuid } from '@vat/domain';
 import type { World } from '@vat/testkit';
 import { uniqueNumber } from './unique-number.js';
 
-/** As many as the largest plan sells. Source: contract part 2 §3. */
+/** The maximum of the largest plan (docs/watches.md). */
 const PER_ACCOUNT = 50_000;
-const FEWEST_ACCOUNTS = 20;
-const SLICE = 50_000;
+const MIN_ACCOUNTS = 20;
+const ROWS_PER_STATEMENT = 50_000;
 
 /**
- * Writes `count` daily watches, evenly over the member states and over as many accounts as may hold them. `due` of them, in
- * all of these alike, are due now, the others at some time of the coming day.
+ * Inserts `count` daily watches, evenly over the member states and over as many accounts as needed. `due` of them, also evenly
+ * distributed, are due now, the others at random times of the next day.
  */
 export const insertWatches = async (
   { sql }: Pick<World, 'sql'>,
   { count, due }: { count: number; due: number },
 ): Promise<void> => {
-  const accounts = Array.from({ length: Math.max(FEWEST_ACCOUNTS, Math.ceil(count / PER_ACCOUNT)) }, () => newUuid());
+  const accounts = Array.from({ length: Math.max(MIN_ACCOUNTS, Math.ceil(count / PER_ACCOUNT)) }, () => newUuid());
   await sql(
     `INSERT INTO account (id, name, plan, created_at) SELECT unnest($1::uuid[]), 'Bench', 'enterprise', now()`,
     [accounts],
   );
-  // Every so many-th number of each member state.
+  // Every `step`-th number of each member state is due.
   const step = Math.round(count / due);
   let chosen = 0;
-  for (let from = 0; from < count; from += SLICE) {
-    const rows = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) => {
+  for (let from = 0; from < count; from += ROWS_PER_STATEMENT) {
+    const rows = Array.from({ length: Math.min(ROWS_PER_STATEMENT, count - from) }, (_, i) => {
       const n = from + i;
       const state = MEMBER_STATES[n % MEMBER_STATES.length] ?? 'DE';
       const ordinal = Math.floor(n / MEMBER_STATES.length);

@@ -11,7 +11,7 @@ import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
 import { measureWatches } from './measure-watches.js';
-import { openFixture } from './open-fixture.js';
+import { openServers } from './open-servers.js';
 import { type Figures, renderReport } from './render-report.js';
 
 const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier'] as const;
@@ -37,7 +37,7 @@ const readArguments = (): { quick: boolean; parts: readonly Part[] } => {
 };
 
 const { quick, parts } = readArguments();
-const say = (line: string): void => console.error(`[bench] ${line}`);
+const log = (line: string): void => console.error(`[bench] ${line}`);
 
 const figures: Figures = {
   machine: describeMachine(new Date()),
@@ -50,13 +50,13 @@ const figures: Figures = {
   dossier: null,
   watches: [],
 };
-const ground = await openFixture(ROOT);
-// The testkit's worlds learn of the servers they live on by these two, as in a test run.
-Object.assign(process.env, { VAT_TEST_POSTGRES: ground.databaseUrl, VAT_TEST_REDIS: ground.redisUrl });
+const servers = await openServers(ROOT);
+// The testkit's worlds read the URLs of the servers from these variables, as in a test run.
+Object.assign(process.env, { VAT_TEST_POSTGRES: servers.databaseUrl, VAT_TEST_REDIS: servers.redisUrl });
 try {
   if (parts.includes('latency')) {
     for (const upstreamLatencyMs of [100, 0]) {
-      say(`added latency, upstream at ${upstreamLatencyMs} ms`);
+      log(`added latency, upstream at ${upstreamLatencyMs} ms`);
       figures.latency.push(await measureLatency({ upstreamLatencyMs, checksPerSecond: 20, seconds: quick ? 5 : 30 }));
     }
   }
@@ -68,43 +68,43 @@ try {
       { workers: 1, profiled: true },
     ];
     for (const run of quick ? runs.slice(0, 1) : runs) {
-      say(`slot use, ${run.workers} worker(s)${run.profiled ? ', profiled' : ''}`);
-      figures.slots.push(await measureSlots(ground, { requests, latencyMs: 100, ...run }));
+      log(`slot use, ${run.workers} worker(s)${run.profiled ? ', profiled' : ''}`);
+      figures.slots.push(await measureSlots(servers, { requests, latencyMs: 100, ...run }));
     }
   }
   if (parts.includes('queue')) {
-    say('jobs a second');
-    figures.queue = await measureQueue(ground.redisUrl, quick ? 100 : 500, quick ? 1 : 3);
+    log('jobs per second');
+    figures.queue = await measureQueue(servers.redisUrl, quick ? 100 : 500, quick ? 1 : 3);
   }
   if (parts.includes('deliveries')) {
     const size = quick ? { count: 4_000, rounds: 1, seconds: 5 } : { count: 30_000, rounds: 2, seconds: 30 };
-    figures.deliveries = await measureDeliveries(ground, { ...size, say });
+    figures.deliveries = await measureDeliveries(servers, { ...size, log });
   }
   if (parts.includes('batches')) {
     for (const workers of quick ? [1] : [1, 2]) {
-      say(`a batch, ${workers} worker(s)`);
-      figures.batches.push(await measureBatches(ground, { lines: quick ? 3_000 : 10_000, workers, latencyMs: 100 }));
+      log(`a batch, ${workers} worker(s)`);
+      figures.batches.push(await measureBatches(servers, { lines: quick ? 3_000 : 10_000, workers, latencyMs: 100 }));
     }
   }
   if (parts.includes('watches')) {
     for (const watches of [1_000, quick ? 100_000 : 1_000_000]) {
-      say(`${watches} watches`);
+      log(`${watches} watches`);
       figures.watches.push(await measureWatches(watches, 1_000));
     }
   }
   if (parts.includes('anchors')) {
-    say('the tree of an anchor');
+    log('the tree of an anchor');
     figures.anchors = await measureAnchors(quick ? 100_000 : 1_000_000);
   }
   if (parts.includes('dossier')) {
-    say('the export of a dossier');
+    log('the export of a dossier');
     figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
   }
 } finally {
-  await ground.stop();
+  await servers.stop();
 }
 mkdirSync(RESULTS, { recursive: true });
 const file = path.join(RESULTS, `${figures.machine.date.replaceAll(':', '-')}.json`);
 writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
 console.log(renderReport(figures));
-say(`written to ${path.relative(ROOT, file)}; docs/benchmarks.md keeps the ones worth keeping`);
+log(`written to ${path.relative(ROOT, file)}; copy figures that are worth publishing to docs/benchmarks.md`);

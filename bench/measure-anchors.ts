@@ -5,20 +5,20 @@ import { measurePass, type PassFigures } from './measure-pass.js';
 
 export type AnchorsFigures = {
   leaves: number;
-  /** The root alone, leaves streamed. */
+  /** Only the root, from streamed leaves. */
   root: PassFigures;
-  /** The whole tree, from which any leaf is proved. */
+  /** The complete tree, which can prove any leaf. */
   tree: PassFigures;
-  /** One proof out of the tree, and its verification. */
+  /** One proof from the tree, and its verification. */
   path_us: number;
   verify_us: number;
-  /** The same on Postgres, as the service does it. */
+  /** The same on Postgres, with the code of the service. */
   stored: ClosingFigures;
 };
 
 const SAMPLES = 20_000;
 
-/** The i-th leaf: made on the fly, so that only the tree is measured. */
+/** The i-th leaf, computed on demand, so that only the tree takes memory. */
 const leafOf = (i: number) => createHash('sha256').update(String(i)).digest();
 function* leavesUpTo(count: number) {
   for (let i = 0; i < count; i += 1) yield leafOf(i);
@@ -30,7 +30,7 @@ const microsecondsEach = (work: (i: number) => unknown): number => {
   return ((performance.now() - startedAt) * 1_000) / SAMPLES;
 };
 
-/** Time and memory of the tree of one anchor. Throws when its proofs do not hold: a wrong tree has no speed. */
+/** Time and memory of the tree of one anchor. Throws if a proof is invalid, because the figures would be meaningless. */
 export const measureAnchors = async (leaves: number): Promise<AnchorsFigures> => {
   const { result: head, figures: root } = await measurePass(() => computeRoot(leavesUpTo(leaves)));
   const { result: tree, figures } = await measurePass(() => buildTree(leavesUpTo(leaves), leaves));
@@ -40,7 +40,7 @@ export const measureAnchors = async (leaves: number): Promise<AnchorsFigures> =>
     const index = indexOf(sample);
     return { leaf: leafOf(index), index, size: leaves, path: tree.path(index), root: tree.root };
   });
-  if (!claims.every(verifyInclusion)) throw new Error('a proof does not hold');
+  if (!claims.every(verifyInclusion)) throw new Error('a proof is invalid');
   return {
     leaves,
     root,

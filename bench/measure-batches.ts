@@ -1,34 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { MEMBER_STATES, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
 import { insertAccount, until, uploadBatch } from '@vat/testkit';
-import type { Ground } from './open-fixture.js';
+import type { BenchServers } from './open-servers.js';
 import { openWorld } from './open-world.js';
 import { readBusySeconds } from './read-busy-seconds.js';
 import { readCpuSeconds } from './read-cpu-seconds.js';
 import { uniqueNumber } from './unique-number.js';
 
-/** Mebibytes of a process's memory: when the file came, and the most there was until the batch was completed. */
-type Memory = { before: number | null; most: number | null };
+/** Memory of a process in mebibytes: before the upload, and the maximum until the batch was completed. */
+type Memory = { before: number | null; max: number | null };
 
 export type BatchesFigures = {
   workers: number;
   latency_ms: number;
   lines: number;
   file_bytes: number;
-  /** Milliseconds from the first byte of the upload to its 201, and to the upstream seeing the first line. */
+  /** Milliseconds from the first byte of the upload to its 201, and to the upstream receiving the first line. */
   answered_ms: number;
   first_line_ms: number;
-  /** Answered asks a second in the middle of the batch, and the most there can be: slots ÷ latency. */
+  /** Answered lookups per second in the middle of the batch, and the theoretical maximum: slots ÷ latency. */
   lines_per_s: number;
   ideal_per_s: number;
   slot_use: number;
-  /** The most asks a member state had in flight; above two would be a fault. */
+  /** Maximum number of lookups in flight of one member state; more than two would be a bug. */
   max_in_flight: number;
   memory: Record<string, Memory>;
-  /** CPU seconds a second of each process in the middle of the batch; null where there is no /proc. */
+  /** CPU seconds per second of each process in the middle of the batch; null without /proc. */
   cpu: Record<string, number | null>;
   cpu_ms_per_line: number | null;
-  /** CPU seconds a second of everything else on the machine. */
+  /** CPU seconds per second of the rest of the machine. */
   cpu_of_others: number | null;
 };
 
@@ -37,7 +37,7 @@ const FROM = 0.2;
 const TO = 0.8;
 const POLL_INTERVAL_MS = 50;
 
-/** A line of /proc/<pid>/status in mebibytes; null where there is no /proc. */
+/** A line of /proc/<pid>/status in mebibytes; null without /proc. */
 const readMebibytes = (pid: number, what: 'VmRSS' | 'VmHWM'): number | null => {
   try {
     const kibibytes = new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -47,21 +47,21 @@ const readMebibytes = (pid: number, what: 'VmRSS' | 'VmHWM'): number | null => {
   }
 };
 
-/** A file of exactly 2 MiB: `lines` numbers of all member states in turn, and notes that fill it up. */
+/** A file of exactly 2 MiB: `lines` numbers, alternating over all member states, and notes as filler. */
 const fileOf = (lines: number): Buffer => {
   const head = 'vat_number;note\n';
-  const room = FILE_BYTES - head.length;
+  const space = FILE_BYTES - head.length;
   const rows = Array.from({ length: lines }, (_, n) => {
     const state = MEMBER_STATES[n % MEMBER_STATES.length] ?? 'DE';
-    const size = Math.floor((room * (n + 1)) / lines) - Math.floor((room * n) / lines);
+    const size = Math.floor((space * (n + 1)) / lines) - Math.floor((space * n) / lines);
     return `${uniqueNumber(state, Math.floor(n / MEMBER_STATES.length))};`.padEnd(size - 1, 'x');
   });
   return Buffer.from(`${head}${rows.join('\n')}\n`);
 };
 
-/** Uploads a file of 2 MiB and works it off: how soon its first line is asked, how much of the slots it uses, what it holds in memory. */
+/** Uploads a file of 2 MiB and processes it. Measures the time to the first lookup, the use of the slots, and memory. */
 export const measureBatches = async (
-  ground: Ground,
+  servers: BenchServers,
   { lines, workers, latencyMs }: { lines: number; workers: number; latencyMs: number },
 ): Promise<BatchesFigures> => {
   const world = await openWorld(latencyMs, { apis: 1, workers });
@@ -69,8 +69,8 @@ export const measureBatches = async (
     const account = await insertAccount(world);
     const processes: Record<string, number> = { api: world.apis[0]?.pid ?? 0 };
     for (const [n, worker] of world.workers.entries()) processes[`worker ${n + 1}`] = worker.pid;
-    const all = { ...ground.pids, upstream: world.viesProcess.pid, ...processes };
-    // Warm: the first upload of a process meets cold code, as the first batch of a worker does.
+    const all = { ...servers.pids, upstream: world.viesProcess.pid, ...processes };
+    // Warm-up: the first upload of the API and the first batch of a worker run cold code.
     const small = MEMBER_STATES.flatMap((state) => [uniqueNumber(state, 90_000), uniqueNumber(state, 90_001)]);
     const warm = await uploadBatch(world, `vat_number\n${small.join('\n')}`, { key: account.live_key });
     const completed = async (id: string): Promise<boolean> =>
@@ -106,12 +106,12 @@ export const measureBatches = async (
     await until('the batch', () => completed(body.batch_id), 600_000);
     const memory = before.map(([name, rss]): [string, Memory] => [
       name,
-      { before: rss, most: readMebibytes(processes[name] ?? 0, 'VmHWM') },
+      { before: rss, max: readMebibytes(processes[name] ?? 0, 'VmHWM') },
     ]);
 
     const { states } = await world.vies.stats();
     const seconds = (last.at - first.at) / 1_000;
-    const asks = last.answered - first.answered;
+    const lookups = last.answered - first.answered;
     const cpu = Object.keys(all).map((name): [string, number | null] => {
       const [from, to] = [first.cpu.get(name), last.cpu.get(name)];
       return [name, typeof from === 'number' && typeof to === 'number' ? round((to - from) / seconds) : null];
@@ -126,13 +126,13 @@ export const measureBatches = async (
       file_bytes: file.length,
       answered_ms: Math.round(answeredMs),
       first_line_ms: Math.round(earliest.at - startedOn),
-      lines_per_s: round(asks / seconds),
+      lines_per_s: round(lookups / seconds),
       ideal_per_s: round(ideal),
-      slot_use: round(asks / seconds / ideal),
+      slot_use: round(lookups / seconds / ideal),
       max_in_flight: Math.max(...Object.values(states).map((state) => state.max_in_flight)),
       memory: Object.fromEntries(memory),
       cpu: Object.fromEntries(cpu),
-      cpu_ms_per_line: own > 0 ? round((own * 1_000 * seconds) / asks) : null,
+      cpu_ms_per_line: own > 0 ? round((own * 1_000 * seconds) / lookups) : null,
       cpu_of_others: busy === null ? null : round(Math.max(0, busy - own)),
     };
   } finally {

@@ -6,21 +6,21 @@ import { type Percentiles, percentiles } from './percentiles.js';
 
 export type ClosingFigures = {
   leaves: number;
-  /** Leaves read and placed, tree built, anchor written: one transaction on a durable Postgres. */
+  /** Reading and indexing the leaves, building the tree and writing the anchor: one transaction on a durable Postgres. */
   closing: PassFigures;
-  /** All leaves read again, tree and stored nodes compared. */
+  /** Reading all leaves again and comparing the tree with the stored nodes. */
   recomputing: PassFigures;
   /** Milliseconds of one proof, read from Postgres. */
   proof: Percentiles;
-  /** Bytes a leaf on disk: of its row with its indexes, and of the stored nodes. */
+  /** Bytes per leaf on disk: of its row with its indexes, and of the stored nodes. */
   bytes_per_leaf: number;
   bytes_of_nodes_per_leaf: number;
 };
 
-const SLICE = 50_000;
+const ROWS_PER_STATEMENT = 50_000;
 const PROOFS = 200;
 
-/** Time and memory of closing an anchor over `leaves` checks, proving some of them and recomputing all. */
+/** Time and memory of closing an anchor of `leaves` checks, of proving some of them and of recomputing all. */
 export const measureClosing = async (leaves: number): Promise<ClosingFigures> => {
   const cloned = await cloneDatabase();
   const { db, close } = connectDatabase({
@@ -31,18 +31,18 @@ export const measureClosing = async (leaves: number): Promise<ClosingFigures> =>
     applicationName: 'vat-bench',
   });
   try {
-    for (let from = 0; from < leaves; from += SLICE) {
+    for (let from = 0; from < leaves; from += ROWS_PER_STATEMENT) {
       await db.$executeRaw`
         INSERT INTO anchor_leaf (check_id, hash)
         SELECT (lpad(to_hex(1763600000000 + n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' ||
           substr(md5(n::text), 4, 15))::uuid, sha256(n::text::bytea)
-        FROM generate_series(${from}::int, ${Math.min(from + SLICE, leaves) - 1}::int) AS n`;
+        FROM generate_series(${from}::int, ${Math.min(from + ROWS_PER_STATEMENT, leaves) - 1}::int) AS n`;
     }
     await db.$executeRaw`VACUUM ANALYZE anchor_leaf`;
     const now = () => new Date();
     const closing = await measurePass(closeNextAnchor({ closeAlone: closeAlone(db), now, maxLeaves: leaves }));
     if (closing.result.kind !== 'closed' || closing.result.anchor.treeSize !== leaves)
-      throw new Error('the anchor does not hold all checks');
+      throw new Error('the anchor does not contain all checks');
     const { root } = closing.result.anchor;
 
     const prove = proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) });
@@ -55,7 +55,7 @@ export const measureClosing = async (leaves: number): Promise<ClosingFigures> =>
       const proof = (await prove([row?.check_id ?? ''])).get(row?.check_id ?? '');
       times.push(performance.now() - startedAt);
       const claim = proof && row && { leaf: row.hash, index: proof.leafIndex, size: leaves, path: proof.path, root };
-      if (!claim || !verifyInclusion(claim)) throw new Error('a proof does not hold');
+      if (!claim || !verifyInclusion(claim)) throw new Error('a proof is invalid');
     }
 
     const recomputing = await measurePass(() => verifyAnchors({ audit: auditAnchors(db) })());

@@ -5,36 +5,36 @@ import { openWorld } from './open-world.js';
 
 export type DossierFigures = {
   checks: number;
-  /** Leaves of other accounts between those of this one in the same anchor. */
-  strangers: number;
+  /** Leaves of other accounts between those of this account in the same anchor. */
+  other_leaves: number;
   mb: number;
   seconds: number;
   first_byte_ms: number;
-  /** The most memory of the API above what it had before, in MB. */
+  /** Maximum memory of the API above its memory before the export, in MB. */
   rss_mb: number;
-  /** The slowest of the calls that another client made meanwhile, and how many there were. */
+  /** The number of calls of another client during the export, and the slowest of them. */
   other_calls: number;
   slowest_other_ms: number;
 };
 
 const SAMPLE_EVERY_MS = 20;
-const STRANGERS_A_CHECK = 9;
+const OTHER_LEAVES_PER_CHECK = 9;
 const CALL_EVERY_MS = 50;
 
 const rssOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_000;
 
-/** Leaves whose ids lie between those that are there: a tree of all accounts, so that each proof reads blocks of its own. */
-const insertStrangers = ({ sql }: Pick<World, 'sql'>) =>
+/** Inserts leaves of other accounts between the existing ones, so that each proof reads different blocks. */
+const insertOtherLeaves = ({ sql }: Pick<World, 'sql'>) =>
   sql(
     `INSERT INTO anchor_leaf (check_id, hash)
      SELECT (substr(replace(check_id::text, '-', ''), 1, 12) || '7' || substr(m, 1, 3) || '8' || substr(m, 4, 15))::uuid,
        sha256(m::bytea)
-     FROM anchor_leaf, generate_series(1, ${STRANGERS_A_CHECK}) AS n, md5(random()::text || n) AS m
+     FROM anchor_leaf, generate_series(1, ${OTHER_LEAVES_PER_CHECK}) AS n, md5(random()::text || n) AS m
      ON CONFLICT DO NOTHING`,
   );
 
-/** Calls another route some twenty times a second until `ended`; how long each took, in milliseconds. */
+/** Calls another route about twenty times per second until `ended`. Returns the duration of each call in milliseconds. */
 const callMeanwhile = async (world: World, ended: () => boolean): Promise<number[]> => {
   const times: number[] = [];
   while (!ended()) {
@@ -54,13 +54,13 @@ export const measureDossier = async (checks: number): Promise<DossierFigures> =>
   const world = await openWorld(0, { apis: 1, workers: 0 }, { RATE_LIMIT: '100000' });
   try {
     await insertChecks(world, { accountId: world.account.account_id, count: checks, answerBytes: 2_000 });
-    await insertStrangers(world);
+    await insertOtherLeaves(world);
     await world.admin('anchor', 'close');
     const fetchZip = (query: string) =>
       fetch(`${world.baseUrl()}/v1/exports/dossier.zip${query}`, {
         headers: { authorization: `Bearer ${world.account.live_key}` },
       });
-    // What the first export of a process loads is no part of what an export takes.
+    // Warm-up: the first export of a process loads modules, which is not measured.
     await (await fetchZip('?reference=none')).arrayBuffer();
     await world.sql('VACUUM ANALYZE');
 
@@ -85,7 +85,7 @@ export const measureDossier = async (checks: number): Promise<DossierFigures> =>
     const times = await others;
     return {
       checks,
-      strangers: checks * STRANGERS_A_CHECK,
+      other_leaves: checks * OTHER_LEAVES_PER_CHECK,
       mb: bytes / 1e6,
       seconds,
       first_byte_ms: firstByte,

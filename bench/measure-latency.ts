@@ -8,24 +8,24 @@ import { uniqueNumber } from './unique-number.js';
 export type LatencyFigures = {
   upstream_latency_ms: number;
   checks_per_s: number;
-  /** Time of a call less the upstream's own time for it, in milliseconds: of POST /v1/checks, and of lookingUp the upstream itself. */
+  /** Time of a call minus the upstream's own time for it, in milliseconds: of POST /v1/checks, and of a direct lookup. */
   added: Percentiles;
-  straight: Percentiles;
-  /** How many times the added latency of a call straight to the upstream. */
+  direct: Percentiles;
+  /** Added latency of a check divided by that of a direct lookup. */
   ratio_p50: number;
-  /** Answers that were no 201; their times are not among the figures. */
+  /** Answers other than 201; their times are not in the figures. */
   not_201: number;
 };
 
-/** A key may make ten calls a second; so many keys keep well below it. */
+/** A key may make ten calls per second; with this many keys the rate stays well below that. */
 const KEYS = 4;
 const WARM_UP_S = 3;
 
 type Call = (n: number) => Promise<{ number: string; ok: boolean }>;
 
 /**
- * Calls at a fixed rate whether or not earlier calls were answered, so that a stall costs all the calls it held up.
- * `from`: the first number, so that no two calls of a world are about the same.
+ * Calls at a fixed rate, without waiting for earlier answers, so that a stall affects all calls during it. `from`: the index of
+ * the first number, so that no two calls of a world use the same number.
  */
 const callPaced = async (call: Call, rate: number, seconds: number, from: number) => {
   const start = performance.now();
@@ -51,19 +51,19 @@ const post = async (url: string, body: unknown, headers: Record<string, string> 
   return response.status;
 };
 
-/** What the upstream's own time leaves of each call's. */
+/** The time of each call minus the upstream's own time for it. */
 const addedBy = async (world: World, calls: { number: string; ms: number }[]): Promise<number[]> => {
   const own = new Map<string, number>();
   for (const { number, at, finished_at } of await world.vies.journal())
     if (finished_at !== null) own.set(number, (own.get(number) ?? 0) + finished_at - at);
   return calls.map(({ number, ms }) => {
     const upstream = own.get(number);
-    if (upstream === undefined) throw new Error(`the upstream was never asked about ${number}`);
+    if (upstream === undefined) throw new Error(`the upstream got no lookup of ${number}`);
     return ms - upstream;
   });
 };
 
-/** Measures what a direct check costs over the upstream's own time, and beside it a call straight to the upstream. */
+/** Measures the latency that a direct check adds to the upstream's own time, and for comparison that of a direct lookup. */
 export const measureLatency = async (options: {
   upstreamLatencyMs: number;
   checksPerSecond: number;
@@ -80,14 +80,14 @@ export const measureLatency = async (options: {
       const status = await post(`${world.baseUrl()}/v1/checks`, { vat_number: number }, { authorization });
       return { number, ok: status === 201 };
     };
-    const straight: Call = async (n) => {
+    const direct: Call = async (n) => {
       const number = numberAt(n);
-      const ask = { countryCode: number.slice(0, 2), vatNumber: number.slice(2) };
-      return { number, ok: (await post(`${world.vies.url}/check-vat-number`, ask)) === 200 };
+      const body = { countryCode: number.slice(0, 2), vatNumber: number.slice(2) };
+      return { number, ok: (await post(`${world.vies.url}/check-vat-number`, body)) === 200 };
     };
     const count = checksPerSecond * Math.max(seconds, WARM_UP_S);
-    await callPaced(straight, checksPerSecond, WARM_UP_S, 0);
-    const baseline = await callPaced(straight, checksPerSecond, seconds, count);
+    await callPaced(direct, checksPerSecond, WARM_UP_S, 0);
+    const baseline = await callPaced(direct, checksPerSecond, seconds, count);
     await callPaced(check, checksPerSecond, WARM_UP_S, 2 * count);
     const checks = await callPaced(check, checksPerSecond, seconds, 3 * count);
     const answered = checks.filter(({ ok }) => ok);
@@ -97,7 +97,7 @@ export const measureLatency = async (options: {
       upstream_latency_ms: upstreamLatencyMs,
       checks_per_s: checksPerSecond,
       added,
-      straight: floor,
+      direct: floor,
       ratio_p50: Math.round((added.p50 / floor.p50) * 10) / 10,
       not_201: checks.length - answered.length,
     };

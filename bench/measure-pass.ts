@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** One way through all leaves. */
+/** Figures of one pass over all leaves. */
 export type PassFigures = {
   seconds: number;
-  /** The most memory above what the process had before, in MB. */
+  /** Maximum memory above the memory before, in MB. */
   rss_mb: number;
-  /** The longest time in which nothing else could run. */
+  /** The longest turn of the event loop. */
   longest_turn_ms: number;
 };
 

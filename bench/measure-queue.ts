@@ -6,14 +6,14 @@ import { Queue, Worker } from 'bullmq';
 
 export type QueueFigures = {
   jobs: number;
-  /** Jobs a second of the best round of each: this code's queues, and BullMQ by itself, with the same caps. */
+  /** Jobs per second in the best round of each: our queues, and plain BullMQ with the same concurrency limits. */
   ours_per_s: number;
   bare_per_s: number;
   ratio: number;
 };
 
 const WITHIN_MS = 120_000;
-/** The first tenth meets connections that are just made and cold code. */
+/** The first tenth runs cold code on new connections and is not measured. */
 const FROM = 0.1;
 
 /** Counts jobs and times the last nine tenths of them. */
@@ -89,7 +89,7 @@ const runBare = async (redisUrl: string, perQueue: number): Promise<number> => {
   return perSecond;
 };
 
-/** Runs jobs that do nothing through our consumers and through bare BullMQ, in turns on the same Redis. */
+/** Runs jobs that do nothing through our consumers and through plain BullMQ, alternating on the same Redis. */
 export const measureQueue = async (redisUrl: string, perQueue: number, rounds: number): Promise<QueueFigures> => {
   let ours = 0;
   let bare = 0;

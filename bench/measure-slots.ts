@@ -4,7 +4,7 @@ import path from 'node:path';
 import { MEMBER_STATES, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
 import { until } from '@vat/testkit';
 import { insertBacklog } from './insert-backlog.js';
-import type { Ground } from './open-fixture.js';
+import type { BenchServers } from './open-servers.js';
 import { openWorld } from './open-world.js';
 import { readBusySeconds } from './read-busy-seconds.js';
 import { readCpuSeconds } from './read-cpu-seconds.js';
@@ -14,34 +14,34 @@ export type SlotsFigures = {
   workers: number;
   latency_ms: number;
   requests: number;
-  /** Answered asks a second in the middle of the run, and the most there can be: slots ÷ latency. */
-  asks_per_s: number;
+  /** Answered lookups per second in the middle of the run, and the theoretical maximum: slots ÷ latency. */
+  lookups_per_s: number;
   ideal_per_s: number;
   slot_use: number;
-  /** Checks recorded in the same time; below the asks where recording falls behind. */
+  /** Checks recorded in the same time; fewer than the lookups if recording falls behind. */
   checks_per_s: number;
-  /** The most asks a member state had in flight; above two would be a fault. */
+  /** Maximum number of lookups in flight of one member state; more than two would be a bug. */
   max_in_flight: number;
-  /** CPU seconds a second of each process in the middle of the run; null where there is no /proc. */
+  /** CPU seconds per second of each process in the middle of the run; null without /proc. */
   cpu: Record<string, number | null>;
-  /** CPU seconds a second of everything else on the machine: what the service did not get. */
+  /** CPU seconds per second of the rest of the machine, which were not available to the service. */
   cpu_of_others: number | null;
-  /** CPU milliseconds an ask of all of them. */
-  cpu_ms_per_ask: number | null;
-  /** Only with a profiled worker: where its time went. */
+  /** CPU milliseconds per lookup of all processes. */
+  cpu_ms_per_lookup: number | null;
+  /** The time distribution of a profiled worker; empty otherwise. */
   profile: ProfileLine[];
 };
 
-/** The middle of a run: the first asks meet cold code, the last ones queues that are already empty. */
+/** The measured part: the first lookups run cold code, and at the end some queues are already empty. */
 const FROM = 0.2;
 const TO = 0.8;
 
 /**
- * Works off a backlog over all member states and tells how much of the two slots a state it used. With `profiled` the
- * workers write CPU profiles, which slow them a little: such a run says where the time goes, not how much.
+ * Processes a backlog of all member states and measures the use of the two slots per state. With `profiled` the workers write
+ * CPU profiles, which slow them down a little: such a run shows only the distribution of time.
  */
 export const measureSlots = async (
-  ground: Ground,
+  servers: BenchServers,
   {
     requests,
     workers,
@@ -58,7 +58,7 @@ export const measureSlots = async (
       ? { NODE_OPTIONS: `--import=${new URL('record-profile.mjs', import.meta.url).href}`, PROFILE_DIR: profiles }
       : {};
     const started = await Promise.all(Array.from({ length: workers }, () => world.startWorker(flags)));
-    const pids: Record<string, number> = { ...ground.pids, upstream: world.viesProcess.pid, bench: process.pid };
+    const pids: Record<string, number> = { ...servers.pids, upstream: world.viesProcess.pid, bench: process.pid };
     for (const [n, worker] of started.entries()) pids[`worker ${n + 1}`] = worker.pid;
 
     const snapshot = async (share: number) => {
@@ -88,7 +88,7 @@ export const measureSlots = async (
     );
 
     const seconds = (last.at - first.at) / 1_000;
-    const asks = last.answered - first.answered;
+    const lookups = last.answered - first.answered;
     const cpu = Object.keys(pids).map((name): [string, number | null] => {
       const [before, after] = [first.cpu.get(name), last.cpu.get(name)];
       return [name, typeof before === 'number' && typeof after === 'number' ? round((after - before) / seconds) : null];
@@ -101,14 +101,14 @@ export const measureSlots = async (
       workers,
       latency_ms: latencyMs,
       requests,
-      asks_per_s: round(asks / seconds),
+      lookups_per_s: round(lookups / seconds),
       ideal_per_s: round(ideal),
-      slot_use: round(asks / seconds / ideal),
+      slot_use: round(lookups / seconds / ideal),
       checks_per_s: round((last.checks - first.checks) / seconds),
       max_in_flight: Math.max(...Object.values(states).map((state) => state.max_in_flight)),
       cpu: Object.fromEntries(cpu),
       cpu_of_others: all === null ? null : round(Math.max(0, all - own)),
-      cpu_ms_per_ask: own > 0 ? round((own * 1_000 * seconds) / asks) : null,
+      cpu_ms_per_lookup: own > 0 ? round((own * 1_000 * seconds) / lookups) : null,
       profile: profiled ? summarizeProfile(profiles) : [],
     };
   } finally {

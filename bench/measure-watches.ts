@@ -8,24 +8,24 @@ import { type Percentiles, percentiles } from './percentiles.js';
 
 export type WatchesFigures = {
   watches: number;
-  /** How many of them were due. */
+  /** The number of due watches. */
   due: number;
-  /** Milliseconds of the statement that finds the due ones, and of the same when there are none. */
+  /** Milliseconds of the statement that finds the due watches, and of the same statement without due watches. */
   find: Percentiles;
   find_none: Percentiles;
   /** Milliseconds to start a run: its statement and its job. */
   start_ms: number;
-  /** Runs a second by one worker from the ask to what the watch remembers, upstream at 0 ms. */
+  /** Runs per second of one worker, from the lookup to the recorded result, with an upstream latency of 0 ms. */
   runs_per_s: number;
 };
 
 const FINDS = 50;
 const HOUR_MS = 3_600_000;
 const WITHIN_MS = 300_000;
-/** The first runs of a worker meet cold code. */
+/** The first runs of a worker use cold code and are not measured. */
 const FROM = 0.2;
 
-/** What a due watch costs among `watches` of which `due` are due: to find it, to start its run, and until it is recorded. */
+/** Measures finding, starting and recording the runs of `due` due watches among `watches`. */
 export const measureWatches = async (watches: number, due: number): Promise<WatchesFigures> => {
   const world = await openWorld(0, { apis: 0, workers: 0 });
   const { db, close } = connectDatabase({

@@ -1,6 +1,6 @@
 import { startWorld, type World } from '@vat/testkit';
 
-/** The timing of production rather than that of tests; nothing that leaves the machine. */
+/** The times of production instead of those of tests, without calls to outside sources. */
 const PRODUCTION = {
   NODE_ENV: 'production',
   UPSTREAM_WINDOW: '20s',
@@ -14,7 +14,7 @@ const PRODUCTION = {
   ENRICHMENT_SOURCES: 'none',
 };
 
-/** A service with settings as in production, or others over them, and an upstream that answers after `latencyMs`. */
+/** A service with the settings of production, overridden by `settings`, and an upstream that answers after `latencyMs`. */
 export const openWorld = async (
   latencyMs: number,
   processes: { apis: number; workers: number },

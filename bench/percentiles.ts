@@ -1,7 +1,7 @@
 /** Milliseconds, to a hundredth. */
 export type Percentiles = { n: number; p50: number; p95: number; p99: number };
 
-/** Percentiles by nearest rank: each is a value that occurred. Throws on an empty list. */
+/** Percentiles by nearest rank, so that each is a measured value. Throws for an empty list. */
 export const percentiles = (values: readonly number[]): Percentiles => {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number): number => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** Fields of the first line of /proc/stat that are no work: idle, and waiting for a disk. */
+/** Fields of the first line of /proc/stat that are not CPU time: idle and iowait. */
 const IDLE = [3, 4];
-/** Work that is counted a second time in `user` and `nice`. */
+/** Fields that are also counted in `user` and `nice`. */
 const GUEST = [8, 9];
 const TICKS_A_SECOND = 100;
 
-/** CPU seconds that all processes of this machine have used since it was started; `null` where there is no /proc. */
+/** CPU seconds that all processes of this machine have used since it was started; `null` without /proc. */
 export const readBusySeconds = (): number | null => {
   try {
     const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
@@ -14,6 +14,6 @@ export const readBusySeconds = (): number | null => {
     const busy = ticks.filter((_value, field) => !IDLE.includes(field) && !GUEST.includes(field));
     return busy.reduce((sum, value) => sum + value, 0) / TICKS_A_SECOND;
   } catch {
-    return null; // this is no Linux
+    return null; // not Linux
   }
 };

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const PARENT = 1;
 const USER_TIME = 11;
 const SYSTEM_TIME = 12;
-/** The kernel tells these times in hundredths of a second on every platform Node runs on. */
+/** The kernel reports these times in hundredths of a second on every platform that Node supports. */
 const TICKS_A_SECOND = 100;
 
 const readStat = (pid: number): { parent: number; seconds: number } | null => {
@@ -14,13 +14,13 @@ const readStat = (pid: number): { parent: number; seconds: number } | null => {
     const ticks = Number(fields[USER_TIME]) + Number(fields[SYSTEM_TIME]);
     return { parent: Number(fields[PARENT]), seconds: ticks / TICKS_A_SECOND };
   } catch {
-    return null; // it ended, or this is no Linux
+    return null; // the process has ended, or this is not Linux
   }
 };
 
 /**
- * CPU seconds that a process has used so far, `withChildren` also its living children (Postgres serves each connection
- * by one); `null` where there is no /proc.
+ * CPU seconds that a process has used so far; with `withChildren` including its running children (Postgres has one per
+ * connection); `null` without /proc.
  */
 export const readCpuSeconds = (pid: number, withChildren: boolean): number | null => {
   const own = readStat(pid);

@@ -1,6 +1,6 @@
 // @ts-check
-// Preloaded into a process that is to be profiled (`--import`): samples it until it exits and writes a .cpuprofile into
-// PROFILE_DIR. Node 20 refuses its own --cpu-prof in NODE_OPTIONS, which is all that a started process is given.
+// Preloaded with `--import` into a process to profile it: samples until the process exits and writes a .cpuprofile to
+// PROFILE_DIR. Node 20 does not accept --cpu-prof in NODE_OPTIONS, the only way to pass options to a started process.
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import path from 'node:path';

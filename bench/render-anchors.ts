@@ -13,7 +13,7 @@ export const renderAnchors = ({ leaves, root, tree, path_us, verify_us, stored }
   return [
     `### The tree of an anchor of ${leaves} checks`,
     renderTable(
-      ['', 'seconds', 'memory above before (MB)', 'longest turn of the event loop (ms)'],
+      ['', 'seconds', 'additional memory (MB)', 'longest turn of the event loop (ms)'],
       [
         row('root, streamed', root),
         row('tree for proofs', tree),
@@ -21,7 +21,7 @@ export const renderAnchors = ({ leaves, root, tree, path_us, verify_us, stored }
         row('recomputing from Postgres', stored.recomputing),
       ],
     ),
-    `One proof ${path_us.toFixed(1)} µs, its verification ${verify_us.toFixed(1)} µs; read from Postgres p50 ${stored.proof.p50} ms, p95 ${stored.proof.p95} ms.`,
-    `On disk ${stored.bytes_per_leaf} bytes a leaf with its indexes, ${stored.bytes_of_nodes_per_leaf} for stored nodes.`,
+    `One proof ${path_us.toFixed(1)} µs, its verification ${verify_us.toFixed(1)} µs; one proof from Postgres p50 ${stored.proof.p50} ms, p95 ${stored.proof.p95} ms.`,
+    `On disk ${stored.bytes_per_leaf} bytes per leaf with its indexes, ${stored.bytes_of_nodes_per_leaf} for stored nodes.`,
   ];
 };

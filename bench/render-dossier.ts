@@ -5,11 +5,11 @@ import { renderTable } from './render-table.js';
 export const renderDossier = (figures: DossierFigures): string[] => [
   '### The dossier of one account',
   renderTable(
-    ['checks', "others' leaves between", 'MB', 'seconds', 'first byte (ms)', 'API memory above before (MB)'],
+    ['checks', 'leaves of other accounts', 'MB', 'seconds', 'first byte (ms)', 'additional API memory (MB)'],
     [
       [
         figures.checks,
-        figures.strangers,
+        figures.other_leaves,
         Math.round(figures.mb),
         figures.seconds.toFixed(1),
         Math.round(figures.first_byte_ms),
@@ -17,5 +17,5 @@ export const renderDossier = (figures: DossierFigures): string[] => [
       ],
     ],
   ),
-  `Meanwhile ${figures.other_calls} other calls of the same process; the slowest took ${Math.round(figures.slowest_other_ms)} ms.`,
+  `During the export ${figures.other_calls} other calls to the same process; the slowest took ${Math.round(figures.slowest_other_ms)} ms.`,
 ];

@@ -3,11 +3,11 @@ import type { ProfileLine } from './summarize-profile.js';
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-/** Where a profiled process spent its time, as paragraphs of Markdown. */
+/** The time distribution of a profiled process, as paragraphs of Markdown. */
 export const renderProfile = (profile: ProfileLine[]): string[] => {
   const row = (line: ProfileLine) => [line.function ?? '', line.where, percent(line.share)];
   return [
-    'Where a worker spends its time (self time, shares of what is not idle), by package and by function:',
+    'Self time of a worker, as shares of the time that is not idle, by package and by function:',
     renderTable(
       ['package', 'share'],
       profile.filter((line) => line.function === null).map((line) => row(line).slice(1)),

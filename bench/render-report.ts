@@ -31,7 +31,7 @@ const latencyTable = (figures: LatencyFigures[]): string =>
       'upstream',
       'checks/s',
       'added p50 / p95 / p99 (ms)',
-      'straight to the upstream (ms)',
+      'direct call to the upstream (ms)',
       'ratio p50',
       'n',
       'not 201',
@@ -40,7 +40,7 @@ const latencyTable = (figures: LatencyFigures[]): string =>
       `${f.upstream_latency_ms} ms`,
       f.checks_per_s,
       `${f.added.p50} / ${f.added.p95} / ${f.added.p99}`,
-      `${f.straight.p50} / ${f.straight.p95} / ${f.straight.p99}`,
+      `${f.direct.p50} / ${f.direct.p95} / ${f.direct.p99}`,
       f.ratio_p50,
       f.added.n,
       f.not_201,
@@ -51,21 +51,21 @@ const slotsTable = (figures: SlotsFigures[]): string =>
   table(
     [
       'workers',
-      'asks/s of ideal',
+      'lookups/s of ideal',
       'slot use',
       'checks/s',
-      'most in flight',
-      'CPU ms an ask',
+      'max in flight',
+      'CPU ms per lookup',
       'cores used',
       'cores of others',
     ],
     figures.map((f) => [
       `${f.workers}${f.profile.length > 0 ? ' (profiled)' : ''}`,
-      `${Math.round(f.asks_per_s)} / ${Math.round(f.ideal_per_s)}`,
+      `${Math.round(f.lookups_per_s)} / ${Math.round(f.ideal_per_s)}`,
       f.slot_use.toFixed(2),
       Math.round(f.checks_per_s),
       f.max_in_flight,
-      f.cpu_ms_per_ask?.toFixed(2) ?? '?',
+      f.cpu_ms_per_lookup?.toFixed(2) ?? '?',
       Object.entries(f.cpu)
         .map(([name, cores]) => `${name} ${cores?.toFixed(2) ?? '?'}`)
         .join(', '),
@@ -79,12 +79,12 @@ const batchesTable = (figures: BatchesFigures[]): string =>
       'workers',
       'lines',
       '201 after (ms)',
-      'first line asked after (ms)',
+      'first lookup after (ms)',
       'lines/s of ideal',
       'slot use',
-      'most in flight',
-      'CPU ms a line',
-      'memory before → most (MiB)',
+      'max in flight',
+      'CPU ms per line',
+      'memory before → max (MiB)',
       'cores of others',
     ],
     figures.map((f) => [
@@ -97,7 +97,7 @@ const batchesTable = (figures: BatchesFigures[]): string =>
       f.max_in_flight,
       f.cpu_ms_per_line?.toFixed(2) ?? '?',
       Object.entries(f.memory)
-        .map(([name, { before, most }]) => `${name} ${before ?? '?'} → ${most ?? '?'}`)
+        .map(([name, { before, max }]) => `${name} ${before ?? '?'} → ${max ?? '?'}`)
         .join(', '),
       f.cpu_of_others?.toFixed(2) ?? '?',
     ]),

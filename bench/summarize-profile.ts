@@ -10,10 +10,10 @@ type Profile = {
 };
 
 const TOP = 15;
-/** What V8 calls waiting for something to do. */
+/** V8's names for idle time. */
 const IDLE = new Set(['(idle)', '(program)', '(root)']);
 
-/** `@vat/db`, `bullmq`, `node:internal`, or V8's own (garbage collection, native code). */
+/** `@vat/db`, `bullmq`, `node:internal`, or `V8` (garbage collection, native code). */
 const packageOf = (url: string): string => {
   if (url.startsWith('node:')) return `node:${url.slice(5).split('/')[0]}`;
   const installed = url.lastIndexOf('node_modules/');

@@ -1,6 +1,6 @@
 // @ts-check
-// `npm run bench`: added latency, slot use and jobs a second of the real stack on servers of its own, beside baselines of
-// the same run. `npm run bench -- --quick`, `npm run bench -- latency`. Minutes long; nothing else should run meanwhile.
+// `npm run bench`: measures added latency, slot use, jobs per second and more on separate servers, with baselines of the same
+// run. `npm run bench -- --quick`, `npm run bench -- latency`. It takes minutes; nothing else should run meanwhile.
 import { prepare } from './prepare.mjs';
 
 try {
@@ -9,7 +9,7 @@ try {
   process.stderr.write(`[prepare] ${/** @type {Error} */ (error).message}\n`);
   process.exit(1);
 }
-// Not before: it is among what prepare() installs. The bench is TypeScript and belongs to no build.
+// Loaded after prepare(), which installs it. The benchmark is TypeScript that is not built.
 const { register } = await import('tsx/esm/api');
 register();
 await import('../bench/main.ts');

@@ -1,6 +1,6 @@
 // @ts-check
-// `npm run check`: format, lint, the package rules, types, docs; a line a step, and what to do about
-// a failed one. `npm run check -- --fix` formats and applies safe fixes first.
+// `npm run check`: format, lint, package rules, types and docs. Prints one line per step, and a remedy for each failed step.
+// `npm run check -- --fix` formats and applies safe fixes first.
 import { prepare } from './prepare.mjs';
 
 /** @returns {Promise<boolean>} */
@@ -11,7 +11,7 @@ const check = async () => {
     console.error(`[prepare] ${/** @type {Error} */ (error).message}`);
     return false;
   }
-  // Not before: it needs what prepare() installs.
+  // Loaded after prepare(), which installs its dependencies.
   const { runSteps } = await import('./check/run-steps.mjs');
   return runSteps({ fix: process.argv.includes('--fix') });
 };

@@ -1,4 +1,4 @@
 // @ts-check
-// `npm run dev`: the same stack, with the API and the workers running from source and starting again when a file changes.
+// `npm run dev`: the stack of `npm start`, but API and workers run from source and restart when a file changes.
 process.argv.push('--development');
 await import('./start.mjs');

@@ -1,6 +1,6 @@
 // @ts-check
-// The docs that are made from the code: `node scripts/docs.mjs` writes them, `--check` fails when one has drifted.
-// Run by `npm run check`, after the build.
+// `node scripts/docs.mjs` generates docs from the code; with `--check` it fails if one of them is outdated.
+// `npm run check` runs it after the build.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { errorsPage } from './docs/errors-page.mjs';
 import { settingsPage } from './docs/settings-page.mjs';
@@ -17,15 +17,15 @@ const read = (file) => {
   }
 };
 
-const drifted = [];
+const outdated = [];
 for (const [file, page] of Object.entries(PAGES)) {
   const text = await page();
   if (read(file) === text) continue;
-  drifted.push(file);
+  outdated.push(file);
   if (!process.argv.includes('--check')) writeFileSync(new URL(`../${file}`, import.meta.url), text);
 }
 
-if (drifted.length > 0 && process.argv.includes('--check')) {
-  console.error(`${drifted.join(' and ')} no longer say what the code says; run \`node scripts/docs.mjs\`.`);
+if (outdated.length > 0 && process.argv.includes('--check')) {
+  console.error(`${outdated.join(' and ')} differ from the code. Run \`node scripts/docs.mjs\`.`);
   process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// `npm run test:faults`: the fault and concurrency tests with the counts that a release is judged by (up to an hour).
-// The same files run with small counts in `npm test`. Arguments narrow the choice: `npm run test:faults -- crash`.
+// `npm run test:faults`: the fault and concurrency tests with the counts that a release requires (up to an hour).
+// `npm test` runs the same files with small counts. Arguments select files: `npm run test:faults -- crash`.
 import { prepare } from './prepare.mjs';
 
 const FILES = [
@@ -16,7 +16,7 @@ const { runJest } = await import('./jest/run-jest.mjs');
 process.env.VAT_FAULTS = 'full';
 process.env.FUZZ_RUNS ??= '10000';
 const chosen = process.argv.slice(2);
-// One file at a time: each of them wants the machine for itself, and the figures are to be compared.
+// One file at a time, because the tests load the machine and their figures are compared.
 const { passed, failed } = await runJest(['--runInBand', ...(chosen.length > 0 ? chosen : FILES)]);
 process.exitCode = failed === 0 ? 0 : 1;
 console.log(`${passed} passed, ${failed} failed`);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 const testkit = (name) => {
   const source = new URL(`../packages/testkit/src/${name}.ts`, import.meta.url);
-  // Jest loads these two outside its module system, without a transform: it gets what the build made of them.
+  // Jest loads these two files outside its module system, without a transform, so the built files are used.
   return existsSync(source) ? `<rootDir>/packages/testkit/dist/${name}.js` : undefined;
 };
 const globalSetup = testkit('global-setup');
@@ -28,10 +28,10 @@ export default {
   reporters: ['default', '<rootDir>/scripts/jest/count-reporter.mjs'],
   ...(globalSetup && { globalSetup }),
   ...(globalTeardown && { globalTeardown }),
-  // Generated requests against the API: 1 000 in CI, more by FUZZ_RUNS for the long run.
+  // The number of generated requests to the API: 1 000 by default, more with FUZZ_RUNS.
   globals: { FUZZ_RUNS: Number(process.env.FUZZ_RUNS ?? 1_000) },
   testTimeout: 30_000,
-  // Tests wait for servers more than they compute: for locks to run out, windows to end, schedules to come round.
-  // With a fourth, two cores are so full that windows of half a second pass before anything has answered.
+  // Tests mostly wait: for locks, windows and schedules. With a fourth worker two cores are so busy that windows of half a
+  // second pass before there is an answer.
   maxWorkers: 3,
 };

@@ -1,6 +1,6 @@
 // @ts-check
-// `npm run listen -- --port 4000 --secret whsec_…`: a webhook receiver on this machine that verifies every delivery and
-// prints it. For trying things out; docs/webhooks.md says how the service is made to reach it.
+// `npm run listen -- --port 4000 --secret whsec_…`: a local webhook receiver that verifies and prints every delivery, for
+// development. docs/webhooks.md describes how the service can reach it.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ const USAGE = `usage: npm run listen -- --secret whsec_… [options]
   --secret whsec_…   the secret shown when the webhook was saved; may be given twice while it is rotated
   --port 4000        0 takes any free port
   --host 127.0.0.1   address to listen on
-  --self-signed      https with a certificate for localhost, made with openssl and kept in .data/listen
+  --self-signed      https with a certificate for localhost, made with openssl and stored in .data/listen
   --cert F --key F   https with your own certificate and key, both PEM
   --fail             answers 500 after printing, to watch the service retry
 `;
@@ -33,7 +33,7 @@ const readArguments = () => {
   });
   if (values.help) return null;
   if (!values.secret) throw new Error('--secret is missing');
-  if (!/^\d{1,5}$/.test(values.port)) throw new Error(`--port ${values.port} is no port`);
+  if (!/^\d{1,5}$/.test(values.port)) throw new Error(`--port ${values.port} is not a port`);
   if (!values.cert !== !values.key) throw new Error('--cert and --key go together');
   return { ...values, secret: values.secret, port: Number(values.port) };
 };
@@ -53,12 +53,12 @@ const main = async () => {
   if (!options) return void process.stdout.write(USAGE);
   const tls = await readTls(options);
   if (!existsSync(path.join(ROOT, 'packages/receiver/dist/index.js'))) await prepare();
-  // Not before: it imports what prepare() builds.
+  // Loaded after prepare(), which builds its dependencies.
   const { startListener } = await import('./listen/start-listener.mjs');
   const { url, stop } = await startListener({ ...options, tls, print: (line) => console.log(line) });
   console.log(`listening on ${url}; Ctrl-C ends it`);
-  if (tls) console.log(`the service reaches it when it was started like this, with ${url} as the endpoint URL:`);
-  else console.log('webhooks are sent to https alone: put your TLS proxy or tunnel before it, or use --self-signed');
+  if (tls) console.log(`start the service like this, and set ${url} as the endpoint URL:`);
+  else console.log('webhooks are sent only to https: use a TLS proxy or tunnel, or --self-signed');
   if (tls) console.log(`  WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8 NODE_EXTRA_CA_CERTS=${tls.file} npm start`);
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
 };

@@ -7,33 +7,33 @@ const PROGRAM = fileURLToPath(new URL('./listen.mjs', import.meta.url));
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const BODY = '{"event":"webhook.test","sent_at":"2026-11-20T09:14:04.000Z"}';
 
-/** The program as a person starts it; `said` waits until its output matches. */
+/** Starts the program; `printed` waits until its output matches. */
 const listen = (...args: string[]) => {
   const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
   let output = '';
   const listeners = new Set<() => void>();
-  const hear = (chunk: Buffer) => {
+  const collect = (chunk: Buffer) => {
     output += chunk.toString();
     for (const listener of listeners) listener();
   };
-  child.stdout.on('data', hear);
-  child.stderr.on('data', hear);
-  const said = (pattern: RegExp) =>
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const printed = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         const match = pattern.exec(output);
         if (match) resolve(match);
       };
-      listeners.add(look);
-      look();
-      ended.then(() => reject(new Error(`ended without saying ${pattern}:\n${output}`)), reject);
+      listeners.add(check);
+      check();
+      ended.then(() => reject(new Error(`ended without printing ${pattern}:\n${output}`)), reject);
     });
   const stop = async () => {
     child.kill('SIGTERM');
     return (await ended)[0] as number | null;
   };
-  return { said, stop, ended: async () => ({ code: (await ended)[0] as number | null, output }) };
+  return { printed, stop, ended: async () => ({ code: (await ended)[0] as number | null, output }) };
 };
 
 const deliver = async (url: string, secret = SECRET) => {
@@ -44,25 +44,25 @@ const deliver = async (url: string, secret = SECRET) => {
 };
 
 describe('npm run listen', () => {
-  it('prints a verified delivery, and why it refuses another, until it is stopped', async () => {
-    const { said, stop } = listen('--port', '0', '--secret', SECRET);
+  it('prints verified deliveries and the reason of rejected ones until it is stopped', async () => {
+    const { printed, stop } = listen('--port', '0', '--secret', SECRET);
     try {
-      const [, url = ''] = await said(/listening on (http:\S+\/);/);
+      const [, url = ''] = await printed(/listening on (http:\S+\/);/);
       expect(await deliver(url)).toBe(204);
-      await said(/verified {2}webhook\.test[\s\S]*"sent_at": "2026-11-20T09:14:04.000Z"/);
+      await printed(/verified {2}webhook\.test[\s\S]*"sent_at": "2026-11-20T09:14:04.000Z"/);
       expect(await deliver(url, 'whsec_other')).toBe(401);
-      await said(/not accepted {2}SIGNATURE_MISMATCH/);
+      await printed(/not accepted {2}SIGNATURE_MISMATCH/);
     } finally {
       expect(await stop()).toBe(0);
     }
   });
 
-  it('answers 500 when told to, so that retries can be watched', async () => {
-    const { said, stop } = listen('--port', '0', '--secret', SECRET, '--fail');
+  it('answers 500 with --fail', async () => {
+    const { printed, stop } = listen('--port', '0', '--secret', SECRET, '--fail');
     try {
-      const [, url = ''] = await said(/listening on (http:\S+\/);/);
+      const [, url = ''] = await printed(/listening on (http:\S+\/);/);
       expect(await deliver(url)).toBe(500);
-      await said(/verified {2}webhook\.test/);
+      await printed(/verified {2}webhook\.test/);
     } finally {
       expect(await stop()).toBe(0);
     }
@@ -71,8 +71,8 @@ describe('npm run listen', () => {
   it.each([
     ['without a secret', [], '--secret is missing'],
     ['with half a certificate', ['--secret', SECRET, '--cert', 'x.pem'], '--cert and --key go together'],
-    ['with a port that is none', ['--secret', SECRET, '--port', 'web'], '--port web is no port'],
-  ])('says what is wrong and how it is used %s', async (_how, args, message) => {
+    ['with an invalid port', ['--secret', SECRET, '--port', 'web'], '--port web is not a port'],
+  ])('prints an error and its usage %s', async (_how, args, message) => {
     const { code, output } = await listen(...args).ended();
     expect([code, output]).toEqual([1, expect.stringContaining(message)]);
     expect(output).toContain('usage:');

@@ -1,5 +1,5 @@
 // @ts-check
-// What every command of a fresh clone needs first, in plain JavaScript without packages: those are what it installs.
+// Prepares a fresh clone for every command. It uses no packages, because it installs them.
 import { build } from './prepare/build.mjs';
 import { buildDashboard } from './prepare/build-dashboard.mjs';
 import { checkNodeVersion } from './prepare/check-node-version.mjs';
@@ -8,11 +8,11 @@ import { holdLock } from './prepare/hold-lock.mjs';
 import { install, isInstalled } from './prepare/install.mjs';
 
 /** @param {string} line */
-const say = (line) => process.stderr.write(`[prepare] ${line}\n`);
+const log = (line) => process.stderr.write(`[prepare] ${line}\n`);
 
 /**
- * Installs, generates and builds whatever is not up to date; under a second when all is. Commands started side by side take
- * turns. Writes to stderr alone, and throws an Error whose message is meant for the person at the terminal.
+ * Installs, generates and builds everything that is not up to date; takes less than a second if all is. Commands that run at
+ * the same time wait for each other. Writes only to stderr, and throws an Error whose message is shown to the user.
  *
  * @returns {Promise<void>}
  */
@@ -21,13 +21,13 @@ export const prepare = async () => {
   await holdLock(
     async () => {
       if (!isInstalled()) {
-        say('installing dependencies');
+        log('installing dependencies');
         await install();
       }
-      if (await generate()) say('generated the database client');
+      if (await generate()) log('generated the database client');
       await build();
-      if (await buildDashboard()) say('built the dashboard');
+      if (await buildDashboard()) log('built the dashboard');
     },
-    () => say('waiting for another command that installs or builds in this folder'),
+    () => log('waiting for another command that installs or builds in this folder'),
   );
 };

@@ -1,6 +1,6 @@
 // @ts-check
-// `npm start`: one command from a fresh clone to a running service. The supervisor (apps/stack) runs in this very process,
-// so that the signals npm passes on reach it.
+// `npm start`: prepares a fresh clone and runs the service. The supervisor (apps/stack) runs in this process, so that it
+// receives the signals that npm passes on.
 import { prepare } from './prepare.mjs';
 
 try {

@@ -1,6 +1,6 @@
 // @ts-check
-// `npm test`: everything from a fresh clone on. Arguments go to jest: `npm test -- packages/domain -t normalise`.
-// The last line is `N passed, N failed`; the exit code says the same.
+// `npm test`: prepares a fresh clone and runs the tests. Arguments go to jest: `npm test -- packages/domain -t normalise`.
+// The last line is `N passed, N failed`; the exit code is 0 only if no test failed.
 import { prepare } from './prepare.mjs';
 
 /** @returns {Promise<{ passed: number, failed: number }>} */
@@ -11,7 +11,7 @@ const test = async () => {
     console.error(`[prepare] ${/** @type {Error} */ (error).message}`);
     return { passed: 0, failed: 1 };
   }
-  // Not before: it needs what prepare() installs.
+  // Loaded after prepare(), which installs its dependencies.
   const { runJest } = await import('./jest/run-jest.mjs');
   return runJest(process.argv.slice(2));
 };

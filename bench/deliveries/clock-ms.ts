@@ -1,2 +1,2 @@
-/** Milliseconds of the machine's steady clock, with fractions: the same in all of its processes. */
+/** The machine's monotonic clock in milliseconds, with fractions. All processes of the machine share it. */
 export const clockMs = (): number => Number(process.hrtime.bigint()) / 1e6;

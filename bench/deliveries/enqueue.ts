@@ -8,18 +8,18 @@ const raise = (error: unknown): never => {
   throw error;
 };
 
-/** A slice of jobs, so that no single call to Redis is long. */
-const SLICE = 1_000;
-const slices = <T>(all: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(all.length / SLICE) }, (_, n) => all.slice(n * SLICE, (n + 1) * SLICE));
+/** Jobs per call, so that no single call to Redis is long. */
+const CHUNK = 1_000;
+const chunksOf = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(all.length / CHUNK) }, (_, n) => all.slice(n * CHUNK, (n + 1) * CHUNK));
 
-/** Gives our first attempts their jobs by the service's own producer. */
+/** Enqueues the first attempts with the service's producer. */
 export const enqueueOurs = async ({ settings }: World, deliveries: readonly DueDelivery[]): Promise<void> => {
   const connection = connectRedis(String(settings.REDIS_URL), 'producer', raise);
   const producer = createProducer(connection, String(settings.REDIS_PREFIX));
   await until('Redis', () => connection.status === 'ready');
-  for (const slice of slices(deliveries)) {
-    const jobs = slice.map(({ id, accountId, attempt }) => ({
+  for (const chunk of chunksOf(deliveries)) {
+    const jobs = chunk.map(({ id, accountId, attempt }) => ({
       payload: { delivery_id: id, account_id: accountId, attempt },
     }));
     await producer.enqueueAll(DELIVERY_QUEUES.first, jobs);
@@ -28,7 +28,7 @@ export const enqueueOurs = async ({ settings }: World, deliveries: readonly DueD
   connection.disconnect();
 };
 
-/** The same as a user of BullMQ does it. */
+/** Enqueues the same deliveries with plain BullMQ. */
 export const enqueuePlainBullmq = async ({ settings }: World, deliveries: readonly DueDelivery[]): Promise<void> => {
   const connection = connectRedis(String(settings.REDIS_URL), 'consumer', raise);
   const queue = new Queue('plain-deliveries', {
@@ -36,13 +36,13 @@ export const enqueuePlainBullmq = async ({ settings }: World, deliveries: readon
     prefix: String(settings.REDIS_PREFIX),
     defaultJobOptions: { attempts: 6, backoff: { type: 'exponential', delay: 30_000 }, removeOnComplete: true },
   });
-  for (const slice of slices(deliveries))
-    await queue.addBulk(slice.map(({ id }) => ({ name: 'deliver', data: { id }, opts: { jobId: id } })));
+  for (const chunk of chunksOf(deliveries))
+    await queue.addBulk(chunk.map(({ id }) => ({ name: 'deliver', data: { id }, opts: { jobId: id } })));
   await queue.close();
   connection.disconnect();
 };
 
-/** The same as a user of graphile-worker does it, for every delivery there is. */
+/** Enqueues every delivery in the database with graphile-worker. */
 export const enqueueGraphile = async ({ settings, sql }: World): Promise<void> => {
   const tools = await makeWorkerUtils({ connectionString: String(settings.DATABASE_URL) });
   await tools.migrate();

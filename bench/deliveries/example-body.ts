@@ -1,4 +1,4 @@
-/** An event of usual size (about 0.9 KiB), as text: a completed check with its trader and its entries. */
+/** The JSON text of an event of typical size (about 0.9 KiB): a completed check with its trader and its entries. */
 export const exampleBody = (id: string): string =>
   JSON.stringify({
     event: 'check.completed',

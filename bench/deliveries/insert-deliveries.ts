@@ -2,7 +2,7 @@ import { newUuid, uuidOf } from '@vat/domain';
 import { configureWebhook, insertAccount, type World } from '@vat/testkit';
 import { exampleBody } from './example-body.js';
 
-/** An account for each URL, with that URL as its endpoint. Returns their ids as UUIDs. */
+/** Inserts one account per URL, with that URL as its endpoint. Returns their ids as UUIDs. */
 export const insertEndpoints = async (world: World, urls: readonly string[]): Promise<string[]> => {
   const ids: string[] = [];
   for (const url of urls) {
@@ -13,7 +13,7 @@ export const insertEndpoints = async (world: World, urls: readonly string[]): Pr
   return ids;
 };
 
-/** Writes `count` events with their first deliveries, due now, in turns to the accounts. Forgets all earlier ones. */
+/** Inserts `count` events with their first deliveries, due now, evenly over the accounts. Deletes all earlier ones. */
 export const insertDeliveries = async (
   { sql }: Pick<World, 'sql'>,
   accounts: readonly string[],

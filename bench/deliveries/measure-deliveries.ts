@@ -1,4 +1,4 @@
-import type { Ground } from '../open-fixture.js';
+import type { BenchServers } from '../open-servers.js';
 import { openWorld } from '../open-world.js';
 import { insertEndpoints } from './insert-deliveries.js';
 import { type FirstByteFigures, measureFirstByte } from './measure-first-byte.js';
@@ -9,33 +9,34 @@ export type DeliveriesFigures = {
   endpoints: number;
   /** The best round of each sender. */
   rates: RateFigures[];
-  /** A further run of ours under a profiler: where the time goes, not how much of it. */
+  /** A further run of our sender under a profiler, for the distribution of time only. */
   profiled: RateFigures;
   first_byte: FirstByteFigures;
 };
 
-/** Enough that the share of one endpoint (four in flight) is no limit to what one process has in flight. */
+/** Enough endpoints that the limit per endpoint (four in flight) does not limit the deliveries in flight of one process. */
 const ENDPOINTS = 200;
 
-/** Measures deliveries beside a bare loop of posts and the same job on other queues, in turns on the same servers. */
+/** Measures deliveries, a bare loop of POSTs, and the same job on other queues, alternating on the same servers. */
 export const measureDeliveries = async (
-  ground: Ground,
-  options: { count: number; rounds: number; seconds: number; say: (line: string) => void },
+  servers: BenchServers,
+  options: { count: number; rounds: number; seconds: number; log: (line: string) => void },
 ): Promise<DeliveriesFigures> => {
-  const { count, rounds, seconds, say } = options;
+  const { count, rounds, seconds, log } = options;
   const receiver = await openReceiver(ENDPOINTS);
   try {
     const world = await openWorld(0, { apis: 0, workers: 0 }, receiver.settings);
     try {
-      const stage = { ground, world, receiver, accounts: await insertEndpoints(world, receiver.urls) };
-      // First, since its worker marks Redis as primed: otherwise the next one would sweep its backlog into the other lane.
-      say('deliveries: from commit to first byte');
+      const stage = { servers, world, receiver, accounts: await insertEndpoints(world, receiver.urls) };
+      // This runs first because its worker creates the schedulers in Redis. Otherwise the first worker of the rate runs would
+      // sweep its backlog into the other dispatch queue.
+      log('deliveries: from commit to first byte');
       const first_byte = await measureFirstByte(stage, { eventsPerSecond: 200, seconds });
       const measured: RateFigures[] = [];
       for (let round = 0; round < rounds; round += 1)
         for (const sender of SENDERS) {
           const rate = await measureRate(stage, { sender, count, profiled: false });
-          say(`deliveries: ${sender}, ${rate.per_s} a second`);
+          log(`deliveries: ${sender}, ${rate.per_s} a second`);
           measured.push(rate);
         }
       const rates = SENDERS.flatMap((sender) =>

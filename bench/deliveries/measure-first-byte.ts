@@ -10,17 +10,17 @@ import type { Stage } from './measure-rate.js';
 
 export type FirstByteFigures = {
   events_per_s: number;
-  /** From the commit of event and delivery, as its writer learns of it, to the receiver having the headers; in ms. */
+  /** From the commit of event and delivery, as seen by the writer, until the receiver has the headers; in ms. */
   commit_to_first_byte: Percentiles;
-  /** What of it passed until the writer had enqueued the job. */
+  /** The part of that time until the writer has enqueued the job. */
   commit_to_enqueued: Percentiles;
   worst_ms: number;
 };
 
-/** Beyond what a run writes: the limit of test events is not what is measured. */
+/** Higher than the number of events of a run, so that the limit of test events does not apply. */
 const NO_LIMIT = 1_000_000_000;
 
-/** A connection to each receiver and code that has run a while: starting is not what is measured. */
+/** Warm-up for connections and compiled code, which is not measured. */
 const WARM_UP_S = 5;
 
 const raise = (error: unknown): never => {
@@ -28,8 +28,8 @@ const raise = (error: unknown): never => {
 };
 
 /**
- * Writes events at a fixed rate as test events are written, enqueues each by the service's own producer as
- * recording does, and looks when it reaches its receiver through one worker.
+ * Inserts test events at a fixed rate, enqueues each with the service's producer, and measures when it reaches its receiver
+ * through one worker.
  */
 export const measureFirstByte = async (
   { world, receiver, accounts }: Stage,
@@ -50,7 +50,7 @@ export const measureFirstByte = async (
   await receiver.forget();
   const worker = await world.startWorker({ WORKER_QUEUES: 'webhooks' });
 
-  const tell = async (n: number) => {
+  const sendEvent = async (n: number) => {
     const [deliveryId, now] = [newUuid(), new Date()];
     const accountId = accounts[n % accounts.length] ?? '';
     const event = {
@@ -65,12 +65,12 @@ export const measureFirstByte = async (
   };
   try {
     const start = performance.now();
-    const told: ReturnType<typeof tell>[] = [];
+    const sending: ReturnType<typeof sendEvent>[] = [];
     for (let n = 0; n < eventsPerSecond * (WARM_UP_S + seconds); n += 1) {
       await pause(Math.max(0, start + (n * 1_000) / eventsPerSecond - performance.now()));
-      told.push(tell(n));
+      sending.push(sendEvent(n));
     }
-    const events = await Promise.all(told);
+    const events = await Promise.all(sending);
     await until('every event to arrive', async () => (await receiver.count()) >= events.length, 60_000);
     const arrived = new Map(await receiver.arrivals());
     const measured = events.slice(eventsPerSecond * WARM_UP_S);

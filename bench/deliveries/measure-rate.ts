@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DELIVERY_QUEUES } from '@vat/queues';
 import { startProcess, type TestProcess, until, type World } from '@vat/testkit';
-import type { Ground } from '../open-fixture.js';
+import type { BenchServers } from '../open-servers.js';
 import { readBusySeconds } from '../read-busy-seconds.js';
 import { readCpuSeconds } from '../read-cpu-seconds.js';
 import { type ProfileLine, summarizeProfile } from '../summarize-profile.js';
@@ -23,30 +23,30 @@ export const SENDERS = [
 ] as const;
 type Sender = (typeof SENDERS)[number];
 
-/** What one sender made of a backlog, in the middle of it. */
+/** The rate of one sender in the middle of a backlog. */
 export type RateFigures = {
   sender: Sender;
   deliveries: number;
   per_s: number;
-  /** CPU milliseconds a delivery: of the sender's process, and of it, Postgres and Redis; null where there is no /proc. */
+  /** CPU milliseconds per delivery: of the sender, and of sender, Postgres and Redis together; null without /proc. */
   sender_cpu_ms: number | null;
   all_cpu_ms: number | null;
-  /** Cores that everything else on the machine used, the receiver and the bench not counted in. */
+  /** Cores that the rest of the machine used, without the receiver and the bench. */
   cpu_of_others: number | null;
   profile: ProfileLine[];
 };
 
-/** What one process has in flight: for every sender as many as ours may. */
+/** Deliveries in flight of one process: the same limit for every sender. */
 export const IN_FLIGHT = DELIVERY_QUEUES.first.processConcurrency;
-/** So few that not all of what may be in flight finds a place among the endpoints' shares. */
+/** So few endpoints that their limits together are below the limit of the process. */
 const FEW_ENDPOINTS = 50;
-/** The first deliveries meet cold code and new connections, the last ones an emptying queue. */
+/** The measured part: the first deliveries run cold code on new connections, the last ones an almost empty queue. */
 const FROM = 0.2;
 const TO = 0.8;
 
-export type Stage = { ground: Ground; world: World; receiver: BenchReceiver; accounts: string[] };
+export type Stage = { servers: BenchServers; world: World; receiver: BenchReceiver; accounts: string[] };
 
-/** Fills the queue and returns how to start what empties it. */
+/** Fills the queue and returns a function that starts the sender. */
 const prepareSender = async (stage: Stage, sender: Sender, count: number): Promise<Starter> => {
   const { world, receiver, accounts } = stage;
   const loops = { SENDER_LOOPS: String(IN_FLIGHT) };
@@ -82,25 +82,25 @@ const prepareSender = async (stage: Stage, sender: Sender, count: number): Promi
 
 type Starter = (flags: Record<string, string>) => Promise<TestProcess>;
 
-/** Works off a backlog of `count` deliveries by one sender in one process, and tells the rate by the receiver's clock. */
+/** Sends a backlog of `count` deliveries with one sender in one process, and measures the rate at the receiver. */
 export const measureRate = async (
   stage: Stage,
   { sender, count, profiled }: { sender: Sender; count: number; profiled: boolean },
 ): Promise<RateFigures> => {
-  const { ground, receiver } = stage;
+  const { servers, receiver } = stage;
   const profiles = mkdtempSync(path.join(tmpdir(), 'vat-profile-'));
   await receiver.forget();
   const start = await prepareSender(stage, sender, count);
   const preload = new URL('../record-profile.mjs', import.meta.url).href;
   const process_ = await start(profiled ? { NODE_OPTIONS: `--import=${preload}`, PROFILE_DIR: profiles } : {});
-  const pids = { sender: process_.pid, ...ground.pids, receiver: receiver.pid, bench: process.pid };
+  const pids = { sender: process_.pid, ...servers.pids, receiver: receiver.pid, bench: process.pid };
   try {
     const snapshot = async (share: number) => {
       const arrived = await until(
         `${share * 100} % of the deliveries by ${sender}`,
         async () => {
-          const seen = await receiver.count();
-          return seen >= share * count && seen;
+          const received = await receiver.count();
+          return received >= share * count && received;
         },
         300_000,
       );
@@ -112,7 +112,7 @@ export const measureRate = async (
     await until('the rest', async () => (await receiver.count()) >= count, 60_000);
     const times = (await receiver.arrivals()).map(([, at]) => at);
     const [from, to] = [Math.floor(FROM * count), Math.floor(TO * count)];
-    // Connections that the sender before had left to Postgres take their past with them: never below nothing.
+    // Postgres processes of the previous sender may end meanwhile, and their CPU time disappears; so negative values become 0.
     const used = (name: string): number =>
       Math.max(0, (last.cpu.get(name) ?? Number.NaN) - (first.cpu.get(name) ?? Number.NaN));
     const perDelivery = (...names: string[]): number | null =>

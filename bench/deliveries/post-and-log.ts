@@ -6,9 +6,9 @@ import type { Pool } from 'pg';
 type Row = { type: string; body: string; url: string; secret: string };
 
 /**
- * What a user who builds it with a queue and got writes into the job: reads event and endpoint, signs, posts over kept
- * connections, and with `logged` records how it went, in one statement. The queue's own retries do the rest. Throws on
- * anything but 2xx.
+ * The job that a user would write with a queue library and got: it reads event and endpoint, signs, sends a POST over
+ * keep-alive connections, and with `logged` records the result in one statement. The queue retries. Throws on anything but
+ * 2xx.
  */
 export const postAndLog = (pool: Pool, logged: boolean): ((deliveryId: string) => Promise<void>) => {
   const client = got.extend({
@@ -19,7 +19,7 @@ export const postAndLog = (pool: Pool, logged: boolean): ((deliveryId: string) =
     followRedirect: false,
   });
   return async (deliveryId) => {
-    // Any text is as good a key as another here; theirs would hold the secret in plain.
+    // The prefix of the secret is used as the key, since any text serves; a user's own table would contain the plain secret.
     const { rows } = await pool.query<Row>({
       name: 'read',
       text: `SELECT e.type, e.body, w.url, w.secret_prefix AS secret FROM delivery d JOIN event e ON e.id = d.event_id

@@ -1,5 +1,5 @@
-// A program: HTTPS receivers that answer 204 at once, one a port, in a process of their own. Its control port tells how
-// many deliveries came (`GET /count`), when each came (`GET /arrivals`), and forgets them (`DELETE /`).
+// A program: HTTPS receivers that answer 204 at once, one per port. Its control port returns the number of deliveries
+// (`GET /count`) and their times (`GET /arrivals`), and deletes them (`DELETE /`).
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer } from 'node:http';
@@ -23,7 +23,7 @@ for (let n = 0; n < Number(RECEIVER_PORTS); n += 1) {
     arrivals.push([String(request.headers['x-service-delivery'] ?? ''), clockMs()]);
     request.resume().once('end', () => void response.writeHead(204).end());
   });
-  server.on('tlsClientError', () => undefined); // senders that are stopped break off
+  server.on('tlsClientError', () => undefined); // stopped senders close connections
   ports.push(await listen(server));
 }
 const control = createPlainServer((request, response) => {

@@ -1,11 +1,12 @@
-// A program: the ceiling. Posts the same body over keep-alive connections in so many loops, and nothing else: no queue, no
-// rows, no signature.
+// A program: the upper limit. Sends the same body over keep-alive connections in SENDER_LOOPS loops, without queue, rows and
+// signature.
 import { Agent, request } from 'node:https';
 import { exampleBody } from './example-body.js';
 
 const { SENDER_URLS = '', SENDER_LOOPS = '1', SENDER_COUNT = '0', SENDER_SOCKETS } = process.env;
 const urls = SENDER_URLS.split(',').map((url) => new URL(url));
-// As it comes the agent opens a connection whenever none is free, and pays for the handshakes; SENDER_SOCKETS an endpoint at most.
+// By default the agent opens a connection whenever none is free, which costs handshakes. SENDER_SOCKETS is the maximum number
+// of connections per endpoint.
 const agent = new Agent({ keepAlive: true, ...(SENDER_SOCKETS && { maxSockets: Number(SENDER_SOCKETS) }) });
 const body = Buffer.from(exampleBody('chk_00000000000000000000000000'));
 const headers = { 'content-type': 'application/json', 'content-length': body.byteLength };

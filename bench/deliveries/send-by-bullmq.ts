@@ -1,4 +1,4 @@
-// A program: the same job as a user builds it with BullMQ and got.
+// A program: the same job with BullMQ and got.
 import { connectRedis } from '@vat/queues';
 import { Worker } from 'bullmq';
 import pg from 'pg';

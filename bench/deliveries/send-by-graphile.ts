@@ -1,4 +1,4 @@
-// A program: the same job as a user builds it with graphile-worker and got.
+// A program: the same job with graphile-worker and got.
 import { Logger, run } from 'graphile-worker';
 import pg from 'pg';
 import { postAndLog } from './post-and-log.js';

@@ -1,15 +1,15 @@
 // @ts-check
 
-/** What only `npm start` reads: it runs embedded servers and processes by itself, and compose has its own ways for both. */
+/** Settings that only `npm start` reads, for its embedded servers and processes; compose configures both itself. */
 const OF_THE_STACK = ['DATA_DIR', 'WORKERS'];
 
-/** The settings of other people's images. */
+/** The settings of third-party images. */
 const FOREIGN = /^(POSTGRES_\w+|REDISCLI_AUTH)$/;
 
 /** A variable that holds a secret. */
 const SECRET = /(?:PASSWORD|SECRET_KEY)$/;
 
-/** Addresses that a port may be published on unless the operator says otherwise. */
+/** Default addresses on which a port may be published. */
 const LOOPBACK = /^(?:\$\{BIND_ADDRESS:-127\.0\.0\.1\}|127\.0\.0\.1):/;
 
 /** @param {string} text without comments */
@@ -18,10 +18,10 @@ const validateSettings = (text, /** @type {readonly string[]} */ settings) => {
   return [
     ...settings
       .filter((name) => !given.has(name) && !OF_THE_STACK.includes(name))
-      .map((name) => `docker-compose.yml does not hand on ${name}`),
+      .map((name) => `docker-compose.yml does not pass on ${name}`),
     ...[...given]
       .filter((name) => !settings.includes(name) && !FOREIGN.test(name))
-      .map((name) => `docker-compose.yml hands on ${name}, which is no setting`),
+      .map((name) => `docker-compose.yml passes on ${name}, which is not a setting`),
   ];
 };
 
@@ -35,17 +35,15 @@ const validateSecrets = (text) => {
   const asArgument = [...text.matchAll(/^ *(?:command|entrypoint|test):.*\$\{([A-Z0-9_]+)/gm)]
     .map(([, name]) => String(name))
     .filter((name) => SECRET.test(name));
-  // Written out: a password with a value of its own, in a setting or in an address.
-  const written = [
+  // A literal password, in a setting or in an address.
+  const literals = [
     ...[...text.matchAll(/^ +(\w*(?:PASSWORD|SECRET_KEY)): *(?!\$\{)\S/gm)].map(([, name]) => String(name)),
     ...[...text.matchAll(/(\w+:\/\/[^\s:/@]*:)(?!\$\{)[^\s/@]+@/g)].map(([, address]) => String(address)),
   ];
   return [
-    ...[...new Set(optional)].map((name) => `docker-compose.yml works without ${name}: write \${${name}:?…}`),
-    ...asArgument.map(
-      (name) => `docker-compose.yml puts ${name} among a command's arguments, which every user can read`,
-    ),
-    ...written.map((name) => `docker-compose.yml holds a password in the clear (${name})`),
+    ...[...new Set(optional)].map((name) => `docker-compose.yml does not require ${name}: write \${${name}:?…}`),
+    ...asArgument.map((name) => `docker-compose.yml passes ${name} as a command argument, which every user can read`),
+    ...literals.map((name) => `docker-compose.yml contains a plain-text password (${name})`),
   ];
 };
 
@@ -60,8 +58,8 @@ const validatePorts = (text) =>
     );
 
 /**
- * What is wrong with docker-compose.yml: a setting that it drops without a word, a name that is no setting (any more), a secret
- * that has a default or can be read by others, and a port that is published on every interface. One line each.
+ * The problems of docker-compose.yml, one line each: a setting that is not passed on, a name that is not a setting, a secret
+ * that has a default or that others can read, and a port that is published on every interface.
  *
  * @param {string} text docker-compose.yml
  * @param {readonly string[]} settings names of all settings

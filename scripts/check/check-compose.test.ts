@@ -5,14 +5,14 @@ const compose = (...names: string[]) =>
     '\n',
   );
 
-test('a compose file that hands on every setting holds', () => {
+test('a compose file that passes on every setting is accepted', () => {
   expect(checkCompose(compose('PORT', 'VIES_URL'), ['PORT', 'VIES_URL', 'WORKERS'])).toEqual([]);
 });
 
-test('a setting that is left out, and a name that is no setting, are told', () => {
+test('a setting that is missing and a name that is not a setting are reported', () => {
   expect(checkCompose(compose('PORT', 'VIES_URI'), ['PORT', 'VIES_URL'])).toEqual([
-    'docker-compose.yml does not hand on VIES_URL',
-    'docker-compose.yml hands on VIES_URI, which is no setting',
+    'docker-compose.yml does not pass on VIES_URL',
+    'docker-compose.yml passes on VIES_URI, which is not a setting',
   ]);
 });
 
@@ -24,21 +24,21 @@ test.each([
   [`image: "redis://:\${REDIS_PASSWORD:?set it}@redis:6379/0"`, []],
   [
     `environment:\n      POSTGRES_PASSWORD: \${POSTGRES_PASSWORD:-vat}`,
-    [`docker-compose.yml works without POSTGRES_PASSWORD: write \${POSTGRES_PASSWORD:?…}`],
+    [`docker-compose.yml does not require POSTGRES_PASSWORD: write \${POSTGRES_PASSWORD:?…}`],
   ],
   [
     `environment:\n      POSTGRES_PASSWORD: vat`,
-    ['docker-compose.yml holds a password in the clear (POSTGRES_PASSWORD)'],
+    ['docker-compose.yml contains a plain-text password (POSTGRES_PASSWORD)'],
   ],
   [
     `image: postgresql://vat:vat@postgres:5432/vat`,
-    ['docker-compose.yml holds a password in the clear (postgresql://vat:)'],
+    ['docker-compose.yml contains a plain-text password (postgresql://vat:)'],
   ],
   [
     `command: redis-server --requirepass \${REDIS_PASSWORD:?set it}`,
-    ["docker-compose.yml puts REDIS_PASSWORD among a command's arguments, which every user can read"],
+    ['docker-compose.yml passes REDIS_PASSWORD as a command argument, which every user can read'],
   ],
-])('every secret is required, and nobody else can read it: %j', (line, problems) => {
+])('every secret is required and not readable by others: %j', (line, problems) => {
   expect(checkCompose(withLine(line), [])).toEqual(problems);
 });
 
@@ -48,7 +48,7 @@ test.each([
   [`\${PORT:-3000}:3000`, false],
   ['0.0.0.0:3000:3000', false],
   ['3000', false],
-])('a port is published on the loopback address unless the operator says otherwise: %s', (port, accepted) => {
+])('a port is published on the loopback address by default: %s', (port, accepted) => {
   const problem = `docker-compose.yml publishes ${port} on every interface: begin it with \${BIND_ADDRESS:-127.0.0.1}`;
   expect(checkCompose(withLine(`ports:\n      - "${port}"`), [])).toEqual(accepted ? [] : [problem]);
 });

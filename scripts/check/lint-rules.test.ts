@@ -135,7 +135,7 @@ const samples: Record<string, Sample> = {
   },
 };
 
-/** The rules that a tree of these files breaks, each once. */
+/** The rules that these files violate, without duplicates. */
 const lint = async (files: readonly File[]): Promise<string[]> => {
   const top = await mkdtemp(join(tmpdir(), 'lint-rules-'));
   try {
@@ -145,12 +145,12 @@ const lint = async (files: readonly File[]): Promise<string[]> => {
       await writeFile(join(top, file), text);
     }
     const biome = join(TOP, 'node_modules/@biomejs/biome/bin/biome');
-    const said = await new Promise<string>((resolve) => {
+    const output = await new Promise<string>((resolve) => {
       execFile(process.execPath, [biome, 'lint', '--reporter=json', '.'], { cwd: top }, (_error, stdout) =>
         resolve(stdout),
       );
     });
-    const { diagnostics } = JSON.parse(said) as { diagnostics: { category: string }[] };
+    const { diagnostics } = JSON.parse(output) as { diagnostics: { category: string }[] };
     const rules = diagnostics.map(({ category }) => category.split('/').at(-1) ?? category);
     return [...new Set(rules)];
   } finally {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Which package may depend on which. Source files cannot import what their package.json does not declare (Biome's
- * `noUndeclaredDependencies`), so these rules are about the package.json files alone.
+ * Which package may depend on which. Source files can import only what their package.json declares (Biome's
+ * `noUndeclaredDependencies`), so these rules apply to the package.json files.
  *
  * @typedef {{ dependencies?: Record<string, string>, devDependencies?: Record<string, string>,
  *   optionalDependencies?: Record<string, string>, peerDependencies?: Record<string, string> }} Manifest
@@ -22,7 +22,7 @@ const SOURCES = [
 ];
 
 /**
- * Workspace → names below `@vat/` that it may depend on. `.` stands for scripts and bench, which run inside a checkout.
+ * Workspace → names below `@vat/` that it may depend on. `.` means scripts and bench, which run inside a checkout.
  *
  * @type {Readonly<Record<string, readonly string[]>>}
  */
@@ -55,15 +55,15 @@ const ALLOWED_PACKAGES = {
  * @type {readonly { packages: RegExp, allowed: readonly string[], why: string }[]}
  */
 const RESERVED_PACKAGES = [
-  { packages: /^bullmq$/, allowed: ['packages/queues', '.'], why: 'only queues knows BullMQ (and bench, to compare)' },
-  { packages: /^@bull-board\//, allowed: ['packages/queues'], why: 'only queues knows BullMQ, and so its board' },
+  { packages: /^bullmq$/, allowed: ['packages/queues', '.'], why: 'only queues uses BullMQ (and bench, to compare)' },
+  { packages: /^@bull-board\//, allowed: ['packages/queues'], why: 'only queues uses BullMQ and its board' },
   {
     packages: /^ioredis$/,
     allowed: ['packages/queues', 'packages/embedded', 'packages/testkit'],
     why: 'only queues, embedded and testkit connect to Redis',
   },
   { packages: /^graphile-worker$/, allowed: ['.'], why: 'only bench compares with it' },
-  { packages: /^(prisma|@prisma\/.*)$/, allowed: ['packages/db', '.'], why: 'only db knows Prisma' },
+  { packages: /^(prisma|@prisma\/.*)$/, allowed: ['packages/db', '.'], why: 'only db uses Prisma' },
   {
     packages: /^pg$/,
     allowed: ['packages/db', 'packages/embedded', 'packages/testkit', '.'],
@@ -86,7 +86,7 @@ const RESERVED_PACKAGES = [
     why: 'only evidence parses time-stamps and certificates',
   },
   { packages: /^(pdfkit|fontkit)$/, allowed: ['packages/evidence'], why: 'only evidence writes PDFs' },
-  { packages: /^winston$/, allowed: ['packages/runtime'], why: 'only runtime knows how lines are logged' },
+  { packages: /^winston$/, allowed: ['packages/runtime'], why: 'only runtime configures logging' },
 ];
 
 /**
@@ -94,16 +94,16 @@ const RESERVED_PACKAGES = [
  * development dependencies everywhere.
  *
  * @param {Readonly<Record<string, Manifest>>} manifests workspace folder → its package.json; `.` is the top level's
- * @returns {string[]} one line a violation; empty when all hold
+ * @returns {string[]} one line per violation
  */
 export const checkPackages = (manifests) =>
   Object.entries(manifests).flatMap(([workspace, manifest]) => {
     const allowed = ALLOWED_PACKAGES[workspace];
     if (!allowed)
       return [`${workspace} has no line in scripts/check/package-rules.mjs; add the packages that it may use`];
-    const needed = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
-    return Object.keys({ ...needed, ...manifest.devDependencies }).flatMap((name) => {
-      const isForTests = !(name in needed);
+    const required = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
+    return Object.keys({ ...required, ...manifest.devDependencies }).flatMap((name) => {
+      const isForTests = !(name in required);
       if (name.startsWith('@vat/')) {
         const ours = name.slice('@vat/'.length);
         if (allowed.includes(ours) || (isForTests && (ours === 'testkit' || ours === 'receiver'))) return [];

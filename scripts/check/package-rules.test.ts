@@ -1,7 +1,7 @@
 import { checkPackages } from './package-rules.mjs';
 
 describe('checkPackages', () => {
-  it('accepts a package that depends on what it may', () => {
+  it('accepts a package with allowed dependencies', () => {
     expect(
       checkPackages({
         'packages/queues': {
@@ -17,16 +17,16 @@ describe('checkPackages', () => {
     ['packages/db', '@vat/testkit', 'packages/db may depend on domain, not on @vat/testkit'],
     ['apps/dashboard', '@vat/db', 'apps/dashboard may depend on contracts, domain, spreadsheet, not on @vat/db'],
     ['apps/worker', '@vat/api', /^apps\/worker may depend on .*, not on @vat\/api$/],
-    ['apps/api', 'bullmq', 'apps/api depends on bullmq: only queues knows BullMQ (and bench, to compare)'],
-    ['apps/worker', '@prisma/client', 'apps/worker depends on @prisma/client: only db knows Prisma'],
+    ['apps/api', 'bullmq', 'apps/api depends on bullmq: only queues uses BullMQ (and bench, to compare)'],
+    ['apps/worker', '@prisma/client', 'apps/worker depends on @prisma/client: only db uses Prisma'],
     ['packages/webhooks', 'got', /^packages\/webhooks depends on got: /],
-  ])('refuses that %s depends on %s', (workspace, name, violation) => {
+  ])('rejects that %s depends on %s', (workspace, name, violation) => {
     const found = checkPackages({ [workspace]: { dependencies: { [name]: '1' } } });
     expect(found).toHaveLength(1);
     expect(found[0]).toEqual(typeof violation === 'string' ? violation : expect.stringMatching(violation));
   });
 
-  it('refuses a package that the table does not name', () => {
+  it('rejects a package that is not in the table', () => {
     expect(checkPackages({ 'packages/new': {} })).toHaveLength(1);
   });
 });

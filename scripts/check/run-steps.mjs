@@ -9,7 +9,7 @@ import { findSurplusLocks, validateDependencies, validateLock } from './validate
 import { validateSecurity } from './validate-security.mjs';
 
 /**
- * @typedef {{ held: boolean, output: string }} Outcome
+ * @typedef {{ ok: boolean, output: string }} Outcome
  * @typedef {{ name: string, run: () => Promise<Outcome>, remedy: string }} Step
  */
 
@@ -17,27 +17,26 @@ const TOP = fileURLToPath(new URL('../..', import.meta.url));
 const BIOME = 'node_modules/@biomejs/biome/bin/biome';
 const TSC = 'node_modules/typescript/bin/tsc';
 const DOCS = 'scripts/docs.mjs';
-const NOT_OURS = new Set(['node_modules', '.git', '.data', '.artifacts', 'dist', 'coverage']);
+const IGNORED = new Set(['node_modules', '.git', '.data', '.artifacts', 'dist', 'coverage']);
 
 /**
- * Runs every step, one after the other and whatever became of the one before, and prints one line each. What a failed
- * step said follows its line.
+ * Runs all steps in order, also after a failed one, and prints one line for each, followed by the output of a failed step.
  *
- * @param {{ fix: boolean }} options `fix` writes formatting and safe fixes where a step has some
- * @returns {Promise<boolean>} true when all of them held
+ * @param {{ fix: boolean }} options `fix` writes formatting and safe fixes
+ * @returns {Promise<boolean>} true if all steps succeeded
  */
 export const runSteps = async ({ fix }) => {
   const failed = [];
   for (const { name, run, remedy } of steps(fix ? ['--write'] : [])) {
     const startedAt = performance.now();
-    const { held, output } = await run();
+    const { ok, output } = await run();
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    console.log(`${held ? 'ok  ' : 'FAIL'}  ${name.padEnd(8)}${seconds.padStart(6)} s`);
-    if (held) continue;
+    console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(8)}${seconds.padStart(6)} s`);
+    if (ok) continue;
     failed.push(name);
     console.log(`\n${output.trim()}\n\n→ ${remedy}\n`);
   }
-  console.log(failed.length === 0 ? 'check: all steps held' : `check: failed in ${failed.join(', ')}`);
+  console.log(failed.length === 0 ? 'check: all steps passed' : `check: failed in ${failed.join(', ')}`);
   return failed.length === 0;
 };
 
@@ -51,12 +50,12 @@ const steps = (write) => [
   {
     name: 'lint',
     run: () => node(BIOME, 'lint', '--error-on-warnings', '--diagnostic-level=warn', '--max-diagnostics=50', ...write),
-    remedy: '`npm run check -- --fix` applies the safe fixes; the rest is by hand. The rules are in .biome.json.',
+    remedy: '`npm run check -- --fix` applies the safe fixes; fix the others by hand. The rules are in .biome.json.',
   },
   {
     name: 'imports',
     run: checkManifests,
-    remedy: 'Move the code to the package that may do this, or change scripts/check/package-rules.mjs.',
+    remedy: 'Move the code to a package that may use the dependency, or change scripts/check/package-rules.mjs.',
   },
   {
     name: 'types',
@@ -71,7 +70,7 @@ const steps = (write) => [
   {
     name: 'compose',
     run: checkSettings,
-    remedy: 'Name the setting in docker-compose.yml, without a value to hand it on.',
+    remedy: 'Name the setting in docker-compose.yml; without a value it is passed on.',
   },
   {
     name: 'packages',
@@ -81,7 +80,7 @@ const steps = (write) => [
   {
     name: 'security',
     run: validateThreats,
-    remedy: 'docs/security.md: name the test that shows it, by its path.',
+    remedy: 'Name the path of the test in docs/security.md.',
   },
   ...(existsSync(join(TOP, DOCS))
     ? [{ name: 'docs', run: () => node(DOCS, '--check'), remedy: `\`node ${DOCS}\` writes the generated pages again.` }]
@@ -90,21 +89,21 @@ const steps = (write) => [
 
 /** @returns {Promise<Outcome>} */
 const checkManifests = async () => {
-  const folders = ['packages', 'apps'].flatMap((place) =>
-    readdirSync(join(TOP, place)).map((name) => `${place}/${name}`),
+  const folders = ['packages', 'apps'].flatMap((group) =>
+    readdirSync(join(TOP, group)).map((name) => `${group}/${name}`),
   );
   const manifests = ['.', ...folders]
     .filter((folder) => existsSync(join(TOP, folder, 'package.json')))
     .map((folder) => [folder, JSON.parse(readFileSync(join(TOP, folder, 'package.json'), 'utf8'))]);
   const lines = checkPackages(Object.fromEntries(manifests));
-  return { held: lines.length === 0, output: lines.join('\n') };
+  return { ok: lines.length === 0, output: lines.join('\n') };
 };
 
-/** After `types`, which builds what is read here. @returns {Promise<Outcome>} */
+/** Runs after `types`, which builds the package that is read here. @returns {Promise<Outcome>} */
 const checkSettings = async () => {
   const { SETTINGS } = await import('@vat/runtime');
   const lines = checkCompose(readFileSync(join(TOP, 'docker-compose.yml'), 'utf8'), Object.keys(SETTINGS));
-  return { held: lines.length === 0, output: lines.join('\n') };
+  return { ok: lines.length === 0, output: lines.join('\n') };
 };
 
 /** @param {string} file */
@@ -113,8 +112,8 @@ const readText = (file) => readFileSync(join(TOP, file), 'utf8');
 /** @returns {Promise<Outcome>} */
 const validatePackages = async () => {
   const { packages } = JSON.parse(readText('package-lock.json'));
-  const manifests = ['.', ...Object.keys(packages).filter((at) => /^(apps|packages)\/[^/]+$/.test(at))].map((room) =>
-    JSON.parse(readText(join(room, 'package.json'))),
+  const manifests = ['.', ...Object.keys(packages).filter((at) => /^(apps|packages)\/[^/]+$/.test(at))].map((folder) =>
+    JSON.parse(readText(join(folder, 'package.json'))),
   );
   const lines = [
     ...validateLock(packages),
@@ -127,33 +126,33 @@ const validatePackages = async () => {
       packages,
     }),
   ];
-  return { held: lines.length === 0, output: lines.join('\n') };
+  return { ok: lines.length === 0, output: lines.join('\n') };
 };
 
 /** @returns {Promise<Outcome>} */
 const validateThreats = async () => {
   const lines = validateSecurity(readText('docs/security.md'), (file) => existsSync(join(TOP, file)));
-  return { held: lines.length === 0, output: lines.join('\n') };
+  return { ok: lines.length === 0, output: lines.join('\n') };
 };
 
-/** The project's own files, from the top. @param {string} [folder] @returns {string[]} */
+/** The project's own files, relative to the top folder. @param {string} [folder] @returns {string[]} */
 const listFiles = (folder = '') =>
   readdirSync(join(TOP, folder), { withFileTypes: true }).flatMap((entry) => {
-    if (NOT_OURS.has(entry.name)) return [];
+    if (IGNORED.has(entry.name)) return [];
     const at = folder === '' ? entry.name : `${folder}/${entry.name}`;
     return entry.isDirectory() ? listFiles(at) : [at];
   });
 
-/** Every project with a tsconfig.json, so that a package which nobody imports yet is judged too. */
+/** Every project with a tsconfig.json, so that a package without importers is checked too. */
 const projects = () =>
   ['packages', 'apps']
-    .flatMap((place) => readdirSync(join(TOP, place)).map((name) => `${place}/${name}`))
-    .filter((room) => existsSync(join(TOP, room, 'tsconfig.json')));
+    .flatMap((group) => readdirSync(join(TOP, group)).map((name) => `${group}/${name}`))
+    .filter((folder) => existsSync(join(TOP, folder, 'tsconfig.json')));
 
 /**
- * Runs a program of this checkout and keeps what it says.
+ * Runs a program of this checkout and returns its output.
  *
- * @param {string} program path from the top level
+ * @param {string} program path from the top folder
  * @param {string[]} args
  * @returns {Promise<Outcome>}
  */
@@ -161,9 +160,9 @@ const node = (program, ...args) =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...args], { cwd: TOP, stdio: ['ignore', 'pipe', 'pipe'] });
     /** @type {Buffer[]} */
-    const said = [];
-    child.stdout.on('data', (chunk) => said.push(chunk));
-    child.stderr.on('data', (chunk) => said.push(chunk));
+    const chunks = [];
+    child.stdout.on('data', (chunk) => chunks.push(chunk));
+    child.stderr.on('data', (chunk) => chunks.push(chunk));
     child.on('error', reject);
-    child.on('close', (code) => resolve({ held: code === 0, output: Buffer.concat(said).toString('utf8') }));
+    child.on('close', (code) => resolve({ ok: code === 0, output: Buffer.concat(chunks).toString('utf8') }));
   });

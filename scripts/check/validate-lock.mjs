@@ -25,9 +25,9 @@ const isFound = (packages, at, name) => {
 };
 
 /**
- * What keeps a lock from installing the same bytes everywhere, one line each: an entry without a hash, an address of a
- * registry, or a package of another platform that is left out (a registry without that package leaves it out in silence, and
- * then `npm ci` fails on that platform).
+ * The reasons why a lock does not install the same bytes everywhere, one line each: an entry without a hash, the address of a
+ * registry, or a missing package of another platform (npm omits it silently if the registry does not have it, and then
+ * `npm ci` fails on that platform).
  *
  * @param {LockPackages} packages
  * @returns {string[]}
@@ -36,7 +36,7 @@ export const validateLock = (packages) =>
   Object.entries(packages).flatMap(([at, { integrity, resolved, link, optionalDependencies = {} }]) => {
     const lines = Object.keys(optionalDependencies)
       .filter((name) => !isFound(packages, at, name))
-      .map((name) => `package-lock.json lacks ${name}, which ${at} may need on another platform`);
+      .map((name) => `package-lock.json does not contain ${name}, which ${at} may need on another platform`);
     if (!at.includes('node_modules/') || link) return lines;
     if (!integrity) lines.push(`package-lock.json: ${at} has no integrity`);
     if (resolved) lines.push(`package-lock.json: ${at} names an address (resolved)`);
@@ -44,9 +44,9 @@ export const validateLock = (packages) =>
   });
 
 /**
- * Lock files beside the one of the top folder, one line each.
+ * Lock files other than the one in the top folder, one line each.
  *
- * @param {readonly string[]} files paths of the project's files from the top
+ * @param {readonly string[]} files paths of the project's files, relative to the top folder
  * @returns {string[]}
  */
 export const findSurplusLocks = (files) =>
@@ -70,7 +70,7 @@ const compare = (heading, wanted, named, what) => [
     .map((name) => `docs/dependencies.md, ${heading}: ${name} is missing (${what})`),
   ...named
     .filter((name) => !wanted.has(name))
-    .map((name) => `docs/dependencies.md, ${heading}: ${name} is there and should not be (${what})`),
+    .map((name) => `docs/dependencies.md, ${heading}: ${name} should be removed (${what})`),
 ];
 
 /** @typedef {Partial<Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Record<string, string>>>} Manifest */
@@ -86,7 +86,8 @@ const directDependencies = (manifests) =>
   );
 
 /**
- * Where docs/dependencies.md differs from what is installed, and a project that would run install scripts. One line each.
+ * The differences between docs/dependencies.md and the installed packages, and a project that would run install scripts. One
+ * line each.
  *
  * @param {{ document: string, npmrc: string, manifests: readonly Manifest[], overrides: Readonly<Record<string, unknown>>, packages: LockPackages }} project
  * @returns {string[]}
@@ -95,7 +96,7 @@ export const validateDependencies = ({ document, npmrc, manifests, overrides, pa
   const scripted = Object.entries(packages).flatMap(([at, entry]) => (entry.hasInstallScript ? [nameAt(at)] : []));
   const section = (/** @type {string} */ heading) => namesIn(document, heading);
   return [
-    ...(/^ignore-scripts *= *true$/m.test(npmrc) ? [] : ['.npmrc does not say ignore-scripts=true']),
+    ...(/^ignore-scripts *= *true$/m.test(npmrc) ? [] : ['.npmrc does not contain ignore-scripts=true']),
     ...compare('Direct dependencies', directDependencies(manifests), section('Direct dependencies'), 'package.json'),
     ...compare(
       'Install scripts',

@@ -15,27 +15,27 @@ describe('the lock', () => {
     expect(validateLock(whole)).toEqual([]);
   });
 
-  test('with an entry that has no hash is refused', () => {
+  test('with an entry without a hash is rejected', () => {
     expect(validateLock({ ...whole, 'node_modules/tool-linux': {} })).toEqual([
       'package-lock.json: node_modules/tool-linux has no integrity',
     ]);
   });
 
-  test('that leaves out a package of another platform is refused', () => {
+  test('without a package of another platform is rejected', () => {
     const { 'node_modules/tool/node_modules/@tool/darwin': _left, ...rest } = whole;
     expect(validateLock(rest)).toEqual([
-      'package-lock.json lacks @tool/darwin, which node_modules/tool may need on another platform',
+      'package-lock.json does not contain @tool/darwin, which node_modules/tool may need on another platform',
     ]);
   });
 
-  test('that names the registry it was written behind is refused', () => {
+  test('with the address of a registry is rejected', () => {
     const entry = { integrity: 'sha512-b', resolved: 'https://registry.example/tool.tgz' };
     expect(validateLock({ '': {}, 'node_modules/tool': entry })).toEqual([
       'package-lock.json: node_modules/tool names an address (resolved)',
     ]);
   });
 
-  test('is the only one', () => {
+  test('is the only lock file', () => {
     expect(findSurplusLocks(['package-lock.json', 'scripts/prepare/hold-lock.mjs'])).toEqual([]);
     expect(findSurplusLocks(['apps/api/package-lock.json', 'yarn.lock'])).toEqual([
       'apps/api/package-lock.json is a second lock file',
@@ -73,33 +73,33 @@ describe('docs/dependencies.md', () => {
     packages: whole,
   };
 
-  test('that names every direct dependency, install script and override is accepted', () => {
+  test('with every direct dependency, install script and override is accepted', () => {
     expect(validateDependencies(project)).toEqual([]);
   });
 
-  test('that lacks a dependency or names one that is gone is refused', () => {
+  test('without a dependency, or with a removed one, is rejected', () => {
     expect(
       validateDependencies({ ...project, manifests: [{ optionalDependencies: { tool: '1', fresh: '1' } }] }),
     ).toEqual([
       'docs/dependencies.md, Direct dependencies: fresh is missing (package.json)',
-      'docs/dependencies.md, Direct dependencies: @types/tool is there and should not be (package.json)',
+      'docs/dependencies.md, Direct dependencies: @types/tool should be removed (package.json)',
     ]);
   });
 
-  test('that lacks an install script or an override is refused', () => {
+  test('without an install script or an override is rejected', () => {
     const packages = {
       ...whole,
       'node_modules/a/node_modules/@b/c': { integrity: 'sha512-e', hasInstallScript: true },
     };
     expect(validateDependencies({ ...project, packages, overrides: {} })).toEqual([
       'docs/dependencies.md, Install scripts: @b/c is missing (hasInstallScript in package-lock.json)',
-      'docs/dependencies.md, Overrides: deep is there and should not be (overrides in package.json)',
+      'docs/dependencies.md, Overrides: deep should be removed (overrides in package.json)',
     ]);
   });
 
-  test('is not enough when npm would run install scripts', () => {
+  test('is rejected if npm would run install scripts', () => {
     expect(validateDependencies({ ...project, npmrc: 'ignore-scripts=false\n' })).toEqual([
-      '.npmrc does not say ignore-scripts=true',
+      '.npmrc does not contain ignore-scripts=true',
     ]);
   });
 });

@@ -1,12 +1,12 @@
 // @ts-check
 
-/** A row of a table with its three cells: attack, what stops it, test. */
+/** A table row with its three cells: attack, defence, test. */
 const ROW = /^\| (?!attack |---)([^|]+) \| ([^|]+) \| ([^|]+) \|$/;
-/** Sections whose tables do not describe attacks. */
+/** Sections whose tables do not list attacks. */
 const OTHER_SECTIONS = new Set(['What is protected', 'Not defended against']);
 
 /**
- * What is wrong with docs/security.md: a row without a test, or a file that it names and that does not exist. One line each.
+ * The problems of docs/security.md, one line each: a row without a test, or a file name that does not exist.
  *
  * @param {string} document
  * @param {(file: string) => boolean} exists whether the project has this file
@@ -23,7 +23,7 @@ export const validateSecurity = (document, exists) => {
     }
     const [, attack, , tests = ''] = ROW.exec(line) ?? [];
     if (attack === undefined || OTHER_SECTIONS.has(section)) continue;
-    if (!/`[^`]+\.test\.tsx?`/.test(tests)) problems.push(`docs/security.md:${at + 1}  no test shows: ${attack}`);
+    if (!/`[^`]+\.test\.tsx?`/.test(tests)) problems.push(`docs/security.md:${at + 1}  no test for: ${attack}`);
   }
   return problems;
 };

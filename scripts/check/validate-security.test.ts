@@ -10,17 +10,17 @@ test('a row whose test exists is accepted, and so are tables of other sections',
   expect(validateSecurity(page(row, ...other), exists)).toEqual([]);
 });
 
-test('a row that names a test which is gone is refused', () => {
+test('a row that names a missing test is rejected', () => {
   expect(validateSecurity(page('| races calls | a lock | `apps/api/src/gone.test.ts` |'), exists)).toEqual([
     'docs/security.md:7  apps/api/src/gone.test.ts does not exist',
   ]);
 });
 
 test.each(['nobody', '`apps/api/src/quota.ts`', 'see above'])(
-  'a row that names %s instead of a test is refused',
+  'a row that names %s instead of a test is rejected',
   (cell) => {
     expect(validateSecurity(page(`| races calls | a lock | ${cell} |`), () => true)).toEqual([
-      'docs/security.md:7  no test shows: races calls',
+      'docs/security.md:7  no test for: races calls',
     ]);
   },
 );

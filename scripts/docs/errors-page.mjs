@@ -1,6 +1,6 @@
 // @ts-check
 
-/** docs/errors.md, from the error catalogue. */
+/** Generates docs/errors.md from the error catalogue. */
 export const errorsPage = async () => {
   const { ERROR_CATALOGUE } = await import('@vat/domain');
   const rows = Object.entries(ERROR_CATALOGUE).map(([code, spec]) => {

@@ -1,6 +1,6 @@
 // @ts-check
 
-/** @param {any} schema The default as it is written in the environment; zod keeps it on the outermost wrapper that has one. */
+/** The default value as written in the environment. zod stores it on the outermost wrapper. @param {any} schema */
 const defaultOf = (schema) => {
   for (let inner = schema; inner; inner = inner.def?.innerType ?? inner.def?.in) {
     if (inner.def?.type === 'default' || inner.def?.type === 'prefault') return `\`${inner.def.defaultValue}\``;
@@ -9,7 +9,7 @@ const defaultOf = (schema) => {
   return 'required';
 };
 
-/** docs/settings.md, from the one place where settings are declared. */
+/** Generates docs/settings.md from the declarations of the settings. */
 export const settingsPage = async () => {
   const { SECRET_SETTINGS, SETTINGS } = await import('@vat/runtime');
   const rows = Object.entries(SETTINGS).map(

@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * Tells the process that started jest (scripts/test.mjs) how many tests passed and failed. A file that could not run at
- * all counts as one failed test: it holds at least one that nobody saw pass.
+ * Reports the numbers of passed and failed tests to the process that started jest (scripts/test.mjs). A file that could not
+ * run counts as one failed test.
  */
 export default class CountReporter {
   /** @param {Set<unknown>} _contexts @param {import('@jest/reporters').AggregatedResult} results */

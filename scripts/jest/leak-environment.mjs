@@ -5,9 +5,9 @@ const DEFAULT_PATIENCE_MS = 3000;
 const POLL_INTERVAL_MS = 20;
 
 /**
- * Jest's Node environment, which also fails a test file that leaves something open: a server, a socket, a timer, a
- * child process. Jest itself only warns, and kills the worker; the leak then shows up in production as a process that
- * does not stop. What closes by itself within {@link PATIENCE_MS} is no leak.
+ * Jest's Node environment that also fails a test file that leaves a server, a socket, a timer or a child process open. Jest
+ * itself only warns and kills the worker; in production such a leak is a process that does not stop. Resources that close
+ * within `patienceMs` are not reported.
  */
 export default class LeakEnvironment extends TestEnvironment {
   /** @type {Map<string, number>} */
@@ -28,7 +28,7 @@ export default class LeakEnvironment extends TestEnvironment {
   /** @override */
   async setup() {
     await super.setup();
-    // Node opens these on first use and counts them as open from then on; opened now they are no test's leak.
+    // Node opens these on first use and counts them as open afterwards. Opened here, they are not counted as leaks.
     void [process.stdin, process.stdout, process.stderr];
     this.#before = countOpen();
   }
@@ -43,12 +43,12 @@ export default class LeakEnvironment extends TestEnvironment {
     await super.teardown();
     if (left.length === 0) return;
     const error = new Error(`${this.#file} left open: ${left.join(', ')}. Close it in afterEach or afterAll.`);
-    // The place of this check says nothing about the place of the leak.
+    // The stack of this error would not show the origin of the leak.
     throw Object.assign(error, { stack: error.message });
   }
 }
 
-/** How many of each kind of resource keep this process alive. */
+/** The number of open resources of each kind that keep this process alive. */
 const countOpen = () => {
   /** @type {Map<string, number>} */
   const counts = new Map();

@@ -6,20 +6,19 @@ const JEST = fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import
 const CONFIG = fileURLToPath(new URL('../jest.config.mjs', import.meta.url));
 
 /**
- * Runs jest once, from source, as the whole repository's configuration says.
+ * Runs jest once, from source, with the configuration of the whole repository.
  *
- * A run fails also when jest does not end within `mayLingerMs` of its last result: then something that global set-up
- * opened, or a file run in jest's own process, was never closed. Leaks of single files are told by
- * `leak-environment.mjs`.
+ * A run also fails if jest does not end within `mayLingerMs` after its last result: then the global set-up, or a file that ran
+ * in jest's own process, left something open. `leak-environment.mjs` reports leaks of single files.
  *
  * @param {readonly string[]} args for jest, e.g. a path or `-t name`
  * @param {{ config?: string, mayLingerMs?: number, output?: 'inherit' | 'ignore' }} [options] by default the repository's
  *   configuration, 10 s, and output passed through
- * @returns {Promise<{ passed: number, failed: number }>} `failed` is at least 1 when the run failed in any way
+ * @returns {Promise<{ passed: number, failed: number }>} `failed` is at least 1 if the run failed in any way
  */
 export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, output = 'inherit' } = {}) => {
-  // Flags, not NODE_OPTIONS: jest hands them to its workers, and services that tests start do not inherit them.
-  // Nor does a test file live long enough to gain by second, better compilations (see PROGRAM_FLAGS of testkit).
+  // Flags instead of NODE_OPTIONS: jest passes them to its workers, but programs that tests start do not inherit them.
+  // Test files are too short for optimizing compilation to pay off (see PROGRAM_FLAGS of testkit).
   const flags = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
@@ -32,7 +31,7 @@ export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, out
   const jest = spawn(process.execPath, [...flags, JEST, '--config', config, ...args], {
     stdio: ['inherit', output, output, 'ipc'],
   });
-  // Ctrl-C reaches jest by itself (same group); staying alive here lets it clean up first.
+  // Jest receives Ctrl-C itself (same process group). This process stays alive so that jest can clean up first.
   const wait = () => {};
   const pass = () => jest.kill('SIGTERM');
   process.on('SIGINT', wait).on('SIGTERM', pass);
@@ -44,7 +43,7 @@ export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, out
     counts = message;
     watchdog = setTimeout(() => {
       if (output === 'inherit')
-        console.error(`Jest still ran ${mayLingerMs / 1000} s after its last result: something was left open.`);
+        console.error(`Jest did not end within ${mayLingerMs / 1000} s of its last result: something was left open.`);
       jest.kill('SIGKILL');
     }, mayLingerMs);
   });

@@ -11,7 +11,7 @@ describe('runJest', () => {
     expect(await run('passing')).toEqual({ passed: 2, failed: 0 });
   });
 
-  it('counts passed and failed tests apart', async () => {
+  it('counts passed and failed tests separately', async () => {
     expect(await run('failing')).toEqual({ passed: 1, failed: 1 });
   });
 
@@ -19,7 +19,7 @@ describe('runJest', () => {
     expect(await run('broken')).toEqual({ passed: 0, failed: 1 });
   });
 
-  it('fails when there is no test to run', async () => {
+  it('fails if there is no test to run', async () => {
     expect(await run('absent')).toEqual({ passed: 0, failed: 1 });
   });
 
@@ -27,7 +27,7 @@ describe('runJest', () => {
     expect(await run('leaking')).toEqual({ passed: 0, failed: 1 });
   });
 
-  it('ends and fails a run that does not end by itself', async () => {
+  it('kills and fails a run that does not end', async () => {
     expect(await run('leaking', '--testEnvironment', 'node')).toEqual({ passed: 1, failed: 1 });
   });
 });

@@ -3,12 +3,12 @@ import exported from '@jest/test-sequencer';
 
 /** @typedef {import('@jest/test-result').Test} Test */
 
-// Its types describe its CommonJS form, Node gives the other one.
+// Its types describe the CommonJS module, but Node loads the ES module.
 const TestSequencer = /** @type {typeof import('@jest/test-sequencer').default} */ (/** @type {unknown} */ (exported));
 
 /**
- * Kinds of files by what they keep busy, and the seconds one takes where jest has not timed it. A worker's tests wait for
- * things to go wrong, pages keep a core and a half busy with a browser, and what lies in packages computes.
+ * Kinds of test files by their load, and the estimated seconds of a file that jest has not timed yet. Tests of the worker
+ * mostly wait, tests of pages use one and a half cores for a browser, and tests of packages compute.
  */
 const KINDS = [
   { of: /apps\/worker\//, seconds: 14 },
@@ -31,9 +31,9 @@ const place = (tests, seconds) => {
 };
 
 /**
- * Spreads the files of each kind over the whole run, so that at any time some wait while others compute: those of one kind
- * side by side leave the cores idle, or so full that windows of half a second pass. Within a kind the longest is first,
- * so that none of them is left for the end.
+ * Spreads the files of each kind evenly over the run, so that at any time some files wait while others compute. Files of one
+ * kind at the same time would leave the cores idle, or overload them so that windows of half a second pass. Within a kind
+ * the longest file runs first.
  */
 export default class SpreadOut extends TestSequencer {
   /** @override @param {Test[]} tests */

@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * A self-signed certificate for localhost, 127.0.0.1 and ::1, made once and kept, so that a worker that trusts it (by
- * NODE_EXTRA_CA_CERTS, read at its start) goes on trusting it. Throws when openssl is needed and not there.
+ * A self-signed certificate for localhost, 127.0.0.1 and ::1. It is made once and stored, so that a running worker still
+ * trusts it (by NODE_EXTRA_CA_CERTS, which is read at its start). Throws if openssl is needed and not installed.
  *
- * @param {string} folder made when it is not there
+ * @param {string} folder created if it does not exist
  * @returns {Promise<{ cert: string, key: string }>} paths of PEM files
  */
 export const makeCertificate = async (folder) => {
@@ -23,7 +23,7 @@ export const makeCertificate = async (folder) => {
     await run('openssl', [...args, '-subj', '/CN=localhost', '-addext', names, '-keyout', key, '-out', cert]);
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
-    throw new Error('--self-signed needs openssl; without it, make a certificate yourself and give --cert and --key');
+    throw new Error('--self-signed needs openssl; without it, make your own certificate and use --cert and --key');
   }
   return { cert, key };
 };

@@ -5,10 +5,10 @@ import https from 'node:https';
 import { expressWebhook } from '@vat/receiver';
 
 /**
- * Starts a receiver that verifies every delivery and prints it.
+ * Starts a receiver that verifies and prints every delivery.
  *
  * @param {{ secret: string[], host: string, port: number, tls: { cert: Buffer, key: Buffer } | null, fail: boolean,
- *   print: (line: string) => void }} options `fail`: answer 500 to what was verified
+ *   print: (line: string) => void }} options `fail`: answer 500 to verified deliveries
  * @returns {Promise<{ url: string, stop: () => void }>}
  */
 export const startListener = async ({ secret, host, port, tls, fail, print }) => {
@@ -20,7 +20,7 @@ export const startListener = async ({ secret, host, port, tls, fail, print }) =>
     seen.add(id);
     print(`\n${time(sentAt)}  verified  ${event.event}  ${id ?? 'no id'}  ${deliveryId ?? ''}${repeat}`);
     print(JSON.stringify(event, null, 2));
-    if (fail) throw new Error('answered 500, as --fail asks');
+    if (fail) throw new Error('answered 500 because of --fail');
   };
 
   /** @param {unknown} error */

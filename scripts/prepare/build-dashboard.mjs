@@ -8,17 +8,17 @@ import { runProgram } from './run-program.mjs';
 
 const DASHBOARD = path.join(ROOT, 'apps/dashboard');
 const STAMP = path.join(DASHBOARD, 'dist/.inputs');
-const LEFT_OUT = new Set(['dist', 'node_modules']);
+const IGNORED = new Set(['dist', 'node_modules']);
 
-/** What else goes into the build: packages that the pages import, and the page of docs that the settings quote. */
-const ELSEWHERE = ['packages/domain/src', 'packages/contracts/src', 'packages/spreadsheet/src', 'docs/webhooks.md'];
+/** Other inputs of the build: packages that the pages import, and the page of docs that the settings page quotes. */
+const OTHER_INPUTS = ['packages/domain/src', 'packages/contracts/src', 'packages/spreadsheet/src', 'docs/webhooks.md'];
 
 const IS_TEST = /\.(test|fixture)\.tsx?$/;
 
 /** @param {string} folder @returns {string[]} */
 const filesIn = (folder) =>
   readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => !LEFT_OUT.has(name) && !IS_TEST.test(name))
+    .filter(({ name }) => !IGNORED.has(name) && !IS_TEST.test(name))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
     .flatMap((entry) => {
       const at = path.join(folder, entry.name);
@@ -27,16 +27,16 @@ const filesIn = (folder) =>
 
 const fingerprint = () => {
   const hash = createHash('sha256').update(readFileSync(path.join(ROOT, 'package-lock.json')));
-  const others = ELSEWHERE.map((place) => path.join(ROOT, place)).filter((place) => existsSync(place));
-  for (const place of [DASHBOARD, ...others]) {
-    for (const file of statSync(place).isDirectory() ? filesIn(place) : [place]) {
+  const others = OTHER_INPUTS.map((input) => path.join(ROOT, input)).filter((input) => existsSync(input));
+  for (const input of [DASHBOARD, ...others]) {
+    for (const file of statSync(input).isDirectory() ? filesIn(input) : [input]) {
       if (statSync(file).isFile()) hash.update(`${path.relative(ROOT, file)}\0`).update(readFileSync(file));
     }
   }
   return hash.digest('hex');
 };
 
-/** Writes the compressed twins that the api app serves. The files are few and never change, so the best effort is taken. */
+/** Writes the compressed copies that the API serves, at the highest level because the files are few. */
 const compress = () => {
   for (const file of filesIn(path.join(DASHBOARD, 'dist')).filter((name) => /\.(js|css|svg)$/.test(name))) {
     const text = readFileSync(file);
@@ -46,8 +46,8 @@ const compress = () => {
 };
 
 /**
- * Builds the dashboard with its own `build` script, unless what is built came from these very files. The stamp lies in the
- * output, so that it goes when the output goes. Returns true when it had to.
+ * Builds the dashboard with its own `build` script, unless the output was built from the same files. The stamp file is inside
+ * the output, so that both are deleted together. Returns true if it was built.
  */
 export const buildDashboard = async () => {
   const manifest = path.join(DASHBOARD, 'package.json');

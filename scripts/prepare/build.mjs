@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ROOT } from './root.mjs';
 import { runProgram } from './run-program.mjs';
 
-/** Every package and app that TypeScript builds: those with an entry. The dashboard is built by its own tool. */
+/** Every package and app with an entry file, which TypeScript builds. The dashboard has its own build. */
 const projects = () =>
   ['packages', 'apps']
     .flatMap((group) => readdirSync(path.join(ROOT, group)).map((name) => path.join(group, name)))
@@ -12,6 +12,6 @@ const projects = () =>
     .filter((project) => existsSync(path.join(ROOT, project, 'tsconfig.json')))
     .filter((project) => ['main.ts', 'index.ts'].some((entry) => existsSync(path.join(ROOT, project, 'src', entry))));
 
-/** `tsc -b` over everything; quick when nothing changed. Throws with the compiler's complaints. */
+/** Runs `tsc -b` for all projects; fast if nothing changed. Throws an Error with the compiler's output. */
 export const build = () =>
   runProgram('the build', process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...projects()]);

@@ -1,9 +1,9 @@
 // @ts-check
-const NEEDED = { major: 20, minor: 19 };
+const REQUIRED = { major: 20, minor: 19 };
 
-/** Throws a readable error on a Node older than package.json's "engines" allow; npm itself only warns. */
+/** Throws if Node is older than "engines" in package.json allows; npm itself only warns. */
 export const checkNodeVersion = (version = process.versions.node) => {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major > NEEDED.major || (major === NEEDED.major && minor >= NEEDED.minor)) return;
-  throw new Error(`Node ${NEEDED.major}.${NEEDED.minor} or newer is needed; this is ${version}`);
+  if (major > REQUIRED.major || (major === REQUIRED.major && minor >= REQUIRED.minor)) return;
+  throw new Error(`Node ${REQUIRED.major}.${REQUIRED.minor} or newer is needed; this is ${version}`);
 };

@@ -1,5 +1,5 @@
 // @ts-check
-// The steps of `npm start` before it starts anything, by themselves: for building an image.
+// Runs only the preparation steps of `npm start`, for building an image.
 import { prepare } from '../prepare.mjs';
 
 await prepare().catch((error) => {

@@ -21,16 +21,16 @@ const outputFolder = () => {
   return path.resolve(ROOT, path.dirname(SCHEMA), output);
 };
 
-/** Generates the Prisma client, unless it was generated from this very schema. Returns true when it had to. */
+/** Generates the Prisma client, unless it was generated from the same schema. Returns true if it was generated. */
 export const generate = async () => {
   const output = outputFolder();
-  // Beside what it is about and not inside: Prisma empties its folder.
+  // Not inside the output folder, which Prisma empties.
   const stamp = path.join(ROOT, '.artifacts/prisma-client.sha256');
   const wanted = fingerprint();
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false;
   const env = {
     ...process.env,
-    // The command line looks for its native engine and would download it; generating does not need it, any file will do.
+    // The command line would download its native engine. Generating does not need the engine, so any existing file works.
     PRISMA_SCHEMA_ENGINE_BINARY: process.env['PRISMA_SCHEMA_ENGINE_BINARY'] ?? process.execPath,
     CHECKPOINT_DISABLE: '1',
     PRISMA_HIDE_UPDATE_MESSAGE: '1',

@@ -17,7 +17,7 @@ import { ROOT } from './root.mjs';
 const FOLDER = path.join(ROOT, '.artifacts');
 const LOCK = path.join(FOLDER, 'prepare.lock');
 const BEAT_MS = 1_000;
-// A holder shows that it lives by touching its file; a pid alone may belong to somebody else after a crash.
+// The holder touches the file regularly. The pid alone is not enough, since another process may have it after a crash.
 const STALE_MS = 15_000;
 
 /** @param {string} code */
@@ -25,7 +25,7 @@ const failedWith = (code) => (/** @type {unknown} */ error) =>
   /** @type {NodeJS.ErrnoException} */ (error).code === code;
 
 /** @param {number} pid */
-const lives = (pid) => {
+const isRunning = (pid) => {
   try {
     process.kill(pid, 0);
     return true;
@@ -36,14 +36,14 @@ const lives = (pid) => {
 
 const isStale = () => {
   try {
-    return Date.now() - statSync(LOCK).mtimeMs > STALE_MS || !lives(Number(readFileSync(LOCK, 'utf8')));
+    return Date.now() - statSync(LOCK).mtimeMs > STALE_MS || !isRunning(Number(readFileSync(LOCK, 'utf8')));
   } catch {
     return false;
   }
 };
 
-// link() makes the file with its content in one step, and fails when there is one.
-const take = () => {
+// link() creates the file with its content atomically, and fails if it exists.
+const acquire = () => {
   const fresh = `${LOCK}.${process.pid}`;
   writeFileSync(fresh, String(process.pid));
   try {
@@ -61,11 +61,11 @@ const touch = () => {
   try {
     utimesSync(LOCK, new Date(), new Date());
   } catch {
-    // Taken over while this process was suspended: whoever has it now touches it.
+    // Another process took the lock while this one was suspended.
   }
 };
 
-// A clone that somebody else built and this user may only read needs no lock: there is nothing left to install or build.
+// A read-only clone needs no lock, because nothing can be installed or built in it.
 const isWritable = () => {
   try {
     mkdirSync(FOLDER, { recursive: true });
@@ -77,8 +77,8 @@ const isWritable = () => {
 };
 
 /**
- * Runs `work` while no other process of this clone does: two commands started side by side would otherwise install or build
- * into the same folders at once. A lock whose holder died is taken over. `onWait` is called once when it has to wait.
+ * Runs `work` under a lock of this clone, so that two commands never install or build into the same folders at the same time.
+ * A lock whose holder has died is removed. `onWait` is called once if the lock is not free.
  *
  * @template T
  * @param {() => Promise<T>} work
@@ -87,7 +87,7 @@ const isWritable = () => {
  */
 export const holdLock = async (work, onWait) => {
   if (!isWritable()) return work();
-  for (let waited = false; !take(); waited = true) {
+  for (let waited = false; !acquire(); waited = true) {
     if (isStale()) rmSync(LOCK, { force: true });
     else {
       if (!waited) onWait();

@@ -16,8 +16,8 @@ const packagesOf = (file) => {
 };
 
 /**
- * True when node_modules holds what package-lock.json asks for, judged by the list that npm leaves in there (written last, so
- * that an interrupted install counts as none). Packages of other platforms may be missing.
+ * True if node_modules contains the packages of package-lock.json, according to the list that npm writes there. npm writes it
+ * last, so an interrupted installation counts as not installed. Packages of other platforms may be missing.
  */
 export const isInstalled = () => {
   const wanted = packagesOf('package-lock.json');
@@ -33,13 +33,13 @@ export const isInstalled = () => {
 
 /** @param {string} command @param {string[]} args */
 const npm = (command, ...args) => {
-  // Development packages are needed whatever the environment says about leaving them out: they build the rest.
+  // Development packages are always installed, because the build needs them.
   const all = [command, ...args, '--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   const cli = process.env['npm_execpath'];
-  // Under another package manager's name npm_execpath is not npm.
+  // With another package manager npm_execpath is not npm.
   if (cli?.endsWith('npm-cli.js')) return runProgram(`npm ${command}`, process.execPath, [cli, ...all]);
   return runProgram(`npm ${command}`, 'npm', all, { shell: process.platform === 'win32' });
 };
 
-/** Installs exactly what package-lock.json names. */
+/** Installs exactly the packages of package-lock.json. */
 export const install = () => npm('ci');

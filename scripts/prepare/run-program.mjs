@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { ROOT } from './root.mjs';
 
 /**
- * Runs a program at the top of the project and says nothing when it succeeds. On failure throws an Error with all that it wrote.
+ * Runs a program in the top folder of the project without printing its output. Throws an Error with the output if it fails.
  *
  * @param {string} what names the step in the error, e.g. `the build`
  * @param {string} file

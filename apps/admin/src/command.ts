@@ -2,23 +2,23 @@ import type { Readable } from 'node:stream';
 import { connectRedis, createProducer, type Producer } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
 
-/** The command did what it was told, and what it found is bad: the answer is printed as it is, with exit code 1. */
+/** The command ran and its check failed. The answer is printed like a normal one, with exit code 1. */
 export class FailedCheck extends Error {
   override name = 'FailedCheck';
   constructor(readonly answer: Record<string, unknown>) {
-    super('what was found is bad news');
+    super('the check failed');
   }
 }
 
-/** The command was written wrongly, or names something that does not exist; the message says what to write. */
+/** The command line is wrong, or names something that does not exist; the message says what to write. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** The words after the command, as `node:util` parsed them. */
+/** The arguments after the command, as parsed by `node:util`. */
 type Arguments = { positionals: string[]; flags: Record<string, string | boolean | undefined> };
 
-/** One command: how it is written, which flags it knows, and what it does. It returns the one JSON object to print. */
+/** One command: its usage line, its flags and its function, which returns the JSON object to print. */
 export type Command = {
   usage: string;
   flags: Record<string, { type: 'string' | 'boolean' }>;
@@ -27,8 +27,8 @@ export type Command = {
 
 const REDIS_WAIT_MS = 5_000;
 
-/** Resolves when the connection can be used, or throws. */
-const ready = (redis: ReturnType<typeof connectRedis>): Promise<void> =>
+/** Waits until the connection is ready. Throws if it is not within {@link REDIS_WAIT_MS}. */
+const waitUntilReady = (redis: ReturnType<typeof connectRedis>): Promise<void> =>
   new Promise((resolve, reject) => {
     if (redis.status === 'ready') return resolve();
     const timer = setTimeout(() => reject(new UsageError('Redis does not answer at REDIS_URL.')), REDIS_WAIT_MS);
@@ -38,13 +38,13 @@ const ready = (redis: ReturnType<typeof connectRedis>): Promise<void> =>
     });
   });
 
-/** Runs work that adds jobs, over a connection of its own. Throws {@link UsageError} when Redis does not answer, and SettingsError. */
+/** Runs work that adds jobs, with its own connection. Throws {@link UsageError} if Redis does not answer, and SettingsError. */
 export const withProducer = async <T>(env: NodeJS.ProcessEnv, work: (producer: Producer) => Promise<T>): Promise<T> => {
   const settings = readSettings(env, ['REDIS_URL', 'REDIS_PREFIX']);
   const redis = connectRedis(settings.REDIS_URL, 'producer', () => undefined);
   const producer = createProducer(redis, settings.REDIS_PREFIX);
   try {
-    await ready(redis);
+    await waitUntilReady(redis);
     return await work(producer);
   } finally {
     await producer.close();
@@ -52,12 +52,12 @@ export const withProducer = async <T>(env: NodeJS.ProcessEnv, work: (producer: P
   }
 };
 
-/** Longer than any password that is accepted. */
+/** More than the maximum length of a password. */
 const MAX_CHARACTERS = 10_000;
 
 /**
- * The first line of a stream without its line break, for a secret that must not be among a program's arguments: those are
- * visible to every user of the machine. Closes the stream. A line that is too long is cut, and then refused by its reader.
+ * The first line of a stream without its line break. Secrets are read this way, because every user of the machine can see a
+ * program's arguments. Closes the stream. A line that is too long is truncated, and its validation then rejects it.
  */
 export const readFirstLine = async (input: Readable): Promise<string> => {
   let text = '';

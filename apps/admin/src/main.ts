@@ -3,7 +3,7 @@ import { SettingsError } from '@vat/runtime';
 import { FailedCheck, readFirstLine, UsageError } from './command.js';
 import { runCommand } from './run-command.js';
 
-// One JSON object on stdout, whatever happens; the exit code tells whether it is an answer or an error.
+// Prints exactly one JSON object to stdout. The exit code is 0 for an answer and 1 for an error or a failed check.
 runCommand(process.argv.slice(2), process.env, () => readFirstLine(process.stdin)).then(
   (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`),
   (error: unknown) => {

@@ -4,14 +4,14 @@ import { readSettings } from '@vat/runtime';
 import type { Command } from './command.js';
 import { UsageError } from './command.js';
 import { accountCommands } from './commands/accounts.js';
-import { anchorCommands, timestampRootVerbs } from './commands/evidence.js';
+import { anchorCommands, timestampRootCommands } from './commands/evidence.js';
 import { keyCommands } from './commands/keys.js';
 import { operationCommands } from './commands/operations.js';
-import { secretVerbs } from './commands/secrets.js';
-import { upstreamVerbs } from './commands/upstreams.js';
+import { secretCommands } from './commands/secrets.js';
+import { upstreamCommands } from './commands/upstreams.js';
 import { watchCommands } from './commands/watches.js';
 
-/** How many ids and names a usage line asks for before its flags: two in `account set-plan ACCOUNT PLAN`. */
+/** The number of arguments in a usage line before its flags: two in `account set-plan ACCOUNT PLAN`. */
 const countArguments = (usage: string): number => {
   const words = usage.split(' ');
   const flagsAt = words.findIndex((word) => /^\[?--/.test(word));
@@ -20,9 +20,9 @@ const countArguments = (usage: string): number => {
 
 const parse = (command: Command, words: string[]) => {
   const { positionals, flags } = split(command, words);
-  // A word too many is a word meant for something else: `key revoke A B` must not end A alone in silence.
+  // A surplus argument is an error: `key revoke A B` must not revoke A and silently ignore B.
   const surplus = positionals.slice(countArguments(command.usage));
-  if (surplus.length > 0) throw new UsageError(`${surplus.join(' ')} is too much. Write: ${command.usage}`);
+  if (surplus.length > 0) throw new UsageError(`Unexpected argument ${surplus.join(' ')}. Write: ${command.usage}`);
   return { positionals, flags };
 };
 
@@ -40,15 +40,18 @@ const split = (command: Command, words: string[]) => {
   }
 };
 
-const findVerb = (commands: Record<string, Command>, words: string[]): { command: Command; rest: string[] } | null => {
+const findCommand = (
+  commands: Record<string, Command>,
+  words: string[],
+): { command: Command; rest: string[] } | null => {
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(commands, candidate));
   const command = name === undefined ? undefined : commands[name];
   return name !== undefined && command ? { command, rest: words.slice(name.split(' ').length) } : null;
 };
 
 /**
- * Runs one command of the operator and returns the JSON object to print. `readLine` reads a line of standard input, where a
- * command takes a secret from there. Throws {@link UsageError}, FailedCheck and SettingsError.
+ * Runs one admin command and returns the JSON object to print. `readLine` reads a line of standard input, for commands that
+ * take a secret from there. Throws {@link UsageError}, FailedCheck and SettingsError.
  */
 export const runCommand = async (
   words: string[],
@@ -56,8 +59,8 @@ export const runCommand = async (
   readLine: () => Promise<string>,
 ): Promise<Record<string, unknown>> => {
   const now = () => new Date();
-  const standalone = upstreamVerbs(env, now);
-  const alone = findVerb(standalone, words);
+  const standalone = upstreamCommands(env, now);
+  const alone = findCommand(standalone, words);
   if (alone) return alone.command.run(parse(alone.command, alone.rest));
   const { DATABASE_URL: url } = readSettings(env, ['DATABASE_URL']);
   const { db, close } = connectDatabase({
@@ -74,10 +77,10 @@ export const runCommand = async (
       ...operationCommands(db, url, env, now),
       ...watchCommands(db, env, now),
       ...anchorCommands(db, env, now),
-      ...secretVerbs(db, env),
-      ...timestampRootVerbs(db),
+      ...secretCommands(db, env),
+      ...timestampRootCommands(db),
     };
-    const found = findVerb(commands, words);
+    const found = findCommand(commands, words);
     if (!found) {
       throw new UsageError(
         `Write one of: ${Object.values({ ...commands, ...standalone })

@@ -19,7 +19,7 @@ import { runCommand } from './run-command.js';
 
 const OLD = 'the key before the change';
 const NEW = 'the key from now on';
-/** More than are read at a time. */
+/** More than one page of rows. */
 const OTHERS = 205;
 
 let receivers: Receivers;
@@ -28,7 +28,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'vat-secrets-'));
   receivers = await openReceivers();
-  // A service in the middle of a change of its key: every process knows both.
+  // A service during a change of its key: every process has both keys.
   world = await startWorld({ settings: { ...receivers.settings, SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD } });
 }, 60_000);
 afterAll(async () => {
@@ -65,7 +65,7 @@ const stampCheck = async (baseUrl: string) => {
   return (await post(`/v1/checks/${check.id}/timestamp`)).status;
 };
 
-test('secrets reseal seals everything with the current key while deliveries go on, and does nothing the second time', async () => {
+test('secrets reseal seals everything with the current key during deliveries, and does nothing the second time', async () => {
   const receiver = await receivers.start();
   const account = world.account;
   const secret = await configure(account, receiver.url);
@@ -91,7 +91,7 @@ test('secrets reseal seals everything with the current key while deliveries go o
   expect(await reseal()).toEqual({ resealed: 0 });
 });
 
-test('the development authority stays the same one through a change of the key', async () => {
+test('the development authority stays the same after a change of the key', async () => {
   expect([200, 201]).toContain(await stampCheck(world.baseUrl()));
   const made = await authority();
   // As if it had been made before the change.
@@ -111,7 +111,7 @@ test('the development authority stays the same one through a change of the key',
   await Promise.all([api.stop(), later.stop()]);
 });
 
-test('secrets reseal with keys that open nothing changes nothing and names what does not open', async () => {
+test('secrets reseal with wrong keys changes nothing and lists the secrets that cannot be opened', async () => {
   await configure(world.account, 'https://127.0.0.1/');
   const sealed = await sealedOf(world.account);
   const wrong = { SECRET_KEY: 'a third key of some length', SECRET_KEY_PREVIOUS: '' };
@@ -171,7 +171,7 @@ test('API and worker start with their secrets in files', async () => {
   ]);
 });
 
-test('account create takes the password from standard input, so that it is in no argument', async () => {
+test('account create reads the password from standard input', async () => {
   const create = async (email: string, input: string) => {
     const words = ['account', 'create', '--name', 'Ada', '--email', email, '--password', '-'];
     const { code, stdout } = await runProgram('apps/admin/dist/main.js', words, world.settings, true, input);

@@ -5,17 +5,18 @@
     python3 -I verify.py DIR                 the dossier in the folder DIR
     python3 -I verify.py DIR --roots FILE    trust the root certificates in FILE (PEM) instead of certs/tsa-roots.pem
 
-Needs Python 3.8 and OpenSSL 1.1.1 or later. Reads the dossier and changes nothing in it. Runs nothing that is in it: the
-files of a dossier are data. Prints what was checked ("ok"), what you should know ("note") and what does not hold
-("WRONG"). The exit code is 0 only when everything holds, and 2 when there is no such OpenSSL.
+Needs Python 3.8 and OpenSSL 1.1.1 or later. Reads the dossier, changes nothing in it and runs nothing that is in it.
+Prints "ok" for each thing that is correct, "note" for information, and "WRONG" for each problem. The exit code is 0 only
+if there is no problem, 1 if there is one, and 2 if the dossier could not be checked, for example without OpenSSL.
 
-The service publishes this file with its SHA-256 at GET /verifier. Use that copy where you do not trust the dossier's.
+The service publishes this file with its SHA-256 at GET /verifier. Use that copy if you do not trust the copy in the
+dossier.
 """
 import sys
 
-# Without -I, Python looks for modules in this file's folder first, and somebody else may have filled that folder. Only
-# Python's own library stays, before anything else is imported. `sys` is part of the interpreter, and `encodings` was
-# imported while it started, before this folder was on the path.
+# Without -I, Python searches the folder of this file for modules first, and that folder may contain planted modules. So
+# the search path is reduced to Python's own library before anything else is imported. `sys` is part of the interpreter,
+# and `encodings` was imported at its start, before this folder was added to the path.
 if not sys.flags.isolated:
     library = sys.modules['encodings'].__path__[0].replace('\\', '/').rpartition('/')[0]
     versions = sys.version_info[:2]
@@ -42,81 +43,81 @@ import time
 
 SUMS, SUMS_STAMP = 'SHA256SUMS', 'SHA256SUMS.tsr'
 ROOTS, INTERMEDIATES = 'certs/tsa-roots.pem', 'certs/tsa-intermediates.pem'
-SHOWN = 40
-# Seconds by which a stamp may be too early: clocks that are five minutes apart, and a minute's accuracy, are accepted.
+MAX_SHOWN = 40
+# A time-stamp may be this many seconds too early: five minutes of clock difference and one minute of accuracy.
 TOLERANCE = 360
 TREE = 'rfc9162-sha256'
 ANCHOR_KEYS = {'v', 'seq', 'alg', 'closed_at', 'tree_size', 'root', 'prev_anchor_hash'}
 COMMON_NAME = b'\x06\x03\x55\x04\x03'
-# 2.999.100.101.118…: an example arc, then "development" in ASCII; no real authority can have that policy.
+# 2.999.100.101.118…: the arc for examples, then "development" in ASCII. No real authority can have that policy.
 DEVELOPMENT_POLICY = b'\x88\x37development'
 OID_SIGNED_DATA, OID_TST_INFO = bytes.fromhex('2a864886f70d010702'), bytes.fromhex('2a864886f70d0109100104')
 GRANTED, GRANTED_WITH_CHANGES = b'\0', b'\1'
 OID_RSA, OID_EC = bytes.fromhex('2a864886f70d010101'), bytes.fromhex('2a8648ce3d0201')
 OID_PSS, OID_MGF1 = bytes.fromhex('2a864886f70d01010a'), bytes.fromhex('2a864886f70d010108')
-# The signed attributes that name the signer's certificate by a hash: the older one by its SHA-1.
+# The signed attributes that contain the hash of the signer's certificate; the older attribute contains the SHA-1.
 OID_NAMED, OID_NAMED_V2 = bytes.fromhex('2a864886f70d010910020c'), bytes.fromhex('2a864886f70d010910022f')
-# SHA-256, -384 and -512, and the signatures with each.
+# SHA-256, SHA-384 and SHA-512, and the signature algorithms with each.
 HASHES = ['sha256', 'sha384', 'sha512']
 DIGESTS = [bytes.fromhex('6086480165030402' + end) for end in ('01', '02', '03')]
 RSA_SIGNATURES = [bytes.fromhex('2a864886f70d0101' + end) for end in ('0b', '0c', '0d')]
 EC_SIGNATURES = [bytes.fromhex('2a8648ce3d0403' + end) for end in ('02', '03', '04')]
 PEM = '-----BEGIN CERTIFICATE-----\n%s-----END CERTIFICATE-----\n'
 PEM_BLOCK = b'-----BEGIN CERTIFICATE-----(.*?)-----END CERTIFICATE-----'
-# `seconds`: when, since 1970; `authority`: the names in it; `development`: whether it is a development authority's.
+# `seconds`: the time, since 1970; `authority`: its names; `development`: whether it is a development authority.
 Stamp = collections.namedtuple('Stamp', 'seconds authority development')
-# `path`: of the program; `environment` and `folder`: what it is run with and in. Nothing of them is from the dossier.
+# `path`: the program; `environment`: its variables; `folder`: its working directory. None of them is in the dossier.
 OpenSsl = collections.namedtuple('OpenSsl', 'path environment folder')
 
-wrongs = []
-# `dossier`: the folder that is verified, absolute; `openssl`: an OpenSsl.
+problems = []
+# `dossier`: the absolute path of the dossier; `openssl`: an OpenSsl.
 context = {}
 
 
-def say(kind, text):
-    # Names in a dossier were written by others: what a terminal would act on is shown, not sent.
+def print_line(kind, text):
+    # Names in a dossier are not trusted: control characters are escaped, so that the terminal does not interpret them.
     print('%-5s %s' % (kind, ''.join(c if c.isprintable() else '\\u%04x' % ord(c) for c in text)), flush=True)
 
 
-def wrong(text):
-    wrongs.append(text)
-    if len(wrongs) <= SHOWN:
-        say('WRONG', text)
+def report_problem(text):
+    problems.append(text)
+    if len(problems) <= MAX_SHOWN:
+        print_line('WRONG', text)
 
 
 def sha256(data):
     return hashlib.sha256(data).digest()
 
 
-def at(path):
-    """Where a file of the dossier is. An absolute path stays what it is."""
+def path_of(path):
+    """The path of a file of the dossier. An absolute path is returned unchanged."""
     return os.path.join(context['dossier'], path)
 
 
 def read(path):
-    with open(at(path), 'rb') as file:
+    with open(path_of(path), 'rb') as file:
         return file.read()
 
 
-def no_doubles(pairs):
+def reject_duplicate_keys(pairs):
     if len(dict(pairs)) != len(pairs):
-        raise ValueError('a key is there twice')
+        raise ValueError('a key occurs twice')
     return dict(pairs)
 
 
 def parse_json(data):
-    return json.loads(data.decode('utf-8'), object_pairs_hook=no_doubles)
+    return json.loads(data.decode('utf-8'), object_pairs_hook=reject_duplicate_keys)
 
 
 def canonical(value):
-    """The RFC 8785 form: Python writes the same where keys are [a-z0-9_] and numbers integers, as they are here."""
+    """The RFC 8785 form. Python writes the same bytes if keys are [a-z0-9_] and numbers are integers, as in a dossier."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(',', ':')).encode('utf-8')
 
 
 def seconds_of(text):
-    """The seconds since 1970 of a time as the service writes it."""
+    """Converts a time in the format of the service to seconds since 1970."""
     if not re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z', text):
-        raise ValueError('no time: %s' % text[:40])
+        raise ValueError('not a time: %s' % text[:40])
     return calendar.timegm(time.strptime(text[:19], '%Y-%m-%dT%H:%M:%S'))
 
 
@@ -126,68 +127,68 @@ def utc(seconds):
 
 # --- openssl ------------------------------------------------------------------------------------------------------
 
-def is_foreign(path):
-    """Whether a path of the environment is absolute and leads to nothing in the dossier, which may hold a program too."""
+def is_outside_dossier(path):
+    """Whether a path is absolute and outside the dossier. A dossier may contain programs, and those are never run."""
     inside = os.path.join(os.path.realpath(context['dossier']), '')
     return os.path.isabs(path) and not os.path.join(os.path.realpath(path), '').startswith(inside)
 
 
 def find_openssl(folder):
-    """The program, to be run in the empty `folder`, or None. Its settings are its own defaults: a configuration file can
-    name libraries to load, and variables can name such files."""
+    """Finds openssl outside the dossier, or returns None. It runs in the empty `folder` with default settings, because a
+    configuration file can name libraries to load, and variables can name such a file."""
     open(os.path.join(folder, 'openssl.cnf'), 'w').close()
     os.mkdir(os.path.join(folder, 'certs'))
     environment = {}
     for name, value in {'PATH': os.defpath, **os.environ}.items():
         if name == 'PATH' or name.startswith(('LD_', 'DYLD_')):
-            value = os.pathsep.join(entry for entry in value.split(os.pathsep) if is_foreign(entry))
+            value = os.pathsep.join(entry for entry in value.split(os.pathsep) if is_outside_dossier(entry))
         if value and not name.startswith(('OPENSSL_', 'SSL_CERT_')):
             environment[name] = value
     environment.update(OPENSSL_CONF=os.path.join(folder, 'openssl.cnf'), SSL_CERT_DIR=os.path.join(folder, 'certs'))
     for entry in environment.get('PATH', '').split(os.pathsep):
         for name in ('openssl', 'openssl.exe'):
             path = os.path.join(entry, name)
-            if is_foreign(path) and os.path.isfile(path) and os.access(path, os.X_OK):
+            if is_outside_dossier(path) and os.path.isfile(path) and os.access(path, os.X_OK):
                 return OpenSsl(path, environment, folder)
     return None
 
 
 def openssl(*arguments, given=b''):
-    """Runs openssl, with paths that are absolute; `returncode`, `stdout` and `stderr` of what is returned say what it did."""
+    """Runs openssl with absolute paths and returns the completed process (`returncode`, `stdout`, `stderr`)."""
     program = context['openssl']
     return subprocess.run([program.path, *arguments], input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           cwd=program.folder, env=program.environment)
 
 
-def openssl_here(folder):
-    """The version of openssl, and whether it can verify: LibreSSL and what is old do not know every option."""
+def openssl_version(folder):
+    """The version of openssl, and whether it can verify. LibreSSL and old versions do not support every option."""
     context['openssl'] = find_openssl(folder)
     if context['openssl'] is None:
         return 'none', False
     try:
         version = openssl('version').stdout.decode('utf-8', 'replace').strip()
     except OSError as error:
-        return 'one that does not run (%s)' % error, False
+        return 'a program that cannot be run (%s)' % error, False
     match = re.match(r'OpenSSL (\d+)\.(\d+)\.(\d+)', version)
     return version, bool(match) and tuple(int(number) for number in match.groups()) >= (1, 1, 1)
 
 
-# --- Files and their sums -----------------------------------------------------------------------------------------
+# --- Files and their checksums ------------------------------------------------------------------------------------
 
-def files_here():
-    """Every file of the dossier, with forward slashes, as the sums name them. None where there is something else than files
-    and folders: a link leads out of the dossier, and reading a pipe or a device may never end."""
-    found, odd = set(), 0
+def list_files():
+    """The paths of all files of the dossier, with forward slashes as in SHA256SUMS. None if the dossier contains anything
+    other than files and folders: a link can point outside the dossier, and reading a pipe or a device may never end."""
+    found, irregular = set(), 0
     for folder, names, files in os.walk(context['dossier']):
         for name in names + files:
             path = os.path.join(folder, name)
             relative = os.path.relpath(path, context['dossier']).replace(os.sep, '/')
             if os.path.islink(path) or not (os.path.isdir(path) or os.path.isfile(path)):
-                wrong('%s is no ordinary file' % relative)
-                odd += 1
+                report_problem('%s is not an ordinary file' % relative)
+                irregular += 1
             elif name in files:
                 found.add(relative)
-    return None if odd else found
+    return None if irregular else found
 
 
 def check_sums(found):
@@ -195,23 +196,24 @@ def check_sums(found):
     for line in read(SUMS).decode('utf-8').splitlines():
         match = re.fullmatch('([0-9a-f]{64})  ([A-Za-z0-9._/-]+)', line)
         if not match or match.group(2) in listed or {'', '.', '..'} & set(match.group(2).split('/')):
-            wrong('%s has a line that is ill-formed or there twice: %s' % (SUMS, line[:120]))
+            report_problem('%s has a line that is malformed or repeated: %s' % (SUMS, line[:120]))
         else:
             listed[match.group(2)] = match.group(1)
     for path in sorted(set(listed) - found):
-        wrong('%s is missing' % path)
+        report_problem('%s is missing' % path)
     for path in sorted(found - set(listed) - {SUMS, SUMS_STAMP}):
-        wrong('%s was added: %s does not name it' % (path, SUMS))
+        report_problem('%s was added: %s does not name it' % (path, SUMS))
     changed = [path for path in sorted(found & set(listed)) if sha256(read(path)).hex() != listed[path]]
     for path in changed:
-        wrong('%s was changed: its SHA-256 is not the one in %s' % (path, SUMS))
-    say('ok' if not wrongs else '-', '%d files looked at; %s names %d' % (len(found), SUMS, len(listed)))
+        report_problem('%s was changed: its SHA-256 is not the one in %s' % (path, SUMS))
+    print_line('ok' if not problems else '-', '%d files compared with %s (%d names)' % (len(found), SUMS, len(listed)))
 
 
 # --- RFC 3161 time-stamps -----------------------------------------------------------------------------------------
 
 def der(data, at=0):
-    """One ASN.1 element: tag, content, and where it ends. DER, but for lengths that some authorities leave open."""
+    """Reads one ASN.1 element: its tag, its content, and where it ends. The encoding is DER, but indefinite lengths are
+    accepted, because some authorities use them."""
     tag, length, start = data[at], data[at + 1], at + 2
     if length == 0x80:
         end = start
@@ -224,7 +226,7 @@ def der(data, at=0):
         if size > 4 or length < 0x80 or length >> 8 * (size - 1) == 0:
             raise ValueError('not DER')
     if start + length > len(data):
-        raise ValueError('cut off')
+        raise ValueError('truncated')
     return tag, data[start:start + length], start + length
 
 
@@ -236,8 +238,8 @@ def encode(tag, content):
     return bytes([tag, 0x80 | len(length)]) + length + content
 
 
-def parts(data, *tags):
-    """The elements in a constructed one; the first must have the tags given."""
+def elements(data, *tags):
+    """The elements inside a constructed element. The first ones must have the given tags."""
     found, at = [], 0
     while at < len(data):
         tag, content, at = der(data, at)
@@ -257,61 +259,61 @@ def common_names(data):
 
 
 def signed_data(data):
-    """The fields of the CMS SignedData in a granted RFC 3161 answer."""
+    """The fields of the CMS SignedData in a granted RFC 3161 response."""
     tag, answer, end = der(data)
     if tag != 0x30 or end != len(data):
         raise ValueError('bytes before or after the time-stamp')
-    (_, status), (_, token) = parts(answer, 0x30, 0x30)
-    if parts(status, 0x02)[0][1] not in (GRANTED, GRANTED_WITH_CHANGES):
-        raise ValueError('the authority did not grant it')
-    (_, oid), (_, content) = parts(token, 0x06, 0xa0)
-    (_, signed), = parts(content, 0x30)
+    (_, status), (_, token) = elements(answer, 0x30, 0x30)
+    if elements(status, 0x02)[0][1] not in (GRANTED, GRANTED_WITH_CHANGES):
+        raise ValueError('the authority rejected the request')
+    (_, oid), (_, content) = elements(token, 0x06, 0xa0)
+    (_, signed), = elements(content, 0x30)
     if oid != OID_SIGNED_DATA:
         raise ValueError('not a time-stamp')
-    return parts(signed, 0x02, 0x31, 0x30)
+    return elements(signed, 0x02, 0x31, 0x30)
 
 
 def certificates_in(fields):
-    """The certificates, DER, that came with a time-stamp."""
-    return [encode(tag, content) for kind, held in fields[3:] if kind == 0xa0 for tag, content in parts(held)]
+    """The certificates (DER) that a time-stamp contains."""
+    return [encode(tag, content) for kind, value in fields[3:] if kind == 0xa0 for tag, content in elements(value)]
 
 
 def parse_stamp(data):
-    """The hash function and the hash that an RFC 3161 answer stamps, and the Stamp."""
+    """The hash function and the stamped hash in an RFC 3161 response, and the Stamp."""
     fields = signed_data(data)
-    (_, kind), (_, wrapped) = parts(fields[2][1], 0x06, 0xa0)
-    (tag, octets), = parts(wrapped)
-    # Some authorities write the octets in pieces.
-    octets = b''.join(piece for _, piece in parts(octets, 0x04)) if tag == 0x24 else octets
-    (_, content), = parts(octets, 0x30)
-    info = parts(content, 0x02, 0x06, 0x30, 0x02, 0x18)
-    (_, algorithm), (_, imprint) = parts(info[2][1], 0x30, 0x04)
+    (_, kind), (_, wrapped) = elements(fields[2][1], 0x06, 0xa0)
+    (tag, octets), = elements(wrapped)
+    # Some authorities split the octets into several elements.
+    octets = b''.join(piece for _, piece in elements(octets, 0x04)) if tag == 0x24 else octets
+    (_, content), = elements(octets, 0x30)
+    info = elements(content, 0x02, 0x06, 0x30, 0x02, 0x18)
+    (_, algorithm), (_, imprint) = elements(info[2][1], 0x30, 0x04)
     if kind != OID_TST_INFO or algorithm_of(algorithm) not in DIGESTS:
-        raise ValueError('not a time-stamp over a SHA-256, SHA-384 or SHA-512')
+        raise ValueError('not a time-stamp of a SHA-256, SHA-384 or SHA-512')
     moment = re.fullmatch(r'(\d{14})(?:\.\d+)?Z', info[4][1].decode('ascii')).group(1)
     when = time.strptime(moment, '%Y%m%d%H%M%S')
     names = common_names(b''.join(certificates_in(fields)))
     development = info[1][1] == DEVELOPMENT_POLICY
-    authority = ', '.join(names) or 'an authority that does not name itself'
+    authority = ', '.join(names) or 'an authority without a name'
     return HASHES[DIGESTS.index(algorithm_of(algorithm))], imprint, Stamp(calendar.timegm(when), authority, development)
 
 
 def algorithm_of(content):
     """The identifier in an AlgorithmIdentifier without parameters."""
-    (_, oid), *parameters = parts(content, 0x06)
+    (_, oid), *parameters = elements(content, 0x06)
     if parameters not in ([], [(0x05, b'')]):
         raise ValueError('an algorithm with parameters')
     return oid
 
 
 def pss_digest(content):
-    """The hash in an AlgorithmIdentifier of RSA-PSS; message and mask have to have the same (RFC 4055, section 3.1)."""
-    (_, oid), (_, parameters) = parts(content, 0x06, 0x30)
-    (_, digest), (_, mask), (_, salt), *trailer = parts(parameters, 0xa0, 0xa1, 0xa2)
-    (_, digest), = parts(digest, 0x30)
-    (_, mask), = parts(mask, 0x30)
-    (_, generator), (_, masked) = parts(mask, 0x06, 0x30)
-    parts(salt, 0x02)
+    """The hash function of an RSA-PSS AlgorithmIdentifier. Message and mask must use the same (RFC 4055, section 3.1)."""
+    (_, oid), (_, parameters) = elements(content, 0x06, 0x30)
+    (_, digest), (_, mask), (_, salt), *trailer = elements(parameters, 0xa0, 0xa1, 0xa2)
+    (_, digest), = elements(digest, 0x30)
+    (_, mask), = elements(mask, 0x30)
+    (_, generator), (_, masked) = elements(mask, 0x06, 0x30)
+    elements(salt, 0x02)
     if oid != OID_PSS or generator != OID_MGF1 or trailer not in ([], [(0xa3, b'\2\1\1')]):
         raise ValueError('RSA-PSS with unknown parameters')
     if algorithm_of(masked) != algorithm_of(digest):
@@ -320,34 +322,34 @@ def pss_digest(content):
 
 
 def signer_of(fields):
-    """The one signer of a time-stamp: the fields of its SignerInfo."""
-    (_, signer), = parts(fields[-1][1], 0x30)
-    return parts(signer, 0x02, 0x30, 0x30, 0xa0, 0x30, 0x04)
+    """The fields of the SignerInfo of the only signer of a time-stamp."""
+    (_, signer), = elements(fields[-1][1], 0x30)
+    return elements(signer, 0x02, 0x30, 0x30, 0xa0, 0x30, 0x04)
 
 
 def is_pss(signer):
-    return parts(signer[4][1], 0x06)[0][1] == OID_PSS
+    return elements(signer[4][1], 0x06)[0][1] == OID_PSS
 
 
-def named_by(certificate):
-    """Issuer and serial number of a certificate (DER), as a signer names it."""
-    body = parts(parts(parts(certificate, 0x30)[0][1], 0x30)[0][1])
+def issuer_and_serial(certificate):
+    """The issuer and serial number of a certificate (DER), as a SignerInfo contains them."""
+    body = elements(elements(elements(certificate, 0x30)[0][1], 0x30)[0][1])
     number = 1 if body[0][0] == 0xa0 else 0
     return encode(*body[number + 2]) + encode(*body[number])
 
 
 def check_named_certificate(signer, certificates):
-    """Raises when the signature does not cover the hash of the signer's certificate (RFC 5035): another certificate with the
-    same key could be put in its place. `openssl ts` checks the same, `openssl cms` does not."""
-    mine = [certificate for certificate in certificates if named_by(certificate) == signer[1][1]]
-    attributes = [parts(attribute, 0x06, 0x31) for _, attribute in parts(signer[3][1])]
+    """Raises if the signature does not cover the hash of the signer's certificate (RFC 5035). Otherwise another certificate
+    with the same key could replace it. `openssl ts` checks this, `openssl cms` does not."""
+    mine = [certificate for certificate in certificates if issuer_and_serial(certificate) == signer[1][1]]
+    attributes = [elements(attribute, 0x06, 0x31) for _, attribute in elements(signer[3][1])]
     named = [(kind, values) for (_, kind), (_, values) in attributes if kind in (OID_NAMED, OID_NAMED_V2)]
     if len(mine) != 1 or not named:
         raise ValueError('its signature does not name one of its certificates')
     for kind, values in named:
-        (_, value), = parts(values, 0x30)
-        listed = parts(value, 0x30)[0][1]
-        first = parts(parts(listed, 0x30)[0][1])
+        (_, value), = elements(values, 0x30)
+        listed = elements(value, 0x30)[0][1]
+        first = elements(elements(listed, 0x30)[0][1])
         name = 'sha1' if kind == OID_NAMED else 'sha256'
         if first[0][0] == 0x30:
             name = HASHES[DIGESTS.index(algorithm_of(first.pop(0)[1]))]
@@ -356,29 +358,29 @@ def check_named_certificate(signer, certificates):
 
 
 def check_unsigned(data, seconds, roots):
-    """Raises when a part of a time-stamp is changed that its signature does not cover, and that openssl does not mind.
+    """Raises if a part of a time-stamp was changed that its signature does not cover and that openssl does not check.
 
-    That of SHA256SUMS is the one file without a sum, so here every byte has to be accounted for (but for words that an
-    authority may put beside "granted"). Authorities send certificates along that the signature does not need, and that
-    lead to no root that is known: those are accounted for by certs/, which has sums.
+    SHA256SUMS.tsr is the only file without a checksum, so every byte of it is checked here (except for the text that an
+    authority may add to "granted"). Authorities include certificates that the signature does not need and that lead to no
+    known root. Those are compared with certs/, whose files have checksums.
     """
     fields, certificates = signed_data(data), certificates_in(signed_data(data))
     signer = signer_of(fields)
     version, (_, issued), (_, digest), _, (_, signature), *_ = signer
-    (_, listed), = parts(fields[1][1], 0x30)
+    (_, listed), = elements(fields[1][1], 0x30)
     number = DIGESTS.index(algorithm_of(digest))
-    status = parts(parts(parts(data, 0x30)[0][1], 0x30)[0][1], 0x02)
+    status = elements(elements(elements(data, 0x30)[0][1], 0x30)[0][1], 0x02)
     plain = status[0][1] == GRANTED and [tag for tag, _ in status[1:]] in ([], [0x30])
     if not plain or fields[0][1] != b'\3' or version[1] != b'\1' or algorithm_of(listed) != DIGESTS[number]:
-        raise ValueError('it is not in the form of a time-stamp')
-    # RSA-PSS names its hash in its parameters, which were compared before.
+        raise ValueError('it does not have the form of a time-stamp')
+    # The parameters of RSA-PSS contain its hash function; they were compared before.
     expected = (OID_RSA, RSA_SIGNATURES[number], OID_EC, EC_SIGNATURES[number])
     if not is_pss(signer) and algorithm_of(signature) not in expected:
-        raise ValueError('its signature is of another kind than it says')
-    if issued not in {named_by(certificate) for certificate in certificates}:
+        raise ValueError('its signature is not of the kind that it names')
+    if issued not in {issuer_and_serial(certificate) for certificate in certificates}:
         raise ValueError('its signer is none of its certificates')
     blocks = re.findall(PEM_BLOCK, read(ROOTS) + read(INTERMEDIATES), re.S)
-    kept = {base64.b64decode(block) for block in blocks}
+    listed_certificates = {base64.b64decode(block) for block in blocks}
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, '%d.pem' % number) for number in range(len(certificates) + 1)]
         for path, certificate in zip(paths, certificates):
@@ -386,43 +388,44 @@ def check_unsigned(data, seconds, roots):
                 file.write(PEM % base64.encodebytes(certificate).decode('ascii'))
         with open(paths[-1], 'wb') as file:
             file.write(b''.join(read(path) for path in paths[:-1] + [INTERMEDIATES]))
-        for path in (path for path, certificate in zip(paths, certificates) if certificate not in kept):
+        for path in (path for path, certificate in zip(paths, certificates) if certificate not in listed_certificates):
             done = openssl('verify', '-check_ss_sig', '-partial_chain', '-attime', str(seconds), '-no-CApath',
-                           '-CAfile', at(roots), '-untrusted', paths[-1], path)
+                           '-CAfile', path_of(roots), '-untrusted', paths[-1], path)
             if done.returncode != 0:
                 raise ValueError('one of its certificates was changed, or is not in certs/ and leads to no known root')
 
 
 def verify_signature(data, stamp, stamped, seconds, roots):
-    """What openssl says of a time-stamp. `openssl ts` does not know RSA-PSS, `openssl cms` does. What only the former checks
-    is checked here: that there is one signer, and whose certificate it names; what is stamped was compared before."""
-    trusted = ['-CAfile', at(roots), '-partial_chain', '-attime', str(seconds)]
-    between = os.path.isfile(at(INTERMEDIATES)) and b'BEGIN CERTIFICATE' in read(INTERMEDIATES)
+    """Runs openssl on a time-stamp and returns the completed process. `openssl ts` does not support RSA-PSS, so
+    `openssl cms` verifies such a time-stamp. What only `openssl ts` checks is checked here: that there is one signer, and
+    which certificate the signature names. The stamped hash was compared before."""
+    trusted = ['-CAfile', path_of(roots), '-partial_chain', '-attime', str(seconds)]
+    has_intermediates = os.path.isfile(path_of(INTERMEDIATES)) and b'BEGIN CERTIFICATE' in read(INTERMEDIATES)
     fields = signed_data(data)
     signer = signer_of(fields)
     if not is_pss(signer):
-        untrusted = ['-untrusted', at(INTERMEDIATES)] if between else []
-        return openssl('ts', '-verify', '-data', at(stamped), '-in', at(stamp), *trusted, *untrusted)
+        untrusted = ['-untrusted', path_of(INTERMEDIATES)] if has_intermediates else []
+        return openssl('ts', '-verify', '-data', path_of(stamped), '-in', path_of(stamp), *trusted, *untrusted)
     check_named_certificate(signer, certificates_in(fields))
     if pss_digest(signer[4][1]) != algorithm_of(signer[2][1]):
-        raise ValueError('its signature is of another kind than it says')
-    token = parts(parts(data, 0x30)[0][1], 0x30, 0x30)[1]
+        raise ValueError('its signature is not of the kind that it names')
+    token = elements(elements(data, 0x30)[0][1], 0x30, 0x30)[1]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'token.der')
         with open(path, 'wb') as file:
             file.write(encode(*token))
-        untrusted = ['-certfile', at(INTERMEDIATES)] if between else []
+        untrusted = ['-certfile', path_of(INTERMEDIATES)] if has_intermediates else []
         return openssl('cms', '-verify', '-inform', 'DER', '-in', path, '-out', os.devnull, '-purpose', 'timestampsign',
                        '-no-CApath', *trusted, *untrusted)
 
 
 def check_stamp(stamp, stamped, roots):
-    """What is wrong with a time-stamp, or None; then the Stamp where nothing is."""
+    """Returns the problem of a time-stamp and None, or None and the Stamp."""
     try:
         data = read(stamp)
         name, imprint, parsed = parse_stamp(data)
         if imprint != hashlib.new(name, read(stamped)).digest():
-            return '%s is over other bytes than those of %s' % (stamp, stamped), None
+            return '%s is not a time-stamp of the content of %s' % (stamp, stamped), None
         done = verify_signature(data, stamp, stamped, parsed.seconds, roots)
         output = done.stdout + done.stderr
         if done.returncode == 0 and re.search(b'Verification: OK|erification successful', output):
@@ -430,137 +433,139 @@ def check_stamp(stamp, stamped, roots):
                 check_unsigned(data, parsed.seconds, roots)
             return None, parsed
         lines = output.decode('utf-8', 'replace').split('\n')
-        why = next((line.split(':', 4)[-1] for line in lines if 'error:' in line), lines[0])
-        return '%s does not verify: %s' % (stamp, why), None
-    # Whatever foreign bytes lead to (a number too large, elements nested too deeply) is one answer.
+        reason = next((line.split(':', 4)[-1] for line in lines if 'error:' in line), lines[0])
+        return '%s does not verify: %s' % (stamp, reason), None
+    # Untrusted bytes can cause any exception (a number too large, elements nested too deeply). All are one problem.
     except Exception as error:
         return '%s cannot be read as a time-stamp (%s)' % (stamp, error), None
 
 
-def stamps_here(found):
-    """Every time-stamp with the file that it stamps, that of the whole dossier first."""
-    work = []
+def list_stamps(found):
+    """Pairs of time-stamp and stamped file. The time-stamp of the whole dossier comes first."""
+    pairs = []
     if SUMS_STAMP in found:
-        work.append((SUMS_STAMP, SUMS))
+        pairs.append((SUMS_STAMP, SUMS))
     else:
-        wrong('%s is missing: nothing shows when the dossier was made and that %s is the original. Where it was exported '
-              'without one, the time-stamping authority did not answer at that moment: export again' % (SUMS_STAMP, SUMS))
+        report_problem('%s is missing, so nothing shows when the dossier was made or that %s is unchanged. If the dossier '
+                       'was exported without it, the time-stamping authority did not answer at that moment: export the '
+                       'dossier again' % (SUMS_STAMP, SUMS))
     for stamp in sorted(path for path in found if path.endswith('.tsr') and path != SUMS_STAMP):
         folder, name = os.path.split(stamp)
         stamped = {'anchors': stamp[:-4] + '.json', 'timestamps': 'checks/%s.json' % name[:-4]}.get(folder)
         if stamped in found:
-            work.append((stamp, stamped))
+            pairs.append((stamp, stamped))
         else:
-            wrong('%s stamps nothing that is here' % stamp)
-    return work
+            report_problem('%s is a time-stamp of a file that the dossier does not contain' % stamp)
+    return pairs
 
 
 def check_stamps(found, roots):
-    """The Stamp over each file that has one which holds."""
-    work = stamps_here(found)
+    """The valid Stamp of each stamped file, by the path of the file."""
+    pairs = list_stamps(found)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda item: check_stamp(item[0], item[1], roots), work))
-    counts, held = {}, {}
-    for (_, stamped), (problem, stamp) in zip(work, results):
+        results = list(pool.map(lambda pair: check_stamp(pair[0], pair[1], roots), pairs))
+    counts, valid = {}, {}
+    for (_, stamped), (problem, stamp) in zip(pairs, results):
         if problem:
-            wrong(problem)
+            report_problem(problem)
             continue
-        held[stamped] = stamp
+        valid[stamped] = stamp
         counts[stamp.authority] = counts.get(stamp.authority, 0) + 1
         if stamped == SUMS:
-            say('ok', 'the whole dossier has been as it is since %s, says its time-stamp' % utc(stamp.seconds))
+            print_line('ok', 'the whole dossier is unchanged since %s, according to its time-stamp' % utc(stamp.seconds))
     for authority, count in sorted(counts.items()):
-        say('ok', '%d time-stamp(s) verified, of: %s' % (count, authority))
+        print_line('ok', '%d time-stamp(s) verified, issued by: %s' % (count, authority))
     anchors = [path[:-5] for path in found if path.startswith('anchors/') and path.endswith('.json')]
     unstamped = sum(path + '.tsr' not in found for path in anchors)
     if unstamped:
-        say('note', '%d anchor(s) had no time-stamp yet when the dossier was made' % unstamped)
-    return held
+        print_line('note', '%d anchor(s) had no time-stamp yet when the dossier was made' % unstamped)
+    return valid
 
 
-# --- What was when ------------------------------------------------------------------------------------------------
+# --- Times --------------------------------------------------------------------------------------------------------
 
-def check_times(checked, anchors, places, made, stamps):
-    """Nothing may be stamped, or closed into an anchor, before it was there. Then since when the checks are proved."""
+def check_times(checked, anchors, anchor_of, created_at, stamps):
+    """Reports what was stamped or anchored before it was made, and prints since when the checks are proved."""
     closed = {seq: seconds_of(anchor['closed_at']) for seq, anchor in anchors.items()}
-    latest = max([seconds_of(made), *closed.values(), *checked.values(), *(s.seconds for s in stamps.values())])
-    said = {'anchors/%d.json' % seq: at for seq, at in closed.items()}
-    said.update({'checks/%s.json' % ident: at for ident, at in checked.items()})
-    said[SUMS] = latest
+    latest = max([seconds_of(created_at), *closed.values(), *checked.values(), *(s.seconds for s in stamps.values())])
+    made = {'anchors/%d.json' % seq: at for seq, at in closed.items()}
+    made.update({'checks/%s.json' % check_id: at for check_id, at in checked.items()})
+    made[SUMS] = latest
     for path, stamp in stamps.items():
-        if stamp.seconds + TOLERANCE < said[path]:
-            moments = utc(stamp.seconds), utc(said[path])
-            wrong('%s was stamped %s, which is before what it covers (%s)' % (path, *moments))
-    for ident, seq in places.items():
-        if ident in checked and seq in closed and closed[seq] + TOLERANCE < checked[ident]:
-            wrong('%s was checked %s, after its anchor %d was closed' % (ident, utc(checked[ident]), seq))
+        if stamp.seconds + TOLERANCE < made[path]:
+            times = utc(stamp.seconds), utc(made[path])
+            report_problem('%s was stamped %s, before its content was made (%s)' % (path, *times))
+    for check_id, seq in anchor_of.items():
+        if check_id in checked and seq in closed and closed[seq] + TOLERANCE < checked[check_id]:
+            report_problem('%s was checked %s, after its anchor %d was closed' % (check_id, utc(checked[check_id]), seq))
 
-    # A development authority's time is the service's own word.
-    real = {path: stamp.seconds for path, stamp in stamps.items() if not stamp.development}
+    # The time of a development authority comes from the service itself and proves nothing.
+    independent = {path: stamp.seconds for path, stamp in stamps.items() if not stamp.development}
     never = float('inf')
-    since = {}
+    proved = {}
     for seq in sorted(anchors, reverse=True):
-        # The next anchor names this one by its hash.
-        since[seq] = min(real.get('anchors/%d.json' % seq, never), since.get(seq + 1, never))
-    gaps, late = {}, 0
-    for ident, at in checked.items():
-        before = min(real.get('checks/%s.json' % ident, never), since.get(places.get(ident), never))
-        late += before == never
-        stamped = min(before, real.get(SUMS, never))
+        # The next anchor contains the hash of this one, so its time-stamp covers this one too.
+        proved[seq] = min(independent.get('anchors/%d.json' % seq, never), proved.get(seq + 1, never))
+    gaps, unstamped = {}, 0
+    for check_id, at in checked.items():
+        before = min(independent.get('checks/%s.json' % check_id, never), proved.get(anchor_of.get(check_id), never))
+        unstamped += before == never
+        stamped = min(before, independent.get(SUMS, never))
         if stamped < never:
-            gaps[ident] = max(0, stamped - at)
+            gaps[check_id] = max(0, stamped - at)
     if gaps:
-        ident = max(gaps, key=gaps.get)
-        minutes = (gaps[ident] + 59) // 60
+        check_id = max(gaps, key=gaps.get)
+        minutes = (gaps[check_id] + 59) // 60
         gap = '%d d %02d h %02d min' % (minutes // 1440, minutes // 60 % 24, minutes % 60)
-        say('note', 'a check is proved to have existed when it was first stamped, not at its checked_at; the longest '
-                    'time between the two is %s (%s)' % (gap, ident))
-    if gaps and late:
-        say('note', '%d check(s) have no stamp but that of the whole dossier: nothing shows that they are older' % late)
+        print_line('note', 'a check is proved to have existed when it was first stamped, not at its checked_at. The '
+                           'longest time between the two is %s (%s)' % (gap, check_id))
+    if gaps and unstamped:
+        print_line('note', '%d check(s) are covered only by the time-stamp of the whole dossier, so nothing shows that '
+                           'they are older than the dossier' % unstamped)
 
 
 # --- Checks, exchanges, requests ----------------------------------------------------------------------------------
 
 def check_checks(found, rows):
-    """The hash of every check, by id, and when each says it was made."""
+    """The hash and the stated time of every check, by its id."""
     hashes, checked = {}, {}
     for path in sorted(path for path in found if path.startswith('checks/')):
         data = read(path)
         check = parse_json(data)
-        ident = check['id']
-        hashes[ident], checked[ident] = sha256(data), seconds_of(check['checked_at'])
-        if path != 'checks/%s.json' % ident:
-            wrong('%s holds the check %s' % (path, ident))
+        check_id = check['id']
+        hashes[check_id], checked[check_id] = sha256(data), seconds_of(check['checked_at'])
+        if path != 'checks/%s.json' % check_id:
+            report_problem('%s contains the check %s' % (path, check_id))
         if canonical(check) != data:
-            wrong('%s is not in the form that is hashed (RFC 8785)' % path)
-        row = rows.get(ident)
+            report_problem('%s is not in the form that is hashed (RFC 8785)' % path)
+        row = rows.get(check_id)
         if row is None:
-            wrong('checks.csv lacks %s' % ident)
+            report_problem('%s is missing in checks.csv' % check_id)
             continue
-        if row['response_hash'] != 'sha256:' + hashes[ident].hex():
-            wrong('%s has another hash than checks.csv says' % path)
+        if row['response_hash'] != 'sha256:' + hashes[check_id].hex():
+            report_problem('the hash of %s differs from the one in checks.csv' % path)
         for column in ('vat_number', 'verdict', 'checked_at', 'consultation_number', 'requester_vat_number', 'name',
                        'address', 'reference', 'country_code', 'valid', 'request_id'):
             value = check.get(column)
             text = '' if value is None else json.dumps(value) if isinstance(value, bool) else value
             if row[column] not in (text, "'" + text):
-                wrong('checks.csv differs from %s in %s' % (path, column))
-    for ident in sorted(set(rows) - set(hashes)):
-        wrong('checks.csv names %s, which is not in checks/' % ident)
-    say('ok' if not wrongs else '-', '%d check(s): hashes and checks.csv compared' % len(hashes))
+                report_problem('checks.csv differs from %s in %s' % (path, column))
+    for check_id in sorted(set(rows) - set(hashes)):
+        report_problem('checks.csv names %s, which is not in checks/' % check_id)
+    print_line('ok' if not problems else '-', '%d check(s) compared with checks.csv' % len(hashes))
     return hashes, checked
 
 
-def check_body(path, said, found):
+def check_body(path, recorded, found):
     data = b''
-    if said['file'] is not None:
-        if said['file'] != os.path.basename(path):
-            return wrong('%s is not the file that its exchange names' % path)
+    if recorded['file'] is not None:
+        if recorded['file'] != os.path.basename(path):
+            return report_problem('%s is not the file that its exchange names' % path)
         data = read(path)
     elif path in found:
-        wrong('%s belongs to an exchange that had no such body' % path)
-    if len(data) != said['size'] or sha256(data).hex() != said['sha256']:
-        wrong('%s is not what its exchange says (size, SHA-256)' % path)
+        report_problem('%s belongs to an exchange without such a body' % path)
+    if len(data) != recorded['size'] or sha256(data).hex() != recorded['sha256']:
+        report_problem('%s differs from what its exchange records (size, SHA-256)' % path)
 
 
 def check_exchanges(found, hashes):
@@ -569,7 +574,7 @@ def check_exchanges(found, hashes):
     for path in records:
         folder, owner, _ = path.split('/')
         if folder == 'exchanges' and owner not in hashes:
-            wrong('%s belongs to a check that is not here' % path)
+            report_problem('%s belongs to a check that the dossier does not contain' % path)
         record, stem = parse_json(read(path)), path[:-5]
         check_body(stem + '.request', record['request'], found)
         if record['response']:
@@ -577,19 +582,19 @@ def check_exchanges(found, hashes):
             bodies.discard(stem + '.response')
         bodies.discard(stem + '.request')
     for path in sorted(bodies):
-        wrong('%s belongs to no exchange' % path)
+        report_problem('%s belongs to no exchange' % path)
     requests = sorted(p for p in found if re.fullmatch(r'requests/[^/]+/request\.json', p))
     for path in requests:
         if parse_json(read(path))['id'] != path.split('/')[1]:
-            wrong('%s holds another request' % path)
-    say('ok' if not wrongs else '-', '%d exchange(s) with outside sources compared' % len(records))
+            report_problem('%s contains another request' % path)
+    print_line('ok' if not problems else '-', '%d exchange(s) with outside sources compared' % len(records))
     return len(records), len(requests)
 
 
 # --- Anchors and proofs -------------------------------------------------------------------------------------------
 
 def root_of(leaf, index, size, path):
-    """The root that an inclusion proof leads to: RFC 9162, 2.1.3.2. None when the proof fits no such tree."""
+    """The root that an inclusion proof leads to (RFC 9162, 2.1.3.2). None if the proof does not fit the size."""
     if not 0 <= index < size:
         return None
     last, node = size - 1, sha256(b'\0' + leaf)
@@ -614,162 +619,163 @@ def check_anchors(found):
         data = read(path)
         anchor = parse_json(data)
         if canonical(anchor) != data or set(anchor) != ANCHOR_KEYS or anchor['v'] != 1 or anchor['alg'] != TREE:
-            wrong('%s is no anchor in the form that is hashed' % path)
+            report_problem('%s is not an anchor in the form that is hashed' % path)
         if path != 'anchors/%d.json' % anchor['seq']:
-            wrong('%s is anchor %d' % (path, anchor['seq']))
+            report_problem('%s is anchor %d' % (path, anchor['seq']))
         if anchor['seq'] == 1 and anchor['prev_anchor_hash'] != '0' * 64:
-            wrong('%s is the first anchor and follows another' % path)
+            report_problem('%s is the first anchor but names a previous one' % path)
         if previous and anchor['seq'] == previous[0] + 1:
             if anchor['prev_anchor_hash'] != previous[1]:
-                wrong('the chain breaks at %s: it does not follow from anchors/%d.json' % (path, previous[0]))
+                report_problem('the chain breaks at %s: it does not follow from anchors/%d.json' % (path, previous[0]))
             if anchor['closed_at'] < previous[2]:
-                wrong('%s was closed before the anchor it follows' % path)
+                report_problem('%s was closed before the previous anchor' % path)
         elif previous:
             gaps += 1
         previous = (anchor['seq'], sha256(data).hex(), anchor['closed_at'])
         anchors[anchor['seq']] = anchor
-    say('ok' if not wrongs else '-', '%d anchor(s): chain compared' % len(anchors))
+    print_line('ok' if not problems else '-', '%d anchor(s): chain compared' % len(anchors))
     if gaps:
-        say('note', 'the chain has %d gap(s): anchors without checks of this dossier are not in it' % gaps)
+        print_line('note', 'the chain has %d gap(s): anchors that contain no check of this dossier are left out' % gaps)
     return anchors
 
 
 def check_proofs(hashes, anchors, rows):
-    """The anchor of every check that has one."""
-    proved, places = {}, set()
+    """The sequence number of the anchor of every anchored check, by the id of the check."""
+    proved, positions = {}, set()
     for line in read('proofs.jsonl').decode('utf-8').splitlines():
         proof = parse_json(line.encode('utf-8'))
-        ident, seq, index = proof['id'], proof['anchor_seq'], proof['leaf_index']
+        check_id, seq, index = proof['id'], proof['anchor_seq'], proof['leaf_index']
         anchor = anchors.get(seq)
-        if ident in proved or (seq, index) in places:
-            wrong('proofs.jsonl proves %s, or its place in anchor %s, twice' % (ident, seq))
-        proved[ident] = seq
-        places.add((seq, index))
-        if ident not in hashes or anchor is None:
-            wrong('proofs.jsonl proves %s by anchor %s, and not both are here' % (ident, seq))
+        if check_id in proved or (seq, index) in positions:
+            report_problem('proofs.jsonl contains %s, or its position in anchor %s, twice' % (check_id, seq))
+        proved[check_id] = seq
+        positions.add((seq, index))
+        if check_id not in hashes or anchor is None:
+            report_problem('proofs.jsonl names %s and anchor %s, and the dossier does not contain both' % (check_id, seq))
             continue
-        root = root_of(hashes[ident], index, proof['tree_size'], [bytes.fromhex(node) for node in proof['path']])
+        root = root_of(hashes[check_id], index, proof['tree_size'], [bytes.fromhex(node) for node in proof['path']])
         if proof['tree_size'] != anchor['tree_size'] or root is None or root.hex() != anchor['root']:
-            wrong('the proof of %s does not lead to the root of anchor %s' % (ident, seq))
-        if rows.get(ident, {}).get('anchor_seq') != str(seq):
-            wrong('checks.csv names another anchor for %s than its proof' % ident)
-    for ident in sorted(set(hashes) - set(proved)):
-        if rows.get(ident, {}).get('anchor_seq'):
-            wrong('the proof of %s is missing' % ident)
-    say('ok' if not wrongs else '-', '%d proof(s) followed to the root of their anchor' % len(proved))
+            report_problem('the proof of %s does not lead to the root of anchor %s' % (check_id, seq))
+        if rows.get(check_id, {}).get('anchor_seq') != str(seq):
+            report_problem('checks.csv and the proof of %s name different anchors' % check_id)
+    for check_id in sorted(set(hashes) - set(proved)):
+        if rows.get(check_id, {}).get('anchor_seq'):
+            report_problem('the proof of %s is missing' % check_id)
+    print_line('ok' if not problems else '-', '%d proof(s) followed to the root of their anchor' % len(proved))
     if len(hashes) > len(proved):
-        say('note', '%d check(s) were not anchored yet when the dossier was made' % (len(hashes) - len(proved)))
+        print_line('note', '%d check(s) were not anchored yet when the dossier was made' % (len(hashes) - len(proved)))
     return proved
 
 
-# --- The whole ----------------------------------------------------------------------------------------------------
+# --- The whole dossier --------------------------------------------------------------------------------------------
 
 def read_rows(path):
-    with open(at(path), encoding='utf-8-sig', newline='') as file:
+    with open(path_of(path), encoding='utf-8-sig', newline='') as file:
         return list(csv.DictReader(file, strict=True))
 
 
-def check_counts(said, counted):
+def check_counts(stated, counted):
     for name, count in counted.items():
-        if said[name] != count:
-            wrong('manifest.json counts %s %s; there are %s' % (said[name], name, count))
+        if stated[name] != count:
+            report_problem('manifest.json counts %s %s; there are %s' % (stated[name], name, count))
 
 
 def trusted_roots(given):
     path = given or ROOTS
-    listing = openssl('crl2pkcs7', '-nocrl', '-certfile', at(path))
+    listing = openssl('crl2pkcs7', '-nocrl', '-certfile', path_of(path))
     blocks = [match.group() for match in re.finditer(PEM_BLOCK, read(path), re.S)]
     if listing.returncode != 0 or not blocks:
-        return wrong('%s holds no root certificate' % path)
+        return report_problem('%s contains no root certificate' % path)
     for block in blocks:
         shown = openssl('x509', '-noout', '-subject', '-issuer', '-fingerprint', '-sha256', given=block)
         subject, issuer, fingerprint = shown.stdout.decode('utf-8', 'replace').split('\n')[:3]
-        say('note', 'trusted: %s; %s' % (subject, fingerprint))
+        print_line('note', 'trusted: %s; %s' % (subject, fingerprint))
         if subject.split('=', 1)[1].strip() != issuer.split('=', 1)[1].strip():
-            say('note', 'that is no root, but the topmost certificate that is known; %s' % issuer)
+            print_line('note', 'that is not a root but the topmost certificate that is known; %s' % issuer)
     if not given:
-        say('note', 'these roots came with the dossier: compare the fingerprints with what the authority publishes')
+        print_line('note', 'these roots came with the dossier: compare the fingerprints with those that the authority '
+                           'publishes')
     return path
 
 
 def verify(roots_given):
-    found = files_here()
+    found = list_files()
     if found is None:
         return 0
     check_sums(found)
     manifest = parse_json(read('manifest.json'))
     if manifest['format'] != 'vat-evidence-dossier' or manifest['version'] != 1:
-        wrong('manifest.json is of another format than this program knows')
+        report_problem('manifest.json has a format that this program does not support')
     table = read_rows('checks.csv')
     rows = {row['id']: row for row in table}
     if len(rows) != len(table):
-        wrong('checks.csv has a check twice')
+        report_problem('checks.csv contains a check twice')
     hashes, checked = check_checks(found, rows)
     exchanges, requests = check_exchanges(found, hashes)
     anchors = check_anchors(found)
-    places = check_proofs(hashes, anchors, rows)
+    anchor_of = check_proofs(hashes, anchors, rows)
     stamped = {path[11:-4] for path in found if re.fullmatch(r'timestamps/[^/]+\.tsr', path)}
-    for ident in sorted(stamped ^ {ident for ident, row in rows.items() if row['timestamp'] == 'yes'}):
-        wrong('checks.csv and timestamps/ differ about %s' % ident)
+    for check_id in sorted(stamped ^ {check_id for check_id, row in rows.items() if row['timestamp'] == 'yes'}):
+        report_problem('checks.csv and timestamps/ differ about %s' % check_id)
     check_counts(manifest['counts'], {
         'checks': len(hashes), 'exchanges': exchanges, 'requests': requests, 'anchors': len(anchors),
-        'proofs': len(places), 'timestamps': len(stamped), 'watch_changes': len(read_rows('watch-changes.csv')),
+        'proofs': len(anchor_of), 'timestamps': len(stamped), 'watch_changes': len(read_rows('watch-changes.csv')),
         'valid': sum(row['verdict'] == 'valid' for row in table),
         'invalid': sum(row['verdict'] == 'invalid' for row in table),
         'malformed': sum(row['verdict'] == 'malformed' for row in table),
     })
     if len(read_rows('requests.csv')) != requests:
-        wrong('requests.csv and requests/ differ')
+        report_problem('requests.csv and requests/ differ')
     roots = trusted_roots(roots_given)
     stamps = check_stamps(found, roots) if roots else {}
-    check_times(checked, anchors, places, manifest['created_at'], stamps)
+    check_times(checked, anchors, anchor_of, manifest['created_at'], stamps)
     return sum(stamp.development for stamp in stamps.values())
 
 
 def main():
     arguments = argparse.ArgumentParser(description='Verifies a dossier, offline. Runs nothing that is in it.')
-    arguments.add_argument('folder', metavar='DIR', nargs='?', help='the dossier; without it, the folder of this file')
+    arguments.add_argument('folder', metavar='DIR', nargs='?', help='the dossier (default: the folder of this file)')
     arguments.add_argument('--roots', metavar='PEM', help='root certificates to trust instead of those in certs/')
     given = arguments.parse_args()
     sys.stdout.reconfigure(errors='backslashreplace')
     context['dossier'] = os.path.abspath(given.folder or os.path.dirname(os.path.abspath(__file__)))
     if not os.path.isdir(context['dossier']):
-        print('CANNOT TELL: there is no folder %s.' % ascii(given.folder))
+        print('NOT CHECKED: there is no folder %s.' % ascii(given.folder))
         return 2
     with tempfile.TemporaryDirectory() as scratch:
         return report(scratch, given.roots and os.path.abspath(given.roots))
 
 
 def report(scratch, roots):
-    """Verifies and prints how it ended; the exit code."""
-    version, able = openssl_here(scratch)
-    if not able:
-        say('-', 'openssl here is: %s. Time-stamps need OpenSSL 1.1.1 or later. Where that is installed elsewhere (on '
-                 'a Mac by "brew install openssl"), put it first: PATH="$(brew --prefix openssl)/bin:$PATH" sh verify.sh'
-                 % version)
-        print('CANNOT TELL: this says nothing about the dossier.')
+    """Verifies the dossier, prints the result and returns the exit code."""
+    version, supported = openssl_version(scratch)
+    if not supported:
+        print_line('-', 'the openssl program found is: %s. OpenSSL 1.1.1 or later is needed. If it is installed in another '
+                        'folder (on a Mac by "brew install openssl"), put that folder first: '
+                        'PATH="$(brew --prefix openssl)/bin:$PATH" sh verify.sh' % version)
+        print('NOT CHECKED: this says nothing about the dossier.')
         return 2
-    say('note', 'this verifier has the SHA-256 %s: the service publishes it at GET /verifier'
-        % sha256(read(os.path.abspath(__file__))).hex())
+    print_line('note', 'this verifier has the SHA-256 %s: the service publishes it at GET /verifier'
+               % sha256(read(os.path.abspath(__file__))).hex())
     development = 0
     try:
         development = verify(roots)
     except FileNotFoundError as error:
         path = os.path.relpath(error.filename, context['dossier']) if error.filename else error
-        wrong('%s is missing, so the rest cannot be checked' % path)
-    # Whatever foreign bytes lead to (a number too large, values nested too deeply) is one answer.
+        report_problem('%s is missing, so the rest cannot be checked' % path)
+    # Untrusted bytes can cause any exception (a number too large, values nested too deeply). All are one problem.
     except Exception as error:
-        wrong('a file is not of its kind, so the rest cannot be checked: %s %s' % (type(error).__name__, error))
-    if wrongs:
-        if len(wrongs) > SHOWN:
-            say('-', 'and %d more' % (len(wrongs) - SHOWN))
-        print('DOES NOT HOLD: %d thing(s) are wrong.' % len(wrongs))
+        report_problem('a file cannot be read, so the rest cannot be checked: %s %s' % (type(error).__name__, error))
+    if problems:
+        if len(problems) > MAX_SHOWN:
+            print_line('-', 'and %d more' % (len(problems) - MAX_SHOWN))
+        print('DOES NOT HOLD: %d problem(s) were found.' % len(problems))
         return 1
-    say('note', 'the files agree with their stamps and with each other; who made them is not proved by that: '
-                'README.txt tells how to compare them with what the service gave to others')
+    print_line('note', 'the files match their time-stamps and each other; who made them is not proved by that. '
+                       'README.txt explains how to compare them with what the service gave to others')
     if development:
-        say('note', '%d time-stamp(s) come from a DEVELOPMENT authority: they agree with the rest, but they are worth '
-                    'nothing as evidence of time, since its key is not kept by an independent party' % development)
+        print_line('note', '%d time-stamp(s) come from a DEVELOPMENT authority: they match the files, but they are worth '
+                           'nothing as evidence of time, because no independent party holds its key' % development)
         print('ALL HOLDS, except that development time-stamps prove nothing about time.')
     else:
         print('ALL HOLDS.')

@@ -36,7 +36,7 @@ const body = (changes: Partial<CheckBody> = {}): CheckBody => ({
   ...changes,
 });
 
-/** Text that sorts, escapes or normalises differently from one reader to the next. */
+/** Text that implementations sort, escape or normalise differently. */
 const AWKWARD = [
   'e\u0301', // é from two
   '\u00e9',
@@ -78,7 +78,7 @@ const awkwardBody = fc
     }),
   );
 
-/** A second implementation that is neither ours nor JavaScript's: a program that answers each line of JSON with a line. */
+/** An independent implementation: a program that answers each line of JSON with one line. */
 const openReader = ({ file, env }: Tool, args: string[]) => {
   const child = spawn(file, args, { env: { ...env, PYTHONIOENCODING: 'utf-8' }, stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -96,7 +96,7 @@ const openReader = ({ file, env }: Tool, args: string[]) => {
 };
 type Reader = ReturnType<typeof openReader>;
 
-/** The three lines of docs/evidence.md, once for each line that comes in. */
+/** The three lines of Python in docs/evidence.md, run for each input line. */
 const PYTHON = `
 import hashlib, json, sys
 for line in sys.stdin:
@@ -106,7 +106,7 @@ for line in sys.stdin:
 `;
 const JQ = 'del(.response_hash,.timestamp,.anchor)';
 
-/** Three lines of TypeScript. */
+/** The same in three lines of TypeScript. */
 const threeLines = (served: Record<string, unknown>): string => {
   const sorted = (_: string, value: unknown) =>
     value && typeof value === 'object' && !Array.isArray(value)
@@ -129,7 +129,7 @@ afterAll(async () => {
 });
 
 describe('the hash of a check', () => {
-  it('is that of the stored bytes, and of what the API serves without its three late fields', () => {
+  it('is that of the stored bytes, and of the API response without its three later fields', () => {
     const { bytes, hash } = hashCheck(body());
     expect(createHash('sha256').update(bytes).digest()).toEqual(hash);
     const served = publicCheck({ bytes, hash });
@@ -138,7 +138,7 @@ describe('the hash of a check', () => {
     expect(threeLines({ ...served, valid: false })).not.toBe(served.response_hash);
   });
 
-  it('holds what a register states and what was given about the trader, in the order in which people read them', () => {
+  it('covers facts of registers and details of the trader, which the API returns in a readable order', () => {
     const facts = {
       receipt: 'x',
       name: 'ACME',
@@ -158,14 +158,14 @@ describe('the hash of a check', () => {
     );
   });
 
-  it('of a check from before there were facts and traders is presented without them', () => {
+  it('of a check from before facts and traders existed is presented without them', () => {
     const served = publicCheck(hashCheck(body()));
     expect(served).not.toHaveProperty('trader');
     expect(threeLines(served)).toBe(served.response_hash);
     expect(publicCheck(hashCheck(body({ trader: null }))).trader).toBeNull();
   });
 
-  it('is what the command of the documentation prints', () => {
+  it('is the output of the documented command', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'vat-hash-'));
     try {
       const check = hashCheck(body({ name: AWKWARD.join(' '), address: 'Łódź, Σόφια, София' }));
@@ -179,7 +179,7 @@ describe('the hash of a check', () => {
     }
   });
 
-  it('comes out alike in jq, Python and TypeScript for any text', async () => {
+  it('is the same in jq, Python and TypeScript for any text', async () => {
     await fc.assert(
       fc.asyncProperty(awkwardBody, async (awkward) => {
         const check = hashCheck(awkward);
@@ -192,7 +192,7 @@ describe('the hash of a check', () => {
     );
   });
 
-  it('does not depend on the order in which a body was written', () => {
+  it('does not depend on the order of keys', () => {
     fc.assert(
       fc.property(awkwardBody, fc.infiniteStream(fc.nat()), (awkward, order) => {
         const shuffled = Object.entries(awkward)
@@ -213,7 +213,7 @@ describe('the hash of a check', () => {
     );
   });
 
-  it('refuses what readers disagree on, wherever it stands', () => {
+  it('rejects values that implementations treat differently, at any depth', () => {
     const half = fc
       .constantFrom('\ud800', '\udfff', '\u007f')
       .chain((wrong) => fc.tuple(awkwardText, awkwardText).map(([before, after]) => `${before} ${wrong} ${after}`));

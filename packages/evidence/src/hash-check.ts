@@ -3,8 +3,8 @@ import type { CheckBody, HashCheck } from '@vat/domain';
 import canonicalize from 'canonicalize';
 
 /**
- * The RFC 8785 (JCS) form of a check's body and its SHA-256. What JCS leaves to the reader (numbers that are not
- * integers, keys that sort differently in other languages) must not get in, so it throws instead of hashing it.
+ * The RFC 8785 (JCS) form of a check's body and its SHA-256. Throws for values that implementations of JCS treat differently
+ * (numbers that are not integers, keys that sort differently in other languages).
  */
 export const hashCheck: HashCheck = (body: CheckBody) => {
   assertPlain(body, 'check');
@@ -25,5 +25,5 @@ const assertPlain = (value: unknown, path: string): void => {
   }
 };
 
-/** The RFC 8785 form of any JSON value as UTF-8 bytes: equal values, equal bytes, however they were written. */
+/** The RFC 8785 form of any JSON value as UTF-8 bytes: equal values give equal bytes. */
 export const canonicalForm = (value: unknown): Buffer => Buffer.from(canonicalize(value) ?? 'null', 'utf8');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** The half code points that UTF-16 is made of; no text in Unicode holds one by itself. */
+/** The surrogate code points of UTF-16, which never occur alone in Unicode text. */
 const SURROGATES = { first: 0xd800, count: 0x800 };
 const LAST = 0x10ffff;
 
@@ -12,12 +12,12 @@ const toIndex = (character: unknown): number => {
   return point < SURROGATES.first ? point : point - SURROGATES.count;
 };
 
-/** Every character there is, assigned or not. */
+/** Every code point except surrogates, assigned or not. */
 const anyCharacter = fc.integer({ min: 0, max: LAST - SURROGATES.count }).map(toCharacter, toIndex);
 
 /**
- * Texts of any characters: what `fc.string({ unit: 'binary' })` gives, by which each test file that uses it first fills a table
- * of all 1 112 064 characters. That took 0.7 s, and longer than most laws themselves.
+ * Texts of any characters, like `fc.string({ unit: 'binary' })`. That unit fills a table of all 1 112 064 characters in each
+ * test file, which takes 0.7 s, longer than most property tests.
  */
 export const anyText = (
   length: Pick<fc.StringConstraints, 'minLength' | 'maxLength'> = {},

@@ -6,35 +6,35 @@ import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { PROJECT_ROOT } from './run-program.js';
 
-/** The programs that worlds start over and over. */
+/** The programs that worlds start. */
 const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];
 
-/** Packages of many files that are code and nothing else. Every other one is loaded from where it is installed. */
-const TAKEN_IN =
+/** Packages of many files that consist only of code. Every other package is loaded from where it is installed. */
+const BUNDLED =
   /^(@prisma\/|asn1js$|bullmq$|canonicalize$|express$|got$|ioredis$|jsvat-next$|pg$|pkijs$|prom-client$|typeid-js$|winston$|zod$)/;
 
-/** What packages in CommonJS expect to find. */
+/** Defines `require`, which CommonJS packages expect. */
 const BANNER = `import { createRequire as $createRequire } from 'node:module';
 const require = $createRequire(import.meta.url);`;
 
-/** Whether a version of its own lies beside one of our packages, where a file that lies elsewhere would not find it. */
-const liesBeside = (importer: string, name: string): boolean => {
-  const [, room] = /^(.*\/(?:apps|packages)\/[^/]+)\/dist\//.exec(importer) ?? [];
+/** Whether one of our packages has its own installed version, which a bundle in another folder would not resolve to. */
+const hasOwnVersion = (importer: string, name: string): boolean => {
+  const [, workspace] = /^(.*\/(?:apps|packages)\/[^/]+)\/dist\//.exec(importer) ?? [];
   const folder = name
     .split('/')
     .slice(0, name.startsWith('@') ? 2 : 1)
     .join('/');
-  return room !== undefined && existsSync(path.join(room, 'node_modules', folder));
+  return workspace !== undefined && existsSync(path.join(workspace, 'node_modules', folder));
 };
 
-const choose: Plugin = {
-  name: 'choose',
+const bundleSelected: Plugin = {
+  name: 'bundle-selected',
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /^[^./]/ }, ({ path: name, importer, kind }) => {
       if (kind === 'entry-point' || importer.includes('/node_modules/') || name.startsWith('@vat/')) return null;
-      return TAKEN_IN.test(name) || liesBeside(importer, name) ? null : { path: name, external: true };
+      return BUNDLED.test(name) || hasOwnVersion(importer, name) ? null : { path: name, external: true };
     });
-    // Ours go on knowing where they lie: the migrations, for one, are found from there.
+    // Our files keep their original location, because for example the migrations are found relative to it.
     onLoad({ filter: /\/(apps|packages)\/[^/]+\/dist\/.*\.js$/ }, async ({ path: file }) => {
       const text = await readFile(file, 'utf8');
       const contents = text
@@ -45,7 +45,7 @@ const choose: Plugin = {
   },
 };
 
-/** Changes whenever the build or a dependency does. */
+/** A hash that changes whenever the build or a dependency changes. */
 const versionOfBuild = async (): Promise<string> => {
   const hash = createHash('sha256').update(await readFile(path.join(PROJECT_ROOT, 'package-lock.json')));
   hash.update(await readFile(new URL(import.meta.url)));
@@ -60,7 +60,7 @@ const versionOfBuild = async (): Promise<string> => {
 
 const DAY_MS = 86_400_000;
 
-/** Removes what earlier builds left, but nothing that a run may still be using. */
+/** Removes bundles that are older than a day. Younger ones may still be in use by another run. */
 const removeOld = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder).catch(() => [])) {
     const old = path.join(folder, name);
@@ -69,38 +69,38 @@ const removeOld = async (folder: string): Promise<void> => {
 };
 
 /**
- * Makes one file of each program that worlds start, from what the build made, and returns their folder. A process spends
- * half of its start on finding and loading twelve hundred files, and a run of all tests starts hundreds of processes.
- * As they ship they are started once each: by the set-up of a run (admin) and by the worker's tests of shutting down.
+ * Bundles each program that worlds start into one file, from the built code, and returns their folder. A process spends half
+ * of its start on finding and loading 1 200 files, and a run of all tests starts hundreds of processes. The unbundled programs
+ * are started by the global set-up (admin) and by the worker's shutdown tests.
  */
 export const bundlePrograms = async (): Promise<string> => {
   const all = path.join(PROJECT_ROOT, '.data', 'test-programs');
   const folder = path.join(all, await versionOfBuild());
   if (existsSync(folder)) return folder;
   await removeOld(all);
-  const making = `${folder}.${randomBytes(4).toString('hex')}`;
-  await mkdir(making, { recursive: true });
+  const temporary = `${folder}.${randomBytes(4).toString('hex')}`;
+  await mkdir(temporary, { recursive: true });
   await build({
     entryPoints: Object.fromEntries(
       PROGRAMS.map((name) => [name, path.join(PROJECT_ROOT, 'apps', name, 'dist/main.js')]),
     ),
-    outdir: making,
+    outdir: temporary,
     bundle: true,
     splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Errors and workers are told apart by the names of their classes.
+    // Errors and workers are distinguished by the names of their classes.
     keepNames: true,
-    // For what is read and parsed at every start.
+    // Less text to read and parse at every start.
     minifyWhitespace: true,
     minifySyntax: true,
     external: ['pg-native'],
     banner: { js: BANNER },
-    plugins: [choose],
+    plugins: [bundleSelected],
     logLevel: 'error',
   });
-  // Another run of this folder may have been quicker; what it made is the same.
-  await rename(making, folder).catch(() => rm(making, { recursive: true }));
+  // If another run has finished the same bundle first, that one is used.
+  await rename(temporary, folder).catch(() => rm(temporary, { recursive: true }));
   return folder;
 };

@@ -3,7 +3,7 @@ import { hashApiKey, newApiKey, uuidOf } from '@vat/domain';
 import { insertAccount } from './insert-account.js';
 import type { World } from './start-world.js';
 
-/** New live keys of the world's account, or of another UUID: a test that calls in parallel needs more than one key's rate. */
+/** Creates live keys for the world's account, or for the account with the given UUID. Tests with parallel calls need several. */
 export const issueKeys = async (world: Pick<World, 'sql'>, count: number, accountId?: string): Promise<string[]> => {
   const keys = Array.from({ length: count }, () => newApiKey(false));
   const rows = keys.map((key) => ({ id: randomUUID(), hash: hashApiKey(key).toString('hex'), hint: key.slice(-4) }));
@@ -17,13 +17,13 @@ export const issueKeys = async (world: Pick<World, 'sql'>, count: number, accoun
   return keys;
 };
 
-/** What a direct check was answered, and how long its caller waited (milliseconds). */
+/** The answer to a direct check, and the time until it arrived, in milliseconds. */
 export type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
 
-/** Fewer than an account may have pending, with room for what else a test has. */
+/** Below the limit of pending requests of an account, with a margin for the other requests of a test. */
 const MAX_OF_ACCOUNT = 150;
 
-/** A key for each call: of the world's account, and of new ones where those would be too many for it. */
+/** One key per call: of the world's account, and of new accounts if there are too many for one. */
 const keysFor = async (world: Pick<World, 'sql'>, count: number): Promise<string[]> => {
   const keys = await issueKeys(world, Math.min(count, MAX_OF_ACCOUNT));
   while (keys.length < count) {
@@ -33,7 +33,7 @@ const keysFor = async (world: Pick<World, 'sql'>, count: number): Promise<string
   return keys;
 };
 
-/** POST /v1/checks for all numbers at once, each with a key of its own so that no rate limit is in the way. */
+/** POST /v1/checks for all numbers at once, each with its own key so that no rate limit applies. */
 export const callChecks = async (
   world: Pick<World, 'sql' | 'baseUrl'>,
   vatNumbers: readonly string[],
@@ -53,10 +53,10 @@ export const callChecks = async (
   );
 };
 
-/** What POST /v1/batches was answered. */
+/** The answer to POST /v1/batches. */
 export type UploadAnswer = { status: number; headers: Headers; body: Record<string, never> & { batch_id: string } };
 
-/** How a file is sent: by default as `text/csv` with the world's live key. `query` begins with `?`. */
+/** Options of an upload: by default `text/csv` with the world's live key. `query` begins with `?`. */
 export type UploadOptions = { key?: string; idempotencyKey?: string; type?: string; fileName?: string; query?: string };
 
 /** POST /v1/batches with a file as its body. */
@@ -82,7 +82,7 @@ export const uploadBatch = async (
   };
 };
 
-/** Digits of a member state's number after its prefix; only states whose syntax is plain digits. */
+/** The number of digits after the prefix, for member states whose numbers consist only of digits. */
 const DIGITS = {
   DE: 9,
   IT: 11,
@@ -105,7 +105,7 @@ const DIGITS = {
 /** The member states that {@link numberOf} can make numbers of. */
 export const NUMBERED_STATES = Object.keys(DIGITS) as (keyof typeof DIGITS)[];
 
-/** The n-th number of a member state: well formed (its checksum rarely fits, which the service only notes), with prefix. */
+/** The n-th number of a member state, with prefix: well formed, but its checksum is usually wrong, which is only recorded. */
 export const numberOf = (state: keyof typeof DIGITS, n: number): string => {
   const length = DIGITS[state];
   return `${state}${String(10 ** (length - 1) + (n % 10 ** (length - 2)))}`;

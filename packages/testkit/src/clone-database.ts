@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { cloneStatement, POSTGRES_VARIABLE, worldName } from './test-servers.js';
 
-/** An empty, migrated database of the test's own. */
+/** An empty, migrated database for one test file. */
 export type ClonedDatabase = { url: string; drop: () => Promise<void> };
 
-/** Clones the run's template: for tests of statements that need no processes around them. */
+/** Clones the run's template database, for tests of statements without processes. */
 export const cloneDatabase = async (): Promise<ClonedDatabase> => {
   const server = process.env[POSTGRES_VARIABLE];
   if (!server) throw new Error(`${POSTGRES_VARIABLE} is not set: run tests by npm test`);

@@ -4,7 +4,7 @@ import type { X509Certificate } from '@peculiar/x509';
 /** A key and certificate in PEM, as `node:https` takes them. */
 export type Identity = { key: string; cert: string };
 
-/** A certificate authority of one test file; `issue` makes server certificates that it signs. */
+/** A certificate authority of one test file; `issue` makes server certificates signed by it. */
 export type TestAuthority = { ca: string; issue: (names: Names) => Promise<Identity> };
 
 type Names = { dns?: string[]; ip?: string[]; notAfter?: Date };
@@ -14,9 +14,9 @@ const DAY_MS = 86_400_000;
 const newKeys = () => webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
 const pemOf = (certificate: X509Certificate) => certificate.toString('pem');
 
-/** Makes an authority nobody but the test trusts. */
+/** Makes an authority that only the test trusts. */
 export const createTestAuthority = async (): Promise<TestAuthority> => {
-  // Loaded by the few tests that need certificates; the library refuses to load without reflect-metadata.
+  // Loaded only by the few tests that need certificates. The library requires reflect-metadata.
   await import('reflect-metadata');
   const {
     BasicConstraintsExtension,

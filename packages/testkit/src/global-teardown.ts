@@ -1,6 +1,6 @@
 import type { TestServers } from './test-servers.js';
 
-/** After all tests: nothing of the run is left. */
+/** Runs after all tests: stops the servers of the run. */
 export default async (): Promise<void> => {
   await (globalThis as { vatTestServers?: TestServers }).vatTestServers?.stop();
 };

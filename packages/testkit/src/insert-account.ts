@@ -1,29 +1,29 @@
 import { hashApiKey, newApiKey, newUuid, publicId } from '@vat/domain';
 import type pg from 'pg';
 
-/** An account as the admin command line gives it: its id and the two keys it began with. */
+/** An account in the format of the admin command line: its id and its first two keys. */
 export type TestAccount = { account_id: string; live_key: string; test_key: string };
 
-/** A way to query a world's database. */
+/** Queries a world's database. */
 export type Sql = <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
 
-/** What an account is to be: of the plan business and without a user, unless told. */
+/** Options of an account. By default it has the plan `business` and no user. */
 export type AccountOptions = {
   name?: string;
   plan?: string;
-  /** Checks a month instead of the plan's. */
+  /** Checks per month, instead of the plan's quota. */
   quota?: string;
   /** Its user's address, in lower case; the password is `correct horse`. */
   email?: string;
 };
 
-/** What the service makes of `correct horse`: verified like any other, and hashed here once for all. */
+/** The hash of `correct horse`, computed in advance because hashing is slow. */
 const CORRECT_HORSE =
   '$argon2id$v=19$m=19456,t=2,p=1$TjMg9Na12W6Yexnn9inuYA$7rRb8IKa8CEKtKm5ZIKn3zF/kU01lhgn/lZidIVqaTs';
 
 /**
- * An account written straight into the database: a test that needs ten of them need not wait for ten processes and ten
- * passwords to be hashed.
+ * Inserts an account directly into the database, which is faster than the admin program: that starts a process and hashes a
+ * password for each account.
  */
 export const insertAccount = async (
   world: { sql: Sql },

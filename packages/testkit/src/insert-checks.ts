@@ -3,34 +3,34 @@ import { checkBody, newUuid, uuidOf } from '@vat/domain';
 import { numberOf } from './call-checks.js';
 import type { World } from './start-world.js';
 
-const SLICE = 1_000;
+const ROWS_PER_STATEMENT = 1_000;
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-type Written = {
+type InsertChecks = {
   /** Public id of the account. */
   accountId: string;
   count: number;
-  /** When the first was checked; the others follow, a millisecond each. Default an hour ago. */
+  /** The time of the first check; the others follow at intervals of a millisecond. Default an hour ago. */
   from?: Date;
-  /** Exchanges a check, and the bytes of each answer. */
+  /** Exchanges per check, and the bytes of each answer. */
   exchanges?: number;
   answerBytes?: number;
 };
 
 /**
- * Writes checks as they are recorded (request, exchanges, check, leaf of the next anchor), thousands a second: for tests and
- * benches of what is made of them. Returns the ids of the rows, rising.
+ * Inserts checks as the service records them (request, exchanges, check, leaf of the next anchor), thousands per second, for
+ * tests and benchmarks that read many checks. Returns the ids of the rows in ascending order.
  */
 export const insertChecks = async (
   { sql }: Pick<World, 'sql'>,
-  { accountId, count, from = new Date(Date.now() - 3_600_000), exchanges = 2, answerBytes = 1_500 }: Written,
+  { accountId, count, from = new Date(Date.now() - 3_600_000), exchanges = 2, answerBytes = 1_500 }: InsertChecks,
 ): Promise<string[]> => {
-  // Loaded by those that need it: every test of a world would spend a quarter of a second on it.
+  // Loaded on demand: it would add a quarter of a second to every test file with a world.
   const { hashCheck } = await import('@vat/evidence');
   const account = uuidOf('account', accountId);
   const ids: string[] = [];
-  for (let start = 0; start < count; start += SLICE) {
-    const rows = Array.from({ length: Math.min(SLICE, count - start) }, (_, i) => {
+  for (let start = 0; start < count; start += ROWS_PER_STATEMENT) {
+    const rows = Array.from({ length: Math.min(ROWS_PER_STATEMENT, count - start) }, (_, i) => {
       const at = new Date(from.getTime() + start + i).toISOString();
       const [id, requestId, vatNumber] = [newUuid(), newUuid(), numberOf('FR', start + i)];
       const request = {

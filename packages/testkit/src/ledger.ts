@@ -1,6 +1,6 @@
 import type { World } from './start-world.js';
 
-/** The books of a world: what was asked for, how it ended, what was told and what was charged. */
+/** The totals of a world: requests and their outcomes, events and charged units. */
 export type Ledger = {
   requests: number;
   /** Requests that have not ended. */
@@ -12,20 +12,20 @@ export type Ledger = {
   accepted: number;
   checks: number;
   events: number;
-  /** Requests answered 202 and ended, whose events are not exactly one. */
+  /** Requests that were answered 202 and ended without exactly one event. */
   acceptedWithoutOneEvent: number;
   /** Events of requests that were not answered 202. */
   needlessEvents: number;
-  /** Units on the books. */
+  /** Consumed units. */
   used: number;
   reserved: number;
   /** Live checks with an upstream verdict that lack their unit, and units without such a check. */
   unchargedChecks: number;
-  /** Attempts of all requests: asks whose outcome was recorded. */
+  /** Attempts of all requests: lookups whose outcome was recorded. */
   attempts: number;
 };
 
-/** Reads the books of the whole world. */
+/** Reads the ledger of the whole world. */
 export const readLedger = async (world: Pick<World, 'sql'>): Promise<Ledger> => {
   const [ledger] = await world.sql<Ledger>(`
     SELECT count(*)::int AS requests,
@@ -45,11 +45,11 @@ export const readLedger = async (world: Pick<World, 'sql'>): Promise<Ledger> => 
         WHERE NOT COALESCE(c.test, false) AND (c.id IS NULL OR u.check_id IS NULL)) AS "unchargedChecks",
       COALESCE(sum(attempts), 0)::int AS attempts
     FROM (SELECT r.*, (SELECT count(*) FROM event e WHERE e.subject_id = r.id) AS told FROM request r) AS r`);
-  if (!ledger) throw new Error('the ledger query gave no row');
+  if (!ledger) throw new Error('the ledger query returned no row');
   return ledger;
 };
 
-/** What the books must say once all has ended with a verdict: each request one check, one unit and, after a 202, one event. */
+/** The expected ledger once all requests have ended with a verdict: one check and one unit each, and one event after a 202. */
 export const balancedLedger = (ledger: Ledger): Partial<Ledger> => ({
   open: 0,
   completed: ledger.requests,

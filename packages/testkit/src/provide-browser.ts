@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PROJECT_ROOT } from './run-program.js';
 
-/** A browser of Chromium's kind that runs here, with the environment it needs for that. */
+/** A Chromium browser that runs on this machine, with the environment that it needs. */
 export type BrowserProgram = { file: string; env: Record<string, string> };
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'microsoft-edge'];
@@ -11,20 +11,20 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-c
 const answers = ({ file, env }: BrowserProgram, args: string[]): boolean =>
   existsSync(file) && spawnSync(file, args, { env, timeout: 20_000 }).status === 0;
 const isInstalled = (browser: BrowserProgram): boolean => answers(browser, ['--version']);
-/** It says its version even when the data without which it shows nothing is missing. */
+/** Opens a page, because `--version` succeeds even if data files that pages need are missing. */
 const opensPages = (browser: BrowserProgram): boolean =>
   answers(browser, ['--headless', '--no-sandbox', '--disable-background-networking', '--dump-dom', 'about:blank']);
 
 const fontsOf = (folder: string): string => path.join(folder, 'fonts.conf');
 
-/** A page without any letters to write with has no size; a bare machine has none, and would look for them in / alone. */
-const nameFonts = (folder: string): void =>
+/** Writes a font configuration: without fonts a page has no size, and a bare machine has none in the system folders. */
+const writeFontConfig = (folder: string): void =>
   writeFileSync(
     fontsOf(folder),
     `<?xml version="1.0"?><fontconfig><dir>/usr/share/fonts</dir><dir>${folder}/usr/share/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>\n`,
   );
 
-/** Debian's start script looks for its parts in /, so the program itself is started, with its libraries named. */
+/** Debian's start script looks for its files in /, so the program is started directly, with the paths of its libraries. */
 const unpackedBrowser = (folder: string): BrowserProgram => {
   const libraries = ['usr/lib', 'lib'].flatMap((lib) => {
     const parent = path.join(folder, lib);
@@ -68,7 +68,7 @@ export const provideBrowser = async (searchPath = process.env.PATH ?? ''): Promi
       into,
       isUsable: (folder) => {
         if (!existsSync(folder)) return false;
-        nameFonts(folder);
+        writeFontConfig(folder);
         return opensPages(unpackedBrowser(folder));
       },
       env: process.env,
@@ -79,7 +79,7 @@ export const provideBrowser = async (searchPath = process.env.PATH ?? ''): Promi
       { cause: error },
     );
   }
-  // The folder had another name while it was filled.
-  nameFonts(into);
+  // The configuration contains the path of the folder, which was different during unpacking.
+  writeFontConfig(into);
   return unpackedBrowser(into);
 };

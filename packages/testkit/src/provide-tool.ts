@@ -4,22 +4,22 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { PROJECT_ROOT } from './run-program.js';
 
-/** Programs that auditors have and that tests therefore run, with the Debian packages that bring them. */
+/** Programs that auditors use and that tests therefore run, with the Debian packages that contain them. */
 const PACKAGES = {
   jq: ['jq'],
   openssl: ['openssl'],
   python3: ['python3-minimal', 'libpython3-stdlib'],
 } as const;
-const ASK_VERSION = { jq: '--version', openssl: 'version', python3: '--version' } as const;
+const VERSION_ARGUMENT = { jq: '--version', openssl: 'version', python3: '--version' } as const;
 export type ToolName = keyof typeof PACKAGES;
 
-/** A program that runs here, and the environment it needs for that. */
+/** A program that runs on this machine, and the environment that it needs. */
 export type Tool = { file: string; env: Record<string, string> };
 
 const runs = (name: ToolName, { file, env }: Tool): boolean =>
-  spawnSync(file, [ASK_VERSION[name]], { env, timeout: 10_000 }).status === 0;
+  spawnSync(file, [VERSION_ARGUMENT[name]], { env, timeout: 10_000 }).status === 0;
 
-/** The libraries of unpacked packages lie below the machine's own kind of folder, such as `x86_64-linux-gnu`. */
+/** The libraries of unpacked packages are below a folder named after the platform, such as `x86_64-linux-gnu`. */
 const unpackedTool = (name: ToolName, folder: string): Tool => {
   const libraries = ['usr/lib', 'lib'].flatMap((lib) => {
     const parent = path.join(folder, lib);
@@ -33,7 +33,7 @@ const unpackedTool = (name: ToolName, folder: string): Tool => {
     env: {
       PATH: '/usr/bin:/bin',
       LD_LIBRARY_PATH: libraries.join(':'),
-      // Where each would look in / for its own files.
+      // Each program would otherwise look for its files in /.
       ...(name === 'python3' && { PYTHONHOME: path.join(folder, 'usr') }),
       ...(name === 'openssl' && { OPENSSL_CONF: path.join(folder, 'etc/ssl/openssl.cnf') }),
     },
@@ -41,8 +41,8 @@ const unpackedTool = (name: ToolName, folder: string): Tool => {
 };
 
 /**
- * The interpreter itself, where PATH has a version manager's script that looks for it anew at every start: that script takes
- * longer than most of what tests run.
+ * The interpreter itself, if PATH has a version manager's script that searches for it at every start. That script takes longer
+ * than most programs that tests run.
  */
 const withoutShim = ({ file, env }: Tool): Tool => {
   const { stdout } = spawnSync(file, ['-c', 'import sys; print(sys.executable)'], { env, encoding: 'utf8' });
@@ -51,8 +51,8 @@ const withoutShim = ({ file, env }: Tool): Tool => {
 };
 
 /**
- * A program for a test: the one on PATH, else the distribution's package unpacked below the project's `.data` without root,
- * as with redis-server. Throws an Error that says what to install; a test that needs it fails then, and is not left out.
+ * A program for a test: the one on PATH, or the distribution's package, unpacked below the project's `.data` without root, like
+ * redis-server. Otherwise throws an Error that says what to install, so that the test fails instead of being skipped.
  */
 export const provideTool = async (name: ToolName, searchPath = process.env.PATH ?? ''): Promise<Tool> => {
   const installed: Tool[] = searchPath
@@ -79,14 +79,14 @@ export const provideTool = async (name: ToolName, searchPath = process.env.PATH 
 
 const execute = promisify(execFile);
 
-/** Runs a program that an auditor has; resolves to its exit code and everything it printed, whatever the code. */
+/** Runs a program of an auditor; resolves to its exit code and its output, also if the code is not 0. */
 export type RunTool = (
   program: 'sh' | 'python3' | 'openssl',
   args: readonly string[],
   cwd?: string,
 ) => Promise<{ code: number; output: string }>;
 
-/** The programs that a dossier is verified with: those of the machine, or the distribution's, fetched without root. */
+/** The programs that verify a dossier: those of the machine, or those of the distribution, fetched without root. */
 export const provideAuditorTools = async (): Promise<RunTool> => {
   const [python3, openssl] = [await provideTool('python3'), await provideTool('openssl')];
   const joined = (name: string) =>
@@ -95,7 +95,7 @@ export const provideAuditorTools = async (): Promise<RunTool> => {
     ...python3.env,
     ...openssl.env,
     LD_LIBRARY_PATH: joined('LD_LIBRARY_PATH'),
-    // By their names: the verifier finds them like everybody else.
+    // The verifier finds the programs by their names.
     PATH: [path.dirname(python3.file), path.dirname(openssl.file), joined('PATH')].join(path.delimiter),
   };
   return async (program, args, cwd) => {
@@ -104,7 +104,7 @@ export const provideAuditorTools = async (): Promise<RunTool> => {
       return { code: 0, output: stdout + stderr };
     } catch (error) {
       const { code, stdout, stderr } = error as { code: number | string; stdout?: string; stderr?: string };
-      // A text is no exit code: the program could not be run at all.
+      // A string is not an exit code: the program could not be started.
       if (typeof code !== 'number') throw error;
       return { code, output: `${stdout}${stderr}` };
     }

@@ -9,25 +9,25 @@ import { uuidOf } from '@vat/domain';
 import { createTestAuthority } from './create-test-authority.js';
 import type { World } from './start-world.js';
 
-/** A delivery as it arrived. `at`: milliseconds of this process's clock (`Date.now`) when its body was complete. */
+/** A received delivery. `at`: time in milliseconds (`Date.now`) when its body was complete. */
 export type Arrival = { at: number; path: string; headers: IncomingHttpHeaders; body: string };
 
-/** Answers a delivery, or leaves it unanswered. `n`: how many had arrived before it. */
+/** Answers a delivery, or leaves it unanswered. `n`: the number of earlier deliveries. */
 export type Answer = (response: ServerResponse, arrival: Arrival, n: number) => void;
 
 /** An HTTPS receiver on loopback. */
 export type TestReceiver = {
   url: string;
   arrivals: Arrival[];
-  /** Changes how it answers from now on. */
+  /** Sets the answer for the following deliveries. */
   answer: (answer: Answer) => void;
-  /** How many are unanswered now. */
+  /** The number of unanswered deliveries. */
   open: () => number;
-  /** The most that were unanswered at one time. */
+  /** The maximum number of deliveries that were unanswered at one time. */
   maxOpen: () => number;
 };
 
-/** Receivers of one test file, behind an authority of their own. */
+/** Receivers of one test file, with their own certificate authority. */
 export type Receivers = {
   /** Settings of a world whose workers trust the receivers and may reach them. */
   settings: Record<string, string>;
@@ -35,13 +35,13 @@ export type Receivers = {
   close: () => Promise<void>;
 };
 
-/** Answers with a status and nothing else. */
+/** Answers with a status and no body. */
 export const withStatus =
   (status: number): Answer =>
   (response) =>
     void response.writeHead(status).end();
 
-/** Makes the authority; close what it opens in `afterAll`. */
+/** Makes the authority. Call `close` in `afterAll`. */
 export const openReceivers = async (): Promise<Receivers> => {
   const authority = await createTestAuthority();
   const identity = await authority.issue({ ip: ['127.0.0.1'] });
@@ -53,12 +53,12 @@ export const openReceivers = async (): Promise<Receivers> => {
   const start = async (first: Answer = withStatus(204)): Promise<TestReceiver> => {
     let answer = first;
     let open = 0;
-    let most = 0;
+    let maxOpen = 0;
     const arrivals: Arrival[] = [];
     const sockets = new Set<Socket>();
     const server = createServer({ ...identity, keepAliveTimeout: 60_000 }, async (request, response) => {
       open += 1;
-      most = Math.max(most, open);
+      maxOpen = Math.max(maxOpen, open);
       response.once('close', () => {
         open -= 1;
       });
@@ -70,7 +70,7 @@ export const openReceivers = async (): Promise<Receivers> => {
     server.on('tlsClientError', () => undefined);
     server.on('connection', (socket: Socket) => {
       sockets.add(socket);
-      socket.on('error', () => undefined); // senders break off by design
+      socket.on('error', () => undefined); // senders close connections by design
       socket.once('close', () => sockets.delete(socket));
     });
     server.listen(0, '127.0.0.1');
@@ -88,7 +88,7 @@ export const openReceivers = async (): Promise<Receivers> => {
         answer = next;
       },
       open: () => open,
-      maxOpen: () => most,
+      maxOpen: () => maxOpen,
     };
   };
 
@@ -102,15 +102,15 @@ export const openReceivers = async (): Promise<Receivers> => {
   };
 };
 
-/** Sets the endpoint of an account (`acc_…`) as the dashboard does, and returns the secret as its user would see it. */
+/** Sets the endpoint of an account (`acc_…`) like the dashboard, and returns the secret that its user would see. */
 export const configureWebhook = async (
   world: Pick<World, 'sql' | 'settings'>,
   account: { account_id: string },
   url: string,
 ): Promise<string> => {
   const accountId = uuidOf('account', account.account_id);
-  if (accountId === null) throw new Error(`${account.account_id} is no account id`);
-  // Not by every test of a world, most of which have no webhook.
+  if (accountId === null) throw new Error(`${account.account_id} is not an account id`);
+  // Loaded on demand, because most test files with a world have no webhook.
   const { newWebhookSecret, sealSecret, secretPrefix } = await import('@vat/webhooks');
   const secret = newWebhookSecret();
   const sealed = sealSecret(String(world.settings.SECRET_KEY), accountId, secret);

@@ -2,14 +2,14 @@ import { Redis } from 'ioredis';
 import type { World } from './start-world.js';
 import { REDIS_VARIABLE, worldName } from './test-servers.js';
 
-/** The world's part of its Redis, which other worlds share. */
+/** The keys of one world in a Redis that several worlds share. */
 export type WorldRedis = {
   keys: () => Promise<string[]>;
   /** Ids of the requests that have a job, in whatever state. */
   jobs: () => Promise<string[]>;
-  /** What FLUSHALL does to a deployment: every key of this world is gone, and no other. Returns how many there were. */
+  /** Deletes every key of this world, like FLUSHALL in a deployment. Returns the number of keys. */
   flush: () => Promise<number>;
-  /** Every key and value as text: to show that something lies nowhere in it. */
+  /** Every key and value as text, for tests that something is not stored. */
   text: () => Promise<string>;
   close: () => void;
 };
@@ -46,7 +46,7 @@ export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRe
     keys,
     jobs: async () =>
       (await keys()).flatMap((key) => /:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(key)?.[1] ?? []),
-    // In one step, as FLUSHALL is: a job whose hash is there and whose queue is gone is something no operator can cause.
+    // Atomic like FLUSHALL: otherwise a job's hash could remain without its queue, which cannot happen in a deployment.
     flush: async () => Number(await redis.eval(FLUSH, 0, `${world.name}:*`)),
     text: async () => {
       const found = await Promise.all(
@@ -61,10 +61,10 @@ export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRe
   };
 };
 
-/** A part of the run's Redis: everything under a prefix of its own. */
+/** A part of the run's Redis: all keys with one prefix. */
 export type RedisNamespace = { url: string; prefix: string; redis: WorldRedis; close: () => Promise<void> };
 
-/** Opens one, for tests of what needs Redis and no processes around it. `close` leaves nothing behind. */
+/** Opens a namespace, for tests that need Redis but no processes. `close` removes its keys. */
 export const openRedisNamespace = (): RedisNamespace => {
   const url = process.env[REDIS_VARIABLE];
   if (!url) throw new Error(`${REDIS_VARIABLE} is not set: run tests by npm test`);

@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the repository, from source and from dist alike. */
+/** The folder of the repository. The relative path is the same from src and from dist. */
 export const PROJECT_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Where the programs lie that worlds start, made by `bundlePrograms`; unset outside a test run. */
+/** The variable with the folder of the bundled programs (`bundlePrograms`); unset outside a test run. */
 export const PROGRAMS_VARIABLE = 'VAT_TEST_PROGRAMS';
 
 /**
- * For Node, before the file of a program that lives for seconds. The database client's compiler is WebAssembly; as Node runs
- * it, it is compiled a second time for speed while the first statements come, which took a third of such a life. So are
- * functions as soon as they seem busy, and a heap that grows from one MiB is collected dozens of times until all is loaded.
+ * Node flags for programs that run for seconds. The query compiler of the database client is WebAssembly. By default Node
+ * recompiles it for speed during the first statements, which took a third of the run time of such a program. Node also
+ * optimizes busy functions early, and collects a heap that grows from one MiB dozens of times during loading.
  */
 export const PROGRAM_FLAGS = [
   '--no-wasm-dynamic-tiering',
@@ -21,21 +21,21 @@ export const PROGRAM_FLAGS = [
   '--max-semi-space-size=32',
 ] as const;
 
-/** The file to run for `apps/<name>/dist/main.js`: in a test run the same program in one file, which starts sooner. */
+/** The file to run for `apps/<name>/dist/main.js`: in a test run the bundled program, which starts faster. */
 export const programFile = (file: string): string => {
   const programs = process.env[PROGRAMS_VARIABLE];
   const [, name] = /^apps\/([^/]+)\/dist\/main\.js$/.exec(file) ?? [];
   return programs && name ? path.join(programs, `${name}.js`) : path.join(PROJECT_ROOT, file);
 };
 
-/** The environment a started program sees: what it needs to run, and its settings; nothing of the developer's. */
+/** The environment of a started program: only what it needs and its settings, without the developer's variables. */
 export const programEnvironment = (settings: Record<string, string>): Record<string, string> => ({
   PATH: process.execPath.slice(0, process.execPath.lastIndexOf(path.sep)),
   NODE_ENV: 'test',
   ...settings,
 });
 
-/** What a program printed; `input` is its standard input. Throws with its output when it fails, unless `mayFail`. */
+/** Runs a program and resolves to its output; `input` is its standard input. Throws if it fails, unless `mayFail` is set. */
 export const runProgram = (
   file: string,
   args: string[],
@@ -48,7 +48,7 @@ export const runProgram = (
       env: programEnvironment(settings),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    // A program may end without reading it.
+    // A program may end without reading its input.
     child.stdin.on('error', () => undefined).end(input);
     let stdout = '';
     let stderr = '';

@@ -6,16 +6,16 @@ import pg from 'pg';
 import { PROJECT_ROOT, runProgram } from './run-program.js';
 import { TEMPLATE } from './test-servers.js';
 
-/** A server that a test may take away. */
+/** A server that a test may stop. */
 export type OwnServer = {
   url: string;
   pid: () => number;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, like a crash. */
   kill: () => Promise<void>;
-  /** Stops it in its tracks: it holds its connections and answers nothing. */
+  /** Suspends it: connections stay open and get no answer. */
   freeze: () => Promise<void>;
   thaw: () => void;
-  /** Brings it back on the same address. Redis comes back empty, Postgres with what was committed. */
+  /** Restarts it at the same address. Redis is empty then, Postgres has all committed data. */
   start: () => Promise<void>;
 };
 
@@ -59,7 +59,7 @@ const noChildren = (_url: string, stopParent: () => void): Promise<number[]> => 
   return Promise.resolve([]);
 };
 
-/** Postgres's own processes, listed while the parent is stopped already and can make no new ones. */
+/** The child processes of Postgres. They are listed after the parent was suspended, so that it cannot start new ones. */
 const backends = async (url: string, stopParent: () => void): Promise<number[]> => {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -75,7 +75,7 @@ const backends = async (url: string, stopParent: () => void): Promise<number[]> 
   }
 };
 
-/** A Postgres and a Redis of the test's own, with the template that worlds are cloned from. Nothing of them is durable. */
+/** Starts a Postgres and a Redis for one test file, with the template database. Their data is not durable. */
 export const startOwnServers = async (): Promise<OwnServers> => {
   const { startPostgres, startRedis } = await import('@vat/embedded');
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-own-'));

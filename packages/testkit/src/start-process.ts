@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { PROGRAM_FLAGS, programEnvironment, programFile } from './run-program.js';
 
-/** One of the service's processes, as a test sees it. */
+/** A started process of the service. */
 export type TestProcess = {
   pid: number;
-  /** What it said when it was ready: `base_url`, `metrics_port` or `port`. */
+  /** The message that it sent when it was ready: `base_url`, `metrics_port` or `port`. */
   ready: Record<string, unknown>;
   /** Its log lines so far. */
   lines: () => string[];
   signal: (signal: NodeJS.Signals) => void;
-  /** Resolves with the exit code or the signal once it is gone. */
+  /** Resolves to the exit code or the signal when it has ended. */
   exited: Promise<number | NodeJS.Signals | null>;
-  /** SIGTERM and wait; SIGKILL when it takes longer than it may. */
+  /** Sends SIGTERM and waits; sends SIGKILL after a time limit. */
   stop: () => Promise<void>;
 };
 
@@ -31,7 +31,7 @@ const collect = (child: ChildProcess): string[] => {
   return lines;
 };
 
-/** Starts a program of the repository and waits for its word that it is ready. */
+/** Starts a program of the repository and waits until it reports that it is ready. */
 export const startProcess = async (file: string, settings: Record<string, string>): Promise<TestProcess> => {
   const child = spawn(process.execPath, [...PROGRAM_FLAGS, programFile(file)], {
     env: programEnvironment(settings),

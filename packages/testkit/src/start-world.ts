@@ -6,30 +6,30 @@ import { startProcess, type TestProcess } from './start-process.js';
 import { cloneStatement, POSTGRES_VARIABLE, REDIS_VARIABLE, worldName } from './test-servers.js';
 import { type ViesControl, viesControl } from './vies-control.js';
 
-/** What a test asks of its world. */
+/** Options of a world. */
 export type WorldOptions = {
-  /** Settings of every process, over the ones that make tests quick. */
+  /** Settings of every process; they override the short times for tests. */
   settings?: Record<string, string>;
-  /** Processes to start at once; more can follow. */
+  /** The number of processes to start; more can be started later. */
   apis?: number;
   workers?: number;
-  /** Servers to use instead of the run's own: ones that the test may stop, freeze and kill. */
+  /** Servers to use instead of the run's own, which the test may stop, freeze and kill. */
   servers?: { databaseUrl: string; redisUrl: string };
 };
 
-/** A whole service of its own: database, Redis prefix, upstream, API and worker processes. */
+/** A complete service for one test file: database, Redis prefix, upstream, API and worker processes. */
 export type World = {
   settings: Record<string, string>;
-  /** The prefix of its keys in Redis, and the name of its database. */
+  /** The prefix of its keys in Redis, and also the name of its database. */
   name: string;
   vies: ViesControl;
-  /** The upstream's own process. */
+  /** The process of the upstream. */
   viesProcess: TestProcess;
   account: TestAccount;
   apis: TestProcess[];
   workers: TestProcess[];
   baseUrl: () => string;
-  /** A call to the first API with the account's live key, or another. */
+  /** Calls the first API, by default with the account's live key. */
   http: (key?: string | null) => {
     get: (path: string) => supertest.Test;
     post: (path: string, body?: unknown) => supertest.Test;
@@ -43,8 +43,8 @@ export type World = {
   stop: () => Promise<void>;
 };
 
-/** Short enough for tests to wait for, long enough for a busy machine. */
-const QUICK: Record<string, string> = {
+/** Settings with short times for tests, long enough for a busy machine. */
+const TEST_SETTINGS: Record<string, string> = {
   UPSTREAM_WINDOW: '1500ms',
   UPSTREAM_ATTEMPT_TIMEOUT: '800ms',
   UPSTREAM_RETRY_DELAYS: '100ms,200ms,300ms',
@@ -54,7 +54,7 @@ const QUICK: Record<string, string> = {
   SWEEP_EVERY: '500ms',
   WATCHES_EVERY: '300ms',
   ENRICHMENT_SOURCES: 'none',
-  // Tests of other things call as fast as they like.
+  // Only tests of the rate limit lower these.
   RATE_LIMIT: '100000',
   SESSION_RATE_LIMIT: '100000',
   SECRET_KEY: 'only-for-tests-only-for-tests',
@@ -70,7 +70,7 @@ const inherited = (name: string): string => {
   return value;
 };
 
-/** Builds a world and waits until all of it is ready. Stop it in `afterAll`. */
+/** Starts a world and waits until all its processes are ready. Call `stop` in `afterAll`. */
 export const startWorld = async ({
   settings = {},
   apis = 1,
@@ -86,14 +86,14 @@ export const startWorld = async ({
   const vies = await startProcess('apps/vies-sandbox/dist/main.js', { PORT: '0' });
   const upstream = viesControl(`http://127.0.0.1:${String(vies.ready.port)}`);
   const all = {
-    ...QUICK,
+    ...TEST_SETTINGS,
     DATABASE_URL: database.href,
     REDIS_URL: servers?.redisUrl ?? inherited(REDIS_VARIABLE),
     REDIS_PREFIX: name,
     VIES_URL: upstream.url,
     ...settings,
   };
-  // A pool, since a test may take the server away and bring it back.
+  // A pool reconnects when a test stops and restarts the server.
   const client = new pg.Pool({ connectionString: database.href, max: 2 });
   client.on('error', () => undefined);
   const sql: Sql = async (text, values = []) => (await client.query(text, values)).rows;
@@ -124,7 +124,7 @@ export const startWorld = async ({
     ...Array.from({ length: workers }, () => startWorker()),
   ] as const;
   const [account] = await Promise.all(starting).catch(async (error: unknown) => {
-    // Nobody gets this world, so nobody would stop what of it did start; jest would wait for it for ever.
+    // The caller never gets this world and cannot stop it. Without this, jest would wait for its processes without end.
     await Promise.allSettled(starting);
     await stop();
     throw error;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PROJECT_ROOT, runProgram } from './run-program.js';
 
-/** Names of the variables by which jest's workers learn of the servers of their run. */
+/** Names of the variables with the URLs of the run's servers, for jest's workers. */
 export const POSTGRES_VARIABLE = 'VAT_TEST_POSTGRES';
 export const REDIS_VARIABLE = 'VAT_TEST_REDIS';
 
@@ -14,11 +14,11 @@ export const TEMPLATE = 'vat_template';
 export type TestServers = { databaseUrl: string; redisUrl: string; stop: () => Promise<void> };
 
 /**
- * Starts the Postgres and Redis of one test run on free ports and in a folder of its own, so that two runs side by side
- * never meet, and migrates the template. Nothing of it outlives the run, so nothing of it is durable.
+ * Starts the Postgres and Redis of one test run on free ports and in a separate folder, so that parallel runs do not interfere,
+ * and migrates the template. The data is not durable, because it is not needed after the run.
  */
 export const startTestServers = async (): Promise<TestServers> => {
-  // Once a run; every test file reads the names above.
+  // Loaded on demand: it runs once, but every test file loads this module for the names above.
   const { startPostgres, startRedis } = await import('@vat/embedded');
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-test-'));
   const binDir = path.join(PROJECT_ROOT, '.data', 'redis-bin');
@@ -41,11 +41,11 @@ export const startTestServers = async (): Promise<TestServers> => {
 };
 
 /**
- * The statement that clones the template. Its files are copied: page by page through the log, as is usual, would be five times
- * the work, for a copy that need not survive a crash.
+ * The statement that clones the template by copying its files. The default strategy writes every page through the log, which
+ * is five times the work and only needed to survive a crash.
  */
 export const cloneStatement = (name: string): string =>
   `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY FILE_COPY`;
 
-/** A name that no other world of any run has. */
+/** A random name that is unique over all runs. */
 export const worldName = (): string => `w_${randomBytes(8).toString('hex')}`;

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RunTool } from './provide-tool.js';
 
-/** Unpacks a zip with Python, so that our own zip is read by somebody else's code; resolves to the folder. */
+/** Unpacks a zip with Python, so that an independent implementation reads it; resolves to the folder. */
 export const unpackDossier = async (run: RunTool, zip: Readable): Promise<string> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'vat-dossier-'));
   const file = `${folder}.zip`;

@@ -1,12 +1,12 @@
-/** The upstream of a world, and the strings it is pulled by. The forms are those of the sandbox's control API. */
+/** The upstream of a world and its control functions. The formats are those of the sandbox's control API. */
 export type ViesControl = {
   url: string;
-  /** Scripts the answers to one number, one an ask; the last one repeats unless `then` is `default`. */
+  /** Sets the answers for one number, one per lookup; the last one repeats unless `then` is `default`. */
   script: (vatNumber: string, answers: unknown[], then?: 'repeat' | 'default') => Promise<void>;
-  /** Changes how one member state behaves: latency, saturation, a fixed answer (null takes it back). */
+  /** Sets the behaviour of one member state: latency, saturation, a fixed answer (null removes it). */
   state: (memberState: string, behaviour: Record<string, unknown>) => Promise<void>;
   defaults: (behaviour: Record<string, unknown>) => Promise<void>;
-  /** A fixed answer for everything; null takes it back. */
+  /** Sets a fixed answer for everything; null removes it. */
   answerAll: (answer: unknown) => Promise<void>;
   reset: () => Promise<void>;
   stats: () => Promise<ViesStats>;
@@ -26,7 +26,7 @@ export type JournalEntry = {
   in_flight_at_start: number;
 };
 
-/** Talks to a running sandbox at `url`. */
+/** Controls a running sandbox at `url`. */
 export const viesControl = (url: string): ViesControl => {
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(`${url}/_control${path}`, {

@@ -4,9 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { World } from './start-world.js';
 
 /**
- * Milliseconds that the main thread of a process has been on a core. Unlike the time on the clock it does not grow while the
- * thread waits for a core that other processes use, so that a bound on it holds on a loaded machine too. On systems without
- * /proc the clock has to do.
+ * CPU time of the main thread of a process, in milliseconds. Unlike elapsed time it does not grow while the thread waits for a
+ * core, so a limit on it also holds on a loaded machine. Systems without /proc use elapsed time instead.
  */
 const mainThreadMs = (pid: number): number => {
   try {
@@ -23,9 +22,9 @@ const answered = (url: string, agent: Agent): Promise<void> =>
   });
 
 /**
- * Measures the longest turn of the first API's event loop, from outside: `GET /healthz` is called over and over, and what the
- * process's main thread computes between a call and its answer is at least what the turn that the call waited for computed.
- * `stop` resolves to the highest of these, in milliseconds.
+ * Measures the longest turn of the first API's event loop from outside. It calls `GET /healthz` continuously; the CPU time of
+ * the main thread between a call and its answer is an upper bound for the turn that the call waited for. `stop` resolves to
+ * the maximum, in milliseconds.
  */
 export const watchLoop = (world: Pick<World, 'baseUrl' | 'apis'>): { stop: () => Promise<number> } => {
   const [api] = world.apis;

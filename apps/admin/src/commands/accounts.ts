@@ -7,8 +7,8 @@ import type { Command } from '../command.js';
 import { UsageError, withProducer } from '../command.js';
 
 const PAGE = 500;
-/** By then nothing of a disabled account is under way any more: its keys are refused, its requests abandoned, its asks over. */
-const AT_REST_AFTER_MS = 60_000;
+/** After this time a disabled account has no work in progress: its keys are refused, its requests abandoned, its lookups ended. */
+const IDLE_AFTER_MS = 60_000;
 
 const planOf = (name: string): Plan => {
   if (isPlan(name)) return name;
@@ -24,11 +24,11 @@ export const accountIdOf = (id: string | undefined): string => {
   return uuid;
 };
 
-const found = (yes: boolean, id: string): void => {
-  if (!yes) throw new UsageError(`There is no account ${id}.`);
+const assertFound = (found: boolean, id: string): void => {
+  if (!found) throw new UsageError(`There is no account ${id}.`);
 };
 
-/** What stands for a password that is read from standard input. */
+/** The value of --password that means: read the password from standard input. */
 const FROM_INPUT = '-';
 
 const newAccount = z.object({
@@ -97,7 +97,7 @@ export const accountCommands = (
     flags: {},
     run: async ({ positionals: [id = ''] }) => {
       const at = now();
-      found(await setAccountDisabled(db)(accountIdOf(id), at), id);
+      assertFound(await setAccountDisabled(db)(accountIdOf(id), at), id);
       return { account_id: id, disabled_at: at.toISOString() };
     },
   },
@@ -105,8 +105,8 @@ export const accountCommands = (
     usage: 'account enable ACCOUNT',
     flags: {},
     run: async ({ positionals: [id = ''] }) => {
-      found(await setAccountDisabled(db)(accountIdOf(id), null), id);
-      // Its held deliveries need not wait for the timed sweep, which finds them even where this cannot reach Redis.
+      assertFound(await setAccountDisabled(db)(accountIdOf(id), null), id);
+      // This sweep resumes its held deliveries at once. Without Redis the next scheduled sweep finds them.
       await withProducer(env, (producer) =>
         producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }),
       ).catch(() => undefined);
@@ -117,7 +117,7 @@ export const accountCommands = (
     usage: 'account set-plan ACCOUNT PLAN',
     flags: {},
     run: async ({ positionals: [id = '', plan = ''] }) => {
-      found(await setAccountPlan(db)(accountIdOf(id), planOf(plan)), id);
+      assertFound(await setAccountPlan(db)(accountIdOf(id), planOf(plan)), id);
       return { account_id: id, plan };
     },
   },
@@ -126,11 +126,11 @@ export const accountCommands = (
     flags: {},
     run: async ({ positionals: [id = ''] }) => {
       const at = now();
-      const erased = await eraseAccount(db)(accountIdOf(id), new Date(at.getTime() - AT_REST_AFTER_MS), at);
-      found(erased.kind !== 'missing', id);
+      const erased = await eraseAccount(db)(accountIdOf(id), new Date(at.getTime() - IDLE_AFTER_MS), at);
+      assertFound(erased.kind !== 'missing', id);
       if (erased.kind !== 'erased')
         throw new UsageError(
-          `Write account disable ${id} first, and erase it a minute later: what is deleted does not come back.`,
+          `Run account disable ${id} first, and erase the account a minute later. Deleted data cannot be restored.`,
         );
       const { kind: _kind, ...counts } = erased;
       return { account_id: id, erased: counts };

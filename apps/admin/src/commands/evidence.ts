@@ -8,17 +8,16 @@ import { readSettings } from '@vat/runtime';
 import { type Command, FailedCheck, UsageError, withProducer } from '../command.js';
 
 const POLL_INTERVAL_MS = 250;
-/** Longer than closing a million checks takes. */
+/** More than the time to close an anchor of a million checks. */
 const WAIT_MS = 120_000;
 
-/** Closes once nobody else does. */
-const closeInTurn = async (close: () => Promise<Closing>, now: () => Date): Promise<Closing> => {
+/** Closes an anchor as soon as no other process is closing one. */
+const closeWhenFree = async (close: () => Promise<Closing>, now: () => Date): Promise<Closing> => {
   const until = now().getTime() + WAIT_MS;
   for (;;) {
     const closing = await close();
     if (closing.kind !== 'busy') return closing;
-    if (now().getTime() > until)
-      throw new UsageError('Another process is closing an anchor and does not come to an end.');
+    if (now().getTime() > until) throw new UsageError('Another process is closing an anchor and has not finished.');
     await setTimeout(POLL_INTERVAL_MS);
   }
 };
@@ -29,11 +28,11 @@ export const anchorCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => 
     usage: 'anchor close',
     flags: {},
     run: async () => {
-      const closing = await closeInTurn(closeNextAnchor({ closeAlone: closeAlone(db), now }), now);
+      const closing = await closeWhenFree(closeNextAnchor({ closeAlone: closeAlone(db), now }), now);
       if (closing.kind !== 'closed') return { status: 'nothing_to_anchor', anchor_id: null };
       const { anchor } = closing;
       const stamp = { subjectId: anchor.id, dueAt: anchor.closedAt };
-      // Without Redis the sweep finds the row: the anchor is closed all the same.
+      // Without Redis the anchor is closed too, and the sweep enqueues its time-stamp.
       await withProducer(env, (producer) => enqueueStamp(producer)(stamp)).catch(() => undefined);
       return {
         status: 'closed',
@@ -57,8 +56,8 @@ export const anchorCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => 
   },
 });
 
-/** tsa-root list|forget: what was pinned for time-stamping authorities without TSA_ROOTS. */
-export const timestampRootVerbs = (db: Database): Record<string, Command> => ({
+/** tsa-root list|forget: the pinned roots of time-stamping authorities without TSA_ROOTS. */
+export const timestampRootCommands = (db: Database): Record<string, Command> => ({
   'tsa-root list': {
     usage: 'tsa-root list',
     flags: {},

@@ -4,11 +4,11 @@ import { readSettings } from '@vat/runtime';
 import type { Command } from '../command.js';
 import { UsageError } from '../command.js';
 
-/** So many accounts are named in an error. */
-const NAMED = 5;
+/** Maximum number of secrets that an error message lists. */
+const MAX_NAMED = 5;
 
 /** secrets reseal. */
-export const secretVerbs = (db: Database, env: NodeJS.ProcessEnv): Record<string, Command> => ({
+export const secretCommands = (db: Database, env: NodeJS.ProcessEnv): Record<string, Command> => ({
   'secrets reseal': {
     usage: 'secrets reseal',
     flags: {},
@@ -23,8 +23,8 @@ export const secretVerbs = (db: Database, env: NodeJS.ProcessEnv): Record<string
         ...authority.unopened.map(() => 'the key of the development authority'),
       ];
       if (unopened.length > 0) {
-        const named = unopened.slice(0, NAMED).join(', ');
-        const more = unopened.length > NAMED ? ` and ${unopened.length - NAMED} more` : '';
+        const named = unopened.slice(0, MAX_NAMED).join(', ');
+        const more = unopened.length > MAX_NAMED ? ` and ${unopened.length - MAX_NAMED} more` : '';
         throw new UsageError(
           `Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens ${named}${more}. Resealed: ${resealed}. Set SECRET_KEY_PREVIOUS to the key that sealed them and run this again.`,
         );

@@ -19,7 +19,7 @@ const silence: Handler = () => undefined;
 
 const STATUS = { vow: { available: true }, countries: [{ countryCode: 'AT', availability: 'Available' }] };
 
-/** What each upstream answers when all is well, by the beginning of its path. */
+/** The normal answer of each upstream, by the beginning of its path. */
 const ANSWERS: Record<string, Handler> = {
   '/check-status': json(STATUS),
   '/api/search/nips/': json({ result: { entries: [{ identifier: '5260250274', subjects: [] }], requestId: 'x' } }),
@@ -52,7 +52,7 @@ beforeAll(async () => {
     void response.writeHead(200, { 'content-type': 'application/timestamp-reply' }).end(await authority.reply(body));
 });
 
-/** Probes upstreams on one local server, which answers as `changes` say. */
+/** Probes upstreams on one local server, with the answers of `changes`. */
 const probe = async (
   changes: Record<string, Handler> = {},
   env: Record<string, string> = {},
@@ -72,13 +72,13 @@ const probe = async (
   const settings = { VIES_URL: url, TSA_URL: `${url}/tsa`, TSA_ROOTS: root, ...Object.fromEntries(sources), ...env };
   try {
     const answer = await runCommand(['upstreams', 'probe', ...words], settings, async () => '').then(
-      (news) => ({ ok: true, news }),
+      (report) => ({ ok: true, report }),
       (error: unknown) => {
-        if (error instanceof FailedCheck) return { ok: false, news: error.answer };
+        if (error instanceof FailedCheck) return { ok: false, report: error.answer };
         throw error;
       },
     );
-    return { ok: answer.ok, upstreams: answer.news.upstreams as Probe[], agents };
+    return { ok: answer.ok, upstreams: answer.report.upstreams as Probe[], agents };
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -87,7 +87,7 @@ const probe = async (
 
 const of = (upstreams: Probe[], name: string) => upstreams.find((upstream) => upstream.name === name);
 
-test('asks every configured upstream one question, without a database', async () => {
+test('sends one request to every configured upstream, without a database', async () => {
   const { ok, upstreams, agents } = await probe({}, { CONTACT_URL: 'https://vat.example.com/contact' });
   expect(upstreams.map(({ name }) => name)).toEqual(NAMES);
   expect(upstreams.filter((upstream) => !upstream.ok)).toEqual([]);
@@ -102,7 +102,7 @@ test('asks every configured upstream one question, without a database', async ()
   expect(new Set(agents)).toEqual(new Set(['vat-validation-service (+https://vat.example.com/contact)']));
 });
 
-test('leaves out what is switched off or not configured', async () => {
+test('skips sources that are disabled or not configured', async () => {
   const { upstreams } = await probe({}, { ENRICHMENT_SOURCES: 'gleif, cz_ares', TSA_URL: '' });
   expect(upstreams.map(({ name }) => name)).toEqual(['vies', 'cz_ares', 'gleif']);
   expect((await probe({}, { ENRICHMENT_SOURCES: 'none', TSA_URL: '' })).upstreams).toHaveLength(1);
@@ -136,7 +136,7 @@ test.each([
   expect(of(upstreams, 'tsa')?.detail).toMatch(tsa);
 });
 
-test('slow ones end at the deadline, all at once, and the others are answered meanwhile', async () => {
+test('slow upstreams end at the shared deadline, and the others are reported', async () => {
   const { ok, upstreams } = await probe(
     { '/check-status': silence, '/search': silence, '/tsa': silence },
     {},
@@ -151,7 +151,7 @@ test('slow ones end at the deadline, all at once, and the others are answered me
   expect(of(upstreams, 'vies')?.detail).toBe('no complete answer in time');
 });
 
-test('one that is away is named with the reason', async () => {
+test('an unreachable upstream is reported with the reason', async () => {
   const away = 'http://127.0.0.1:1';
   const { ok, upstreams } = await probe(
     {},
@@ -178,7 +178,7 @@ test.each([
   [{ TSA_ROOTS: '' }, [], /TSA_ROOTS: certificates are required/],
   [{ CONTACT_URL: 'nobody' }, [], /CONTACT_URL/],
   [{}, ['--timeout', 'soon'], /--timeout is a number of seconds/],
-  [{}, ['now'], /now is too much/],
+  [{}, ['now'], /Unexpected argument now/],
 ])('%j with the words %j is refused and says why', async (env, words, why) => {
   await expect(probe({}, env as Record<string, string>, ...words)).rejects.toThrow(why);
 });

@@ -7,7 +7,7 @@ import { probeVies } from '@vat/vies';
 import type { Command } from '../command.js';
 import { FailedCheck, UsageError } from '../command.js';
 
-const SECONDS = { least: 1, usual: 10, most: 120 } as const;
+const TIMEOUT_SECONDS = { min: 1, default: 10, max: 120 } as const;
 
 const PROBE_SETTINGS = [
   'VIES_URL',
@@ -27,14 +27,14 @@ const PROBE_SETTINGS = [
 ] as const;
 
 const readTimeout = (text: string | boolean | undefined): number => {
-  if (text === undefined) return SECONDS.usual * 1_000;
+  if (text === undefined) return TIMEOUT_SECONDS.default * 1_000;
   const seconds = Number(text);
-  if (!(seconds >= SECONDS.least && seconds <= SECONDS.most))
-    throw new UsageError(`--timeout is a number of seconds, ${SECONDS.least} to ${SECONDS.most}.`);
+  if (!(seconds >= TIMEOUT_SECONDS.min && seconds <= TIMEOUT_SECONDS.max))
+    throw new UsageError(`--timeout is a number of seconds, ${TIMEOUT_SECONDS.min} to ${TIMEOUT_SECONDS.max}.`);
   return seconds * 1_000;
 };
 
-/** A setting that is wrong in a way only its reader sees is the caller's to correct. */
+/** Turns the error of a setting's parser into a SettingsError, which is reported to the operator. */
 const asSetting = <T>(read: () => T): T => {
   try {
     return read();
@@ -45,7 +45,7 @@ const asSetting = <T>(read: () => T): T => {
 
 const DATABASE_TIMEOUT_MS = 2_000;
 
-/** Counts a search of the day where there is a database; without one there is no service that shares the day with us. */
+/** Counts a search in the daily budget. Without a database no service shares the budget, so nothing is counted. */
 const countInDatabase =
   (url: string | undefined, limit: number) => async (source: EnrichmentSourceName, day: string) => {
     if (!url) return;
@@ -63,8 +63,8 @@ const countInDatabase =
 const databaseUrlOf = (env: NodeJS.ProcessEnv): string | undefined =>
   env.DATABASE_URL || env.DATABASE_URL_FILE ? readSettings(env, ['DATABASE_URL']).DATABASE_URL : undefined;
 
-/** upstreams probe. It needs neither Postgres nor Redis: it may be the first thing that is run on a machine. */
-export const upstreamVerbs = (env: NodeJS.ProcessEnv, now: () => Date): Record<string, Command> => ({
+/** upstreams probe. It needs neither Postgres nor Redis, since it may be the first command that is run on a machine. */
+export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Record<string, Command> => ({
   'upstreams probe': {
     usage: 'upstreams probe [--timeout SECONDS]',
     flags: { timeout: { type: 'string' } },

@@ -35,7 +35,7 @@ describe('an anchor', () => {
     expect(second).toMatchObject({ seq: 2, prev_anchor_hash: hashAnchor(first) });
   });
 
-  it('comes back from its bytes, and from nothing but its bytes', () => {
+  it('is decoded only from its exact bytes', () => {
     const bytes = encodeAnchor(second);
     expect(decodeAnchor(bytes)).toEqual(second);
     for (const other of [
@@ -49,7 +49,7 @@ describe('an anchor', () => {
     expect(() => decodeAnchor(Buffer.concat([bytes, Buffer.of(0xff)]))).toThrow();
   });
 
-  it('is hashed only when it is one', () => {
+  it('is hashed only if it is valid', () => {
     const wrong: Record<string, unknown>[] = [
       { v: 2 },
       { seq: 0 },
@@ -68,7 +68,7 @@ describe('an anchor', () => {
     expect(() => hashAnchor(rootless as Anchor)).toThrow('not an anchor: a missing root');
   });
 
-  it('is not closed over nothing, nor before its predecessor when the clock is set back', () => {
+  it('is not closed without checks, or before its predecessor after the clock was set back', () => {
     const root = Buffer.alloc(32);
     expect(() => closeAnchor({ previous: null, size: 0, root, closedAt: new Date(NOON) })).toThrow();
     const early = closeAnchor({ previous: second, size: 1, root, closedAt: new Date(NOON - 60_000) });
@@ -77,7 +77,7 @@ describe('an anchor', () => {
 });
 
 describe('verifyAnchorChain', () => {
-  it('holds for a chain of any length, also in parts', async () => {
+  it('accepts a chain of any length, also in parts', async () => {
     expect(await verifyAnchorChain([])).toEqual({ anchors: 0, end: null, faults: [] });
     const chain = chainOf(9);
     const whole = await verifyAnchorChain(chain);
@@ -86,7 +86,7 @@ describe('verifyAnchorChain', () => {
     expect(await verifyAnchorChain(chain.slice(4), part.end)).toEqual({ ...whole, anchors: 5 });
   });
 
-  it('finds whatever is changed, removed, repeated or put elsewhere before the last anchor', async () => {
+  it('finds every change, removal, repetition and move before the last anchor', async () => {
     const text = fc.constantFrom(
       'root',
       'closed_at',
@@ -113,7 +113,7 @@ describe('verifyAnchorChain', () => {
     );
   });
 
-  it('tells each kind of difference apart, and where it is', async () => {
+  it('reports the kind and the position of each fault', async () => {
     const [one, two, three] = chainOf(3) as [Anchor, Anchor, Anchor];
     expect(await faultsOf([one, { ...two, root: three.root }, three])).toEqual(['2 wrong_prev_anchor_hash']);
     expect(await faultsOf([one, three])).toEqual(['1 wrong_seq', '1 wrong_prev_anchor_hash']);

@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 import { canonicalForm } from '../hash-check.js';
 
-/** Names how an anchor's root is made: the tree of RFC 9162 with SHA-256. */
+/** The algorithm of an anchor's root: the tree of RFC 9162 with SHA-256. */
 export const ANCHOR_ALGORITHM = 'rfc9162-sha256';
 
-/** The first anchor has no predecessor; nothing is known whose SHA-256 is this. */
+/** `prev_anchor_hash` of the first anchor, which has no predecessor. No known input has this SHA-256. */
 export const NO_ANCHOR_HASH = '0'.repeat(64);
 
 /**
- * What is chained and time-stamped for one tree of checks. Exactly these seven keys are hashed. Source: contract part 2 §7.
+ * The record that is chained and time-stamped for one tree of checks. Exactly these seven keys are hashed. See docs/evidence.md.
  */
 export type Anchor = {
   v: 1;
   /** 1 for the first anchor, then one more each time. */
   seq: number;
   alg: typeof ANCHOR_ALGORITHM;
-  /** RFC 3339, UTC, milliseconds; never before that of the anchor before. */
+  /** RFC 3339, UTC, milliseconds; never earlier than in the previous anchor. */
   closed_at: string;
-  /** Leaves of the tree; at least 1, for an anchor of nothing says nothing. */
+  /** Number of leaves of the tree, at least 1. */
   tree_size: number;
   /** The tree's root, 64 hex digits. */
   root: string;
-  /** SHA-256 of the JCS form of the anchor before, 64 hex digits; {@link NO_ANCHOR_HASH} in the first. */
+  /** SHA-256 of the JCS form of the previous anchor, 64 hex digits; {@link NO_ANCHOR_HASH} in the first. */
   prev_anchor_hash: string;
 };
 
@@ -42,21 +42,21 @@ const RULES: Readonly<Record<string, (value: unknown) => boolean>> = {
   prev_anchor_hash: hash,
 };
 
-/** What keeps `value` from being an anchor (`a missing root`, `an unknown key x` …), or null when it is one. */
+/** The reason why `value` is not an anchor (`a missing root`, `an unknown key x` …), or null if it is one. */
 export const evaluateAnchor = (value: unknown): string | null => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no object';
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not an object';
   const entries = new Map(Object.entries(value));
   for (const key of entries.keys()) if (!Object.hasOwn(RULES, key)) return `an unknown key ${key}`;
-  for (const [key, holds] of Object.entries(RULES)) {
+  for (const [key, isValid] of Object.entries(RULES)) {
     if (!entries.has(key)) return `a missing ${key}`;
-    if (!holds(entries.get(key))) return `a wrong ${key}`;
+    if (!isValid(entries.get(key))) return `a wrong ${key}`;
   }
   return null;
 };
 
 /**
- * The bytes of an anchor: its JCS form, which is what is hashed, time-stamped and kept. Throws an Error when it is not an
- * anchor (a key too many would change the hash and be seen by nobody).
+ * The bytes of an anchor: its JCS form, which is hashed, time-stamped and stored. Throws an Error if the value is not an
+ * anchor, because an additional key would change the hash unnoticed.
  */
 export const encodeAnchor = (anchor: Anchor): Buffer => {
   const wrong = evaluateAnchor(anchor);
@@ -67,8 +67,8 @@ export const encodeAnchor = (anchor: Anchor): Buffer => {
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * An anchor from its kept bytes. Throws an Error unless they are the JCS form of an anchor to the byte, so that what was
- * read can be hashed again from its fields.
+ * Reads an anchor from its stored bytes. Throws an Error unless they are exactly the JCS form of an anchor, so that hashing
+ * the fields again gives the same hash.
  */
 export const decodeAnchor = (bytes: Uint8Array): Anchor => {
   const value: unknown = JSON.parse(decoder.decode(bytes));
@@ -78,5 +78,5 @@ export const decodeAnchor = (bytes: Uint8Array): Anchor => {
   return value as Anchor;
 };
 
-/** The SHA-256 of an anchor's JCS form, 64 hex digits: the next anchor's `prev_anchor_hash`. Throws when it is no anchor. */
+/** The SHA-256 of an anchor's JCS form, 64 hex digits: the next anchor's `prev_anchor_hash`. Throws if it is not an anchor. */
 export const hashAnchor = (anchor: Anchor): string => createHash('sha256').update(encodeAnchor(anchor)).digest('hex');

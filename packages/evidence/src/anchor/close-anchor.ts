@@ -5,15 +5,15 @@ import { ANCHOR_ALGORITHM, type Anchor, decodeAnchor, encodeAnchor, hashAnchor, 
 type CloseAnchor = {
   /** The newest anchor, or null when there is none yet. */
   previous: Anchor | null;
-  /** Of the tree of the checks that are anchored now. */
+  /** Number of leaves of the tree of the checks to anchor. */
   size: number;
   root: Uint8Array;
   closedAt: Date;
 };
 
 /**
- * The anchor that follows `previous`. A clock that was set back does not break the order: it is closed no earlier than its
- * predecessor. Throws when the tree is empty.
+ * Makes the anchor that follows `previous`. Its `closed_at` is never earlier than that of its predecessor, even if the
+ * clock was set back. Throws if the tree is empty.
  */
 export const closeAnchor = ({ previous, size, root, closedAt }: CloseAnchor): Anchor => {
   if (size < 1) throw new Error('an anchor needs at least one check');
@@ -32,13 +32,16 @@ export const closeAnchor = ({ previous, size, root, closedAt }: CloseAnchor): An
 export type CloseNextAnchorDeps = {
   closeAlone: CloseAlone;
   now: () => Date;
-  /** Leaves read, placed and hashed between two turns of the event loop. */
+  /** Leaves that are read, indexed and hashed at once. */
   pageLeaves?: number;
-  /** The most leaves of one anchor: what one transaction holds. More follow in the next. */
+  /** Maximum number of leaves of one anchor, which limits its transaction. The remaining ones follow in the next anchor. */
   maxLeaves?: number;
 };
 
-/** `closed`, `nothing` (no check waits), or `busy` (another closer is at it). `more`: the anchor is as large as may be. */
+/**
+ * `closed`, `nothing` (no check is waiting), or `busy` (another process is closing an anchor). `more`: the anchor has the
+ * maximum size, so checks may be left for the next one.
+ */
 export type Closing =
   | { kind: 'closed'; anchor: Omit<StoredAnchor, 'stamp'>; more: boolean }
   | { kind: 'nothing' }
@@ -48,9 +51,9 @@ const LEAVES_PER_PAGE = 5_000;
 const MAX_LEAVES = 2 ** 20;
 
 /**
- * Closes the checks not yet anchored into one anchor: reads their leaves in slices, gives them their places, and writes the
- * anchor and that it is to be stamped, all in one transaction. A period without checks makes no anchor: it would
- * prove nothing and cost a time-stamp. Source: contract part 2 §7.
+ * Closes the checks that are not anchored yet into one anchor. Reads their leaves in pages, assigns their indexes, and writes
+ * the anchor and its pending time-stamp, all in one transaction. A period without checks gets no anchor, since that would
+ * prove nothing and cost a time-stamp. See docs/evidence.md.
  */
 export const closeNextAnchor =
   ({ closeAlone, now, pageLeaves = LEAVES_PER_PAGE, maxLeaves = MAX_LEAVES }: CloseNextAnchorDeps) =>

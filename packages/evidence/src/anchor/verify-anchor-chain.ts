@@ -5,16 +5,16 @@ import { type Anchor, evaluateAnchor, hashAnchor, NO_ANCHOR_HASH } from './ancho
 /** The end of a chain: the last anchor's `seq` and hash. */
 export type ChainEnd = Pick<Anchor, 'seq' | 'closed_at'> & { hash: string };
 
-/** One difference. `place` counts the anchors given from 0; `seq` is what the anchor there calls itself. */
+/** One fault. `place` is the position of the anchor in the input, from 0; `seq` is the value in the anchor. */
 export type ChainFault = {
   place: number;
   seq: number | null;
   fault: 'ill_formed' | 'wrong_seq' | 'wrong_prev_anchor_hash' | 'closed_too_early';
-  /** One sentence for a person. */
+  /** One sentence for the operator. */
   detail: string;
 };
 
-/** What a walk over a chain found; it holds when there are no faults. `end` is null for no anchors. */
+/** The result of verifying a chain, which is valid if there are no faults. `end` is null if there are no anchors. */
 export type ChainReport = { anchors: number; end: ChainEnd | null; faults: ChainFault[] };
 
 const differences = (anchor: Anchor, before: ChainEnd | null) => {
@@ -32,9 +32,9 @@ const differences = (anchor: Anchor, before: ChainEnd | null) => {
 };
 
 /**
- * Recomputes the chain over `anchors` (oldest first, nothing left out) and tells every difference. `after` is the end of
- * a chain verified earlier, to go on from there. One changed anchor is told at the next one, whose link no longer fits:
- * the newest is held by its time-stamp alone.
+ * Recomputes the chain over `anchors` (oldest first, without gaps) and reports every fault. `after` is the end of a chain
+ * that was verified earlier, to continue from there. A changed anchor is reported at the next one, whose link does not
+ * match any more; a change of the newest anchor is visible only in its time-stamp.
  */
 export const verifyAnchorChain = async (
   anchors: AsyncIterable<Anchor> | Iterable<Anchor>,
@@ -62,25 +62,25 @@ type WantedBlock = BlockPosition & Pick<BlockOnPath, 'nodes'>;
 const keyOf = ({ seq, level, place }: BlockPosition): string => `${seq} ${level} ${place}`;
 
 /**
- * Makes the inclusion proofs of checks from one block of 64 of each stored level; blocks that they share are read and hashed
- * once, and all of them are read together. Throws where a tree is not whole.
+ * Makes the inclusion proofs of checks. Each proof needs one block of 64 nodes from each stored level. All blocks are read
+ * together, and shared blocks are read and hashed once. Throws if a tree is incomplete.
  */
 export const proveChecks =
   ({ findLeaves, readBlocks }: ProveChecksDeps): ProveChecks =>
   async (checkIds) => {
     if (checkIds.length === 0) return new Map();
     const found = await findLeaves(checkIds);
-    const ways = found.map(({ checkId, hash: _hash, ...leaf }) => {
+    const paths = found.map(({ checkId, hash: _hash, ...leaf }) => {
       const blocks = locateBlocks(leaf.treeSize, leaf.leafIndex);
       return { checkId, leaf, blocks: blocks.map((block) => ({ ...block, seq: leaf.seq })) };
     });
-    const wanted = new Map<string, WantedBlock>(ways.flatMap(({ blocks }) => blocks.map((one) => [keyOf(one), one])));
+    const wanted = new Map<string, WantedBlock>(paths.flatMap(({ blocks }) => blocks.map((one) => [keyOf(one), one])));
     const stored = await readBlocks([...wanted.values()]);
     const rows = new Map<string, BlockRows>();
     for (const [position, block] of [...wanted.values()].entries())
       rows.set(keyOf(block), blockRows(block, stored[position] ?? new Uint8Array()));
     return new Map(
-      ways.map(({ checkId, leaf, blocks }): [string, AnchorProof] => [
+      paths.map(({ checkId, leaf, blocks }): [string, AnchorProof] => [
         checkId,
         { ...leaf, path: blocks.flatMap((block) => siblingsIn(rows.get(keyOf(block)) ?? [], block.at)) },
       ]),

@@ -5,27 +5,26 @@ import { type ChainEnd, verifyAnchorChain } from '../anchor/verify-anchor-chain.
 import { type Stamped, verifyTimestamp } from '../timestamp/verify-timestamp.js';
 import { BLOCK_NODES, openTreeBuilder, type TreeBlocks } from '../tree/tree-blocks.js';
 
-/** One thing that is not as it was recorded. Ids are public ids; `detail` is a sentence for a person. */
+/** One difference between the recorded evidence and the recomputed one. Ids are public ids; `detail` is one sentence. */
 export type AnchorDifference = { kind: string; anchor_seq?: number; check_id?: string; detail: string };
 
-/** What a walk over all evidence found. It holds when there are no differences; `whole` is false when it was called off. */
+/** The result of verifying all evidence, which is valid without differences. `whole` is false if the run was aborted. */
 export type AnchorsReport = {
   anchors: number;
   leaves: number;
   /** Tokens of checks. */
   stamps: number;
-  /** Tokens of the development authority among all: they hold together, and prove nothing to anybody else. */
+  /** How many of all tokens come from the development authority. They are consistent but prove nothing to others. */
   development: number;
   differences: AnchorDifference[];
-  /** Differences beyond the most that are listed. */
+  /** Differences beyond the maximum that is listed. */
   leftOff: number;
   whole: boolean;
 };
 
-/** More of them tell nobody more. */
 const MAX_DIFFERENCES = 200;
 
-/** Counts and notes while the walk goes on. */
+/** A report that is being filled; `differs` adds one difference. */
 export type ReportBuilder = { report: AnchorsReport; differs: (difference: AnchorDifference) => void };
 
 /** An empty report. */
@@ -50,22 +49,22 @@ export const openReport = (): ReportBuilder => {
 
 type StoredToken = {
   token: Uint8Array;
-  /** What it has to be over. */
+  /** What the token must be a time-stamp of. */
   stamped: Stamped;
-  /** What was noted of the token. */
+  /** The recorded facts of the token. */
   facts: StampFacts | null;
-  /** When what was stamped says that it was made; null where that is not known any more. */
+  /** The time at which the stamped record was made; null if that is no longer known. */
   madeAt: Date | null;
-  /** PEM. A token of the development authority is held against its own root, which it carries. */
+  /** PEM. A token of the development authority is verified with its own root, which it contains. */
   trustedRoots: readonly string[];
 };
 
-/** How far the clock of an authority that is believed may be behind ours: five minutes, and its accuracy of a minute at most. */
+/** How far the clock of a trusted authority may be behind ours: five minutes, plus its accuracy of at most one minute. */
 const MAX_BEHIND_MS = 360_000;
 
 /**
- * What is wrong with a stored token: it does not verify, says something else than was noted of it, or is older than what it
- * stamps; null when it holds.
+ * The fault of a stored token, or null if it is valid. A token is faulty if it does not verify, differs from the facts that
+ * were recorded of it, or is older than what it stamps.
  */
 export const evaluateToken = ({
   token: tokenBytes,
@@ -85,7 +84,7 @@ export const evaluateToken = ({
       facts.policy === token.policy &&
       facts.authority === token.authority &&
       facts.development === token.development;
-    if (!agrees) return 'what is noted of the token is not what it says';
+    if (!agrees) return 'the recorded facts of the token differ from its content';
     return madeAt !== null && token.genTime.getTime() + MAX_BEHIND_MS < madeAt.getTime()
       ? `the token is of ${token.genTime.toISOString()}, before what it stamps was made (${madeAt.toISOString()})`
       : null;
@@ -96,7 +95,7 @@ export const evaluateToken = ({
 
 type EvaluateAnchorRow = {
   row: AnchorToVerify;
-  /** The anchor before it. */
+  /** The end of the chain at the previous anchor. */
   before: ChainEnd | null;
   trustedRoots: readonly string[];
   differs: ReportBuilder['differs'];
@@ -104,26 +103,26 @@ type EvaluateAnchorRow = {
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-const repeats = (row: AnchorToVerify, anchor: Anchor): boolean =>
+const matchesColumns = (row: AnchorToVerify, anchor: Anchor): boolean =>
   row.seq === anchor.seq &&
   row.treeSize === anchor.tree_size &&
   row.closedAt.toISOString() === anchor.closed_at &&
   hex(row.root) === anchor.root &&
   hex(row.prevAnchorHash) === anchor.prev_anchor_hash;
 
-/** Judges an anchor by itself and by its predecessor: form, columns, hash, chain, token. Returns the end of the chain. */
+/** Verifies an anchor and its link to the predecessor: form, columns, hash, chain, token. Returns the end of the chain. */
 export const evaluateAnchorRow = async ({
   row,
   before,
   trustedRoots,
   differs,
 }: EvaluateAnchorRow): Promise<ChainEnd | null> => {
-  const told = (kind: string, detail: string) => differs({ kind, anchor_seq: row.seq, detail });
+  const add = (kind: string, detail: string) => differs({ kind, anchor_seq: row.seq, detail });
   const digest = createHash('sha256').update(row.body).digest();
-  if (!digest.equals(row.hash)) told('anchor_hash', 'the hash is not that of the hashed form');
+  if (!digest.equals(row.hash)) add('anchor_hash', 'the hash is not that of the hashed form');
 
-  if (row.stampDigest === null) told('anchor_stamp', 'no time-stamp was ever asked for');
-  else if (!digest.equals(row.stampDigest)) told('anchor_stamp', 'the digest to be stamped is not that of the anchor');
+  if (row.stampDigest === null) add('anchor_stamp', 'no time-stamp was ever requested');
+  else if (!digest.equals(row.stampDigest)) add('anchor_stamp', 'the digest to be stamped is not that of the anchor');
   const fault =
     row.token &&
     evaluateToken({
@@ -133,18 +132,18 @@ export const evaluateAnchorRow = async ({
       madeAt: row.closedAt,
       trustedRoots,
     });
-  if (fault) told('anchor_stamp', fault);
+  if (fault) add('anchor_stamp', fault);
 
   let anchor: Anchor;
   try {
     anchor = decodeAnchor(row.body);
   } catch (error) {
-    told('anchor_form', error instanceof Error ? error.message : String(error));
+    add('anchor_form', error instanceof Error ? error.message : String(error));
     return before;
   }
-  if (!repeats(row, anchor)) told('anchor_columns', 'the columns of the anchor differ from its hashed form');
+  if (!matchesColumns(row, anchor)) add('anchor_columns', 'the columns of the anchor differ from its hashed form');
   const { faults, end } = await verifyAnchorChain([anchor], before);
-  for (const { detail } of faults) told('anchor_chain', detail);
+  for (const { detail } of faults) add('anchor_chain', detail);
   return end;
 };
 
@@ -152,7 +151,7 @@ type EvaluateAnchorTree = {
   row: AnchorToVerify;
   audit: Pick<AnchorAudit, 'leaves' | 'readBlock'>;
   differs: ReportBuilder['differs'];
-  /** Called between slices. */
+  /** Called between pages. */
   pause: () => Promise<void>;
   signal: AbortSignal | undefined;
 };
@@ -165,15 +164,15 @@ const evaluateNodes = async (tree: TreeBlocks, { row, audit, differs }: Evaluate
     for (let place = 0; place * BLOCK_BYTES < nodes.length; place += 1) {
       const expected = nodes.subarray(place * BLOCK_BYTES, (place + 1) * BLOCK_BYTES);
       if (Buffer.compare(expected, await audit.readBlock({ seq: row.seq, level, place })) === 0) continue;
-      const detail = `block ${place} of level ${level} is not what its leaves make`;
+      const detail = `block ${place} of level ${level} differs from the one computed from its leaves`;
       differs({ kind: 'anchor_nodes', anchor_seq: row.seq, detail });
     }
   }
 };
 
 /**
- * Recomputes an anchor's tree from its leaves, and compares each leaf with its check where that still exists. Returns how
- * many leaves it has; stops early, without a verdict on the root, when `signal` aborts.
+ * Recomputes an anchor's tree from its leaves, and compares each leaf with its check if that still exists. Returns the number
+ * of leaves. Stops early, without comparing the root, when `signal` aborts.
  */
 export const evaluateAnchorTree = async (given: EvaluateAnchorTree): Promise<number> => {
   const { row, audit, differs, pause, signal } = given;
@@ -181,11 +180,11 @@ export const evaluateAnchorTree = async (given: EvaluateAnchorTree): Promise<num
   let size = 0;
   let whole = true;
   for (;;) {
-    const slice = await audit.leaves(row.seq, size, LEAVES_PER_PAGE);
-    const found = slice.hashes.length / 32;
-    tree.add(slice.hashes);
-    whole &&= slice.whole;
-    for (const { checkId, of } of slice.differing) {
+    const page = await audit.leaves(row.seq, size, LEAVES_PER_PAGE);
+    const found = page.hashes.length / 32;
+    tree.add(page.hashes);
+    whole &&= page.whole;
+    for (const { checkId, of } of page.differing) {
       const [kind, detail] =
         of === 'time'
           ? ['check_late', 'the check was made after its anchor was closed']
@@ -195,15 +194,15 @@ export const evaluateAnchorTree = async (given: EvaluateAnchorTree): Promise<num
     size += found;
     await pause();
     if (signal?.aborted) return size;
-    // With a gap the places no longer count the leaves, so the rest would be read twice.
+    // After a gap the index is no longer the number of leaves read, so the remaining leaves would be read twice.
     if (found < LEAVES_PER_PAGE || !whole) break;
   }
-  const told = (kind: string, detail: string) => differs({ kind, anchor_seq: row.seq, detail });
+  const add = (kind: string, detail: string) => differs({ kind, anchor_seq: row.seq, detail });
   if (size !== row.treeSize || !whole)
-    told('anchor_leaves', whole ? `there are ${size} leaves, not ${row.treeSize}` : 'a leaf is missing between others');
+    add('anchor_leaves', whole ? `there are ${size} leaves, not ${row.treeSize}` : 'a leaf is missing between others');
   if (size === 0 || !whole) return size;
   const blocks = tree.finish();
-  if (!blocks.root.equals(row.root)) told('anchor_root', 'the leaves have another root');
+  if (!blocks.root.equals(row.root)) add('anchor_root', 'the leaves have another root');
   else await evaluateNodes(blocks, given);
   return size;
 };

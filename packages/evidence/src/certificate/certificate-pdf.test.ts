@@ -23,14 +23,14 @@ const input = (changes: Partial<CheckBody> = {}, more: Partial<CertificateInput>
   ...more,
 });
 
-/** What a PDF reader finds: pages, the text with single blanks, and the box that everything drawn as text lies in. */
+/** Reads a PDF: the number of pages, the text with single spaces, and the bounding box of all text. */
 const readPdf = async (bytes: Uint8Array) => {
   const document = await getDocumentProxy(new Uint8Array(bytes));
   const page = await document.getPage(1);
   const { items } = await page.getTextContent();
   const placed = items.flatMap((item) => ('str' in item && item.str.trim() !== '' ? [item] : []));
   const pages = document.numPages;
-  // The mark across the page is turned, and meant to be large.
+  // The watermark is rotated and large, so it is excluded.
   const level = placed.filter(({ transform }) => transform[1] === 0);
   await document.destroy();
   return {
@@ -47,7 +47,7 @@ const readPdf = async (bytes: Uint8Array) => {
 };
 
 describe('certificatePdf', () => {
-  it('says on one page what was asked, answered and proved', async () => {
+  it('shows request, answer and proof on one page', async () => {
     const source = input({
       input: 'pl 52 60 000 001',
       trader_match: { name: 'valid', street: null, postal_code: 'not_processed', city: null, company_type: null },
@@ -78,13 +78,13 @@ describe('certificatePdf', () => {
     expect(text).not.toMatch(/TEST|worth nothing|\(cut\)/);
   });
 
-  it('writes Polish, Greek, Bulgarian, Hungarian and French names so that they can be read and copied', async () => {
+  it('shows Polish, Greek, Bulgarian, Hungarian and French names as readable text that can be copied', async () => {
     const name = 'Żółć Gęślą Jaźń · Ψυχή Ώρα Α.Ε. · Щастие ЕООД · Őrült Űr Kft · L’Œuvre Façade Wolffisch';
     const { text } = await readPdf(await certificatePdf(input({ name })));
     expect(text).toContain(name);
   });
 
-  it('is made for invalid and malformed numbers, with what there is', async () => {
+  it('is also made for invalid and malformed numbers', async () => {
     const nothing = { valid: false, name: null, address: null, consultation_number: null, requester_vat_number: null };
     const bare = { timestamp: null, anchor: null };
     const invalid = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'invalid' }, bare)));
@@ -96,16 +96,18 @@ describe('certificatePdf', () => {
     const malformed = await readPdf(
       await certificatePdf(input({ ...nothing, verdict: 'malformed', checks: syntax }, bare)),
     );
-    expect(malformed.text).toMatch(/MALFORMED .* VIES was not asked.* Consultation number none: VIES was not asked/);
+    expect(malformed.text).toMatch(
+      /MALFORMED .* VIES was not queried.* Consultation number none: VIES was not queried/,
+    );
     const named = { ...nothing, requester_vat_number: 'DE123456789' };
     expect((await readPdf(await certificatePdf(input(named)))).text).toMatch(
       /Requester DE123456789 Consultation number none: VIES gave none with its answer, although a requester was named/,
     );
     const refused = await readPdf(await certificatePdf(input({ ...nothing, verdict: 'malformed' }, bare)));
-    expect(refused.text).toMatch(/MALFORMED VIES refused the number as ill-formed/);
+    expect(refused.text).toMatch(/MALFORMED VIES rejected the number as malformed/);
   });
 
-  it('marks a test check, and a development time-stamp, for what they are', async () => {
+  it('marks a test check and a development time-stamp', async () => {
     const timestamp = { genTime: at, authority: 'Our development authority', development: true };
     const { text } = await readPdf(await certificatePdf(input({ test: true }, { timestamp })));
     expect(text).toMatch(/^TEST .*TEST · VALID TEST: answered by the sandbox/);
@@ -113,7 +115,7 @@ describe('certificatePdf', () => {
     expect(text).not.toContain('European Commission');
   });
 
-  it('keeps the longest and most hostile texts on its one page', async () => {
+  it('fits long and hostile texts on one page', async () => {
     const sources = [
       'syntax',
       'vies',
@@ -172,7 +174,7 @@ describe('certificatePdf', () => {
       expect(page.text).toContain(part);
   });
 
-  it('has the same bytes for the same input', async () => {
+  it('gives the same bytes for the same input', async () => {
     const [one, two] = [await certificatePdf(input()), await certificatePdf(input())];
     expect(Buffer.compare(one, two)).toBe(0);
     expect(Buffer.compare(one, await certificatePdf(input({ reference: 'other' })))).not.toBe(0);

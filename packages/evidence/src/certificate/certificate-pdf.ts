@@ -8,16 +8,16 @@ import {
 } from '@vat/domain';
 import { openPage, type Page } from './open-page.js';
 
-/** What a certificate is made of. `check`: the hashed bytes, so that what is printed is what was hashed. */
+/** The content of a certificate. `check`: the hashed bytes, so that the page shows what was hashed. */
 export type CertificateInput = {
   check: Pick<StoredCheck, 'bytes' | 'hash'>;
-  /** The moment printed as that of making; equal input gives equal bytes. */
+  /** The time that is printed as the time of issue; equal input gives equal bytes. */
   issuedAt: Date;
-  /** Where the evidence is to be had: BASE_URL, without a slash at the end. */
+  /** BASE_URL, where the evidence can be downloaded, without a trailing slash. */
   serviceUrl: string;
   /** The check's own time-stamp. */
   timestamp: Pick<StampFacts, 'genTime' | 'authority' | 'development'> | null;
-  /** The anchor that the check is in, and its place there. */
+  /** The anchor that contains the check, and the index of its leaf. */
   anchor:
     | (Pick<StoredAnchor, 'id' | 'seq' | 'closedAt' | 'treeSize' | 'root'> & {
         stamp: Pick<StampFacts, 'genTime' | 'authority' | 'development'> | null;
@@ -33,7 +33,7 @@ const VERDICTS = {
 } as const;
 
 const TEST_COLOR = '#4a4a4a';
-/** Room for one step, with the address of a service that has a long name. */
+/** The space for one step, enough for the address of a service with a long name. */
 const STEP = { height: 34 };
 
 /** `2026-11-20 13:45:00.123 UTC` */
@@ -43,12 +43,12 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 const sentence = (check: CheckBody): string => {
   if (check.test)
-    return 'TEST: answered by the sandbox of the service. No authority was asked; this proves nothing about the number.';
-  const asked = check.checks.some(({ source }) => source === 'vies');
+    return 'TEST: answered by the sandbox of the service. No authority was queried; this proves nothing about the number.';
+  const queried = check.checks.some(({ source }) => source === 'vies');
   if (check.verdict === 'malformed')
-    return asked
-      ? 'VIES refused the number as ill-formed at the time below.'
-      : 'The number does not have the form of a number of its country; VIES was not asked.';
+    return queried
+      ? 'VIES rejected the number as malformed at the time below.'
+      : 'The number does not have the format of its country; VIES was not queried.';
   const word = check.verdict === 'valid' ? 'valid' : 'not valid';
   return `VIES, the European Commission's validation system, answered at the time below that the number was ${word}.`;
 };
@@ -60,7 +60,7 @@ const matched = (match: TraderMatch | null): string | null => {
 
 /** Why there is no consultation number. */
 const withoutNumber = ({ checks, requester_vat_number: requester, test }: CheckBody): string => {
-  if (test || !checks.some(({ source }) => source === 'vies')) return 'none: VIES was not asked';
+  if (test || !checks.some(({ source }) => source === 'vies')) return 'none: VIES was not queried';
   return requester === null
     ? 'none: VIES gives one only to a requester with a VAT number'
     : 'none: VIES gave none with its answer, although a requester was named';
@@ -70,7 +70,7 @@ const writeFacts = (page: Page, check: CheckBody): void => {
   const disclosed = check.verdict === 'valid' ? 'not disclosed by the member state' : null;
   page.row('Name', check.name ?? disclosed, { height: 36 });
   page.row('Address', check.address ?? disclosed, { height: 60 });
-  page.row('Asked for as', check.input === check.vat_number ? null : check.input, { height: 12 });
+  page.row('Entered as', check.input === check.vat_number ? null : check.input, { height: 12 });
   page.row('Requester', check.requester_vat_number);
   page.row('Consultation number', check.consultation_number ?? withoutNumber(check));
   page.row('Trader match by VIES', matched(check.trader_match), { height: 24 });
@@ -85,7 +85,7 @@ const writeSources = (page: Page, check: CheckBody): void => {
   page.table(
     [21, 11, 26, 6, 24, 12],
     [
-      ['source', 'outcome', 'code', 'asks', 'started', 'took'],
+      ['source', 'outcome', 'code', 'calls', 'started', 'duration'],
       ...check.checks.map((entry) => [
         entry.source,
         entry.outcome,
@@ -119,8 +119,8 @@ const writeEvidence = (page: Page, { check, timestamp, anchor }: CertificateInpu
 };
 
 /**
- * The certificate of one check: one A4 page (PDF) to be filed, for every verdict. A test check is marked TEST across the
- * page. Long or hostile texts are shrunk and cut to their room; the whole of them is in the evidence.
+ * The certificate of one check: one A4 page (PDF), for every verdict. A test check is marked TEST across the page. Long or
+ * hostile texts are shrunk and truncated to fit; the evidence contains the full text.
  */
 export const certificatePdf = async (input: CertificateInput): Promise<Uint8Array> => {
   const { check: stored, issuedAt, serviceUrl } = input;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { fitText } from './open-page.js';
 
-/** A type of which every character is as wide as half its size, with lines as high as it. */
+/** A font whose characters are half as wide as its size and whose lines are as high as its size. */
 const measure = (text: string, size: number, width: number) => {
   const columns = Math.max(1, Math.floor(width / (size / 2)));
   return text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)) * size, 0);
@@ -9,7 +9,7 @@ const measure = (text: string, size: number, width: number) => {
 const fitted = fitText(measure);
 
 describe('fitText', () => {
-  it('takes the largest size that fits, then cuts and says so', () => {
+  it('uses the largest size that fits, and otherwise truncates with a mark', () => {
     const box = { width: 100, height: 20, sizes: [10, 5] };
     expect(fitted('x'.repeat(40), box)).toEqual({ text: 'x'.repeat(40), size: 10 });
     expect(fitted('x'.repeat(41), box)).toEqual({ text: 'x'.repeat(41), size: 5 });
@@ -17,7 +17,7 @@ describe('fitText', () => {
     expect(cut).toEqual({ text: expect.stringMatching(/^x{152} … \(cut\)$/), size: 5 });
   });
 
-  it('never gives a text that is higher than its box, however long it is', () => {
+  it('never returns a text that is higher than its box', () => {
     const long = fc.integer({ min: 1, max: 40 }).chain((times) => fc.string().map((text) => text.repeat(times * 20)));
     fc.assert(
       fc.property(long, fc.integer({ min: 10, max: 60 }), (text, height) => {

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** A box in points, and the sizes of type to try, largest first. */
+/** A box in points, and the font sizes to try, largest first. */
 type Box = { width: number; height: number; sizes: readonly number[] };
 
 /** Height in points that `text` takes at `size` when wrapped to `width`. */
 type MeasureText = (text: string, size: number, width: number) => number;
 
 const CUT = ' … (cut)';
-/** No box of a page holds more; what is longer need not be measured. */
+/** More characters than any box of a page can show; a longer text is not measured. */
 const MAX_CHARACTERS = 3_000;
 
 /**
- * The largest size at which `text` fits its box, and where none does, as much of it as fits at the smallest, with a mark
- * that it was cut. Measuring is the page's, so that what fits here fits there.
+ * The largest size at which `text` fits its box. If it does not fit at any size, the beginning that fits at the smallest
+ * size, with a mark that it was cut. The page provides `measure`, so that measured and drawn sizes agree.
  */
 export const fitText =
   (measure: MeasureText) =>
@@ -40,9 +40,9 @@ const named = (character: string): string =>
   `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`;
 
 /**
- * Text as a page can show it: composed (NFC), with line ends as `\n`, and every character that has no glyph, cannot be
- * seen, or turns the direction of writing named by its code point (`[U+202E]`), so that two different texts never look
- * alike. `hasGlyph`: whether the page's font draws a code point.
+ * Text as a page can show it: composed (NFC), with line ends as `\n`. Every character that has no glyph, is invisible or
+ * changes the direction of writing is replaced by its code point (`[U+202E]`), so that two different texts never look
+ * alike. `hasGlyph`: whether the page's font has a glyph for a code point.
  */
 export const printableText =
   (hasGlyph: (codePoint: number) => boolean) =>
@@ -58,27 +58,27 @@ export const printableText =
 const LEFT = 48;
 const WIDTH = 499;
 const LABEL_WIDTH = 132;
-/** Nothing but the footer is drawn below. */
+/** Only the footer is drawn below this position. */
 const BOTTOM = 786;
 const SIZES = [9.5, 8.5, 7.5];
 const INK = '#1a1a1a';
 const GREY = '#5c5c5c';
 
-/** Faces of the page. DejaVu: the built-in fonts of PDF garble Greek, Polish and Bulgarian silently. */
+/** The fonts of the page. DejaVu is used because the built-in fonts of PDF garble Greek, Polish and Bulgarian silently. */
 const FACES = { plain: 'DejaVuSans.ttf', bold: 'DejaVuSans-Bold.ttf', mono: 'DejaVuSansMono.ttf' } as const;
 type Face = keyof typeof FACES;
 
-/** How one text is drawn. `height`: the most it may take, in points; `sizes`: of type, largest first. */
+/** How one text is drawn. `height`: maximum height in points; `sizes`: font sizes, largest first. */
 type Style = { face?: Face; color?: string; height?: number; sizes?: readonly number[]; align?: 'left' | 'right' };
 
-/** One A4 page, filled from the top. Every text is shrunk or cut to its room, so nothing reaches past the page. */
+/** One A4 page, filled from the top. Every text is shrunk or truncated to fit, so nothing is drawn outside the page. */
 export type Page = {
   /** The document's heading and a line below it. */
   title: (text: string, line: string) => void;
   /** A coloured band: two large texts side by side and a sentence below. */
   band: (color: string, left: string, right: string, sentence: string) => void;
   section: (text: string) => void;
-  /** A label and its value; nothing when the value is null. `height`: the most the value may take, in points. */
+  /** A label and its value; nothing if the value is null. `height`: maximum height of the value in points. */
   row: (label: string, value: string | null, style?: Style) => void;
   /** Rows of cells, the first in bold; `widths` are shares of the line. */
   table: (widths: readonly number[], rows: readonly (readonly string[])[]) => void;
@@ -95,21 +95,21 @@ const loadFaces = () => {
   return { plain: load('plain'), bold: load('bold'), mono: load('mono') };
 };
 
-/** Opens the page of a document that says of itself that it was made at `at`; equal drawing gives equal bytes. */
+/** Opens the page of a document whose creation date is `at`; the same drawing gives the same bytes. */
 export const openPage = async ({ title, at, subject }: { title: string; at: Date; subject: string }): Promise<Page> => {
-  // Not before a page is wanted: they are a fifth of what starting the API costs, and many processes never draw one.
+  // Loaded when the first page is drawn: they would take a fifth of the start of the API, and many processes draw no page.
   const { create } = await import('fontkit');
   const { default: PDFDocument } = await import('pdfkit');
   const faces = loadFaces();
   const doc = new PDFDocument({
     size: 'A4',
-    // A text that met the margin would open a second page.
+    // A text that reached a margin would start a second page.
     margins: { top: 0, left: 0, right: 0, bottom: 0 },
     lang: 'en',
     displayTitle: true,
-    // Buffers: pdfkit's types allow a path alone, and a path would be read once more for each page.
     info: { Title: title, Subject: subject, CreationDate: at, ModDate: at },
   });
+  // The fonts are given as buffers: pdfkit would read a path again for each page.
   for (const face of Object.keys(FACES) as Face[]) doc.registerFont(face, faces[face]);
   const glyphs = create(faces.plain);
   const printable = printableText(
@@ -120,7 +120,7 @@ export const openPage = async ({ title, at, subject }: { title: string; at: Date
   const ended = new Promise<void>((resolve, reject) => doc.on('end', resolve).on('error', reject));
   let y = 44;
 
-  /** Draws a text at a place and returns its height. */
+  /** Draws a text at a position and returns its height. */
   const put = (raw: string, x: number, top: number, width: number, style: Style = {}): number => {
     const { face = 'plain', color = INK, align = 'left', sizes = SIZES } = style;
     const height = Math.max(0, Math.min(style.height ?? 26, BOTTOM - top));

@@ -7,18 +7,18 @@ const UNPRINTABLE = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/u;
 const print = printableText((codePoint) => codePoint !== 'Ж'.codePointAt(0));
 
 describe('printableText', () => {
-  it('leaves Latin, Greek and Cyrillic as they are, composed', () => {
+  it('keeps Latin, Greek and Cyrillic text, composed', () => {
     expect(print('Żółć Ελληνική Българска (ÑÕŰ) 100 €')).toBe('Żółć Ελληνική Българска (ÑÕŰ) 100 €');
     expect(print('e\u0301')).toBe('é');
     expect(print('one\r\ntwo\u2028three')).toBe('one\ntwo\nthree');
   });
 
-  it('names what cannot be seen, turns the writing, or has no glyph', () => {
+  it('replaces characters that are invisible, change the writing direction or have no glyph by their code points', () => {
     expect(print('a\u202eb\u200bc')).toBe('a[U+202E]b[U+200B]c');
     expect(print('株 😀 ש Ж')).toBe('[U+682A] 😀 [U+05E9] [U+0416]');
   });
 
-  it('prints only lines, and never a control or format character', () => {
+  it('returns no control or format character except line ends', () => {
     fc.assert(
       fc.property(anyText(), (text) => {
         expect(UNPRINTABLE.exec(print(text))).toBeNull();

@@ -3,7 +3,7 @@ import { type CheckBody, type Exchange, publicId, readableEntries } from '@vat/d
 import { type DossierFile, jsonFile } from './dossier-file.js';
 import type { DossierCheck, DossierRequest, DossierWatchChange } from './dossier-source.js';
 
-const described = (name: string | null, body: Uint8Array) => ({
+const describeBody = (name: string | null, body: Uint8Array) => ({
   file: name,
   size: body.length,
   sha256: hash('sha256', body, 'hex'),
@@ -12,7 +12,7 @@ const described = (name: string | null, body: Uint8Array) => ({
 const filesOf = (stem: string, exchange: Exchange): DossierFile[] => {
   const name = stem.slice(stem.lastIndexOf('/') + 1);
   const { request, response } = exchange;
-  // A GET has no body: an empty file would say that it had an empty one.
+  // A GET has no body, so it gets no file: an empty file would stand for an empty body.
   const requestName = request.body.length > 0 ? `${name}.request` : null;
   const record = {
     source: exchange.source,
@@ -22,13 +22,13 @@ const filesOf = (stem: string, exchange: Exchange): DossierFile[] => {
       method: request.method,
       url: request.url,
       headers: request.headers,
-      ...described(requestName, request.body),
+      ...describeBody(requestName, request.body),
     },
     response: response && {
       status: response.status,
       headers: response.headers,
       complete: response.complete,
-      ...described(`${name}.response`, response.body),
+      ...describeBody(`${name}.response`, response.body),
     },
     error: exchange.error,
   };
@@ -40,8 +40,8 @@ const filesOf = (stem: string, exchange: Exchange): DossierFile[] => {
 };
 
 /**
- * Exchanges as files in `folder`, numbered in their order: `01-vies.json` with status, times and hashes, and the bodies
- * beside it as they went over the wire. An exchange without an answer has no `.response`.
+ * Exchanges as files in `folder`, numbered in order: `01-vies.json` with status, times and hashes, and the bodies as they
+ * were transmitted. An exchange without an answer has no `.response`.
  */
 const exchangeFiles = (folder: string, exchanges: readonly Exchange[]): DossierFile[] =>
   exchanges.flatMap((exchange, index) =>
@@ -50,7 +50,7 @@ const exchangeFiles = (folder: string, exchanges: readonly Exchange[]): DossierF
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Columns of `checks.csv`; those that a check has too hold what it says. */
+/** Columns of `checks.csv`. A column with the name of a field of the check contains that field. */
 export const CHECK_COLUMNS = [
   'id',
   'checked_at',
@@ -69,7 +69,7 @@ export const CHECK_COLUMNS = [
   'anchor_seq',
 ];
 
-/** A check as a row of `checks.csv`. `body`: its bytes, read. */
+/** A check as a row of `checks.csv`. `body`: its parsed bytes. */
 export const checkCells = (check: DossierCheck, body: CheckBody): string[] => [
   body.id,
   body.checked_at,
@@ -88,7 +88,7 @@ export const checkCells = (check: DossierCheck, body: CheckBody): string[] => [
   check.proof ? String(check.proof.seq) : '',
 ];
 
-/** A check's line of `proofs.jsonl`, or nothing while it is in no anchor. `id`: its public id. */
+/** The line of a check in `proofs.jsonl`; empty if the check is not anchored yet. `id`: its public id. */
 export const proofLine = (id: string, { proof }: DossierCheck): string =>
   proof
     ? `${JSON.stringify({
@@ -101,7 +101,7 @@ export const proofLine = (id: string, { proof }: DossierCheck): string =>
       })}\n`
     : '';
 
-/** A check as files: the hashed bytes, its exchanges, its time-stamp where there is one. `id`: its public id. */
+/** A check as files: the hashed bytes, its exchanges, and its time-stamp if it has one. `id`: its public id. */
 export const checkFiles = (id: string, { bytes, exchanges, token }: DossierCheck): DossierFile[] => [
   { path: `checks/${id}.json`, bytes },
   ...exchangeFiles(`exchanges/${id}`, exchanges),
@@ -134,7 +134,7 @@ export const requestCells = (request: DossierRequest): string[] => [
   request.reason ?? '',
 ];
 
-/** A request that came to nothing as files in `requests/<id>/`: `request.json`, and its exchanges. */
+/** A request without a check as files in `requests/<id>/`: `request.json` and its exchanges. */
 export const requestFiles = (request: DossierRequest): DossierFile[] => {
   const id = publicId('request', request.id);
   const record = {

@@ -1,25 +1,25 @@
 import type { AnchorProof, AnchorToVerify, CheckEntry, Exchange, StoredCheck } from '@vat/domain';
 
-/** One check with everything that proves it. `hash` is what was recorded; the verifier compares it with the bytes. */
+/** One check with all its evidence. `hash` is the recorded value; the verifier compares it with the bytes. */
 export type DossierCheck = Pick<StoredCheck, 'bytes' | 'hash'> & {
-  /** Every exchange of the check's request, unanswered ones included, in the order in which they were made. */
+  /** Every exchange of the check's request, including unanswered ones, in order. */
   exchanges: readonly Exchange[];
-  /** The authority's whole answer (TimeStampResp, DER) over `bytes`; null where there is no time-stamp. */
+  /** The authority's complete response (TimeStampResp, DER) for `bytes`; null if there is no time-stamp. */
   token: Uint8Array | null;
-  /** Null while it is in no anchor. */
+  /** Null until the check is anchored. */
   proof: AnchorProof | null;
 };
 
 /** One anchor; `token` is null until it is stamped. */
 export type DossierAnchor = Pick<AnchorToVerify, 'seq' | 'body' | 'token'>;
 
-/** A request that was abandoned, or that still waits: what was tried although no check came of it. */
+/** A request without a check: abandoned, withdrawn or still pending. Its attempts are evidence of diligence. */
 export type DossierRequest = {
   id: string;
   vatNumber: string;
   requester: string | null;
   reference: string | null;
-  /** `withdrawn`: refused to its caller while it waited, or the caller was lost. */
+  /** `withdrawn`: the caller got an error while the request was waiting, or the connection was lost. */
   status: 'pending' | 'abandoned' | 'withdrawn';
   createdAt: Date;
   acceptedAt: Date | null;
@@ -32,7 +32,7 @@ export type DossierRequest = {
   exchanges: readonly Exchange[];
 };
 
-/** One change of a watched number, as the contract gives it (part 2 §6). */
+/** One change of a watched number, with the values of the API (docs/api.md). */
 export type DossierWatchChange = {
   watchId: string;
   vatNumber: string;
@@ -45,9 +45,9 @@ export type DossierWatchChange = {
 };
 
 /**
- * What goes into a dossier; ids are those of the rows. Each part is read once, in the order of this type, as fast as the
- * reader takes it, and is told to `return()` when the reader goes away. Checks and requests come with rising ids, anchors
- * with rising `seq` (best without gaps: a gap interrupts the chain), changes in any stable order; writing fails otherwise.
+ * The content of a dossier; ids are those of the rows. Each part is read once, in the order of this type, at the speed of the
+ * reader, and `return()` is called if the reader stops early. Checks and requests must have ascending ids and anchors an
+ * ascending `seq`, otherwise writing fails; a gap in `seq` interrupts the chain. Changes can have any stable order.
  */
 export type DossierSource = {
   checks: AsyncIterable<DossierCheck>;
@@ -56,22 +56,22 @@ export type DossierSource = {
   watchChanges: AsyncIterable<DossierWatchChange>;
 };
 
-/** What was exported, for whom, and who vouches for it. `account.id`: that of the row. */
+/** The account, selection and time-stamp of a dossier. `account.id`: the id of the row. */
 export type DossierOptions = {
   account: { id: string; name: string };
-  /** When the export began: every date in the zip and its documents, so that equal evidence gives equal bytes. */
+  /** Start of the export. Every date in the zip and its documents is this one, so that equal evidence gives equal bytes. */
   createdAt: Date;
-  /** The caller's choice; null where it did not restrict. `from` is inclusive, `to` exclusive. */
+  /** The caller's selection; null means no restriction. `from` is inclusive, `to` exclusive. */
   choice: { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
   /**
-   * PEM of every authority that stamped anything in here, or will stamp SHA256SUMS: what is in its tokens, and its root
-   * where that is known. In any order; repetitions do no harm. Asked for once the last stamped part of the source was read,
-   * so that whoever hands the tokens out can coalesce them.
+   * PEM certificates of every authority with a time-stamp in the dossier, and of the one that will stamp SHA256SUMS: those in
+   * the tokens, and the root if it is known. In any order, repetitions are allowed. Called after the last stamped part of the
+   * source was read, so that the source can collect the certificates of the tokens that it returned.
    */
   certificates: () => Promise<readonly string[]>;
   /**
-   * Stamps the bytes of SHA256SUMS and resolves to the whole TimeStampResp. Null (no authority answered) leaves
-   * SHA256SUMS.tsr out; such a dossier is readable, and the verifier says that it does not hold as a whole.
+   * Stamps the bytes of SHA256SUMS and resolves to the complete TimeStampResp. Null (no authority answered) leaves
+   * SHA256SUMS.tsr out; such a dossier is readable, and the verifier reports that the time-stamp is missing.
    */
   stamp: (bytes: Uint8Array) => Promise<Uint8Array | null>;
 };

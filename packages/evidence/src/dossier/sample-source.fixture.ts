@@ -4,17 +4,17 @@ import { hashCheck } from '../hash-check.js';
 import { buildTree } from '../tree/index.js';
 import type { DossierAnchor, DossierCheck, DossierSource } from './dossier-source.js';
 
-/** Long past: what stamps the samples has today's clock. */
+/** In the past, because the authority that stamps the samples uses the current time. */
 const NOON = Date.parse('2024-11-20T12:00:00.000Z');
 const at = (seconds: number) => new Date(NOON + seconds * 1_000);
-/** Rising with `number`. */
+/** Ascending with `number`. */
 const uuid = (number: number) => `0195f1e2-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
-/** The public id of a sample's row. */
+/** The public id of a sample row. */
 export const sampleId = (kind: IdKind, number: number): string => publicId(kind, uuid(number));
 const NAMES = ['Żółć Gęślą Jaźń Sp. z o.o.', 'Ελληνική Εταιρεία Α.Ε.', 'Българска фирма ЕООД', '=1+1, "Façade"\nGmbH'];
 
-/** The body of a check that VIES answered; `number` makes it another one. */
+/** The body of a check that VIES answered; each `number` gives a different one. */
 export const sampleBody = (number: number, changes: Partial<CheckBody> = {}): CheckBody => ({
   id: sampleId('check', number),
   object: 'check',
@@ -40,7 +40,7 @@ export const sampleBody = (number: number, changes: Partial<CheckBody> = {}): Ch
   ...changes,
 });
 
-/** An exchange with VIES; `answer` null: it never came. */
+/** An exchange with VIES; null means that there was no answer. */
 export const sampleExchange = (number: number, answer: string | null): Exchange => ({
   source: 'vies',
   startedAt: at(number),
@@ -60,7 +60,7 @@ export const sampleExchange = (number: number, answer: string | null): Exchange 
 
 type Sample = {
   checks: number;
-  /** Checks an anchor; those that do not fill one are not anchored. */
+  /** Checks per anchor; the remaining ones that do not fill an anchor are not anchored. */
   perAnchor: number;
   stamp: (bytes: Uint8Array) => Promise<Uint8Array>;
   /** Length in bytes of an exchange's answer. */
@@ -79,8 +79,8 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T, void, undefined>
 }
 
 /**
- * The evidence of `checks` checks in anchors of `perAnchor`, the first two with a time-stamp of their own, beside a
- * request that was abandoned and a change of a watch.
+ * The evidence of `checks` checks in anchors of `perAnchor`, the first two with their own time-stamp, one abandoned request
+ * and one change of a watch.
  */
 export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 }: Sample): Promise<DossierSource> => {
   const made = Array.from({ length: checks }, (_, number) => makeCheck(number, answerBytes));

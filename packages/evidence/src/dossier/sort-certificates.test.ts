@@ -3,7 +3,7 @@ import { makeTestAuthority } from '../verify/test-authority.fixture.js';
 import { sortCertificates } from './tally.js';
 
 describe('sortCertificates', () => {
-  it('sets the topmost certificate of each chain apart, whatever the order, and names each once', async () => {
+  it('separates the topmost certificate of each chain, in any order, without duplicates', async () => {
     const run = await provideAuditorTools();
     const [one, two] = [await makeTestAuthority(run, 'One'), await makeTestAuthority(run, 'Two')];
     const sorted = sortCertificates([one.intermediate, `${one.root}\n${two.intermediate}`, one.root]);

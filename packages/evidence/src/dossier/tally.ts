@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { CheckBody } from '@vat/domain';
 import type { DossierCheck } from './dossier-source.js';
 
-/** What a dossier holds, as `manifest.json` counts it. */
+/** The counts of a dossier in `manifest.json`. */
 type DossierCounts = {
   checks: number;
   valid: number;
@@ -16,10 +16,10 @@ type DossierCounts = {
   watch_changes: number;
 };
 
-/** The counts and the span of a dossier that is being written; `first` and `last` are `checked_at` of its checks. */
+/** The counts of a dossier that is being written. `first` and `last`: earliest and latest `checked_at` of its checks. */
 export type DossierTally = { counts: DossierCounts; first: string | null; last: string | null };
 
-/** The tally of a dossier with nothing in it. */
+/** The tally of an empty dossier. */
 export const emptyTally = (): DossierTally => ({
   counts: {
     checks: 0,
@@ -53,10 +53,10 @@ export const tallyCheck = (tally: DossierTally, check: DossierCheck, body: Check
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * Certificates as a verifier wants them: each once, the topmost that is known of every chain apart from those below. An
- * authority's root is often not in its tokens; then whatever comes next is what there is to trust. A root that another one
- * certified too (cross-signed) is there to trust once, as itself. `pems`: any number of certificates in each, in any order.
- * Throws when one cannot be read.
+ * Sorts certificates for a verifier: each once, the topmost known one of every chain in `roots`, the others in
+ * `intermediates`. An authority's root is often not in its tokens; then the topmost certificate below it is listed as root.
+ * A root that another root also certified (cross-signed) is listed once, as a root. `pems`: any number of certificates in
+ * each, in any order. Throws if one cannot be read.
  */
 export const sortCertificates = (pems: readonly string[]): { roots: string[]; intermediates: string[] } => {
   const blocks = new Set(pems.flatMap((pem) => pem.match(BLOCK) ?? []));

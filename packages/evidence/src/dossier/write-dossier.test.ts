@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 describe('writeDossier', () => {
-  it('writes the layout of the contract', async () => {
+  it('writes the documented layout', async () => {
     const { files, read } = await unpack(await sample(2));
     const [one, two] = [sampleId('check', 0), sampleId('check', 1)];
     const request = `requests/${sampleId('request', 999)}`;
@@ -63,7 +63,7 @@ describe('writeDossier', () => {
         `checks/${two}.json`,
       ],
       ...['json', 'request', 'response'].map((end) => `exchanges/${one}/01-vies.${end}`),
-      // The first ask of the second check was never answered.
+      // The first lookup of the second check was never answered.
       ...['01-vies.json', '01-vies.request', '02-vies.json', '02-vies.request', '02-vies.response'].map(
         (name) => `exchanges/${two}/${name}`,
       ),
@@ -95,7 +95,7 @@ describe('writeDossier', () => {
     });
   });
 
-  it('keeps the hashed bytes, and sums every file but the seal', async () => {
+  it('contains the hashed bytes, and lists the checksum of every file except SHA256SUMS and its time-stamp', async () => {
     const { files, read } = await unpack(await sample(3));
     expect(JSON.parse(await read(`checks/${sampleId('check', 2)}.json`))).toEqual(sampleBody(2));
     const sums = (await read('SHA256SUMS'))
@@ -113,16 +113,16 @@ describe('writeDossier', () => {
     expect(await read('SHA256SUMS.tsr')).toBe('a stamp');
   });
 
-  it('makes the same bytes of the same evidence', async () => {
+  it('gives the same bytes for the same evidence', async () => {
     const [one, two] = [await sample(3), await sample(3)];
     const first = await buffer(writeDossier(one, options));
     expect(first.equals(await buffer(writeDossier(two, options)))).toBe(true);
-    // The date of the files, in MS-DOS form: 2026-11-20 14:00:00, whatever the zone of this machine.
+    // The date of the files, in MS-DOS format: 2026-11-20 14:00:00, in any time zone.
     expect(first.readUInt16LE(10)).toBe(14 << 11);
     expect(first.readUInt16LE(12)).toBe(((2026 - 1980) << 9) | (11 << 5) | 20);
   });
 
-  it('is whole with nothing in it', async () => {
+  it('is complete without any check', async () => {
     const { files, read } = await unpack(empty());
     expect(files).toHaveLength(13);
     expect(JSON.parse(await read('manifest.json'))).toMatchObject({
@@ -133,7 +133,7 @@ describe('writeDossier', () => {
     expect(await read('proofs.jsonl')).toBe('');
   });
 
-  it('defuses cells that a spreadsheet would run', async () => {
+  it('escapes cells that a spreadsheet would execute', async () => {
     const { read } = await unpack(await sample(4));
     const table = await read('checks.csv');
     expect(table).toContain(`,"'=1+1, ""Façade""\nGmbH",`);
@@ -142,12 +142,12 @@ describe('writeDossier', () => {
     expect(table).toMatch(/^\ufeffid,checked_at,vat_number,/);
   });
 
-  it('leaves the seal out when no authority answers', async () => {
+  it('has no SHA256SUMS.tsr if no authority answers', async () => {
     const { files } = await unpack(empty(), { stamp: async () => null });
     expect(files.filter((file) => file.startsWith('SHA256SUMS'))).toEqual(['SHA256SUMS']);
   });
 
-  it('ends its sources when the reader goes away', async () => {
+  it('ends its sources when the reader stops', async () => {
     let [asked, ended] = [0, 0];
     async function* endless() {
       try {
@@ -165,11 +165,11 @@ describe('writeDossier', () => {
     zip.on('data', () => asked > 10 && zip.destroy());
     await once(zip, 'close');
     expect(ended).toBe(1);
-    // Nothing runs ahead of the reader: a stream's own buffers, and no more.
+    // The source is read ahead only by the size of the stream's buffers.
     expect(asked).toBeLessThan(30);
   });
 
-  it('fails with the error of a source, and with that of the stamp', async () => {
+  it('fails with the error of a source or of the time-stamp', async () => {
     async function* broken(): AsyncGenerator<never, void, undefined> {
       yield await Promise.reject(new Error('the database went away'));
     }
@@ -179,13 +179,13 @@ describe('writeDossier', () => {
     await expect(buffer(writeDossier(empty(), { ...options, stamp: refuse }))).rejects.toThrow('no stamp');
   });
 
-  it('refuses a source that gives something twice or out of order', async () => {
+  it('rejects a source with repeated or unordered items', async () => {
     async function* twice() {
       const body = Buffer.from('{}');
       yield { seq: 1, body, token: null };
       yield { seq: 1, body, token: null };
     }
     const zip = buffer(writeDossier({ ...empty(), anchors: twice() }, options));
-    await expect(zip).rejects.toThrow('gives 1 after 1');
+    await expect(zip).rejects.toThrow('returned 1 after 1');
   });
 });

@@ -20,7 +20,7 @@ import { summaryPdf } from './summary-pdf.js';
 import { type DossierTally, emptyTally, sortCertificates, tallyCheck } from './tally.js';
 import { coalesceBytes, zipFiles } from './zip-files.js';
 
-/** What `manifest.json` says: whose dossier, made when, by which choice, and the counts that the verifier compares. */
+/** The content of `manifest.json`: account, time, selection, and the counts that the verifier compares. */
 export const manifest = (
   { account, createdAt, choice }: Pick<DossierOptions, 'account' | 'createdAt' | 'choice'>,
   { counts, first, last }: DossierTally,
@@ -42,7 +42,7 @@ export const manifest = (
   tree: 'rfc9162-sha256',
 });
 
-/** Excel takes a file without this mark for one in the code page of its country, and garbles names. */
+/** Without this mark Excel reads a file in the code page of its country and garbles names. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 const startCsv = (columns: readonly string[]) => {
@@ -51,18 +51,18 @@ const startCsv = (columns: readonly string[]) => {
   return { add: (cells: readonly string[]) => rows.add(csvRow(cells)), take: rows.take };
 };
 
-/** Judges keys one by one. Throws when one is not above the one before: the same file would be there twice. */
+/** Checks that keys ascend. Throws if a key does not, because the same file could then be written twice. */
 const startOrder = <Key extends string | number>() => {
   let last: Key | null = null;
   return (key: Key): void => {
-    if (last !== null && key <= last) throw new Error(`a dossier's source gives ${key} after ${last}`);
+    if (last !== null && key <= last) throw new Error(`the source of a dossier returned ${key} after ${last}`);
     last = key;
   };
 };
 
 /**
- * Every file of a dossier but the seal, in a fixed order: explanations, checks with what belongs to each, requests
- * that came to nothing, anchors, the certificates of all their stamps, and the tables and counts, which are known only at the end.
+ * Every file of a dossier except SHA256SUMS and its time-stamp, in a fixed order: README and programs, checks with their
+ * files, requests without a check, anchors, certificates, and the tables and counts, which are known only at the end.
  */
 export async function* dossierFiles(
   source: DossierSource,
@@ -119,7 +119,7 @@ export async function* dossierFiles(
 }
 
 /**
- * The files as they come, then `SHA256SUMS` over all of them and, when `stamp` gives one, the time-stamp over that list.
+ * Passes the files on, followed by `SHA256SUMS` over all of them and, if `stamp` returns one, the time-stamp of that list.
  */
 export async function* sealFiles(
   files: AsyncIterable<DossierFile>,
@@ -137,10 +137,9 @@ export async function* sealFiles(
 }
 
 /**
- * A dossier as the bytes of a zip, made while they are read: memory is bounded by one check, the tables, and the list of
- * files. Equal sources and options give equal bytes, but for the stamp. Destroying the stream ends the sources; a source or
- * `stamp` that throws destroys it with that error, and what was sent until then is no valid zip.
- * Source: contract part 2 §7; the layout is explained in `assets/README.txt`.
+ * Streams a dossier as a zip. Memory is bounded by one check, the tables, and the list of files. Equal sources and options
+ * give equal bytes, except for the time-stamp. Destroying the stream ends the sources. If a source or `stamp` throws, the
+ * stream is destroyed with that error, and the bytes sent so far are not a valid zip. `assets/README.txt` explains the layout.
  */
 export const writeDossier = (source: DossierSource, options: DossierOptions): Readable =>
   Readable.from(zipFiles(sealFiles(dossierFiles(source, options), options.stamp), options.createdAt), {

@@ -45,7 +45,7 @@ const list = async (zip: Buffer) => {
 };
 
 describe('zipFiles', () => {
-  it("is read by Python's zipfile, with sizes, dates, modes and sums", async () => {
+  it("is read by Python's zipfile, with sizes, dates, modes and checksums", async () => {
     const files = [
       { path: 'a/Ω.txt', bytes: Buffer.alloc(200_000, 'x') },
       { path: 'verify.sh', bytes: Buffer.alloc(0) },
@@ -61,13 +61,13 @@ describe('zipFiles', () => {
     expect(await list(await zipOf([]))).toEqual([0, []]);
   });
 
-  it('holds more files than the old format can count', async () => {
+  it('can contain more files than the original format allows', async () => {
     const bytes = Buffer.from('{}');
     const files = Array.from({ length: 65_537 }, (_, number) => ({ path: `${number}.json`, bytes }));
     expect((await list(await zipOf(files)))[0]).toBe(65_537);
   });
 
-  it('says where a file past 4 GiB lies, and where the directory does', () => {
+  it('records the offset of a file past 4 GiB and of its directory', () => {
     const offset = 2 ** 32 + 7;
     const entry = { name: Buffer.from('far'), crc: 1, size: 2, offset, mode: 0o644, modified };
     const header = directoryHeader(entry);
@@ -79,7 +79,7 @@ describe('zipFiles', () => {
     expect(end.readUInt32LE(76 + 16)).toBe(0xffff_ffff);
   });
 
-  it('comes in chunks of 64 KiB or more, so that writing them is cheap', async () => {
+  it('is produced in chunks of at least 64 KiB', async () => {
     const files = Array.from({ length: 400 }, (_, number) => ({ path: `${number}`, bytes: Buffer.alloc(1_000) }));
     const sizes: number[] = [];
     for await (const chunk of zipFiles(each(files), modified)) sizes.push(chunk.length);
@@ -89,7 +89,7 @@ describe('zipFiles', () => {
 });
 
 describe('coalesceBytes', () => {
-  it('gives back everything that was added, in order', () => {
+  it('returns everything that was added, in order', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 40 }),
       fc.uint8Array({ maxLength: 40 }),

@@ -4,23 +4,23 @@ import type { DossierFile } from './dossier-file.js';
 
 const BLOCK_BYTES = 262_144;
 
-/** Bytes that pile up. */
+/** A growing sequence of bytes. */
 type CoalescedBytes = {
-  /** Adds text as UTF-8, or bytes; they are copied. */
+  /** Appends text as UTF-8, or a copy of bytes. */
   add: (piece: string | Uint8Array) => void;
-  /** Everything so far, in one piece; nothing is remembered of it. */
+  /** Returns everything added so far as one buffer, and starts empty again. */
   take: () => Buffer;
 };
 
 /**
- * Gathers many small pieces in a few large blocks: as strings or buffers of their own, what a dossier has to remember
- * until its end (a sum and a directory entry for each of some 70 000 files) would take several times its size.
+ * Coalesces many small pieces in a few large blocks. A dossier must hold a checksum and a directory entry for each of some
+ * 70 000 files until its end; as separate strings or buffers they would take several times the memory.
  */
 export const coalesceBytes = (): CoalescedBytes => {
   let full: Buffer[] = [];
   let block = Buffer.alloc(0);
   let used = 0;
-  const room = (size: number) => {
+  const reserve = (size: number) => {
     if (used + size <= block.length) return;
     full.push(block.subarray(0, used));
     block = Buffer.allocUnsafeSlow(Math.max(size, BLOCK_BYTES));
@@ -29,7 +29,7 @@ export const coalesceBytes = (): CoalescedBytes => {
   return {
     add: (piece) => {
       const size = Buffer.byteLength(piece);
-      room(size);
+      reserve(size);
       if (typeof piece === 'string') block.write(piece, used, 'utf8');
       else block.set(piece, used);
       used += size;
@@ -50,7 +50,7 @@ const NEEDS_ZIP64 = 0xffff_ffff;
 const MANY_ENTRIES = 0xffff;
 const VERSION = 20;
 const VERSION_ZIP64 = 45;
-/** The upper byte of "version made by": modes are those of Unix. */
+/** The upper byte of "version made by": file modes are Unix modes. */
 const UNIX = 3 << 8;
 
 const dosTime = (at: Date): number => (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1);
@@ -69,7 +69,7 @@ const describe = (header: Buffer, at: number, { name, crc, size, modified }: Zip
   header.writeUInt16LE(name.length, at + 22);
 };
 
-/** What stands before a file's bytes. Source: APPNOTE.TXT 6.3 §4.3.7. */
+/** The header before a file's bytes. Source: APPNOTE.TXT 6.3 §4.3.7. */
 const localHeader = (entry: ZipEntry): Buffer => {
   const header = Buffer.alloc(30 + entry.name.length);
   header.writeUInt32LE(0x04034b50, 0);
@@ -78,7 +78,7 @@ const localHeader = (entry: ZipEntry): Buffer => {
   return header;
 };
 
-/** A file's line in the directory at the end; with a zip64 field when it begins past 4 GiB. Source: APPNOTE.TXT §4.3.12. */
+/** A file's entry in the central directory, with a zip64 field if the file begins past 4 GiB. Source: APPNOTE.TXT §4.3.12. */
 export const directoryHeader = (entry: ZipEntry): Buffer => {
   const far = entry.offset >= NEEDS_ZIP64;
   const end = 46 + entry.name.length;
@@ -98,7 +98,7 @@ export const directoryHeader = (entry: ZipEntry): Buffer => {
   return header;
 };
 
-/** What ends a zip: where its directory lies and how much it holds, also in zip64 where needed. Source: APPNOTE.TXT §4.3.14 ff. */
+/** The end records of a zip: position and size of its directory, also in zip64 if needed. Source: APPNOTE.TXT §4.3.14 ff. */
 export const endRecords = ({ entries, size, offset }: { entries: number; size: number; offset: number }): Buffer => {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
@@ -125,11 +125,11 @@ export const endRecords = ({ entries, size, offset }: { entries: number; size: n
 const CHUNK_BYTES = 65_536;
 
 /**
- * A zip of the files in their order, stored without compression (evidence compresses badly, and this is the fastest by
- * far), in chunks of at least 64 KiB but for the last. Every file has the date `modified`, in UTC. Files are asked for as
- * the reader takes chunks; a reader that stops early ends `files` too.
+ * A zip of the files in their order, stored without compression (evidence compresses badly, and storing is much faster), in
+ * chunks of at least 64 KiB except the last. Every file has the date `modified`, in UTC. Files are read as the reader takes
+ * chunks; a reader that stops early ends `files` too.
  *
- * Ours and no library: the leanest one (client-zip) took 180 MB for the 70 000 files of a large dossier.
+ * No library is used: the leanest one (client-zip) took 180 MB for the 70 000 files of a large dossier.
  */
 export async function* zipFiles(
   files: AsyncIterable<DossierFile>,
@@ -155,7 +155,7 @@ export async function* zipFiles(
     if (size < CHUNK_BYTES) continue;
     yield Buffer.concat(chunks, size);
     [chunks, size] = [[], 0];
-    // Where everything is at hand already (a page of rows, a quick reader) nothing else would get a turn.
+    // If rows and reader are always ready, the loop never yields to the event loop otherwise.
     await setImmediate();
   }
   const at = offset;

@@ -3,30 +3,30 @@ import { BasicConstraints, Certificate, type Extension } from 'pkijs';
 import { OID } from './object-identifiers.js';
 import { TimestampRefused } from './timestamp.js';
 
-/** One certificate, read twice: OpenSSL judges its signature and its issuer, pkijs tells its extensions. */
+/** One certificate, parsed twice: OpenSSL verifies its signature and issuer, pkijs reads its extensions. */
 export type ReadCertificate = { x509: X509Certificate; fields: Certificate };
 
-/** Reads DER or PEM. Throws whatever the libraries throw at what is no certificate. */
+/** Reads DER or PEM. Throws the error of the library if the input is not a certificate. */
 export const readCertificate = (source: Buffer | string): ReadCertificate => {
   const x509 = new X509Certificate(source);
   return { x509, fields: Certificate.fromBER(Uint8Array.from(x509.raw)) };
 };
 
-/** The extension of that identifier, or undefined. */
+/** The extension with the given identifier, or undefined. */
 export const extensionOf = ({ fields }: ReadCertificate, extnID: string): Extension | undefined =>
   fields.extensions?.find((extension) => extension.extnID === extnID);
 
 type FindCertificatePath = {
   signer: ReadCertificate;
-  /** Certificates that came along; not trusted for that. */
+  /** The other certificates in the token; they are not trusted. */
   others: readonly ReadCertificate[];
-  /** The path has to end in one of these. Without any it ends wherever it cannot go on. */
+  /** The path must end in one of these. If there are none, it ends at the topmost certificate that is known. */
   trustedRoots: readonly ReadCertificate[];
-  /** When every certificate must have been valid: the time-stamp's time. */
+  /** The time at which every certificate must have been valid: that of the time-stamp. */
   at: Date;
 };
 
-/** Critical extensions that are judged here, or that ask for nothing where no certificate policy is required. */
+/** Critical extensions that are checked here, or that require nothing if no certificate policy is required. */
 const UNDERSTOOD: readonly string[] = [
   ...[OID.keyUsage, OID.basicConstraints, OID.extendedKeyUsage, OID.subjectAlternativeName],
   ...[OID.certificatePolicies, OID.policyConstraints, OID.inhibitAnyPolicy],
@@ -40,24 +40,24 @@ const isValid = ({ x509 }: ReadCertificate, at: Date) =>
 const isUnderstood = ({ fields }: ReadCertificate) =>
   fields.extensions?.every(({ critical, extnID }) => !critical || UNDERSTOOD.includes(extnID)) ?? true;
 
-/** How many authorities may stand between this one and the signer. */
-const roomBelow = (authority: ReadCertificate): number => {
+/** The number of authorities that are allowed between this one and the signer. */
+const maxAuthoritiesBelow = (authority: ReadCertificate): number => {
   const found = extensionOf(authority, OID.basicConstraints)?.parsedValue;
   const limit = found instanceof BasicConstraints ? found.pathLenConstraint : undefined;
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
 };
 
 /**
- * The certificates from the signer to the topmost known one, each issued by the next, all valid at `at`. Searches with
- * OpenSSL's judgement of single links and goes through no certificate twice, since hostile ones may issue each other.
- * Throws {@link TimestampRefused} `wrong_chain`: an expired link, a link that does not hold, none of the roots reached.
+ * The certificates from the signer to the topmost known one, each issued by the next, all valid at `at`. OpenSSL verifies
+ * each link. No certificate is visited twice, because hostile certificates may issue each other. Throws
+ * {@link TimestampRefused} `wrong_chain` if a link is expired or invalid, or if no root is reached.
  */
 export const findCertificatePath = ({ signer, others, trustedRoots, at }: FindCertificatePath): ReadCertificate[] => {
   const isTrusted = ({ x509 }: ReadCertificate) => trustedRoots.some((root) => root.x509.raw.equals(x509.raw));
   if (!isValid(signer, at))
     throw new TimestampRefused('wrong_chain', "the signer's certificate was not valid at the time it gives");
   if (!isUnderstood(signer))
-    throw new TimestampRefused('wrong_chain', "the signer's certificate has a critical extension we do not know");
+    throw new TimestampRefused('wrong_chain', "the signer's certificate has an unknown critical extension");
   const seen = new Set([signer.x509.fingerprint256]);
 
   const climb = (path: ReadCertificate[], current: ReadCertificate): ReadCertificate[] | null => {
@@ -66,14 +66,14 @@ export const findCertificatePath = ({ signer, others, trustedRoots, at }: FindCe
     for (const issuer of known) {
       const { x509 } = issuer;
       if (seen.has(x509.fingerprint256) || !x509.ca || !current.x509.checkIssued(x509)) continue;
-      if (!isValid(issuer, at) || !isUnderstood(issuer) || roomBelow(issuer) < path.length - 1) continue;
+      if (!isValid(issuer, at) || !isUnderstood(issuer) || maxAuthoritiesBelow(issuer) < path.length - 1) continue;
       if (!current.x509.verify(x509.publicKey)) continue;
       seen.add(x509.fingerprint256);
-      const whole = climb([...path, issuer], issuer);
-      if (whole) return whole;
+      const complete = climb([...path, issuer], issuer);
+      if (complete) return complete;
     }
     if (trustedRoots.length > 0) return null;
-    // A namesake of the issuer that came along and did not fit is a broken link, not an end.
+    // A certificate with the issuer's name that did not issue this one means an invalid link, not the end of the path.
     const isTop = isSelfSigned(current) || !known.some(({ x509 }) => x509.subject === current.x509.issuer);
     return isTop ? path : null;
   };
@@ -92,21 +92,21 @@ export const findCertificatePath = ({ signer, others, trustedRoots, at }: FindCe
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
- * The certificates of PEM texts, each with one or more of them and whatever lies between. Throws an Error for a text
- * without any: a root that is not read would be a root that is not asked for.
+ * The certificates in PEM texts; each text has one or more of them and may have other text between. Throws an Error for a
+ * text without any certificate, because an unreadable root would otherwise be ignored.
  */
 export const readTrustedRoots = (texts: readonly string[]): ReadCertificate[] =>
   texts.flatMap((text) => {
     const found = text.match(CERTIFICATE);
-    if (!found) throw new Error('a trusted root holds no PEM certificate (its text is wanted, not a path)');
+    if (!found) throw new Error('a trusted root contains no PEM certificate (give its text, not a path)');
     return found.map((pem) => readCertificate(pem));
   });
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * `certificates` with those of `known` that issued any of them, directly or not: a root that is trusted is often not in the
- * tokens that lead to it. PEM, any number of certificates in each; the result has one in each, none twice.
+ * Adds to `certificates` those of `known` that issued any of them, directly or indirectly: a trusted root is often not in the
+ * tokens that lead to it. PEM, any number of certificates in each; the result has one in each, without duplicates.
  */
 export const withIssuers = (certificates: readonly string[], known: readonly string[]): string[] => {
   const read = (pems: readonly string[]) =>
@@ -124,7 +124,7 @@ export const withIssuers = (certificates: readonly string[], known: readonly str
   return [...all.values()].map(String);
 };
 
-/** `at`, `start`, `end`, `next`: where it begins, where its content does and ends, and where what follows it begins. */
+/** Offsets of an ASN.1 element: `at` of its tag, `start` and `end` of its content, `next` of the following element. */
 type Element = { tag: number; at: number; start: number; end: number; next: number };
 
 const SEQUENCE = 0x30;
@@ -132,7 +132,7 @@ const SEQUENCE = 0x30;
 const CONTEXT_0 = 0xa0;
 const OPEN_LENGTH = 0x80;
 
-/** The element at `at`; lengths may be left open, as some authorities do. Throws a RangeError where there is none. */
+/** The element at `at`. Indefinite lengths are accepted, because some authorities use them. Throws a RangeError if there is none. */
 const elementAt = (bytes: Buffer, at: number): Element => {
   const tag = bytes.readUInt8(at);
   const first = bytes.readUInt8(at + 1);
@@ -148,7 +148,7 @@ const elementAt = (bytes: Buffer, at: number): Element => {
     length = bytes.readUIntBE(start, size);
     start += size;
   }
-  if (start + length > bytes.length) throw new RangeError('an element is cut off');
+  if (start + length > bytes.length) throw new RangeError('an element is truncated');
   return { tag, at, start, end: start + length, next: start + length };
 };
 
@@ -168,16 +168,16 @@ const pemOf = (der: Uint8Array): string =>
     .replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
 
 /**
- * The certificates that a verified token carries, in PEM. Takes only the way there apart: reading all of a token with
- * asn1js, as its verification does, took 2 ms, and a dossier may hold thousands. Throws where the bytes are no token.
+ * The certificates in a verified token, in PEM. Parses only the elements on the path to them: parsing a whole token with
+ * asn1js, as verification does, takes 2 ms, and a dossier may contain thousands. Throws if the bytes are not a token.
  */
 export const tokenCertificates = (tokenBytes: Uint8Array): string[] => {
   const bytes = Buffer.from(tokenBytes.buffer, tokenBytes.byteOffset, tokenBytes.byteLength);
   const child = (of: Element | undefined, position: number) => of && elementsIn(bytes, of)[position];
   const contentInfo = child(elementAt(bytes, 0), 1);
   const signedData = child(child(contentInfo, 1), 0);
-  if (!signedData) throw new RangeError('no token');
-  // Version, digest algorithms and content come first; what is signed is in an octet string further in.
+  if (!signedData) throw new RangeError('not a token');
+  // Version, digest algorithms and content precede the certificates; none of them has the tag [0].
   const set = elementsIn(bytes, signedData).find(({ tag }) => tag === CONTEXT_0);
   if (!set) return [];
   return elementsIn(bytes, set)

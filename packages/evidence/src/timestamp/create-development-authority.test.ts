@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 describe('the development authority', () => {
-  it('stamps like a real one, and calls itself "development" wherever it is named', async () => {
+  it('stamps like a real authority, and all its names contain "development"', async () => {
     const { reply: send } = await createDevelopmentAuthority({ identity, now });
     const stamp = await requestTimestamp({ send, now })(DIGEST);
     expect(stamp).toMatchObject({ development: true, policy: DEVELOPMENT_POLICY, accuracyMs: 1_000 });
@@ -36,7 +36,7 @@ describe('the development authority', () => {
     expect(Buffer.from(spelt).toString()).toBe('development');
   });
 
-  it('stamps with the time it is given, to the millisecond', async () => {
+  it('stamps with the given time, to the millisecond', async () => {
     const genTime = new Date('2026-11-20T12:00:00.120Z');
     const made = await makeDevelopmentIdentity(genTime);
     const { reply: send } = await createDevelopmentAuthority({ identity: made, now: () => genTime });
@@ -44,23 +44,23 @@ describe('the development authority', () => {
     expect(stamp.genTime).toEqual(genTime);
   });
 
-  it('gives every token another number', async () => {
+  it('gives every token a different serial number', async () => {
     const { reply: send } = await createDevelopmentAuthority({ identity, now });
     const ask = requestTimestamp({ send, now });
     const serials = await Promise.all(Array.from({ length: 20 }, async () => (await ask(DIGEST)).serial));
     expect(new Set(serials).size).toBe(20);
   });
 
-  it('is nobody to whoever trusts other roots', async () => {
+  it('is refused by verifiers with other trusted roots', async () => {
     const other = await makeDevelopmentIdentity(now());
     const { reply: send } = await createDevelopmentAuthority({ identity, now });
     const { tokenBytes } = await requestTimestamp({ send, now })(DIGEST);
     expect(verifyTimestamp({ tokenBytes, digest: DIGEST, trustedRoots: [identity.root] }).development).toBe(true);
-    const judge = () => verifyTimestamp({ tokenBytes, digest: DIGEST, trustedRoots: [other.root] });
-    expect(judge).toThrow(TimestampRefused);
+    const verify = () => verifyTimestamp({ tokenBytes, digest: DIGEST, trustedRoots: [other.root] });
+    expect(verify).toThrow(TimestampRefused);
   });
 
-  it('rejects what it cannot stamp, in the words of RFC 3161', async () => {
+  it('rejects unsupported requests with the failure codes of RFC 3161', async () => {
     const { reply } = await createDevelopmentAuthority({ identity, now });
     const failure = async (query: Uint8Array) => {
       const { status, timeStampToken } = TimeStampResp.fromBER(Uint8Array.from(await reply(query)));
@@ -89,7 +89,7 @@ describe('the development authority', () => {
 });
 
 describe('the authority that processes share', () => {
-  const shelf = () => {
+  const openStore = () => {
     let stored: SealedIdentity | null = null;
     const store = async (made: SealedIdentity, instead: SealedIdentity | null) => {
       if (stored?.certificate === instead?.certificate) stored = made;
@@ -101,31 +101,31 @@ describe('the authority that processes share', () => {
     return requestTimestamp({ send, now })(DIGEST);
   };
 
-  it('is made once, also when processes start together, and its key lies sealed', async () => {
-    const place = shelf();
-    const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
+  it('is made once, also by processes that start together, and its key is stored sealed', async () => {
+    const identities = openStore();
+    const open = openDevelopmentAuthority({ ...identities, masterKey: 'one master key', now });
     const stamps = await Promise.all(Array.from({ length: 5 }, () => stampWith(open)));
-    const kept = await place.find();
-    expect(new Set(stamps.map(({ certificates }) => certificates[0]))).toEqual(new Set([kept?.certificate]));
-    expect(Buffer.from(kept?.keySealed ?? []).includes('PRIVATE KEY')).toBe(false);
+    const stored = await identities.find();
+    expect(new Set(stamps.map(({ certificates }) => certificates[0]))).toEqual(new Set([stored?.certificate]));
+    expect(Buffer.from(stored?.keySealed ?? []).includes('PRIVATE KEY')).toBe(false);
   });
 
-  it('is made anew under another master key, and its earlier tokens go on verifying', async () => {
-    const place = shelf();
-    const before = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'one master key', now }));
-    const after = await stampWith(openDevelopmentAuthority({ ...place, masterKey: 'another master key', now }));
+  it('is made again with another master key, and its earlier tokens still verify', async () => {
+    const identities = openStore();
+    const before = await stampWith(openDevelopmentAuthority({ ...identities, masterKey: 'one master key', now }));
+    const after = await stampWith(openDevelopmentAuthority({ ...identities, masterKey: 'another master key', now }));
     expect(after.certificates[0]).not.toBe(before.certificates[0]);
     expect(verifyTimestamp({ tokenBytes: before.tokenBytes, digest: DIGEST }).serial).toBe(before.serial);
   });
 
-  it('says that what is stored is damaged, instead of replacing it', async () => {
-    const place = shelf();
-    const open = openDevelopmentAuthority({ ...place, masterKey: 'one master key', now });
+  it('reports a damaged stored identity instead of replacing it', async () => {
+    const identities = openStore();
+    const open = openDevelopmentAuthority({ ...identities, masterKey: 'one master key', now });
     await open();
-    const kept = (await place.find()) as SealedIdentity;
-    const damaged = Buffer.from(kept.keySealed);
+    const stored = (await identities.find()) as SealedIdentity;
+    const damaged = Buffer.from(stored.keySealed);
     damaged[damaged.length - 1] = (damaged.at(-1) ?? 0) ^ 1;
-    await place.store({ ...kept, keySealed: damaged }, kept);
+    await identities.store({ ...stored, keySealed: damaged }, stored);
     await expect(open()).rejects.toThrow('integrity');
   });
 });

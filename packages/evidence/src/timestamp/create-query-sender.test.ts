@@ -7,7 +7,7 @@ import { createQuerySender } from './query-sender.js';
 const TYPE = { 'content-type': 'application/timestamp-reply' };
 const QUERY = Buffer.from('a query');
 
-/** Ends what a test started, in reverse. */
+/** Closes everything that a test opened, in reverse order. */
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
@@ -22,7 +22,7 @@ const senderTo = (url: string, deadlineMs = 10_000) => {
   closers.push(sender.close);
   return sender;
 };
-/** What became of one query, `none` when it was answered, and how long that took. */
+/** The refusal of one query, or `none` if it was answered, and its duration. */
 const outcome = async (url: string, deadlineMs?: number, signal?: AbortSignal) => {
   const startedAt = performance.now();
   const refusal = await senderTo(url, deadlineMs)
@@ -38,7 +38,7 @@ const outcome = async (url: string, deadlineMs?: number, signal?: AbortSignal) =
 };
 
 describe('createQuerySender', () => {
-  it('posts the query as RFC 3161 says, and gives the answer byte for byte', async () => {
+  it('sends the query as RFC 3161 requires, and returns the answer byte for byte', async () => {
     const bytes = Buffer.from(Array.from({ length: 60_000 }, (_, i) => i % 256));
     const seen: unknown[] = [];
     const { url } = await start((response, query, { method, url: path, headers }) => {
@@ -50,7 +50,7 @@ describe('createQuerySender', () => {
     expect(seen).toEqual([['POST', '/tsa', type, accept, 'a query']]);
   });
 
-  it('sends user info as basic authentication, and never says it', async () => {
+  it('sends user info as basic authentication, and never puts it into an error', async () => {
     const seen: (string | undefined)[] = [];
     const { url } = await start((response, _, { headers }) => {
       seen.push(headers.authorization);
@@ -100,12 +100,12 @@ describe('createQuerySender', () => {
     expect(queries()).toBe(1);
   });
 
-  it('takes an answer of exactly 64 KiB', async () => {
+  it('accepts an answer of exactly 64 KiB', async () => {
     const { url } = await start((response) => response.writeHead(200, TYPE).end(Buffer.alloc(65_536)));
     expect((await outcome(url)).refusal).toBe('none');
   });
 
-  it('ends at its deadline, whether nothing comes or a drip', async () => {
+  it('ends at its deadline, without an answer or with a slow one', async () => {
     const silent = await start(() => undefined);
     const drips = new Set<NodeJS.Timeout>();
     closers.push(() => drips.forEach(clearInterval));
@@ -121,7 +121,7 @@ describe('createQuerySender', () => {
     }
   });
 
-  it('is called off by its signal and by its end', async () => {
+  it('is aborted by its signal and by closing the sender', async () => {
     const asked = new EventEmitter();
     const { url, queries } = await start(() => asked.emit('query'));
     const off = new AbortController();
@@ -140,7 +140,7 @@ describe('createQuerySender', () => {
     await expect(sender.send(QUERY)).rejects.toMatchObject({ refusal: 'aborted' });
   });
 
-  it('refuses what is no HTTP and what nobody serves', async () => {
+  it('refuses an answer that is not HTTP, and a port without a server', async () => {
     const greet = (socket: Socket) =>
       socket
         .on('error', () => undefined)

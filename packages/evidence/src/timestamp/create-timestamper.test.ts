@@ -28,12 +28,12 @@ const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
-const kept = <T extends { close: () => unknown }>(made: T): T => {
+const closeLater = <T extends { close: () => unknown }>(made: T): T => {
   closers.push(made.close);
   return made;
 };
-/** A clock that goes on when it is told to. */
-const handClock = () => {
+/** A clock that tests advance. */
+const manualClock = () => {
   let at = Date.now();
   return { now: () => new Date(at), pass: (ms: number) => (at += ms) };
 };
@@ -44,20 +44,20 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe('createTimestamper', () => {
-  it('stamps through the authority at its address', async () => {
+  it('gets time-stamps from the authority at its address', async () => {
     const now = () => new Date();
     const { reply } = await createDevelopmentAuthority({ identity, now });
-    const server = kept(await startAuthority(replying(reply)));
+    const server = closeLater(await startAuthority(replying(reply)));
     const trustedRoots = [identity.root];
-    const { stamp } = kept(createTimestamper({ url: server.url, development: noDevelopment, now, trustedRoots }));
+    const { stamp } = closeLater(createTimestamper({ url: server.url, development: noDevelopment, now, trustedRoots }));
     expect(await stamp(DATA)).toMatchObject({ certificates: [identity.certificate, identity.root] });
     expect(server.queries()).toBe(1);
   });
 
-  it.each(['sha256', 'sha384', 'sha512'] as const)('has the %s of the data stamped', async (hash) => {
+  it.each(['sha256', 'sha384', 'sha512'] as const)('requests a time-stamp of the %s of the data', async (hash) => {
     const now = () => new Date();
     const development = () => createDevelopmentAuthority({ identity, now });
-    const { stamp } = kept(createTimestamper({ url: null, development, now, hash }));
+    const { stamp } = closeLater(createTimestamper({ url: null, development, now, hash }));
     const { tokenBytes } = await stamp(DATA);
     const digest = createHash(hash).update(DATA).digest();
     expect(verifyTimestamp({ tokenBytes, digest }).development).toBe(true);
@@ -67,19 +67,19 @@ describe('createTimestamper', () => {
     expect(() => verifyTimestamp({ tokenBytes, digest: other.digest() })).toThrow('the imprint is made with');
   });
 
-  it('requires roots for an address without TLS, and a place for its pin for one with TLS', () => {
+  it('requires roots for an address without TLS, and pinning for one with TLS', () => {
     const open = (url: string) => createTimestamper({ url, development: noDevelopment, now: () => new Date() });
     expect(() => open('http://tsa.example.com/tsa')).toThrow('TSA_URL is not an https address');
     expect(() => open('https://tsa.example.com/tsa')).toThrow('certificates are required');
   });
 
-  it('holds that authority against the trusted roots, where some are set', async () => {
+  it('verifies the authority with the trusted roots, if there are any', async () => {
     const now = () => new Date();
     const { reply } = await createDevelopmentAuthority({ identity, now });
-    const { url } = kept(await startAuthority(replying(reply)));
+    const { url } = closeLater(await startAuthority(replying(reply)));
     const stranger = await makeDevelopmentIdentity(now());
     const stampWith = (trustedRoots: string[]) =>
-      kept(createTimestamper({ url, development: noDevelopment, now, trustedRoots })).stamp(DATA);
+      closeLater(createTimestamper({ url, development: noDevelopment, now, trustedRoots })).stamp(DATA);
     expect(await refusal(stampWith([stranger.root]))).toBe('wrong_chain');
     expect(await refusal(stampWith([stranger.root, identity.root]))).toBe('none');
     expect(await refusal(stampWith([`both:\n${stranger.root}\n${identity.root}`]))).toBe('none');
@@ -87,37 +87,39 @@ describe('createTimestamper', () => {
       expect(() => createTimestamper({ url, development: noDevelopment, now, trustedRoots: [root] })).toThrow();
   });
 
-  it('stamps through its own authority where there is no address, opened once', async () => {
+  it('uses the development authority without an address, and opens it once', async () => {
     const now = () => new Date();
     let opened = 0;
     const development = () => {
       opened += 1;
       return createDevelopmentAuthority({ identity, now });
     };
-    const { stamp } = kept(createTimestamper({ url: null, development, now, trustedRoots: ['nobody looks at these'] }));
+    const { stamp } = closeLater(
+      createTimestamper({ url: null, development, now, trustedRoots: ['nobody looks at these'] }),
+    );
     expect(opened).toBe(0);
     const stamps = await Promise.all([stamp(DATA), stamp(DATA), stamp(DATA)]);
     expect(stamps.every(({ development: marked }) => marked)).toBe(true);
     expect(opened).toBe(1);
   });
 
-  it('opens its own authority again after that failed', async () => {
+  it('opens the development authority again after a failure', async () => {
     const now = () => new Date();
     let opened = 0;
     const development = () => {
       opened += 1;
       return opened === 1 ? Promise.reject(new Error('no database')) : createDevelopmentAuthority({ identity, now });
     };
-    const { stamp } = kept(createTimestamper({ url: null, development, now }));
+    const { stamp } = closeLater(createTimestamper({ url: null, development, now }));
     await expect(stamp(DATA)).rejects.toThrow('no database');
     expect(await stamp(DATA)).toMatchObject({ development: true });
   });
 
-  it('leaves an authority that fails alone for a while, then tries again', async () => {
-    const clock = handClock();
+  it('stops calling a failing authority for a while, then tries again', async () => {
+    const clock = manualClock();
     const { reply } = await createDevelopmentAuthority({ identity, now: clock.now });
     let broken = true;
-    const server: LocalAuthority = kept(
+    const server: LocalAuthority = closeLater(
       await startAuthority(async (response, query, request) =>
         broken ? response.writeHead(503).end() : replying(reply)(response, query, request),
       ),
@@ -125,7 +127,7 @@ describe('createTimestamper', () => {
     const circuit = { failures: 3, restMs: 60_000 };
     const trustedRoots = [identity.root];
     const options = { url: server.url, development: noDevelopment, now: clock.now, circuit, trustedRoots };
-    const { stamp } = kept(createTimestamper(options));
+    const { stamp } = closeLater(createTimestamper(options));
     for (let i = 0; i < 3; i += 1) expect(await refusal(stamp(DATA))).toBe('http_status');
     for (let i = 0; i < 5; i += 1) expect(await refusal(stamp(DATA))).toBe('circuit_open');
     expect(server.queries()).toBe(3);
@@ -140,7 +142,7 @@ describe('createTimestamper', () => {
     expect(server.queries()).toBe(6);
   });
 
-  it('has one schedule of retries, each longer than the one before', () => {
+  it('has one schedule of retries with increasing delays', () => {
     const sorted = [...TIMESTAMP_RETRY_DELAYS_MS].sort((a, b) => a - b);
     expect(TIMESTAMP_RETRY_DELAYS_MS).toEqual(sorted);
     expect(TIMESTAMP_RETRY_DELAYS_MS.length).toBeGreaterThan(2);
@@ -151,7 +153,7 @@ describe('pinRoot', () => {
   const now = () => new Date();
   const digest = createHash('sha256').update(DATA).digest();
 
-  /** An authority whose certificates can be exchanged, behind a pin. */
+  /** A pinned authority whose certificates can be replaced. */
   const open = async () => {
     const authorities = new Map<DevelopmentIdentity, DevelopmentAuthority>();
     let current = identity;
@@ -174,7 +176,7 @@ describe('pinRoot', () => {
     return { stamp, show, seen, stored: () => stored, forget: () => (stored = null) };
   };
 
-  it('trusts the root of the first answer, and reports and refuses another one until it is forgotten', async () => {
+  it('trusts the root of the first answer, and reports and refuses another one until the pin is deleted', async () => {
     const { stamp, show, seen, stored, forget } = await open();
     await stamp(digest);
     expect(stored()).toBe(identity.root);
@@ -192,7 +194,7 @@ describe('pinRoot', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('pins what its own chain holds for only', async () => {
+  it('pins a root only if its chain is valid', async () => {
     const { stamp, show, stored } = await open();
     const other = await makeDevelopmentIdentity(now());
     await show({ ...identity, root: other.root });
@@ -204,8 +206,8 @@ describe('pinRoot', () => {
 describe('createCircuit', () => {
   const failing = (reason: 'unreachable' | 'aborted') => () => Promise.reject(new TimestampRefused(reason, 'no'));
 
-  it('counts failures in a row alone', async () => {
-    const { now } = handClock();
+  it('counts only consecutive failures', async () => {
+    const { now } = manualClock();
     const run = createCircuit({ failures: 2, restMs: 1_000, now });
     for (let i = 0; i < 5; i += 1) {
       expect(await refusal(run(failing('unreachable')))).toBe('unreachable');
@@ -213,16 +215,16 @@ describe('createCircuit', () => {
     }
   });
 
-  it('does not count what was called off', async () => {
-    const { now } = handClock();
+  it('does not count aborted calls', async () => {
+    const { now } = manualClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now });
     for (let i = 0; i < 5; i += 1) expect(await refusal(run(failing('aborted')))).toBe('aborted');
     expect(await refusal(run(failing('unreachable')))).toBe('unreachable');
     expect(await refusal(run(failing('aborted')))).toBe('circuit_open');
   });
 
-  it('lets one call try at a time once it has rested', async () => {
-    const clock = handClock();
+  it('allows one trial call at a time after the pause', async () => {
+    const clock = manualClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now: clock.now });
     await refusal(run(failing('unreachable')));
     clock.pass(1_000);
@@ -234,8 +236,8 @@ describe('createCircuit', () => {
     expect(await run(() => Promise.resolve('third'))).toBe('third');
   });
 
-  it('lets another call try after a trial was called off', async () => {
-    const clock = handClock();
+  it('allows another trial call after an aborted one', async () => {
+    const clock = manualClock();
     const run = createCircuit({ failures: 1, restMs: 1_000, now: clock.now });
     await refusal(run(failing('unreachable')));
     clock.pass(1_000);

@@ -14,21 +14,21 @@ type RequestTimestampDeps = {
   /** PEM; see `verifyTimestamp`. */
   trustedRoots?: readonly string[] | undefined;
   acceptedPolicies?: readonly string[] | undefined;
-  /** How far the authority's clock may be from ours, in milliseconds. Default five minutes. */
+  /** Maximum difference between the authority's clock and ours, in milliseconds. Default five minutes. */
   clockToleranceMs?: number | undefined;
 };
 
-/** Asks for a time-stamp of one SHA-256, SHA-384 or SHA-512; the length says which. */
+/** Requests a time-stamp of one SHA-256, SHA-384 or SHA-512 digest; its length determines the function. */
 export type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
 
-/** 128 bits that are a positive DER INTEGER of the same length whatever they are. */
+/** 128 bits that always encode as a positive DER INTEGER of the same length. */
 const newNonce = (): Buffer => {
   const nonce = randomBytes(16);
   nonce[0] = ((nonce[0] ?? 0) & 0x3f) | 0x40;
   return nonce;
 };
 
-/** Asks an authority once and verifies its answer in every respect. Rejects with `TimestampRefused`. */
+/** Sends one request to an authority and verifies the response completely. Rejects with `TimestampRefused`. */
 export const requestTimestamp =
   ({ send, now, trustedRoots, acceptedPolicies, clockToleranceMs = 300_000 }: RequestTimestampDeps): RequestTimestamp =>
   async (digest, signal) => {
@@ -39,12 +39,12 @@ export const requestTimestamp =
   };
 
 /**
- * Stores the topmost certificate (PEM) of an authority unless one is stored already, and resolves to the stored one. Of several
- * processes the first one decides.
+ * Stores the topmost certificate (PEM) of an authority unless one is stored already, and resolves to the stored one. If
+ * several processes store one at the same time, the first one wins.
  */
 export type RootPin = (certificate: string) => Promise<string>;
 
-/** An authority whose certificates lead to another root than the pinned one. SHA-256 of the DER form, in lower-case hex. */
+/** The pinned root and the different root that a response led to. SHA-256 of the DER form, in lower-case hex. */
 export type OtherRoot = { pinned: string; shown: string };
 
 type PinRootDeps = {
@@ -55,8 +55,8 @@ type PinRootDeps = {
 };
 
 /**
- * An authority's address as pins name it: without user, password and query, which may be secret. Throws for an address
- * without TLS, where whoever is on the way could answer first and be pinned.
+ * An authority's address as it is stored with a pinned root: without user, password and query, which may be secret. Throws
+ * for an address without TLS, because an attacker on the network could answer first and be pinned.
  */
 export const pinnedAddress = (url: string): string => {
   const { protocol, origin, pathname } = new URL(url);
@@ -69,9 +69,9 @@ export const fingerprintOf = (pem: string): string =>
   new X509Certificate(pem).fingerprint256.replaceAll(':', '').toLowerCase();
 
 /**
- * Trusts the root that an authority's first answer leads to, and from then on no other: without roots from the operator,
- * anybody who could later redirect the address could stamp in the authority's name. A token that leads elsewhere is refused
- * (`other_root`). The pinned certificate is the topmost one that the answer carries, so it may be an intermediate one.
+ * Trusts the root that an authority's first response leads to, and no other root afterwards. Without this and without roots
+ * from the operator, anybody who can redirect the address could stamp in the authority's name. A token that leads to another
+ * root is refused (`other_root`). The pinned certificate is the topmost one in the response, so it may be an intermediate.
  */
 export const pinRoot =
   ({ request, pin, onOtherRoot }: PinRootDeps): RequestTimestamp =>
@@ -94,34 +94,34 @@ export const pinRoot =
   };
 
 type TimestamperOptions = {
-  /** TSA_URL; null leaves it to the development authority. */
+  /** TSA_URL; null means the development authority. */
   url: string | null;
-  /** Called once, at the first stamp, and only where there is no `url`. */
+  /** Called once, at the first stamp, and only if `url` is null. */
   development: () => Promise<DevelopmentAuthority>;
   now: () => Date;
-  /** TSA_HASH: the hash function of what is stamped. Default SHA-256. */
+  /** TSA_HASH: the hash function of the stamped digest. Default SHA-256. */
   hash?: TimestampHash;
-  /** PEM; the authority's certificate has to lead to one of them. Default: to the root that its first answer led to. */
+  /** PEM; the authority's certificate must lead to one of them. Default: the root that its first response led to. */
   trustedRoots?: readonly string[] | undefined;
   /** Sent with every query to `url`. */
   userAgent?: string | undefined;
-  /** Used for an https `url` where there are no `trustedRoots`. */
+  /** Used for an https `url` if there are no `trustedRoots`. */
   pinning?: {
     /** {@link RootPin} of the authority at an address. */
     pin: (address: string, certificate: string, now: Date) => ReturnType<RootPin>;
     onOtherRoot: (roots: OtherRoot & { tsa_url: string }) => void;
   };
-  /** One query with its answer, in milliseconds. Default ten seconds. */
+  /** Deadline of one query with its response, in milliseconds. Default ten seconds. */
   deadlineMs?: number;
-  /** After `failures` in a row nothing is asked for `restMs`. Default five, one minute. */
+  /** After `failures` consecutive failures no query is sent for `restMs`. Default five, one minute. */
   circuit?: { failures: number; restMs: number };
 };
 
-/** What stamps checks, anchors and dossiers. */
+/** Gets time-stamps of checks, anchors and dossiers. */
 export type Timestamper = {
-  /** Has the hash of `data` stamped. Rejects with `TimestampRefused`. */
+  /** Gets a time-stamp of the hash of `data`. Rejects with `TimestampRefused`. */
   stamp: (data: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
-  /** Ends what is in flight. */
+  /** Aborts the queries in flight. */
   close: () => void;
 };
 
@@ -138,9 +138,9 @@ const inProcess = (open: () => Promise<DevelopmentAuthority>): QuerySender => {
 };
 
 /**
- * Stamps through the authority at `url`, or through the project's own where there is none; the answers of both are
- * verified alike. When to try again is `TIMESTAMP_RETRY_DELAYS_MS`. Throws when a trusted root is no certificate, and when
- * there is none for an address without TLS: whoever is on the way could answer in the authority's name, and be pinned.
+ * Gets time-stamps from the authority at `url`, or from the development authority if there is none; the responses of both
+ * are verified in the same way. Callers retry after `TIMESTAMP_RETRY_DELAYS_MS`. Throws if a trusted root is not a certificate,
+ * or if there is no trusted root for an address without TLS: an attacker on the network could answer and be pinned.
  */
 export const createTimestamper = ({
   url,
@@ -153,20 +153,20 @@ export const createTimestamper = ({
   deadlineMs = 10_000,
   circuit: { failures, restMs } = { failures: 5, restMs: 60_000 },
 }: TimestamperOptions): Timestamper => {
-  // Now and not at the first stamp, when nobody reads the log of the start any more.
+  // Checked here so that a wrong root fails the start of the process and not the first time-stamp.
   if (url !== null) readTrustedRoots(trustedRoots ?? []);
   const address = url === null || trustedRoots?.length ? null : pinnedAddress(url);
   const { send, close } = url === null ? inProcess(development) : createQuerySender({ url, deadlineMs, userAgent });
-  const pinned = (of: string, request: RequestTimestamp) => {
+  const pinned = (address: string, request: RequestTimestamp) => {
     if (!pinning) throw new Error('certificates are required');
     const { pin, onOtherRoot } = pinning;
     return pinRoot({
       request,
-      pin: (certificate) => pin(of, certificate, now()),
-      onOtherRoot: (roots) => onOtherRoot({ tsa_url: of, ...roots }),
+      pin: (certificate) => pin(address, certificate, now()),
+      onOtherRoot: (roots) => onOtherRoot({ tsa_url: address, ...roots }),
     });
   };
-  // The development authority has a root of its own, which nobody sets.
+  // The development authority has its own root, which is not configured.
   const request = requestTimestamp({ send, now, trustedRoots: url === null ? [] : trustedRoots });
   const guarded = address === null ? request : pinned(address, request);
   const circuit = createCircuit({ failures, restMs, now });
@@ -176,7 +176,7 @@ export const createTimestamper = ({
   };
 };
 
-/** A timestamper in the words of the domain: what stamps data, and what its rejections say. */
+/** Adapts a timestamper to the ports of the domain: stamping data, and reading the reason of a rejection. */
 export const domainStamper = ({ stamp }: Pick<Timestamper, 'stamp'>): Pick<MakeStampDeps, 'stamp' | 'reasonOf'> => {
   const stampData: StampData = async (data, signal) => {
     const { tokenBytes, certificates: _inToken, ...facts } = await stamp(data, signal);

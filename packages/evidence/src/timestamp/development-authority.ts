@@ -22,15 +22,15 @@ import {
 import { issueCertificate } from './issue-certificate.js';
 import { DEVELOPMENT_POLICY, HASH_BYTES, HASHES, OID, type TimestampHash } from './object-identifiers.js';
 
-/** The development authority's key and certificates in PEM. Whoever has the key can stamp whatever they like. */
+/** The development authority's key and certificates in PEM. The holder of the key can stamp anything. */
 export type DevelopmentIdentity = {
   key: string;
   certificate: string;
-  /** Issued `certificate`; its own key is thrown away. */
+  /** The issuer of `certificate`; the key of the root is discarded. */
   root: string;
 };
 
-/** How the development authority signs: as the real ones do, of which every kind has to be verifiable. */
+/** The signature schemes of real authorities. The development authority supports all of them for tests. */
 export type SignatureScheme = 'ecdsa' | 'rsa' | 'rsa-pss';
 
 const RSA = { modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' };
@@ -53,8 +53,8 @@ const constraints = (cA: boolean) =>
   critical(OID.basicConstraints, new BasicConstraints(cA ? { cA, pathLenConstraint: 0 } : { cA }).toSchema().toBER());
 
 /**
- * Makes a development authority: a root, and a certificate for time-stamping that it issued, valid from a day before
- * `now` on (clocks differ) for 30 years. To be made once and kept, for its tokens verify only with its own root.
+ * Makes a development authority: a root, and a certificate for time-stamping that it issues, valid for 30 years from one day
+ * before `now` (clocks differ). It is made once and stored, because its tokens verify only with its own root.
  */
 export const makeDevelopmentIdentity = async (
   now: Date,
@@ -83,13 +83,13 @@ export const makeDevelopmentIdentity = async (
   };
 };
 
-/** A time-stamping authority in this process. `reply` takes a TimeStampReq and gives a TimeStampResp, both DER. */
+/** A time-stamping authority in this process. `reply` takes a TimeStampReq and returns a TimeStampResp, both DER. */
 export type DevelopmentAuthority = { reply: (query: Uint8Array) => Promise<Uint8Array> };
 
 type DevelopmentAuthorityDeps = {
   identity: DevelopmentIdentity;
   now: () => Date;
-  /** The scheme that the identity was made for, and the hash function that is signed with. Default ECDSA, SHA-256. */
+  /** The scheme of the identity's key, and the hash function of the signature. Default ECDSA, SHA-256. */
   scheme?: SignatureScheme;
   hash?: TimestampHash;
 };
@@ -122,16 +122,16 @@ const readQuery = (query: Uint8Array): TimeStampReq | null => {
   }
 };
 
-/** SigningCertificateV2 with the default hash, SHA-256; without it no client takes the token. Source: RFC 5035 §3. */
+/** SigningCertificateV2 with the default hash, SHA-256; clients reject tokens without it. Source: RFC 5035 §3. */
 const signingCertificate = (certificateDer: Uint8Array): Sequence => {
   const hash = new Sequence({ value: [new OctetString({ valueHex: digestOf('sha256', certificateDer) })] });
   return new Sequence({ value: [new Sequence({ value: [hash] })] });
 };
 
 /**
- * An authority for installations without one: it answers in the format of a real one, so that everything behind it is
- * exercised, and it proves nothing, since whoever runs the service holds its key. It calls itself "development" in its
- * certificates and its policy. Throws when the identity's key cannot be read.
+ * An authority for installations without a real one. It answers in the same format, so that all code is exercised, but it
+ * proves nothing, since the operator of the service holds its key. Its certificates and its policy contain "development".
+ * Throws if the identity's key cannot be read.
  */
 export const createDevelopmentAuthority = async ({
   identity,
@@ -205,19 +205,19 @@ export type SealedIdentity = { certificate: string; root: string; keySealed: Uin
 
 type OpenDevelopmentAuthorityDeps = {
   find: () => Promise<SealedIdentity | null>;
-  /** Stores one in place of `instead`; whoever of several processes comes first wins. */
-  store: (made: SealedIdentity, instead: SealedIdentity | null, now: Date) => Promise<void>;
+  /** Stores an identity in place of `replaced`. If several processes do so, the first one wins. */
+  store: (made: SealedIdentity, replaced: SealedIdentity | null, now: Date) => Promise<void>;
   /** SECRET_KEY. */
   masterKey: string;
-  /** SECRET_KEY_PREVIOUS: opens the key that was sealed before SECRET_KEY was changed. */
+  /** SECRET_KEY_PREVIOUS: opens a key that was sealed before SECRET_KEY was changed. */
   previousKey?: string | undefined;
   now: () => Date;
 };
 
 /**
- * Opens the development authority that all processes of a deployment share: made by whoever needs it first, and again when
- * no key opens it any more (its earlier tokens go on verifying, for they carry their certificates). Throws SealedTextError
- * when what is stored is damaged, or processes have different keys.
+ * Opens the development authority that all processes of a deployment share. The first process that needs it makes it. It is
+ * made again if no configured key opens the stored one; its earlier tokens still verify, because they contain their
+ * certificates. Throws SealedTextError if the stored identity is damaged or processes have different keys.
  */
 export const openDevelopmentAuthority =
   ({ find, store, masterKey, previousKey, now }: OpenDevelopmentAuthorityDeps) =>
@@ -242,7 +242,7 @@ export const openDevelopmentAuthority =
     if (known) return createDevelopmentAuthority({ identity: known, now });
     const { key, certificate, root } = await makeDevelopmentIdentity(now());
     await store({ certificate, root, keySealed: sealText(sealOf(certificate), key) }, stored, now());
-    const kept = await find();
-    if (!kept) throw new Error('the development authority was not stored');
-    return createDevelopmentAuthority({ identity: open(kept), now });
+    const shared = await find();
+    if (!shared) throw new Error('the development authority was not stored');
+    return createDevelopmentAuthority({ identity: open(shared), now });
   };

@@ -31,10 +31,10 @@ const newKeys = (): Promise<Keys> =>
 const extension = (extnID: string, value: { toBER: () => ArrayBuffer }, critical = true) =>
   new Extension({ extnID, critical, extnValue: value.toBER() });
 
-type Hold = {
+type IssueHolder = {
   subject: string;
   issuer: Holder | null;
-  /** Signs instead of the issuer's key. */
+  /** Used instead of the issuer's key. */
   signedBy?: Keys;
   from?: Date;
   to?: Date;
@@ -42,7 +42,14 @@ type Hold = {
 };
 
 /** Issues a certificate for a new key. */
-export const hold = async ({ subject, issuer, signedBy, from, to, extensions }: Hold): Promise<Holder> => {
+export const issueHolder = async ({
+  subject,
+  issuer,
+  signedBy,
+  from,
+  to,
+  extensions,
+}: IssueHolder): Promise<Holder> => {
   const keys = await newKeys();
   const certificate = await issueCertificate({
     ...{ subject, publicKey: keys.publicKey, extensions, issuer: issuer?.certificate ?? null },
@@ -53,7 +60,7 @@ export const hold = async ({ subject, issuer, signedBy, from, to, extensions }: 
   return { certificate, keys };
 };
 
-/** What makes a certificate an authority's. */
+/** The extensions of an authority's certificate. */
 export const authorityExtensions = (pathLenConstraint?: number): Extension[] => [
   extension(
     OID.basicConstraints,
@@ -62,7 +69,7 @@ export const authorityExtensions = (pathLenConstraint?: number): Extension[] => 
   extension(OID.keyUsage, new BitString({ valueHex: Uint8Array.of(0b0000_0110), unusedBits: 1 })),
 ];
 
-/** What makes a certificate a time-stamping unit's, or nearly. */
+/** The extensions of a time-stamping unit's certificate, or variants of them. */
 export const unitExtensions = ({
   purposes = [OID.timeStamping] as string[],
   critical = true,
@@ -77,8 +84,8 @@ export const unitExtensions = ({
 const sha = (algorithm: string, bytes: Uint8Array) =>
   new OctetString({ valueHex: Uint8Array.from(createHash(algorithm).update(bytes).digest()) });
 
-/** The attribute that names the signer's certificate by its SHA-256, or of version 1 by its SHA-1. */
-export const namesCertificate = (certificate: Certificate, version: 1 | 2 = 2): Attribute => {
+/** The signing certificate attribute: version 2 contains the SHA-256 of the certificate, version 1 the SHA-1. */
+export const signingCertificateOf = (certificate: Certificate, version: 1 | 2 = 2): Attribute => {
   const hash = sha(version === 2 ? 'sha256' : 'sha1', new Uint8Array(certificate.toSchema(true).toBER()));
   const certificates = new Sequence({ value: [new Sequence({ value: [hash] })] });
   return new Attribute({
@@ -87,9 +94,9 @@ export const namesCertificate = (certificate: Certificate, version: 1 | 2 = 2): 
   });
 };
 
-/** What a forged reply does differently from an honest one. */
+/** The differences between a forged reply and an honest one. */
 export type Forgery = {
-  /** A status other than granted; there is no token then. */
+  /** A status other than granted; the reply has no token then. */
   status?: { status: number; text?: string };
   info?: (info: TSTInfo) => void;
   /** Rewrites the content after it was signed. */
@@ -97,7 +104,7 @@ export type Forgery = {
   attributes?: (honest: Attribute[]) => Attribute[];
   signers?: number;
   contentType?: string;
-  /** What the token carries; an honest one carries the unit's certificate and its issuers. */
+  /** The certificates in the token; an honest one contains the unit's certificate and its issuers. */
   certificates?: Certificate[];
   signature?: (signature: Uint8Array) => Uint8Array;
   signatureAlgorithm?: string;
@@ -106,7 +113,7 @@ export type Forgery = {
   signed?: (signed: SignedData) => void;
 };
 
-/** An honest authority's reply to `query`, signed by `unit`, apart from what `forgery` changes. */
+/** An honest authority's reply to `query`, signed by `unit`, with the changes of `forgery`. */
 export const forgeReply = async (
   query: Uint8Array,
   unit: Holder,
@@ -130,7 +137,7 @@ export const forgeReply = async (
   const honest = [
     new Attribute({ type: OID.contentType, values: [new ObjectIdentifier({ value: OID.timestampInfo })] }),
     new Attribute({ type: OID.messageDigest, values: [sha('sha256', infoBytes)] }),
-    namesCertificate(unit.certificate),
+    signingCertificateOf(unit.certificate),
   ];
   const content = forgery.tampered?.(infoBytes) ?? infoBytes;
   const newSigner = () =>

@@ -22,7 +22,7 @@ type IssueCertificate = {
   extensions: Extension[];
 };
 
-/** Whole seconds, and UTCTime up to 2049: OpenSSL takes no certificate that does otherwise. Source: RFC 5280 §4.1.2.5. */
+/** Whole seconds, and UTCTime up to 2049: OpenSSL rejects other certificates. Source: RFC 5280 §4.1.2.5. */
 const timeOf = (date: Date) => {
   const value = new Date(date);
   value.setUTCMilliseconds(0);

@@ -11,7 +11,7 @@ type Answer = (response: ServerResponse, query: Uint8Array, request: IncomingMes
 export const startAuthority = async (answer: Answer): Promise<LocalAuthority> => {
   let queries = 0;
   const server = createServer((request, response) => {
-    response.on('error', () => undefined); // the client breaks answers off by design
+    response.on('error', () => undefined); // some tests close the connection before the end
     void request.toArray().then(async (chunks: Buffer[]) => {
       queries += 1;
       await answer(response, Buffer.concat(chunks), request);
@@ -27,7 +27,7 @@ export const startAuthority = async (answer: Answer): Promise<LocalAuthority> =>
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tsa`, queries: () => queries, close };
 };
 
-/** Answers as an authority should, with what `reply` makes of the query. */
+/** Answers like a correct authority, with the result of `reply`. */
 export const replying =
   (reply: (query: Uint8Array) => Uint8Array | Promise<Uint8Array>): Answer =>
   async (response, query) => {

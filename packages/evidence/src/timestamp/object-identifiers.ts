@@ -1,6 +1,6 @@
 import { BaseBlock, Constructed, type Integer, ObjectIdentifier, OctetString } from 'asn1js';
 
-/** The object identifiers of RFC 3161, 5035, 5652 and 5280 that time-stamps are made of. */
+/** The object identifiers of RFC 3161, 5035, 5652 and 5280 that time-stamps use. */
 export const OID = {
   signedData: '1.2.840.113549.1.7.2',
   timestampInfo: '1.2.840.113549.1.9.16.1.4',
@@ -28,46 +28,46 @@ export const OID = {
   timeStamping: '1.3.6.1.5.5.7.3.8',
 } as const;
 
-/** A hash function that a time-stamp may be made with, under the name that node:crypto knows (TSA_HASH). */
+/** A hash function that is accepted for time-stamps (TSA_HASH), by its name in node:crypto. */
 export type TimestampHash = 'sha256' | 'sha384' | 'sha512';
 
-/** The length of each one's result in bytes, which no two share. */
+/** The length of each function's result in bytes; all are different. */
 export const HASH_BYTES: Readonly<Record<TimestampHash, number>> = { sha256: 32, sha384: 48, sha512: 64 };
 
-/** Hash functions by identifier. SHA-1 is left out on purpose. */
+/** Hash functions by identifier. SHA-1 is not accepted. */
 export const HASHES: Readonly<Record<string, TimestampHash>> = {
   [OID.sha256]: 'sha256',
   [OID.sha384]: 'sha384',
   [OID.sha512]: 'sha512',
 };
 
-/** The hash function whose results have that many bytes, or null. */
+/** The hash function whose results have the given number of bytes, or null. */
 export const hashOfLength = (bytes: number): TimestampHash | null =>
   Object.values(HASHES).find((hash) => HASH_BYTES[hash] === bytes) ?? null;
 
 /**
- * The policy of tokens that prove nothing. It spells "development" in ASCII below the arc 2.999, which the registry keeps
+ * The policy of tokens of the development authority. It spells "development" in ASCII below the arc 2.999, which is reserved
  * for examples, so that no real authority can have it.
  */
 export const DEVELOPMENT_POLICY = ['2.999', ...Buffer.from('development')].join('.');
 
-/** The elements of a sequence or set; none for anything else. */
+/** The elements of a sequence or set; an empty list for any other block. */
 export const elementsOf = (block: unknown): BaseBlock[] =>
   block instanceof Constructed ? block.valueBlock.value.filter((inner) => inner instanceof BaseBlock) : [];
 
-/** The bytes of an octet string, or null for anything else. */
+/** The bytes of an octet string, or null for any other block. */
 export const octetsOf = (block: unknown): Buffer | null =>
   block instanceof OctetString ? Buffer.from(block.getValue()) : null;
 
-/** The dotted form of an object identifier, or null for anything else. */
+/** The dotted form of an object identifier, or null for any other block. */
 export const identifierOf = (block: unknown): string | null =>
   block instanceof ObjectIdentifier ? block.valueBlock.toString() : null;
 
-/** An INTEGER of any length in lower-case hex without leading zero bytes: serials and nonces are larger than a number holds. */
+/** An INTEGER of any length in lower-case hex without leading zero bytes: serials and nonces do not fit into a number. */
 export const hexOf = (integer: Integer): string =>
   Buffer.from(integer.valueBlock.valueHexView)
     .toString('hex')
     .replace(/^(00)+(?=.)/, '');
 
-/** The bytes of a block as they came, tag and length included. */
+/** The bytes of a block as they were read, including tag and length. */
 export const bytesOf = (block: BaseBlock): Buffer => Buffer.from(block.valueBeforeDecodeView);

@@ -27,17 +27,17 @@ type OpensslAuthority = {
   reply: (query: Uint8Array) => Uint8Array;
 };
 
-/** What `openssl ts -verify` is given. */
+/** The input of `openssl ts -verify`. */
 type OpensslVerify = { token: Uint8Array; root: string; untrusted?: string } & (
   | { data: Uint8Array }
   | { query: Uint8Array }
 );
 
-/** openssl in a folder of its own; `close` removes it. */
+/** openssl in its own folder; `close` removes the folder. */
 export type Openssl = {
   run: (...args: string[]) => string;
   makeAuthority: (name: string, keys: KeyKind, digest: string, nameCertificateBy: string) => OpensslAuthority;
-  /** What openssl says when the token verifies; throws with what it says otherwise. */
+  /** The output of openssl if the token verifies; otherwise throws an error with the output. */
   verify: (given: OpensslVerify) => string;
   close: () => void;
 };
@@ -66,7 +66,7 @@ const configuration = (folder: string, digest: string, nameCertificateBy: string
     ...['tsa_name = yes', 'ess_cert_id_chain = yes', `ess_cert_id_alg = ${nameCertificateBy}`, ''],
   ].join('\n');
 
-/** Prepares a folder for openssl to work in. */
+/** Creates a working folder for openssl. */
 export const openOpenssl = ({ file, env }: Tool): Openssl => {
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-openssl-'));
   const run = (...args: string[]) => execFileSync(file, args, { env, cwd: folder, stdio: 'pipe' }).toString();

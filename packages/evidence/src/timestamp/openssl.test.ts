@@ -38,7 +38,7 @@ describe('a token that openssl made', () => {
       ...{ policy: '1.3.6.1.4.1.99999.1.1', serial: '02', accuracyMs: 1_501, development: false },
       authority: `OpenSSL unit ${keys}-${digest}`,
     });
-    // With the root known the chain goes up to it; openssl puts only what it is told into the token.
+    // With a known root the chain includes it; the token contains only the configured certificates.
     expect(stamp.certificates).toHaveLength(2);
     const trusted = await requestTimestamp({ send, now, trustedRoots: [authority.root] })(DIGEST);
     expect(trusted).toMatchObject({ serial: '03' });
@@ -70,13 +70,13 @@ describe('a token with another hash function or signature', () => {
     const { reply: send } = await createDevelopmentAuthority({ identity, now, scheme, hash });
     const digest = createHash(imprint).update(DATA).digest();
     const { tokenBytes: token } = await requestTimestamp({ send, now, trustedRoots: [identity.root] })(digest);
-    // openssl knows RSA-PSS in CMS alone; dossiers with such tokens are verified in ../verify.
+    // openssl supports RSA-PSS only in CMS; the tests in ../verify verify dossiers with such tokens.
     if (scheme === 'rsa-pss')
       expect(() => openssl.verify({ token, root: identity.root, data: DATA })).toThrow('signature failure');
     else expect(openssl.verify({ token, root: identity.root, data: DATA })).toBe('Verification: OK');
     const changed = Buffer.from(token);
     changed[changed.length - 20] = (changed.at(-20) ?? 0) ^ 1;
-    expect(() => verifyTimestamp({ tokenBytes: changed, digest })).toThrow('the signature does not hold');
+    expect(() => verifyTimestamp({ tokenBytes: changed, digest })).toThrow('the signature is invalid');
   });
 });
 
@@ -106,7 +106,7 @@ describe('a token of the development authority', () => {
     expect(() => openssl.verify({ token, root, data: DATA })).toThrow(/certificate verify error/);
   });
 
-  it('is made from a query that openssl wrote, also without nonce and certificates', async () => {
+  it('is made for a query of openssl, also without nonce and certificates', async () => {
     const { reply } = await createDevelopmentAuthority({ identity, now });
     for (const asked of [['-cert'], ['-no_nonce', '-cert'], ['-no_nonce']]) {
       openssl.run('ts', '-query', '-digest', DIGEST.toString('hex'), '-sha256', ...asked, '-out', 'asked.tsq');

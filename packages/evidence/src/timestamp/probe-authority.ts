@@ -3,7 +3,7 @@ import { createTimestamper } from './create-timestamper.js';
 import type { TimestampHash } from './object-identifiers.js';
 import { TimestampRefused } from './timestamp.js';
 
-/** What one time-stamp came to. `status` is that of HTTP; null when none came. */
+/** The result of one time-stamp request. `status` is the HTTP status; null if there was no response. */
 export type AuthorityProbe = { name: 'tsa'; ok: boolean; ms: number; status: number | null; detail: string | null };
 
 type ProbeOptions = {
@@ -11,12 +11,12 @@ type ProbeOptions = {
   trustedRoots: readonly string[] | undefined;
   hash: TimestampHash;
   userAgent: string;
-  /** Over the whole query with its answer, in milliseconds. */
+  /** Deadline of the query with its response, in milliseconds. */
   timeoutMs: number;
   now: () => Date;
 };
 
-/** Refusals before any HTTP status has come. */
+/** Refusals without an HTTP status. */
 const WITHOUT_STATUS = ['deadline', 'unreachable', 'aborted'];
 
 const statusOf = ({ refusal, message }: TimestampRefused): number | null => {
@@ -24,19 +24,19 @@ const statusOf = ({ refusal, message }: TimestampRefused): number | null => {
   return refusal === 'http_status' ? Number(/\d{3}$/.exec(message)?.[0] ?? Number.NaN) || null : 200;
 };
 
-/** A probe pins nothing: without roots, any chain that holds is reported as ok. */
+/** A probe pins no root: without trusted roots, any valid chain is reported as ok. */
 const PIN_NOTHING = {
   pin: (_address: string, certificate: string) => Promise.resolve(certificate),
   onOtherRoot: () => undefined,
 };
 
 /**
- * Has random data stamped, and the token verified as every other. Rejects when a trusted root is no certificate, or when
- * there is none for an address without TLS.
+ * Requests a time-stamp of random data and verifies the token as usual. Rejects if a trusted root is not a certificate, or
+ * if there is none for an address without TLS.
  */
 export const probeAuthority = async (options: ProbeOptions): Promise<AuthorityProbe> => {
   const { url, trustedRoots, hash, userAgent, timeoutMs, now } = options;
-  const development = () => Promise.reject(new Error('an authority that has a URL is not the development one'));
+  const development = () => Promise.reject(new Error('an authority with a URL is not the development authority'));
   const timestamper = createTimestamper({
     ...{ url, development, now, trustedRoots, hash, userAgent, deadlineMs: timeoutMs },
     pinning: PIN_NOTHING,

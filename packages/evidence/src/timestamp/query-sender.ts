@@ -5,18 +5,18 @@ import { userAgentOf } from '@vat/domain';
 import got, { type Response } from 'got';
 import { TimestampRefused } from './timestamp.js';
 
-/** Sends one TimeStampReq and gives the whole answer. Rejects with `TimestampRefused` alone. */
+/** Sends one TimeStampReq and resolves to the complete response. Rejects only with `TimestampRefused`. */
 export type SendQuery = (query: Uint8Array, signal?: AbortSignal) => Promise<Uint8Array>;
 
 type QuerySenderOptions = {
   /** http or https; user info becomes basic authentication. */
   url: string;
-  /** One deadline over name lookup, connecting, TLS, query and the whole answer, in milliseconds. */
+  /** One deadline for name lookup, connection, TLS, query and complete response, in milliseconds. */
   deadlineMs: number;
   userAgent?: string | undefined;
 };
 
-/** A sender over connections of its own; `close` ends its queries in flight (as aborted). */
+/** A sender with its own connections; `close` aborts its queries in flight. */
 export type QuerySender = { send: SendQuery; close: () => void };
 
 /** A token with a chain of four certificates has about 7 KiB. */
@@ -32,8 +32,8 @@ const refuseHead = ({ statusCode, headers }: Response): TimestampRefused | null 
 };
 
 /**
- * A sender of queries by HTTP (RFC 3161 §3.4). Proxy variables are ignored, redirects are not followed, nothing is
- * decompressed, an answer is read up to 64 KiB, and nothing is tried twice: when to ask again is the caller's to decide.
+ * A sender of queries by HTTP (RFC 3161 §3.4). It ignores proxy variables, does not follow redirects, does not decompress,
+ * reads at most 64 KiB of a response, and does not retry; the caller decides about retries.
  */
 export const createQuerySender = ({ url, deadlineMs, userAgent = userAgentOf() }: QuerySenderOptions): QuerySender => {
   const agent = { http: new HttpAgent(), https: new HttpsAgent() };
@@ -46,12 +46,12 @@ export const createQuerySender = ({ url, deadlineMs, userAgent = userAgentOf() }
     ...{ followRedirect: false, throwHttpErrors: false, decompress: false },
   });
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // one listener a query in flight, by design more than Node's ten
+  setMaxListeners(0, closing.signal); // one listener per query in flight, which may be more than Node's default of ten
 
   const send: SendQuery = (query, signal) =>
     new Promise((resolve, reject) => {
       if (closing.signal.aborted || signal?.aborted) {
-        reject(new TimestampRefused('aborted', 'the query was called off before it was sent'));
+        reject(new TimestampRefused('aborted', 'the query was aborted before it was sent'));
         return;
       }
       const stream = client.stream(url, { body: query });
@@ -68,15 +68,15 @@ export const createQuerySender = ({ url, deadlineMs, userAgent = userAgentOf() }
         reject(outcome); // a second call changes nothing
         stream.destroy();
       };
-      const abort = () => settle(new TimestampRefused('aborted', 'the query was called off'));
-      // Timed here and not by got, so that it holds whatever state the call is in.
-      const late = () => settle(new TimestampRefused('deadline', `no whole answer within ${deadlineMs} ms`));
-      const timer = setTimeout(late, deadlineMs);
+      const abort = () => settle(new TimestampRefused('aborted', 'the query was aborted'));
+      // An own timer instead of got's timeouts, so that the deadline applies in every state of the call.
+      const expire = () => settle(new TimestampRefused('deadline', `no complete answer within ${deadlineMs} ms`));
+      const timer = setTimeout(expire, deadlineMs);
       closing.signal.addEventListener('abort', abort);
       signal?.addEventListener('abort', abort);
-      // Stays on: an error after the end must not become an uncaught one. The message may hold the URL with its password.
+      // The listener stays: an error after the end must not become uncaught. The message may contain the URL with its password.
       stream.on('error', (error: NodeJS.ErrnoException) =>
-        settle(new TimestampRefused('unreachable', `the authority could not be asked (${error.code ?? error.name})`)),
+        settle(new TimestampRefused('unreachable', `the authority could not be reached (${error.code ?? error.name})`)),
       );
       stream.once('response', (response: Response) => {
         const refused = refuseHead(response);
@@ -89,7 +89,7 @@ export const createQuerySender = ({ url, deadlineMs, userAgent = userAgentOf() }
           settle(new TimestampRefused('too_long', `the answer is over ${MAX_ANSWER_BYTES} bytes`));
       });
       stream.once('end', () => settle(Buffer.concat(chunks)));
-      // got listens for `upgrade`, so Node leaves the socket of a 101 to us
+      // got listens for `upgrade`, so Node does not close the socket of a 101
       stream.once('upgrade', (_response: unknown, socket: { destroy: () => void }) => {
         socket.destroy();
         settle(new TimestampRefused('http_status', 'the authority answered HTTP 101'));
@@ -105,9 +105,9 @@ export const createQuerySender = ({ url, deadlineMs, userAgent = userAgentOf() }
 };
 
 type CircuitOptions = {
-  /** So many failures in a row open it. */
+  /** The circuit opens after this many consecutive failures. */
   failures: number;
-  /** So long it stays open, in milliseconds; then one call tries. */
+  /** It stays open for this long, in milliseconds; then one call tries. */
   restMs: number;
   now: () => Date;
 };
@@ -116,26 +116,29 @@ type CircuitOptions = {
 type Circuit = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
- * Stops lookingUp an authority that does not answer: after `failures` in a row every call fails at once with `circuit_open`
- * for `restMs`, then one call at a time tries until one succeeds. An aborted call is no failure. The state is of this
- * process alone.
+ * Stops calling an authority that does not answer. After `failures` consecutive failures every call fails at once with
+ * `circuit_open` for `restMs`; then one call at a time tries until one succeeds. An aborted call does not count as a failure.
+ * Each process has its own state.
  */
 export const createCircuit = ({ failures, restMs, now }: CircuitOptions): Circuit => {
-  let inARow = 0;
+  let consecutiveFailures = 0;
   let openUntil = 0;
   let trying = false;
   return async (call) => {
-    const isTrial = inARow >= failures;
+    const isTrial = consecutiveFailures >= failures;
     if (isTrial && (trying || now().getTime() < openUntil))
-      throw new TimestampRefused('circuit_open', `the authority failed ${inARow} times in a row and is left alone`);
+      throw new TimestampRefused(
+        'circuit_open',
+        `the authority failed ${consecutiveFailures} times in a row; no query is sent for now`,
+      );
     if (isTrial) trying = true;
     try {
       const result = await call();
-      inARow = 0;
+      consecutiveFailures = 0;
       return result;
     } catch (error) {
       if (!(error instanceof TimestampRefused && error.refusal === 'aborted')) {
-        inARow += 1;
+        consecutiveFailures += 1;
         openUntil = now().getTime() + restMs;
       }
       throw error;

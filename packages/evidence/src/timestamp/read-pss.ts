@@ -2,7 +2,7 @@ import { type BaseBlock, Integer } from 'asn1js';
 import type { AlgorithmIdentifier } from 'pkijs';
 import { elementsOf, identifierOf, OID } from './object-identifiers.js';
 
-/** RSA-PSS as a signature has it. `hash`: the object identifier of the hash function of message and mask. */
+/** The parameters of an RSA-PSS signature. `hash`: the object identifier of the hash function of message and mask. */
 type Pss = { hash: string; saltLength: number };
 
 const NULL_TAG = 5;
@@ -18,9 +18,9 @@ const plainAlgorithm = (block: unknown): string | null => {
 const isTagged = (block: BaseBlock, tag: number) => block.idBlock.tagClass === 3 && block.idBlock.tagNumber === tag;
 
 /**
- * The parameters of an RSA-PSS signature, or null for another algorithm and for parameters in another form than the one that
- * `verify.py` accounts for: hash, mask and salt written out, one hash function for both. Their defaults are SHA-1, which is not
- * accepted anyway. Source: RFC 4055 §3.1.
+ * The parameters of an RSA-PSS signature. Null for another algorithm, and for parameters that `verify.py` does not support:
+ * hash, mask and salt must be explicit, with the same hash function for message and mask. The default is SHA-1, which is not
+ * accepted. Source: RFC 4055 §3.1.
  */
 export const readPss = ({ algorithmId, algorithmParams }: AlgorithmIdentifier): Pss | null => {
   if (algorithmId !== OID.rsaPss) return null;

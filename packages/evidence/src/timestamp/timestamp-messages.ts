@@ -15,19 +15,19 @@ import { readPss } from './read-pss.js';
 import { TimestampRefused } from './timestamp.js';
 
 type Query = {
-  /** SHA-256, SHA-384 or SHA-512 of what is stamped; its length says which. */
+  /** SHA-256, SHA-384 or SHA-512 of the stamped data; its length determines the function. */
   digest: Uint8Array;
-  /** Ties the answer to this query; a DER INTEGER, so the first byte is 0x01 to 0x7f. */
+  /** Binds the response to this query; a DER INTEGER, so the first byte is 0x01 to 0x7f. */
   nonce: Uint8Array;
 };
 
 /**
- * A TimeStampReq in DER: the hash, a nonce, and the certificate asked for, so that the token can be verified alone. Throws
- * when the digest is of no such length. Source: RFC 3161 §2.4.1.
+ * A TimeStampReq in DER with the hash and a nonce. It requests the certificates, so that the token can be verified by itself.
+ * Throws if no hash function has the length of the digest. Source: RFC 3161 §2.4.1.
  */
 export const encodeQuery = ({ digest, nonce }: Query): Buffer => {
   const hash = hashOfLength(digest.length);
-  if (hash === null) throw new Error(`no hash function that time-stamps are made with gives ${digest.length} bytes`);
+  if (hash === null) throw new Error(`no supported hash function has a digest of ${digest.length} bytes`);
   const request = new TimeStampReq({
     version: 1,
     messageImprint: new MessageImprint({
@@ -46,7 +46,10 @@ const SIGNER_VERSION = 1;
 const isPlain = ({ algorithmParams }: AlgorithmIdentifier): boolean =>
   algorithmParams === undefined || algorithmParams instanceof Null;
 
-const odd = (signed: SignedData, { version, sid, digestAlgorithm, signatureAlgorithm }: SignerInfo): string | null => {
+const findUnsupported = (
+  signed: SignedData,
+  { version, sid, digestAlgorithm, signatureAlgorithm }: SignerInfo,
+): string | null => {
   const [listed, ...others] = signed.digestAlgorithms;
   const isPss = signatureAlgorithm.algorithmId === OID.rsaPss;
   if (isPss && readPss(signatureAlgorithm)?.hash !== digestAlgorithm.algorithmId)
@@ -62,33 +65,34 @@ const odd = (signed: SignedData, { version, sid, digestAlgorithm, signatureAlgor
 };
 
 /**
- * Refuses (`unsupported_form`) what may be right and cannot be verified by those who get it: `openssl ts` knows no key
- * identifiers, and of a dossier's seal `verify.py` accounts for every byte, so that a second algorithm that nobody signed
- * would be one too many. The operator learns it at the first stamp, and not an auditor years later.
+ * Refuses (`unsupported_form`) tokens that may be correct but that auditors cannot verify: `openssl ts` does not support key
+ * identifiers, and `verify.py` checks every byte of the time-stamp of a dossier, so an unsigned second algorithm would be an
+ * error. The operator sees the refusal at the first stamp, instead of an auditor years later.
  */
 const validateForm = (signed: SignedData, signer: SignerInfo): void => {
-  const found = odd(signed, signer);
-  if (found !== null) throw new TimestampRefused('unsupported_form', `the token ${found}, which dossiers cannot hold`);
+  const found = findUnsupported(signed, signer);
+  if (found !== null)
+    throw new TimestampRefused('unsupported_form', `the token ${found}, which dossiers do not support`);
 };
 
-/** A TimeStampResp taken apart; nothing of it is verified but that it is one. */
+/** A parsed TimeStampResp. Only its form is verified. */
 export type TimestampResponse = {
   info: TSTInfo;
-  /** The bytes that are signed over: the encoded TSTInfo. */
+  /** The signed bytes: the encoded TSTInfo. */
   infoBytes: Buffer;
   signer: SignerInfo;
-  /** As the token carries them, byte for byte, since the signature names the hash of those bytes. */
+  /** Exactly the bytes in the token, since the signature covers their hash. */
   certificates: ReadCertificate[];
 };
 
-/** More is no chain but an attempt to keep us busy. */
+/** Limits the work that a hostile response can cause. */
 const MAX_CERTIFICATES = 32;
 
 const refuse = (...[refusal, message]: ConstructorParameters<typeof TimestampRefused>): never => {
   throw new TimestampRefused(refusal, message);
 };
 
-/** Runs what a decoder does with foreign bytes: whatever it throws means that they are not what they should be. */
+/** Runs a decoder on untrusted bytes. Any error that it throws means that the bytes are unreadable. */
 const decode = <T>(what: string, read: () => T): T => {
   try {
     return read();
@@ -99,19 +103,19 @@ const decode = <T>(what: string, read: () => T): T => {
 
 const readStatus = ({ status }: TimeStampResp): void => {
   const granted = 0;
-  // Not "granted with modifications": nothing signs that word, so a verifier could not tell it from a changed one.
+  // "Granted with modifications" is refused: the status is not signed, so a verifier could not detect a change of it.
   if (status.status === granted && status.failInfo === undefined) return;
-  const said = status.statusStrings?.map((text) => text.valueBlock.value).join('; ');
+  const text = status.statusStrings?.map((line) => line.valueBlock.value).join('; ');
   const bits = status.failInfo
     ? ` failInfo ${Buffer.from(status.failInfo.valueBlock.valueHexView).toString('hex')}`
     : '';
   refuse(
     'not_granted',
-    `the authority answered status ${status.status}${bits}${said ? `: ${said.slice(0, 200)}` : ''}`,
+    `the authority answered status ${status.status}${bits}${text ? `: ${text.slice(0, 200)}` : ''}`,
   );
 };
 
-/** The certificates of ContentInfo → [0] → SignedData → [0]; other forms (attribute certificates) are passed over. */
+/** The certificates of ContentInfo → [0] → SignedData → [0]; other forms (attribute certificates) are ignored. */
 const certificatesIn = (contentInfo: unknown): ReadCertificate[] => {
   const signedData = elementsOf(elementsOf(contentInfo)[1])[0];
   const set = elementsOf(signedData).find(({ idBlock }) => idBlock.tagClass === 3 && idBlock.tagNumber === 0);
@@ -121,8 +125,8 @@ const certificatesIn = (contentInfo: unknown): ReadCertificate[] => {
 };
 
 /**
- * Takes a whole TimeStampResp apart. Throws {@link TimestampRefused}: unreadable, not granted, no token, not one signer, a form
- * that not everybody can verify.
+ * Parses a complete TimeStampResp. Throws {@link TimestampRefused} if it is unreadable or not granted, has no token or not
+ * exactly one signer, or has an unsupported form.
  */
 export const readResponse = (bytes: Uint8Array): TimestampResponse => {
   const { offset, result } = decode('the answer', () => fromBER(Uint8Array.from(bytes)));

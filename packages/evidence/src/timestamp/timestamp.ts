@@ -1,24 +1,24 @@
 /** A verified time-stamp. */
 export type Timestamp = {
-  /** The authority's whole answer (TimeStampResp, DER), byte for byte. */
+  /** The authority's complete response (TimeStampResp, DER), byte for byte. */
   tokenBytes: Uint8Array;
-  /** When the authority says it saw the digest. */
+  /** The time at which the authority received the digest. */
   genTime: Date;
-  /** How far `genTime` may be off; null when the authority does not say. */
+  /** Maximum deviation of `genTime`; null if the authority does not state it. */
   accuracyMs: number | null;
-  /** The token's number at its authority: lower-case hex of whole bytes, none of them a leading zero. */
+  /** The token's serial number: lower-case hex of whole bytes, without leading zero bytes. */
   serial: string;
   /** The policy's object identifier. */
   policy: string;
-  /** The name in the signer's certificate. The development authority's has "development" in it. */
+  /** The name in the signer's certificate. The name of the development authority contains "development". */
   authority: string;
-  /** True for a token of this project's own authority, which proves nothing to anybody else. */
+  /** True for a token of the development authority, which proves nothing to others. */
   development: boolean;
-  /** PEM: the signer's certificate, then each one's issuer, up to the topmost that is known. */
+  /** PEM: the signer's certificate, then the issuer of each, up to the topmost known one. */
   certificates: string[];
 };
 
-/** Why there is no time-stamp. The first group never reached an answer, the second found something wrong in it. */
+/** The reason why there is no time-stamp. The first group: there was no response. The second: the response is invalid. */
 export type TimestampRefusal =
   | 'unreachable'
   | 'deadline'
@@ -27,7 +27,7 @@ export type TimestampRefusal =
   | 'content_type'
   | 'too_long'
   | 'circuit_open'
-  // Of the answer:
+  // Invalid response:
   | 'unreadable'
   | 'not_granted'
   | 'wrong_content'
@@ -49,7 +49,7 @@ export type TimestampRefusal =
   | 'wrong_chain'
   | 'other_root';
 
-/** Thrown by everything that asks for or verifies a time-stamp; the message is one sentence for an operator. */
+/** Thrown by everything that requests or verifies a time-stamp; the message is one sentence for an operator. */
 export class TimestampRefused extends Error {
   override name = 'TimestampRefused';
   constructor(
@@ -61,7 +61,7 @@ export class TimestampRefused extends Error {
 }
 
 /**
- * From a failed try for a time-stamp to the next, in milliseconds; the last one repeats, since a stamp is worth having
- * however late. One schedule for checks and anchors alike: 10 s, 1 min, 5 min, 15 min, 1 h.
+ * Delays between attempts to get a time-stamp, in milliseconds. The last one repeats without limit, because a late time-stamp
+ * is still useful. Checks and anchors use the same schedule: 10 s, 1 min, 5 min, 15 min, 1 h.
  */
 export const TIMESTAMP_RETRY_DELAYS_MS: readonly number[] = [10_000, 60_000, 300_000, 900_000, 3_600_000];

@@ -13,7 +13,7 @@ const readAll = (token: Uint8Array) =>
     .certificates.map(({ x509 }) => x509.fingerprint256)
     .sort();
 
-/** The same element with its length left open, as BER allows. */
+/** The same element with an indefinite length, as BER allows. */
 const openLengths = (der: Buffer): Buffer => {
   const first = der.readUInt8(1);
   const start = first < 0x80 ? 2 : 2 + (first & 0x7f);
@@ -21,7 +21,7 @@ const openLengths = (der: Buffer): Buffer => {
   return Buffer.concat([der.subarray(0, 1), Buffer.of(0x80), body, Buffer.of(0, 0)]);
 };
 
-test('finds the certificates that a whole reading finds, in tokens of ours and of openssl, however encoded', async () => {
+test('finds the same certificates as complete parsing, in our tokens and those of openssl, in every encoding', async () => {
   const identity = await makeDevelopmentIdentity(now());
   const authority = await createDevelopmentAuthority({ identity, now });
   const openssl = openOpenssl(await provideTool('openssl'));
@@ -41,7 +41,7 @@ test('finds the certificates that a whole reading finds, in tokens of ours and o
   }
 }, 90_000);
 
-test('throws at what is no token', () => {
+test('throws for bytes that are not a token', () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from('3003020100', 'hex'), Buffer.from('308400ffffff', 'hex')])
     expect(() => tokenCertificates(bytes)).toThrow();
 });

@@ -6,7 +6,7 @@ import { readPss } from './read-pss.js';
 import { TimestampRefused } from './timestamp.js';
 import type { TimestampResponse } from './timestamp-messages.js';
 
-/** Signature algorithms but RSA-PSS: the kind of key, and the hash where the name carries one (else the signer's digest algorithm). */
+/** Signature algorithms except RSA-PSS: the kind of key, and the hash function, or null for the signer's digest algorithm. */
 const SIGNATURES: Readonly<Record<string, { key: string; hash: string | null }>> = {
   '1.2.840.113549.1.1.1': { key: 'rsa', hash: null },
   '1.2.840.113549.1.1.11': { key: 'rsa', hash: 'sha256' },
@@ -23,25 +23,28 @@ const hashNamed = (algorithm: string): string => {
   return hash;
 };
 
-/** The certificate that the signer info points at, by issuer and serial number. */
+/** The certificate that the signer info names by issuer and serial number. */
 const certificateOf = ({ sid }: SignerInfo, certificates: readonly ReadCertificate[]): ReadCertificate => {
   const { issuer, serialNumber } = sid as IssuerAndSerialNumber;
   const found = certificates.find(
     ({ fields }) => fields.issuer.isEqual(issuer) && hexOf(fields.serialNumber) === hexOf(serialNumber),
   );
-  if (!found) throw new TimestampRefused('no_certificate', "the token does not carry its signer's certificate");
+  if (!found) throw new TimestampRefused('no_certificate', "the token does not contain its signer's certificate");
   return found;
 };
 
-/** The single value of a signed attribute; undefined when it is not there. */
+/** The single value of a signed attribute; undefined if it is missing. */
 const attribute = ({ signedAttrs }: SignerInfo, type: string): unknown => {
   const [found, ...again] = signedAttrs?.attributes.filter((candidate) => candidate.type === type) ?? [];
   if (again.length > 0 || (found && found.values.length !== 1))
-    throw new TimestampRefused('wrong_attributes', `the signed attribute ${type} has not one value`);
+    throw new TimestampRefused('wrong_attributes', `the signed attribute ${type} does not have exactly one value`);
   return found?.values[0];
 };
 
-/** The hash that a SigningCertificate(V2) attribute gives of its first certificate, which is the signer's. Source: RFC 5035 §3. */
+/**
+ * Compares the hash of the first certificate in a SigningCertificate(V2) attribute with the signer's certificate.
+ * Source: RFC 5035 §3.
+ */
 const validateSigningCertificate = (signer: SignerInfo, { x509 }: ReadCertificate): void => {
   const named = [
     { value: attribute(signer, OID.signingCertificateV2), byDefault: 'sha256' },
@@ -53,15 +56,21 @@ const validateSigningCertificate = (signer: SignerInfo, { x509 }: ReadCertificat
     const [first, second] = elementsOf(elementsOf(elementsOf(value)[0])[0]);
     const algorithm = identifierOf(elementsOf(first)[0]);
     const hash = algorithm === null ? byDefault : hashNamed(algorithm);
-    const wanted = octetsOf(algorithm === null ? first : second);
-    if (!wanted?.equals(createHash(hash).update(x509.raw).digest()))
+    const expected = octetsOf(algorithm === null ? first : second);
+    if (!expected?.equals(createHash(hash).update(x509.raw).digest()))
       throw new TimestampRefused('wrong_signing_certificate', 'the signature names another certificate');
   }
 };
 
-const holds = (algorithm: AlgorithmIdentifier, digest: string, key: KeyObject, data: Buffer, signature: Buffer) => {
+const isValidSignature = (
+  algorithm: AlgorithmIdentifier,
+  digest: string,
+  key: KeyObject,
+  data: Buffer,
+  signature: Buffer,
+) => {
   const pss = readPss(algorithm);
-  // A key that is for RSA-PSS alone has a kind of its own.
+  // A key that is restricted to RSA-PSS has its own key type.
   if (pss && ['rsa', 'rsa-pss'].includes(key.asymmetricKeyType ?? ''))
     return verify(
       digest,
@@ -81,8 +90,8 @@ const holds = (algorithm: AlgorithmIdentifier, digest: string, key: KeyObject, d
 };
 
 /**
- * Whether the token's one signature is over its content and by the certificate it names; that certificate. Throws
- * {@link TimestampRefused}. The arithmetic is OpenSSL's. Source: RFC 5652 §5.4, RFC 3161 §2.4.2.
+ * Verifies that the token's signature covers its content and was made with the certificate that it names. Returns that
+ * certificate. Throws {@link TimestampRefused}. OpenSSL verifies the signature. Source: RFC 5652 §5.4, RFC 3161 §2.4.2.
  */
 export const validateSignature = ({ signer, infoBytes, certificates }: TimestampResponse): ReadCertificate => {
   const certificate = certificateOf(signer, certificates);
@@ -90,17 +99,17 @@ export const validateSignature = ({ signer, infoBytes, certificates }: Timestamp
     throw new TimestampRefused('wrong_attributes', 'the signed content type is not that of a time-stamp');
   const digest = hashNamed(signer.digestAlgorithm.algorithmId);
   if (!octetsOf(attribute(signer, OID.messageDigest))?.equals(createHash(digest).update(infoBytes).digest()))
-    throw new TimestampRefused('wrong_message_digest', 'the signature is over other content');
+    throw new TimestampRefused('wrong_message_digest', 'the signature covers other content');
   validateSigningCertificate(signer, certificate);
   const data = Buffer.from(signer.signedAttrs?.encodedValue ?? new ArrayBuffer(0));
   const signature = Buffer.from(signer.signature.getValue());
   let valid = false;
   try {
-    valid = holds(signer.signatureAlgorithm, digest, certificate.x509.publicKey, data, signature);
+    valid = isValidSignature(signer.signatureAlgorithm, digest, certificate.x509.publicKey, data, signature);
   } catch (error) {
     if (error instanceof TimestampRefused) throw error;
-    // OpenSSL refused the key or the parameters: no signature of ours to believe either.
+    // OpenSSL rejected the key or the parameters, so the signature is invalid.
   }
-  if (!valid) throw new TimestampRefused('wrong_signature', 'the signature does not hold');
+  if (!valid) throw new TimestampRefused('wrong_signature', 'the signature is invalid');
   return certificate;
 };

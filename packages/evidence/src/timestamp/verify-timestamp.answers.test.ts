@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Constructed, Integer, Null, ObjectIdentifier, OctetString, Primitive, Sequence } from 'asn1js';
 import { Accuracy, AlgorithmIdentifier, Attribute, MessageImprint } from 'pkijs';
-import { type Forgery, namesCertificate } from './forge-reply.fixture.js';
+import { type Forgery, signingCertificateOf } from './forge-reply.fixture.js';
 import type { TimestampRefusal } from './index.js';
 import { OID } from './object-identifiers.js';
 import { DIGEST, type Forger, openForger, without } from './open-forger.fixture.js';
@@ -22,7 +22,7 @@ const instead = (type: string, value: OctetString | ObjectIdentifier) => (honest
   new Attribute({ type, values: [value] }),
 ];
 
-/** Says everywhere that another hash function was used. */
+/** Replaces the hash function in every field of the token. */
 const digestedBy: (algorithmId: string) => NonNullable<Forgery['signed']> =
   (algorithmId) =>
   ({ digestAlgorithms, signerInfos }) => {
@@ -30,7 +30,7 @@ const digestedBy: (algorithmId: string) => NonNullable<Forgery['signed']> =
     for (const { digestAlgorithm } of signerInfos) digestAlgorithm.algorithmId = algorithmId;
   };
 
-/** Says that the signature is an RSA-PSS one, with SHA-256 and the usual parameters but for those given. */
+/** Declares an RSA-PSS signature with SHA-256 and the usual parameters, except for the given ones. */
 const signedWithPss =
   (given: { digest?: string; mask?: string; generator?: string; trailer?: number }): NonNullable<Forgery['signed']> =>
   ({ signerInfos: [signer] }) => {
@@ -128,7 +128,7 @@ describe('a hostile answer', () => {
     [
       'an attribute twice',
       'wrong_attributes',
-      { attributes: (honest) => [...honest, namesCertificate(forger.unit.certificate)] },
+      { attributes: (honest) => [...honest, signingCertificateOf(forger.unit.certificate)] },
     ],
     ['no message digest', 'wrong_message_digest', { attributes: without(OID.messageDigest) }],
     [
@@ -145,7 +145,7 @@ describe('a hostile answer', () => {
       },
     ],
     [
-      'a signature that does not hold',
+      'an invalid signature',
       'wrong_signature',
       { signature: (bytes) => bytes.map((byte, i) => (i === 20 ? byte ^ 1 : byte)) },
     ],
@@ -154,7 +154,7 @@ describe('a hostile answer', () => {
     ['an algorithm for another kind of key', 'unknown_algorithm', { signatureAlgorithm: '1.2.840.113549.1.1.11' }],
     ['SHA-1', 'unknown_algorithm', { signed: digestedBy('1.3.14.3.2.26') }],
     ['RSA-PSS without parameters', 'unsupported_form', { signatureAlgorithm: OID.rsaPss }],
-    ['RSA-PSS with a key that is no RSA key', 'unknown_algorithm', { signed: signedWithPss({}) }],
+    ['RSA-PSS with a key that is not an RSA key', 'unknown_algorithm', { signed: signedWithPss({}) }],
     ['RSA-PSS with another hash function', 'unsupported_form', { signed: signedWithPss({ digest: OID.sha512 }) }],
     [
       'RSA-PSS with another hash function in its mask',
@@ -200,13 +200,13 @@ describe('a hostile answer', () => {
   it('is refused: the name of another certificate', async () => {
     const attributes = (honest: Attribute[]) => [
       ...without(OID.signingCertificateV2)(honest),
-      namesCertificate(forger.issuing.certificate),
+      signingCertificateOf(forger.issuing.certificate),
     ];
     expect(await forger.refusalOf({ attributes })).toBe('wrong_signing_certificate');
   });
 
-  it('says what the authority said when it rejects', async () => {
-    await expect(forger.ask({ status: { status: 2, text: 'out of service' } })).rejects.toThrow(
+  it('reports the text of the authority after a rejection', async () => {
+    await expect(forger.request({ status: { status: 2, text: 'out of service' } })).rejects.toThrow(
       /status 2: out of service/,
     );
   });

@@ -1,6 +1,6 @@
 import { Null } from 'asn1js';
 import { Extension } from 'pkijs';
-import { authorityExtensions, type Forgery, type Holder, hold, unitExtensions } from './forge-reply.fixture.js';
+import { authorityExtensions, type Forgery, type Holder, issueHolder, unitExtensions } from './forge-reply.fixture.js';
 import { verifyTimestamp } from './index.js';
 import { OID } from './object-identifiers.js';
 import { DIGEST, type Forger, openForger, pemOf, type Signers } from './open-forger.fixture.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => forger?.close());
 
 const unitWith = async (extensions: Extension[]): Promise<Signers> => ({
-  unit: await hold({ subject: 'Test unit', issuer: forger.issuing, extensions }),
+  unit: await issueHolder({ subject: 'Test unit', issuer: forger.issuing, extensions }),
   chain: [forger.issuing, forger.root],
 });
 
@@ -32,28 +32,33 @@ describe("a hostile authority's certificate", () => {
     expect(await forger.refusalOf({}, await unitWith(unitExtensions(extensions)))).toBe('wrong_purpose');
   });
 
-  it('is refused when a critical extension of it is not understood', async () => {
+  it('is refused if it has an unknown critical extension', async () => {
     const unknown = new Extension({ extnID: '1.2.3.4.5', critical: true, extnValue: new Null().toBER() });
     expect(await forger.refusalOf({}, await unitWith([...unitExtensions(), unknown]))).toBe('wrong_chain');
   });
 
-  it('is refused when it, or one above it, was not valid at the time given', async () => {
+  it('is refused if it, or one above it, was not valid at the stamped time', async () => {
     const { issuing, root } = forger;
     const chain = [issuing, root];
     const of = (issuer: Holder, from: Date, to: Date) =>
-      hold({ subject: 'Test unit', issuer, from, to, extensions: unitExtensions() });
+      issueHolder({ subject: 'Test unit', issuer, from, to, extensions: unitExtensions() });
     expect(await forger.refusalOf({}, { unit: await of(issuing, ago(9), ago(1)), chain })).toBe('wrong_chain');
     expect(await forger.refusalOf({}, { unit: await of(issuing, ago(-1), ago(-9)), chain })).toBe('wrong_chain');
     const expired = { from: ago(9), to: ago(1), extensions: authorityExtensions() };
-    const lapsed = await hold({ subject: 'Lapsed issuing', issuer: root, ...expired });
+    const lapsed = await issueHolder({ subject: 'Lapsed issuing', issuer: root, ...expired });
     const below = await of(lapsed, ago(1), ago(-1));
     expect(await forger.refusalOf({}, { unit: below, chain: [lapsed, root] })).toBe('wrong_chain');
   });
 
-  it('verifies after it has expired, when it was valid at the time given', async () => {
+  it('verifies after it has expired, if it was valid at the stamped time', async () => {
     const past = { from: ago(9), to: ago(1) };
-    const oldRoot = await hold({ subject: 'Old root', issuer: null, extensions: authorityExtensions(), ...past });
-    const oldUnit = await hold({ subject: 'Old unit', issuer: oldRoot, extensions: unitExtensions(), ...past });
+    const oldRoot = await issueHolder({
+      subject: 'Old root',
+      issuer: null,
+      extensions: authorityExtensions(),
+      ...past,
+    });
+    const oldUnit = await issueHolder({ subject: 'Old unit', issuer: oldRoot, extensions: unitExtensions(), ...past });
     const at = new Date(Math.floor(ago(5).getTime() / 1000) * 1000);
     const stampedThen: Forgery = {
       info: (info) => {
@@ -61,37 +66,37 @@ describe("a hostile authority's certificate", () => {
       },
     };
     expect(await forger.refusalOf(stampedThen, { unit: oldUnit, chain: [oldRoot] })).toBe('wrong_time');
-    expect(verifyTimestamp({ tokenBytes: forger.answered(), digest: DIGEST }).genTime).toEqual(at);
+    expect(verifyTimestamp({ tokenBytes: forger.lastReply(), digest: DIGEST }).genTime).toEqual(at);
   });
 
   it('is refused when its chain is broken', async () => {
     const { issuing, root, unit } = forger;
-    const impostor = await hold({ subject: 'Test issuing', issuer: root, extensions: authorityExtensions() });
-    // The unit names an issuer that did not sign it: by key, by key identifier alike.
+    const impostor = await issueHolder({ subject: 'Test issuing', issuer: root, extensions: authorityExtensions() });
+    // The unit names an issuer that did not sign it, with a different key or key identifier.
     expect(await forger.refusalOf({}, { unit, chain: [impostor, root] })).toBe('wrong_chain');
-    const forged = await hold({
+    const forged = await issueHolder({
       ...{ subject: 'Test unit', issuer: issuing, signedBy: impostor.keys, extensions: unitExtensions() },
     });
     expect(await forger.refusalOf({}, { unit: forged, chain: [issuing, root] })).toBe('wrong_chain');
   });
 
-  it('is refused when its issuer is no authority, or none so far down', async () => {
+  it('is refused if its issuer is not an authority, or exceeds the path length', async () => {
     const { issuing, root } = forger;
-    // One whose key usage forbids it, and one that merely does not say that it is an authority.
+    // One with a key usage that forbids it, and one without the CA flag.
     for (const extensions of [unitExtensions(), []]) {
-      const plain = await hold({ subject: 'Plain', issuer: root, extensions });
-      const byPlain = await hold({ subject: 'Test unit', issuer: plain, extensions: unitExtensions() });
+      const plain = await issueHolder({ subject: 'Plain', issuer: root, extensions });
+      const byPlain = await issueHolder({ subject: 'Test unit', issuer: plain, extensions: unitExtensions() });
       expect(await forger.refusalOf({}, { unit: byPlain, chain: [plain, root] })).toBe('wrong_chain');
     }
     // `issuing` may have no authority below it.
-    const deeper = await hold({ subject: 'Deeper', issuer: issuing, extensions: authorityExtensions() });
-    const tooDeep = await hold({ subject: 'Test unit', issuer: deeper, extensions: unitExtensions() });
+    const deeper = await issueHolder({ subject: 'Deeper', issuer: issuing, extensions: authorityExtensions() });
+    const tooDeep = await issueHolder({ subject: 'Test unit', issuer: deeper, extensions: unitExtensions() });
     expect(await forger.refusalOf({}, { unit: tooDeep, chain: [deeper, issuing, root] })).toBe('wrong_chain');
   });
 
-  it('is refused when it leads to none of the trusted roots', async () => {
+  it('is refused if it leads to none of the trusted roots', async () => {
     const { issuing, root, unit } = forger;
-    const stranger = await hold({ subject: 'Test root', issuer: null, extensions: authorityExtensions() });
+    const stranger = await issueHolder({ subject: 'Test root', issuer: null, extensions: authorityExtensions() });
     const both = { unit, chain: [issuing, root] };
     expect(await forger.refusalOf({}, both, { trustedRoots: [pemOf(stranger.certificate)] })).toBe('wrong_chain');
     expect(await forger.refusalOf({}, both, { trustedRoots: [pemOf(root.certificate)] })).toBe('none');
@@ -104,10 +109,10 @@ describe("a hostile authority's certificate", () => {
 
   it('ends the search when authorities issued each other', async () => {
     const { root } = forger;
-    const one = await hold({ subject: 'One', issuer: null, extensions: authorityExtensions() });
-    const two = await hold({ subject: 'Two', issuer: one, extensions: authorityExtensions() });
-    const oneByTwo = await hold({ subject: 'One', issuer: two, extensions: authorityExtensions() });
-    const below = await hold({ subject: 'Test unit', issuer: oneByTwo, extensions: unitExtensions() });
+    const one = await issueHolder({ subject: 'One', issuer: null, extensions: authorityExtensions() });
+    const two = await issueHolder({ subject: 'Two', issuer: one, extensions: authorityExtensions() });
+    const oneByTwo = await issueHolder({ subject: 'One', issuer: two, extensions: authorityExtensions() });
+    const below = await issueHolder({ subject: 'Test unit', issuer: oneByTwo, extensions: unitExtensions() });
     const chain = [oneByTwo, two, one];
     expect(await forger.refusalOf({}, { unit: below, chain })).toBe('none');
     expect(await forger.refusalOf({}, { unit: below, chain }, { trustedRoots: [pemOf(root.certificate)] })).toBe(

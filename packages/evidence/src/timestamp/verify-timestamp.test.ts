@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { Accuracy, type Attribute } from 'pkijs';
-import { namesCertificate } from './forge-reply.fixture.js';
+import { signingCertificateOf } from './forge-reply.fixture.js';
 import { TimestampRefused, verifyTimestamp } from './index.js';
 import { OID } from './object-identifiers.js';
 import { DIGEST, type Forger, openForger, pemOf, without } from './open-forger.fixture.js';
@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => forger?.close());
 
 describe('an honest answer', () => {
-  it('gives the facts, the bytes as they came, and the chain', async () => {
+  it('gives the facts, the unchanged bytes and the chain', async () => {
     const { issuing, root, unit } = forger;
-    const stamp = await forger.ask({
+    const stamp = await forger.request({
       info: (info) => {
         info.accuracy = new Accuracy({ seconds: 1, millis: 500, micros: 1 });
       },
@@ -24,45 +24,45 @@ describe('an honest answer', () => {
       ...{ serial: '4d', policy: '1.2.3.4', authority: 'Test unit', development: false, accuracyMs: 1_501 },
     });
     expect(Math.abs(stamp.genTime.getTime() - Date.now())).toBeLessThan(60_000);
-    expect(Buffer.from(stamp.tokenBytes).equals(forger.answered())).toBe(true);
+    expect(Buffer.from(stamp.tokenBytes).equals(forger.lastReply())).toBe(true);
     expect(stamp.certificates).toEqual([unit, issuing, root].map(({ certificate }) => pemOf(certificate)));
   });
 
-  it('verifies later from its bytes and the digest alone', async () => {
-    const { tokenBytes, ...facts } = await forger.ask({});
+  it('verifies later with only its bytes and the digest', async () => {
+    const { tokenBytes, ...facts } = await forger.request({});
     expect(verifyTimestamp({ tokenBytes, digest: DIGEST })).toMatchObject(facts);
     const other = createHash('sha256').update('another check').digest();
     expect(() => verifyTimestamp({ tokenBytes, digest: other })).toThrow(TimestampRefused);
   });
 
-  it('may carry its certificates in any order, or none above the unit when the root is known', async () => {
+  it('may contain its certificates in any order, or only that of the unit if the root is known', async () => {
     const { issuing, root, unit } = forger;
     const certificates = [root, unit, issuing].map(({ certificate }) => certificate);
-    expect((await forger.ask({ certificates })).certificates).toHaveLength(3);
+    expect((await forger.request({ certificates })).certificates).toHaveLength(3);
     const alone = { certificates: [unit.certificate] };
-    expect((await forger.ask(alone)).certificates).toHaveLength(1);
+    expect((await forger.request(alone)).certificates).toHaveLength(1);
     const trustedRoots = [pemOf(issuing.certificate)];
-    expect((await forger.ask(alone, undefined, { trustedRoots })).certificates).toHaveLength(2);
+    expect((await forger.request(alone, undefined, { trustedRoots })).certificates).toHaveLength(2);
   });
 
-  it('may name its certificate by SHA-1, as older authorities do', async () => {
+  it('may name its certificate by SHA-1, like older authorities', async () => {
     const { unit } = forger;
     const attributes = (honest: Attribute[]) => [
       ...without(OID.signingCertificateV2)(honest),
-      namesCertificate(unit.certificate, 1),
+      signingCertificateOf(unit.certificate, 1),
     ];
     expect(await forger.refusalOf({ attributes })).toBe('none');
   });
 
-  it('is of an accepted policy, where some are named', async () => {
+  it('must have an accepted policy, if there are any', async () => {
     expect(await forger.refusalOf({}, undefined, { acceptedPolicies: ['1.2.3.4'] })).toBe('none');
     expect(await forger.refusalOf({}, undefined, { acceptedPolicies: ['1.2.3.5'] })).toBe('wrong_policy');
   });
 });
 
 describe('any bytes', () => {
-  it('are verified or refused by name, and one changed byte never changes what a verified token says', async () => {
-    const { tokenBytes, genTime, policy, serial, authority } = await forger.ask({});
+  it('are verified or refused with a reason, and one changed byte never changes the content of a verified token', async () => {
+    const { tokenBytes, genTime, policy, serial, authority } = await forger.request({});
     const verdict = (bytes: Uint8Array) => {
       try {
         return verifyTimestamp({ tokenBytes: bytes, digest: DIGEST });

@@ -8,25 +8,25 @@ import { readResponse } from './timestamp-messages.js';
 import { validateSignature } from './validate-signature.js';
 
 /**
- * What was stamped. `digest`: its SHA-256, SHA-384 or SHA-512, and the token has to be over that one. `data`: its bytes,
- * and the token may be over any of the three.
+ * What was stamped. `digest`: its SHA-256, SHA-384 or SHA-512; the token must contain exactly this digest. `data`: its bytes;
+ * the token may contain any of the three digests.
  */
 export type Stamped = { digest: Uint8Array } | { data: Uint8Array };
 
-/** What a TSTInfo is compared with. */
+/** The expected content of a TSTInfo. */
 export type InfoExpectation = Stamped & {
-  /** Of the query; without it (a token read from the archive) the nonce is not looked at. */
+  /** The nonce of the query; undefined for a stored token, whose nonce is not checked. */
   nonce?: Uint8Array | undefined;
-  /** Object identifiers; any policy where there are none. */
+  /** Object identifiers; undefined accepts any policy. */
   acceptedPolicies?: readonly string[] | undefined;
-  /** How far the authority's time may lie from ours; not looked at for a token from the archive. */
+  /** Maximum difference between the authority's time and ours; undefined for a stored token. */
   clock?: { now: Date; toleranceMs: number } | undefined;
 };
 
-/** A coarser time-stamp is of no use to somebody who has to show an order of events. */
+/** Less accurate time-stamps are refused, because they do not show the order of events. */
 const MAX_ACCURACY_MS = 60_000;
 
-/** Milliseconds, rounded up; null when the authority does not say. Parts outside 1–999 are refused (RFC 3161 §2.4.2). */
+/** Milliseconds, rounded up; null if the authority states none. Parts outside 1–999 are refused (RFC 3161 §2.4.2). */
 const accuracyMs = (accuracy: Accuracy | undefined): number | null => {
   if (!accuracy) return null;
   const { seconds = 0, millis = 0, micros = 0 } = accuracy;
@@ -37,7 +37,7 @@ const accuracyMs = (accuracy: Accuracy | undefined): number | null => {
   return total;
 };
 
-const judgeImprint = ({ messageImprint: { hashAlgorithm, hashedMessage } }: TSTInfo, stamped: Stamped): void => {
+const validateImprint = ({ messageImprint: { hashAlgorithm, hashedMessage } }: TSTInfo, stamped: Stamped): void => {
   const hash = HASHES[hashAlgorithm.algorithmId];
   if (!hash || ('digest' in stamped && hash !== hashOfLength(stamped.digest.length)))
     throw new TimestampRefused('wrong_imprint_algorithm', `the imprint is made with ${hashAlgorithm.algorithmId}`);
@@ -46,26 +46,26 @@ const judgeImprint = ({ messageImprint: { hashAlgorithm, hashedMessage } }: TSTI
     throw new TimestampRefused('wrong_imprint', 'the token is of something else');
 };
 
-/** Whether a TSTInfo answers the query; its accuracy in milliseconds. Throws {@link TimestampRefused}. */
+/** Compares a TSTInfo with the query and returns its accuracy in milliseconds. Throws {@link TimestampRefused}. */
 export const validateInfo = (info: TSTInfo, expected: InfoExpectation): number | null => {
   const { nonce, acceptedPolicies, clock } = expected;
   if (info.version !== 1) throw new TimestampRefused('unreadable', `a TSTInfo of version ${info.version}`);
-  judgeImprint(info, expected);
-  const asked =
+  validateImprint(info, expected);
+  const expectedNonce =
     nonce &&
     Buffer.from(nonce)
       .toString('hex')
       .replace(/^(00)+(?=.)/, '');
-  if (asked !== undefined && (!info.nonce || hexOf(info.nonce) !== asked))
+  if (expectedNonce !== undefined && (!info.nonce || hexOf(info.nonce) !== expectedNonce))
     throw new TimestampRefused('wrong_nonce', info.nonce ? 'the nonce is not ours' : 'the nonce is missing');
   if (acceptedPolicies && !acceptedPolicies.includes(info.policy))
     throw new TimestampRefused('wrong_policy', `the policy is ${info.policy}`);
   const accuracy = accuracyMs(info.accuracy);
   if (clock) {
-    const apartMs = info.genTime.getTime() - clock.now.getTime();
-    // Written so that a time that is no time is refused too.
-    if (!(Math.abs(apartMs) <= clock.toleranceMs + (accuracy ?? 0)))
-      throw new TimestampRefused('wrong_time', `the authority's time is ${apartMs} ms from ours`);
+    const differenceMs = info.genTime.getTime() - clock.now.getTime();
+    // Negated so that an invalid date (NaN) is refused too.
+    if (!(Math.abs(differenceMs) <= clock.toleranceMs + (accuracy ?? 0)))
+      throw new TimestampRefused('wrong_time', `the authority's time is ${differenceMs} ms from ours`);
   }
   return accuracy;
 };
@@ -74,14 +74,17 @@ export const validateInfo = (info: TSTInfo, expected: InfoExpectation): number |
 const SIGNING = 0b1100_0000;
 
 /**
- * Whether a certificate is made for time-stamping and for nothing else: its extended key usage is critical and that
- * alone, its key usage only for signing. Throws {@link TimestampRefused}. Source: RFC 3161 §2.3.
+ * Validates that a certificate is for time-stamping only: its extended key usage is critical and only timeStamping, its key
+ * usage only signing. Throws {@link TimestampRefused}. Source: RFC 3161 §2.3.
  */
 export const validatePurpose = (certificate: ReadCertificate): void => {
   const purpose = extensionOf(certificate, OID.extendedKeyUsage);
   const purposes = purpose?.parsedValue instanceof ExtKeyUsage ? purpose.parsedValue.keyPurposes : [];
   if (!purpose?.critical || purposes.length !== 1 || purposes[0] !== OID.timeStamping)
-    throw new TimestampRefused('wrong_purpose', 'the certificate is not critically for time-stamping alone');
+    throw new TimestampRefused(
+      'wrong_purpose',
+      'the extended key usage of the certificate is not critical and time-stamping alone',
+    );
   const usage = extensionOf(certificate, OID.keyUsage)?.parsedValue;
   if (usage === undefined) return;
   const [bits = 0, ...more] = usage instanceof BitString ? usage.valueBlock.valueHexView : [];
@@ -90,9 +93,9 @@ export const validatePurpose = (certificate: ReadCertificate): void => {
 };
 
 type VerifyTimestamp = InfoExpectation & {
-  /** A whole TimeStampResp. */
+  /** A complete TimeStampResp. */
   tokenBytes: Uint8Array;
-  /** PEM, one or more in each. The signer's certificate has to lead to one; where there are none, its own chain has to hold. */
+  /** PEM, one or more in each. The signer's certificate must lead to one; if there are none, its own chain must be valid. */
   trustedRoots?: readonly string[] | undefined;
 };
 
@@ -102,10 +105,10 @@ const nameOf = ({ x509, fields }: ReadCertificate): string => {
   return String(named(OID.commonName) ?? named(OID.organisation) ?? x509.subject.replaceAll('\n', ', '));
 };
 
-/** OpenSSL and the ASN.1 library differ in what they can read; what either throws at foreign bytes is one refusal. */
-const readable = <T>(judge: () => T): T => {
+/** Turns the errors that OpenSSL and the ASN.1 library throw for untrusted bytes into one refusal. */
+const refuseUnreadable = <T>(verify: () => T): T => {
   try {
-    return judge();
+    return verify();
   } catch (error) {
     if (error instanceof TimestampRefused) throw error;
     throw new TimestampRefused('unreadable', `the token cannot be read (${(error as Error).message})`);
@@ -113,14 +116,14 @@ const readable = <T>(judge: () => T): T => {
 };
 
 /**
- * Verifies a time-stamp down to the last check that RFC 3161 asks of a client, with nothing but what it carries and what
- * is given: status, one signer, content, imprint, nonce, policy, accuracy, time, the signer's certificate and its purpose,
- * message digest, signature, and the chain as it was at the token's time. Throws `TimestampRefused`; another error only
- * where a trusted root is no certificate. Revocation is not asked: a token is verified years later, without a network.
+ * Verifies a time-stamp completely as RFC 3161 requires of a client, using only its content and the arguments: status, one
+ * signer, content, imprint, nonce, policy, accuracy, time, the signer's certificate and its purpose, message digest,
+ * signature, and the chain at the token's time. Throws `TimestampRefused`, or another error if a trusted root is not a
+ * certificate. Revocation is not checked, because tokens are also verified years later and without a network.
  */
 export const verifyTimestamp = ({ tokenBytes, trustedRoots = [], ...expected }: VerifyTimestamp): Timestamp => {
   const roots = readTrustedRoots(trustedRoots);
-  return readable(() => {
+  return refuseUnreadable(() => {
     const response = readResponse(tokenBytes);
     const accuracyMs = validateInfo(response.info, expected);
     const signer = validateSignature(response);

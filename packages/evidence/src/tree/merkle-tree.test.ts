@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { buildTree, computeRoot, hashLeaf, hashNode, locatePath, verifyInclusion } from './index.js';
 
-/** The leaves and roots with which implementations of Certificate Transparency test themselves. */
+/** The test vectors (leaves and roots) of Certificate Transparency implementations. */
 const CT_LEAVES = [
   '',
   '00',
@@ -25,7 +25,7 @@ const CT_ROOTS = [
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ];
 
-/** The RFC's own recursion, which splits at the largest power of two below the size; here over leaves `from` to `to`. */
+/** The recursive definition of the RFC, which splits at the largest power of two below the size, over leaves `from` to `to`. */
 const definition = (leaves: readonly Uint8Array[]) => {
   const known = new Map<string, Buffer>();
   const middle = (from: number, to: number) => from + 2 ** Math.ceil(Math.log2(to - from) - 1);
@@ -59,7 +59,7 @@ async function* arriving(leaves: readonly Uint8Array[]) {
 }
 
 describe('the tree of an anchor', () => {
-  it('has the roots that Certificate Transparency publishes', async () => {
+  it('has the published roots of Certificate Transparency', async () => {
     for (const [count, root] of CT_ROOTS.entries()) {
       const leaves = CT_LEAVES.slice(0, count);
       expect((await computeRoot(leaves)).root.toString('hex')).toBe(root);
@@ -67,7 +67,7 @@ describe('the tree of an anchor', () => {
     }
   });
 
-  it('is the tree that the RFC defines, root and every path, for 0 to 130 leaves', async () => {
+  it('has the root and every path of the definition in the RFC, for 0 to 130 leaves', async () => {
     const leaves = leavesOf(130);
     const defined = definition(leaves);
     const leafAt = (index: number) => leaves[index] ?? Buffer.alloc(0);
@@ -76,7 +76,7 @@ describe('the tree of an anchor', () => {
       expect(await computeRoot(arriving(leaves.slice(0, size)))).toEqual({ size, root });
       const tree = await buildTree(arriving(leaves.slice(0, size)), size);
       expect(tree.root).toEqual(root);
-      // One comparison a size: `expect` takes longer than the paths.
+      // One comparison per size, because `expect` takes longer than computing the paths.
       const paths = leaves.slice(0, size).map((_, index) => tree.path(index));
       expect(paths.map(hex)).toEqual(paths.map((_, index) => hex(defined.path(index, size))));
       const unproved = paths.filter(
@@ -86,14 +86,14 @@ describe('the tree of an anchor', () => {
     }
   });
 
-  it('gives each node of a path where the levels are stored', async () => {
+  it('gives the position of each node of a path in the levels', async () => {
     const tree = await buildTree(leavesOf(37));
     const stored = locatePath(37, 35).map(({ level, index }) => tree.levels[level]?.slice(index * 32, index * 32 + 32));
     expect(stored.map((node) => Buffer.from(node ?? []))).toEqual(tree.path(35));
     expect(tree.levels.map((level) => level.length / 32)).toEqual([37, 19, 10, 5, 3, 2, 1]);
   });
 
-  it('has no path for a leaf that is not there', async () => {
+  it('has no path for a missing leaf', async () => {
     const tree = await buildTree(leavesOf(5));
     for (const index of [-1, 5, 0.5, Number.NaN]) expect(() => tree.path(index)).toThrow(RangeError);
     const empty = await buildTree([]);
@@ -101,7 +101,7 @@ describe('the tree of an anchor', () => {
     expect(() => empty.path(0)).toThrow(RangeError);
   });
 
-  it('lets other work in between', async () => {
+  it('yields to other work', async () => {
     let turns = 0;
     let done = false;
     const count = () => {
@@ -116,7 +116,7 @@ describe('the tree of an anchor', () => {
 });
 
 describe('verifyInclusion', () => {
-  it('proves every leaf of any tree, and none of it changed', async () => {
+  it('accepts every leaf of any tree, and rejects every change of a proof', async () => {
     const claim = fc
       .integer({ min: 1, max: 300 })
       .chain((size) => fc.record({ size: fc.constant(size), index: fc.nat({ max: size - 1 }) }));
@@ -144,7 +144,7 @@ describe('verifyInclusion', () => {
     );
   });
 
-  it('refuses what is no claim: places outside the tree, nodes of another length, an inner node given for a leaf', async () => {
+  it('rejects indexes outside the tree, nodes of another length and an inner node in place of a leaf', async () => {
     const leaves = leavesOf(4);
     const tree = await buildTree(leaves);
     const held = { leaf: leaves[2] ?? Buffer.alloc(0), index: 2, size: 4, path: tree.path(2), root: tree.root };
@@ -152,7 +152,7 @@ describe('verifyInclusion', () => {
     for (const index of [-1, 4, 1.5, Number.NaN]) expect(verifyInclusion({ ...held, index })).toBe(false);
     for (const size of [0, 2, Number.POSITIVE_INFINITY]) expect(verifyInclusion({ ...held, size })).toBe(false);
     expect(verifyInclusion({ ...held, path: held.path.map((node) => node.subarray(1)) })).toBe(false);
-    // Without the two prefixes, a pair of leaves could pass for one.
+    // Without the two prefixes, a pair of hashes could be presented as a leaf.
     const pair = Buffer.concat([leaves[0] ?? Buffer.alloc(0), leaves[1] ?? Buffer.alloc(0)]);
     const [, upper = Buffer.alloc(0)] = tree.path(0);
     expect(verifyInclusion({ leaf: pair, index: 0, size: 2, path: [upper], root: tree.root })).toBe(false);

@@ -1,14 +1,15 @@
 import { createHash, hash } from 'node:crypto';
 
+/** Length of a hash in bytes. */
 export const HASH = 32;
 
-/** Splits hashes that are laid end to end, 32 bytes each; the parts share the memory. */
+/** Splits concatenated hashes of 32 bytes; the parts share the memory of the input. */
 export const splitHashes = (hashes: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.floor(hashes.length / HASH) }, (_, n) => hashes.subarray(n * HASH, (n + 1) * HASH));
 
 /**
- * SHA-256 in one go. A Hash object of `createHash` outlives the quick collections of garbage: a million of them, as the
- * proofs of a dossier take, were a hundred megabytes.
+ * SHA-256 in one call. The Hash objects of `createHash` survive minor garbage collections: the million of them that the
+ * proofs of a dossier need took a hundred megabytes.
  */
 export const sha256 = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');
 
@@ -22,18 +23,18 @@ const NODE = Buffer.of(1);
 /** The hash of an inner node: SHA-256(0x01 ‖ left ‖ right), 32 bytes each. Source: RFC 9162 §2.1.1. */
 export const hashNode = (left: Uint8Array, right: Uint8Array): Buffer => sha256(Buffer.concat([NODE, left, right]));
 
-/** Leaves as they come: from memory, or from rows read in pages. */
+/** Leaves from memory, or from rows that are read in pages. */
 export type Leaves = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** A tree's size in leaves and its root, 32 bytes. */
 export type TreeHead = { size: number; root: Buffer };
 
-/** Leaves hashed between two turns of the event loop: about a millisecond and a half of work. */
+/** The number of hashes between two turns of the event loop: about one and a half milliseconds of work. */
 export const TURN = 512;
 
 /**
- * The root over `leaves` in their order. Keeps one hash for each bit of their number, whatever that is, and lets other
- * work in between, so that a worker's locks and health checks live through a large tree. No leaves: SHA-256 of nothing.
+ * The root over `leaves` in their order. Stores one hash for each bit of their number, and yields to the event loop, so that
+ * locks and health checks are served during a large tree. Without leaves the root is the SHA-256 of no bytes.
  * Source: RFC 9162 §2.1.1.
  */
 export const computeRoot = async (leaves: Leaves): Promise<TreeHead> => {
@@ -45,49 +46,47 @@ export const computeRoot = async (leaves: Leaves): Promise<TreeHead> => {
     for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) carried = hashNode(peaks.pop() ?? carried, carried);
     peaks.push(carried);
     size += 1;
-    if (size % TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (size % TURN === 0) await nextTurn();
   }
   const last = peaks.pop();
   if (!last) return { size, root: createHash('sha256').digest() };
   return { size, root: peaks.reduceRight((right, left) => hashNode(left, right), last) };
 };
 
-/** Where a node of a tree lies: level 0 holds the leaves' hashes, the last level the root; `index` counts from the left. */
+/** The position of a node in a tree: level 0 has the hashes of the leaves, the last level the root; `index` is from the left. */
 export type NodePosition = { level: number; index: number };
 
 /**
- * The nodes that prove leaf `index` of a tree of `size` leaves, from the leaf upwards: what to read where a tree's levels
- * are stored (see `buildTree`). Throws a RangeError for a leaf that is not in the tree.
+ * The positions of the nodes that prove leaf `index` of a tree of `size` leaves, from the leaf upwards (for the levels see
+ * `buildTree`). Throws a RangeError for a leaf that is not in the tree.
  */
 export const locatePath = (size: number, index: number): NodePosition[] => {
   if (!Number.isSafeInteger(size) || !Number.isSafeInteger(index) || index < 0 || index >= size)
     throw new RangeError(`there is no leaf ${index} in a tree of ${size}`);
-  const places: NodePosition[] = [];
+  const positions: NodePosition[] = [];
   let [width, place] = [size, index];
   for (let level = 0; width > 1; level += 1) {
     const sibling = place % 2 === 0 ? place + 1 : place - 1;
-    // The last node of an odd level has no sibling and rises unchanged.
-    if (sibling < width) places.push({ level, index: sibling });
+    // The last node of a level with an odd number of nodes has no sibling and is repeated on the level above.
+    if (sibling < width) positions.push({ level, index: sibling });
     width = Math.ceil(width / 2);
     place = Math.floor(place / 2);
   }
-  return places;
+  return positions;
 };
 
-/** A whole tree, in about 64 bytes a leaf and no object for each. */
+/** A complete tree. It takes about 64 bytes per leaf. */
 export type MerkleTree = TreeHead & {
   /**
-   * The hashes of each level laid end to end, 32 bytes each: first the leaves', last the root. A lone last node is
-   * repeated on the level above. They can be stored as they are and read by {@link locatePath}. Empty for no leaves.
+   * The concatenated hashes of each level, 32 bytes each: first those of the leaves, last the root. A last node without
+   * sibling is repeated on the level above. {@link locatePath} gives positions in these levels. Empty without leaves.
    */
   levels: readonly Uint8Array[];
-  /** The inclusion path of one leaf, from the leaf upwards. Throws a RangeError when there is no such leaf. */
+  /** The inclusion path of one leaf, from the leaf upwards. Throws a RangeError if there is no such leaf. */
   path: (index: number) => Buffer[];
 };
 
-/** Hashes made between two turns of the event loop. */
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 const hashLeaves = async (leaves: Leaves, expected: number): Promise<Uint8Array> => {
   let hashes = new Uint8Array(Math.max(expected, 64) * HASH);
@@ -100,7 +99,7 @@ const hashLeaves = async (leaves: Leaves, expected: number): Promise<Uint8Array>
     }
     hashes.set(hashLeaf(leaf), end);
     end += HASH;
-    if (end % (TURN * HASH) === 0) await turn();
+    if (end % (TURN * HASH) === 0) await nextTurn();
   }
   return hashes.subarray(0, end);
 };
@@ -108,21 +107,21 @@ const hashLeaves = async (leaves: Leaves, expected: number): Promise<Uint8Array>
 const levelAbove = async (below: Uint8Array): Promise<Uint8Array> => {
   const width = below.length / HASH;
   const above = new Uint8Array(Math.ceil(width / 2) * HASH);
-  // Two siblings lie side by side, so a node is the hash of one piece of 65 bytes.
+  // Siblings are adjacent, so a node is the hash of one prefix byte and 64 consecutive bytes.
   const piece = new Uint8Array(1 + 2 * HASH);
   piece[0] = 1;
   for (let pair = 0; pair < Math.floor(width / 2); pair += 1) {
     piece.set(below.subarray(pair * 2 * HASH, (pair + 1) * 2 * HASH), 1);
     above.set(createHash('sha256').update(piece).digest(), pair * HASH);
-    if (pair % TURN === TURN - 1) await turn();
+    if (pair % TURN === TURN - 1) await nextTurn();
   }
   if (width % 2 === 1) above.set(below.subarray((width - 1) * HASH), above.length - HASH);
   return above;
 };
 
 /**
- * Builds the tree over `leaves` in their order, for proofs of any leaf. `expected`, their number where it is known,
- * saves growing. The root is that of `computeRoot`. Source: RFC 9162 §2.1.
+ * Builds the tree over `leaves` in their order, for proofs of any leaf. `expected`, the number of leaves if it is known,
+ * avoids reallocation. The root is that of `computeRoot`. Source: RFC 9162 §2.1.
  */
 export const buildTree = async (leaves: Leaves, expected = 0): Promise<MerkleTree> => {
   const bottom = await hashLeaves(leaves, expected);
@@ -142,7 +141,7 @@ export const buildTree = async (leaves: Leaves, expected = 0): Promise<MerkleTre
   };
 };
 
-/** What is claimed: that `leaf` (its data, not its hash) is number `index` of the `size` leaves below `root`. */
+/** The claim that `leaf` (its data, not its hash) is number `index` of the `size` leaves below `root`. */
 export type InclusionClaim = {
   leaf: Uint8Array;
   index: number;
@@ -151,10 +150,10 @@ export type InclusionClaim = {
   root: Uint8Array;
 };
 
-/** Whether an inclusion path proves its claim; false for anything ill-formed. Source: RFC 9162 §2.1.3.2. */
+/** Whether an inclusion path proves its claim; false for a malformed claim. Source: RFC 9162 §2.1.3.2. */
 export const verifyInclusion = ({ leaf, index, size, path, root }: InclusionClaim): boolean => {
   if (!Number.isSafeInteger(index) || !Number.isSafeInteger(size) || index < 0 || index >= size) return false;
-  // Halved by division: the bit operators would cut numbers off at 32 bits.
+  // Division instead of shifts: the bit operators truncate numbers to 32 bits.
   let [node, last, hash] = [index, size - 1, hashLeaf(leaf)];
   for (const sibling of path) {
     if (last === 0 || sibling.length !== hash.length) return false;

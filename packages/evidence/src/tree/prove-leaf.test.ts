@@ -18,7 +18,7 @@ const readerOf =
     return whole.subarray(place * BLOCK_NODES * 32, (place + 1) * BLOCK_NODES * 32);
   };
 
-test('the root is the whole tree’s, however the leaves come, and so is each leaf’s path', async () => {
+test('root and paths equal those of the complete tree, for any page size', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 5_000 }),
@@ -39,7 +39,7 @@ test('the root is the whole tree’s, however the leaves come, and so is each le
   );
 });
 
-test('every leaf of the sizes around the edges of blocks is proved', async () => {
+test('every leaf is proved in trees with sizes around the block boundaries', async () => {
   for (const size of [1, 2, 63, 64, 65, 127, 128, 129, 4_095, 4_096, 4_097, 4_161]) {
     const leaves = leavesOf(size);
     const { root, nodes } = blocksOf(leaves, 1_000);
@@ -51,7 +51,7 @@ test('every leaf of the sizes around the edges of blocks is proved', async () =>
   }
 });
 
-test('a leaf outside the tree and a block that lacks hashes are refused', async () => {
+test('a leaf outside the tree and an incomplete block are rejected', async () => {
   const leaves = leavesOf(100);
   const { nodes } = blocksOf(leaves, 100);
   await expect(proveLeaf(100, 100, readerOf(leaves, nodes))).rejects.toThrow(RangeError);
@@ -59,6 +59,6 @@ test('a leaf outside the tree and a block that lacks hashes are refused', async 
   await expect(proveLeaf(100, 70, readerOf(leaves.slice(0, 90), nodes))).rejects.toThrow('block 1 of level 0');
 });
 
-test('nothing cannot be built', () => {
+test('a tree without leaves cannot be built', () => {
   expect(() => openTreeBuilder().finish()).toThrow('no leaves');
 });

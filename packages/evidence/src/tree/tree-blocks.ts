@@ -1,10 +1,10 @@
 import { hashLeaf, hashNode, splitHashes, type TreeHead } from './merkle-tree.js';
 
-/** Every sixth level of a tree is stored, in blocks of 64 nodes: half a byte a leaf, and a proof hashes 64 leaves. */
+/** Every sixth level of a tree is stored, in blocks of 64 nodes: half a byte per leaf, and a proof hashes 64 leaves. */
 export const BLOCK_LEVELS = 6;
 export const BLOCK_NODES = 2 ** BLOCK_LEVELS;
 
-/** A stored block on the way from a leaf to the root: `nodes` of it are there, and the way goes through number `at`. */
+/** A stored block on the path from a leaf to the root: it has `nodes` nodes, and the path contains node number `at`. */
 export type BlockOnPath = { level: number; place: number; nodes: number; at: number };
 
 /**
@@ -26,7 +26,7 @@ export const locateBlocks = (size: number, index: number): BlockOnPath[] => {
   return blocks;
 };
 
-/** The level above a level of a tree: siblings hashed, a lone last one risen unchanged. Source: RFC 9162 §2.1.1. */
+/** The level above a level of a tree: siblings are hashed, a last node without sibling is repeated. Source: RFC 9162 §2.1.1. */
 export const nodesAbove = (nodes: readonly Uint8Array[]): Uint8Array[] => {
   const above: Uint8Array[] = [];
   for (let n = 0; n < nodes.length; n += 2) {
@@ -36,10 +36,10 @@ export const nodesAbove = (nodes: readonly Uint8Array[]): Uint8Array[] => {
   return above;
 };
 
-/** The nodes of a stored block and every row above them, up to the one on top. */
+/** The nodes of a stored block and every row above them, up to the single top node. */
 export type BlockRows = readonly (readonly Uint8Array[])[];
 
-/** Hashes a block's rows. `stored`: 32 bytes a node; at level 0 the leaves' data. Throws where it is not as long as it should be. */
+/** Hashes a block's rows. `stored`: 32 bytes per node; at level 0 the leaves' data. Throws if its length is wrong. */
 export const blockRows = ({ level, place, nodes }: Omit<BlockOnPath, 'at'>, stored: Uint8Array): BlockRows => {
   const split = splitHashes(stored);
   if (split.length !== nodes)
@@ -52,7 +52,7 @@ export const blockRows = ({ level, place, nodes }: Omit<BlockOnPath, 'at'>, stor
   return rows;
 };
 
-/** The siblings on the way up from node `at` of a block, and nothing where it stands alone. */
+/** The siblings on the path up from node `at` of a block. A node without sibling adds nothing. */
 export const siblingsIn = (rows: BlockRows, at: number): Uint8Array[] => {
   const siblings: Uint8Array[] = [];
   let place = at;
@@ -64,9 +64,9 @@ export const siblingsIn = (rows: BlockRows, at: number): Uint8Array[] => {
   return siblings;
 };
 
-/** A tree without its leaves: what is stored of it. */
+/** The stored part of a tree: everything except its leaves. */
 export type TreeBlocks = TreeHead & {
-  /** The hashes of levels 6, 12 … as far as a level has more than one, 32 bytes each, end to end. */
+  /** The concatenated hashes of levels 6, 12 … that have more than one node, 32 bytes each. */
   nodes: Map<number, Uint8Array>;
 };
 
@@ -76,20 +76,20 @@ const foldOf = (nodes: readonly Uint8Array[]): Uint8Array => {
   return level[0] as Uint8Array;
 };
 
-/** Builds the stored part of a tree from leaves that come in slices. */
+/** Builds the stored part of a tree from pages of leaves. */
 export type TreeBuilder = {
-  /** Adds leaves' data, 32 bytes each, end to end. About three milliseconds a thousand, without a turn of the event loop. */
+  /** Adds the concatenated data of leaves, 32 bytes each. Blocks the event loop for about three milliseconds per thousand. */
   add: (leaves: Uint8Array) => void;
-  /** Throws when there were no leaves. */
+  /** Throws if there were no leaves. */
   finish: () => TreeBlocks;
 };
 
 /**
- * Builds a tree in the memory of half a byte a leaf. The root is that of `computeRoot`; the stored nodes are what
- * `proveLeaf` reads. Source: RFC 9162 §2.1.
+ * Builds a tree with half a byte of memory per leaf. The root is that of `computeRoot`; `proveLeaf` reads the stored nodes.
+ * Source: RFC 9162 §2.1.
  */
 export const openTreeBuilder = (): TreeBuilder => {
-  /** Levels 6, 12 … as far as they go. */
+  /** The nodes of level 6. */
   const folded: Uint8Array[] = [];
   let block: Uint8Array[] = [];
   let size = 0;
@@ -119,12 +119,12 @@ export const openTreeBuilder = (): TreeBuilder => {
   };
 };
 
-/** Reads a block of a stored level; level 0 holds the leaves' data. 32 bytes each, end to end. */
+/** Reads a block of a stored level; level 0 has the leaves' data. 32 bytes each, concatenated. */
 export type ReadTreeBlock = (level: number, place: number) => Promise<Uint8Array>;
 
 /**
  * The inclusion path of leaf `index` of a tree of `size`, from one block of each stored level. Throws a RangeError for a
- * leaf that is not in the tree, an Error when a block is not as long as the tree says. Source: RFC 9162 §2.1.3.
+ * leaf that is not in the tree, an Error if a block has the wrong length. Source: RFC 9162 §2.1.3.
  */
 export const proveLeaf = async (size: number, index: number, readBlock: ReadTreeBlock): Promise<Uint8Array[]> => {
   const path: Uint8Array[] = [];

@@ -8,23 +8,23 @@ import { writeDossier } from '../dossier/write-dossier.js';
 import { copyDossier, type Tampered } from './tampered.fixture.js';
 import { makeTestAuthority, type TestAuthority } from './test-authority.fixture.js';
 
-/** What stamps a dossier, and is named in it. */
+/** The authority of a dossier: its certificates and its stamps. */
 type Stamps = {
   certificates: readonly string[];
   stamp: (bytes: Uint8Array) => Promise<Uint8Array>;
-  /** When the dossier says it was made. */
+  /** The stated time of the dossier. */
   createdAt?: Date;
 };
 
-/** Somebody who has a dossier of seven checks, unpacked, and the programs to verify it. */
+/** An unpacked dossier of seven checks, and the programs to verify it. */
 export type Auditor = {
   run: RunTool;
   authority: TestAuthority;
-  /** The folder of the dossier as it was made. */
+  /** The folder of the unchanged dossier. */
   original: string;
-  /** A copy to be changed, until {@link tidy}. */
+  /** A copy that may be changed; {@link tidy} removes it. */
   tamper: () => Promise<Tampered>;
-  /** Another dossier, until {@link tidy}. */
+  /** Another dossier; {@link tidy} removes it. */
   makeDossier: (checks: number, stamps: Stamps) => Promise<string>;
   makeAuthority: (
     ...named: Parameters<typeof makeTestAuthority> extends [RunTool, ...infer Rest] ? Rest : never
@@ -50,13 +50,13 @@ const makeDossier = async (
   return unpackDossier(run, writeDossier(source, options));
 };
 
-/** What a {@link TestAuthority} gives to a dossier. */
+/** The certificates and stamps of a {@link TestAuthority} for a dossier. */
 export const stampsOf = ({ intermediate, root, crossSigned, stamp }: TestAuthority): Stamps => ({
   certificates: [intermediate, root, ...(crossSigned === null ? [] : [crossSigned])],
   stamp,
 });
 
-/** Provides the programs, an authority and a dossier. */
+/** Opens the programs, an authority and a dossier. */
 export const openAuditor = async (): Promise<Auditor> => {
   const run = await provideAuditorTools();
   const authority = await makeTestAuthority(run, 'Trusty');

@@ -4,17 +4,17 @@ import { readFile } from 'node:fs/promises';
 const PROGRAM = 'verify.py';
 const FILES = ['README.txt', 'verify.sh', PROGRAM];
 
-// Not below src: an image keeps only what was built.
+// The files are outside src, because the container image contains only built code and assets.
 const read = (path: string) => readFile(new URL(`../../assets/${path}`, import.meta.url));
 
-/** What a dossier verifies itself with: the explanation and the two programs, as they lie in `assets/`. */
+/** The files in `assets/` that every dossier contains: the explanation and the two programs. */
 export const readVerifier = (): Promise<{ path: string; bytes: Uint8Array }[]> =>
   Promise.all(FILES.map(async (path) => ({ path, bytes: await read(path) })));
 
 /** The program that verifies dossiers. `sha256`: of its bytes, in lower-case hex. */
 export type Verifier = { fileName: typeof PROGRAM; bytes: Uint8Array; sha256: string };
 
-/** Reads the program as dossiers contain it, to be published apart from them. */
+/** Reads the program that dossiers contain, to publish it separately. */
 export const readVerifierProgram = async (): Promise<Verifier> => {
   const bytes = await read(PROGRAM);
   return { fileName: PROGRAM, bytes, sha256: createHash('sha256').update(bytes).digest('hex') };

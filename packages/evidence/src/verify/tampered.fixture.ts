@@ -5,15 +5,15 @@ import path from 'node:path';
 import type { RunTool } from '@vat/testkit';
 import type { TestAuthority } from './test-authority.fixture.js';
 
-/** An unpacked dossier that can be tampered with. */
+/** An unpacked dossier that tests change. */
 export type Tampered = {
   folder: string;
   read: (file: string) => Promise<string>;
   write: (file: string, content: string | Uint8Array) => Promise<void>;
   remove: (file: string) => Promise<void>;
-  /** Replaces text in a file; throws when it is not there, since then nothing would be tested. */
+  /** Replaces text in a file; throws if the text is missing, because then nothing would be tested. */
   replace: (file: string, what: string | RegExp, by: string) => Promise<void>;
-  /** Sums the files anew as a forger would and, given an authority, has the sums stamped. */
+  /** Recomputes SHA256SUMS as a forger would and, given an authority, has it stamped. */
   reseal: (authority?: TestAuthority) => Promise<void>;
   verify: (...args: string[]) => Promise<{ code: number; output: string }>;
 };

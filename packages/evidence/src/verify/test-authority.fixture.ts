@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RunTool } from '@vat/testkit';
 
-/** A time-stamping authority made with openssl alone, so that our own code does not vouch for itself. */
+/** A time-stamping authority made only with openssl, so that tests do not depend on our own implementation. */
 export type TestAuthority = {
   /** PEM. */
   root: string;
   intermediate: string;
-  /** The root's name and key as another authority certified them, which nobody has to know; it is in every token. */
+  /** The root's name and key, certified by another authority that verifiers need not know; it is in every token. */
   crossSigned: string | null;
-  /** Resolves to a TimeStampResp over `bytes`. */
+  /** Resolves to a TimeStampResp for `bytes`. */
   stamp: (bytes: Uint8Array) => Promise<Buffer>;
-  /** The same, with RSA-PSS and without the attribute that names the signer's certificate. */
+  /** The same with RSA-PSS, without the attribute that names the signer's certificate. */
   stampUnnamed: (bytes: Uint8Array) => Promise<Buffer>;
   close: () => Promise<void>;
 };
@@ -23,24 +23,24 @@ const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
 const UNIT =
   'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=critical,timeStamping\n' +
   'subjectKeyIdentifier=hash\n';
-/** Kinds of keys that authorities sign with. */
+/** Kinds of signing keys. */
 export const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 export const RSA = ['-newkey', 'rsa:2048'];
 
-/** How an authority stamps. */
+/** The keys and algorithms of an authority. */
 type Terms = {
-  /** Goes into its tokens. */
+  /** The policy in its tokens. */
   policy?: string;
   key?: readonly string[];
-  /** The unit's, where it is of another kind than those above it. */
+  /** The kind of the unit's key, if it differs from those above it. */
   unitKey?: readonly string[];
   crossSigned?: boolean;
-  /** What is hashed with, and what is signed with. */
+  /** The hash functions of the imprint and of the signature. */
   imprint?: 'sha256' | 'sha384' | 'sha512';
   digest?: 'sha256' | 'sha384' | 'sha512';
-  /** Signs with RSA-PSS, for which `unitKey` has to be RSA. */
+  /** Signs with RSA-PSS; `unitKey` must be RSA. */
   pss?: boolean;
-  /** With RSA-PSS: signs with another certificate than the unit's, which has these extensions. */
+  /** With RSA-PSS: signs with another certificate, which has these extensions. */
   signWith?: string;
 };
 
@@ -66,12 +66,12 @@ const der = (tag: number, ...content: Uint8Array[]): Buffer => {
   const length = body.length < 0x80 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff];
   return Buffer.concat([Buffer.of(tag, ...length), body]);
 };
-/** The certificates that others are issued by. */
+/** The certificates that issue others. */
 const CAS = ['root', 'intermediate', 'elder'];
 /** PKIStatusInfo of a granted answer. */
 const GRANTED = der(0x30, Buffer.of(2, 1, 0));
 
-/** Makes an authority whose certificates are called after `name`. */
+/** Makes an authority whose certificate names start with `name`. */
 export const makeTestAuthority = async (
   run: RunTool,
   name: string,
@@ -126,7 +126,7 @@ export const makeTestAuthority = async (
   await writeFile(path.join(folder, 'chain.pem'), intermediate + (cross ?? ''));
   await writeFile(path.join(folder, 'serial'), '01\n');
   await writeFile(path.join(folder, 'tsa.cnf'), configuration(policy, digest));
-  /** `openssl ts` does not sign with RSA-PSS, so `openssl cms` signs what it made once more. */
+  /** `openssl ts` cannot sign with RSA-PSS, so `openssl cms` signs its content again. */
   const signWithPss = async (named: boolean) => {
     await openssl('ts', '-reply', '-in', 'reply', '-token_out', '-out', 'token');
     await openssl('cms', '-verify', '-noverify', '-inform', 'DER', '-in', 'token', '-out', 'info');
@@ -155,7 +155,7 @@ export const makeTestAuthority = async (
     await openssl('ts', '-reply', '-config', 'tsa.cnf', '-queryfile', 'query', '-out', 'reply');
     return pss ? signWithPss(named) : readFile(path.join(folder, 'reply'));
   };
-  // One at a time: openssl counts its serial numbers in a file.
+  // Requests are serialized, because openssl counts its serial numbers in a file.
   const inTurn = (bytes: Uint8Array, named: boolean) => {
     const answer = turn.then(() => stampNow(bytes, named));
     turn = answer.catch(() => undefined);

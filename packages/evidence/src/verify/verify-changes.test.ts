@@ -35,9 +35,9 @@ const KINDS = [
   `requests/${REQUEST}/01-vies.request`,
   `requests/${REQUEST}/02-vies.response`,
 ];
-/** Those of them that SHA256SUMS names and that do not have to run to find it. */
+/** The files in SHA256SUMS except the verifier itself. */
 const SUMMED = KINDS.filter((file) => !file.startsWith('SHA256SUMS') && file !== 'verify.py');
-const turnBit = async ({ folder, write }: Tampered, file: string) => {
+const flipBit = async ({ folder, write }: Tampered, file: string) => {
   const bytes = await readFile(path.join(folder, file));
   const at = bytes.length >> 1;
   bytes[at] = (bytes[at] ?? 0) ^ 1;
@@ -56,20 +56,20 @@ afterEach(() => auditor.tidy());
 afterAll(() => auditor?.close());
 
 describe('the verifier of a dossier', () => {
-  it('is tried on every kind of file that there is', async () => {
+  it('is tested with every kind of file', async () => {
     const kinds = new Set((await listFiles(auditor.original)).map(kindOf));
     expect([...kinds].filter((kind) => !KINDS.map(kindOf).includes(kind))).toEqual([]);
   });
 
-  it('finds a changed byte in a file of every kind, and says in which', async () => {
+  it('finds a changed byte in a file of every kind and names the file', async () => {
     const copy = await auditor.tamper();
-    for (const file of SUMMED) await turnBit(copy, file);
+    for (const file of SUMMED) await flipBit(copy, file);
     const { code, output } = await copy.verify();
     expect(code).toBe(1);
     for (const file of SUMMED) expect(output).toContain(`WRONG ${file} was changed`);
   });
 
-  it('finds that a file of any kind was removed, and says which', async () => {
+  it('finds that a file of any kind was removed and names the file', async () => {
     const copy = await auditor.tamper();
     for (const file of SUMMED) await copy.remove(file);
     const { code, output } = await copy.verify();
@@ -77,15 +77,15 @@ describe('the verifier of a dossier', () => {
     for (const file of SUMMED) expect(output).toContain(`WRONG ${file} is missing`);
   });
 
-  it.each(['SHA256SUMS', 'SHA256SUMS.tsr'])('finds a changed byte in %s, and its absence', async (file) => {
+  it.each(['SHA256SUMS', 'SHA256SUMS.tsr'])('finds a changed byte in %s and its removal', async (file) => {
     const copy = await auditor.tamper();
-    await turnBit(copy, file);
+    await flipBit(copy, file);
     expect(await copy.verify()).toMatchObject({ code: 1, output: expect.stringMatching(`WRONG .*${file}`) });
     await copy.remove(file);
     expect(await copy.verify()).toMatchObject({ code: 1, output: expect.stringContaining(`WRONG ${file} is missing`) });
   });
 
-  it('finds a change of itself, and verify.sh finds one that breaks it', async () => {
+  it('finds a change of itself, and verify.sh finds one that breaks verify.py', async () => {
     const copy = await auditor.tamper();
     await copy.replace('verify.py', 'Verifies a dossier', 'Verifies a Dossier');
     expect(await copy.verify()).toMatchObject({ code: 1, output: expect.stringContaining('verify.py was changed') });
@@ -96,10 +96,10 @@ describe('the verifier of a dossier', () => {
     expect(await shell()).toMatchObject({ code: 1, output: expect.stringMatching('verify.py: FAILED open or read') });
   });
 
-  it('finds any bit that is turned in any file', async () => {
+  it('finds any changed bit in any file', async () => {
     const copy = await auditor.tamper();
     const files = (await listFiles(auditor.original)).filter((file) => file !== 'verify.py');
-    // The seal has no sum of its own, so it is tried as often as all the others together.
+    // SHA256SUMS.tsr has no checksum, so it is tested as often as all other files together.
     const file = fc.oneof(fc.constantFrom(...files), fc.constant('SHA256SUMS.tsr'));
     await fc.assert(
       fc.asyncProperty(file, fc.nat(), fc.integer({ min: 1, max: 255 }), async (name, place, mask) => {
@@ -117,22 +117,25 @@ describe('the verifier of a dossier', () => {
     expect((await copy.verify()).code).toBe(0);
   });
 
-  it('finds a file that was added, and a link in place of a file', async () => {
+  it('finds an added file and a link in place of a file', async () => {
     const added = await auditor.tamper();
     await added.write(`checks/${sampleId('check', 777)}.json`, '{}');
     expect(await added.verify()).toMatchObject({ code: 1, output: expect.stringContaining('was added') });
     const linked = await auditor.tamper();
     await linked.remove('README.txt');
     await symlink(path.join(auditor.original, 'README.txt'), path.join(linked.folder, 'README.txt'));
-    expect(await linked.verify()).toMatchObject({ code: 1, output: expect.stringContaining('no ordinary file') });
+    expect(await linked.verify()).toMatchObject({ code: 1, output: expect.stringContaining('not an ordinary file') });
   });
 
-  it('finds sums that were forged: with the old stamp, without one, and with a stamp of somebody else', async () => {
+  it('finds forged checksums with the old time-stamp, without one, and with one of another authority', async () => {
     const copy = await auditor.tamper();
     await copy.replace(`exchanges/${CHECK}/01-vies.response`, 'true', 'nope');
     await copy.reseal();
     const old = await copy.verify();
-    expect(old).toMatchObject({ code: 1, output: expect.stringContaining('SHA256SUMS.tsr is over other bytes') });
+    expect(old).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('SHA256SUMS.tsr is not a time-stamp of the content of'),
+    });
     await copy.remove('SHA256SUMS.tsr');
     expect(await copy.verify()).toMatchObject({
       code: 1,

@@ -20,8 +20,8 @@ beforeAll(async () => {
 afterEach(() => auditor.tidy());
 afterAll(() => auditor?.close());
 
-describe('a forger who has the seal renewed by the true authority', () => {
-  /** What the verifier says of a copy that was forged and sealed again. */
+describe('a forger who gets a new SHA256SUMS.tsr from the real authority', () => {
+  /** The output of the verifier for a copy that was forged and sealed again. */
   const forged = async (forge: (copy: Tampered) => Promise<void>): Promise<string> => {
     const copy = await auditor.tamper();
     await forge(copy);
@@ -36,19 +36,19 @@ describe('a forger who has the seal renewed by the true authority', () => {
       .update(await readFile(path.join(copy.folder, file)))
       .digest('hex');
 
-  it('cannot change a check: its anchor and its stamp are over the old one', async () => {
-    const said = await forged(async (copy) => {
+  it('cannot change a check: its anchor and its time-stamp are of the old one', async () => {
+    const output = await forged(async (copy) => {
       const file = `checks/${CHECK}.json`;
       const before = await hashOf(copy, file);
       await copy.replace(file, 'WAPIAAAA0', 'WAPIBBBB0');
       await copy.replace('checks.csv', 'WAPIAAAA0', 'WAPIBBBB0');
       await copy.replace('checks.csv', before, await hashOf(copy, file));
     });
-    expect(said).toContain(`the proof of ${CHECK} does not lead to the root of anchor 1`);
-    expect(said).toContain(`timestamps/${CHECK}.tsr is over other bytes`);
+    expect(output).toContain(`the proof of ${CHECK} does not lead to the root of anchor 1`);
+    expect(output).toContain(`timestamps/${CHECK}.tsr is not a time-stamp of the content of`);
   });
 
-  it('cannot swap two proofs, nor give one check the place of another', async () => {
+  it('cannot swap two proofs or use the position of another check', async () => {
     const swapped = await forged(async (copy) => {
       const [one, two, ...rest] = (await copy.read('proofs.jsonl')).split('\n');
       const to = (line: string | undefined, id: string) => JSON.stringify({ ...JSON.parse(line ?? ''), id });
@@ -63,11 +63,11 @@ describe('a forger who has the seal renewed by the true authority', () => {
     expect(doubled).toContain('twice');
   });
 
-  it('cannot give an anchor another root or take it out of the chain', async () => {
+  it('cannot change the root of an anchor or its position in the chain', async () => {
     const root = await forged((copy) => copy.replace('anchors/1.json', /"root":"[0-9a-f]{4}/, '"root":"0000'));
     expect(root).toContain('does not lead to the root of anchor 1');
     expect(root).toContain('the chain breaks at anchors/2.json');
-    expect(root).toContain('anchors/1.tsr is over other bytes');
+    expect(root).toContain('anchors/1.tsr is not a time-stamp of the content of');
     const chain = await forged(async (copy) => {
       await copy.replace('anchors/2.json', /"prev_anchor_hash":"[0-9a-f]{4}/, '"prev_anchor_hash":"0000');
       await copy.write('anchors/2.tsr', await auditor.authority.stamp(Buffer.from(await copy.read('anchors/2.json'))));
@@ -82,7 +82,7 @@ describe('a forger who has the seal renewed by the true authority', () => {
     expect(renamed).toContain('anchors/3.json is anchor 2');
   });
 
-  it('cannot cut a stamp short, put bytes behind it, or use that of another check', async () => {
+  it('cannot truncate a time-stamp, append bytes to it, or use that of another check', async () => {
     const stamp = `timestamps/${CHECK}.tsr`;
     const bytes = await readFile(path.join(auditor.original, stamp));
     const cut = await forged((copy) => copy.write(stamp, bytes.subarray(0, -9)));
@@ -91,11 +91,11 @@ describe('a forger who has the seal renewed by the true authority', () => {
     expect(longer).toContain(`${stamp} cannot be read as a time-stamp`);
     const others = await readFile(path.join(auditor.original, `timestamps/${SECOND}.tsr`));
     const swapped = await forged((copy) => copy.write(stamp, others));
-    expect(swapped).toContain(`${stamp} is over other bytes`);
+    expect(swapped).toContain(`${stamp} is not a time-stamp of the content of`);
   });
 
-  it('cannot leave out a check, an exchange, a request, a change or a stamp without changing every count', async () => {
-    const said = await forged(async (copy) => {
+  it('cannot remove a check, an exchange, a request, a change or a time-stamp without changing every count', async () => {
+    const output = await forged(async (copy) => {
       await copy.remove(`checks/${SECOND}.json`);
       await copy.remove(`exchanges/${CHECK}/01-vies.json`);
       await copy.remove(`timestamps/${CHECK}.tsr`);
@@ -109,16 +109,16 @@ describe('a forger who has the seal renewed by the true authority', () => {
       `exchanges/${CHECK}/01-vies.request belongs to no exchange`,
       `checks.csv and timestamps/ differ about ${CHECK}`,
       'requests.csv and requests/ differ',
-      'anchors/2.tsr stamps nothing that is here',
+      'anchors/2.tsr is a time-stamp of a file that the dossier does not contain',
       `the proof of ${CHECK} is missing`,
       'manifest.json counts 1 watch_changes; there are 0',
     ])
-      expect(said).toContain(complaint);
+      expect(output).toContain(complaint);
     const unanswered = await forged((copy) => copy.remove(`exchanges/${CHECK}/01-vies.response`));
     expect(unanswered).toContain(`exchanges/${CHECK}/01-vies.response is missing`);
   });
 
-  it('cannot let the tables say something else than the checks', async () => {
+  it('cannot make the tables differ from the checks', async () => {
     const cell = await forged((copy) => copy.replace('checks.csv', 'PL5260000000', 'PL5260000009'));
     expect(cell).toContain(`checks.csv differs from checks/${CHECK}.json in vat_number`);
     const verdict = await forged((copy) => copy.replace('manifest.json', '"valid": 7', '"valid": 6'));
@@ -126,10 +126,10 @@ describe('a forger who has the seal renewed by the true authority', () => {
     const spaced = await forged((copy) => copy.replace(`checks/${CHECK}.json`, '{', '{ '));
     expect(spaced).toContain('not in the form that is hashed');
     const twice = await forged((copy) => copy.replace(`checks/${CHECK}.json`, '{', '{"valid":false,'));
-    expect(twice).toContain('a key is there twice');
+    expect(twice).toContain('a key occurs twice');
   });
 
-  it('cannot put anything before its time: no stamp, and no anchor, is older than what it covers', async () => {
+  it('cannot use a time-stamp or an anchor that is older than its content', async () => {
     const restamp = async (copy: Tampered, file: string, token: string) =>
       copy.write(token, await auditor.authority.stamp(Buffer.from(await copy.read(file))));
     const ahead = await forged(async (copy) => {
@@ -140,17 +140,17 @@ describe('a forger who has the seal renewed by the true authority', () => {
         await copy.replace(file, '2024-11-20T12:00:00.000Z', '2997-11-20T12:00:00.000Z');
       await restamp(copy, `checks/${CHECK}.json`, `timestamps/${CHECK}.tsr`);
     });
-    expect(ahead).toMatch(/anchors\/2\.json was stamped 20.* before what it covers \(2999-11-20 13:00:03 UTC\)/);
-    expect(ahead).toMatch(/SHA256SUMS was stamped 20.* before what it covers \(2999-/);
-    expect(ahead).toMatch(new RegExp(`checks/${CHECK}.json was stamped 20.* before what it covers \\(2997-`));
+    expect(ahead).toMatch(/anchors\/2\.json was stamped 20.* before its content was made \(2999-11-20 13:00:03 UTC\)/);
+    expect(ahead).toMatch(/SHA256SUMS was stamped 20.* before its content was made \(2999-/);
+    expect(ahead).toMatch(new RegExp(`checks/${CHECK}.json was stamped 20.* before its content was made \\(2997-`));
     expect(ahead).toMatch(new RegExp(`${CHECK} was checked 2997-.* after its anchor 1 was closed`));
     const made = await forged((copy) => copy.replace('manifest.json', /"created_at": "2024/, '"created_at": "2998'));
-    expect(made).toMatch(/SHA256SUMS was stamped 20.* before what it covers \(2998-/);
+    expect(made).toMatch(/SHA256SUMS was stamped 20.* before its content was made \(2998-/);
   });
 
-  it('cannot make a terminal act on a name', async () => {
-    const said = await forged((copy) => copy.write('checks/\u001b[2Jx.json', '{}'));
-    expect(said).toContain('\\u001b[2Jx.json');
-    expect(said).not.toContain('\u001b');
+  it('cannot send control characters to the terminal in a name', async () => {
+    const output = await forged((copy) => copy.write('checks/\u001b[2Jx.json', '{}'));
+    expect(output).toContain('\\u001b[2Jx.json');
+    expect(output).not.toContain('\u001b');
   });
 });

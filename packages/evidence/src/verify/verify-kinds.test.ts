@@ -64,7 +64,7 @@ describe('a dossier whose time-stamps are', () => {
     ],
   ] as const;
 
-  it.each(kinds)('%s verifies, and the service takes such time-stamps', async (_, terms) => {
+  it.each(kinds)('%s verifies, and the service accepts such time-stamps', async (_, terms) => {
     const authority = await auditor.makeAuthority('Recent', terms);
     const folder = await auditor.makeDossier(1, stampsOf(authority));
     expect(await verify(folder)).toEqual(HOLDS);
@@ -75,7 +75,7 @@ describe('a dossier whose time-stamps are', () => {
     expect(() => verifyTimestamp({ tokenBytes, data: Buffer.from('other'), trustedRoots })).toThrow('something else');
   });
 
-  it('signed with RSA-PSS is held against the roots given, and any bit that is turned in its seal is found', async () => {
+  it('signed with RSA-PSS is verified with the given roots, and any changed bit in SHA256SUMS.tsr is found', async () => {
     const folder = await auditor.makeDossier(1, stampsOf(modern));
     const elsewhere = path.join(await auditor.makeFolder(), 'roots.pem');
     await writeFile(elsewhere, auditor.authority.root);
@@ -86,7 +86,7 @@ describe('a dossier whose time-stamps are', () => {
 
     const seal = path.join(folder, 'SHA256SUMS.tsr');
     const before = await readFile(seal);
-    // The last bytes are the signature, and before it what says how it was made, which nothing signs.
+    // The last bytes are the signature, preceded by its algorithm, which is not signed.
     const place = fc.oneof(
       fc.nat({ max: before.length - 1 }),
       fc.nat({ max: 329 }).map((back) => before.length - 1 - back),
@@ -104,7 +104,7 @@ describe('a dossier whose time-stamps are', () => {
     expect(await verify(folder)).toEqual(HOLDS);
   });
 
-  it('signed with RSA-PSS by a certificate that is not for time-stamping, or that is not named, does not hold', async () => {
+  it('signed with RSA-PSS by a certificate that is not for time-stamping, or that is not named, is rejected', async () => {
     const unit = 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n';
     const mail = `${unit}extendedKeyUsage=critical,emailProtection\n`;
     const other = await auditor.makeAuthority('Mail', { unitKey: RSA, pss: true, signWith: mail });

@@ -11,7 +11,7 @@ const VERIFIER = fileURLToPath(new URL('../../assets/verify.py', import.meta.url
 jest.setTimeout(90_000);
 
 let auditor: Auditor;
-/** Every module that Python loads for the verifier, without those inside packages. */
+/** Every top-level module that Python loads for the verifier. */
 let modules: string[];
 beforeAll(async () => {
   auditor = await openAuditor();
@@ -22,13 +22,13 @@ beforeAll(async () => {
 afterEach(() => auditor.tidy());
 afterAll(() => auditor?.close());
 
-/** A folder that planted code would write into, as seen afterwards. */
+/** A folder into which planted code would write. */
 const openTrap = async () => {
   const folder = await auditor.makeFolder();
   return { folder, caught: () => readdir(folder) };
 };
 
-/** Runs a command of the shell in the dossier, with the dossier first wherever programs and libraries are looked for. */
+/** Runs a shell command in the dossier, with the dossier first in the search paths of programs and libraries. */
 const runInside = (copy: Tampered, command: string, environment = '') => {
   const script = `
     python=$(command -v python3); shell=$(command -v sh); dossier=$1; verifier=$2
@@ -45,7 +45,7 @@ const plantProgram = async (copy: Tampered, name: string, script: string) => {
   await chmod(path.join(copy.folder, name), 0o755);
 };
 
-describe('a dossier that somebody planted code in', () => {
+describe('a dossier with planted code', () => {
   const plantModule = async (copy: Tampered, name: string, code: string) => {
     await mkdir(path.join(copy.folder, name));
     for (const file of [`${name}/__init__.py`, `${name}.py`, `${name}.pyc`, `__pycache__/${name}.cpython-311.pyc`])
@@ -58,7 +58,7 @@ describe('a dossier that somebody planted code in', () => {
     ['sh verify.sh', '"$shell" verify.sh', 'export PYTHONPATH="$dossier" PYTHONSTARTUP="$dossier/csv.py"'],
   ];
 
-  it('does not get its modules and packages run, however it is verified, and is refused', async () => {
+  it('is rejected, and its modules and packages are never run', async () => {
     const copy = await auditor.tamper();
     const trap = await openTrap();
     expect(modules).toEqual(expect.arrayContaining(['argparse', 'csv', 'hashlib', 'json', 'subprocess', 'tempfile']));
@@ -72,7 +72,7 @@ describe('a dossier that somebody planted code in', () => {
       expect([how, code, await trap.caught()]).toEqual([how, 1, []]);
       expect(output).toMatch(/WRONG .* was added: SHA256SUMS does not name it[\s\S]*DOES NOT HOLD/);
     }
-    // Nor when they are summed and stamped too, so that nothing ends the verification early.
+    // The same with valid checksums and time-stamp, so that nothing ends the verification early.
     await copy.reseal(auditor.authority);
     for (const [how, command, environment] of runs) {
       const { code } = await runInside(copy, command, environment);
@@ -80,7 +80,7 @@ describe('a dossier that somebody planted code in', () => {
     }
   });
 
-  it('does not get its programs, libraries or settings used', async () => {
+  it('does not affect the verification with its programs, libraries and settings', async () => {
     const copy = await auditor.tamper();
     const trap = await openTrap();
     const programs = ['openssl', 'python3', 'sha256sum', 'find', 'grep', 'tr', 'dirname', 'env', 'cat', 'uname'];
@@ -90,14 +90,18 @@ describe('a dossier that somebody planted code in', () => {
       const { code, output } = await runInside(copy, command, environment);
       expect([how, code, await trap.caught()]).toEqual([how, 1, []]);
       expect(output).toContain('openssl was added');
-      // The time-stamps were verified all the same, by the openssl of the machine with its own defaults.
+      // The time-stamps were verified nevertheless, with the machine's openssl and its default settings.
       expect(output).toMatch(/ok {4}5 time-stamp\(s\) verified/);
     }
     const { code, output } = await runInside(copy, '"$python" -I verify.py', 'PATH=".:$dossier"');
-    expect([code, output, await trap.caught()]).toEqual([2, expect.stringContaining('openssl here is: none'), []]);
+    expect([code, output, await trap.caught()]).toEqual([
+      2,
+      expect.stringContaining('the openssl program found is: none'),
+      [],
+    ]);
   });
 
-  it('cannot lead the verifier out of it, or make it wait, by links, pipes and names', async () => {
+  it('cannot make the verifier leave the dossier or block, with links, pipes and names', async () => {
     const inPython = (copy: Tampered) => auditor.run('python3', ['-I', VERIFIER, copy.folder]);
     const inShell = (copy: Tampered) => auditor.run('sh', [path.join(copy.folder, 'verify.sh')]);
 
@@ -121,7 +125,10 @@ describe('a dossier that somebody planted code in', () => {
       [linked, 'certs'],
       [endless, 'SHA256SUMS'],
     ] as const) {
-      expect(await inPython(copy)).toEqual({ code: 1, output: expect.stringContaining(`${name} is no ordinary file`) });
+      expect(await inPython(copy)).toEqual({
+        code: 1,
+        output: expect.stringContaining(`${name} is not an ordinary file`),
+      });
       expect(await inShell(copy)).toEqual({ code: 1, output: expect.stringContaining(name) });
     }
 
@@ -132,19 +139,19 @@ describe('a dossier that somebody planted code in', () => {
       await named.write('SHA256SUMS.tsr', await auditor.authority.stamp(Buffer.from(await named.read('SHA256SUMS'))));
       const wanted = {
         code: 1,
-        output: expect.stringContaining(`ill-formed or there twice: ${'0'.repeat(64)}  ${name}`),
+        output: expect.stringContaining(`malformed or repeated: ${'0'.repeat(64)}  ${name}`),
       };
       expect(await inPython(named)).toEqual(wanted);
       if (name !== './README.txt' && name !== 'a//b') expect(await inShell(named)).toEqual(wanted);
     }
   });
 
-  it('cannot bring the verifier down with what it nests or counts', async () => {
+  it('cannot crash the verifier with deep nesting or large numbers', async () => {
     const nested = await auditor.tamper();
     await nested.write('manifest.json', '['.repeat(200_000));
     await nested.reseal(auditor.authority);
-    const said = await nested.verify();
-    expect(said).toEqual({ code: 1, output: expect.stringMatching(/a file is not of its kind.*\nDOES NOT HOLD/) });
+    const result = await nested.verify();
+    expect(result).toEqual({ code: 1, output: expect.stringMatching(/a file cannot be read.*\nDOES NOT HOLD/) });
     const stamp = await auditor.tamper();
     await writeFile(path.join(stamp.folder, 'SHA256SUMS.tsr'), Buffer.alloc(100_000, Buffer.of(0x30, 0x80)));
     const refused = expect.stringMatching(/SHA256SUMS.tsr cannot be read as a time-stamp[\s\S]*DOES NOT HOLD/);
@@ -153,12 +160,12 @@ describe('a dossier that somebody planted code in', () => {
 });
 
 describe('the verifier', () => {
-  it('is one program that Python 3.8 can read', async () => {
+  it('is one program that Python 3.8 can parse', async () => {
     const parse = 'import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 8))';
     expect(await auditor.run('python3', ['-I', '-c', parse, VERIFIER])).toEqual({ code: 0, output: '' });
   });
 
-  it('verifies the folder that it is given, from wherever it is started, and says which program it is', async () => {
+  it('verifies the given folder from any working directory and prints its own SHA-256', async () => {
     const { folder } = await openTrap();
     const { code, output } = await auditor.run(
       'python3',
@@ -170,7 +177,7 @@ describe('the verifier', () => {
       /note {2}this verifier has the SHA-256 [0-9a-f]{64}: the service publishes it at GET \/verifier/,
     );
     const none = await auditor.run('python3', ['-I', VERIFIER, path.join(folder, 'nothing')]);
-    expect(none).toEqual({ code: 2, output: expect.stringContaining('CANNOT TELL: there is no folder') });
+    expect(none).toEqual({ code: 2, output: expect.stringContaining('NOT CHECKED: there is no folder') });
     const empty = await auditor.run('python3', ['-I', VERIFIER, folder]);
     expect(empty).toEqual({ code: 1, output: expect.stringContaining('SHA256SUMS is missing') });
   });

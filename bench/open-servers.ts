@@ -4,23 +4,23 @@ import path from 'node:path';
 import { startPostgres, startRedis } from '@vat/embedded';
 import { runProgram } from '@vat/testkit';
 
-/** The servers a bench runs on, as durable as in production. `stop` ends them and removes their files. */
-export type Ground = {
+/** The servers of a benchmark, as durable as in production. `stop` ends them and removes their files. */
+export type BenchServers = {
   databaseUrl: string;
   redisUrl: string;
-  /** Process ids: of Postgres the postmaster, whose children do the work. */
+  /** Process ids; for Postgres that of the postmaster, whose children do the work. */
   pids: { postgres: number; redis: number };
   stop: () => Promise<void>;
 };
 
-/** What the testkit calls the database that worlds are cloned from. */
+/** The testkit's name of the database that worlds are cloned from. */
 const TEMPLATE = 'vat_template';
 
 /**
- * Starts a Postgres and a Redis of the bench's own on free ports. Unlike a test run's they are durable: every commit
- * waits for its fsync and Redis writes its append-only file, since that is a part of what a check costs.
+ * Starts a Postgres and a Redis for the benchmark on free ports. Unlike those of a test run they are durable: every commit
+ * waits for its fsync, and Redis writes its append-only file, because this is part of the cost of a check.
  */
-export const openFixture = async (projectRoot: string): Promise<Ground> => {
+export const openServers = async (projectRoot: string): Promise<BenchServers> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-bench-'));
   const binDir = path.join(projectRoot, '.data', 'redis-bin');
   mkdirSync(binDir, { recursive: true });
