@@ -15,7 +15,7 @@ const open = () => {
   const state = { minute: 0, age: NOTHING };
   const metrics = createMetrics('test');
   const watch = watchEvidence({
-    look: async () => state.age,
+    readAge: async () => state.age,
     anchorEveryMs: 60 * MINUTE,
     metrics,
     now: () => new Date(START + state.minute * MINUTE),
@@ -40,9 +40,7 @@ test('nothing that waits says nothing', async () => {
 test('checks that no anchor takes in two periods alarm, again after ten minutes, and no more once they are taken', async () => {
   const { at } = open();
   expect(await at(130, unanchored)).toEqual([]);
-  expect(await at(131, unanchored)).toEqual([
-    ['Checks wait for an anchor that does not close.', { since: since.toISOString() }],
-  ]);
+  expect(await at(131, unanchored)).toEqual([['Checks wait too long for an anchor.', { since: since.toISOString() }]]);
   expect(await at(140, unanchored)).toEqual([]);
   expect(await at(141, unanchored)).toHaveLength(1);
   expect(await at(200, NOTHING)).toEqual([]);
@@ -52,7 +50,7 @@ test('stamps that are not had for an hour alarm, each kind by itself', async () 
   const { at } = open();
   expect(await at(60, unstamped)).toEqual([]);
   expect(await at(61, unstamped)).toEqual([
-    ['Time-stamps have not been had for long.', { kind: 'anchor', pending: 2, since: since.toISOString() }],
+    ['Time-stamps have been pending for too long.', { kind: 'anchor', pending: 2, since: since.toISOString() }],
   ]);
   const both = { ...unstamped, stamps: { ...unstamped.stamps, check: { pending: 1, since } } };
   expect((await at(62, both)).map(([, fields]) => fields?.kind)).toEqual(['check']);

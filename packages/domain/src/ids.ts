@@ -1,6 +1,6 @@
 import { fromUUID, TypeID, toUUID, typeidUnboxed } from 'typeid-js';
 
-/** Prefixes of public ids. Source: contract part 2 §1. */
+/** Prefixes of public ids. */
 export const ID_PREFIXES = {
   account: 'acc',
   user: 'usr',

@@ -108,7 +108,7 @@ const MAX_PASSES = 5;
 /**
  * Seals every text of a store with the current key. Safe while the service runs: a row that was changed in the meantime is not
  * overwritten but read again, and processes that know both keys open it before and after. A text that the current key sealed
- * is left as it is, so a second run does nothing. Source: contract part 3 §8.
+ * is left as it is, so a second run does nothing.
  */
 export const resealSecrets = async (keys: OpeningKeys, store: SealedStore): Promise<Resealing> => {
   const { masterKey, purpose } = keys;

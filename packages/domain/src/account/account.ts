@@ -1,7 +1,7 @@
 import { newUuid, publicId } from '../ids.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 
-/** What a plan sells. Source: contract part 2 §3. */
+/** What a plan sells. */
 export const PLANS = {
   free: { checksPerMonth: 100, watches: 0, frequencies: [] },
   starter: { checksPerMonth: 2_000, watches: 50, frequencies: ['weekly'] },
@@ -31,7 +31,7 @@ export type NewAccount = {
   now: Date;
 };
 
-/** Live keys an account may have. Source: contract part 2 §9. */
+/** Live keys an account may have. */
 export const MAX_KEYS = 200;
 
 /** A new key and what of it is stored. `key` is shown once and kept nowhere. */

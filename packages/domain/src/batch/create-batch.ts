@@ -20,11 +20,11 @@ export type BatchUpload = {
   plan: BatchPlan;
   createdAt: Date;
   idempotency: { key: string; fingerprint: Uint8Array } | null;
-  /** The 201 of a batch as it stands when it is created; kept with the key, byte for byte. */
+  /** The 201 of a batch at its creation; stored with the key, byte for byte. */
   answerOf: (batch: Batch) => StoredAnswer;
 };
 
-/** `replay`: the upload had been made before with the same Idempotency-Key. */
+/** `replay`: an earlier upload used the same Idempotency-Key. */
 export type BatchUploadResult =
   | { kind: 'created'; batch: Batch; answer: StoredAnswer }
   | { kind: 'replay'; answer: StoredAnswer };
@@ -32,19 +32,19 @@ export type BatchUploadResult =
 export type CreateBatchDeps = {
   findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
   insert: InsertBatch;
-  /** Starts the work on a batch's lines, or fails quickly. A failure is no harm: the sweep starts it. Not waited for. */
+  /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
   feed: (lanes: DispatchQueue[]) => Promise<void>;
-  /** Sends batch.completed of a file none of whose lines could be asked; a failure is no harm. Not waited for. */
+  /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
   /** BACKGROUND_GIVE_UP_AFTER */
   giveUpAfterMs: number;
 };
 
-/** What a caller should wait while the first call with its key still runs, in seconds. */
+/** Retry-After in seconds while the first call with a key still runs. */
 const IN_PROGRESS_RETRY_AFTER_S = 1;
 
-/** What of an upload comes out of its file. */
+/** The part of an upload that is derived from its file. */
 export type PlannedFile = Pick<BatchUpload, 'header' | 'requester' | 'plan' | 'createdAt'>;
 
 /** Plans a file that has been read, for {@link createBatch}. `requester`: as the caller wrote it. Throws INVALID_REQUESTER. */
@@ -64,7 +64,7 @@ export const planFile = (
 
 /**
  * Creates a batch from a planned file: checks the account, the Idempotency-Key, the number of active batches and the lines of
- * the last 24 hours, in the order of contract part 2 §1, and writes batch, lines and requests in one transaction.
+ * the last 24 hours, in this order, and writes batch, lines and requests in one transaction.
  * Throws ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS, TOO_MANY_BATCHES, BATCH_LINE_LIMIT.
  */
 export const createBatch =

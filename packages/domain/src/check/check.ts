@@ -1,10 +1,10 @@
-import { publicId } from '../ids.js';
+import { newUuid, publicId } from '../ids.js';
 import type { Answer, CheckRequest } from '../request/request.js';
 import type { CheckEntry, Verdict } from './entry.js';
 import { FACT_NAMES } from './facts.js';
 import { TRADER_FIELDS, type Trader, type TraderMatch } from './upstream.js';
 
-/** Names the way `response_hash` is made. Source: contract part 2 §4. */
+/** Names the way `response_hash` is made. */
 export const HASH_PROFILE = 'jcs-sha256-v1';
 
 /**
@@ -76,6 +76,40 @@ export type HashedCheck = { body: CheckBody; bytes: Uint8Array; hash: Uint8Array
 
 /** Port: canonicalises and hashes a check's body. Throws when the body is not JCS-safe. */
 export type HashCheck = (body: CheckBody) => HashedCheck;
+
+/** What the database stores of a check. `id` is a UUID. */
+export type CheckRecord = {
+  id: string;
+  vatNumber: string;
+  valid: boolean;
+  reference: string | null;
+  checkedAt: Date;
+  bytes: Uint8Array;
+  hash: Uint8Array;
+};
+
+export type MakeCheckDeps = { hashCheck: HashCheck; newSalt: () => string };
+
+/** A check that is not recorded yet: `hashed` is what the API shows, `check` what the database stores. */
+export type MadeCheck = { hashed: HashedCheck; check: CheckRecord };
+
+/** Makes the check of a request from its answer: a new id, the hashed body and the record. */
+export const makeCheck =
+  ({ hashCheck, newSalt }: MakeCheckDeps) =>
+  (request: Source, answer: Answer): MadeCheck => {
+    const id = newUuid();
+    const hashed = hashCheck(checkBody(id, request, answer, newSalt()));
+    const check = {
+      id,
+      vatNumber: request.vatNumber,
+      valid: answer.verdict === 'valid',
+      reference: request.reference,
+      checkedAt: new Date(answer.answeredAt),
+      bytes: hashed.bytes,
+      hash: hashed.hash,
+    };
+    return { hashed, check };
+  };
 
 /** A recorded check, as the database gives it back. */
 export type StoredCheck = { id: string; bytes: Uint8Array; hash: Uint8Array };

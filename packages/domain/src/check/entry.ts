@@ -1,6 +1,6 @@
 import type { SourceFacts } from './facts.js';
 
-/** National registers asked after the verdict; they never change `valid`. Source: contract part 2 §4. */
+/** National registers asked after the verdict; they never change `valid`. */
 export const ENRICHMENT_SOURCES = [
   'pl_white_list',
   'cz_ares',
@@ -16,7 +16,7 @@ export type EnrichmentSourceName = (typeof ENRICHMENT_SOURCES)[number];
 export const CHECK_SOURCES = ['syntax', 'vies', 'vies_confirmation', ...ENRICHMENT_SOURCES] as const;
 export type CheckSource = (typeof CHECK_SOURCES)[number];
 
-/** What became of one source. Source: contract part 2 §4. */
+/** What became of one source. */
 export const CHECK_OUTCOMES = [
   'valid',
   'invalid',

@@ -8,7 +8,7 @@ export type FactMatches = Record<(typeof MATCHED_PARTS)[number], MatchLetter>;
 
 /**
  * What a register states about a trader, in its own words. Only what the source states is there. Dates are YYYY-MM-DD
- * where the source gives them so. Part of what is hashed. Source: contract part 3 §2.
+ * where the source gives them so. Part of what is hashed.
  */
 export type SourceFacts = {
   name?: string;

@@ -61,10 +61,10 @@ export type LookupNoAnswer = {
  */
 export type RetryAfter = { ms: number; scope: 'global' | 'member_state' | 'request' };
 
-/** A longer Retry-After of the upstream counts as this. Source: contract part 3 §1. */
+/** A longer Retry-After of the upstream counts as this. */
 export const MAX_RETRY_AFTER_MS = 60_000;
 
-/** VIES's code for a request without a mandatory field: a fault of this service. Source: contract part 3 §1. */
+/** VIES's code for a request without a mandatory field: a fault of this service. */
 export const MISSING_FIELD_CODE = 'VOW-ERR-11';
 
 export type LookupOutcome = (LookupVerdict | LookupRejected | LookupNoAnswer) & { retryAfter?: RetryAfter };

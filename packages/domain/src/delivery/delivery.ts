@@ -1,17 +1,17 @@
-/** States of a delivery. Source: contract part 1 §3, part 2 §8. */
+/** States of a delivery. */
 export const DELIVERY_STATES = ['pending', 'successful', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** The error of deliveries that ended because their endpoint was removed. Source: contract part 2 §8. */
+/** The error of deliveries that ended because their endpoint was removed. */
 export const WEBHOOK_REMOVED = 'WEBHOOK_REMOVED';
 
-/** Deliveries that an account's own test and resend calls may have pending. Source: contract part 3 §1. */
+/** Deliveries that an account's own test and resend calls may have pending. */
 export const MAX_ON_DEMAND_DELIVERIES = 1_000;
 
 /** What a caller who is over that limit should wait, in seconds: the first retry of a delivery that failed is this far off. */
 export const ON_DEMAND_RETRY_AFTER_S = 30;
 
-/** Bytes of a receiver's answer that the log keeps. Source: contract part 2 §8. */
+/** Bytes of a receiver's answer that the log keeps. */
 export const MAX_STORED_ANSWER_BYTES = 2_048;
 
 /** A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. */
@@ -69,7 +69,6 @@ export type DeliveryPlan = { state: DeliveryState; nextAttemptAt: Date | null };
 /**
  * The state after the attempt of that number (from 1). Every failure is retried alike: the first after the first delay,
  * counted from the end of the failed attempt; when the delays are used up the delivery has failed.
- * Source: contract part 1 §3, part 2 §8.
  */
 export const planDelivery = (
   attempt: { number: number; succeeded: boolean; endedAt: Date },

@@ -2,7 +2,7 @@ import type { CheckEntry } from '../check/entry.js';
 import type { Exchange } from '../check/upstream.js';
 import type { Change } from '../watch/watch.js';
 
-/** Checks that a dossier may hold. Source: contract part 1 §8. */
+/** Checks that a dossier may hold. */
 export const MAX_EXPORTED_CHECKS = 10_000;
 
 /** Which evidence of an account is wanted; null where it is not restricted. `from` is inclusive, `to` exclusive. */
@@ -162,7 +162,7 @@ export type RecordStamp = (
   outcome: StampOutcome,
 ) => Promise<boolean>;
 
-/** A closed anchor. Source: contract part 2 §7. */
+/** A closed anchor. */
 export type StoredAnchor = {
   id: string;
   /** 1 for the first, without gaps. */
