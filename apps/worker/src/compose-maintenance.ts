@@ -162,8 +162,8 @@ export const composeMaintenance = (context: WorkerContext, roles: readonly Worke
   if (roles.includes('maintenance')) {
     const warn = {
       sweep: throttledWarn(log, 'A sweep failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
-      expire: throttledWarn(log, 'The expiry failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
-      audit: throttledWarn(log, 'The audit failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      expire: throttledWarn(log, 'The expiry failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
+      audit: throttledWarn(log, 'The audit failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
     } satisfies Record<MaintenanceTask, unknown>;
     // Not retried: jobs that keep failing would pile up before the sweeps, one more in every period.
     serve(maintenanceQueue, async ({ task }) => {

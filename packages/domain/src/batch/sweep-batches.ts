@@ -12,7 +12,7 @@ export type SweepBatchesDeps = {
   complete: (now: Date) => Promise<{ accountId: string; deliveryId: string | null }[]>;
   /** Those of `queues` in which lines wait and whose window has room. */
   queuesToDispatch: (queues: readonly DispatchQueue[]) => Promise<DispatchQueue[]>;
-  feed: (lanes: DispatchQueue[]) => Promise<void>;
+  feed: (queues: DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed. A failure is harmless: the sweep of deliveries finds the row. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   now: () => Date;

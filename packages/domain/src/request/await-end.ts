@@ -91,7 +91,7 @@ const deadlineOf = (request: CheckRequest, policy: UpstreamPolicy): Date => {
  */
 export const awaitEnd =
   ({ find, accept, now, stopping }: AwaitEndDeps) =>
-  async (requestId: string, policy: UpstreamPolicy, news: News): Promise<CallEnd> => {
+  async (requestId: string, policy: UpstreamPolicy, subscription: News): Promise<CallEnd> => {
     for (;;) {
       const found = await find(requestId);
       if (!found) throw new Error('an admitted request does not exist');
@@ -107,7 +107,7 @@ export const awaitEnd =
       const at = now();
       const deadline = deadlineOf(request, policy);
       if (at < deadline && !stopping.aborted && request.state === 'waiting') {
-        await news.next(deadline);
+        await subscription.next(deadline);
         continue;
       }
       const entries = entriesAtAcceptance(request, policy, at);

@@ -53,7 +53,7 @@ const omittedDetails = (request: CheckRequest): string | null => {
 /**
  * Decides what follows from one lookup: what is believed, what is looked up again, what is refused.
  *
- * - `valid` is believed at once, unless an earlier answer said otherwise.
+ * - `valid` is believed at once, unless an earlier answer differs.
  * - `invalid` is believed when the next answer agrees.
  * - INVALID_INPUT may concern any field. It counts as an answer about the number (`malformed`) only when the lookup
  *   carried the number alone, and is believed when the next answer agrees. After a lookup that carried more, the number
@@ -126,7 +126,7 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
     if (outcome.code === 'INVALID_INPUT') return believe(answerOf('malformed', endedAt), code);
   }
 
-  // A refusal of a requester that was not sent says nothing about the number.
+  // A refusal of a requester that was not sent is no statement about the number.
   const noAnswer =
     outcome.kind === 'rejected'
       ? {

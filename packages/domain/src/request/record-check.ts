@@ -9,7 +9,7 @@ import type { PublishChange } from '../page-update.js';
 import { type FindRunningWatch, observeWatch, type WatchRecord } from '../watch/observe-watch.js';
 import type { Answer, CheckRequest } from './request.js';
 
-/** A request that a job works on. `replyTo`: the process whose caller waits for the end; absent when nobody waits. */
+/** A request that a job works on. `replyTo`: the process whose caller waits for the end; absent when no caller waits. */
 export type RequestRef = { requestId: string; replyTo?: string | undefined };
 
 /** The lookup whose answer is recorded, where it was not stored before: both are then stored at once. */

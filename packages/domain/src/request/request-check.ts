@@ -11,7 +11,7 @@ import type { AdmitRequest, BoundKey, KeyToBind, NewRequest, News, RecordMalform
 import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
 import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
 
-/** The `syntax` entry every check begins with. `detail` says which form was missed, or that a checksum failed. */
+/** The `syntax` entry every check begins with. `detail` names the missed form or a failed checksum. */
 export const syntaxEntry = (outcome: 'valid' | 'malformed', at: Date, detail: string | null): CheckEntry => ({
   source: 'syntax',
   outcome,
@@ -127,9 +127,9 @@ export const requestCheck = (deps: RequestCheckDeps) => {
 
   const wait = async (
     request: { id: string; test: boolean; memberState: MemberState },
-    news: News,
+    subscription: News,
   ): Promise<CallEnd> => {
-    const end = await waitForEnd(request.id, deps.policyOf(request.test), news);
+    const end = await waitForEnd(request.id, deps.policyOf(request.test), subscription);
     // Not awaited: it affects priority only, and a Redis that hangs must not delay the 202.
     if (end.kind === 'accepted') deps.demoteLookup(request).catch(() => undefined);
     return end;
@@ -148,18 +148,18 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     const inProgress = new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
     const found = bound.requestId === null ? null : await deps.find(bound.requestId);
     if (!found) throw inProgress;
-    // A request that has ended or was accepted is answered here, whatever became of the first call. While it is waited for,
+    // A request that has ended or was accepted is answered here, also if the first call crashed. While it is waited for,
     // the first call may still run; once its lock has expired, one of the later calls takes over.
     if (found.request.state === 'waiting') {
       if (bound.lockedUntil > now) throw inProgress;
       if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS))))
         throw inProgress;
     }
-    const news = deps.openSubscription(found.request.id);
+    const subscription = deps.openSubscription(found.request.id);
     try {
-      return { ...(await wait(found.request, news)), replayed: true };
+      return { ...(await wait(found.request, subscription)), replayed: true };
     } finally {
-      news.close();
+      subscription.close();
     }
   };
 
@@ -216,7 +216,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     }
 
     const period = periodOf(now);
-    const news = deps.openSubscription(request.id);
+    const subscription = deps.openSubscription(request.id);
     try {
       const quota = caller.test ? null : { period, limit: caller.quota };
       const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency: binding });
@@ -237,17 +237,17 @@ export const requestCheck = (deps: RequestCheckDeps) => {
         },
       );
       // Without Redis nothing happens before the sweep, so there is no reason to wait for the window to end.
-      if (!enqueued) return { ...(await acceptNow(request.id, policy, news)), replayed: false };
+      if (!enqueued) return { ...(await acceptNow(request.id, policy, subscription)), replayed: false };
       // The row was just written: there is nothing to read before a notification.
-      await news.next(request.windowEndsAt);
-      return { ...(await wait(request, news)), replayed: false };
+      await subscription.next(request.windowEndsAt);
+      return { ...(await wait(request, subscription)), replayed: false };
     } finally {
-      news.close();
+      subscription.close();
     }
   };
 
-  function acceptNow(requestId: string, policy: UpstreamPolicy, news: News): Promise<CallEnd> {
-    return awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, news);
+  function acceptNow(requestId: string, policy: UpstreamPolicy, subscription: News): Promise<CallEnd> {
+    return awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, subscription);
   }
 };
 
