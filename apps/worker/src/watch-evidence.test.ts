@@ -32,7 +32,7 @@ const since = new Date(START);
 const unanchored = { ...NOTHING, unanchoredSince: since };
 const unstamped = { ...NOTHING, stamps: { ...NOTHING.stamps, anchor: { pending: 2, since } } };
 
-test('nothing that waits says nothing', async () => {
+test('without waiting evidence nothing is logged', async () => {
   const { at } = open();
   expect(await at(500, NOTHING)).toEqual([]);
 });
@@ -56,7 +56,7 @@ test('stamps that are not had for an hour alarm, each kind by itself', async () 
   expect((await at(62, both)).map(([, fields]) => fields?.kind)).toEqual(['check']);
 });
 
-test('metrics tell ages in seconds, and how many stamps are pending', async () => {
+test('metrics report ages in seconds, and how many stamps are pending', async () => {
   const { at, metrics } = open();
   await at(2, { ...unstamped, unanchoredSince: since });
   const text = await metrics.registry.metrics();

@@ -3,7 +3,7 @@ import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { BoundKey, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_RETENTION_MS, readRequester, replayOf } from '../request/request-check.js';
+import { IDEMPOTENCY_RETENTION_MS, idempotencyInProgress, readRequester, replayOf } from '../request/request-check.js';
 import type { BatchRow, DispatchQueue, InsertBatch } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
 import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
@@ -40,9 +40,6 @@ export type CreateBatchDeps = {
   /** BACKGROUND_GIVE_UP_AFTER */
   giveUpAfterMs: number;
 };
-
-/** Retry-After in seconds while the first call with a key still runs. */
-const IN_PROGRESS_RETRY_AFTER_S = 1;
 
 /** The part of an upload that is derived from its file. */
 export type PlannedFile = Pick<BatchUpload, 'header' | 'requester' | 'plan' | 'createdAt'>;
@@ -98,8 +95,7 @@ export const createBatch =
       answerOf: upload.answerOf,
     });
     if (inserted.kind === 'key_taken') {
-      if (idempotency === null || inserted.bound === null)
-        throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
+      if (idempotency === null || inserted.bound === null) throw idempotencyInProgress();
       return { kind: 'replay', answer: replayOf(inserted.bound, idempotency.fingerprint) };
     }
     if (inserted.kind === 'too_many_batches')

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.js';
 import type { BoundKey, KeyToBind, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_RETENTION_MS, replayOf } from '../request/request-check.js';
+import { IDEMPOTENCY_RETENTION_MS, idempotencyInProgress, replayOf } from '../request/request-check.js';
 import type {
   DueStamp,
   FindCheckStamp,
@@ -140,7 +140,7 @@ export const stampCheck = ({ findKey, relockKey, ask, make, find, enqueue, patie
     if (asked.kind === 'key_taken') {
       const other = idempotency && (await boundTo(idempotency.key));
       if (idempotency && other) return { kind: 'replay', answer: replayOf(other, idempotency.fingerprint) };
-      throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: 1 } });
+      throw idempotencyInProgress();
     }
     const { stamp, created } = asked;
     return { kind: 'asked', stamp: created && !stamp.facts ? await attemptOnce(stamp) : stamp, created };

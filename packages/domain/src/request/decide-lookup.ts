@@ -4,6 +4,7 @@ import type { LookupOutcome, LookupVerdict } from '../check/upstream.js';
 import { describeDetails, isNumberAlone, lookupOf, lookupSourceOf } from './lookup.js';
 import { planRetry } from './plan-retry.js';
 import type { Answer, CheckRequest, UpstreamPolicy } from './request.js';
+import { malformedAnswer } from './request-check.js';
 
 /** The effect of one lookup on its request. Everything but `next` is stored unchanged. */
 export type LookupDecision = Pick<
@@ -25,11 +26,9 @@ export type LookupDecision = Pick<
 
 type Ended = { outcome: LookupOutcome; startedAt: Date; endedAt: Date; backpressure: boolean };
 
-const NO_DETAILS = { name: null, address: null, consultationNumber: null, traderMatch: null };
-
 const answerOf = (outcome: LookupVerdict | 'malformed', endedAt: Date): Answer =>
   outcome === 'malformed'
-    ? { verdict: 'malformed', ...NO_DETAILS, answeredAt: endedAt.toISOString(), numberAlone: true }
+    ? { ...malformedAnswer(endedAt), numberAlone: true }
     : {
         verdict: outcome.valid ? 'valid' : 'invalid',
         name: outcome.name,

@@ -113,8 +113,9 @@ export const IDEMPOTENCY_RETENTION_MS = 24 * 3_600_000;
 /** How long a crashed first call locks its key; the API promises at most 60 s. */
 const KEY_LOCK_MS = 55_000;
 
-/** Retry-After in seconds while the first call with a key still runs. */
-const IN_PROGRESS_RETRY_AFTER_S = 1;
+/** The error while the first call with an Idempotency-Key still runs. */
+export const idempotencyInProgress = (): AppError =>
+  new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: 1 } });
 
 /**
  * The direct check of POST /v1/checks. Validates in this order: the number and the requester, the account, the
@@ -145,15 +146,14 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
     if (bound.answer) return { kind: 'replay', answer: bound.answer };
     const now = deps.now();
-    const inProgress = new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
     const found = bound.requestId === null ? null : await deps.find(bound.requestId);
-    if (!found) throw inProgress;
+    if (!found) throw idempotencyInProgress();
     // A request that has ended or was accepted is answered here, also if the first call crashed. While it is waited for,
     // the first call may still run; once its lock has expired, one of the later calls takes over.
     if (found.request.state === 'waiting') {
-      if (bound.lockedUntil > now) throw inProgress;
+      if (bound.lockedUntil > now) throw idempotencyInProgress();
       if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS))))
-        throw inProgress;
+        throw idempotencyInProgress();
     }
     const subscription = deps.openSubscription(found.request.id);
     try {
@@ -205,7 +205,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     const keyTaken = async (): Promise<CheckCallResult> => {
       const taken = await resumeIfBound();
       if (taken) return taken;
-      throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
+      throw idempotencyInProgress();
     };
 
     if (read.malformed !== null) {
@@ -258,5 +258,5 @@ export const requestCheck = (deps: RequestCheckDeps) => {
 export const replayOf = (bound: BoundKey, fingerprint: Uint8Array): StoredAnswer => {
   if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
   if (bound.answer) return bound.answer;
-  throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
+  throw idempotencyInProgress();
 };
