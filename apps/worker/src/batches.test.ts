@@ -193,7 +193,7 @@ const placesOf = async (numbers: string[]): Promise<number[]> => {
   return asked.flatMap((ask, n) => (numbers.includes(ask.number) ? [n] : []));
 };
 
-test("one account's three hundred lines do not hold up another's ten of the same member state", async () => {
+test("one account's three hundred lines do not delay another's ten of the same member state", async () => {
   const [large, small] = await Promise.all([insertAccount(world), insertAccount(world)]);
   await world.vies.state('SK', { latency_ms: 25 });
   const mine = Array.from({ length: 10 }, (_, n) => numberOf('SK', 1_000 + n));

@@ -27,7 +27,7 @@ const replaceWorker = async (): Promise<void> => {
   await world.startWorker();
 };
 
-test('any mixture of latencies, kills and losses of Redis keeps two at a time', async () => {
+test('for any mixture of latencies, kills and losses of Redis, at most two lookups run at a time', async () => {
   const fault = fc.constantFrom('kill', 'flush', 'none' as const);
   await fc.assert(
     fc.asyncProperty(

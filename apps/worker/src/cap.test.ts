@@ -18,7 +18,7 @@ beforeEach(() => world.vies.reset());
 
 const { callMany, noneOpen, statsOf, inFlight, expectLawful } = clusterOf(() => world);
 
-test('three workers ask one member state two at a time, and use both slots', async () => {
+test('three workers look up one member state two at a time, and use both slots', async () => {
   await world.vies.state('DE', { latency_ms: 100 });
   const startedAt = performance.now();
   const count = faultSize(40, 400);
@@ -49,7 +49,7 @@ test('a loss of Redis in the middle neither loses a request nor passes two at a 
   await until('no job to be left', async () => (await redis.jobs()).length === 0, 20_000);
 }, 120_000);
 
-test('a direct call goes before a backlog of background requests', async () => {
+test('a direct call is served before a backlog of background requests', async () => {
   await world.vies.state('LV', { answer: { kind: 'error', code: 'MS_UNAVAILABLE' } });
   const backlog = await callMany('LV', 30);
   expect(new Set(backlog.map(({ status }) => status))).toEqual(new Set([202]));

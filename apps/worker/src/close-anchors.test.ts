@@ -67,7 +67,7 @@ test('an anchor holds the checks in the order of their ids, its columns repeat i
   expect(found).toMatchObject({ ...anchor, root: Buffer.from(anchor.root), stamp: null });
 });
 
-test('whatever is recorded and closed in whatever order, each check is in one anchor and the chain holds', async () => {
+test('for any order of recording and closing, each check is in one anchor and the chain verifies', async () => {
   const checks: FixtureCheck[] = [];
   await fc.assert(
     fc.asyncProperty(
@@ -91,7 +91,7 @@ test('whatever is recorded and closed in whatever order, each check is in one an
   expect(await ground.verify()).toMatchObject({ anchors: anchors.length, leaves: checks.length, differences: [] });
 }, 30_000);
 
-test('an anchor that would be too large leaves the rest to the next, and says so', async () => {
+test('an anchor that would be too large leaves the rest to the next, and reports it', async () => {
   await ground.insertChecks(25);
   expect([(await closed({ maxLeaves: 10 })).more, (await closed({ maxLeaves: 10 })).more]).toEqual([true, true]);
   expect((await closed({ maxLeaves: 10 })).more).toBe(false);

@@ -8,28 +8,31 @@ import {
   searchBudget,
   storeLookup,
 } from '@vat/db';
-import { type LookupNoAnswer, type MemberState, TEST_POLICY, userAgentOf } from '@vat/domain';
-import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
 import {
-  type JobHandler,
-  type PriorityClass,
-  type RequestJob,
-  sandboxQueue,
-  settleQueue,
-  upstreamQueue,
-} from '@vat/queues';
+  type CheckRequest,
+  type LookupNoAnswer,
+  type MemberState,
+  performLookup,
+  persistAnswer,
+  type RequestRef,
+  settleCheck,
+  TEST_POLICY,
+  userAgentOf,
+} from '@vat/domain';
+import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
+import { priorityClassOf, sandboxQueue, settleQueue, upstreamQueue } from '@vat/queues';
 import { errorFields, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import type { Recording } from './compose-recording.js';
-import { performLookup } from './processors/perform-lookup.js';
-import { settleCheck } from './processors/settle-check.js';
-import { createRecordings, persistAnswer } from './recordings.js';
+import { lookUpWithinSlot, observeOutcome, performLookupJob } from './processors/perform-lookup.js';
+import { jobOfRequest, settleCheckJob } from './processors/settle-check.js';
+import { createRecordings } from './recordings.js';
 import { enrichmentOf, livePolicyOf, statesOf } from './settings.js';
 import { createPacing, lookUpInSandbox, lookUpInVies, upstreamStatistics } from './upstreams.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
-/** How often what was counted goes to the status page. */
-const TALLY_EVERY_MS = 5_000;
+/** How often the upstream statistics are written for the status page. */
+const STATISTICS_INTERVAL_MS = 5_000;
 
 const enrichmentSources = ({ settings, db, now }: WorkerContext) =>
   createEnrichmentSources({
@@ -42,89 +45,109 @@ const enrichmentSources = ({ settings, db, now }: WorkerContext) =>
     now,
   });
 
-/** Serves the asks of this process's member states, the sandbox, and the recording of answers. */
+/** Reports outcomes that an operator must act on: at once, then repeated at intervals. */
+const createAlarm = ({ log, metrics, now }: WorkerContext) => {
+  /** One throttle a code: what one customer's number causes must not hide what concerns all of them. */
+  const reports = new Map<string | null, ReturnType<typeof throttledLog>>();
+  return (memberState: MemberState, { outcome, code }: LookupNoAnswer): void => {
+    metrics.upstreamAlarms.inc({ code: code ?? outcome });
+    const message =
+      outcome === 'blocked' ? 'The upstream blocks us.' : 'The upstream rejects our requests as incomplete.';
+    const report = reports.get(code) ?? throttledLog((fields) => log.error(message, fields), REPEAT_WARNING_MS, now);
+    reports.set(code, report);
+    report({ member_state: memberState, code });
+  };
+};
+
+/** Serves the lookups of this process's member states, the sandbox, and the recording of answers. */
 export const composeChecks = (
-  foundation: WorkerContext,
-  recording: Recording,
+  context: WorkerContext,
+  { record, notifyCaller, sendDelivery, dispatchByJob, progress }: Recording,
   abortLookups: AbortSignal,
 ): Stoppable[] => {
-  const { record, hint, tell, feed, progress } = recording;
   const { advanced } = progress;
-  const { settings, log, now, metrics, db, producer, publishChange, serve } = foundation;
+  const { settings, log, now, metrics, db, producer, publishChange, serve } = context;
   const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
-  const slots = memberStateSlots(settings.DATABASE_URL, warn('The slot connection broke; open asks end.'));
+  const slots = memberStateSlots(settings.DATABASE_URL, warn('The slot connection broke; open lookups end.'));
   const vies = createViesClient({
     baseUrl: settings.VIES_URL,
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
     userAgent: userAgentOf(settings.CONTACT_URL),
   });
-  const enrichment = enrichmentSources(foundation);
+  const enrichment = enrichmentSources(context);
   const { sources } = enrichment;
 
   const find = findRequest(db);
   const recordings = createRecordings((error) =>
-    log.warn('An answer was not stored; the sweep asks again.', errorFields(error)),
+    log.warn('An answer was not stored; the sweep will repeat the lookup.', errorFields(error)),
   );
-  const enqueueSettle = (job: RequestJob, priority: PriorityClass) =>
+  const enqueueSettle = (ref: RequestRef, { origin, state }: CheckRequest) =>
     producer
-      .enqueue({ definition: settleQueue, payload: job, priority })
-      .catch((error: unknown) => log.warn('A settlement was not enqueued; the sweep will.', errorFields(error)));
+      .enqueue({
+        definition: settleQueue,
+        payload: jobOfRequest(ref),
+        priority: priorityClassOf({ origin, pending: state === 'pending' }),
+      })
+      .catch((error: unknown) =>
+        log.warn('A settlement was not enqueued; the sweep will enqueue it.', errorFields(error)),
+      );
 
-  const tally = upstreamStatistics(recordMinutes(db), now);
-  const flushTally = () =>
-    tally.flush().catch((error: unknown) => log.debug('The status figures wait.', errorFields(error)));
-  const tallying = setInterval(() => void flushTally(), TALLY_EVERY_MS);
+  const statistics = upstreamStatistics(recordMinutes(db), now);
+  const flushStatistics = () =>
+    statistics
+      .flush()
+      .catch((error: unknown) =>
+        log.debug('The upstream statistics were not written; will retry.', errorFields(error)),
+      );
+  const flushing = setInterval(() => void flushStatistics(), STATISTICS_INTERVAL_MS);
 
   const pacing = createPacing(now);
-  /** By code, so that what one customer's number causes does not hide what concerns all of them. */
-  const alarms = new Map<string | null, ReturnType<typeof throttledLog>>();
-  const alarm = (memberState: MemberState, { outcome, code }: LookupNoAnswer): void => {
-    metrics.upstreamAlarms.inc({ code: code ?? outcome });
-    const message =
-      outcome === 'blocked' ? 'The upstream blocks us.' : 'The upstream rejects our requests as incomplete.';
-    const report = alarms.get(code) ?? throttledLog((fields) => log.error(message, fields), REPEAT_WARNING_MS, now);
-    alarms.set(code, report);
-    report({ member_state: memberState, code });
-  };
+  const onOutcome = observeOutcome({ pacing, statistics, alarm: createAlarm(context), metrics });
   const livePolicy = livePolicyOf(settings);
-  const lookingUp = (memberState: MemberState | null): JobHandler<RequestJob> =>
-    performLookup({
-      memberState,
-      takeSlot: slots.take,
-      pacing,
-      tally,
-      alarm,
-      beginLookup: beginLookup(db),
-      markLookupStarted: markLookupStarted(db),
-      findRequest: find,
-      ask: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.ask),
-      storeLookup: storeLookup(db),
-      persistAnswer: persistAnswer({
-        sources,
+  const lookupHandler = (memberState: MemberState | null) =>
+    performLookupJob(
+      performLookup({
+        memberState,
+        holdMs: pacing.holdMs,
+        takeSlot: slots.take,
+        beginLookup: beginLookup(db),
+        find,
+        lookUp: lookUpWithinSlot({
+          lookUp: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.ask),
+          markLookupStarted: markLookupStarted(db),
+          abortLookups,
+        }),
         storeLookup: storeLookup(db),
-        recordCheck: record,
+        persistAnswer: persistAnswer({
+          sources,
+          storeLookup: storeLookup(db),
+          recordCheck: record,
+          enqueueSettle,
+          advanced,
+        }),
+        recordings,
+        endRequest: endRequest(db),
         enqueueSettle,
         advanced,
+        dispatchAt: (state, at) =>
+          dispatchByJob([state], at).catch((error: unknown) =>
+            log.debug('A dispatch was not enqueued; the sweep will enqueue it.', errorFields(error)),
+          ),
+        enqueueDelivery: sendDelivery,
+        publishChange,
+        notifyCaller,
+        policyOf: (test) => (test ? TEST_POLICY : livePolicy),
+        onSlotWait: (state, waitMs) => metrics.slotWaits.observe({ member_state: state }, waitMs / 1_000),
+        onOutcome,
+        onAbandoned: (request, reason) => log.info('A request ended without a check.', { request, reason }),
+        now,
       }),
-      recordings,
-      endRequest: endRequest(db),
-      enqueueSettle,
-      advanced,
-      feedAt: (state, at) =>
-        feed([state], at).catch((error: unknown) => log.debug('A feed waits for the sweep.', errorFields(error))),
-      enqueueDelivery: tell,
-      publishChange,
-      hint,
-      policyOf: (test) => (test ? TEST_POLICY : livePolicy),
-      abortLookups,
-      now,
-      log,
-      metrics,
-    });
+    );
 
-  for (const memberState of statesOf(settings)) serve(upstreamQueue(memberState), lookingUp(memberState));
-  serve(sandboxQueue, lookingUp(null));
-  serve(settleQueue, settleCheck({ findRequest: find, sources, recordCheck: record }));
+  for (const memberState of statesOf(settings)) serve(upstreamQueue(memberState), lookupHandler(memberState));
+  serve(sandboxQueue, lookupHandler(null));
+  const settle = settleCheck({ find, sources, recordCheck: record, timeout: (ms) => AbortSignal.timeout(ms) });
+  serve(settleQueue, settleCheckJob(settle));
 
   return [
     { name: 'slots', stop: slots.close },
@@ -136,10 +159,10 @@ export const composeChecks = (
       },
     },
     {
-      name: 'status figures',
+      name: 'upstream statistics',
       stop: async () => {
-        clearInterval(tallying);
-        await flushTally();
+        clearInterval(flushing);
+        await flushStatistics();
       },
     },
     { name: 'recordings', stop: recordings.drain },

@@ -1,24 +1,24 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db';
-import { makeStamp } from '@vat/domain';
+import { closeAnchors, makeStamp, publicId } from '@vat/domain';
 import { closeNextAnchor, verifyAnchors } from '@vat/evidence/proof';
 import { type EvidenceJob, enqueueStamp, evidenceQueue, type JobHandler } from '@vat/queues';
-import { type Stoppable, throttledWarn } from '@vat/runtime';
+import { errorFields, type Stoppable, throttledWarn } from '@vat/runtime';
 import { openTimestamper } from './open-timestamper.js';
-import { closeAnchors, recomputeAnchors } from './processors/anchors.js';
+import { closeAnchorsJob, recomputeAnchors } from './processors/anchors.js';
 import { makeTimeStamp } from './processors/make-time-stamp.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
-/** Between two slices of the recomputation, so that it is never most of what Postgres does. */
+/** Pause between two chunks of the recomputation: it must not dominate the load on Postgres. */
 const PAUSE_MS = 20;
 
 /** Serves time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
-export const composeEvidence = (foundation: WorkerContext, cut: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, publishChange, serve } = foundation;
-  const { stamper, part } = openTimestamper(foundation);
-  // Every query in flight listens; that is no leak.
-  setMaxListeners(0, cut);
+export const composeEvidence = (context: WorkerContext, abort: AbortSignal): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, publishChange, serve } = context;
+  const { stamper, part } = openTimestamper(context);
+  // Every query in flight adds a listener; this is not a leak.
+  setMaxListeners(0, abort);
 
   const stamp = makeTimeStamp({
     makeStamp: makeStamp({
@@ -28,17 +28,31 @@ export const composeEvidence = (foundation: WorkerContext, cut: AbortSignal): St
       retryDelaysMs: settings.TSA_RETRY_DELAYS,
       now,
     }),
-    cut,
+    abort,
     metrics,
-    onFailure: throttledWarn(log, 'A time-stamp was not had; it is tried again.', REPEAT_WARNING_MS, now),
+    onFailure: throttledWarn(log, 'A time-stamp request failed; will retry.', REPEAT_WARNING_MS, now),
     publishChange,
     log,
   });
-  const close = closeAnchors({
-    closeNext: closeNextAnchor({ closeAlone: closeAlone(db), now }),
-    enqueueStamp: enqueueStamp(producer),
-    log,
-  });
+  const close = closeAnchorsJob(
+    closeAnchors({
+      closeNext: closeNextAnchor({ closeAlone: closeAlone(db), now }),
+      enqueueStamp: enqueueStamp(producer),
+      onClosed: ({ id, seq, treeSize }, durationMs) =>
+        log.info('An anchor was closed.', {
+          anchor: publicId('anchor', id),
+          seq,
+          tree_size: treeSize,
+          duration_ms: durationMs,
+        }),
+      onEnqueueFailure: ({ id }, error) =>
+        log.warn('The time-stamp of an anchor was not enqueued; the sweep will enqueue it.', {
+          anchor: publicId('anchor', id),
+          ...errorFields(error),
+        }),
+      now,
+    }),
+  );
   const verify = recomputeAnchors({
     verify: verifyAnchors({
       audit: auditAnchors(db),
@@ -49,9 +63,9 @@ export const composeEvidence = (foundation: WorkerContext, cut: AbortSignal): St
     now,
     log,
   });
-  const handle: JobHandler<EvidenceJob> = (job, context) => {
-    if (job.task === 'stamp') return stamp(job, context);
-    return job.task === 'close' ? close(job, context) : verify(job, context);
+  const handle: JobHandler<EvidenceJob> = (job, jobContext) => {
+    if (job.task === 'stamp') return stamp(job, jobContext);
+    return job.task === 'close' ? close(job, jobContext) : verify(job, jobContext);
   };
   serve(evidenceQueue, handle);
   return [part];

@@ -48,15 +48,12 @@ import { watchEvidence } from './open-timestamper.js';
 import type { WorkerRole } from './settings.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
-/** A part of the sweep; it says what it did, and how often. */
+/** A part of the sweep; resolves to its actions and how often each was taken. */
 type SweepStep = (scope: { everything: boolean }) => Promise<Record<string, number>>;
 
-/**
- * Runs every part of the sweep in turn, whatever becomes of the others, and tells of all that was done. Throws afterwards
- * what a part threw.
- */
+/** Runs every part of the sweep in turn, also after one failed, reports all actions, and then throws what the parts threw. */
 export const sweepSteps =
-  (parts: readonly SweepStep[], tell: (swept: Record<string, number>, scope: { everything: boolean }) => void) =>
+  (parts: readonly SweepStep[], report: (swept: Record<string, number>, scope: { everything: boolean }) => void) =>
   async (scope: { everything: boolean }): Promise<void> => {
     const swept: Record<string, number> = {};
     const failures: unknown[] = [];
@@ -67,22 +64,22 @@ export const sweepSteps =
         failures.push(error);
       }
     }
-    tell(swept, scope);
+    report(swept, scope);
     if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '));
     if (failures.length === 1) throw failures[0];
   };
 
 const HOUR_MS = 3_600_000;
 const STATISTICS_RETENTION_MS = 24 * HOUR_MS;
-/** An alarm names the first few; where there is one there is a fault, and the rest is for whoever looks. */
+/** Differences logged in one audit: one is enough to show a fault. */
 const MAX_DIFFERENCES = 20;
 
 /**
- * Keeps Redis primed (every process does, whatever it serves) and serves the maintenance jobs where they are asked for:
- * the sweep, expiry, and the audit of the usage counters.
+ * Maintains the job schedulers in Redis, in every process, and serves the maintenance jobs where that role is enabled: the
+ * sweep, expiry, and the audit of the usage counters.
  */
-export const composeMaintenance = (foundation: WorkerContext, roles: readonly WorkerRole[]): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, serve } = foundation;
+export const composeMaintenance = (context: WorkerContext, roles: readonly WorkerRole[]): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, serve } = context;
 
   const sweepRequestsOnce = sweepRequests({
     overdue: overdueRequests(db),
@@ -93,7 +90,7 @@ export const composeMaintenance = (foundation: WorkerContext, roles: readonly Wo
     enqueueDelivery: enqueueDelivery(producer),
     onEnded: ({ id, accountId }) => publishChange(accountId, 'requests', publicId('request', id)),
     onNotEnded: ({ id }, error) =>
-      log.error('A request could not be ended; the next sweep tries again.', { request: id, ...errorFields(error) }),
+      log.error('A request could not be ended; the next sweep will retry.', { request: id, ...errorFields(error) }),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
     windowMs: settings.UPSTREAM_WINDOW,
     now,
@@ -121,7 +118,7 @@ export const composeMaintenance = (foundation: WorkerContext, roles: readonly Wo
   });
   const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueue: enqueueStamps(producer), now });
   const watchEvidenceOnce = watchEvidence({
-    look: evidenceAge(db),
+    readAge: evidenceAge(db),
     anchorEveryMs: settings.ANCHOR_EVERY,
     metrics,
     now,
@@ -164,11 +161,11 @@ export const composeMaintenance = (foundation: WorkerContext, roles: readonly Wo
   };
   if (roles.includes('maintenance')) {
     const warn = {
-      sweep: throttledWarn(log, 'A sweep failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
-      expire: throttledWarn(log, 'The expiry failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
-      audit: throttledWarn(log, 'The audit failed; the next one comes by itself.', REPEAT_WARNING_MS, now),
+      sweep: throttledWarn(log, 'A sweep failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
+      expire: throttledWarn(log, 'The expiry failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
+      audit: throttledWarn(log, 'The audit failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
     } satisfies Record<MaintenanceTask, unknown>;
-    // Never put back: what fails again and again would pile up in front of the sweeps, one more with every period.
+    // Not retried: jobs that keep failing would pile up before the sweeps, one more in every period.
     serve(maintenanceQueue, async ({ task }) => {
       await tasks[task]().catch((error: unknown) => {
         metrics.jobErrors.inc({ queue: maintenanceQueue.name });
@@ -189,7 +186,7 @@ export const composeMaintenance = (foundation: WorkerContext, roles: readonly Wo
     payload: { task },
     everyMs,
   }));
-  const primed = ensureSchedulers({
+  const schedulers = ensureSchedulers({
     connection: producerRedis,
     producer,
     prefix: settings.REDIS_PREFIX,
@@ -201,7 +198,12 @@ export const composeMaintenance = (foundation: WorkerContext, roles: readonly Wo
       { queue: evidenceQueue, id: 'verify', payload: { task: 'verify' }, everyMs: settings.ANCHORS_VERIFIED_EVERY },
     ],
     onLoss: () => sweep({ everything: true }),
-    onError: throttledWarn(log, 'Redis could not be primed; tried again.', REPEAT_WARNING_MS, now),
+    onError: throttledWarn(
+      log,
+      'The job schedulers could not be created in Redis; will retry.',
+      REPEAT_WARNING_MS,
+      now,
+    ),
   });
-  return [{ name: 'priming', stop: primed.close }];
+  return [{ name: 'schedulers', stop: schedulers.close }];
 };

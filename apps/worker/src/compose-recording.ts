@@ -1,16 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { completeBatches, dispatchLines, findRunningWatch, queuesToDispatch, settleRequest } from '@vat/db';
-import { type DueDelivery, publicId } from '@vat/domain';
+import {
+  createBatchProgress,
+  type DueDelivery,
+  dispatchLocally,
+  makeCheck,
+  publicId,
+  type RequestRef,
+  recordCheck,
+} from '@vat/domain';
 import { hashCheck } from '@vat/evidence/proof';
-import { enqueueDelivery, enqueueDispatches, enqueueLines, publishNotification, type RequestJob } from '@vat/queues';
+import { enqueueDelivery, enqueueDispatches, enqueueLines, publishNotification } from '@vat/queues';
 import { errorFields, throttledWarn } from '@vat/runtime';
-import { createBatchProgress } from './batch-progress.js';
-import { dispatchLocally } from './processors/dispatch-lines.js';
-import { makeCheck, observeWatch, recordCheck } from './processors/settle-check.js';
 import type { WorkerRole } from './settings.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
-/** How checks are recorded, and who is told: shared by the asks and by the lines of batches that need none. */
+/** How checks are recorded and published: shared by lookups and by lines of batches that need none. */
 export type Recording = ReturnType<typeof composeRecording>;
 
 export const composeRecording = (
@@ -18,50 +24,55 @@ export const composeRecording = (
   roles: readonly WorkerRole[],
 ) => {
   const publish = publishNotification(producerRedis, settings.REDIS_PREFIX);
-  /** Hints are lost without harm: the API polls. */
-  const hint = (job: RequestJob) =>
-    job.reply_to === undefined ? Promise.resolve() : publish(job.reply_to, job.request_id).catch(() => undefined);
+  /** A lost notification is harmless: the API polls. */
+  const notifyCaller = ({ requestId, replyTo }: RequestRef) =>
+    replyTo === undefined ? Promise.resolve() : publish(replyTo, requestId).catch(() => undefined);
   const addDelivery = enqueueDelivery(producer);
-  const tell = (delivery: DueDelivery) => {
+  const sendDelivery = (delivery: DueDelivery) => {
     publishChange(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
     return addDelivery(delivery).catch((error: unknown) =>
-      log.warn('A delivery was not enqueued; the sweep will.', { delivery: delivery.id, ...errorFields(error) }),
+      log.warn('A delivery was not enqueued; the sweep will enqueue it.', {
+        delivery: delivery.id,
+        ...errorFields(error),
+      }),
     );
   };
-  const feed = enqueueDispatches(producer);
+  const dispatchByJob = enqueueDispatches(producer);
   const dispatchDirectly = dispatchLocally({
     dispatchLines: dispatchLines(db),
     enqueueLines: enqueueLines(producer),
-    enqueueDispatches: feed,
+    enqueueDispatches: dispatchByJob,
     now,
   });
   const progress = createBatchProgress({
     complete: completeBatches(db),
     queuesToDispatch: queuesToDispatch(db),
-    // A process that would serve the job itself is spared it.
-    feed: roles.includes('batches') ? dispatchDirectly : feed,
-    enqueueDelivery: tell,
+    // A process that serves these jobs dispatches without one.
+    dispatch: roles.includes('batches') ? dispatchDirectly : dispatchByJob,
+    enqueueDelivery: sendDelivery,
     publishChange,
+    onCompleted: ({ id, done, failed }) => log.info('A batch was completed.', { batch: id, done, failed }),
     onError: throttledWarn(
       log,
-      'The progress of batches was not looked after; the sweep will.',
+      'The progress of batches was not processed; the sweep will process it.',
       REPEAT_WARNING_MS,
       now,
     ),
+    pause: (ms) => pause(ms),
     now,
-    log,
   });
   const make = makeCheck({ hashCheck, newSalt: () => randomBytes(16).toString('hex') });
   const record = recordCheck({
     make,
-    observeWatch: observeWatch({ findRunningWatch: findRunningWatch(db) }),
+    findRunningWatch: findRunningWatch(db),
     settleRequest: settleRequest(db),
-    enqueueDelivery: tell,
+    enqueueDelivery: sendDelivery,
     advanced: progress.advanced,
     publishChange,
-    hint,
+    notifyCaller,
+    onRecorded: (request, check, { verdict }) =>
+      log.debug('A check was recorded.', { request: request.id, check_id: publicId('check', check.id), verdict }),
     now,
-    log,
   });
-  return { make, record, hint, tell, feed, progress };
+  return { make, record, notifyCaller, sendDelivery, dispatchByJob, progress };
 };

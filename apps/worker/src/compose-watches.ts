@@ -5,13 +5,14 @@ import { errorFields } from '@vat/runtime';
 import type { WorkerContext } from './worker-context.js';
 
 /** Serves the job that starts the runs of due watches. */
-export const composeWatches = (foundation: WorkerContext, stopping: AbortSignal): void => {
-  const { settings, log, now, metrics, db, producer, serve } = foundation;
+export const composeWatches = (context: WorkerContext, stopping: AbortSignal): void => {
+  const { settings, log, now, metrics, db, producer, serve } = context;
   const start = startDueWatches({
     findDue: findDueWatches(db)(MEMBER_STATES),
     startRun: startRun(db),
     enqueue: enqueueOverdue(producer),
-    onEnqueueFailure: (error) => log.warn('Runs of watches were not enqueued; the sweep will.', errorFields(error)),
+    onEnqueueFailure: (error) =>
+      log.warn('Runs of watches were not enqueued; the sweep will enqueue them.', errorFields(error)),
     giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
     stopping,
     now,

@@ -14,49 +14,49 @@ import { deliverWebhook } from './processors/deliver-webhook.js';
 import { allowedNetworksOf } from './settings.js';
 import type { WorkerContext } from './worker-context.js';
 
-/** Attempts of one endpoint in flight at once over the fleet, and while it is slow. */
-const ENDPOINT_SHARE = 4;
-const SLOW_ENDPOINT_SHARE = 2;
-/** Endpoints that take longer are served among the retries: as first attempts they would hold up quick ones. */
+/** Attempts to one endpoint in flight at once over the fleet, and while the endpoint is slow. */
+const MAX_ATTEMPTS_PER_ENDPOINT = 4;
+const MAX_ATTEMPTS_PER_SLOW_ENDPOINT = 2;
+/** First attempts to an endpoint that takes longer move to the retries, so that they do not delay quick endpoints. */
 const SLOW_AFTER_MS = 2_000;
-/** So long an endpoint's place stays with its process when the next attempt does not come at once. */
-const PLACE_RESTS_MS = 100;
-/** A claim outlives the longest attempt by this: reading, signing and recording. */
+/** How long a process retains a released permit for the next attempt to the same endpoint. */
+const PERMIT_RETENTION_MS = 100;
+/** By how much a claim outlasts the longest attempt: reading, signing and recording. */
 const LEASE_MARGIN_MS = 3_000;
 
-/** Serves the deliveries: first attempts, and apart from them the later ones. Throws SettingsError. */
-export const composeWebhooks = (foundation: WorkerContext, cutAttempts: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, serve } = foundation;
+/** Serves the deliveries: first attempts and retries in separate queues. Throws SettingsError. */
+export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSignal): Stoppable[] => {
+  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, serve } = context;
   const sender = createWebhookSender({
     timeoutMs: settings.WEBHOOK_TIMEOUT,
     allowed: allowedNetworksOf(settings),
     maxAnswerBytes: MAX_STORED_ANSWER_BYTES,
     now,
   });
-  // Every attempt in flight listens; that is no leak.
-  setMaxListeners(0, cutAttempts);
+  // Every attempt in flight adds a listener; this is not a leak.
+  setMaxListeners(0, abortAttempts);
   const leaseMs = settings.WEBHOOK_TIMEOUT + LEASE_MARGIN_MS;
-  const shares = limitEndpointConcurrency({
+  const takePermit = limitEndpointConcurrency({
     connection: producerRedis,
     prefix: settings.REDIS_PREFIX,
-    share: ENDPOINT_SHARE,
-    slowShare: SLOW_ENDPOINT_SHARE,
+    share: MAX_ATTEMPTS_PER_ENDPOINT,
+    slowShare: MAX_ATTEMPTS_PER_SLOW_ENDPOINT,
     slowAfterMs: SLOW_AFTER_MS,
     holdMs: leaseMs,
-    wake: (lane, jobId) => producer.promote(DELIVERY_QUEUES[lane], jobId),
+    wake: (queueClass, jobId) => producer.promote(DELIVERY_QUEUES[queueClass], jobId),
   });
-  const places = cachePermits({ take: shares, restMs: PLACE_RESTS_MS, maxMs: SLOW_AFTER_MS / 2 });
+  const permits = cachePermits({ take: takePermit, restMs: PERMIT_RETENTION_MS, maxMs: SLOW_AFTER_MS / 2 });
 
-  // One of each for both lanes: what comes at the same time shares a statement.
+  // Shared by both queue classes: calls at the same time are combined into one statement.
   const claim = claimDelivery(db);
   const record = recordAttempt(db);
   const openSecret = createSecretOpener(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
-  for (const lane of Object.keys(DELIVERY_QUEUES) as DeliveryQueueClass[]) {
+  for (const queueClass of Object.keys(DELIVERY_QUEUES) as DeliveryQueueClass[]) {
     serve(
-      DELIVERY_QUEUES[lane],
+      DELIVERY_QUEUES[queueClass],
       deliverWebhook({
-        lane,
-        acquirePermit: places.take,
+        queueClass,
+        acquirePermit: permits.take,
         claim,
         release: releaseDelivery(db),
         record,
@@ -68,17 +68,17 @@ export const composeWebhooks = (foundation: WorkerContext, cutAttempts: AbortSig
         publishChange,
         retryDelaysMs: settings.WEBHOOK_RETRY_DELAYS,
         leaseMs,
-        cutAttempts,
+        abortAttempts,
         userAgent: userAgentOf(settings.CONTACT_URL),
         now,
         log,
         metrics,
       }),
-      { nameLines: false },
+      { logJobId: false },
     );
   }
   return [
     { name: 'deliveries', stop: sender.close },
-    { name: 'places', stop: places.close },
+    { name: 'permits', stop: permits.close },
   ];
 };

@@ -18,7 +18,7 @@ beforeEach(() => world.vies.reset());
 
 const { callMany, noneOpen, statsOf, inFlight, expectLawful } = clusterOf(() => world);
 
-test('a member state goes on within 20 s after the worker that held both its slots was killed', async () => {
+test('a member state continues within 20 s after the worker that held both its slots was killed', async () => {
   const only = await world.startWorker({ WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'EL' });
   await world.vies.state('EL', { latency_ms: 4_000 });
   const calls = callMany('EL', 4);
@@ -41,7 +41,7 @@ test('a member state goes on within 20 s after the worker that held both its slo
   );
 }, 60_000);
 
-test('a worker that stands still for longer than its lock leaves one result, one unit, one event', async () => {
+test('a worker that stalls for longer than its lock leaves one result, one unit, one event', async () => {
   await world.vies.state('PT', { latency_ms: 1_500 });
   const frozen = await world.startWorker({ WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'PT' });
   const calls = callMany('PT', 4);

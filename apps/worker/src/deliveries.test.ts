@@ -82,7 +82,7 @@ const inDatabase = async (work: (db: Database) => Promise<unknown>): Promise<voi
 };
 const uuidOfAccount = ({ account }: Told): string => uuidOf('account', account.account_id) ?? '';
 
-test('a request answered 202 is told once, signed both ways, with the check as it can be read; a 201 is not told', async () => {
+test('a request answered 202 has one delivery, signed both ways, with the check as the API shows it; a 201 has none', async () => {
   const who = await told();
   const http = world.http(who.account.live_key);
   await http.post('/v1/checks', { vat_number: 'ATU13585627' }).expect(201);
@@ -107,7 +107,7 @@ test('a request answered 202 is told once, signed both ways, with the check as i
   expect(who.receiver.arrivals).toHaveLength(1);
 });
 
-test('what a test key caused says test: true, and a request that is given up tells its reason', async () => {
+test('events of a test key carry test: true, and an abandoned request carries its reason', async () => {
   const who = await told();
   const http = world.http(who.account.test_key);
   await Promise.all(['DE700', 'DE300'].map((vat_number) => http.post('/v1/checks', { vat_number }).expect(202)));
@@ -178,7 +178,7 @@ test('a 2xx ends the delivery from its head on, even if its body stalls past the
   }
 });
 
-test('an endpoint that may not be called is an attempt whose error names the rule', async () => {
+test('a forbidden endpoint is an attempt whose error names the rule', async () => {
   const who = await told();
   const secret = await configureWebhook(world, who.account, 'https://10.0.0.1/');
   expect(secret).not.toBe(who.secret);
@@ -193,7 +193,7 @@ test('an endpoint that may not be called is an attempt whose error names the rul
   });
 });
 
-test('each attempt uses the URL and the secret of its moment', async () => {
+test('each attempt uses the current URL and secret', async () => {
   const who = await told(withStatus(503));
   const id = await sendTest(who);
   await until('an attempt', () => who.receiver.arrivals.length > 0);
@@ -217,7 +217,7 @@ const setDisabled = (who: Told, disabled: boolean) =>
     disabled,
   ]);
 
-test('a disabled account gets no attempt, whatever is sent or swept; enabled, each delivery goes on where it stood', async () => {
+test('a disabled account gets no attempt, also after sweeps; once enabled, each delivery continues where it stopped', async () => {
   const who = await told(withStatus(500));
   const early = await sendTest(who);
   await until('an attempt', () => who.receiver.arrivals.length > 0);
@@ -300,7 +300,7 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
   expect(who.receiver.arrivals).toHaveLength(1);
 }, 30_000);
 
-test('first attempts that wait for a place longer than the sweep is patient are made once, by the job they had', async () => {
+test("first attempts that wait for a permit longer than the sweep's grace period are made once, by their existing job", async () => {
   const who = await told((response) => void setTimeout(() => response.writeHead(204).end(), 300));
   const ids = await Promise.all(Array.from({ length: 60 }, () => sendTest(who)));
   await until('the places to be taken', () => who.receiver.maxOpen() === 4);

@@ -62,7 +62,7 @@ const tellQuick = async (accountsToNotify: TestAccount[]): Promise<number> => {
   return p95Of(await waits());
 };
 
-test('an endpoint that hangs holds its few places and nobody else up', async () => {
+test('an endpoint that hangs holds only its own permits and delays no other', async () => {
   const [hung, ...others] = accounts;
   if (!hung) throw new Error('there is no account');
   await tellQuick(others);
@@ -79,7 +79,7 @@ test('an endpoint that hangs holds its few places and nobody else up', async () 
   expect(hanging.arrivals).toHaveLength(4);
 }, 60_000);
 
-test('a worker that is told to stop calls its open attempts off uncounted, and another one makes them', async () => {
+test('a stopping worker aborts its open attempts uncounted, and another worker makes them', async () => {
   const [worker] = world.workers;
   const open = hanging.arrivals.map(({ headers }) => String(headers['x-service-delivery']));
   expect(open).toHaveLength(4);

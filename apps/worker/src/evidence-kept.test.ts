@@ -25,8 +25,8 @@ const counts = async (tables: readonly string[]) =>
   Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await count(table)])));
 const PERSONAL = ['check', 'request', 'exchange', 'event', 'delivery'];
 
-describe('the time that evidence is kept', () => {
-  test('what is older goes with everything about it, what is younger stays; anchors and proofs hold', async () => {
+describe('retention of evidence', () => {
+  test('older evidence is deleted with everything about it, younger evidence stays; anchors and proofs verify', async () => {
     const accountId = await ground.insertAccount();
     const old = await ground.insertChecks(120, { accountId, at: ago(10.1) });
     const young = await ground.insertChecks(30, { accountId, at: ago(9.9) });
@@ -46,7 +46,7 @@ describe('the time that evidence is kept', () => {
     expect(await deleteOldEvidence(ground.db)(ago(10))).toEqual({ requests: 0, events: 0, changes: 0 });
   });
 
-  test('one run deletes only so much, and the next one goes on', async () => {
+  test('one run deletes a limited amount, and the next one continues', async () => {
     await ground.insertChecks(700, { at: ago(10.1) });
     const run = () => deleteOldEvidence(ground.db)(ago(10), 1);
     expect([await run(), await run(), await run()].map(({ requests }) => requests)).toEqual([500, 200, 0]);
@@ -64,7 +64,7 @@ describe('the time that evidence is kept', () => {
     expect(await counts(['check', 'request', 'exchange'])).toEqual({ check: 1, request: 2, exchange: 2 });
   });
 
-  test('events about other things go by their own age, but not while one is being delivered', async () => {
+  test('other events are deleted by their own age, but not while one is being delivered', async () => {
     const accountId = newUuid();
     const insert = async (at: Date, state: string) => {
       const id = `${at.getTime().toString(16).padStart(12, '0')}${newUuid().replaceAll('-', '').slice(12)}`;
@@ -164,7 +164,7 @@ describe('erasing an account', () => {
     expect(await setAccountDisabled(ground.db)(gone, null)).toBe(false);
   });
 
-  test('wants it disabled, and for a while', async () => {
+  test('requires an account that has been disabled for a while', async () => {
     const accountId = await ground.insertAccount();
     expect(await erase(accountId)).toEqual({ kind: 'enabled', disabledAt: null });
     await disable(accountId);

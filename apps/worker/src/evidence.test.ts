@@ -162,7 +162,7 @@ describe('without an authority', () => {
     });
   }, 60_000);
 
-  test('anchor verify ends with code 1 when something differs, and says what', async () => {
+  test('anchor verify exits with 1 when something differs, and names it', async () => {
     await world.sql('UPDATE anchor_leaf SET hash = sha256(hash) WHERE anchor_seq = 1 AND leaf_index = 0');
     const { code, stdout } = await runProgram('apps/admin/dist/main.js', ['anchor', 'verify'], world.settings, true);
     expect(code).toBe(1);

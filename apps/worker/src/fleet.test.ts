@@ -30,7 +30,7 @@ const call = async (state: Parameters<typeof numberOf>[0]) => {
 const totalOf = async (state: string) => (await world.vies.stats()).states[state]?.total ?? 0;
 const noneOpen = async () => (await readLedger(world)).open === 0;
 
-test('a worker asks only about its own member states and does only its own kind of work', async () => {
+test('a worker serves only its own member states and roles', async () => {
   const german = await world.startWorker({ WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'DE' });
   expect(await call('DE')).toBe(201);
   expect(await call('FR')).toBe(202);

@@ -3,8 +3,8 @@ import { createLogger, readSettings, reportReady, runProcess, SettingsError, sta
 import { compose } from './compose.js';
 import { WORKER_SETTINGS } from './settings.js';
 
-/** An open ask of a stopping worker may still end by itself for this long; then it is cut and its job put back. */
-const LOOKUP_GRACE_MS = 5_000;
+/** How long a stopping worker waits for open lookups and attempts before it aborts them; their jobs are rescheduled. */
+const ABORT_GRACE_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 
 const main = async (): Promise<void> => {
@@ -15,8 +15,8 @@ const main = async (): Promise<void> => {
     fields: { service: 'worker', pid: process.pid },
   });
   const stop = new AbortController();
-  const cut = new AbortController();
-  const { parts, ready, scrape, roles, states } = compose(settings, log, stop.signal, cut.signal);
+  const abort = new AbortController();
+  const { parts, ready, scrape, roles, states } = compose(settings, log, stop.signal, abort.signal);
   const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape });
   runProcess({
     log,
@@ -24,11 +24,11 @@ const main = async (): Promise<void> => {
     stopDeadlineMs: STOP_DEADLINE_MS,
     beginStop: () => {
       stop.abort();
-      setTimeout(() => cut.abort(), LOOKUP_GRACE_MS).unref();
+      setTimeout(() => abort.abort(), ABORT_GRACE_MS).unref();
     },
     parts: () => [{ name: 'probes', stop: probes.close }, ...parts],
   });
-  log.info('Working.', { queues: roles, member_states: states.length, metrics_port: probes.port });
+  log.info('The worker started.', { queues: roles, member_states: states.length, metrics_port: probes.port });
   reportReady(process, { metrics_port: probes.port });
 };
 

@@ -4,7 +4,7 @@ import { createTimestamper, domainStamper, openDevelopmentAuthority } from '@vat
 import { type Logger, type Metrics, SettingsError, type Stoppable, throttledLog } from '@vat/runtime';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
-/** What stamps, in the words of the domain. Throws SettingsError when TSA_ROOTS holds no certificate, or lacks a required one. */
+/** Opens the time-stamping client for the domain. Throws SettingsError when TSA_ROOTS holds no certificate, or lacks a required one. */
 export const openTimestamper = ({
   settings,
   db,
@@ -27,7 +27,7 @@ export const openTimestamper = ({
         pinning: {
           pin: pinTimestampRoot(db),
           onOtherRoot: throttledLog(
-            (fields) => log.error('The time-stamping authority shows another root than the pinned one.', fields),
+            (fields) => log.error('The time-stamping authority presents a root other than the pinned one.', fields),
             REPEAT_WARNING_MS,
             now,
           ),
@@ -45,7 +45,7 @@ export const openTimestamper = ({
 };
 
 type WatchEvidenceDeps = {
-  look: () => Promise<EvidenceAge>;
+  readAge: () => Promise<EvidenceAge>;
   /** ANCHOR_EVERY. */
   anchorEveryMs: number;
   metrics: Pick<Metrics, 'evidenceAge' | 'stampsPending'>;
@@ -53,33 +53,33 @@ type WatchEvidenceDeps = {
   log: Pick<Logger, 'error'>;
 };
 
-/** An authority may be away for a while; this long is for somebody to look at. */
+/** Shorter outages of an authority are normal; a longer one needs an operator. */
 const STAMP_ALARM_MS = 3_600_000;
 const ANCHOR_GRACE_MS = 600_000;
 const REPEAT_MS = 600_000;
 
-/** Measures how long evidence waits for its anchor and its stamps, and alarms when that is too long: now, and every ten minutes. */
-export const watchEvidence = ({ look, anchorEveryMs, metrics, now, log }: WatchEvidenceDeps) => {
-  const saidAt = new Map<string, number>();
+/** Measures how long evidence waits for its anchor and its time-stamps; logs an error when that is too long, at most every ten minutes. */
+export const watchEvidence = ({ readAge, anchorEveryMs, metrics, now, log }: WatchEvidenceDeps) => {
+  const alarmedAt = new Map<string, number>();
   const alarm = (what: string, message: string, fields: Record<string, unknown>) => {
     const at = now().getTime();
-    if (at - (saidAt.get(what) ?? 0) < REPEAT_MS) return;
-    saidAt.set(what, at);
+    if (at - (alarmedAt.get(what) ?? 0) < REPEAT_MS) return;
+    alarmedAt.set(what, at);
     log.error(message, fields);
   };
   return async (): Promise<void> => {
-    const { unanchoredSince, stamps } = await look();
+    const { unanchoredSince, stamps } = await readAge();
     const ageOf = (since: Date | null) => (since === null ? 0 : now().getTime() - since.getTime());
     const unanchoredMs = ageOf(unanchoredSince);
     metrics.evidenceAge.set({ what: 'unanchored' }, unanchoredMs / 1_000);
     if (unanchoredMs > 2 * anchorEveryMs + ANCHOR_GRACE_MS)
-      alarm('unanchored', 'Checks wait for an anchor that does not close.', { since: unanchoredSince?.toISOString() });
+      alarm('unanchored', 'Checks wait too long for an anchor.', { since: unanchoredSince?.toISOString() });
     for (const kind of ['check', 'anchor'] as const) {
       const { pending, since } = stamps[kind];
       metrics.stampsPending.set({ kind }, pending);
       metrics.evidenceAge.set({ what: `unstamped_${kind}` }, ageOf(since) / 1_000);
       if (ageOf(since) > STAMP_ALARM_MS)
-        alarm(kind, 'Time-stamps have not been had for long.', { kind, pending, since: since?.toISOString() });
+        alarm(kind, 'Time-stamps have been pending for too long.', { kind, pending, since: since?.toISOString() });
     }
   };
 };

@@ -110,7 +110,7 @@ test('without Postgres every call is refused in time, and afterwards nothing tha
   await expectRecovery('killed', promised);
 }, 90_000);
 
-test('a frozen Postgres holds nobody up for two seconds, however many call', async () => {
+test('a frozen Postgres delays no call by two seconds, at any number of calls', async () => {
   await world.vies.answerAll({ kind: 'error', code: 'MS_UNAVAILABLE' });
   const promised = await callMany(5);
   await world.vies.reset();
@@ -127,7 +127,7 @@ test('a frozen Postgres holds nobody up for two seconds, however many call', asy
   await expectRecovery('frozen', promised);
 }, 90_000);
 
-test('a call whose Postgres goes away while it waits is answered 500 in time, never with a promise', async () => {
+test('a call that waits while Postgres fails is answered 500 in time, never 202', async () => {
   await world.vies.answerAll({ kind: 'valid', latency_ms: 700 });
   const calls = callMany(6);
   await until('open asks', async () => (await world.vies.stats()).totals.in_flight > 0);

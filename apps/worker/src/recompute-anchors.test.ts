@@ -37,13 +37,13 @@ const leaf = (place: number) => `anchor_seq = 1 AND leaf_index = ${place}`;
 const flipped = (column: string, at: number) => `set_byte(${column}, ${at}, get_byte(${column}, ${at}) # 1)`;
 const checkOf = (place: number) => `id = (SELECT check_id FROM anchor_leaf WHERE ${leaf(place)})`;
 
-test('what was not touched holds, and all of it is looked at', async () => {
+test('unchanged evidence verifies, and all of it is read', async () => {
   expect(await ground.verify()).toEqual({
     ...{ anchors: 3, leaves: 175, stamps: 1, development: 4, differences: [], leftOff: 0, whole: true },
   });
 });
 
-test('checks that were deleted leave everything to hold', async () => {
+test('evidence still verifies after checks were deleted', async () => {
   await run(`DELETE FROM "check"`);
   expect(await ground.verify()).toMatchObject({ anchors: 3, leaves: 175, differences: [] });
 });
@@ -190,7 +190,7 @@ test('a difference names the anchor and the check', async () => {
   ]);
 });
 
-test('a walk that is called off says that it saw only a part', async () => {
+test('an aborted verification reports that it is partial', async () => {
   const { differences, whole } = await ground.verify(AbortSignal.abort());
   expect([differences, whole]).toEqual([[], false]);
 });

@@ -1,6 +1,6 @@
 import { createRecordings } from './recordings.js';
 
-test('drain waits for what is under way, also for what that starts', async () => {
+test('drain waits for running work, and for work that it starts', async () => {
   const recordings = createRecordings(() => undefined);
   const done: string[] = [];
   recordings.start(async () => {
@@ -12,7 +12,7 @@ test('drain waits for what is under way, also for what that starts', async () =>
   expect(done).toEqual(['first', 'second']);
 });
 
-test('work that fails is done again until it holds', async () => {
+test('work that fails is repeated until it succeeds', async () => {
   const given: unknown[] = [];
   const recordings = createRecordings((error) => given.push(error));
   let tries = 0;
@@ -24,7 +24,7 @@ test('work that fails is done again until it holds', async () => {
   expect({ tries, given }).toEqual({ tries: 2, given: [] });
 });
 
-test('work that goes on failing is given up and said', async () => {
+test('work that keeps failing is given up and reported', async () => {
   const given: unknown[] = [];
   const recordings = createRecordings((error) => given.push(error));
   recordings.start(() => Promise.reject(new Error('Postgres is away')));

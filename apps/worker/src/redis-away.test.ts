@@ -112,7 +112,7 @@ test('without Redis checks are accepted at once, reads work, and all of it ends 
   expect(await awayFigures()).toEqual([0, 0]);
 }, 90_000);
 
-test('a frozen Redis holds nobody up for two seconds', async () => {
+test('a frozen Redis delays no call by two seconds', async () => {
   await servers.redis.freeze();
   const answers = await callMany(10);
   const later = await callMany(faultSize(10, 100));
@@ -127,7 +127,7 @@ test('a frozen Redis holds nobody up for two seconds', async () => {
   await expectRecovery('frozen');
 }, 90_000);
 
-test('calls that wait while Redis goes away are answered when their window ends', async () => {
+test('calls that wait while Redis fails are answered when their window ends', async () => {
   await world.vies.defaults({ latency_ms: 600 });
   const calls = callMany(6);
   await until('asks', async () => ((await world.vies.stats()).totals.in_flight ?? 0) > 0);

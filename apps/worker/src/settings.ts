@@ -51,11 +51,11 @@ export const WORKER_SETTINGS = [
 ] as const;
 export type WorkerSettings = ReturnType<typeof readSettings<(typeof WORKER_SETTINGS)[number]>>;
 
-/** What WORKER_QUEUES may name. Source: contract part 2 §2. */
+/** What WORKER_QUEUES may name. See docs/settings.md. */
 const WORKER_ROLES = ['checks', 'webhooks', 'batches', 'watches', 'evidence', 'maintenance'] as const;
 export type WorkerRole = (typeof WORKER_ROLES)[number];
 
-const chosen = <T extends string>(setting: string, values: string[], known: readonly T[]): T[] => {
+const selectNames = <T extends string>(setting: string, values: string[], known: readonly T[]): T[] => {
   if (values.includes('all')) return [...known];
   const unknown = values.filter((value) => !(known as readonly string[]).includes(value));
   if (unknown.length > 0)
@@ -63,7 +63,7 @@ const chosen = <T extends string>(setting: string, values: string[], known: read
   return known.filter((name) => values.includes(name));
 };
 
-/** Networks that deliveries may go to although they are not public. Throws {@link SettingsError} on what is no network. */
+/** Networks that deliveries may go to although they are not public. Throws {@link SettingsError} on an invalid network. */
 export const allowedNetworksOf = (settings: Pick<WorkerSettings, 'WEBHOOK_ALLOWED_NETWORKS'>): Network[] => {
   try {
     return parseNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
@@ -72,7 +72,7 @@ export const allowedNetworksOf = (settings: Pick<WorkerSettings, 'WEBHOOK_ALLOWE
   }
 };
 
-/** The enrichment sources that are switched on. Throws {@link SettingsError} on an unknown name. */
+/** The enabled enrichment sources. Throws {@link SettingsError} on an unknown name. */
 export const enrichmentOf = (settings: WorkerSettings): EnrichmentSourceName[] => {
   try {
     return readEnabledSources(settings.ENRICHMENT_SOURCES);
@@ -81,19 +81,19 @@ export const enrichmentOf = (settings: WorkerSettings): EnrichmentSourceName[] =
   }
 };
 
-/** What this process serves. Throws {@link SettingsError} on an unknown name. */
+/** The roles of this process. Throws {@link SettingsError} on an unknown name. */
 export const rolesOf = (settings: WorkerSettings): WorkerRole[] =>
-  chosen('WORKER_QUEUES', settings.WORKER_QUEUES, WORKER_ROLES);
+  selectNames('WORKER_QUEUES', settings.WORKER_QUEUES, WORKER_ROLES);
 
-/** The member states this process asks about. Throws {@link SettingsError} on an unknown one. */
+/** The member states whose lookups this process performs. Throws {@link SettingsError} on an unknown one. */
 export const statesOf = (settings: WorkerSettings): MemberState[] =>
-  chosen(
+  selectNames(
     'WORKER_MEMBER_STATES',
     settings.WORKER_MEMBER_STATES.map((state) => (state === 'all' ? state : state.toUpperCase())),
     MEMBER_STATES,
   );
 
-/** How long and how often live requests are asked for. */
+/** The retry policy of live requests. */
 export const livePolicyOf = (settings: WorkerSettings): UpstreamPolicy => ({
   windowMs: settings.UPSTREAM_WINDOW,
   windowRetryDelaysMs: settings.UPSTREAM_RETRY_DELAYS,

@@ -42,7 +42,7 @@ const noneOpen = async () => {
   return ledger.open === 0 && ledger;
 };
 
-test('an answer near the end of the window is a 201 or a 202, never both, and is charged and told once', async () => {
+test('an answer near the end of the window is a 201 or a 202, never both, and is charged and delivered once', async () => {
   let checked = 0;
   let accepted = 0;
   await fc.assert(

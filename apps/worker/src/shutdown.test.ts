@@ -31,7 +31,7 @@ const lookupsOf = async (state: string) => (await world.vies.stats()).states[sta
 const noneOpen = async () => (await readLedger(world)).open === 0;
 const since = (startedAt: number): number => (performance.now() - startedAt) / 1_000;
 
-test('an API that is told to stop answers its waiting calls 202 and exits with 0', async () => {
+test('a stopping API answers its waiting calls 202 and exits with 0', async () => {
   await world.vies.state('DE', { latency_ms: 3_000 });
   const api = await world.startApi();
   const calls = Array.from({ length: 10 }, () => postTo(String(api.ready.base_url), nextNumber('DE')));
@@ -51,7 +51,7 @@ test('an API that is told to stop answers its waiting calls 202 and exits with 0
   expect(await readLedger(world)).toMatchObject({ accepted: 10, acceptedWithoutOneEvent: 0, reserved: 0 });
 }, 60_000);
 
-test('a worker that is told to stop puts its open asks back uncounted, and another one goes on', async () => {
+test('a stopping worker reschedules its open lookups uncounted, and another worker continues', async () => {
   await world.vies.state('IT', { latency_ms: 8_000 });
   const [worker] = world.workers;
   if (!worker) throw new Error('the world has no worker');
@@ -75,7 +75,7 @@ test('a worker that is told to stop puts its open asks back uncounted, and anoth
   world.workers.splice(0, world.workers.length, next);
 }, 60_000);
 
-test('a worker lets an open ask end that is answered soon', async () => {
+test('a stopping worker waits for an open lookup that is answered soon', async () => {
   await world.vies.state('PL', { latency_ms: 1_000 });
   const [worker] = world.workers;
   const call = postTo(world.baseUrl(), nextNumber('PL'));
@@ -129,7 +129,7 @@ test.each([
   ['apps/worker/dist/main.js', { SWEEP_EVERY: 'soon' }, /SWEEP_EVERY/],
   ['apps/api/dist/main.js', { DATABASE_URL: '' }, /DATABASE_URL: must be set/],
   ['apps/api/dist/main.js', { UPSTREAM_WINDOW: '20 parsecs' }, /UPSTREAM_WINDOW/],
-])('%s with %j ends with 1 and one line that says why', async (file, settings, message) => {
+])('%s with %j exits with 1 and one line with the reason', async (file, settings, message) => {
   const ended = await runProgram(file, [], { ...world.settings, ...settings } as Record<string, string>, true);
   expect(ended.code).toBe(1);
   const lines = `${ended.stdout}${ended.stderr}`.split('\n').filter((line) => line !== '');
@@ -137,7 +137,7 @@ test.each([
   expect(lines[0]).toMatch(message);
 });
 
-test('an API whose port is taken ends with 1 and says which', async () => {
+test('an API whose port is taken exits with 1 and names the port', async () => {
   const { port } = new URL(world.baseUrl());
   const ended = await runProgram('apps/api/dist/main.js', [], { ...world.settings, PORT: port }, true);
   expect(ended.code).toBe(1);

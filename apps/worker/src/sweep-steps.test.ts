@@ -1,6 +1,6 @@
 import { sweepSteps } from './compose-maintenance.js';
 
-test('a part that fails keeps no other from its work, and is told at the end', async () => {
+test('a part that fails does not stop the others, and is thrown at the end', async () => {
   const told: unknown[] = [];
   const failing = (message: string) => () => Promise.reject(new Error(message));
   const doing = (swept: Record<string, number>) => () => Promise.resolve(swept);

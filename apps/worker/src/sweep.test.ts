@@ -112,7 +112,7 @@ test('after a loss of Redis pending requests go on, each once', async () => {
   await until('no job to be left', async () => (await redis.jobs()).length === 0, 20_000);
 }, 120_000);
 
-test('a row whose API died before it could enqueue is asked, recorded and charged', async () => {
+test('a row whose API died before it could enqueue is looked up, recorded and charged', async () => {
   const before = await readLedger(world);
   const { id, vatNumber } = await admit({});
   const startedAt = performance.now();
@@ -123,7 +123,7 @@ test('a row whose API died before it could enqueue is asked, recorded and charge
   expect(after).toMatchObject({ used: before.used + 1, reserved: 0, events: before.events });
 }, 30_000);
 
-test('a stored answer whose recording was never enqueued is recorded without another ask', async () => {
+test('a stored answer whose recording was never enqueued is recorded without another lookup', async () => {
   const answer = {
     verdict: 'valid',
     name: 'Sample',
@@ -138,7 +138,7 @@ test('a stored answer whose recording was never enqueued is recorded without ano
   expect(await world.sql('SELECT type FROM event WHERE subject_id = $1', [id])).toEqual([{ type: 'check.completed' }]);
 }, 30_000);
 
-test('a request that cannot be ended is told with its id, and keeps the sweep from no other', async () => {
+test('a request that cannot be ended is logged with its id, and does not stop the sweep of others', async () => {
   const [bad, good] = [
     await admit({ accepted: true, dueInSeconds: 300 }),
     await admit({ accepted: true, dueInSeconds: 300 }),

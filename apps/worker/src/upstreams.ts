@@ -9,27 +9,20 @@ import {
   type MemberState,
   type MinuteTally,
   type RetryAfter,
-  readVatNumber,
-  type SplitVatNumber,
+  splitVatNumber,
 } from '@vat/domain';
 import { answerSandbox } from '@vat/vies';
 
-/** A normalised number, split for VIES; null when no covered country's syntax accepts it. */
-export const splitVatNumber = (vatNumber: string): SplitVatNumber | null => {
-  const read = readVatNumber(vatNumber);
-  return read.kind === 'well_formed' ? { memberState: read.memberState, national: read.national } : null;
-};
-
-/** Asks for a request; see {@link LookUp}. */
+/** Looks a request's number up; see {@link LookUp}. */
 type LookUpRequest = (request: CheckRequest, signal: AbortSignal) => ReturnType<LookUp>;
 
-/** Looks a request's number up at VIES, alone once VIES has refused it with requester or trader. */
+/** Looks a request's number up at VIES; without requester and trader once VIES has refused them. */
 export const lookUpInVies =
-  (ask: LookUp): LookUpRequest =>
+  (lookUp: LookUp): LookUpRequest =>
   (request, signal) =>
-    ask(lookupOf(request), signal);
+    lookUp(lookupOf(request), signal);
 
-/** Answers a test key's request within the process. Nothing is sent, so its exchange is empty and is not kept. */
+/** Answers a test key's request within the process. Nothing is sent, so its exchange is empty and is not stored. */
 export const lookUpInSandbox =
   (now: () => Date): LookUpRequest =>
   (request) =>
@@ -53,50 +46,50 @@ export const lookUpInSandbox =
       },
     });
 
-/** After a saturated answer its member state (or every one, for GLOBAL_*) rests this long in this process. */
-const REST_MS = 250;
-/** After IP_BLOCKED everything rests this long: it is said to the service, and lookingUp a wall more often makes it higher. */
-const BLOCKED_REST_MS = 3_000;
+/** Pause of a member state (of all, for GLOBAL_*) in this process after a saturated answer. */
+const SATURATED_PAUSE_MS = 250;
+/** Pause of all lookups after IP_BLOCKED, which concerns the whole service: more lookups may prolong the block. */
+const BLOCKED_PAUSE_MS = 3_000;
 
-/** Slows asks down after the upstream said it has too many. Per process: each of them hears it from the upstream itself. */
+/** Slows lookups down after the upstream reported too many. Per process: the upstream reports it to each of them. */
 export type Pacing = {
-  /** Milliseconds until this member state may be asked again; 0 when it may now. */
+  /** Milliseconds until this member state may be looked up again; 0 when it may be now. */
   holdMs: (memberState: MemberState) => number;
   noteNoAnswer: (memberState: MemberState, outcome: LookupNoAnswer) => void;
-  /** The upstream said when to come back. What concerns one request alone is in its row, and delays no other. */
+  /** Applies a Retry-After. One that concerns a single request is stored in its row and delays no other. */
   noteRetryAfter: (memberState: MemberState, retryAfter: RetryAfter) => void;
 };
 
 export const createPacing = (now: () => Date): Pacing => {
-  const restUntil = new Map<MemberState | 'every', number>();
-  const rest = (who: MemberState | 'every', ms: number): void => {
-    restUntil.set(who, Math.max(restUntil.get(who) ?? 0, now().getTime() + ms));
+  const pausedUntil = new Map<MemberState | 'all', number>();
+  const pause = (scope: MemberState | 'all', ms: number): void => {
+    pausedUntil.set(scope, Math.max(pausedUntil.get(scope) ?? 0, now().getTime() + ms));
   };
   return {
     holdMs: (memberState) => {
-      const until = Math.max(restUntil.get(memberState) ?? 0, restUntil.get('every') ?? 0);
+      const until = Math.max(pausedUntil.get(memberState) ?? 0, pausedUntil.get('all') ?? 0);
       return Math.max(0, until - now().getTime());
     },
     noteNoAnswer: (memberState, { outcome, scope, code }) => {
-      if (outcome === 'saturated') rest(scope === 'global' ? 'every' : memberState, REST_MS);
-      // Not after VAT_BLOCKED: that is about a number somebody sends, who could hold up everybody else with it.
-      if (outcome === 'blocked' && code === 'IP_BLOCKED') rest('every', BLOCKED_REST_MS);
+      if (outcome === 'saturated') pause(scope === 'global' ? 'all' : memberState, SATURATED_PAUSE_MS);
+      // Not after VAT_BLOCKED, which concerns one number: its sender could delay all other customers.
+      if (outcome === 'blocked' && code === 'IP_BLOCKED') pause('all', BLOCKED_PAUSE_MS);
     },
     noteRetryAfter: (memberState, { ms, scope }) => {
-      if (scope !== 'request') rest(scope === 'global' ? 'every' : memberState, ms);
+      if (scope !== 'request') pause(scope === 'global' ? 'all' : memberState, ms);
     },
   };
 };
 
 export type UpstreamStatistics = {
   note: (memberState: MemberState, end: LookupEnd, durationMs: number) => void;
-  /** Writes what was counted since the last time; what cannot be written is counted again next time. */
+  /** Writes the counts since the last flush. After a failure they are part of the next one. */
   flush: () => Promise<void>;
 };
 
 /**
- * Counts asks in memory and hands them on by the minute: what the status page shows is worth no write an ask. What a
- * worker that dies had not handed on yet is lost, and nothing depends on it.
+ * Counts lookups in memory and writes them by the minute: the status page does not justify a write a lookup. Counts that a
+ * crashed worker had not written are lost; only the status page uses them.
  */
 export const upstreamStatistics = (
   record: (tallies: MinuteTally[]) => Promise<void>,

@@ -15,7 +15,7 @@ const open = () => {
   const state = { minute: 0, age: NOTHING };
   const metrics = createMetrics('test');
   const watch = watchEvidence({
-    look: async () => state.age,
+    readAge: async () => state.age,
     anchorEveryMs: 60 * MINUTE,
     metrics,
     now: () => new Date(START + state.minute * MINUTE),
@@ -32,7 +32,7 @@ const since = new Date(START);
 const unanchored = { ...NOTHING, unanchoredSince: since };
 const unstamped = { ...NOTHING, stamps: { ...NOTHING.stamps, anchor: { pending: 2, since } } };
 
-test('nothing that waits says nothing', async () => {
+test('without waiting evidence nothing is logged', async () => {
   const { at } = open();
   expect(await at(500, NOTHING)).toEqual([]);
 });
@@ -40,9 +40,7 @@ test('nothing that waits says nothing', async () => {
 test('checks that no anchor takes in two periods alarm, again after ten minutes, and no more once they are taken', async () => {
   const { at } = open();
   expect(await at(130, unanchored)).toEqual([]);
-  expect(await at(131, unanchored)).toEqual([
-    ['Checks wait for an anchor that does not close.', { since: since.toISOString() }],
-  ]);
+  expect(await at(131, unanchored)).toEqual([['Checks wait too long for an anchor.', { since: since.toISOString() }]]);
   expect(await at(140, unanchored)).toEqual([]);
   expect(await at(141, unanchored)).toHaveLength(1);
   expect(await at(200, NOTHING)).toEqual([]);
@@ -52,13 +50,13 @@ test('stamps that are not had for an hour alarm, each kind by itself', async () 
   const { at } = open();
   expect(await at(60, unstamped)).toEqual([]);
   expect(await at(61, unstamped)).toEqual([
-    ['Time-stamps have not been had for long.', { kind: 'anchor', pending: 2, since: since.toISOString() }],
+    ['Time-stamps have been pending for too long.', { kind: 'anchor', pending: 2, since: since.toISOString() }],
   ]);
   const both = { ...unstamped, stamps: { ...unstamped.stamps, check: { pending: 1, since } } };
   expect((await at(62, both)).map(([, fields]) => fields?.kind)).toEqual(['check']);
 });
 
-test('metrics tell ages in seconds, and how many stamps are pending', async () => {
+test('metrics report ages in seconds, and how many stamps are pending', async () => {
   const { at, metrics } = open();
   await at(2, { ...unstamped, unanchoredSince: since });
   const text = await metrics.registry.metrics();

@@ -99,7 +99,7 @@ const ALL_TOLD_ONCE = {
 };
 const ENDED_WITHIN_MS = faultSize(60_000, 600_000);
 
-test('kill -9 of workers in the middle of runs loses no change, tells none twice and charges none twice', async () => {
+test('kill -9 of workers during runs loses no change, delivers none twice and charges none twice', async () => {
   const who = await owner(0);
   await until('every baseline', async () => (await who.used()) === WATCHES, ENDED_WITHIN_MS);
   await world.vies.answerAll({ kind: 'valid', name: 'ANOTHER', address: '2 RUE B' });

@@ -114,7 +114,7 @@ const told = ({ receiver }: Owner) => receiver.arrivals.map(({ body }) => JSON.p
 const differences = (changes: Change[]) => changes.map(({ kind, before, after }) => [kind, before, after]).reverse();
 const usage = async (who: Owner) => (await httpOf(who).get('/v1/usage').expect(200)).body;
 
-test('the first check comes soon and is no change; the next is due at a moment of its own, half a day later at least', async () => {
+test("the first check follows at once and is no change; the next is due at the watch's time of day, at least half a day later", async () => {
   const who = await owner();
   const vatNumber = newNumber();
   await says(vatNumber, valid('A', '1 RUE A'));
@@ -135,7 +135,7 @@ test('the first check comes soon and is no change; the next is due at a moment o
   expect(who.receiver.arrivals).toEqual([]);
 });
 
-test('each change is listed and told once: name, address, validity, and what is different when it is valid again', async () => {
+test('each change is listed and delivered once: name, address, validity, and differences once it is valid again', async () => {
   const who = await owner();
   const vatNumber = newNumber();
   await says(vatNumber, valid('A', '1 RUE A'));
@@ -232,7 +232,7 @@ test('a requester that the upstream refuses ends the run without a change and gi
   expect(told(who)).toEqual([]);
 });
 
-test('a number that the upstream comes to call malformed is no longer valid, and that costs no unit', async () => {
+test('a number that the upstream now reports as malformed is no longer valid, and that consumes no unit', async () => {
   const who = await owner();
   const vatNumber = newNumber();
   const id = await watched(who, vatNumber);
@@ -262,7 +262,7 @@ test('without a unit the run is put off to the next day, and is made when there 
   expect(await usage(who)).toMatchObject({ used: 2, reserved: 0 });
 });
 
-test('a paused watch is not asked about, not even by the operator; resumed, it makes good what it missed', async () => {
+test('a paused watch is not checked, not even by the operator; once resumed, it makes up for the missed run', async () => {
   const who = await owner();
   const vatNumber = newNumber();
   const id = await watched(who, vatNumber);
@@ -300,7 +300,7 @@ test('a disabled account has its runs put off, and one that is under way ends wi
   await ran(who, String(b));
 }, 60_000);
 
-test('a watch that is deleted during its run leaves its check and tells nothing', async () => {
+test('a watch that is deleted during its run leaves its check and sends no event', async () => {
   const who = await owner();
   const vatNumber = newNumber();
   const id = await watched(who, vatNumber);
@@ -337,7 +337,7 @@ const underWay = async (state: string) => {
   return row?.n ?? 0;
 };
 
-test('a member state that is away holds up 64 runs and no other member state', async () => {
+test('a member state that is unavailable holds 64 runs and delays no other member state', async () => {
   const who = await owner();
   await world.vies.state('LU', { answer: DOWN });
   const away = Array.from({ length: 150 }, () => newNumber('LU'));

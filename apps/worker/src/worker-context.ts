@@ -13,14 +13,14 @@ import {
 import { createMetrics, type Logger, type Stoppable, throttledWarn, withLogContext } from '@vat/runtime';
 import type { WorkerSettings } from './settings.js';
 
-/** What goes on being wrong is said again after this long. */
+/** A warning that persists is repeated after this time. */
 export const REPEAT_WARNING_MS = 30_000;
 const REPEAT_JOB_WARNING_MS = 1_000;
 
-/** What every part of a worker stands on: its servers, its log and metrics, and a way to serve a queue. */
+/** What all parts of a worker share: settings, connections, log, metrics and `serve`, which starts a consumer. */
 export type WorkerContext = ReturnType<typeof createWorkerContext>;
 
-/** Connects a worker process to its servers. `stopping` aborts when no new job is to be taken. */
+/** Connects a worker process to Postgres and Redis. `stopping` aborts when no new job is to be started. */
 export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopping: AbortSignal) => {
   const now = () => new Date();
   const metrics = createMetrics('worker');
@@ -37,20 +37,20 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
   const producer = createProducer(producerRedis, settings.REDIS_PREFIX);
   const pages = publishPageUpdates(producerRedis, settings.REDIS_PREFIX);
 
-  const onJobError = throttledWarn(log, 'A job failed and was put back.', REPEAT_JOB_WARNING_MS, now);
-  // Among others: a job went to another worker because this one stood still for longer than its lock, or Redis lost it.
+  const onJobError = throttledWarn(log, 'A job failed and was rescheduled.', REPEAT_JOB_WARNING_MS, now);
+  // For example: a job moved to another worker because this one stalled for longer than its lock, or Redis lost the job.
   const onQueueError = throttledWarn(log, 'A queue had an error.', REPEAT_WARNING_MS, now);
   const consumers: Consumer[] = [];
-  /** Capped queues by name: with more processes than one, each takes its share of the cap. */
+  /** Capped queues by name. The processes of the fleet share the cap. */
   const capped = new Map<string, { consumer: Consumer; globalConcurrency: number }>();
   /**
-   * Runs the jobs of a queue in this process; every line they log carries the job's id, unless `nameLines` is false: the
-   * context is kept along each promise, of which a queue with thousands of jobs a second has too many.
+   * Runs the jobs of a queue in this process. Their log lines carry the job's id unless `logJobId` is false: the log context
+   * costs time at every promise, too much for a queue with thousands of jobs a second.
    */
-  const serve = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>, { nameLines = true } = {}): void => {
-    const named: JobHandler<P> = (payload, context) =>
+  const serve = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>, { logJobId = true } = {}): void => {
+    const handleWithContext: JobHandler<P> = (payload, context) =>
       withLogContext({ job_id: context.jobId, queue: definition.name }, () => handle(payload, context));
-    const consumer = startConsumer(definition, nameLines ? named : handle, {
+    const consumer = startConsumer(definition, logJobId ? handleWithContext : handle, {
       connection: consumerRedis,
       prefix: settings.REDIS_PREFIX,
       stopping,
@@ -64,7 +64,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     const { globalConcurrency } = definition;
     if (globalConcurrency !== null) capped.set(definition.name, { consumer, globalConcurrency });
   };
-  /** Call it once all queues are served. */
+  /** Call it after all queues are served. */
   const joinFleet = (): Stoppable => {
     const membership = joinCluster({
       connection: producerRedis,

@@ -1,13 +1,13 @@
 import { MAX_DOWNLOADS, MAX_UPLOADED_LINES } from './batch/batch.js';
 import { MAX_ON_DEMAND_DELIVERIES } from './delivery/delivery.js';
 
-/** What every error of the API is made of. `extra` names the fields that lie beside `code` and `message`. */
+/** The specification of an error of the API. `extra` names its fields beside `code` and `message`. */
 export type ErrorSpec = {
   /** HTTP status. */
   status: number;
-  /** Whether the same call can succeed later without being changed. */
+  /** Whether the same call can succeed later unchanged. */
   retryable: boolean;
-  /** The sentence a caller reads when the thrower gives no better one. */
+  /** The default message. */
   message: string;
   /** What to do about it; goes into the docs and the dashboard. */
   remedy: string;
@@ -17,8 +17,8 @@ export type ErrorSpec = {
 const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
 
 /**
- * The error table of contract part 1 §7, and the additions of parts 2 and 3. The only place where a code, its status or its
- * standard message is written down; validation, OpenAPI, docs and tests derive from it.
+ * All errors of the API: the only definition of a code, its status and its default message. Validation, OpenAPI, tests and
+ * docs/errors.md derive from it.
  */
 export const ERROR_CATALOGUE = {
   BAD_REQUEST: {
@@ -274,11 +274,11 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 /** One field that a caller must correct. `path` is dotted, `''` for the body as a whole. */
 export type FieldError = { path: string; message: string };
 
-/** A refusal with a code of the catalogue. Anything else that is thrown becomes 500 INTERNAL and leaks nothing. */
+/** An error with a code of the catalogue. Any other error becomes 500 INTERNAL and leaks nothing. */
 export class AppError extends Error {
   override name = 'AppError';
   readonly code: ErrorCode;
-  /** The fields that go beside `code` and `message` in the envelope. */
+  /** The fields beside `code` and `message` in the response. */
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, options: { message?: string; extra?: Record<string, unknown>; cause?: unknown } = {}) {

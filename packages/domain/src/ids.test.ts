@@ -18,7 +18,7 @@ test('whatever is no id of ours is null, and never throws', () => {
     expect(uuidOf('check', text)).toBeNull();
 });
 
-test('a well-spelt id that somebody made up is a uuid or null, and never throws', () => {
+test('a well-formed but made-up id is a uuid or null, and never throws', () => {
   const letter = fc.constantFrom(...'0123456789abcdefghjkmnpqrstvwxyz');
   const made = fc.tuple(fc.constantFrom(...'01234567'), fc.array(letter, { minLength: 25, maxLength: 25 }));
   fc.assert(
@@ -32,7 +32,7 @@ test('a well-spelt id that somebody made up is a uuid or null, and never throws'
     expect(uuidOf('check', `chk_${text}`)).toBeNull();
 });
 
-test('ids of later moments sort after earlier ones', async () => {
+test('later ids sort after earlier ones', async () => {
   const ids = Array.from({ length: 200 }, newUuid);
   expect([...ids].sort()).toEqual(ids);
 });

@@ -1,6 +1,6 @@
 import { fromUUID, TypeID, toUUID, typeidUnboxed } from 'typeid-js';
 
-/** Prefixes of public ids. Source: contract part 2 §1. */
+/** Prefixes of public ids. */
 export const ID_PREFIXES = {
   account: 'acc',
   user: 'usr',
@@ -29,7 +29,7 @@ export const uuidOf = (kind: IdKind, id: string): string | null => {
   try {
     return TypeID.fromString(id, prefix).toUUID();
   } catch {
-    // Well-spelt, but of bits that no UUID has; an id that somebody made up is most likely such a one.
+    // Well-formed, but its bits are no UUID: most likely a made-up id.
     return null;
   }
 };

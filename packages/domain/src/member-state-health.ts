@@ -1,14 +1,14 @@
 import { MEMBER_STATES, type MemberState } from './member-states.js';
 
-/** Upper bounds of the duration buckets, in milliseconds; the last bucket is open. Each is half as large again. */
+/** Upper bounds of the duration buckets, in milliseconds; the last bucket is open. Each bound is about half as large again as the one before. */
 export const DURATION_BOUNDS_MS = [
   5, 10, 15, 25, 40, 60, 90, 135, 200, 300, 450, 675, 1_000, 1_500, 2_250, 3_400, 5_000, 7_500, 11_000, 16_500, 25_000,
 ] as const;
 
-/** How an ask ended, as far as the upstream's health is concerned. */
+/** How a lookup ended, for the health of the upstream. */
 export type LookupEnd = 'answered' | 'saturated' | 'unavailable';
 
-/** Asks of one member state within one minute that ended one way. `buckets` counts durations by {@link DURATION_BOUNDS_MS}. */
+/** Lookups of one member state within one minute that ended one way. `buckets` counts durations by {@link DURATION_BOUNDS_MS}. */
 export type MinuteTally = { memberState: MemberState; minute: Date; end: LookupEnd; asks: number; buckets: number[] };
 
 /** The bucket of a duration. */
@@ -17,7 +17,7 @@ export const bucketOf = (durationMs: number): number => {
   return bucket === -1 ? DURATION_BOUNDS_MS.length : bucket;
 };
 
-/** The duration below which `share` of what was counted lies, to the accuracy of the buckets; null when nothing was. */
+/** The duration below which `share` of the counted lookups lie, to the accuracy of the buckets; null when none were counted. */
 export const percentile = (buckets: readonly number[], share: number): number | null => {
   const total = buckets.reduce((sum, n) => sum + n, 0);
   if (total === 0) return null;
@@ -29,7 +29,7 @@ export const percentile = (buckets: readonly number[], share: number): number | 
   return null;
 };
 
-/** What the service itself saw of one member state lately. Shares are of all asks, null where there was none. */
+/** The recent health of one member state, as this service observed it. Shares are of all lookups, null where there was none. */
 export type MemberStateHealth = {
   memberState: MemberState;
   health: 'ok' | 'degraded' | 'down' | 'unknown';
@@ -46,7 +46,7 @@ export type MemberStateHealth = {
 /** Requests of a member state that are due and have no answer. */
 export type QueueDepth = { memberState: MemberState; depth: number; oldestDueAt: Date };
 
-/** How far back `GET /v1/status` looks. */
+/** The period that `GET /v1/status` covers. */
 export const STATUS_WINDOW_MS = 15 * 60_000;
 
 const OK_FROM = 0.9;
@@ -54,7 +54,7 @@ const DOWN_BELOW = 0.1;
 
 const rounded = (share: number): number => Math.round(share * 1_000) / 1_000;
 
-/** Sums the minutes and queues up, one entry a member state, quiet ones included. */
+/** Sums minutes and queues up: one entry a member state, also for those without lookups. */
 export const memberStateHealth = (
   tallies: readonly MinuteTally[],
   depths: readonly QueueDepth[],

@@ -1,4 +1,4 @@
-/** The 27 member states and Northern Ireland (XI), by the code VIES knows them (Greece is EL). Source: contract part 2 §4. */
+/** The 27 member states and Northern Ireland (XI), by the code VIES knows them (Greece is EL). */
 export const MEMBER_STATES = [
   'AT',
   'BE',
@@ -33,7 +33,7 @@ export const MEMBER_STATES = [
 /** A code of {@link MEMBER_STATES}. */
 export type MemberState = (typeof MEMBER_STATES)[number];
 
-/** Asks a given member state may have in flight at the upstream, over the whole fleet. Source: contract part 1 §8. */
+/** Lookups of one member state that may be in flight over the whole fleet. */
 export const SLOTS_PER_MEMBER_STATE = 2;
 
 /** True when `code` is one of {@link MEMBER_STATES} as written; does not accept aliases such as GR. */

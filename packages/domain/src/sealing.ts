@@ -1,16 +1,16 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
-/** What seals texts: the AES-256 key, and the header (format byte, 4 bytes of key id) it writes in front. */
+/** A key that seals texts: the AES-256 key, and the header (format byte, 4 bytes of key id) of the texts it seals. */
 export type SealingKey = { key: Buffer; header: Buffer };
 
-/** What is sealed. Each purpose has a key of its own. */
+/** The purpose of a sealed text. Each purpose has its own key. */
 export type SealedPurpose = 'webhook secret' | 'development authority';
 
 const FORMAT = 1;
 
 /**
- * Derives both from SECRET_KEY by HKDF-SHA-256 under labels of their own, so that the same master key can serve
- * sessions too, and so that the key id, which is stored in the clear, says nothing about the key.
+ * Derives key and key id from SECRET_KEY by HKDF-SHA-256 under separate labels: the master key can serve sessions too, and
+ * the key id, which is stored in plain text, reveals nothing about the key.
  */
 export const sealingKey = (masterKey: string, purpose: SealedPurpose): SealingKey => {
   const derive = (label: string, bytes: number) => Buffer.from(hkdfSync('sha256', masterKey, '', label, bytes));
@@ -21,7 +21,7 @@ export const sealingKey = (masterKey: string, purpose: SealedPurpose): SealingKe
 };
 
 /**
- * Thrown when a sealed text does not open. `reason`: `format` (not bytes of ours), `key` (sealed under another SECRET_KEY)
+ * Thrown when a sealed text does not open. `reason`: `format` (not a sealed text), `key` (sealed under another SECRET_KEY)
  * or `integrity` (damaged, or bound to something else).
  */
 export class SealedTextError extends Error {
@@ -39,13 +39,13 @@ const NONCE_AT = 5;
 const TAG_AT = 17;
 const TEXT_AT = 33;
 
-/** What opens sealed texts: SECRET_KEY, and SECRET_KEY_PREVIOUS for what was sealed before it was changed. */
+/** The keys that open sealed texts: SECRET_KEY, and SECRET_KEY_PREVIOUS for texts sealed before the change. */
 export type OpeningKeys = { masterKey: string; previousKey?: string | undefined; purpose: SealedPurpose };
 
 /** The text that `sealText` sealed for this. Throws SealedTextError when it does not open. */
 export type OpenSealed = (boundTo: string, sealed: Uint8Array) => string;
 
-/** Opens many with the same keys, which are derived from once. The key id in front of a text says which key it needs. */
+/** Opens many texts with keys that are derived once. The key id in front of a text identifies its key. */
 export const createTextOpener = ({ masterKey, previousKey, purpose }: OpeningKeys): OpenSealed => {
   const keys = [masterKey, previousKey]
     .filter((key) => key !== undefined)
@@ -72,7 +72,7 @@ export const createTextOpener = ({ masterKey, previousKey, purpose }: OpeningKey
 export const openText = ({ boundTo, ...keys }: OpeningKeys & { boundTo: string }, sealed: Uint8Array): string =>
   createTextOpener(keys)(boundTo, sealed);
 
-/** How a text is sealed: SECRET_KEY, what for, and to what it is bound (an account, say), so that it opens nowhere else. */
+/** How a text is sealed: SECRET_KEY, the purpose, and what it is bound to (such as an account) and opens for. */
 export type Seal = { masterKey: string; purpose: SealedPurpose; boundTo: string };
 
 /** A text as it is stored: format (1 byte), key id (4), nonce (12), tag (16), AES-256-GCM ciphertext. */
@@ -84,7 +84,7 @@ export const sealText = ({ masterKey, purpose, boundTo }: Seal, text: string): B
   return Buffer.concat([header, nonce, cipher.getAuthTag(), sealed]);
 };
 
-/** A sealed text as it is stored, with what it is bound to: an account, a certificate. */
+/** A sealed text as stored, with what it is bound to: an account, a certificate. */
 export type SealedRow = { boundTo: string; sealed: Uint8Array };
 
 /** A stored text, and the same text sealed with the current key. */
@@ -94,21 +94,21 @@ export type ResealedRow = SealedRow & { resealed: Uint8Array };
 export type SealedStore = {
   /** Up to `limit` rows after `after` (null: from the first), in the order of `boundTo`. */
   list: (after: string | null, limit: number) => Promise<SealedRow[]>;
-  /** Replaces each row that still holds what was read, and returns how many did. */
+  /** Replaces each row that is unchanged since it was read, and returns how many were. */
   replace: (rows: ResealedRow[]) => Promise<number>;
 };
 
-/** What one run did: the texts it resealed, and what the ones that no key opens are bound to. */
+/** The result of one run: how many texts were resealed, and what the texts that no key opens are bound to. */
 export type Resealing = { resealed: number; unopened: string[] };
 
 const PAGE = 200;
-/** A row that changes during every pass is sealed by processes that still use the previous key: they never finish. */
+/** Bounds the passes: a row that changes during every pass is sealed by processes that still use the previous key. */
 const MAX_PASSES = 5;
 
 /**
  * Seals every text of a store with the current key. Safe while the service runs: a row that was changed in the meantime is not
  * overwritten but read again, and processes that know both keys open it before and after. A text that the current key sealed
- * is left as it is, so a second run does nothing. Source: contract part 3 §8.
+ * is left as it is, so a second run does nothing.
  */
 export const resealSecrets = async (keys: OpeningKeys, store: SealedStore): Promise<Resealing> => {
   const { masterKey, purpose } = keys;

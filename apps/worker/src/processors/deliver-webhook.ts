@@ -32,7 +32,7 @@ const loggedAttempt = (number: number, url: string, result: AttemptResult): Logg
 });
 
 type DeliverWebhookDeps = {
-  lane: DeliveryQueueClass;
+  queueClass: DeliveryQueueClass;
   acquirePermit: AcquirePermit;
   claim: (attempt: AttemptToClaim) => Promise<Claim>;
   release: (deliveryId: string, number: number) => Promise<void>;
@@ -43,25 +43,25 @@ type DeliverWebhookDeps = {
   send: WebhookSender['send'];
   userAgent: string;
   enqueue: (delivery: DueDelivery) => Promise<void>;
-  /** Puts a first attempt among the retries: its endpoint is slow. */
+  /** Moves a first attempt to the retries because its endpoint is slow. */
   changeQueueClass: (job: DeliveryJob) => Promise<void>;
   publishChange: PublishChange;
   retryDelaysMs: readonly number[];
   /** How long a claim lasts in milliseconds: longer than an attempt can take. */
   leaseMs: number;
   /** Aborts when a stopping process no longer waits for open attempts. */
-  cutAttempts: AbortSignal;
+  abortAttempts: AbortSignal;
   now: () => Date;
   log: Logger;
   metrics: Pick<Metrics, 'deliveryAttempts' | 'deliveryWaits'>;
 };
 
 /**
- * Makes one attempt of a delivery: with the URL and the secret of this moment, the bytes of the event and the time of
- * the attempt. Records it and what follows from it in one statement.
+ * Makes one attempt of a delivery with the current URL and secret of the endpoint and the stored bytes of the event. Records
+ * the attempt and the next state of the delivery in one statement.
  */
 export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob> => {
-  const { lane, now, log, metrics } = deps;
+  const { queueClass, now, log, metrics } = deps;
 
   const attemptOnce = async (
     job: DeliveryJob,
@@ -74,7 +74,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
     try {
       secret = deps.openSecret(job.account_id, endpoint.secretSealed);
     } catch (error) {
-      log.error('A webhook secret does not open; was SECRET_KEY changed?', {
+      log.error('A webhook secret cannot be decrypted; was SECRET_KEY changed?', {
         account_id: job.account_id,
         ...errorFields(error),
       });
@@ -89,8 +89,8 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       at,
       userAgent: deps.userAgent,
     });
-    // The timestamp that is signed is the attempt's time in the log, too.
-    return { ...(await deps.send({ url: endpoint.url, headers, body, signal: deps.cutAttempts })), at };
+    // The delivery log shows the signed timestamp as the time of the attempt.
+    return { ...(await deps.send({ url: endpoint.url, headers, body, signal: deps.abortAttempts })), at };
   };
 
   const settle = async (
@@ -104,7 +104,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
     const attempt = loggedAttempt(job.attempt, url, result);
     const recorded = await deps.record({ deliveryId: job.delivery_id, attempt, plan });
     const outcome = plan.state === 'pending' ? 'retry' : plan.state;
-    metrics.deliveryAttempts.observe({ lane, outcome }, result.durationMs / 1_000);
+    metrics.deliveryAttempts.observe({ lane: queueClass, outcome }, result.durationMs / 1_000);
     log.debug('A delivery was attempted.', {
       delivery: job.delivery_id,
       attempt: job.attempt,
@@ -117,7 +117,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
     const { delivery_id: id, account_id: accountId } = job;
     await deps
       .enqueue({ id, accountId, attempt: job.attempt + 1, dueAt: plan.nextAttemptAt })
-      .catch((error: unknown) => log.warn('A retry was not enqueued; the sweep will.', errorFields(error)));
+      .catch((error: unknown) => log.warn('A retry was not enqueued; the sweep will enqueue it.', errorFields(error)));
   };
 
   const deliver = async (job: DeliveryJob): Promise<{ result: JobResult } & PermitUse> => {
@@ -130,19 +130,19 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       leasedUntil: new Date(at.getTime() + deps.leaseMs),
     });
     if (claim.kind === 'not_yet') return { result: { again: claim.at }, ...unused };
-    // Held: the job goes, and the sweep makes another one once the account is enabled.
+    // Held: the job ends, and the sweep enqueues another one once the account is enabled.
     if (claim.kind === 'settled' || claim.kind === 'held') return { result: undefined, ...unused };
     const { endpoint, dueAt } = claim.attempt;
     if (endpoint === null) {
       await deps.endRemoved(at, job.delivery_id);
       return { result: undefined, ...unused };
     }
-    metrics.deliveryWaits.observe({ lane }, Math.max(0, (at.getTime() - dueAt.getTime()) / 1_000));
+    metrics.deliveryWaits.observe({ lane: queueClass }, Math.max(0, (at.getTime() - dueAt.getTime()) / 1_000));
     const deliveryId = publicId('delivery', job.delivery_id);
     const attempted = await attemptOnce(job, claim.attempt, endpoint, deliveryId);
-    const calledOff = deps.cutAttempts.aborted && attempted.error?.startsWith('ABORTED');
-    if (calledOff && !attemptSucceeded(attempted)) {
-      // By ourselves, which is no attempt.
+    const aborted = deps.abortAttempts.aborted && attempted.error?.startsWith('ABORTED');
+    if (aborted && !attemptSucceeded(attempted)) {
+      // Aborted by this process: it does not count as an attempt.
       await deps.release(job.delivery_id, job.attempt);
       return { result: { again: now() }, durationMs: null, comesBack: true };
     }
@@ -151,30 +151,30 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
   };
 
   return async (job, { jobId }) => {
-    const place = await deps.acquirePermit(job.account_id, jobId, lane);
-    if (place.kind === 'full') return { again: new Date(now().getTime() + place.waitMs), onPutOff: place.suspend };
-    if (place.kind === 'slow') {
+    const permit = await deps.acquirePermit(job.account_id, jobId, queueClass);
+    if (permit.kind === 'full') return { again: new Date(now().getTime() + permit.waitMs), onPutOff: permit.suspend };
+    if (permit.kind === 'slow') {
       await deps.changeQueueClass(job);
       return undefined;
     }
-    // What fails is put back by the consumer, a second later: its place is another's until then.
+    // A job that throws runs again a second later; its permit is free until then.
     let use: PermitUse = { durationMs: null, comesBack: false };
     try {
       const { result, ...used } = await deliver(job);
       use = used;
       return result;
     } finally {
-      await place.release(use);
+      await permit.release(use);
     }
   };
 };
 
-/** What the log says when nothing could be signed: nothing was sent, and it is tried again like any failure. */
+/** The result when the request could not be signed: nothing was sent, and it is retried like any failure. */
 const unsigned = (at: Date): AttemptResult => ({
   at,
   statusCode: null,
   durationMs: 0,
-  error: 'SECRET: the signing secret cannot be read; the operator has been told',
+  error: 'SECRET: the signing secret cannot be read; the operator has been notified',
   address: null,
   timings: { dnsMs: null, tcpMs: null, tlsMs: null, firstByteMs: null, totalMs: 0 },
   answer: Buffer.alloc(0),

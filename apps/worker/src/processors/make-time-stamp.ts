@@ -5,20 +5,20 @@ import type { Logger, Metrics } from '@vat/runtime';
 
 type MakeTimeStampDeps = {
   makeStamp: (subjectId: string, signal: AbortSignal) => Promise<MadeStamp>;
-  /** Aborts when a stopping worker calls off what it still asks. */
-  cut: AbortSignal;
+  /** Aborts when a stopping worker no longer waits for open requests. */
+  abort: AbortSignal;
   metrics: Pick<Metrics, 'stampTries'>;
-  /** Told of a failed try; says so now and then. */
+  /** Called for every failed attempt; throttled by the caller. */
   onFailure: (error: Error, fields: Record<string, unknown>) => void;
   publishChange: PublishChange;
   log: Logger;
 };
 
-/** Tries once for a time-stamp. A failed one comes back when its row says. */
+/** Makes one attempt at a time-stamp. After a failure the job runs again at the time that the row states. */
 export const makeTimeStamp =
   ({
     makeStamp,
-    cut,
+    abort,
     metrics,
     onFailure,
     publishChange,
@@ -28,9 +28,9 @@ export const makeTimeStamp =
     const startedAt = performance.now();
     let made: MadeStamp;
     try {
-      made = await makeStamp(subjectId, cut);
+      made = await makeStamp(subjectId, abort);
     } catch (error) {
-      if (error instanceof TimestampRefused && cut.aborted) return { again: new Date() };
+      if (error instanceof TimestampRefused && abort.aborted) return { again: new Date() };
       throw error;
     }
     if (made.kind === 'gone') return undefined;

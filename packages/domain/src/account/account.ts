@@ -1,7 +1,7 @@
 import { newUuid, publicId } from '../ids.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 
-/** What a plan sells. Source: contract part 2 §3. */
+/** What a plan sells. */
 export const PLANS = {
   free: { checksPerMonth: 100, watches: 0, frequencies: [] },
   starter: { checksPerMonth: 2_000, watches: 50, frequencies: ['weekly'] },
@@ -14,11 +14,11 @@ export type Plan = keyof typeof PLANS;
 /** True when `name` is one of {@link PLANS}. */
 export const isPlan = (name: string): name is Plan => Object.hasOwn(PLANS, name);
 
-/** Checks a month an account may use: its own figure if it has one, else its plan's. */
+/** Checks that an account may use in a month: its own quota if it has one, else its plan's. */
 export const monthlyQuota = (account: { plan: Plan; monthlyQuota: number | null }): number =>
   account.monthlyQuota ?? PLANS[account.plan].checksPerMonth;
 
-/** A key to be stored: its hash and its last characters, never itself. */
+/** A key to be stored: its hash and its last characters, never the key itself. */
 export type NewKey = { id: string; name: string; test: boolean; hash: Uint8Array; hint: string };
 
 export type NewAccount = {
@@ -31,10 +31,10 @@ export type NewAccount = {
   now: Date;
 };
 
-/** Live keys an account may have. Source: contract part 2 §9. */
+/** Live keys an account may have. */
 export const MAX_KEYS = 200;
 
-/** A new key and what of it is stored. `key` is shown once and kept nowhere. */
+/** A new key and its stored form. `key` is shown once and never stored. */
 export const issueKey = (name: string, test: boolean): { key: string; stored: NewKey } => {
   const key = newApiKey(test);
   return { key, stored: { id: newUuid(), name, test, hash: hashApiKey(key), hint: key.slice(-4) } };
@@ -47,7 +47,7 @@ export type CreateAccountDeps = {
   now: () => Date;
 };
 
-/** Makes an account with one user, a live key and a test key; `null` when the e-mail address is taken. */
+/** Creates an account with one user, a live key and a test key; `null` when the e-mail address is taken. */
 export const createAccount =
   ({ insertAccount, hashPassword, now }: CreateAccountDeps) =>
   async (input: { name: string; email: string; password: string; plan: Plan; quota: number | null }) => {
@@ -70,10 +70,10 @@ export const createAccount =
     return created ? { accountId: publicId('account', id), liveKey: live.key, testKey: test.key } : null;
   };
 
-/** The UTC calendar month that `at` lies in, as `YYYY-MM`: the key of a usage row. */
+/** The UTC calendar month of `at`, as `YYYY-MM`: the key of a usage row. */
 export const periodOf = (at: Date): string => at.toISOString().slice(0, 7);
 
-/** The end of a period, which is the start of the next: `reset_at` of the contract. */
+/** The end of a period, which is the start of the next one; `reset_at` in the API. */
 export const periodEnd = (period: string): Date => {
   const [year = 0, month = 1] = period.split('-').map(Number);
   return new Date(Date.UTC(year, month, 1));

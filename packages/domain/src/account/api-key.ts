@@ -19,8 +19,8 @@ const base62 = (n: number, length: number): string => {
 const checksum = (head: string): string => base62(crc32(head), CHECKSUM_LENGTH);
 
 /**
- * A new API key: `vat_live_` or `vat_test_`, 30 random base62 characters (178 bits) and the CRC32 of what stands before
- * it in 6 base62 digits, so that scanners and typos are told apart from keys without lookingUp the database.
+ * A new API key: `vat_live_` or `vat_test_`, 30 random base62 characters (178 bits), and the CRC32 of all these in 6 base62
+ * digits, so that typos and scanner traffic are rejected without a database query.
  */
 export const newApiKey = (test: boolean): string => {
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(62)]).join('');
@@ -28,7 +28,7 @@ export const newApiKey = (test: boolean): string => {
   return head + checksum(head);
 };
 
-/** True when `key` has the form and the checksum of a key; says nothing about whether it exists. */
+/** True when `key` has the form and the checksum of a key; it may still not exist. */
 export const isApiKeyForm = (key: string): boolean => {
   if (!FORM.test(key)) return false;
   const head = key.slice(0, -CHECKSUM_LENGTH);
@@ -38,5 +38,5 @@ export const isApiKeyForm = (key: string): boolean => {
 /** The only form in which a key is stored: SHA-256 of the whole key. Its entropy makes a slow hash pointless. */
 export const hashApiKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-/** Whose rows a caller may read. A test key reads test rows alone (contract part 3 §1); live keys and sessions read both. */
+/** Whose rows a caller may read. A test key reads test rows only; live keys and sessions read both. */
 export type Reader = { accountId: string; testOnly: boolean };

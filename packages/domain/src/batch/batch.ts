@@ -3,25 +3,25 @@ import type { MemberState } from '../member-states.js';
 import type { AnswerToBind, BoundKey, StoredAnswer } from '../request/ports.js';
 import type { Answer } from '../request/request.js';
 
-/** Batches an account may have queued or running. Source: contract part 1 §8. */
+/** Batches an account may have queued or running. */
 export const MAX_ACTIVE_BATCHES = 5;
 
-/** Lines an account may upload within any {@link LINE_WINDOW_MS}. Source: contract part 3 §1. */
+/** Lines an account may upload within any {@link LINE_WINDOW_MS}. */
 export const MAX_UPLOADED_LINES = 200_000;
 /** 24 hours. */
 export const LINE_WINDOW_MS = 86_400_000;
 
-/** Downloads of results that an account may have at a time, over all processes. Source: contract part 3 §1. */
+/** Downloads of results that an account may have at a time, over all processes. */
 export const MAX_DOWNLOADS = 2;
 
-/** `queued`: no line was asked yet. `completed`: no line is left to process, and done + failed = total. */
+/** `queued`: no line was looked up yet. `completed`: no line is left to process, and done + failed = total. */
 export const BATCH_STATUSES = ['queued', 'running', 'completed'] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
 /** How many lines have a check (`done`, of these `valid` and `invalid`) and how many an error (`failed`). */
 export type BatchCounts = { done: number; failed: number; valid: number; invalid: number };
 
-/** A file of numbers, as it is shown. Ids are UUIDs. */
+/** A file of numbers, as the API shows it. Ids are UUIDs. */
 export type Batch = BatchCounts & {
   id: string;
   status: BatchStatus;
@@ -32,7 +32,7 @@ export type Batch = BatchCounts & {
   completedAt: Date | null;
 };
 
-/** What can end a line without a check. Source: contract part 2 §5. */
+/** Errors that end a line without a check. */
 export const LINE_ERROR_CODES = [
   'INVALID_REFERENCE',
   'BAD_REQUEST',
@@ -46,11 +46,11 @@ export type LineErrorCode = (typeof LINE_ERROR_CODES)[number];
 /** Why one line ended without a check; the other lines go on. */
 export type LineError = { code: LineErrorCode; message: string };
 
-/** `done`: it has a check, valid or not. `failed`: it ended with an error. Source: contract part 2 §5. */
+/** `done`: it has a check, valid or not. `failed`: it ended with an error. */
 export const LINE_STATUSES = ['queued', 'done', 'failed'] as const;
 export type LineStatus = (typeof LINE_STATUSES)[number];
 
-/** A row of a batch's file, as it is shown. Ids are UUIDs. */
+/** A row of a batch's file, as the API shows it. Ids are UUIDs. */
 export type BatchLine = {
   id: string;
   line: number;
@@ -62,30 +62,30 @@ export type BatchLine = {
   error: LineError | null;
 };
 
-/** What the results file says of a line: its cells as they came, and what became of it. `check.bytes`: the hashed body. */
+/** A line of the results file: its original cells and its result. `check.bytes`: the hashed body. */
 export type ResultLine = {
   id: string;
-  /** A JSON array of texts, parsed only when the line is written: a slice of lines may hold half a million cells. */
+  /** A JSON array of texts, parsed only when the line is written: a chunk of lines may hold half a million cells. */
   cellsJson: string;
   vatNumber: string | null;
   error: LineError | null;
   check: { id: string; bytes: Uint8Array } | null;
 };
 
-/** A data row of a file, as a reader of spreadsheets gives it. Cells are as they came; an empty cell is '' or null. */
+/** A data row of a file, as the spreadsheet reader returns it. Cells are unchanged; an empty cell is '' or null. */
 export type BatchRow = {
   /** Line of the file where the row begins, from 1. */
   line: number;
   /** All cells of the row, for the results file. */
   cells: readonly string[];
-  /** The number as it was written. */
+  /** The number as written. */
   candidate: string;
   country: string | null;
   reference: string | null;
   requester: string | null;
 };
 
-/** A line on its way into the database. Ids are UUIDs, in the order of the file. */
+/** A line to be stored. Ids are UUIDs, in the order of the file. */
 export type NewLine = {
   id: string;
   line: number;
@@ -99,7 +99,7 @@ export type NewLine = {
   cellsJson: string;
 };
 
-/** One ask for all lines of the same number and requester. `answer`: of a malformed number, which costs no unit. */
+/** One request for all lines of the same number and requester. `answer`: of a malformed number, which consumes no unit. */
 export type NewBatchRequest = {
   id: string;
   input: string;
@@ -121,7 +121,7 @@ export type NewBatch = {
   fileName: string | null;
   /** Normalised. */
   requester: string | null;
-  /** The file's header row as it came; null when it had none. */
+  /** The file's header row, unchanged; null when it had none. */
   header: string[] | null;
   lines: NewLine[];
   /** In the order of the file: units are reserved for the first of them when the quota does not last for all. */
@@ -133,17 +133,17 @@ export type NewBatch = {
   createdAt: Date;
   giveUpAt: Date;
   maxActive: number;
-  /** At most so many lines may have been uploaded after `since`, those of this batch included. */
+  /** At most `max` lines may be uploaded after `since`, those of this batch included. */
   lineLimit: { max: number; since: Date };
   idempotency: Omit<AnswerToBind, 'answer'> | null;
-  /** The answer to the caller, made within the transaction and kept there for the key to replay. */
+  /** The answer to the caller, made and stored within the transaction so that the key can replay it. */
   answerOf: (batch: Batch) => StoredAnswer;
 };
 
 export type BatchInsertion =
   | { kind: 'created'; batch: Batch; answer: StoredAnswer; deliveryId: string | null }
   | { kind: 'too_many_batches'; active: number }
-  /** `freedBy`: the upload that has to leave the window until there is room for these lines, by its time. */
+  /** `freedBy`: the time of the upload that must leave the window before there is room for these lines. */
   | { kind: 'too_many_lines'; freedBy: Date }
   /** `bound`: the key's binding; null when its first call is under way. */
   | { kind: 'key_taken'; bound: BoundKey | null };
@@ -151,5 +151,5 @@ export type BatchInsertion =
 /** Port: enforces TOO_MANY_BATCHES and BATCH_LINE_LIMIT, binds the key with its answer, reserves units and writes the rows, or changes nothing. */
 export type InsertBatch = (batch: NewBatch) => Promise<BatchInsertion>;
 
-/** Where lines of a batch wait: for asks of a member state, or for the recording of malformed numbers. */
+/** Where lines of a batch wait: for lookups of a member state, or for the recording of malformed numbers. */
 export type DispatchQueue = MemberState | 'malformed';

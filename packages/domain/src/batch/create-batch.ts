@@ -3,7 +3,7 @@ import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import type { BoundKey, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_RETENTION_MS, readRequester, replayOf } from '../request/request-check.js';
+import { IDEMPOTENCY_RETENTION_MS, idempotencyInProgress, readRequester, replayOf } from '../request/request-check.js';
 import type { BatchRow, DispatchQueue, InsertBatch } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
 import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
@@ -20,11 +20,11 @@ export type BatchUpload = {
   plan: BatchPlan;
   createdAt: Date;
   idempotency: { key: string; fingerprint: Uint8Array } | null;
-  /** The 201 of a batch as it stands when it is created; kept with the key, byte for byte. */
+  /** The 201 of a batch at its creation; stored with the key, byte for byte. */
   answerOf: (batch: Batch) => StoredAnswer;
 };
 
-/** `replay`: the upload had been made before with the same Idempotency-Key. */
+/** `replay`: an earlier upload used the same Idempotency-Key. */
 export type BatchUploadResult =
   | { kind: 'created'; batch: Batch; answer: StoredAnswer }
   | { kind: 'replay'; answer: StoredAnswer };
@@ -32,19 +32,16 @@ export type BatchUploadResult =
 export type CreateBatchDeps = {
   findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
   insert: InsertBatch;
-  /** Starts the work on a batch's lines, or fails quickly. A failure is no harm: the sweep starts it. Not waited for. */
-  feed: (lanes: DispatchQueue[]) => Promise<void>;
-  /** Sends batch.completed of a file none of whose lines could be asked; a failure is no harm. Not waited for. */
+  /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
+  feed: (queues: DispatchQueue[]) => Promise<void>;
+  /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
   /** BACKGROUND_GIVE_UP_AFTER */
   giveUpAfterMs: number;
 };
 
-/** What a caller should wait while the first call with its key still runs, in seconds. */
-const IN_PROGRESS_RETRY_AFTER_S = 1;
-
-/** What of an upload comes out of its file. */
+/** The part of an upload that is derived from its file. */
 export type PlannedFile = Pick<BatchUpload, 'header' | 'requester' | 'plan' | 'createdAt'>;
 
 /** Plans a file that has been read, for {@link createBatch}. `requester`: as the caller wrote it. Throws INVALID_REQUESTER. */
@@ -64,7 +61,7 @@ export const planFile = (
 
 /**
  * Creates a batch from a planned file: checks the account, the Idempotency-Key, the number of active batches and the lines of
- * the last 24 hours, in the order of contract part 2 §1, and writes batch, lines and requests in one transaction.
+ * the last 24 hours, in this order, and writes batch, lines and requests in one transaction.
  * Throws ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS, TOO_MANY_BATCHES, BATCH_LINE_LIMIT.
  */
 export const createBatch =
@@ -98,8 +95,7 @@ export const createBatch =
       answerOf: upload.answerOf,
     });
     if (inserted.kind === 'key_taken') {
-      if (idempotency === null || inserted.bound === null)
-        throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
+      if (idempotency === null || inserted.bound === null) throw idempotencyInProgress();
       return { kind: 'replay', answer: replayOf(inserted.bound, idempotency.fingerprint) };
     }
     if (inserted.kind === 'too_many_batches')

@@ -50,7 +50,7 @@ describe('what ends a line at once', () => {
   });
 });
 
-test('a malformed number comes with its answer, and costs no ask', () => {
+test('a malformed number comes with its answer, and needs no lookup', () => {
   const { requests } = plan([rowOf('DE12'), rowOf('DE136695976')]);
   expect(requests.map(({ vatNumber, answer }) => [vatNumber, answer?.verdict ?? null])).toEqual([
     ['DE12', 'malformed'],
@@ -73,7 +73,7 @@ test("a line's own requester wins over the batch's", () => {
   expect(requests.map(({ requester }) => requester)).toEqual([REQUESTER, 'PL5260001246']);
 });
 
-test('what lines of one number share is told by the first of them', () => {
+test('lines of one number share the request of the first of them', () => {
   const { requests, lines } = plan([
     rowOf('de 136 695 976', { reference: 'first' }),
     rowOf('DE136695976', { reference: 'second' }),

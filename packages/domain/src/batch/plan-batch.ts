@@ -6,47 +6,47 @@ import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 import { type ReadVatNumber, readVatNumber } from '../vat-number/index.js';
 import type { BatchRow, LineError, NewBatchRequest, NewLine } from './batch.js';
 
-/** A line as far as the file alone decides. `read`: what is to be asked; absent when the line has failed. */
+/** A line as the file alone determines it. `read`: the number to look up; null when an error made it unreadable. */
 export type PlannedLine =
   | { error: null; read: ResolvedNumber; requester: string | null; reference: string | null }
   | { error: LineError; read: ResolvedNumber | null; reference: string | null };
 
 type ResolvedNumber = Exclude<ReadVatNumber, { kind: 'unresolvable' }>;
 
-/** Of a number as a direct call may send it. Source: contract part 2 §4. */
-const LONGEST_NUMBER = 40;
-const LONGEST_REFERENCE = 64;
+/** The maximum for a number in a direct call. */
+const MAX_NUMBER_LENGTH = 40;
+const MAX_REFERENCE_LENGTH = 64;
 const NOT_PRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
-const filled = (cell: string | null): string | null => {
+const textOrNull = (cell: string | null): string | null => {
   const text = cell === null ? '' : stripUnsafeCharacters(cell).trim();
   return text === '' ? null : text;
 };
 
 /**
- * Judges one row: its number, its reference, its requester, in this order; the first fault is the line's error. A number
+ * Validates one row: its number, its reference, its requester, in this order; the first fault is the line's error. A number
  * that its country's syntax does not accept is no fault: its check says so. `requester`: the batch's, normalised; the
- * line's own wins. Source: contract part 2 §5.
+ * line's own wins.
  */
 export const planLine = (row: BatchRow, requester: string | null): PlannedLine => {
-  const reference = filled(row.reference);
+  const reference = textOrNull(row.reference);
   const fault = (code: LineError['code'], message: string, read: ReadVatNumber | null = null): PlannedLine => ({
     error: { code, message },
     read: read === null || read.kind === 'unresolvable' ? null : read,
     reference,
   });
 
-  const candidate = filled(row.candidate);
+  const candidate = textOrNull(row.candidate);
   if (candidate === null) return fault('BAD_REQUEST', 'The line has no number.');
-  if (candidate.length > LONGEST_NUMBER)
-    return fault('BAD_REQUEST', `The number is longer than ${LONGEST_NUMBER} characters.`);
-  const read = readVatNumber(candidate, filled(row.country) ?? undefined);
+  if (candidate.length > MAX_NUMBER_LENGTH)
+    return fault('BAD_REQUEST', `The number is longer than ${MAX_NUMBER_LENGTH} characters.`);
+  const read = readVatNumber(candidate, textOrNull(row.country) ?? undefined);
   if (read.kind === 'unresolvable') return fault('BAD_REQUEST', read.reason);
 
-  if (reference !== null && (reference.length > LONGEST_REFERENCE || NOT_PRINTABLE.test(reference)))
+  if (reference !== null && (reference.length > MAX_REFERENCE_LENGTH || NOT_PRINTABLE.test(reference)))
     return fault('INVALID_REFERENCE', ERROR_CATALOGUE.INVALID_REFERENCE.message, read);
 
-  const own = filled(row.requester);
+  const own = textOrNull(row.requester);
   if (own === null) return { error: null, read, requester, reference };
   const readRequester = readVatNumber(own);
   if (readRequester.kind !== 'well_formed')
@@ -54,7 +54,7 @@ export const planLine = (row: BatchRow, requester: string | null): PlannedLine =
   return { error: null, read, requester: readRequester.vatNumber, reference };
 };
 
-/** Text without what Postgres keeps in no text, and in no JSON either: U+0000 and lone surrogates. */
+/** Text without the characters that Postgres cannot store in text or JSON: U+0000 and lone surrogates. */
 export const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
 /** The lines of a file, in its order, and the requests they share. */
@@ -68,10 +68,10 @@ export type BatchToPlan = {
 };
 
 /**
- * Turns the rows of a file into its lines and into the requests they share: lines of the same number and requester have
- * one. Malformed numbers come answered already, and share a request only when they were written alike, since what is wrong
- * in two of them may look the same once it is shown. Ten thousand rows take half a second: not for a thread that serves
- * callers. Source: contract part 2 §5.
+ * Turns the rows of a file into its lines and the requests they share: lines of the same number and requester have one.
+ * Malformed numbers are answered already, and share a request only when they were written alike, since two different faults
+ * may look the same once normalised. Ten thousand rows take half a second, so this must not run in a thread that serves
+ * callers.
  */
 export const planBatch = ({ rows, requester, at }: BatchToPlan): BatchPlan => {
   const lines: NewLine[] = [];
@@ -112,7 +112,7 @@ export const planBatch = ({ rows, requester, at }: BatchToPlan): BatchPlan => {
   return { lines, requests: [...requests.values()] };
 };
 
-/** What the lines of a request that ended without a check say. Source: contract part 2 §5. */
+/** The errors of lines whose request ended without a check. */
 export const LINE_ENDINGS: Readonly<Record<AbandonReason, LineError>> = {
   UPSTREAM_NO_ANSWER: {
     code: 'UPSTREAM_NO_ANSWER',

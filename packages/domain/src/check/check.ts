@@ -1,10 +1,10 @@
-import { publicId } from '../ids.js';
+import { newUuid, publicId } from '../ids.js';
 import type { Answer, CheckRequest } from '../request/request.js';
 import type { CheckEntry, Verdict } from './entry.js';
 import { FACT_NAMES } from './facts.js';
 import { TRADER_FIELDS, type Trader, type TraderMatch } from './upstream.js';
 
-/** Names the way `response_hash` is made. Source: contract part 2 §4. */
+/** The name of the procedure that makes `response_hash`. */
 export const HASH_PROFILE = 'jcs-sha256-v1';
 
 /**
@@ -26,7 +26,7 @@ export type CheckBody = {
   requester_vat_number: string | null;
   consultation_number: string | null;
   trader_match: TraderMatch | null;
-  /** As it was given. Checks that were recorded before this field existed have no such key. */
+  /** As given by the caller. Checks recorded before this field existed lack the key. */
   trader?: Trader | null;
   reference: string | null;
   checks: CheckEntry[];
@@ -47,7 +47,7 @@ type Source = Pick<
   'id' | 'test' | 'vatNumber' | 'memberState' | 'input' | 'requester' | 'reference' | 'trader' | 'entries'
 >;
 
-/** Puts together what is hashed. `salt`: 32 hex digits, so that the hash says nothing about a number that can be guessed. */
+/** The body to be hashed. `salt`: 32 hex digits, which prevent finding a number from its hash by guessing. */
 export const checkBody = (checkId: string, request: Source, answer: Answer, salt: string): CheckBody => ({
   id: publicId('check', checkId),
   object: 'check',
@@ -77,12 +77,46 @@ export type HashedCheck = { body: CheckBody; bytes: Uint8Array; hash: Uint8Array
 /** Port: canonicalises and hashes a check's body. Throws when the body is not JCS-safe. */
 export type HashCheck = (body: CheckBody) => HashedCheck;
 
+/** What the database stores of a check. `id` is a UUID. */
+export type CheckRecord = {
+  id: string;
+  vatNumber: string;
+  valid: boolean;
+  reference: string | null;
+  checkedAt: Date;
+  bytes: Uint8Array;
+  hash: Uint8Array;
+};
+
+export type MakeCheckDeps = { hashCheck: HashCheck; newSalt: () => string };
+
+/** A check that is not recorded yet: `hashed` is what the API shows, `check` what the database stores. */
+export type MadeCheck = { hashed: HashedCheck; check: CheckRecord };
+
+/** Makes the check of a request from its answer: a new id, the hashed body and the record. */
+export const makeCheck =
+  ({ hashCheck, newSalt }: MakeCheckDeps) =>
+  (request: Source, answer: Answer): MadeCheck => {
+    const id = newUuid();
+    const hashed = hashCheck(checkBody(id, request, answer, newSalt()));
+    const check = {
+      id,
+      vatNumber: request.vatNumber,
+      valid: answer.verdict === 'valid',
+      reference: request.reference,
+      checkedAt: new Date(answer.answeredAt),
+      bytes: hashed.bytes,
+      hash: hashed.hash,
+    };
+    return { hashed, check };
+  };
+
 /** A recorded check, as the database gives it back. */
 export type StoredCheck = { id: string; bytes: Uint8Array; hash: Uint8Array };
 
 /**
- * The order in which people read a check. The hashed bytes are sorted by RFC 8785; order is no part of what is hashed, so
- * it is free to be kind.
+ * The order of keys in a check for readers. The hashed bytes are sorted by RFC 8785, so this order is independent of the
+ * hash.
  */
 const READING_ORDER = [
   'id',
@@ -119,13 +153,13 @@ const ENTRY_ORDER = [
   'contradicts',
 ] as const;
 
-/** The same object with its keys in `order`; keys that are not named follow, so that nothing recorded is ever left out. */
+/** The same object with its keys in `order`. Keys that are not named follow, so nothing recorded is omitted. */
 const inOrder = <T extends object>(value: T, order: readonly (keyof T & string)[]): T => {
   const named = order.filter((key) => Object.hasOwn(value, key)).map((key) => [key, value[key]]);
   return { ...Object.fromEntries(named), ...value };
 };
 
-/** Entries as people read them; the database keeps their keys in an order of its own. */
+/** Entries with their keys in reading order; the database does not preserve the order of keys. */
 export const readableEntries = (entries: readonly CheckEntry[]): CheckEntry[] =>
   entries.map((entry) =>
     inOrder(entry.facts ? { ...entry, facts: inOrder(entry.facts, FACT_NAMES) } : entry, ENTRY_ORDER),
@@ -144,18 +178,18 @@ export const publicCheck = (check: Pick<StoredCheck, 'bytes' | 'hash'>): PublicC
   };
 };
 
-// What explains an answer later: what it was, when, who answered, when to come back, and the ids a help desk asks for.
-// Cookies and anything else that could carry a secret stay out of the evidence.
-const KEPT =
+// Headers that explain an answer later: type, time, server, Retry-After, and ids for a support request. Cookies and other
+// headers that may carry secrets are not evidence.
+const STORED_HEADERS =
   /^(?:content-(?:type|length|encoding)|date|age|retry-after|server|via|cf-ray|traceparent|x-(?:[a-z0-9-]+-)?(?:request|correlation|trace|transaction)-?id)$/;
-const LONGEST_VALUE = 500;
+const MAX_VALUE_LENGTH = 500;
 
-/** The answer's headers that belong into an exchange, lower-case names, values cut at 500 characters. */
+/** The headers of an answer that are stored with an exchange: lower-case names, values cut at 500 characters. */
 export const storedHeaders = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
-  const kept: Record<string, string> = {};
+  const stored: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || !KEPT.test(name)) continue;
-    kept[name] = (Array.isArray(value) ? value.join(', ') : value).slice(0, LONGEST_VALUE);
+    if (value === undefined || !STORED_HEADERS.test(name)) continue;
+    stored[name] = (Array.isArray(value) ? value.join(', ') : value).slice(0, MAX_VALUE_LENGTH);
   }
-  return kept;
+  return stored;
 };

@@ -33,7 +33,7 @@ const source = (
 
 const signal = new AbortController().signal;
 
-test('a source that searches by register number is asked last, with the number another found', async () => {
+test('a source that searches by register number is called last, with the number that another found', async () => {
   const asked: Asked[] = [];
   const findings = await enrichCheck(
     [
@@ -53,7 +53,7 @@ test('a source that searches by register number is asked last, with the number a
   expect(findings.map(({ entry }) => entry.source)).toEqual(['gleif', 'de_evatr', 'cz_ares']);
 });
 
-test('without a register number it is asked all the same', async () => {
+test('without a register number it is called all the same', async () => {
   const asked: Asked[] = [];
   await enrichCheck([source(asked, 'gleif', { usesRegisterId: true })], SUBJECT, signal);
   expect(asked).toEqual([{ name: 'gleif', registerId: null }]);

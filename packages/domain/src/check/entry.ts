@@ -1,6 +1,6 @@
 import type { SourceFacts } from './facts.js';
 
-/** National registers asked after the verdict; they never change `valid`. Source: contract part 2 §4. */
+/** National registers called after the verdict; they never change `valid`. */
 export const ENRICHMENT_SOURCES = [
   'pl_white_list',
   'cz_ares',
@@ -12,11 +12,11 @@ export const ENRICHMENT_SOURCES = [
 ] as const;
 export type EnrichmentSourceName = (typeof ENRICHMENT_SOURCES)[number];
 
-/** Everything a check's `checks` list can name as a source. */
+/** All sources that a check's `checks` list can name. */
 export const CHECK_SOURCES = ['syntax', 'vies', 'vies_confirmation', ...ENRICHMENT_SOURCES] as const;
 export type CheckSource = (typeof CHECK_SOURCES)[number];
 
-/** What became of one source. Source: contract part 2 §4. */
+/** The outcome of one source. */
 export const CHECK_OUTCOMES = [
   'valid',
   'invalid',
@@ -36,19 +36,19 @@ export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
 export type CheckEntry = {
   source: CheckSource;
   outcome: CheckOutcome;
-  /** The upstream's own word, e.g. MS_MAX_CONCURRENT_REQ. */
+  /** The upstream's own code, e.g. MS_MAX_CONCURRENT_REQ. */
   code?: string;
-  /** Asks made for this entry; absent where nothing is asked (syntax). */
+  /** Lookups made for this entry; absent where no source is called (syntax). */
   attempts?: number;
   /** Present and true when the caller waited longer than BACKPRESSURE_AFTER for a slot. */
   backpressure?: true;
   started_at: string;
   duration_ms: number;
-  /** One sentence or `key: value` pairs for a person; never machine-read. */
+  /** One sentence or `key: value` pairs for a person, not for programs. */
   detail?: string;
   /** What a register states. Absent where it states nothing, and for `syntax` and VIES. */
   facts?: SourceFacts;
-  /** Present and true when the source says the opposite of the verdict; it never changes the verdict. */
+  /** Present and true when the source contradicts the verdict; it never changes the verdict. */
   contradicts?: true;
 };
 
@@ -56,7 +56,7 @@ export type CheckEntry = {
 export const VERDICTS = ['valid', 'invalid', 'malformed'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** One ask, as it goes into the `checks` list. */
+/** One lookup to be added to the `checks` list. */
 export type LookupRecord = {
   source: 'vies' | 'vies_confirmation';
   outcome: CheckOutcome;
@@ -68,25 +68,25 @@ export type LookupRecord = {
 };
 
 /**
- * The `checks` list with one more ask in it. A source has one entry, whatever the number of its asks: `attempts` counts
- * them, the times span them, the outcome is the latest. A time-out after a saturated ask stays `saturated`, since the
- * caller is owed the reason rather than a bare time-out (contract part 1 §7, rule 2).
+ * The `checks` list with one more lookup in it. A source has one entry for all its lookups: `attempts` counts them, the
+ * times span them, the outcome is the latest. A time-out after a saturated lookup stays `saturated`, because the caller
+ * needs the reason.
  */
-export const recordLookup = (entries: readonly CheckEntry[], ask: LookupRecord): CheckEntry[] => {
-  const earlier = entries.find((entry) => entry.source === ask.source);
-  const keepsSaturation = ask.outcome === 'timeout' && earlier?.outcome === 'saturated';
-  const startedAt = earlier?.started_at ?? ask.startedAt.toISOString();
-  const code = keepsSaturation ? earlier?.code : ask.code;
-  const detail = ask.detail ?? (keepsSaturation ? earlier?.detail : undefined);
+export const recordLookup = (entries: readonly CheckEntry[], lookup: LookupRecord): CheckEntry[] => {
+  const earlier = entries.find((entry) => entry.source === lookup.source);
+  const keepsSaturation = lookup.outcome === 'timeout' && earlier?.outcome === 'saturated';
+  const startedAt = earlier?.started_at ?? lookup.startedAt.toISOString();
+  const code = keepsSaturation ? earlier?.code : lookup.code;
+  const detail = lookup.detail ?? (keepsSaturation ? earlier?.detail : undefined);
   const entry: CheckEntry = {
-    source: ask.source,
-    outcome: keepsSaturation ? 'saturated' : ask.outcome,
+    source: lookup.source,
+    outcome: keepsSaturation ? 'saturated' : lookup.outcome,
     ...(code ? { code } : {}),
     attempts: (earlier?.attempts ?? 0) + 1,
-    ...(ask.backpressure || earlier?.backpressure ? { backpressure: true as const } : {}),
+    ...(lookup.backpressure || earlier?.backpressure ? { backpressure: true as const } : {}),
     started_at: startedAt,
-    duration_ms: Math.max(0, Math.round(ask.endedAt.getTime() - Date.parse(startedAt))),
+    duration_ms: Math.max(0, Math.round(lookup.endedAt.getTime() - Date.parse(startedAt))),
     ...(detail ? { detail } : {}),
   };
-  return [...entries.filter((other) => other.source !== ask.source), entry];
+  return [...entries.filter((other) => other.source !== lookup.source), entry];
 };

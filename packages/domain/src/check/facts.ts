@@ -1,4 +1,4 @@
-/** How a part of the trader compares, in eVatR's own letters: A agrees, B differs, C was not asked, D is not given by the state. */
+/** How a part of the trader compares, in eVatR's letters: A agrees, B differs, C was not requested, D is not disclosed by the state. */
 export const MATCH_LETTERS = ['A', 'B', 'C', 'D'] as const;
 export type MatchLetter = (typeof MATCH_LETTERS)[number];
 
@@ -7,8 +7,8 @@ export const MATCHED_PARTS = ['name', 'street', 'postal_code', 'city'] as const;
 export type FactMatches = Record<(typeof MATCHED_PARTS)[number], MatchLetter>;
 
 /**
- * What a register states about a trader, in its own words. Only what the source states is there. Dates are YYYY-MM-DD
- * where the source gives them so. Part of what is hashed. Source: contract part 3 §2.
+ * What a register states about a trader, in its own words; only stated facts are present. Dates are YYYY-MM-DD where the
+ * source uses that form. Facts are part of the hashed body.
  */
 export type SourceFacts = {
   name?: string;

@@ -1,29 +1,29 @@
 import type { MemberState } from '../member-states.js';
 import type { CheckEntry, CheckSource, EnrichmentSourceName } from './entry.js';
 
-/** The parts a trader may be matched on, in the contract's spelling. */
+/** The trader details that VIES can match, as spelled in the API. */
 export const TRADER_FIELDS = ['name', 'street', 'postal_code', 'city', 'company_type'] as const;
 export type TraderField = (typeof TRADER_FIELDS)[number];
 
-/** How VIES writes a company type: a member state and a number, e.g. ES-1. Anything else makes it refuse the whole request. */
+/** How VIES writes a company type: a member state and a number, e.g. ES-1. VIES refuses a request with anything else. */
 export const COMPANY_TYPE = /^[A-Z]{2}-[1-9][0-9]?$/;
 
-/** What the caller believes about the trader; VIES compares it approximately. */
+/** The trader details that the caller gives; VIES compares them approximately. */
 export type Trader = Partial<Record<TraderField, string>>;
 
-/** VIES's word on each part it was given; `null` where it said nothing. */
+/** VIES's result for each detail; `null` where it stated none. */
 export type TraderMatch = Record<TraderField, 'valid' | 'invalid' | 'not_processed' | null>;
 
-/** A number split the way VIES wants it. */
+/** A number split as VIES expects it. */
 export type SplitVatNumber = { memberState: MemberState; national: string };
 
-/** One question to the upstream. */
+/** The input of one lookup. */
 export type Ask = SplitVatNumber & {
   requester: SplitVatNumber | null;
   trader: Trader | null;
 };
 
-/** The upstream said whether the number is valid. The only kind of outcome that may become `valid: true|false`. */
+/** The upstream stated whether the number is valid. The only kind of outcome that may become `valid: true|false`. */
 export type LookupVerdict = {
   kind: 'verdict';
   valid: boolean;
@@ -34,8 +34,8 @@ export type LookupVerdict = {
 };
 
 /**
- * The upstream understood the question and refused it. Believed only under the rules of `decide-ask`. `upstreamCode` is
- * the upstream's own code where it has another name for `code`, e.g. VOW-ERR-2600 for INVALID_INPUT.
+ * The upstream understood the lookup and refused it; `decideLookup` states when that is believed. `upstreamCode` is the
+ * upstream's own code where it differs from `code`, e.g. VOW-ERR-2600 for INVALID_INPUT.
  */
 export type LookupRejected = {
   kind: 'rejected';
@@ -43,37 +43,37 @@ export type LookupRejected = {
   upstreamCode?: string;
 };
 
-/** No answer: never a verdict, always tried again until the request is abandoned. */
+/** No answer: never a verdict, always retried until the request is abandoned. */
 export type LookupNoAnswer = {
   kind: 'no_answer';
   outcome: 'saturated' | 'unavailable' | 'timeout' | 'blocked';
   /** The upstream's code (`…_TIME` variants folded into their base), or null where there was none. */
   code: string | null;
-  /** For saturation: whom to slow down. */
+  /** For saturation: which lookups to slow down. */
   scope: 'global' | 'member_state' | null;
-  /** What was seen, for a person: "HTTP 503", "connection reset", "HTML instead of JSON". */
+  /** A description for a person: "HTTP 503", "connection reset", "HTML instead of JSON". */
   detail: string | null;
 };
 
 /**
- * A `Retry-After` of the upstream, bounded to {@link MAX_RETRY_AFTER_MS}. `scope` says which lookups wait: those of every
- * member state, of the one that was asked, or only the next lookup of the same request.
+ * A `Retry-After` of the upstream, bounded to {@link MAX_RETRY_AFTER_MS}. `scope` names the lookups that wait: those of every
+ * member state, of the one that was looked up, or only the next lookup of the same request.
  */
 export type RetryAfter = { ms: number; scope: 'global' | 'member_state' | 'request' };
 
-/** A longer Retry-After of the upstream counts as this. Source: contract part 3 §1. */
+/** Upper bound of the upstream's Retry-After; longer ones are cut to it. */
 export const MAX_RETRY_AFTER_MS = 60_000;
 
-/** VIES's code for a request without a mandatory field: a fault of this service. Source: contract part 3 §1. */
+/** VIES's code for a request without a mandatory field: a fault of this service. */
 export const MISSING_FIELD_CODE = 'VOW-ERR-11';
 
 export type LookupOutcome = (LookupVerdict | LookupRejected | LookupNoAnswer) & { retryAfter?: RetryAfter };
 
-/** True for what an operator must act on: the upstream blocks this service, or calls its requests incomplete. */
+/** True when an operator must act: the upstream blocks this service, or reports its requests as incomplete. */
 export const needsOperator = (outcome: LookupOutcome): outcome is LookupNoAnswer =>
   outcome.kind === 'no_answer' && (outcome.outcome === 'blocked' || outcome.code === MISSING_FIELD_CODE);
 
-/** One HTTP exchange, kept byte for byte: it is evidence. */
+/** One HTTP exchange, stored byte for byte as evidence. */
 export type Exchange = {
   source: CheckSource;
   startedAt: Date;
@@ -86,10 +86,10 @@ export type Exchange = {
   error: string | null;
 };
 
-/** Port: asks the upstream once. Never throws and never takes longer than the attempt time-out. */
+/** Port: looks a number up once. Never throws and never takes longer than the attempt time-out. */
 export type LookUp = (ask: Ask, signal?: AbortSignal) => Promise<{ outcome: LookupOutcome; exchange: Exchange }>;
 
-/** What an enrichment source knows of the check it adds to. */
+/** The input of an enrichment source. */
 export type EnrichmentSubject = SplitVatNumber & {
   valid: boolean;
   name: string | null;
@@ -97,11 +97,12 @@ export type EnrichmentSubject = SplitVatNumber & {
   requester: SplitVatNumber | null;
   /** As the caller gave it. */
   trader: Trader | null;
-  /** The number in a national register, when a source that was asked before found it. */
+  /** The number in a national register, when a source called before found it. */
   registerId: string | null;
-  /** Whose evidence the exchange becomes. Subjects of two accounts never share one: each would read the other's numbers. */
+  /** The account whose evidence the exchange becomes. Subjects of two accounts never share an exchange: each account would
+   * read the other's numbers. */
   accountId: string;
-  /** Somebody waits for this check right now. */
+  /** Whether a caller waits for this check now. */
   callerWaits: boolean;
 };
 
@@ -112,25 +113,25 @@ export type EnrichmentFinding = { entry: CheckEntry; exchange: Exchange | null }
 export type EnrichmentSource = {
   name: EnrichmentSourceName;
   appliesTo: (subject: EnrichmentSubject) => boolean;
-  /** True for a source that searches by `registerId`: it is asked after the others. */
+  /** True for a source that searches by `registerId`: it is called after the others. */
   usesRegisterId?: boolean;
   look: (subject: EnrichmentSubject, signal?: AbortSignal) => Promise<EnrichmentFinding>;
 };
 
-/** `exhausted`: the day's searches are used up. `blocked`: the source refuses us for the rest of the day. */
+/** `exhausted`: the day's searches are used up. `blocked`: the source refuses this service for the rest of the day. */
 export type SearchPermit = 'taken' | 'exhausted' | 'blocked';
 
 /** Port: how many searches of a source the whole fleet makes in one calendar day (YYYY-MM-DD, of the source's time zone). */
 export type SearchBudget = {
   /** Takes one search out of `limit`. Atomic over the fleet; rejects when the count cannot be read. */
   take: (source: EnrichmentSourceName, day: string, limit: number) => Promise<SearchPermit>;
-  /** Nobody searches again that day. */
+  /** Stops all searches of that day. */
   block: (source: EnrichmentSourceName, day: string) => Promise<void>;
 };
 
 /**
- * Asks all `sources` that apply: those that stand alone side by side, then those that search by a register's number with
- * the number that was found. All of it ends when `signal` aborts. Findings are in the order of `sources`.
+ * Calls all `sources` that apply: first, in parallel, those that need no register number, then those that search by the
+ * register number that was found. All calls end when `signal` aborts. Findings are in the order of `sources`.
  */
 export const enrichCheck = async (
   sources: readonly EnrichmentSource[],
@@ -138,15 +139,15 @@ export const enrichCheck = async (
   signal: AbortSignal,
 ): Promise<EnrichmentFinding[]> => {
   const findings = new Map<EnrichmentSource, EnrichmentFinding>();
-  const askAll = (some: readonly EnrichmentSource[], about: EnrichmentSubject) =>
+  const callAll = (some: readonly EnrichmentSource[], about: EnrichmentSubject) =>
     Promise.all(some.map(async (source) => findings.set(source, await source.look(about, signal))));
   const applicable = sources.filter((source) => source.appliesTo(subject));
-  await askAll(
+  await callAll(
     applicable.filter((source) => !source.usesRegisterId),
     subject,
   );
   const registerId = [...findings.values()].map(({ entry }) => entry.facts?.register_id).find(Boolean) ?? null;
-  await askAll(
+  await callAll(
     applicable.filter((source) => source.usesRegisterId),
     { ...subject, registerId },
   );

@@ -1,26 +1,26 @@
-/** States of a delivery. Source: contract part 1 §3, part 2 §8. */
+/** States of a delivery. */
 export const DELIVERY_STATES = ['pending', 'successful', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** The error of deliveries that ended because their endpoint was removed. Source: contract part 2 §8. */
+/** The error of deliveries that ended because their endpoint was removed. */
 export const WEBHOOK_REMOVED = 'WEBHOOK_REMOVED';
 
-/** Deliveries that an account's own test and resend calls may have pending. Source: contract part 3 §1. */
+/** Deliveries that an account's own test and resend calls may have pending. */
 export const MAX_ON_DEMAND_DELIVERIES = 1_000;
 
-/** What a caller who is over that limit should wait, in seconds: the first retry of a delivery that failed is this far off. */
+/** Retry-After in seconds for a caller over that limit: the delay before the first retry of a failed delivery. */
 export const ON_DEMAND_RETRY_AFTER_S = 30;
 
-/** Bytes of a receiver's answer that the log keeps. Source: contract part 2 §8. */
+/** Bytes of a receiver's answer that the delivery log stores. */
 export const MAX_STORED_ANSWER_BYTES = 2_048;
 
 /** A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. */
 export type DueDelivery = { id: string; accountId: string; attempt: number; dueAt: Date };
 
-/** A due delivery as the sweep finds it. */
+/** A due delivery, with whether its account is disabled. */
 export type OverdueDelivery = DueDelivery & { accountDisabled: boolean };
 
-/** What became of a test event or a resend. `too_many`: so many of the account's are pending, and nothing was written. */
+/** The result of a test event or a resend. `too_many`: `pending` deliveries reach the account's limit, and nothing was written. */
 export type OnDemandResult =
   | { kind: 'made' }
   | { kind: 'not_found' }
@@ -30,10 +30,10 @@ export type OnDemandResult =
 /** A position in the list of due deliveries. */
 export type DueCursor = { dueAt: Date; id: string };
 
-/** An endpoint as it is shown: the secret by its prefix alone. */
+/** An endpoint as the API shows it: only the prefix of the secret. */
 export type WebhookConfiguration = { url: string; secretPrefix: string; configuredAt: Date };
 
-/** How an attempt ended, as the log keeps it. `timings`: milliseconds a phase, null where it did not take place. */
+/** An attempt in the delivery log. `timings`: milliseconds a phase, null where it did not take place. */
 export type LoggedAttempt = {
   number: number;
   at: Date;
@@ -47,7 +47,7 @@ export type LoggedAttempt = {
   answerTruncated: boolean;
 };
 
-/** A delivery as the log lists it. */
+/** A delivery in the list of the delivery log. */
 export type Delivery = {
   id: string;
   eventId: string;
@@ -56,20 +56,19 @@ export type Delivery = {
   attempts: number;
   createdAt: Date;
   nextAttemptAt: Date | null;
-  /** The last attempt, or the removal of the endpoint, which is none. */
+  /** The last attempt, or the removal of the endpoint, which counts as no attempt. */
   last: { at: Date; statusCode: number | null; durationMs: number; error: string | null } | null;
 };
 
-/** A delivery with all that is known of it; `body` is the text that was signed and sent. */
+/** A delivery with its attempts; `body` is the text that was signed and sent. */
 export type DeliveryDetail = Delivery & { body: string; log: LoggedAttempt[] };
 
-/** What an attempt makes of its delivery; `nextAttemptAt` is set exactly while it stays pending. */
+/** The state of a delivery after an attempt; `nextAttemptAt` is set exactly while it is pending. */
 export type DeliveryPlan = { state: DeliveryState; nextAttemptAt: Date | null };
 
 /**
- * The state after the attempt of that number (from 1). Every failure is retried alike: the first after the first delay,
- * counted from the end of the failed attempt; when the delays are used up the delivery has failed.
- * Source: contract part 1 §3, part 2 §8.
+ * The state after an attempt. `number` counts from 1. Every failure is retried after the delay of its number, counted from
+ * the end of the failed attempt; when the delays are used up the delivery has failed.
  */
 export const planDelivery = (
   attempt: { number: number; succeeded: boolean; endedAt: Date },

@@ -2,7 +2,7 @@ import type { PublicCheck } from '../check/check.js';
 import { publicId } from '../ids.js';
 import type { AbandonReason } from '../request/request.js';
 
-/** Names of events. Source: contract part 1 §6. */
+/** Names of events. */
 export const EVENT_TYPES = [
   'check.completed',
   'check.failed',
@@ -38,14 +38,14 @@ export const checkFailedBody = (request: About, reason: AbandonReason, lastError
     ...(lastError === null ? {} : { last_error: lastError }),
   });
 
-/** What batch.completed tells: done + failed = total. */
+/** The content of batch.completed: done + failed = total. */
 export type CompletedBatch = { id: string; total: number; done: number; failed: number };
 
 /** The body of batch.completed; written in the transaction that ends the batch, with the batch as its subject. */
 export const batchCompletedBody = ({ id, total, done, failed }: CompletedBatch): string =>
   JSON.stringify({ event: 'batch.completed', batch_id: publicId('batch', id), total, done, failed });
 
-/** What watch.changed tells: booleans of `validity`, texts or null of `name` and `address`. Ids are UUIDs. */
+/** The content of watch.changed: booleans of `validity`, texts or null of `name` and `address`. Ids are UUIDs. */
 export type ObservedChange = {
   watchId: string;
   vatNumber: string;

@@ -1,36 +1,36 @@
 import type { DueCursor, DueDelivery, OverdueDelivery } from './delivery.js';
 
 export type SweepDeliveriesDeps = {
-  /** Pending deliveries due before a moment that are not held, oldest first, a slice at a time. */
+  /** Pending deliveries due before a moment that are not held, oldest first, in chunks of `limit`. */
   due: (before: Date, after: DueCursor | null, limit: number) => Promise<OverdueDelivery[]>;
-  /** Holds deliveries while their account is disabled; returns how many of them there were to hold. */
+  /** Holds deliveries while their account is disabled; returns how many were held. */
   hold: (deliveryIds: string[]) => Promise<number>;
   /** Ends the hold of deliveries whose account is enabled: at most `limit` of each account, those due first before others. */
   resume: (limit: number) => Promise<DueDelivery[]>;
-  /** Ends pending deliveries whose endpoint is gone; returns how many there were. */
+  /** Ends pending deliveries whose endpoint is gone; returns how many. */
   endRemoved: (now: Date) => Promise<number>;
-  /** Gives each its job; a job that is still there is left alone. */
+  /** Enqueues the job of each delivery; an existing job is not changed. */
   enqueue: (deliveries: DueDelivery[]) => Promise<void>;
   now: () => Date;
 };
 
-/** A job that is this late is taken to be lost; adding one that is not changes nothing. */
+/** A job that is this late is assumed lost. Enqueueing one that exists changes nothing. */
 const GRACE_MS = 5_000;
-/** Later than any retry is due. */
-const EVER = new Date('9000-01-01T00:00:00.000Z');
-const SLICE = 500;
-/** Deliveries of one account that a sweep resumes: about what its share of the workers makes until the next sweep. */
+/** Later than the due time of any retry. */
+const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
+const CHUNK = 500;
+/** Deliveries of one account that a sweep resumes: about as many as its share of the workers can attempt until the next sweep. */
 const RESUMED_AT_ONCE = 500;
 
 /** What a sweep found and did. */
 export type SweptDeliveries = { deliveries: number; removed: number; held: number; resumed: number };
 
 /**
- * The safety net under deliveries: those that are overdue get their job (again), and those that were written while their
- * endpoint was being removed are ended. With `everything`, also the ones that are due only later: after a loss of Redis.
+ * Enqueues overdue deliveries whose job is missing, and ends those that were written while their endpoint was being removed.
+ * With `everything`, after a loss of Redis, deliveries that are due later are enqueued as well.
  *
- * Deliveries of a disabled account get no job: they are marked as held, which takes them out of what is due, so that ten
- * thousand of them cost later sweeps nothing. Once the account is enabled each sweep resumes a part of them.
+ * Deliveries of a disabled account get no job: they are marked as held and are no longer due, so that ten thousand of them
+ * cost later sweeps nothing. Once the account is enabled, each sweep resumes some of them.
  */
 export const sweepDeliveries =
   ({ due, hold, resume, endRemoved, enqueue, now }: SweepDeliveriesDeps) =>
@@ -40,17 +40,17 @@ export const sweepDeliveries =
     if (resumed.length > 0) await enqueue(resumed);
     swept.resumed = resumed.length;
 
-    const before = everything ? EVER : new Date(now().getTime() - GRACE_MS);
+    const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
     let after: DueCursor | null = null;
     for (;;) {
-      const slice: OverdueDelivery[] = await due(before, after, SLICE);
-      const toHold = slice.filter(({ accountDisabled }) => accountDisabled);
-      const toSend = slice.filter(({ accountDisabled }) => !accountDisabled);
+      const chunk: OverdueDelivery[] = await due(before, after, CHUNK);
+      const toHold = chunk.filter(({ accountDisabled }) => accountDisabled);
+      const toSend = chunk.filter(({ accountDisabled }) => !accountDisabled);
       if (toHold.length > 0) swept.held += await hold(toHold.map(({ id }) => id));
       if (toSend.length > 0) await enqueue(toSend);
       swept.deliveries += toSend.length;
-      const last = slice.at(-1);
-      if (!last || slice.length < SLICE) return swept;
+      const last = chunk.at(-1);
+      if (!last || chunk.length < CHUNK) return swept;
       after = { dueAt: last.dueAt, id: last.id };
     }
   };

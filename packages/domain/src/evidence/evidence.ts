@@ -2,18 +2,18 @@ import type { CheckEntry } from '../check/entry.js';
 import type { Exchange } from '../check/upstream.js';
 import type { Change } from '../watch/watch.js';
 
-/** Checks that a dossier may hold. Source: contract part 1 §8. */
+/** Checks that a dossier may hold. */
 export const MAX_EXPORTED_CHECKS = 10_000;
 
-/** Which evidence of an account is wanted; null where it is not restricted. `from` is inclusive, `to` exclusive. */
+/** Filters the evidence of an account; null where not restricted. `from` is inclusive, `to` exclusive. */
 export type EvidenceChoice = { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
 
 /** A chosen check as it stood when it was chosen: its anchor, and whether it had a time-stamp. */
 export type ChosenCheck = { id: string; anchorSeq: number | null; stamped: boolean };
 
 /**
- * What an export holds, by id, as of one moment. Rows are read later, a slice at a time: what is recorded never changes, and
- * what is only added to it (anchors, time-stamps) is taken as it was at that moment. Every list rises.
+ * The ids of what an export holds, as of one moment. Rows are read later, in chunks: recorded rows never change, and anchors
+ * and time-stamps added later are left out. Every list is in ascending order.
  */
 export type ChosenEvidence = {
   accountName: string;
@@ -66,7 +66,7 @@ export type ExportedChange = Change & {
   changedAt: Date;
 };
 
-/** Port: what an export reads, by ids; what is gone meanwhile is left out. */
+/** Port: what an export reads, by ids; rows deleted meanwhile are left out. */
 export type ReadEvidence = {
   checks: (ids: readonly string[]) => Promise<ExportedCheck[]>;
   requests: (ids: readonly string[]) => Promise<ExportedRequest[]>;
@@ -77,8 +77,8 @@ export type ReadEvidence = {
 };
 
 /**
- * Port: leases on what an account may run only so many of at a time, over all processes: its one export, its downloads of
- * results. `take` and `renew` resolve to whether `holder` has a lease from now on.
+ * Port: leases that limit an account's concurrent exports and downloads over all processes. `take` and `renew` resolve to
+ * whether `holder` now has a lease.
  */
 export type AccountLeases = {
   take: (accountId: string, holder: string, forMs: number) => Promise<boolean>;
@@ -86,14 +86,14 @@ export type AccountLeases = {
   release: (accountId: string, holder: string) => Promise<void>;
 };
 
-/** What is time-stamped: a check's hashed bytes, or an anchor's JCS form. The subject's id is that of its row. */
+/** The subject of a time-stamp: a check's hashed bytes, or an anchor's JCS form. The subject's id is that of its row. */
 export type StampKind = 'check' | 'anchor';
 
-/** What a verified token says. Source: RFC 3161 §2.4.2. */
+/** The facts of a verified token. Source: RFC 3161 §2.4.2. */
 export type StampFacts = {
-  /** When the authority says it saw the digest. */
+  /** When the authority received the digest, as it states. */
   genTime: Date;
-  /** How far `genTime` may be off; null when the authority does not say. */
+  /** How far `genTime` may be off; null when the authority does not state it. */
   accuracyMs: number | null;
   /** Lower-case hex of whole bytes. */
   serial: string;
@@ -101,18 +101,18 @@ export type StampFacts = {
   policy: string;
   /** The name in the signer's certificate; the development authority's has "development" in it. */
   authority: string;
-  /** True for a token of the service's own authority, which proves nothing to anybody else. */
+  /** True for a token of the service's own authority, which proves nothing to third parties. */
   development: boolean;
 };
 
-/** A time-stamp that was asked for. `facts` is set exactly when it is there; the token itself is read by itself. */
+/** A requested time-stamp. `facts` is set exactly when it is made; the token is read separately. */
 export type Stamp = {
   subjectId: string;
   kind: StampKind;
-  /** Null for anchors, which are the whole service's. */
+  /** Null for anchors, which belong to no account. */
   accountId: string | null;
   requestedAt: Date;
-  /** Tries so far; also the version of the row for the conditional update. */
+  /** Attempts so far; also the version of the row for the conditional update. */
   attempts: number;
   /** Set exactly while it is pending. */
   nextAttemptAt: Date | null;
@@ -120,26 +120,26 @@ export type Stamp = {
   facts: StampFacts | null;
 };
 
-/** A stamp that is still to be made. `data`: the hashed form of the check, or of the anchor. */
+/** A stamp that is not made yet. `data`: the hashed form of the check, or of the anchor. */
 export type PendingStamp = Pick<Stamp, 'subjectId' | 'kind' | 'accountId' | 'requestedAt' | 'attempts'> & {
   data: Uint8Array;
 };
 
-/** A stamp whose next try is to be made. */
+/** A stamp whose next attempt is due. */
 export type DueStamp = { subjectId: string; dueAt: Date };
 
 /** A position in the list of due stamps. */
 export type StampCursor = DueStamp;
 
-/** What a try made of a pending stamp. `token`: the authority's whole answer (TimeStampResp, DER), byte for byte. */
+/** The outcome of one attempt. `token`: the authority's whole answer (TimeStampResp, DER), byte for byte. */
 export type StampOutcome =
   | { kind: 'stamped'; token: Uint8Array; facts: StampFacts }
-  /** `counts`: false when nobody was asked (the circuit is open). */
+  /** `counts`: false when no authority was called (the circuit is open). */
   | { kind: 'failed'; error: string; counts: boolean; nextAttemptAt: Date };
 
 /**
- * Port: asks for the time-stamp of an account's own live check, at most once a check: the row, which is there from now on.
- * `null` when the account has no such check, or it is a test check.
+ * Port: requests the time-stamp of an account's own live check, at most once a check, and returns the row. `null` when the
+ * account has no such check, or it is a test check.
  */
 export type RequestStamp = (
   checkId: string,
@@ -147,22 +147,22 @@ export type RequestStamp = (
   now: Date,
 ) => Promise<(Stamp & { created: boolean }) | null>;
 
-/** Port: the stamp of an account's check; `null` when none was asked for or the check is not the account's. */
+/** Port: the stamp of an account's check; `null` when none was requested or the check is not the account's. */
 export type FindCheckStamp = (checkId: string, accountId: string) => Promise<Stamp | null>;
 
-/** Port: the token of a stamp that is there, byte for byte. `accountId` null: of an anchor. */
+/** Port: the token of a finished stamp, byte for byte. `accountId` is null for an anchor. */
 export type FindToken = (subjectId: string, accountId: string | null) => Promise<Uint8Array | null>;
 
-/** Port: what is to be stamped; `null` when there is no such row or it is stamped already. */
+/** Port: the data to be stamped; `null` when there is no such row or it is stamped already. */
 export type FindPendingStamp = (subjectId: string) => Promise<PendingStamp | null>;
 
-/** Port: writes what a try made of a stamp, if it is where it was read (`attempts`); false when somebody else was faster. */
+/** Port: stores the outcome of an attempt if the stamp is unchanged since it was read (`attempts`); false otherwise. */
 export type RecordStamp = (
   stamp: Pick<PendingStamp, 'subjectId' | 'attempts'>,
   outcome: StampOutcome,
 ) => Promise<boolean>;
 
-/** A closed anchor. Source: contract part 2 §7. */
+/** A closed anchor. */
 export type StoredAnchor = {
   id: string;
   /** 1 for the first, without gaps. */
@@ -185,7 +185,7 @@ export type FindAnchor = (id: string) => Promise<StoredAnchor | null>;
 /** Port: anchors with a lower `seq` (null: from the newest), newest first. */
 export type ListAnchors = (beforeSeq: number | null, limit: number) => Promise<StoredAnchor[]>;
 
-/** Where a check's leaf lies. `hash`: the leaf's data, which is the check's hash (32 bytes). */
+/** The position of a check's leaf. `hash`: the leaf's data, which is the check's hash (32 bytes). */
 export type AnchoredLeaf = {
   checkId: string;
   anchorId: string;
@@ -210,57 +210,57 @@ export type ReadBlocks = (blocks: readonly BlockPosition[]) => Promise<Uint8Arra
 /** A check's place in an anchor. `path`: the hashes (32 bytes each) of its RFC 9162 inclusion proof, leaf upwards. */
 export type AnchorProof = Omit<AnchoredLeaf, 'checkId' | 'hash'> & { path: Uint8Array[] };
 
-/** Port: proofs of those of the checks that are anchored, by check id. Checks of one anchor share what is read. */
+/** Port: proofs of those of the checks that are anchored, by check id. Checks of one anchor share reads. */
 export type ProveChecks = (checkIds: readonly string[]) => Promise<Map<string, AnchorProof>>;
 
-/** What a check shows of its evidence; null until it is there. */
+/** The evidence of a check, as the API shows it; null until it exists. */
 export type CheckEvidence = {
   stamp: StampFacts | null;
   anchor: Omit<AnchoredLeaf, 'checkId' | 'hash'> | null;
 };
 
-/** Port: the evidence of checks that the caller has read as its own, by check id; every id given has an entry. */
+/** Port: the evidence of checks by check id; every id has an entry. The caller has verified that the checks are its own. */
 export type FindEvidence = (checkIds: readonly string[]) => Promise<Map<string, CheckEvidence>>;
 
-/** An anchor about to be written. `nodes`: the stored levels of its tree above the leaves, by level. */
+/** An anchor to be stored. `nodes`: the stored levels of its tree above the leaves, by level. */
 export type NewAnchor = Omit<StoredAnchor, 'stamp'> & { nodes: ReadonlyMap<number, Uint8Array> };
 
-/** What can be done while one closer holds the lock of all; everything is one transaction. */
+/** The operations available while one process holds the closing lock, in one transaction. */
 export type AnchorClosing = {
   /** The body of the newest anchor; null before the first. */
   previous: Uint8Array | null;
   /**
-   * Gives the next leaves without a place theirs in the anchor `seq`, from index `from` on, and returns their data end to
-   * end, 32 bytes each; nothing once none are left.
+   * Assigns the next unanchored leaves to the anchor `seq`, from index `from` on, and returns their data, 32 bytes each, end
+   * to end; empty once none are left.
    */
   take: (seq: number, from: number, limit: number) => Promise<Uint8Array>;
-  /** Writes the anchor, and that it is to be stamped. */
+  /** Stores the anchor and requests its time-stamp. */
   write: (anchor: NewAnchor) => Promise<void>;
 };
 
-/** Port: runs `work` in one transaction while no other does so anywhere; null when another is at it. */
+/** Port: runs `work` in one transaction, exclusively over the fleet; null when another process holds the lock. */
 export type CloseAlone = <T>(work: (closing: AnchorClosing) => Promise<T>) => Promise<{ done: T } | null>;
 
-/** One anchor as the checker reads it. `token` is null until it is stamped; `stamped` tells whether a stamp was asked for. */
+/** An anchor to be verified. `token` and `stampDigest` are null until it is stamped. */
 export type AnchorToVerify = StoredAnchor & { token: Uint8Array | null; stampDigest: Uint8Array | null };
 
-/** A slice of an anchor's leaves in their order. */
+/** A page of an anchor's leaves in their order. */
 export type LeafPage = {
   /** 32 bytes each, end to end. */
   hashes: Uint8Array;
-  /** The index after the last one; the slice is empty when it is where it began. */
+  /** The index after the last one; the page is empty when it equals the start. */
   next: number;
   /** False when an index is missing between. */
   whole: boolean;
-  /** Leaves whose check is still there and does not have their hash, whose body does not, or that was made after the closing. */
+  /** Leaves whose existing check has another hash, another body, or was made after the closing. */
   differing: LeafDifference[];
 };
 export type LeafDifference = { checkId: string; of: 'hash' | 'body' | 'time' };
 
-/** A stamp of a check as the checker reads it. What is the check's is null once the check is gone. */
+/** A stamp of a check to be verified. The fields of the check are null once the check is deleted. */
 export type StampToVerify = {
   subjectId: string;
-  /** SHA-256 of what was stamped, whatever hash function the token is made with. */
+  /** SHA-256 of the stamped data; the token may use another hash function. */
   digest: Uint8Array;
   token: Uint8Array;
   facts: StampFacts;
@@ -270,14 +270,14 @@ export type StampToVerify = {
   checkedAt: Date | null;
 };
 
-/** What the checker reads; every list in the order of its cursor, a slice at a time. */
+/** Port: what verification reads; every list is in the order of its cursor and paged. */
 export type AnchorAudit = {
   anchors: (afterSeq: number, limit: number) => Promise<AnchorToVerify[]>;
   leaves: (seq: number, from: number, limit: number) => Promise<LeafPage>;
   readBlock: ReadBlock;
-  /** How many leaves lie in anchors after the last there is. */
+  /** The number of leaves assigned to anchors after the last existing one. */
   leavesBeyond: () => Promise<number>;
-  /** Live checks without a leaf, and leaves in no anchor that differ from their check or name an anchor there is not. */
+  /** Live checks without a leaf, unanchored leaves that differ from their check, and leaves of an unknown anchor. */
   leafFaults: (afterCheckId: string | null, limit: number) => Promise<{ faults: LeafFault[]; next: string | null }>;
   checkStamps: (afterId: string | null, limit: number) => Promise<StampToVerify[]>;
 };

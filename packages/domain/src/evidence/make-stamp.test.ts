@@ -43,7 +43,7 @@ const failing = (message: string) => async () => {
 };
 const inMs = (ms: number) => new Date(NOW.getTime() + ms);
 
-test('a token is recorded with what it says', async () => {
+test('a token is recorded with its facts', async () => {
   const token = new Uint8Array([1, 2]);
   const { made, recorded } = await tryOnce(async () => ({ token, ...FACTS }));
   expect(recorded).toEqual([{ kind: 'stamped', token, facts: FACTS }]);
@@ -61,18 +61,18 @@ test('failed tries come back by the schedule, whose last delay repeats', async (
   expect(delays).toEqual([10_000, 60_000, 300_000, 300_000, 300_000].map(failed));
 });
 
-test('while nobody is asked no try is counted, and nobody looks more often than once a minute', async () => {
+test('while the circuit is open no attempt is counted, and attempts are at least a minute apart', async () => {
   const { recorded } = await tryOnce(failing('nobody asked'));
   expect(recorded).toEqual([{ kind: 'failed', error: 'nobody asked', counts: false, nextAttemptAt: inMs(60_000) }]);
 });
 
-test('what is stamped already, or by somebody else meanwhile, is gone', async () => {
+test('a stamp that exists already, or that another process made meanwhile, is gone', async () => {
   const stamp = async () => ({ token: new Uint8Array(), ...FACTS });
   expect((await tryOnce(stamp, { found: null })).made).toEqual({ kind: 'gone' });
   expect((await tryOnce(stamp, { isRecorded: false })).made).toEqual({ kind: 'gone' });
 });
 
-test('a fault that is not the authority’s, and a try that was called off, are thrown on and not recorded', async () => {
+test('an error unrelated to the authority, and an aborted attempt, are rethrown and not recorded', async () => {
   const fault = async () => {
     throw new TypeError('no database');
   };

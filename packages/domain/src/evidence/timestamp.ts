@@ -1,6 +1,6 @@
 import { AppError } from '../errors.js';
 import type { BoundKey, KeyToBind, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_RETENTION_MS, replayOf } from '../request/request-check.js';
+import { IDEMPOTENCY_RETENTION_MS, idempotencyInProgress, replayOf } from '../request/request-check.js';
 import type {
   DueStamp,
   FindCheckStamp,
@@ -13,7 +13,7 @@ import type {
   StampOutcome,
 } from './evidence.js';
 
-/** Port: has data stamped by its hash and verifies the answer; rejects where there is no time-stamp. */
+/** Port: requests a time-stamp of the data's hash and verifies the answer; rejects when there is none. */
 export type StampData = (data: Uint8Array, signal?: AbortSignal) => Promise<{ token: Uint8Array } & StampFacts>;
 
 export type MakeStampDeps = {
@@ -21,25 +21,25 @@ export type MakeStampDeps = {
   stamp: StampData;
   record: RecordStamp;
   /**
-   * What a rejection of `stamp` says: that the authority failed, that nobody was asked (`circuit_open`), or `null` for
-   * whatever has nothing to do with the authority, which is thrown on.
+   * The reason of a rejection of `stamp`. `asked` is false when no authority was called (`circuit_open`). `null` for errors
+   * unrelated to the authority, which are rethrown.
    */
   reasonOf: (error: unknown) => { error: string; asked: boolean } | null;
-  /** From a failed try to the next, in milliseconds; the last one repeats. */
+  /** From a failed attempt to the next, in milliseconds; the last one repeats. */
   retryDelaysMs: readonly number[];
   now: () => Date;
 };
 
-/** What became of a try. `gone`: there was nothing to stamp (any more). */
+/** The result of an attempt. `gone`: nothing was left to stamp. */
 export type MadeStamp =
   | { kind: 'stamped'; stamp: PendingStamp }
   | { kind: 'failed'; stamp: PendingStamp; error: string; nextAttemptAt: Date }
   | { kind: 'gone' };
 
-/** While nobody is asked, there is no use in looking more often than this. */
-const RESTING_MS = 60_000;
+/** Minimum delay while the circuit is open and no authority is called. */
+const CIRCUIT_DELAY_MS = 60_000;
 
-/** Tries once to have a stamp made and records what came of it; twice at once is harmless, one of the two is kept. */
+/** Makes one attempt at a stamp and records its outcome. Of two concurrent attempts, one is recorded. */
 export const makeStamp =
   ({ findPending, stamp: stampData, record, reasonOf, retryDelaysMs, now }: MakeStampDeps) =>
   async (subjectId: string, signal?: AbortSignal): Promise<MadeStamp> => {
@@ -52,8 +52,8 @@ export const makeStamp =
     } catch (error) {
       const reason = reasonOf(error);
       if (reason === null || signal?.aborted) throw error;
-      const scheduled = retryDelaysMs[Math.min(stamp.attempts, retryDelaysMs.length - 1)] ?? RESTING_MS;
-      const delay = reason.asked ? scheduled : Math.max(scheduled, RESTING_MS);
+      const scheduled = retryDelaysMs[Math.min(stamp.attempts, retryDelaysMs.length - 1)] ?? CIRCUIT_DELAY_MS;
+      const delay = reason.asked ? scheduled : Math.max(scheduled, CIRCUIT_DELAY_MS);
       const nextAttemptAt = new Date(now().getTime() + delay);
       outcome = { kind: 'failed', error: reason.error, counts: reason.asked, nextAttemptAt };
     }
@@ -69,13 +69,13 @@ export type StampCall = {
   idempotency: { key: string; fingerprint: Uint8Array } | null;
 };
 
-/** What lookingUp for a stamp came to. `key_taken`: the Idempotency-Key was used before; nothing was changed. */
+/** The result of requesting a stamp. `key_taken`: the Idempotency-Key was used before; nothing was changed. */
 export type RequestedStamp =
   | { kind: 'asked'; stamp: Stamp; created: boolean }
   | { kind: 'no_check' }
   | { kind: 'key_taken' };
 
-/** Port: writes in one transaction that a check is to be stamped, and binds the key. */
+/** Port: requests the stamp of a check and binds the key, in one transaction. */
 export type RequestStampForCheck = (
   ask: { checkId: string; accountId: string; now: Date },
   key: KeyToBind | null,
@@ -87,28 +87,28 @@ export type StampCheckDeps = {
   ask: RequestStampForCheck;
   make: (checkId: string, signal: AbortSignal) => Promise<MadeStamp>;
   find: FindCheckStamp;
-  /** Never rejects: what is not enqueued is found by the sweep. */
+  /** Never rejects: the sweep finds stamps that were not enqueued. */
   enqueue: (stamp: DueStamp) => Promise<void>;
-  /** Aborts once a caller has waited long enough. */
+  /** A signal that aborts when the caller has waited long enough. */
   patience: () => AbortSignal;
   now: () => Date;
 };
 
-/** `stamp.facts` is null while it is pending. `created`: this call asked for it. */
+/** `stamp.facts` is null while it is pending. `created`: this call requested it. */
 export type StampCallResult =
   | { kind: 'replay'; answer: StoredAnswer }
   | { kind: 'asked'; stamp: Stamp; created: boolean };
 
-/** Longer than a caller is made to wait; a call that died keeps its key locked no longer. */
+/** How long a crashed call locks its key: longer than a caller waits. */
 const KEY_LOCK_MS = 15_000;
 
 /**
- * Has a check stamped: the row first, then one try while the caller waits; the worker goes on where that fails. A check has
- * one stamp, so lookingUp again gives the same one.
+ * Requests the time-stamp of a check: writes the row, then makes one attempt while the caller waits; the worker continues
+ * after a failure. A check has one stamp, so a second request returns the same one.
  * Throws ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS, NOT_FOUND.
  */
 export const stampCheck = ({ findKey, relockKey, ask, make, find, enqueue, patience, now }: StampCheckDeps) => {
-  const tryOnce = async (stamp: Stamp): Promise<Stamp> => {
+  const attemptOnce = async (stamp: Stamp): Promise<Stamp> => {
     const { subjectId, accountId } = stamp;
     const made = await make(subjectId, patience()).catch(() => null);
     if (made === null) await enqueue({ subjectId, dueAt: now() });
@@ -125,7 +125,7 @@ export const stampCheck = ({ findKey, relockKey, ask, make, find, enqueue, patie
     const boundTo = async (key: string) => findKey(accountId, key, expiredBefore);
 
     const bound = idempotency && (await boundTo(idempotency.key));
-    // A first call that died leaves its key without an answer; its work is done by whoever comes next.
+    // A first call that crashed leaves its key without an answer; the next call takes over its work.
     const takenOver =
       idempotency !== null &&
       bound !== null &&
@@ -140,42 +140,42 @@ export const stampCheck = ({ findKey, relockKey, ask, make, find, enqueue, patie
     if (asked.kind === 'key_taken') {
       const other = idempotency && (await boundTo(idempotency.key));
       if (idempotency && other) return { kind: 'replay', answer: replayOf(other, idempotency.fingerprint) };
-      throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: 1 } });
+      throw idempotencyInProgress();
     }
     const { stamp, created } = asked;
-    return { kind: 'asked', stamp: created && !stamp.facts ? await tryOnce(stamp) : stamp, created };
+    return { kind: 'asked', stamp: created && !stamp.facts ? await attemptOnce(stamp) : stamp, created };
   };
 };
 
 export type SweepStampsDeps = {
-  /** Pending stamps due before a moment, oldest first, a slice at a time. */
+  /** Pending stamps due before a moment, oldest first, in chunks of `limit`. */
   due: (before: Date, after: StampCursor | null, limit: number) => Promise<DueStamp[]>;
-  /** Gives each its job; a job that is still there is left alone. */
+  /** Enqueues the job of each stamp; an existing job is not changed. */
   enqueue: (stamps: DueStamp[]) => Promise<void>;
   now: () => Date;
 };
 
-/** A job that is this late is taken to be lost; adding one that is not changes nothing. */
+/** A job that is this late is assumed lost. Enqueueing one that exists changes nothing. */
 const GRACE_MS = 5_000;
-/** Later than any try is due. */
-const EVER = new Date('9000-01-01T00:00:00.000Z');
-const SLICE = 500;
+/** Later than the due time of any attempt. */
+const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
+const CHUNK = 500;
 
 /**
- * The safety net under time-stamps: those that are overdue get their job (again). With `everything`, also the ones that are
- * due only later: after a loss of Redis.
+ * Enqueues overdue time-stamps whose job is missing. With `everything`, after a loss of Redis, stamps that are due later are
+ * enqueued as well.
  */
 export const sweepStamps =
   ({ due, enqueue, now }: SweepStampsDeps) =>
   async ({ everything }: { everything: boolean }): Promise<{ stamps: number }> => {
-    const before = everything ? EVER : new Date(now().getTime() - GRACE_MS);
+    const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
     let stamps = 0;
     for (let after: StampCursor | null = null; ; ) {
-      const slice: DueStamp[] = await due(before, after, SLICE);
-      if (slice.length > 0) await enqueue(slice);
-      stamps += slice.length;
-      const last = slice.at(-1);
-      if (!last || slice.length < SLICE) return { stamps };
+      const chunk: DueStamp[] = await due(before, after, CHUNK);
+      if (chunk.length > 0) await enqueue(chunk);
+      stamps += chunk.length;
+      const last = chunk.at(-1);
+      if (!last || chunk.length < CHUNK) return { stamps };
       after = last;
     }
   };

@@ -1,6 +1,7 @@
 import { readableEntries, type StoredCheck } from '../check/check.js';
 import { type CheckEntry, recordLookup } from '../check/entry.js';
 import { AppError } from '../errors.js';
+import { lookupSourceOf } from './lookup.js';
 import { windowEnd } from './plan-retry.js';
 import type { AcceptRequest, FindRequest, News } from './ports.js';
 import { CHECK_DEADLINE_MS, type CheckRequest, MAX_PENDING, type UpstreamPolicy } from './request.js';
@@ -8,15 +9,15 @@ import { CHECK_DEADLINE_MS, type CheckRequest, MAX_PENDING, type UpstreamPolicy 
 type Waiting = Pick<CheckRequest, 'entries' | 'createdAt' | 'lookupStartedAt' | 'unconfirmed' | 'dueAt'>;
 
 /**
- * What a caller who is answered 202 reads in `checks`: the entries so far, with the ask that is still open, or the wait
- * for one that never began, told as what it is. Nothing of this is stored; the open ask tells its own end later.
+ * The `checks` of a 202 answer: the entries so far, with the lookup that is still open or the wait for one that never began.
+ * Nothing of this is stored; the open lookup stores its own end later.
  */
 export const entriesAtAcceptance = (
   request: Waiting,
   policy: Pick<UpstreamPolicy, 'backpressureAfterMs'>,
   now: Date,
 ): CheckEntry[] => {
-  const source = request.unconfirmed === null ? 'vies' : 'vies_confirmation';
+  const source = lookupSourceOf(request);
   if (request.lookupStartedAt !== null) {
     const waited = request.lookupStartedAt.getTime() - request.dueAt.getTime();
     return recordLookup(request.entries, {
@@ -44,7 +45,7 @@ export const entriesAtAcceptance = (
     startedAt: request.dueAt,
     endedAt: now,
     backpressure: waitedMs > policy.backpressureAfterMs,
-    // Why is not known here: no slot came free, or no worker or no Redis was there. `backpressure` tells how long.
+    // The reason is unknown here: no free slot, no worker or no Redis. `backpressure` marks a long wait.
     detail: 'The upstream had not been asked yet.',
   });
   return waiting.map((entry) => (entry.source === source ? { ...entry, attempts: 0 } : entry));
@@ -63,7 +64,7 @@ export type AwaitEndDeps = {
   stopping: AbortSignal;
 };
 
-/** What the caller of a refused call should wait: long enough for some pending requests to end. */
+/** Retry-After of a refused call in seconds: long enough for some pending requests to end. */
 export const PENDING_RETRY_AFTER_S = 30;
 
 const tooManyPending = (pending: number, checks: CheckRequest['entries']): AppError =>
@@ -71,30 +72,29 @@ const tooManyPending = (pending: number, checks: CheckRequest['entries']): AppEr
     extra: { retry_after: PENDING_RETRY_AFTER_S, pending, checks: readableEntries(checks) },
   });
 
-/** Whether its caller was answered 202: a promise that stays what it was, whatever became of the request since. */
+/** Whether its caller was answered 202, which stays true after the request has ended. */
 const isAccepted = (request: CheckRequest): request is CheckRequest & { acceptedAt: Date; giveUpAt: Date } =>
   request.acceptedAt !== null && request.giveUpAt !== null;
 
-/** When to stop waiting, given what is known of the request now. */
+/** When to stop waiting for a request in its current state. */
 const deadlineOf = (request: CheckRequest, policy: UpstreamPolicy): Date => {
   const cap = request.createdAt.getTime() + Math.max(CHECK_DEADLINE_MS, policy.windowMs);
-  // The upstream has answered and only enrichment and recording run: a 201 is near, and worth more than a 202.
+  // The upstream has answered, and only enrichment and recording are left: waiting for the 201 is worth it.
   if (request.answer !== null) return new Date(cap);
   return new Date(Math.min(windowEnd(request, policy).getTime(), cap));
 };
 
 /**
- * Waits until a request has ended or its window is over. The race between the window's end and the worker's answer is
- * settled by one conditional update: whoever comes second reads what the first one wrote.
- * A request that had been accepted is accepted again, also when it has been abandoned since: its end is read where the 202
- * says. Throws INVALID_REQUESTER, TOO_MANY_PENDING, and ACCOUNT_DISABLED where that ended the request.
+ * Waits until a request has ended or its window is over. One conditional update decides the race between the end of the
+ * window and the worker's answer: the loser reads what the winner wrote.
+ * A request that was accepted is answered 202 again, also after it was abandoned: its end is read at the URL of the 202. Throws INVALID_REQUESTER, TOO_MANY_PENDING, and ACCOUNT_DISABLED where that ended the request.
  */
 export const awaitEnd =
   ({ find, accept, now, stopping }: AwaitEndDeps) =>
-  async (requestId: string, policy: UpstreamPolicy, news: News): Promise<CallEnd> => {
+  async (requestId: string, policy: UpstreamPolicy, subscription: News): Promise<CallEnd> => {
     for (;;) {
       const found = await find(requestId);
-      if (!found) throw new Error('a request that was admitted is gone');
+      if (!found) throw new Error('an admitted request does not exist');
       const { request, check } = found;
       if (check) return { kind: 'checked', check };
       if (request.reason === 'ACCOUNT_DISABLED') throw new AppError('ACCOUNT_DISABLED');
@@ -107,7 +107,7 @@ export const awaitEnd =
       const at = now();
       const deadline = deadlineOf(request, policy);
       if (at < deadline && !stopping.aborted && request.state === 'waiting') {
-        await news.next(deadline);
+        await subscription.next(deadline);
         continue;
       }
       const entries = entriesAtAcceptance(request, policy, at);
@@ -117,7 +117,7 @@ export const awaitEnd =
         now: at,
         giveUpAt: new Date(at.getTime() + policy.giveUpAfterMs),
         maxPending: MAX_PENDING,
-        // At the cap even a known answer no longer holds the caller; it is recorded a little later.
+        // At the deadline a known answer no longer holds the caller; it is recorded later.
         evenAnswered: request.answer !== null,
       });
       if (result.kind === 'too_many_pending') throw tooManyPending(result.pending, entries);

@@ -33,7 +33,7 @@ describe('what is believed', () => {
     });
   });
 
-  test('an invalid answer is asked once more, at once, and believed when the second agrees', () => {
+  test('an invalid answer is looked up once more, at once, and believed when the second agrees', () => {
     const first = ask(newRequest(), verdict(false));
     expect(first.next).toEqual({ kind: 'ask_again', at: msIn(100) });
     const decisions = run(newRequest(), [verdict(false), verdict(false)]);
@@ -53,7 +53,7 @@ describe('what is believed', () => {
     expect(second?.entries.at(-1)?.detail).toMatch(/Disagrees/);
   });
 
-  test('a confirmation without an answer keeps the first answer waiting', () => {
+  test('a confirmation without an answer leaves the first answer unconfirmed', () => {
     const decisions = run(newRequest(), [verdict(false), silence('timeout'), verdict(false)]);
     expect(decisions[1]?.unconfirmed?.verdict).toBe('invalid');
     expect(decisions[2]?.next).toMatchObject({ kind: 'settle', answer: { verdict: 'invalid' } });
@@ -90,7 +90,7 @@ describe('what is believed', () => {
     expect(last(run(request, [refused, verdict(false), refused]))?.next.kind).toBe('ask_again');
   });
 
-  test('a malformed that an earlier release stored without saying what it had sent does not count', () => {
+  test('a malformed answer that an earlier release stored without recording what was sent does not count', () => {
     const { numberAlone: _unknown, ...unconfirmed } = malformedAnswer(msIn(0));
     const request = newRequest({ numberAlone: true, trader, unconfirmed, unconfirmedAt: msIn(0) });
     expect(last(run(request, [refused]))?.next.kind).toBe('ask_again');
@@ -98,7 +98,7 @@ describe('what is believed', () => {
     expect(last(run(request, [verdict(true)]))?.next).toMatchObject({ answer: { verdict: 'valid' } });
   });
 
-  test("a code of VIES's web layer is kept in the entry in its own words", () => {
+  test("a code of VIES's web layer is recorded unchanged in the entry", () => {
     const decision = ask(newRequest(), { ...refused, upstreamCode: 'VOW-ERR-2600' });
     expect(decision.entries).toMatchObject([{ outcome: 'malformed', code: 'VOW-ERR-2600' }]);
     const requester = newRequest({ requester: 'DE123456788' });
@@ -145,7 +145,7 @@ describe('what is believed', () => {
     });
   });
 
-  test('INVALID_REQUESTER_INFO refuses the requester that was sent, and says nothing when none was', () => {
+  test('INVALID_REQUESTER_INFO refuses the requester that was sent, and has no effect when none was', () => {
     const refused: LookupOutcome = { kind: 'rejected', code: 'INVALID_REQUESTER_INFO' };
     expect(ask(newRequest({ requester: 'DE123456788' }), refused).next).toEqual({
       kind: 'refuse',
@@ -155,7 +155,7 @@ describe('what is believed', () => {
     expect(ask(newRequest({ trader }), refused)).toMatchObject({ numberAlone: true, next: { kind: 'ask_again' } });
   });
 
-  test('a time-out after a saturated ask stays saturated in the entry', () => {
+  test('a time-out after a saturated lookup stays saturated in the entry', () => {
     const entry = last(run(newRequest(), [silence('saturated'), silence('timeout')]))?.entries[0];
     expect(entry).toMatchObject({ outcome: 'saturated', code: 'MS_MAX_CONCURRENT_REQ', attempts: 2 });
   });
@@ -187,7 +187,7 @@ describe('laws', () => {
     );
   });
 
-  test('invalid is recorded only after two answers in a row that say so', () => {
+  test('invalid is recorded only after two invalid answers in a row', () => {
     fc.assert(
       fc.property(anyRequest, fc.array(anyOutcome(), { minLength: 1, maxLength: 12 }), (over, outcomes) => {
         const decisions = run(newRequest({ ...over, ...pendingTimes(over.state) }), outcomes);
@@ -200,7 +200,7 @@ describe('laws', () => {
     );
   });
 
-  test('the next ask never lies in the past, and never beyond giving up', () => {
+  test('the next lookup is never in the past, and never after the give-up time', () => {
     fc.assert(
       fc.property(anyRequest, anyOutcome(), fc.integer({ min: 1, max: 90_000_000 }), (over, outcome, atMs) => {
         const times = pendingTimes(over.state);

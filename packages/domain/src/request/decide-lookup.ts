@@ -1,11 +1,12 @@
 import type { CheckOutcome } from '../check/entry.js';
 import { recordLookup } from '../check/entry.js';
 import type { LookupOutcome, LookupVerdict } from '../check/upstream.js';
-import { describeDetails, isNumberAlone, lookupOf } from './lookup.js';
+import { describeDetails, isNumberAlone, lookupOf, lookupSourceOf } from './lookup.js';
 import { planRetry } from './plan-retry.js';
 import type { Answer, CheckRequest, UpstreamPolicy } from './request.js';
+import { malformedAnswer } from './request-check.js';
 
-/** What one ask does to its request. Everything but `next` is stored as it stands. */
+/** The effect of one lookup on its request. Everything but `next` is stored unchanged. */
 export type LookupDecision = Pick<
   CheckRequest,
   | 'entries'
@@ -25,11 +26,9 @@ export type LookupDecision = Pick<
 
 type Ended = { outcome: LookupOutcome; startedAt: Date; endedAt: Date; backpressure: boolean };
 
-const NOTHING_SAID = { name: null, address: null, consultationNumber: null, traderMatch: null };
-
 const answerOf = (outcome: LookupVerdict | 'malformed', endedAt: Date): Answer =>
   outcome === 'malformed'
-    ? { verdict: 'malformed', ...NOTHING_SAID, answeredAt: endedAt.toISOString(), numberAlone: true }
+    ? { ...malformedAnswer(endedAt), numberAlone: true }
     : {
         verdict: outcome.valid ? 'valid' : 'invalid',
         name: outcome.name,
@@ -43,8 +42,8 @@ const answerOf = (outcome: LookupVerdict | 'malformed', endedAt: Date): Answer =
 const earlierAnswer = ({ unconfirmed }: CheckRequest): Answer | null =>
   unconfirmed?.verdict === 'malformed' && !unconfirmed.numberAlone ? null : unconfirmed;
 
-/** Why an answer has no consultation number and no trader match although they were asked for; null where it has them. */
-const leftOut = (request: CheckRequest): string | null => {
+/** Why an answer lacks the requested consultation number and trader match; null when the lookup carried them. */
+const omittedDetails = (request: CheckRequest): string | null => {
   const wanted = lookupOf({ ...request, numberAlone: false });
   if (!request.numberAlone || isNumberAlone(wanted)) return null;
   return `Looked up without ${describeDetails(wanted)}: VIES refused the request with them.`;
@@ -53,22 +52,22 @@ const leftOut = (request: CheckRequest): string | null => {
 /**
  * Decides what follows from one lookup: what is believed, what is looked up again, what is refused.
  *
- * - `valid` is believed at once, unless an earlier answer said otherwise.
+ * - `valid` is believed at once, unless an earlier answer differs.
  * - `invalid` is believed when the next answer agrees.
  * - INVALID_INPUT may concern any field. It counts as an answer about the number (`malformed`) only when the lookup
  *   carried the number alone, and is believed when the next answer agrees. After a lookup that carried more, the number
  *   is looked up alone from then on.
  * - Two answers that disagree send the request to the background until two in a row agree.
  * - INVALID_REQUESTER_INFO refuses the requester that was sent.
- * - Everything else is no answer. No answer is never a verdict.
+ * - Everything else is no answer, and never a verdict.
  *
- * The upstream's Retry-After delays whatever comes next. Source: contract part 2 §4, "Confirmation" and the paragraph
- * after it; part 3 §1, "VIES".
+ * The upstream's Retry-After delays the next step. See docs/decisions/0003-windows-and-confirmation.md and
+ * docs/decisions/0004-what-is-believed.md.
  */
 export const decideLookup = (request: CheckRequest, ended: Ended, policy: UpstreamPolicy): LookupDecision => {
   const { outcome, endedAt } = ended;
   const notBefore = new Date(endedAt.getTime() + (outcome.retryAfter?.ms ?? 0));
-  const source = request.unconfirmed === null ? 'vies' : 'vies_confirmation';
+  const source = lookupSourceOf(request);
   const record = (result: CheckOutcome, code: string | null, detail: string | null) =>
     recordLookup(request.entries, {
       source,
@@ -92,9 +91,9 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
   const believe = (answer: Answer, code: string | null): LookupDecision => {
     const earlier = earlierAnswer(request);
     const agrees = earlier === null ? answer.verdict === 'valid' : earlier.verdict === answer.verdict;
-    const entries = record(answer.verdict, code, leftOut(request));
+    const entries = record(answer.verdict, code, omittedDetails(request));
     if (agrees) return { ...base, entries, next: { kind: 'settle', answer } };
-    // A dispute keeps the first answer's clock: the caller is not held for a second window.
+    // The window of a dispute runs from its first answer: the caller is not held for a second one.
     const unconfirmed = { ...base, unconfirmed: answer, unconfirmedAt: request.unconfirmedAt ?? endedAt };
     if (earlier === null)
       return { ...unconfirmed, windowRetries: 0, entries, next: { kind: 'ask_again', at: notBefore } };
@@ -126,8 +125,8 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
     if (outcome.code === 'INVALID_INPUT') return believe(answerOf('malformed', endedAt), code);
   }
 
-  // A refusal of a requester that was not sent says nothing about the number.
-  const silence =
+  // A refusal of a requester that was not sent is no statement about the number.
+  const noAnswer =
     outcome.kind === 'rejected'
       ? {
           outcome: 'unavailable' as const,
@@ -135,14 +134,14 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
           detail: 'No requester was sent.',
         }
       : outcome;
-  const pace = silence.outcome === 'blocked' ? 'slow' : 'quick';
+  const pace = noAnswer.outcome === 'blocked' ? 'slow' : 'quick';
   const retry = planRetry(request, policy, endedAt, pace, notBefore);
   return {
     ...base,
     windowRetries: retry.windowRetries,
     backgroundRetries: retry.backgroundRetries,
-    lastError: silence.code ?? silence.detail ?? silence.outcome.toUpperCase(),
-    entries: record(silence.outcome, silence.code, silence.detail),
+    lastError: noAnswer.code ?? noAnswer.detail ?? noAnswer.outcome.toUpperCase(),
+    entries: record(noAnswer.outcome, noAnswer.code, noAnswer.detail),
     next: { kind: 'ask_again', at: retry.at },
   };
 };

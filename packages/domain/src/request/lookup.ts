@@ -1,12 +1,12 @@
-import { type Ask, TRADER_FIELDS } from '../check/upstream.js';
+import { type Ask, type SplitVatNumber, TRADER_FIELDS } from '../check/upstream.js';
 import { readVatNumber } from '../vat-number/index.js';
 import type { CheckRequest } from './request.js';
 
 type Details = Pick<Ask, 'requester' | 'trader'>;
 
-const requesterOf = (requester: string | null): Ask['requester'] => {
-  if (requester === null) return null;
-  const read = readVatNumber(requester);
+/** A normalised number, split for VIES; null when no covered country's syntax accepts it. */
+export const splitVatNumber = (vatNumber: string): SplitVatNumber | null => {
+  const read = readVatNumber(vatNumber);
   return read.kind === 'well_formed' ? { memberState: read.memberState, national: read.national } : null;
 };
 
@@ -16,9 +16,13 @@ export const lookupOf = (
 ): Ask => ({
   memberState: request.memberState,
   national: request.national,
-  requester: request.numberAlone ? null : requesterOf(request.requester),
+  requester: request.numberAlone || request.requester === null ? null : splitVatNumber(request.requester),
   trader: request.numberAlone ? null : request.trader,
 });
+
+/** The source of a request's next lookup: `vies_confirmation` while an earlier answer waits to be confirmed. */
+export const lookupSourceOf = ({ unconfirmed }: Pick<CheckRequest, 'unconfirmed'>): 'vies' | 'vies_confirmation' =>
+  unconfirmed === null ? 'vies' : 'vies_confirmation';
 
 /** True when a lookup carries at least one of the trader's details; empty ones are not sent. */
 export const carriesTrader = ({ trader }: Pick<Ask, 'trader'>): boolean =>
@@ -34,8 +38,8 @@ export const describeDetails = (lookup: Details): string => {
 };
 
 /**
- * The User-Agent of every outgoing call, so that an operator of an upstream can tell whose calls they are and, where
- * CONTACT_URL is set, whom to write to. The URL is written in ASCII: a header carries nothing else.
+ * The User-Agent of every outgoing call, so that the operator of an upstream can identify the caller and, where
+ * CONTACT_URL is set, contact it. The URL is written in ASCII, as headers require.
  */
 export const userAgentOf = (contactUrl?: string): string =>
   contactUrl === undefined ? 'vat-validation-service' : `vat-validation-service (+${new URL(contactUrl).href})`;

@@ -2,14 +2,14 @@ import { planRetry, windowEnd } from './plan-retry.js';
 import { msIn, newRequest, POLICY } from './request.fixture.js';
 
 describe('while a caller waits', () => {
-  test('asks follow the window delays', () => {
+  test('lookups follow the window delays', () => {
     const delays = [0, 1, 2, 3, 4].map(
       (windowRetries) => planRetry(newRequest({ windowRetries }), POLICY, msIn(0), 'quick').at,
     );
     expect(delays).toEqual([500, 1_000, 2_000, 4_000, 8_000].map(msIn));
   });
 
-  test('an ask that would come after the window waits for the background', () => {
+  test('a lookup that would come after the window waits for the background', () => {
     const retry = planRetry(newRequest({ windowRetries: 4 }), POLICY, msIn(15_000), 'quick');
     expect(retry.at).toEqual(msIn(20_000 + 30_000));
     expect(retry).toMatchObject({ windowRetries: 4, backgroundRetries: 1 });
@@ -32,11 +32,11 @@ describe('in the background', () => {
     );
   });
 
-  test('a blocked ask skips the quick steps', () => {
+  test('a blocked lookup skips the quick steps', () => {
     expect(planRetry(newRequest(pending), POLICY, msIn(30_000), 'slow').at).toEqual(msIn(30_000 + 600_000));
   });
 
-  test('the last ask is due when the request is given up', () => {
+  test('the last lookup is due at the give-up time', () => {
     expect(planRetry(newRequest({ ...pending, giveUpAt: msIn(40_000) }), POLICY, msIn(30_000), 'quick').at).toEqual(
       msIn(40_000),
     );

@@ -5,15 +5,15 @@ type Timing = Pick<
   'state' | 'windowEndsAt' | 'unconfirmedAt' | 'giveUpAt' | 'windowRetries' | 'backgroundRetries'
 >;
 
-/** When to ask again, and the counters that go with it. */
+/** When to repeat the lookup, and the counters after that decision. */
 export type Retry = { at: Date; windowRetries: number; backgroundRetries: number };
 
-/** Blocked asks skip the quick steps: lookingUp a wall more often makes it higher. */
+/** Blocked lookups skip the quick steps: frequent lookups may prolong the block. */
 const FIRST_SLOW_STEP = 2;
 
 /**
- * The end of the time a waiting caller is kept for the upstream: its window, and for a confirmation a window of its own
- * from the first answer (contract part 1 §8: up to about 20 s for the upstream, about 48 s in all).
+ * Until when a waiting caller is held for the upstream: for its window, and for a confirmation a window of its own from the
+ * first answer.
  */
 export const windowEnd = (
   request: Pick<CheckRequest, 'windowEndsAt' | 'unconfirmedAt'>,
@@ -24,9 +24,9 @@ export const windowEnd = (
     : new Date(Math.max(request.windowEndsAt.getTime(), request.unconfirmedAt.getTime() + policy.windowMs));
 
 /**
- * The next ask after one without an answer. `pace`: `quick` uses the window's delays while a caller waits and they last;
- * `background` and `slow` do not. Not before `notBefore` (the upstream's Retry-After), and never later than `giveUpAt`: the
- * ask that is due then abandons instead.
+ * The next lookup after one without an answer. `pace`: `quick` uses the window's delays while a caller waits and delays are
+ * left; `background` and `slow` do not. Not before `notBefore` (the upstream's Retry-After), and never later than `giveUpAt`,
+ * when the request is abandoned instead.
  */
 export const planRetry = (
   request: Timing,

@@ -22,7 +22,7 @@ export type NewRequest = Pick<
   | 'windowEndsAt'
 >;
 
-/** An Idempotency-Key on its way into the transaction that creates its work. */
+/** An Idempotency-Key to be bound in the transaction that creates its work. */
 export type KeyToBind = { key: string; fingerprint: Uint8Array; lockedUntil: Date; expiredBefore: Date };
 
 /** An Idempotency-Key that was used before. `answer`: what to replay, once the first call was answered. */
@@ -33,7 +33,7 @@ export type BoundKey = {
   answer: StoredAnswer | null;
 };
 
-/** An HTTP answer, kept to be replayed byte for byte. */
+/** An HTTP answer, stored to be replayed byte for byte. */
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: Uint8Array };
 
 /**
@@ -56,7 +56,7 @@ export type AdmissionResult =
   | { kind: 'quota_exceeded' }
   | { kind: 'key_taken' };
 
-/** Port: binds the key, judges TOO_MANY_PENDING, reserves a unit and writes the row, or changes nothing at all. */
+/** Port: binds the key, enforces TOO_MANY_PENDING, reserves a unit and writes the row, or changes nothing. */
 export type AdmitRequest = (admission: Admission) => Promise<AdmissionResult>;
 
 export type MalformedCheck = {
@@ -78,8 +78,8 @@ export type Acceptance = {
 };
 
 /**
- * `giveUpAt`: the row's, which one whose caller was lost already had. `lost_race`: the request is no longer waiting for an
- * answer; read it again.
+ * `giveUpAt`: as stored in the row, where a request that lost its caller already has one. `lost_race`: the request no longer
+ * waits for an answer and must be read again.
  */
 export type AcceptanceResult =
   | { kind: 'accepted'; giveUpAt: Date }
@@ -92,10 +92,10 @@ export type AcceptRequest = (acceptance: Acceptance) => Promise<AcceptanceResult
 /** A request with its check, when it has one. */
 export type RequestWithCheck = { request: CheckRequest; check: StoredCheck | null };
 
-/** Port: reads a request, one that `reader` may read when given; `null` when there is none. */
+/** Port: reads a request; with `reader`, only one that the reader may read. `null` when there is none. */
 export type FindRequest = (id: string, reader?: Reader) => Promise<RequestWithCheck | null>;
 
-/** Port: tells when to look at a request again: on a hint, a slow poll, at `until` or when the process stops. */
+/** Port: resolves when a request should be read again: on a notification, a slow poll, at `until` or when the process stops. */
 export type News = { next: (until: Date) => Promise<void>; close: () => void };
 
 export type Ending = {
@@ -107,7 +107,7 @@ export type Ending = {
 };
 
 /**
- * `abandoned` (with its event, if it had been answered 202), `withdrawn` (a caller waits and is told). `batchId`: of the lines
+ * `abandoned` (with its event, if it was answered 202), `withdrawn` (a caller waits for the answer). `batchId`: of the lines
  * that failed with it.
  */
 export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | null; batchId: string | null };
@@ -129,7 +129,7 @@ export type OverdueRequest = {
 /** A position in the list of overdue requests. */
 export type OverdueCursor = { dueAt: Date; id: string };
 
-/** A pending request that must end without a check, with what its event says. */
+/** A pending request that must end without a check, with the data of its event. */
 export type EndedRequest = {
   id: string;
   accountId: string;

@@ -1,5 +1,5 @@
 import { periodEnd, periodOf } from '../account/account.js';
-import { checkBody, type HashCheck } from '../check/check.js';
+import { type MakeCheckDeps, makeCheck } from '../check/check.js';
 import type { CheckEntry } from '../check/entry.js';
 import type { Trader } from '../check/upstream.js';
 import { AppError } from '../errors.js';
@@ -11,7 +11,7 @@ import type { AdmitRequest, BoundKey, KeyToBind, NewRequest, News, RecordMalform
 import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
 import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
 
-/** The `syntax` entry every check begins with. `detail` says which form was missed, or that a checksum failed. */
+/** The `syntax` entry every check begins with. `detail` names the missed form or a failed checksum. */
 export const syntaxEntry = (outcome: 'valid' | 'malformed', at: Date, detail: string | null): CheckEntry => ({
   source: 'syntax',
   outcome,
@@ -37,9 +37,9 @@ export const openingEntry = (read: { malformed: string | null; checksumFailed: b
   return syntaxEntry('valid', at, read.checksumFailed ? note : null);
 };
 
-type Spelt = { vatNumber: string; countryCode: string | undefined; caller: { test: boolean } };
+type NumberAsGiven = { vatNumber: string; countryCode: string | undefined; caller: { test: boolean } };
 
-/** A number as a call gave it. `malformed`: the sentence that says how; null when it is well formed. */
+/** The number of a call. `malformed`: the reason as a sentence; null when the number is well formed. */
 export type NumberOfCall = {
   memberState: MemberState;
   national: string;
@@ -48,8 +48,8 @@ export type NumberOfCall = {
   checksumFailed: boolean;
 };
 
-/** Reads the number, throwing BAD_REQUEST when no covered country can be told. */
-export const readNumber = ({ vatNumber, countryCode, caller }: Spelt): NumberOfCall => {
+/** Reads the number, throwing BAD_REQUEST when its country is unknown or not covered. */
+export const readNumber = ({ vatNumber, countryCode, caller }: NumberAsGiven): NumberOfCall => {
   const read = readVatNumber(vatNumber, countryCode);
   if (read.kind === 'unresolvable') {
     throw new AppError('BAD_REQUEST', {
@@ -89,53 +89,54 @@ export type CheckCall = {
   idempotency: { key: string; fingerprint: Uint8Array } | null;
 };
 
-/** `replayed`: the work had been asked for before with the same Idempotency-Key. */
+/** `replayed`: an earlier call with the same Idempotency-Key had requested the work. */
 export type CheckCallResult = (CallEnd & { replayed: boolean }) | { kind: 'replay'; answer: StoredAnswer };
 
-export type RequestCheckDeps = AwaitEndDeps & {
-  admit: AdmitRequest;
-  recordMalformed: RecordMalformed;
-  findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
-  relockKey: (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
-  hashCheck: HashCheck;
-  newSalt: () => string;
-  policyOf: (test: boolean) => UpstreamPolicy;
-  openSubscription: (requestId: string) => News;
-  /** Puts the ask on its queue, or fails quickly. A failure is no harm: the row is there, and the sweep finds it. */
-  enqueueLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
-  /** The job of a call that became a background request no longer goes first. */
-  demoteLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
-  onEnqueueFailure: (error: unknown) => void;
-};
+export type RequestCheckDeps = AwaitEndDeps &
+  MakeCheckDeps & {
+    admit: AdmitRequest;
+    recordMalformed: RecordMalformed;
+    findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
+    relockKey: (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
+    policyOf: (test: boolean) => UpstreamPolicy;
+    openSubscription: (requestId: string) => News;
+    /** Enqueues the lookup, or fails quickly. A failure is harmless: the sweep finds the row. */
+    enqueueLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
+    /** Lowers the priority of the job of a call that became a background request. */
+    demoteLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
+    onEnqueueFailure: (error: unknown) => void;
+  };
 
-/** An Idempotency-Key is kept this long. Source: contract part 2 §4. */
+/** Retention of an Idempotency-Key: 24 hours. */
 export const IDEMPOTENCY_RETENTION_MS = 24 * 3_600_000;
 
-/** A crashed first call locks its key no longer than this (the contract says 60 s). */
+/** How long a crashed first call locks its key; the API promises at most 60 s. */
 const KEY_LOCK_MS = 55_000;
 
-/** What a caller should wait while the first call with its key still runs, in seconds. */
-const IN_PROGRESS_RETRY_AFTER_S = 1;
+/** The error while the first call with an Idempotency-Key still runs. */
+export const idempotencyInProgress = (): AppError =>
+  new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: 1 } });
 
 /**
- * The direct check of POST /v1/checks, in the order of judgement of contract part 2 §1: the number and the requester,
- * the account, the Idempotency-Key, the pending count, the quota; then the wait for the upstream.
+ * The direct check of POST /v1/checks. Validates in this order: the number and the requester, the account, the
+ * Idempotency-Key, the pending count, the quota. Then waits for the upstream.
  * Throws BAD_REQUEST, INVALID_REQUESTER, ACCOUNT_DISABLED, IDEMPOTENCY_*, TOO_MANY_PENDING, QUOTA_EXCEEDED.
  */
 export const requestCheck = (deps: RequestCheckDeps) => {
   const waitForEnd = awaitEnd(deps);
+  const make = makeCheck(deps);
 
   const wait = async (
     request: { id: string; test: boolean; memberState: MemberState },
-    news: News,
+    subscription: News,
   ): Promise<CallEnd> => {
-    const end = await waitForEnd(request.id, deps.policyOf(request.test), news);
-    // Not waited for: it is a matter of order alone, and a Redis that hangs must not hold the 202 back.
+    const end = await waitForEnd(request.id, deps.policyOf(request.test), subscription);
+    // Not awaited: it affects priority only, and a Redis that hangs must not delay the 202.
     if (end.kind === 'accepted') deps.demoteLookup(request).catch(() => undefined);
     return end;
   };
 
-  /** Goes on with work that the same key asked for before. */
+  /** Continues the work that an earlier call with the same key requested. */
   const resume = async (
     call: CheckCall,
     bound: BoundKey,
@@ -145,21 +146,20 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
     if (bound.answer) return { kind: 'replay', answer: bound.answer };
     const now = deps.now();
-    const inProgress = new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
     const found = bound.requestId === null ? null : await deps.find(bound.requestId);
-    if (!found) throw inProgress;
-    // What has ended, or was accepted, is the answer, whatever became of the first call. What is still waited for is not:
-    // the first call may live, and once its lock ran out it does not; one of those who come again then takes its place.
+    if (!found) throw idempotencyInProgress();
+    // A request that has ended or was accepted is answered here, also if the first call crashed. While it is waited for,
+    // the first call may still run; once its lock has expired, one of the later calls takes over.
     if (found.request.state === 'waiting') {
-      if (bound.lockedUntil > now) throw inProgress;
+      if (bound.lockedUntil > now) throw idempotencyInProgress();
       if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS))))
-        throw inProgress;
+        throw idempotencyInProgress();
     }
-    const news = deps.openSubscription(found.request.id);
+    const subscription = deps.openSubscription(found.request.id);
     try {
-      return { ...(await wait(found.request, news)), replayed: true };
+      return { ...(await wait(found.request, subscription)), replayed: true };
     } finally {
-      news.close();
+      subscription.close();
     }
   };
 
@@ -205,23 +205,18 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     const keyTaken = async (): Promise<CheckCallResult> => {
       const taken = await resumeIfBound();
       if (taken) return taken;
-      throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: IN_PROGRESS_RETRY_AFTER_S } });
+      throw idempotencyInProgress();
     };
 
     if (read.malformed !== null) {
-      const id = newUuid();
-      const hashed = deps.hashCheck(checkBody(id, request, malformedAnswer(now), deps.newSalt()));
-      const check = { id, bytes: hashed.bytes, hash: hashed.hash };
-      const recorded = await deps.recordMalformed({
-        request,
-        check: { ...check, checkedAt: now },
-        idempotency: binding,
-      });
+      const { id, bytes, hash, checkedAt } = make(request, malformedAnswer(now)).check;
+      const check = { id, bytes, hash };
+      const recorded = await deps.recordMalformed({ request, check: { ...check, checkedAt }, idempotency: binding });
       return recorded ? { kind: 'checked', check, replayed: false } : keyTaken();
     }
 
     const period = periodOf(now);
-    const news = deps.openSubscription(request.id);
+    const subscription = deps.openSubscription(request.id);
     try {
       const quota = caller.test ? null : { period, limit: caller.quota };
       const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency: binding });
@@ -241,23 +236,20 @@ export const requestCheck = (deps: RequestCheckDeps) => {
           return false;
         },
       );
-      // Without Redis nothing can move before the sweep: waiting out the window would be waiting for nothing.
-      if (!enqueued) return { ...(await acceptNow(request.id, policy, news)), replayed: false };
-      // Its row was just written: there is nothing to read before there is news.
-      await news.next(request.windowEndsAt);
-      return { ...(await wait(request, news)), replayed: false };
+      // Without Redis nothing happens before the sweep, so there is no reason to wait for the window to end.
+      if (!enqueued) return { ...(await acceptNow(request.id, policy, subscription)), replayed: false };
+      // The row was just written: there is nothing to read before a notification.
+      await subscription.next(request.windowEndsAt);
+      return { ...(await wait(request, subscription)), replayed: false };
     } finally {
-      news.close();
+      subscription.close();
     }
   };
 
-  function acceptNow(requestId: string, policy: UpstreamPolicy, news: News): Promise<CallEnd> {
-    return awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, news);
+  function acceptNow(requestId: string, policy: UpstreamPolicy, subscription: News): Promise<CallEnd> {
+    return awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, subscription);
   }
 };
-
-/** What a caller should wait while the first call with its key still runs, in seconds. */
-const RETRY_AFTER_S = 1;
 
 /**
  * The answer to replay for a key that was used before, where work and answer are one transaction.
@@ -266,5 +258,5 @@ const RETRY_AFTER_S = 1;
 export const replayOf = (bound: BoundKey, fingerprint: Uint8Array): StoredAnswer => {
   if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
   if (bound.answer) return bound.answer;
-  throw new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: RETRY_AFTER_S } });
+  throw idempotencyInProgress();
 };

@@ -3,21 +3,21 @@ import type { Trader, TraderMatch } from '../check/upstream.js';
 import type { MemberState } from '../member-states.js';
 
 /**
- * `waiting`: a caller waits for it. `pending`: answered 202. `completed`: a check exists. `abandoned`: given up.
- * `withdrawn`: refused to the caller while it waited (INVALID_REQUESTER, TOO_MANY_PENDING), or its caller was lost;
- * nobody was promised anything and nobody can read it.
+ * `waiting`: a caller waits for it. `pending`: answered 202. `completed`: a check exists. `abandoned`: ended without a check.
+ * `withdrawn`: refused while its caller waited (INVALID_REQUESTER, TOO_MANY_PENDING), or its caller was lost; it was never
+ * promised and cannot be read.
  */
 export type RequestState = 'waiting' | 'pending' | 'completed' | 'abandoned' | 'withdrawn';
 
-/** Who wants it: `direct` a caller of the API, `batch` lines of a file, `watch` a watched number. Only a direct one is ever answered 202 and counts as pending. */
+/** `direct`: a call of the API. `batch`: lines of a file. `watch`: a watched number. Only direct requests are answered 202 and count as pending. */
 export type RequestOrigin = 'direct' | 'batch' | 'watch';
 
-/** Why a request ended without a check. Source: contract part 2 §4. */
+/** Why a request ended without a check. */
 export const ABANDON_REASONS = ['UPSTREAM_NO_ANSWER', 'ACCOUNT_DISABLED', 'INVALID_REQUESTER'] as const;
 export type AbandonReason = (typeof ABANDON_REASONS)[number];
 
 /**
- * An answer of the upstream, as it is kept on the request until it is recorded. JSON-safe. `numberAlone` marks an
+ * An answer of the upstream, stored on the request until its check is recorded. JSON-safe. `numberAlone` marks an
  * INVALID_INPUT whose lookup carried the number and nothing else; releases before it existed stored INVALID_INPUT
  * without it, also where trader details had been sent.
  */
@@ -68,27 +68,27 @@ export type CheckRequest = {
   checkId: string | null;
 };
 
-/** How long and how often the upstream is asked for one request. All figures in milliseconds. */
+/** The retry policy of one request. All figures in milliseconds. */
 export type UpstreamPolicy = {
   /** UPSTREAM_WINDOW: how long a direct call waits for the upstream before it is answered 202. */
   windowMs: number;
-  /** UPSTREAM_RETRY_DELAYS: between asks while the caller waits; the slot is free meanwhile. */
+  /** UPSTREAM_RETRY_DELAYS: between lookups while the caller waits; the slot is free meanwhile. */
   windowRetryDelaysMs: readonly number[];
-  /** BACKGROUND_RETRY_DELAYS: between asks after that; the last one repeats. */
+  /** BACKGROUND_RETRY_DELAYS: between lookups after that; the last one repeats. */
   backgroundRetryDelaysMs: readonly number[];
   /** BACKGROUND_GIVE_UP_AFTER: from acceptance to abandonment. */
   giveUpAfterMs: number;
-  /** BACKPRESSURE_AFTER: a longer wait for a slot is told to the caller. */
+  /** BACKPRESSURE_AFTER: a longer wait for a slot is reported to the caller. */
   backpressureAfterMs: number;
 };
 
-/** Enrichment ends after this; it bounds the whole of a check together with the window. */
+/** Enrichment ends after this; together with the window it bounds a whole check. */
 export const ENRICHMENT_DEADLINE_MS = 8_000;
 
-/** The worst case of a whole check with confirmation and enrichment. Source: contract part 1 §8, timing 2. */
+/** The worst case of a whole check with confirmation and enrichment. */
 export const CHECK_DEADLINE_MS = 48_000;
 
-/** The clock of test keys: 202 after two seconds, background answer three later, abandoned five later. Source: contract part 2 §4. */
+/** The policy of test keys: 202 after two seconds, background answer three later, abandoned five later. */
 export const TEST_POLICY: UpstreamPolicy = {
   windowMs: 2_000,
   windowRetryDelaysMs: [500, 1_000],
@@ -97,5 +97,5 @@ export const TEST_POLICY: UpstreamPolicy = {
   backpressureAfterMs: 5_000,
 };
 
-/** Background requests an account may have pending. Source: contract part 1 §8. */
+/** Background requests an account may have pending. */
 export const MAX_PENDING = 200;

@@ -1,4 +1,4 @@
-/** National parts that a test key may send whatever the country's syntax. Source: contract part 2 §4, last paragraph. */
+/** National parts that a test key may send in any country's syntax. */
 export const SANDBOX_NUMBERS: readonly string[] = [
   '100',
   '200',

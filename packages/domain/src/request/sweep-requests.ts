@@ -1,6 +1,5 @@
 import type { DueDelivery } from '../delivery/delivery.js';
-import { checkFailedBody } from '../delivery/event-bodies.js';
-import { newUuid } from '../ids.js';
+import { abandonRequest } from './abandon-request.js';
 import type { EndedRequest, EndRequest, OverdueCursor, OverdueRequest } from './ports.js';
 import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
 
@@ -9,35 +8,35 @@ export type SweepDeps = {
   toAbandon: (now: Date, limit: number) => Promise<EndedRequest[]>;
   endRequest: EndRequest;
   releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }) => Promise<number>;
-  /** Gives each request its job; a job that is still there is left alone. */
+  /** Enqueues the job of each request; an existing job is not changed. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
-  /** Sends what was told of a request that ended; if it fails, the sweep of deliveries finds it. */
+  /** Enqueues the delivery of check.failed. A failure is harmless: the sweep of deliveries finds the row. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
-  /** Told of each request that was abandoned. */
+  /** Called for each request that was abandoned. */
   onEnded?: (request: EndedRequest) => void;
-  /** Told of each request that could not be ended; the next sweep tries again. */
+  /** Called for each request that could not be ended; the next sweep retries. */
   onNotEnded?: (request: EndedRequest, error: unknown) => void;
   giveUpAfterMs: number;
-  /** UPSTREAM_WINDOW: callers may wait for all of it, however long it is set. */
+  /** UPSTREAM_WINDOW: callers may wait for all of it. */
   windowMs: number;
   now: () => Date;
 };
 
-/** A job that is this late is taken to be lost; adding one that is not changes nothing. */
+/** A job that is this late is assumed lost. Enqueueing one that exists changes nothing. */
 const GRACE_MS = 5_000;
-/** Callers wait for at most CHECK_DEADLINE or their window; a request that waits this much longer has lost its caller. */
+/** Callers wait for at most CHECK_DEADLINE_MS or their window; a request that waits this much longer has lost its caller. */
 const ORPHAN_GRACE_MS = 7_000;
-const SLICE = 500;
-/** So many requests that cannot be ended are no fault of theirs. */
+const CHUNK = 500;
+/** With more requests that cannot be ended, the fault is not in the requests, and the sweep fails. */
 const MAX_UNFINISHED = 10;
 
 /** What a sweep found and did. */
 export type Swept = { enqueued: number; abandoned: number; not_ended: number; orphans: number };
 
 /**
- * The safety net under "rows before jobs": live requests without a job get one, requests past their end or of a disabled
- * account are abandoned, orphans released. With `everything`, also requests that are due only later get their job back:
- * after a loss of Redis. Harmless however often it runs.
+ * Restores what a crash or a loss of Redis left behind: live requests without a job get one, requests past their end or of a
+ * disabled account are abandoned, requests that lost their caller are released. With `everything`, after a loss of Redis,
+ * requests that are due later get their job as well. Idempotent.
  */
 export const sweepRequests =
   ({
@@ -57,29 +56,25 @@ export const sweepRequests =
     const at = now();
     const swept: Swept = { enqueued: 0, abandoned: 0, not_ended: 0, orphans: 0 };
 
-    const abandon = async (request: EndedRequest): Promise<void> => {
-      const body = checkFailedBody(request, request.reason, request.lastError);
-      const event = { id: newUuid(), type: 'check.failed' as const, body };
-      const { id: requestId, accountId, reason } = request;
-      const ended = await endRequest({ requestId, reason, event, deliveryId: newUuid(), now: at });
-      if (ended) onEnded?.(request);
-      if (ended?.deliveryId)
-        await enqueueDelivery({ id: ended.deliveryId, accountId, attempt: 1, dueAt: at }).catch(() => undefined);
-    };
-    // One row that cannot be ended must not keep the net from all the others.
-    const bad = new Set<string>();
+    const abandon = abandonRequest<EndedRequest>({
+      endRequest,
+      onEnded: (request) => onEnded?.(request),
+      enqueueDelivery,
+    });
+    // One row that cannot be ended must not block the others.
+    const failed = new Set<string>();
     for (;;) {
-      const slice = (await toAbandon(at, SLICE + bad.size)).filter(({ id }) => !bad.has(id));
-      if (slice.length === 0) break;
-      for (const request of slice) {
+      const chunk = (await toAbandon(at, CHUNK + failed.size)).filter(({ id }) => !failed.has(id));
+      if (chunk.length === 0) break;
+      for (const request of chunk) {
         try {
-          await abandon(request);
+          await abandon(request, at);
           swept.abandoned += 1;
         } catch (error) {
-          bad.add(request.id);
+          failed.add(request.id);
           swept.not_ended += 1;
           onNotEnded?.(request, error);
-          if (bad.size > MAX_UNFINISHED) throw error;
+          if (failed.size > MAX_UNFINISHED) throw error;
         }
       }
     }
@@ -89,18 +84,18 @@ export const sweepRequests =
       live: new Date(at.getTime() + giveUpAfterMs),
       test: new Date(at.getTime() + TEST_POLICY.giveUpAfterMs),
     };
-    for (let n = SLICE; n === SLICE; swept.orphans += n) {
+    for (let n = CHUNK; n === CHUNK; swept.orphans += n) {
       n = await releaseOrphans(orphanedBefore, at, giveUpAt);
     }
 
     const before = new Date(everything ? at.getTime() + giveUpAfterMs * 2 : at.getTime() - GRACE_MS);
     let after: OverdueCursor | null = null;
     for (;;) {
-      const slice: OverdueRequest[] = await overdue(before, after, SLICE);
-      if (slice.length > 0) await enqueue(slice);
-      swept.enqueued += slice.length;
-      const last = slice.at(-1);
-      if (!last || slice.length < SLICE) return swept;
+      const chunk: OverdueRequest[] = await overdue(before, after, CHUNK);
+      if (chunk.length > 0) await enqueue(chunk);
+      swept.enqueued += chunk.length;
+      const last = chunk.at(-1);
+      if (!last || chunk.length < CHUNK) return swept;
       after = { dueAt: last.dueAt, id: last.id };
     }
   };

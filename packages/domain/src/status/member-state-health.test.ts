@@ -17,7 +17,7 @@ const tally = (end: MinuteTally['end'], durations: number[]): MinuteTally => {
 const germany = (tallies: MinuteTally[]) =>
   memberStateHealth(tallies, [], NOW).find((entry) => entry.memberState === 'DE');
 
-test('every member state has an entry, and one that was not asked is unknown', () => {
+test('every member state has an entry, and one without lookups is unknown', () => {
   const all = memberStateHealth([], [], NOW);
   expect(all).toHaveLength(28);
   expect(all.every((entry) => entry.health === 'unknown' && entry.answered === null && entry.p50Ms === null)).toBe(
@@ -25,7 +25,7 @@ test('every member state has an entry, and one that was not asked is unknown', (
   );
 });
 
-test('shares are of all asks, over all minutes', () => {
+test('shares are of all lookups, over all minutes', () => {
   const entry = germany([
     tally('answered', [100, 100, 100]),
     tally('saturated', [20]),

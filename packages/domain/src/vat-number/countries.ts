@@ -5,8 +5,8 @@ export type Country = {
   /** English name. */
   name: string;
   /**
-   * The country's syntax and nothing else: never a checksum, never a rule about what a group of digits means, since
-   * "malformed" is a verdict that nobody double-checks while a number let through is judged by the upstream.
+   * The country's syntax only: no checksum and no rule about the meaning of digits. A `malformed` verdict is final, while
+   * the upstream still checks every number that passes.
    */
   pattern: RegExp;
   /** The same as a sentence for the caller. */
@@ -16,7 +16,7 @@ export type Country = {
   /** The lengths that occur, in characters, ascending. For RO the shortest and the longest. */
   lengths: readonly number[];
   /**
-   * How many leading zeros a spreadsheet may have eaten, 0 when none: where the length varies, where numbers never begin
+   * How many leading zeros a spreadsheet may have removed, 0 when none: where the length varies, where numbers never begin
    * with 0, or where a shorter number is another number (a French SIREN, a Swedish organisation number). At most 3, so
    * that `IT1` stays malformed.
    */

@@ -2,7 +2,7 @@ import { isMemberState, MEMBER_STATES, type MemberState } from '../member-states
 import { cleanVatText, findLabelEnds } from './clean-vat-text.js';
 import { fitNational } from './fit-national.js';
 
-/** ISO 3166-1 alpha-2, and what stands before tax numbers though it is no ISO code: EL, EU (one-stop shop), XI, XK. */
+/** ISO 3166-1 alpha-2, and prefixes of tax numbers that are no ISO codes: EL, EU (one-stop shop), XI, XK. */
 const CODES =
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
   'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR ' +
@@ -24,12 +24,12 @@ export const readCountryCode = (text: string): string | null => {
   return KNOWN_COUNTRY_CODES.has(code) ? code : null;
 };
 
-/** The country of a number and what is left of the number, or the field to correct and a sentence that says how. */
+/** The country of a number and the rest of the number, or the field to correct and a sentence that states how. */
 type ResolvedCountry =
   | { kind: 'resolved'; memberState: MemberState; rest: string }
   | { kind: 'unresolvable'; field: 'vat_number' | 'country_code'; reason: string };
 
-const SEND_A_COVERED_ONE = 'send a number of one of the 27 EU member states or of Northern Ireland (XI).';
+const SEND_COVERED_NUMBER = 'send a number of one of the 27 EU member states or of Northern Ireland (XI).';
 
 const unresolvable = (field: 'vat_number' | 'country_code', reason: string): ResolvedCountry => ({
   kind: 'unresolvable',
@@ -57,7 +57,7 @@ const readsUnderItsPrefix = (prefix: string, rest: string): boolean =>
 const isWellFormed = (resolved: ResolvedCountry): boolean =>
   resolved.kind === 'resolved' && fitNational(resolved.memberState, resolved.rest) !== null;
 
-/** Finds whose number it is when the text has no label, see {@link resolveCountry}. */
+/** Resolves the country of a text without a label, see {@link resolveCountry}. */
 const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountry => {
   const prefix = readCountryCode(cleaned.slice(0, 2));
   const rest = cleaned.slice(2);
@@ -67,7 +67,7 @@ const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountr
   if (given === '') {
     if (prefix === null) return unresolvable('vat_number', noPrefix(cleaned));
     if (isMemberState(prefix)) return { kind: 'resolved', memberState: prefix, rest };
-    return unresolvable('vat_number', `The number begins with ${prefix}, which is not covered: ${SEND_A_COVERED_ONE}`);
+    return unresolvable('vat_number', `The number begins with ${prefix}, which is not covered: ${SEND_COVERED_NUMBER}`);
   }
 
   const memberState = readCountryCode(given);
@@ -75,7 +75,7 @@ const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountr
     return unresolvable('country_code', `country_code is no country's code: send one of ${MEMBER_STATES.join(', ')}.`);
   }
   if (!isMemberState(memberState)) {
-    return unresolvable('country_code', `${memberState} is not covered: ${SEND_A_COVERED_ONE}`);
+    return unresolvable('country_code', `${memberState} is not covered: ${SEND_COVERED_NUMBER}`);
   }
   if (prefix === memberState) return { kind: 'resolved', memberState, rest };
 
@@ -91,8 +91,8 @@ const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountr
 };
 
 /**
- * Finds whose number it is. `cleaned` is text as {@link cleanVatText} leaves it; `countryCode` is as the caller
- * wrote it, and an empty one (an empty cell) is none. Rules where contract part 2 §4 is silent:
+ * Resolves the country of a number. `cleaned` is text as {@link cleanVatText} leaves it; `countryCode` is as the caller
+ * wrote it, and an empty one (an empty cell) is none. Rules:
  *
  * - A number that begins with the code of `countryCode` is written with its prefix, so both spellings mean the same.
  * - Another country's code at the front contradicts `countryCode`, and nothing is guessed: `DE123456789` with FR would

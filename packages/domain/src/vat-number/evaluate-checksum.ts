@@ -37,12 +37,12 @@ const ALGORITHMS: Readonly<Record<MemberState, (typeof jsvat.countries)[number]>
   XI: jsvat.unitedKingdom,
 };
 
-/** A French key with a letter; the library reports such numbers as valid without having judged them. */
+/** A French key with a letter; the library reports such numbers as valid without evaluating them. */
 const FRENCH_LETTER_KEY = /^(?:[A-Z]|\d[A-Z])/;
 
 /**
- * Judges the published check digits of a well-formed number. A note for the reader, never a verdict: real numbers fail
- * published checksums (contract part 2 §4).
+ * Evaluates the published check digits of a well-formed number. A note for the reader, never a verdict: real numbers fail
+ * published checksums.
  */
 export const evaluateChecksum = (memberState: MemberState, national: string): Checksum => {
   if (memberState === 'FR' && FRENCH_LETTER_KEY.test(national)) return 'unknown';

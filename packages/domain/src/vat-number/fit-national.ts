@@ -15,7 +15,7 @@ const restore = (memberState: MemberState, text: string): string => {
 
 /**
  * The national part in its full form (lost leading zeros and the Austrian U put back) when cleaned `text` fits the
- * syntax of `memberState`, else null. Judges syntax alone, never a checksum.
+ * syntax of `memberState`, else null. Evaluates syntax only, never a checksum.
  */
 export const fitNational = (memberState: MemberState, text: string): string | null => {
   const national = restore(memberState, text);

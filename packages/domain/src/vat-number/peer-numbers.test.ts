@@ -18,7 +18,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   IE1234567XX: 'valvat checks no more than the shape here: the Irish check letter is one of A to W',
 };
 
-test('no number that a peer calls valid is malformed here, but for the exceptions named', () => {
+test('no number that a peer accepts is malformed here, except the listed ones', () => {
   const refused = rows.filter(
     ([vatNumber = '', countryCode]) => readVatNumber(vatNumber, countryCode).kind !== 'well_formed',
   );

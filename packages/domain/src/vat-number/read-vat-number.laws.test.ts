@@ -172,7 +172,7 @@ describe('readVatNumber on numbers in the form of their country', () => {
     );
   });
 
-  test('a prefix and a country_code say the same', () => {
+  test('a prefix and a country_code mean the same', () => {
     fc.assert(
       fc.property(issued, ({ code, national, number }) => {
         const read = readVatNumber(number);

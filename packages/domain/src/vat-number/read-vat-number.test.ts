@@ -299,8 +299,8 @@ describe('readVatNumber on numbers that do not fit their country', () => {
   });
 });
 
-describe('readVatNumber where no covered country can be told', () => {
-  test('says which field to correct, and how', () => {
+describe('readVatNumber without a covered country', () => {
+  test('names the field to correct, and how', () => {
     expect(readVatNumber('123456789')).toEqual({
       kind: 'unresolvable',
       field: 'vat_number',

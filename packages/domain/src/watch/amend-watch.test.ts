@@ -28,7 +28,7 @@ const codeOf = (amend: () => unknown): unknown => {
   }
 };
 
-test('a weekly watch that becomes daily is due at its next moment, not a week later', () => {
+test('a weekly watch that becomes daily is due at its next time of day, not a week later', () => {
   const { nextCheckAt: due, frequency } = amendWatch(watch(), { frequency: 'daily' }, BUSINESS, NOW);
   expect([frequency, due]).toEqual(['daily', nextCheckAt(watch().id, 'daily', daysAgo(3), NOW)]);
   expect(due.getTime()).toBeGreaterThanOrEqual(NOW.getTime());
@@ -51,14 +51,14 @@ test('a frequency that changes during a run counts from now; the same frequency 
   expect(amendWatch(fresh, { frequency: 'daily' }, BUSINESS, NOW).nextCheckAt).toEqual(fresh.nextCheckAt);
 });
 
-test('a watch that is resumed keeps its due time, and makes good at once what came due meanwhile', () => {
+test('a resumed watch retains its due time, and is due at once when that has passed', () => {
   const paused = watch({ state: 'paused' });
   expect(amendWatch(paused, { status: 'active' }, BUSINESS, NOW).nextCheckAt).toEqual(paused.nextCheckAt);
   const missed = watch({ state: 'paused', nextCheckAt: daysAgo(2) });
   expect(amendWatch(missed, { status: 'active' }, BUSINESS, NOW).nextCheckAt).toEqual(NOW);
 });
 
-test('the frequency is judged before the limit, and neither where nothing is asked for', () => {
+test('the frequency is checked before the limit, and neither when the call changes nothing', () => {
   const paused = watch({ state: 'paused', frequency: 'daily' });
   const full = { plan: 'starter', active: 50 } as const;
   expect(codeOf(() => amendWatch(paused, { status: 'active' }, full, NOW))).toBe('FREQUENCY_NOT_ALLOWED');

@@ -11,7 +11,7 @@ const moment = fc
   .date({ min: new Date('2020-01-01T00:00:00Z'), max: new Date('2100-01-01T00:00:00Z'), noInvalidDate: true })
   .map((date) => date.getTime());
 
-test('the next run is at its own moment of the day, never early, and less than a day later than it could be', () => {
+test("the next run is at the watch's time of day, never early, and less than a day after the earliest time", () => {
   fc.assert(
     fc.property(id, frequency, moment, fc.integer({ min: 0, max: 40 * DAY_MS }), (watch, often, after, wait) => {
       const notBefore = after + wait;
@@ -37,7 +37,7 @@ test('runs that begin late by less than half the interval do not shift the ones 
   );
 });
 
-test('watches made in one moment are spread evenly over the day', () => {
+test('watches created at the same time are spread evenly over the day', () => {
   const COUNT = 24_000;
   const hours = new Array<number>(24).fill(0);
   for (let n = 0; n < COUNT; n += 1) {

@@ -26,7 +26,7 @@ test.each([[{ valid: true, name: 'A', address: 'B' }], [{ valid: false, name: nu
   },
 );
 
-test('becoming invalid is one change, whatever name and address say', () => {
+test('becoming invalid is one change, whatever the name and address', () => {
   const before = { valid: true, whenValid: { name: 'A', address: 'B' } };
   const change = { kind: 'validity', before: true, after: false };
   for (const seen of [null, 'A', 'X']) {
@@ -41,7 +41,7 @@ test('a first valid answer after invalid ones has nothing to be compared with', 
   ]);
 });
 
-test('whatever the answers, the same one twice is no change, and each kind is told at most once an answer', () => {
+test('for any answers, the same one twice is no change, and each kind is reported at most once an answer', () => {
   fc.assert(
     fc.property(fc.array(observation, { minLength: 1, maxLength: 8 }), (answers) => {
       const observed = observeAll(answers.flatMap((answer) => [answer, answer]));
@@ -54,7 +54,7 @@ test('whatever the answers, the same one twice is no change, and each kind is to
   );
 });
 
-test('the changes told, applied to the baseline, give what was seen last', () => {
+test('the reported changes, applied to the baseline, give the last answer', () => {
   fc.assert(
     fc.property(fc.array(observation, { minLength: 1, maxLength: 10 }), (answers) => {
       const [first] = answers as [Observation];

@@ -25,7 +25,7 @@ export type WatchCreation =
   | { kind: 'limit_reached' }
   | { kind: 'key_taken'; bound: BoundKey };
 
-/** Port: binds the key with its answer and makes the watch, if the account has fewer than `limit` and not this one; or changes nothing. */
+/** Port: binds the key with its answer and creates the watch if the account has fewer than `limit` and not this one; otherwise changes nothing. */
 export type CreateWatch = (watch: NewWatch, limit: number, idempotency: AnswerToBind | null) => Promise<WatchCreation>;
 
 export type RequestWatchDeps = {
@@ -36,7 +36,7 @@ export type RequestWatchDeps = {
   now: () => Date;
 };
 
-/** Reads the number to watch. Throws INVALID_FORMAT for whatever no covered country's syntax accepts. */
+/** Reads the number to watch. Throws INVALID_FORMAT when no covered country's syntax accepts it. */
 const readWatchedNumber = ({ vatNumber, countryCode }: Pick<WatchCall, 'vatNumber' | 'countryCode'>) => {
   const read = readVatNumber(vatNumber, countryCode);
   if (read.kind === 'well_formed') return read;
@@ -44,7 +44,7 @@ const readWatchedNumber = ({ vatNumber, countryCode }: Pick<WatchCall, 'vatNumbe
 };
 
 /**
- * Makes a watch, in the order of judgement of contract part 2 §1: the number and the requester, the account, the
+ * Creates a watch. Validates in this order: the number and the requester, the account, the
  * Idempotency-Key, then the plan, the number again, the limit. Its first run is due at once.
  * Throws INVALID_FORMAT, INVALID_REQUESTER, ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, FREQUENCY_NOT_ALLOWED, WATCH_EXISTS,
  * WATCH_LIMIT.
@@ -59,7 +59,7 @@ export const requestWatch =
 
     const createdAt = now();
     const expiredBefore = new Date(createdAt.getTime() - IDEMPOTENCY_RETENTION_MS);
-    // What was answered once is answered again, also to an account that has reached its limit with it.
+    // A replay comes before the limit, which the first call may have reached.
     const bound = idempotency && (await findKey(caller.accountId, idempotency.key, expiredBefore));
     if (idempotency && bound) return { answer: replayOf(bound, idempotency.fingerprint), replayed: true };
     if (!sellsFrequency(caller.plan, frequency)) throw new AppError('FREQUENCY_NOT_ALLOWED');
@@ -75,14 +75,14 @@ export const requestWatch =
       lastCheckedAt: null,
     });
     const limit = PLANS[caller.plan].watches;
-    const made = await create(
+    const creation = await create(
       { ...watch, memberState, national, input: call.vatNumber, requester },
       limit,
       idempotency && { ...idempotency, expiredBefore, answer },
     );
-    if (made.kind === 'exists') throw new AppError('WATCH_EXISTS');
-    if (made.kind === 'limit_reached') throw new AppError('WATCH_LIMIT', { extra: { limit } });
-    if (made.kind === 'key_taken' && idempotency)
-      return { answer: replayOf(made.bound, idempotency.fingerprint), replayed: true };
+    if (creation.kind === 'exists') throw new AppError('WATCH_EXISTS');
+    if (creation.kind === 'limit_reached') throw new AppError('WATCH_LIMIT', { extra: { limit } });
+    if (creation.kind === 'key_taken' && idempotency)
+      return { answer: replayOf(creation.bound, idempotency.fingerprint), replayed: true };
     return { answer, replayed: false };
   };

@@ -9,22 +9,22 @@ import type { DueWatch, RunStart, RunToStart, StartRun, Watch, WatchFrequency } 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The least time between two runs. Half a day less than the interval: a run that began late does not shift the next one. */
+/** Minimum time between two runs. Half a day less than the interval, so that a late run does not shift the next one. */
 export const LEAST_INTERVAL_MS: Readonly<Record<WatchFrequency, number>> = {
   daily: 12 * HOUR_MS,
   weekly: 6.5 * DAY_MS,
 };
 
 /**
- * A watch's own moment of the (UTC) day in milliseconds. Taken from a hash of its id, since ids made in one import are
- * alike: so the due watches are spread evenly over the day however they came in.
+ * The time of the (UTC) day at which a watch is due, in milliseconds. Derived from a hash of its id, because ids of one
+ * import are alike: due watches are spread evenly over the day.
  */
 export const momentOfDay = (watchId: string): number =>
   Number(createHash('sha256').update(watchId).digest().readBigUInt64BE() % BigInt(DAY_MS));
 
 /**
- * When a watch is due after a run that began at `after`: at its own moment of the day, the interval's least time later at
- * the earliest, and not before `notBefore`. It comes less than a day after the later of the two.
+ * When a watch is due after a run that began at `after`: at its own time of the day, at least the minimum interval later and
+ * not before `notBefore`. Less than a day after the later of the two.
  */
 export const nextCheckAt = (watchId: string, frequency: WatchFrequency, after: Date, notBefore: Date = after): Date => {
   const earliest = Math.max(after.getTime() + LEAST_INTERVAL_MS[frequency], notBefore.getTime());
@@ -33,8 +33,8 @@ export const nextCheckAt = (watchId: string, frequency: WatchFrequency, after: D
 };
 
 /**
- * The run of a watch that is due. A run that must be skipped (quota spent, account disabled) is put off to the watch's
- * moment of the next day, a weekly one too: a week later the month may be over.
+ * The run of a due watch. A run that must be skipped (quota spent, account disabled) is postponed to the watch's time on the
+ * next day, also at weekly frequency: a week later the month may be over.
  */
 export const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart => {
   const read = readVatNumber(watch.vatNumber);
@@ -52,7 +52,7 @@ export const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunT
   };
 };
 
-/** The request of a run that has just been started, as its job is made: pending, unanswered, due now. */
+/** The request of a run that was just started, for its job: pending, unanswered, due at `dueAt`. */
 export const lookupJobOf = (
   id: string,
   { memberState }: Pick<DueWatch, 'memberState'>,
@@ -68,7 +68,7 @@ export const lookupJobOf = (
 });
 
 export type RunWatchDeps = {
-  /** A watch as it is; one whose run is under way is made due, so that another run follows. `null` when there is none. */
+  /** Reads a watch; if a run is under way, makes it due so that another run follows. `null` when there is none. */
   findOrFollow: (watchId: string, now: Date) => Promise<(DueWatch & Pick<Watch, 'state' | 'requestId'>) | null>;
   startRun: StartRun;
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
@@ -79,10 +79,10 @@ export type RunWatchDeps = {
 /** `running`: a run is under way, and another one follows it. `requestId`: of the run; null when there is none. */
 export type WatchRun = { requestId: string | null; status: RunStart | 'running' | 'paused' };
 
-/** A run may have begun or ended since the watch was read: then it is looked at again. */
+/** Attempts, since a run may have begun or ended after the watch was read. */
 const TRIES = 5;
 
-/** Starts one watch's run as if it were due now, whatever else is under way; `null` when there is no such watch. */
+/** Starts one watch's run as if it were due now; `null` when there is no such watch. */
 export const runWatch =
   ({ findOrFollow, startRun, enqueue, giveUpAfterMs, now }: RunWatchDeps) =>
   async (watchId: string): Promise<WatchRun | null> => {
@@ -101,10 +101,10 @@ export const runWatch =
   };
 
 export type StartDueWatchesDeps = {
-  /** Watches that are due, the longest due first, at most as many a member state as may be under way beside those that are. */
+  /** Due watches, the longest due first. At most `maxUnderWay` a member state, runs under way included. */
   findDue: (now: Date, maxUnderWay: number) => Promise<DueWatch[]>;
   startRun: StartRun;
-  /** Gives requests their ask's job. A failure is no harm: the rows are there, and the sweep finds them. */
+  /** Enqueues the lookups of requests. A failure is harmless: the sweep finds the rows. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
   giveUpAfterMs: number;
@@ -113,32 +113,32 @@ export type StartDueWatchesDeps = {
 };
 
 /**
- * Runs of one member state under way at once, waiting or suspended; the others stay due. So Redis stays small and an outage
- * does not turn every watch of its member state into a pending request.
+ * Runs of one member state under way at once, waiting or suspended; the others stay due. This bounds Redis, and an outage
+ * does not turn every watch of a member state into a pending request.
  */
 export const MAX_UNDER_WAY = 64;
 
-/** Statements at once: enough to keep a connection busy, few beside what callers need. */
-const LANES = 4;
+/** Concurrent statements: enough to use a connection fully, few compared with those of callers. */
+const MAX_CONCURRENT_STARTS = 4;
 
-/** How many runs began, and how many were put off. */
+/** How many runs began, and how many were postponed. */
 export type StartedWatches = Record<Exclude<RunStart, 'not_due'>, number>;
 
-/** Starts the runs of the watches that are due, as far as there is room for them. Harmless however often it runs. */
+/** Starts the runs of due watches as far as there is room for them. Idempotent. */
 export const startDueWatches = (deps: StartDueWatchesDeps) => {
   const startAll = async (due: DueWatch[], started: StartedWatches): Promise<OverdueRequest[]> => {
-    const asks: OverdueRequest[] = [];
+    const requests: OverdueRequest[] = [];
     const waiting = [...due];
-    const lane = async (): Promise<void> => {
+    const startNext = async (): Promise<void> => {
       for (let watch = waiting.shift(); watch && !deps.stopping.aborted; watch = waiting.shift()) {
         const run = planRun(watch, deps.giveUpAfterMs, deps.now());
         const outcome = await deps.startRun(run);
         if (outcome !== 'not_due') started[outcome] += 1;
-        if (outcome === 'started') asks.push(lookupJobOf(run.requestId, watch, run.now));
+        if (outcome === 'started') requests.push(lookupJobOf(run.requestId, watch, run.now));
       }
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
-    return asks;
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_STARTS }, startNext));
+    return requests;
   };
 
   return async (): Promise<StartedWatches> => {
@@ -146,9 +146,9 @@ export const startDueWatches = (deps: StartDueWatchesDeps) => {
     while (!deps.stopping.aborted) {
       const due = await deps.findDue(deps.now(), MAX_UNDER_WAY);
       const skipped = started.quota_exceeded + started.account_disabled;
-      const asks = await startAll(due, started);
-      if (asks.length > 0) await deps.enqueue(asks).catch(deps.onEnqueueFailure);
-      // Those that were put off left their room to others.
+      const requests = await startAll(due, started);
+      if (requests.length > 0) await deps.enqueue(requests).catch(deps.onEnqueueFailure);
+      // Postponed runs leave room for others.
       if (started.quota_exceeded + started.account_disabled === skipped) break;
     }
     return started;

@@ -3,19 +3,19 @@ import { AppError } from '../errors.js';
 import { nextCheckAt } from './run-watch.js';
 import { type Change, sellsFrequency, type Watch } from './watch.js';
 
-/** What a call wants to be different; what is absent stays. A label of null is taken away. */
+/** The fields that a call changes; absent ones stay. A label of null is removed. */
 export type WatchAmendment = {
   label?: string | null | undefined;
   frequency?: Watch['frequency'] | undefined;
   status?: Watch['state'] | undefined;
 };
 
-/** The account as the amendment is judged: its plan and, for a watch that is paused, how many of its watches are active. */
+/** The account's plan and, for a paused watch, how many of its watches are active. */
 export type AmendedBy = { plan: Plan; active: number | null };
 
-/** When the watch is due once it is amended. A due time that passed during a pause is made good at once. */
+/** When the amended watch is due. A watch whose due time passed during a pause is due at once. */
 const dueAfter = (watch: Watch, frequency: Watch['frequency'], resumed: boolean, now: Date): Date => {
-  // Before its baseline a watch is due soon, whatever its frequency.
+  // Before its first check a watch is due soon at any frequency.
   if (frequency !== watch.frequency && (watch.lastCheckedAt !== null || watch.requestId !== null)) {
     return nextCheckAt(watch.id, frequency, watch.requestId === null ? (watch.lastCheckedAt ?? now) : now, now);
   }
@@ -23,10 +23,9 @@ const dueAfter = (watch: Watch, frequency: Watch['frequency'], resumed: boolean,
 };
 
 /**
- * The watch as a PATCH leaves it. A frequency that is asked for, and a watch that is resumed, are judged by the plan as a
- * new watch is; pausing and labelling always work. An account whose plan became smaller keeps what it has, so resuming
- * counts the active ones.
- * Throws FREQUENCY_NOT_ALLOWED, then WATCH_LIMIT. Source: contract part 2 §6.
+ * The watch after a PATCH. A requested frequency and a resumed watch are checked against the plan like a new watch; pausing
+ * and labelling always work. An account whose plan became smaller retains its watches, so resuming counts the active ones.
+ * Throws FREQUENCY_NOT_ALLOWED, then WATCH_LIMIT.
  */
 export const amendWatch = (watch: Watch, amendment: WatchAmendment, by: AmendedBy, now: Date): Watch => {
   const frequency = amendment.frequency ?? watch.frequency;
@@ -45,16 +44,16 @@ export const amendWatch = (watch: Watch, amendment: WatchAmendment, by: AmendedB
   };
 };
 
-/** What an answer says about a number. */
+/** The observed facts of one answer. */
 export type Observation = { valid: boolean; name: string | null; address: string | null };
 
-/** What a watch remembers of its earlier answers: the last verdict, and name and address of the last valid one. */
+/** What a watch stores of its earlier answers: the last verdict, and name and address of the last valid one. */
 export type Remembered = { valid: boolean | null; whenValid: { name: string | null; address: string | null } | null };
 
 /**
- * The changes between what a watch remembers and an answer, in the order in which they are told. The first answer is the
- * baseline. Name and address are compared between valid answers alone, however many invalid ones lie between them: so
- * becoming invalid is one change, and coming back under another name is told. Source: contract part 2 §6.
+ * The changes between the stored answers of a watch and a new answer, in the order in which they are published. The first
+ * answer is the baseline. Name and address are compared between valid answers only, also across invalid ones: becoming
+ * invalid is one change, and becoming valid again under another name is reported.
  */
 export const observeChanges = (before: Remembered, seen: Observation): Change[] => {
   if (before.valid === null) return [];

@@ -2,15 +2,15 @@ import { PLANS, type Plan } from '../account/account.js';
 import type { CheckEntry } from '../check/entry.js';
 import type { MemberState } from '../member-states.js';
 
-/** How often a watched number is asked about. Which plan sells which is in PLANS. Source: contract part 2 §6. */
+/** How often a watched number is checked. PLANS states which plan sells which frequency. */
 export const WATCH_FREQUENCIES = ['weekly', 'daily'] as const;
 export type WatchFrequency = (typeof WATCH_FREQUENCIES)[number];
 
-/** A paused watch is not asked about; it still counts among the account's watches. */
+/** A paused watch is not checked; it still counts among the account's watches. */
 export const WATCH_STATES = ['active', 'paused'] as const;
 export type WatchState = (typeof WATCH_STATES)[number];
 
-/** A number that is asked about again and again. Ids are UUIDs. */
+/** A number that is checked at intervals. Ids are UUIDs. */
 export type Watch = {
   id: string;
   accountId: string;
@@ -27,7 +27,7 @@ export type Watch = {
   lastCheckedAt: Date | null;
 };
 
-/** What is written down when a watch is made, beside what every new one begins with. */
+/** A watch to be stored, without the fields that are the same for every new one. */
 export type NewWatch = Pick<Watch, 'id' | 'accountId' | 'vatNumber' | 'label' | 'frequency' | 'createdAt'> & {
   memberState: MemberState;
   national: string;
@@ -37,7 +37,7 @@ export type NewWatch = Pick<Watch, 'id' | 'accountId' | 'vatNumber' | 'label' | 
   requester: string | null;
 };
 
-/** What can change on a watched number. Source: contract part 2 §6. */
+/** What can change on a watched number. */
 export const CHANGE_KINDS = ['validity', 'name', 'address'] as const;
 
 /** A difference between two answers: booleans of `validity`, texts or null of `name` and `address`. */
@@ -45,16 +45,16 @@ export type Change =
   | { kind: 'validity'; before: boolean; after: boolean }
   | { kind: 'name' | 'address'; before: string | null; after: string | null };
 
-/** A change as it was written down. Ids are UUIDs. */
+/** A change as it is stored. Ids are UUIDs. */
 export type RecordedChange = Change & { id: string; checkId: string; changedAt: Date };
 
-/** A watch that is due, with what its run needs to know. */
+/** A watch that is due, with the data that its run needs. */
 export type DueWatch = {
   id: string;
   memberState: MemberState;
   vatNumber: string;
   frequency: WatchFrequency;
-  /** The account's plan and its own figure of checks a month, if it has one. */
+  /** The account's plan, and its own monthly quota if it has one. */
   plan: Plan;
   monthlyQuota: number | null;
 };
@@ -71,23 +71,23 @@ export type RunToStart = {
   /** When the watch is due again, and when it is if this run must be skipped. */
   nextCheckAt: Date;
   retryAt: Date;
-  /** Whether it is started although the watch is not due yet. */
+  /** Starts the run although the watch is not due yet. */
   asIfDue: boolean;
 };
 
-/** `not_due`: somebody else was faster, or it was paused or deleted. */
+/** `not_due`: another process started the run, or the watch was paused or deleted. */
 export type RunStart = 'started' | 'quota_exceeded' | 'account_disabled' | 'not_due';
 
-/** Port: reserves a unit and makes the run's request, or puts the run off; all in one statement. */
+/** Port: reserves a unit and creates the run's request, or postpones the run; in one statement. */
 export type StartRun = (run: RunToStart) => Promise<RunStart>;
 
-/** What the end of a run is compared with: the watch whose run a request is. */
+/** The watch whose run a request is, with what the end of the run is compared with. */
 export type RunningWatch = Pick<Watch, 'id' | 'vatNumber' | 'label'> & {
   lastValid: boolean | null;
   /** Name and address of the last valid answer; null when there was none. */
   whenValid: { name: string | null; address: string | null } | null;
 };
 
-/** Whether a plan sells a frequency. Source: contract part 2 §3. */
+/** Whether a plan sells a frequency. */
 export const sellsFrequency = (plan: Plan, frequency: WatchFrequency): boolean =>
   (PLANS[plan].frequencies as readonly WatchFrequency[]).includes(frequency);

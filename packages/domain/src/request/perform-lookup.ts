@@ -1,0 +1,191 @@
+import type { BatchStep } from '../batch/batch-progress.js';
+import { SUSPEND_AFTER_MS } from '../batch/feed.js';
+import type { Exchange, LookUp, LookupOutcome } from '../check/upstream.js';
+import type { DueDelivery } from '../delivery/delivery.js';
+import { publicId } from '../ids.js';
+import type { LookupEnd } from '../member-state-health.js';
+import type { MemberState } from '../member-states.js';
+import type { PublishChange } from '../page-update.js';
+import { abandonRequest } from './abandon-request.js';
+import { decideLookup } from './decide-lookup.js';
+import { lookupSourceOf } from './lookup.js';
+import type { EndedRequest, EndRequest, FindRequest } from './ports.js';
+import type { RequestRef } from './record-check.js';
+import type { AbandonReason, CheckRequest, UpstreamPolicy } from './request.js';
+import type { AnswerToPersist, LookupToStore, StoreLookup } from './settle-check.js';
+
+/** The right to one lookup of a member state. `lost` aborts when the slot is lost while it is held. */
+export type LookupSlot = { lost: AbortSignal; release: () => void };
+
+/** One lookup with its exchange. */
+export type Lookup = Awaited<ReturnType<LookUp>>;
+
+export type PerformLookupDeps = {
+  /** The member state that is looked up; null for the sandbox, which has no slots. */
+  memberState: MemberState | null;
+  /** Milliseconds until the member state may be looked up again. */
+  holdMs: (memberState: MemberState) => number;
+  /** Null when both slots are taken. */
+  takeSlot: (memberState: MemberState) => Promise<LookupSlot | null>;
+  /** Reads a request that is due for a lookup; null when it has ended, is answered or is not due yet. */
+  beginLookup: (requestId: string, now: Date) => Promise<CheckRequest | null>;
+  find: FindRequest;
+  /** Looks the number up while the slot is held; null when the call was aborted by this service, which is no attempt. */
+  lookUp: (request: CheckRequest, slot: LookupSlot | null, startedAt: Date) => Promise<Lookup | null>;
+  storeLookup: StoreLookup;
+  persistAnswer: (answer: AnswerToPersist) => Promise<boolean>;
+  /** Runs work after the job has ended; `room` resolves when more may be started. */
+  recordings: { start: (work: () => Promise<unknown>) => void; room: () => Promise<void> };
+  endRequest: EndRequest;
+  /** Never rejects. */
+  enqueueSettle: (ref: RequestRef, request: CheckRequest) => Promise<void>;
+  /** Called for every request of a batch that leaves the window of its member state. */
+  advanced: (step: BatchStep) => void;
+  /** Dispatches the lines of a member state at a later time. A failure is harmless: the sweep does it. */
+  dispatchAt: (memberState: MemberState, at: Date) => Promise<void>;
+  enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
+  publishChange: PublishChange;
+  /** Notifies the process whose caller waits. Never rejects. */
+  notifyCaller: (ref: RequestRef) => Promise<void>;
+  policyOf: (test: boolean) => UpstreamPolicy;
+  /** Called with the time that a live direct request waited for its slot. */
+  onSlotWait: (memberState: MemberState, waitMs: number) => void;
+  /** Called with every outcome of the upstream, not with those of the sandbox. */
+  onOutcome: (memberState: MemberState, outcome: LookupOutcome, durationMs: number) => void;
+  onAbandoned: (requestId: string, reason: AbandonReason) => void;
+  now: () => Date;
+};
+
+/** `at`: when the job runs again; null when it is done. `request` is set when the job's priority may have changed. */
+export type LookupStep = { at: Date; request?: { origin: CheckRequest['origin']; pending: boolean } } | null;
+
+/** Both slots are taken although the queue admitted the job: after a loss of Redis, or while a stalled run is in flight. */
+const SLOT_TAKEN_RETRY_MS = 100;
+
+/** How a lookup ended for the health of its member state. A refusal is an answer: the upstream worked. */
+export const lookupEndOf = (outcome: LookupOutcome): LookupEnd =>
+  outcome.kind !== 'no_answer' ? 'answered' : outcome.outcome === 'saturated' ? 'saturated' : 'unavailable';
+
+/** Why a request must not be looked up any more; null when it may. */
+const abandonReasonOf = (request: CheckRequest, now: Date): AbandonReason | null => {
+  if (request.state !== 'pending') return null;
+  if (request.accountDisabled) return 'ACCOUNT_DISABLED';
+  return request.giveUpAt !== null && request.giveUpAt <= now ? 'UPSTREAM_NO_ANSWER' : null;
+};
+
+/** Looks a request's number up once, stores the result, and decides what follows from it. */
+export const performLookup = (deps: PerformLookupDeps) => {
+  const after = (ms: number): LookupStep => ({ at: new Date(deps.now().getTime() + ms) });
+
+  /** A line whose next lookup is far off leaves Redis to lines that are due; dispatching brings it back. */
+  const isSuspended = ({ origin, dueAt }: Pick<CheckRequest, 'origin' | 'dueAt'>): boolean =>
+    origin === 'batch' && dueAt.getTime() - deps.now().getTime() > SUSPEND_AFTER_MS;
+
+  /** Publishes that a request moved without a check. */
+  const publish = ({ accountId, origin, id }: Pick<CheckRequest, 'accountId' | 'origin' | 'id'>): void => {
+    if (origin === 'direct') deps.publishChange(accountId, 'requests', publicId('request', id));
+    else deps.publishChange(accountId, origin === 'batch' ? 'batches' : 'watches');
+  };
+
+  /** The step of a job whose request has ended, is answered or is not due yet. */
+  const skip = async (ref: RequestRef): Promise<LookupStep> => {
+    const request = (await deps.find(ref.requestId))?.request;
+    if (!request || (request.state !== 'waiting' && request.state !== 'pending')) return null;
+    if (request.answer === null) return isSuspended(request) ? null : { at: request.dueAt };
+    await deps.enqueueSettle(ref, request);
+    return null;
+  };
+
+  const abandonOne = abandonRequest<CheckRequest & EndedRequest>({
+    endRequest: deps.endRequest,
+    onEnded: (request, { batchId }) => {
+      deps.onAbandoned(request.id, request.reason);
+      if (request.origin === 'batch') deps.advanced({ memberState: request.memberState, batchId });
+      publish(request);
+    },
+    enqueueDelivery: deps.enqueueDelivery,
+  });
+  const abandon = async (request: CheckRequest, ref: RequestRef, reason: AbandonReason): Promise<null> => {
+    await abandonOne({ ...request, reason }, deps.now());
+    await deps.notifyCaller(ref);
+    return null;
+  };
+
+  const store = async (
+    ref: RequestRef,
+    request: CheckRequest,
+    lookup: Lookup,
+    startedAt: Date,
+  ): Promise<LookupStep> => {
+    const endedAt = deps.now();
+    const policy = deps.policyOf(request.test);
+    // No caller waits for the slot of a line or a watch.
+    const backpressure =
+      request.origin === 'direct' && startedAt.getTime() - request.dueAt.getTime() > policy.backpressureAfterMs;
+    const decision = decideLookup(request, { outcome: lookup.outcome, startedAt, endedAt, backpressure }, policy);
+    const { next } = decision;
+    const exchange: Exchange | null = request.test ? null : { ...lookup.exchange, source: lookupSourceOf(request) };
+    const dueAt = next.kind === 'ask_again' ? next.at : endedAt;
+    const suspend = next.kind === 'ask_again' && isSuspended({ origin: request.origin, dueAt });
+    const toStore: LookupToStore = {
+      requestId: request.id,
+      expectedAttempts: request.attempts,
+      decision,
+      exchange,
+      suspend,
+      dueAt,
+    };
+    if (next.kind === 'settle') {
+      const { answer } = next;
+      // The queue runs as many jobs as there are slots: a job that waited for its answer to be stored would idle a slot.
+      deps.recordings.start(async () => {
+        if (!(await deps.persistAnswer({ ref, request, answer, lookup: toStore }))) await skip(ref);
+      });
+      return null;
+    }
+    const stored = await deps.storeLookup(toStore);
+    if (!stored) return skip(ref);
+    if (next.kind === 'refuse') return abandon({ ...request, lastError: decision.lastError }, ref, next.reason);
+    if (suspend) {
+      deps.advanced({ memberState: request.memberState, batchId: null });
+      await deps.dispatchAt(request.memberState, stored.dueAt);
+      return null;
+    }
+    if (stored.state === 'pending' && request.origin === 'direct') publish(request);
+    const pending = stored.state === 'pending' || decision.backgroundRetries > request.backgroundRetries;
+    return { at: stored.dueAt, request: { origin: request.origin, pending } };
+  };
+
+  return async (ref: RequestRef): Promise<LookupStep> => {
+    const { memberState } = deps;
+    const holdMs = memberState === null ? 0 : deps.holdMs(memberState);
+    if (holdMs > 0) return after(holdMs);
+    // Bounds the answers that wait for Postgres.
+    await deps.recordings.room();
+    // In parallel: the row is nearly always due, and each is a round trip that a caller waits for.
+    const reading = deps.beginLookup(ref.requestId, deps.now());
+    reading.catch(() => undefined);
+    const slot = memberState === null ? null : await deps.takeSlot(memberState);
+    if (memberState !== null && slot === null) return after(SLOT_TAKEN_RETRY_MS);
+
+    let request: CheckRequest | null;
+    let lookup: Lookup | null;
+    let startedAt: Date;
+    try {
+      request = await reading;
+      if (request === null) return await skip(ref);
+      startedAt = deps.now();
+      if (request.origin === 'direct' && !request.test)
+        deps.onSlotWait(request.memberState, Math.max(0, startedAt.getTime() - request.dueAt.getTime()));
+      const reason = abandonReasonOf(request, startedAt);
+      if (reason !== null) return await abandon(request, ref, reason);
+      lookup = await deps.lookUp(request, slot, startedAt);
+      if (lookup === null) return after(0);
+    } finally {
+      // The slot is for the lookup alone: storing the result neither needs it nor waits for its release.
+      slot?.release();
+    }
+    if (!request.test) deps.onOutcome(request.memberState, lookup.outcome, deps.now().getTime() - startedAt.getTime());
+    return store(ref, request, lookup, startedAt);
+  };
+};

@@ -1,0 +1,103 @@
+import type { BatchStep } from '../batch/batch-progress.js';
+import { type CheckRecord, type MadeCheck, publicCheck } from '../check/check.js';
+import type { CheckEntry } from '../check/entry.js';
+import type { Exchange } from '../check/upstream.js';
+import type { DueDelivery } from '../delivery/delivery.js';
+import { checkCompletedBody, type NewEvent } from '../delivery/event-bodies.js';
+import { newUuid, publicId } from '../ids.js';
+import type { PublishChange } from '../page-update.js';
+import { type FindRunningWatch, observeWatch, type WatchRecord } from '../watch/observe-watch.js';
+import type { Answer, CheckRequest } from './request.js';
+
+/** A request that a job works on. `replyTo`: the process whose caller waits for the end; absent when no caller waits. */
+export type RequestRef = { requestId: string; replyTo?: string | undefined };
+
+/** The lookup whose answer is recorded, where it was not stored before: both are then stored at once. */
+export type AnsweringLookup = { expectedAttempts: number; attempts: number; answer: Answer };
+
+/** Everything that the end of a request with a check writes. */
+export type Settlement = {
+  requestId: string;
+  entries: CheckEntry[];
+  check: CheckRecord;
+  /** False when the check consumes no unit (malformed): the reservation is released instead. */
+  consumes: boolean;
+  /** Exchanges that are not stored yet. */
+  exchanges: Exchange[];
+  ask?: AnsweringLookup | undefined;
+  /** Delivered only if the request was answered 202. */
+  event: NewEvent;
+  deliveryId: string;
+  /** Whether lines of a batch wait for the check. */
+  ofBatch?: boolean | undefined;
+  watch?: WatchRecord | undefined;
+  now: Date;
+};
+
+/** `batchId`: of the lines that are done with it. `null` when the request had ended or changed since it was read. */
+export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId: string | null } | null;
+
+export type RecordCheckDeps = {
+  make: (request: CheckRequest, answer: Answer) => MadeCheck;
+  findRunningWatch: FindRunningWatch;
+  /** Stores all of a settlement in one transaction, once. */
+  settleRequest: (settlement: Settlement) => Promise<Settled>;
+  enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
+  /** Called for every recorded request of a batch. */
+  advanced: (step: BatchStep) => void;
+  publishChange: PublishChange;
+  /** Notifies the process whose caller waits. Never rejects. */
+  notifyCaller: (ref: RequestRef) => Promise<void>;
+  onRecorded: (request: CheckRequest, check: CheckRecord, answer: Answer) => void;
+  now: () => Date;
+};
+
+export type CheckToRecord = {
+  ref: RequestRef;
+  /** With all its entries. */
+  request: CheckRequest;
+  answer: Answer;
+  exchanges: Exchange[];
+  lookup?: AnsweringLookup;
+};
+
+/** Makes the check of an answered request and records it with everything it causes, in one transaction, once. */
+export const recordCheck = (deps: RecordCheckDeps) => {
+  const observe = observeWatch(deps.findRunningWatch);
+
+  const publish = (request: CheckRequest, check: CheckRecord, settled: NonNullable<Settled>): void => {
+    const { accountId, origin } = request;
+    deps.publishChange(accountId, 'checks', publicId('check', check.id));
+    if (settled.batchId !== null) deps.publishChange(accountId, 'batches', publicId('batch', settled.batchId));
+    if (settled.acceptedAt !== null) deps.publishChange(accountId, 'requests', publicId('request', request.id));
+    if (origin === 'watch') deps.publishChange(accountId, 'watches');
+  };
+
+  return async ({ ref, request, answer, exchanges, lookup }: CheckToRecord): Promise<Settled> => {
+    const now = deps.now();
+    const { id: requestId, origin } = request;
+    const { hashed, check } = deps.make(request, answer);
+    const settled = await deps.settleRequest({
+      requestId,
+      entries: request.entries,
+      check,
+      consumes: answer.verdict !== 'malformed',
+      exchanges,
+      ask: lookup,
+      event: { id: newUuid(), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
+      deliveryId: newUuid(),
+      ofBatch: origin === 'batch',
+      watch: origin === 'watch' ? await observe({ id: check.id, requestId, answer, now }) : undefined,
+      now,
+    });
+    if (settled) {
+      deps.onRecorded(request, check, answer);
+      if (origin === 'batch') deps.advanced({ memberState: request.memberState, batchId: settled.batchId });
+      publish(request, check, settled);
+    }
+    await deps.notifyCaller(ref);
+    for (const id of settled?.deliveryIds ?? [])
+      await deps.enqueueDelivery({ id, accountId: request.accountId, attempt: 1, dueAt: now });
+    return settled;
+  };
+};

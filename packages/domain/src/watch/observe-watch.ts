@@ -1,0 +1,46 @@
+import { type ObservedChange, watchChangedBody } from '../delivery/event-bodies.js';
+import { newUuid } from '../ids.js';
+import type { Answer } from '../request/request.js';
+import type { RunningWatch } from './watch.js';
+import { type Observation, observeChanges } from './watch-changes.js';
+
+/** Port: the watch whose run a request is; null when the watch was deleted. */
+export type FindRunningWatch = (requestId: string) => Promise<RunningWatch | null>;
+
+/** What the check of a run does to its watch. Every change has an event and a delivery. Ids are UUIDs. */
+export type WatchRecord = {
+  watchId: string;
+  checkId: string;
+  checkedAt: Date;
+  seen: Observation;
+  changes: (ObservedChange & { id: string; eventId: string; deliveryId: string; body: string })[];
+  now: Date;
+};
+
+/** A check that is about to be recorded. */
+export type CheckOfRun = { id: string; requestId: string; answer: Answer; now: Date };
+
+/**
+ * Compares the check of a run with the stored answers of its watch. Undefined when the watch was deleted meanwhile. Only the
+ * end of a run changes the stored answers, and the statement that writes the record verifies that the run is still the
+ * watch's, so the comparison is not stale.
+ */
+export const observeWatch =
+  (findRunningWatch: FindRunningWatch) =>
+  async ({ id: checkId, requestId, answer, now }: CheckOfRun): Promise<WatchRecord | undefined> => {
+    const watch = await findRunningWatch(requestId);
+    if (!watch) return undefined;
+    const { id: watchId, vatNumber, label } = watch;
+    const seen = { valid: answer.verdict === 'valid', name: answer.name, address: answer.address };
+    const changes = observeChanges({ valid: watch.lastValid, whenValid: watch.whenValid }, seen).map((change) => {
+      const observed = { ...change, watchId, vatNumber, label, checkId };
+      return {
+        ...observed,
+        id: newUuid(),
+        eventId: newUuid(),
+        deliveryId: newUuid(),
+        body: watchChangedBody(observed),
+      };
+    });
+    return { watchId, checkId, checkedAt: new Date(answer.answeredAt), seen, changes, now };
+  };
