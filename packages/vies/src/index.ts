@@ -3,4 +3,3 @@ export * from './classify-answer.js';
 export * from './create-vies-client.js';
 export * from './probe-vies.js';
 export * from './wire.js';
-export * from './wire.js';

@@ -37,7 +37,10 @@ const none = (outcome: string, code: string | null) => ({ kind: 'no_answer', out
 
 type Recorded = [when: string, what: string, status: number, body: unknown, means: unknown];
 
-/** Replies of VIES as independent clients recorded them, by the year of the recording. Numbers and names are the only things changed. */
+/**
+ * Replies of VIES that independent clients recorded, with the year of the recording. Only numbers and names are
+ * changed.
+ */
 const RECORDED: Recorded[] = [
   [
     '2022',
@@ -150,24 +153,24 @@ const RECORDED: Recorded[] = [
     wrapped({ error: 'GLOBAL_MAX_CONCURRENT_REQ_TIME' }),
     none('saturated', 'GLOBAL_MAX_CONCURRENT_REQ'),
   ],
-  ['2023', 'an address that is blocked, as the pages say it', 200, page('IP_BLOCKED'), none('blocked', 'IP_BLOCKED')],
+  ['2023', 'a blocked address, in the format of the pages', 200, page('IP_BLOCKED'), none('blocked', 'IP_BLOCKED')],
   [
     '2026',
-    'a busy member state, as the pages say it',
+    'a busy member state, in the format of the pages',
     200,
     page('MS_MAX_CONCURRENT_REQ'),
     none('saturated', 'MS_MAX_CONCURRENT_REQ'),
   ],
   [
     '2026',
-    'a number that is none, as the pages say it: beside a false that says nothing',
+    'a malformed number, in the format of the pages: beside a false without meaning',
     200,
     page('INVALID_INPUT'),
     none('unavailable', 'INVALID_INPUT'),
   ],
   [
     '2026',
-    'a valid number, as the pages say it: not the field this service reads',
+    'a valid number, in the format of the pages: not the field that this service reads',
     200,
     { ...page('VALID'), isValid: true },
     none('unavailable', null),
@@ -304,7 +307,7 @@ const RECORDED: Recorded[] = [
   ['2025', 'a limit of the gateway', 429, { message: 'Too many requests' }, none('unavailable', null)],
   [
     '2025',
-    'a refusal under a limit: it was not looked at',
+    'a refusal with a rate limit: the request was not processed',
     429,
     wrapped({ error: 'INVALID_INPUT' }),
     none('unavailable', 'INVALID_INPUT'),
@@ -323,7 +326,7 @@ test.each(RECORDED)('%s: %s (HTTP %i)', (_when, _what, status, body, means) => {
   expect(classifyAnswer(LOOKUP, { status, headers: {}, body: bytes, complete: true })).toMatchObject(means as object);
 });
 
-test('an error nested without end is no answer, and no fault of this service', () => {
+test('an endlessly nested error is no answer and causes no failure', () => {
   const body = `{"errorWrappers":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
   expect(classifyAnswer(LOOKUP, { status: 200, headers: {}, body: Buffer.from(body), complete: true })).toMatchObject(
     none('unavailable', null),
