@@ -26,7 +26,7 @@ const FOUND = {
   notFound: [],
 };
 
-test('posts the number with the day in Bucharest and names VAT registration and inactivity', async () => {
+test('posts the number with the day in Bucharest and returns VAT registration and inactivity', async () => {
   await withLocalSource(
     'ro_anaf',
     json(FOUND),
@@ -71,7 +71,7 @@ test.each([
   { how: 'all ended, oldest first', periods: [EARLIER, ENDED], since: '2001-07-10', until: '2012-06-30' },
   { how: 'none', periods: [], since: undefined, until: undefined },
   { how: 'one that is no list', periods: OPEN, since: '2015-03-01', until: undefined },
-])('of periods $how it states since $since until $until', async ({ periods, since, until }) => {
+])('for periods $how it returns the period from $since to $until', async ({ periods, since, until }) => {
   await withLocalSource('ro_anaf', json(withVat({ scpTVA: true, perioade_TVA: periods })), async ({ source }) => {
     const { facts } = (await source.look(subject)).entry;
     expect([facts?.registered_since, facts?.registered_until]).toEqual([since, until]);
@@ -97,14 +97,14 @@ test.each([
     status: 200,
     outcome: 'unavailable',
   },
-])('makes $outcome of $how', async ({ body, status, outcome }) => {
+])('maps $how to $outcome', async ({ body, status, outcome }) => {
   await withLocalSource('ro_anaf', json(body, status), async ({ source }) => {
     const { entry } = await source.look(subject);
     expect([entry.outcome, entry.contradicts]).toEqual([outcome, outcome === 'not_found' ? true : undefined]);
   });
 });
 
-test('calls at once are spaced by a second; one that would wait too long is skipped, none is late', async () => {
+test('concurrent calls are spaced by a second; one that would wait too long is skipped, none is late', async () => {
   const timeoutMs = 1_500;
   await withLocalSource(
     'ro_anaf',
@@ -121,7 +121,7 @@ test('calls at once are spaced by a second; one that would wait too long is skip
   );
 });
 
-test('waiting for a turn ends when the caller gives up', async () => {
+test('the wait for the rate limit ends when the caller aborts', async () => {
   await withLocalSource('ro_anaf', json(FOUND), async ({ source, seen }) => {
     await source.look(subject);
     const stop = new AbortController();
