@@ -4,7 +4,7 @@ const PACKAGE = new URL('..', import.meta.url);
 const DOMAIN = new URL('../../domain/', import.meta.url);
 const IMPORT = /^(?:import|export)\b[^;]*?\bfrom '([^']+)';/gm;
 
-/** The source file that an import of ours leads to, or null for one of npm or Node. */
+/** The source file of an import from this repository, or null for one from npm or Node. */
 const resolve = async (specifier: string, from: URL): Promise<URL | null> => {
   if (specifier.startsWith('.')) return new URL(specifier.replace(/\.js$/, '.ts'), from);
   if (!specifier.startsWith('@vat/domain')) return null;
@@ -12,7 +12,7 @@ const resolve = async (specifier: string, from: URL): Promise<URL | null> => {
   return new URL(exports[specifier.replace('@vat/domain', '.')].development, DOMAIN);
 };
 
-/** Every file that the package loads, by its address, and every module that is not ours. */
+/** Every file that the package loads, by its URL, and every module from npm or Node. */
 const walk = async (): Promise<{ sources: Map<string, string>; foreign: Set<string> }> => {
   const sources = new Map<string, string>();
   const foreign = new Set<string>();
@@ -30,7 +30,7 @@ const walk = async (): Promise<{ sources: Map<string, string>; foreign: Set<stri
   return { sources, foreign };
 };
 
-test('nothing that the package loads needs Node, so that the dashboard can preview a file', async () => {
+test('the package loads nothing that needs Node, so that the dashboard can preview a file', async () => {
   const { sources, foreign } = await walk();
   expect([...sources.keys()]).toContain(new URL('src/vat-number/resolve-country.ts', DOMAIN).href);
   expect([...foreign]).toEqual([]);

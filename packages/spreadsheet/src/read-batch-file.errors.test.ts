@@ -54,7 +54,7 @@ describe('readBatchFile finds no number in', () => {
   });
 });
 
-describe('readBatchFile refuses as no CSV', () => {
+describe('readBatchFile refuses as INVALID_CSV', () => {
   const zip = (name: string) => raw('PK', 3, 4, 20, 0, 6, 0, 8, 0, 0, 0, '!', 0, name, 0, 0xff, 0xfe);
 
   test.each<[what: string, bytes: Uint8Array, line: number, says: string]>([

@@ -2,7 +2,7 @@ import type { BatchFile, BatchRow } from './batch-file.js';
 import { raw, utf8, utf16 } from './encode.fixture.js';
 import { readBatchFile } from './read-batch-file.js';
 
-/** `line: candidate · country · reference · requester`, without what is null at the end. */
+/** `line: candidate · country · reference · requester`, without trailing nulls. */
 const show = ({ line, candidate, country, reference, requester }: BatchRow): string =>
   `${line}: ${[candidate, country, reference, requester].map((value) => value ?? '').join(' · ')}`.replace(
     /( · )+$/,
@@ -29,7 +29,7 @@ type Shape = [what: string, bytes: Uint8Array, seen: Seen];
 
 const shapes: Shape[] = [
   [
-    'a comma file as the contract names its columns',
+    'a comma file with the documented column names',
     utf8('vat_number,country,reference,requester\nDE136695976,DE,A-1,ATU13585627\n094259216,GR,,\n'),
     {
       encoding: 'utf-8',
@@ -426,7 +426,7 @@ describe('readBatchFile', () => {
     expect(Object.fromEntries(Object.keys(seen).map((key) => [key, summary[key as keyof Seen]]))).toEqual(seen);
   });
 
-  test('keeps every cell as the file has it', () => {
+  test('returns every cell as in the file', () => {
     const { rows, header } = readBatchFile(utf8(`vat; Name ;x\n'DE136695976;" a ""b"" ";=1+1\n 136695976.0 \n`));
     expect(header).toEqual(['vat', ' Name ', 'x']);
     expect(rows.map(({ cells }) => cells)).toEqual([["'DE136695976", ' a "b" ', '=1+1'], [' 136695976.0 ']]);
