@@ -84,7 +84,7 @@ describe('runStack', () => {
   const alive = (pids: number[]) => pids.filter((pid) => inspectProcess(pid) !== null);
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'ends everything in order and with 0 on %s, which may come twice at once',
+    'stops everything in order and exits with 0 on %s, which may arrive twice at once',
     async (signal) => {
       const { child, state, stderr } = await ready();
       const began = Date.now();

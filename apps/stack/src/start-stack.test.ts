@@ -166,7 +166,9 @@ describe('startStack', () => {
     const first = await start({ DRAINING: draining });
     const stopped = first.stop();
     const second = start();
-    await until('the second says that it waits', () => logged.some((line) => line.startsWith('waiting for the stack')));
+    await until('the second reports that it waits', () =>
+      logged.some((line) => line.startsWith('waiting for the stack')),
+    );
     expect(apps.events().filter((event) => event.includes('terminated'))).toEqual([]);
     rmSync(draining);
     await stopped;
@@ -199,7 +201,7 @@ describe('startStack', () => {
       /^port \d+ on 127\.0\.0\.1 is in use: /,
     ],
     [
-      'a host that is not here',
+      'a host that is not an address of this machine',
       async () => ({ HOST: '192.0.2.1' }),
       /HOST 192\.0\.2\.1 is not an address of this machine/,
     ],
@@ -219,7 +221,7 @@ describe('startStack', () => {
       /DATABASE_URL: expected an address like postgresql/,
     ],
     [
-      'a secret of which both forms are set',
+      'a secret with both forms set',
       async () => ({ SECRET_KEY: 'hidden, and long enough', SECRET_KEY_FILE: '/hidden' }),
       /SECRET_KEY: set SECRET_KEY or SECRET_KEY_FILE, not both/,
     ],
@@ -235,7 +237,7 @@ describe('startStack', () => {
     ],
     ['a failing migration', async () => ({ FAIL: 'migrate' }), /^the migrations failed:\nit is broken/],
     [
-      'an api that cannot work',
+      'an api that cannot start',
       async () => ({ FAIL: 'api' }),
       /^api ended 3 times before it was ready \(exit code 7\)/,
     ],
@@ -271,7 +273,7 @@ describe('startStack', () => {
     });
     expect(apps.events().at(-1)).toMatch(/started .* 27$/);
     expect(logged).toEqual(['no demo account was created: that account exists']);
-    expect(own.welcome).toMatch(/No demo account here/);
+    expect(own.welcome).toMatch(/No demo account\./);
     const state = JSON.parse(readFileSync(path.join(other, 'run.json'), 'utf8')) as RunState;
     expect(Object.keys(state.pids).sort()).toEqual(['api', 'workers']);
     expect(state).toMatchObject({ database_url, redis_url });

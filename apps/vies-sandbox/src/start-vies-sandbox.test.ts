@@ -84,11 +84,15 @@ describe('the wire format', () => {
 
   test.each([
     ['half a requester', { requesterMemberStateCode: 'AT' }, 'VOW-ERR-11'],
-    ['a requester of no member state', { requesterMemberStateCode: 'GB', requesterNumber: '1' }, 'VOW-ERR-2500'],
-    ['a requester against the pattern', { requesterMemberStateCode: 'AT', requesterNumber: 'U 1' }, 'VOW-ERR-2700'],
-    ['a number against the pattern', { vatNumber: '40 303 265' }, 'VOW-ERR-2600'],
+    ['a requester outside the member states', { requesterMemberStateCode: 'GB', requesterNumber: '1' }, 'VOW-ERR-2500'],
+    [
+      'a requester that does not match the pattern',
+      { requesterMemberStateCode: 'AT', requesterNumber: 'U 1' },
+      'VOW-ERR-2700',
+    ],
+    ['a number that does not match the pattern', { vatNumber: '40 303 265' }, 'VOW-ERR-2600'],
     ['no number', { vatNumber: '' }, 'VOW-ERR-11'],
-    ['a company type that is none', { traderCompanyType: 'GmbH' }, 'INVALID_INPUT'],
+    ['an unknown company type', { traderCompanyType: 'GmbH' }, 'INVALID_INPUT'],
   ])('refuses %s with its code', async (_what, fields, code) => {
     const { status, body } = await lookUp('FR40303265045', fields);
     expect([status, body.errorWrappers[0].error]).toEqual([code === 'INVALID_INPUT' ? 200 : 400, code]);
@@ -111,7 +115,7 @@ describe('the wire format', () => {
   });
 
   test.each(['/check-vat-number', '/check-vat-test-service'])(
-    'knows the numbers of the test service at %s',
+    'answers the numbers of the test service at %s',
     async (path) => {
       expect((await lookUp('DE100', {}, path)).body).toMatchObject({ valid: true });
       expect((await lookUp('DE200', {}, path)).body).toMatchObject({ valid: false });
@@ -256,7 +260,7 @@ describe('latency', () => {
     return performance.now() - started;
   };
 
-  test('comes from the answer, else the member state, else the default', async () => {
+  test('is that of the answer, else of the member state, else the default', async () => {
     await put('/defaults', { latency_ms: 60 });
     await put('/states/IT', { latency_ms: 150 });
     await put('/numbers/IT2', { answers: [{ kind: 'valid', latency_ms: 300 }] });

@@ -125,7 +125,7 @@ const FAILURES: Failure[] = [
     complete: true,
     detail: /HTML/,
   },
-  { how: 'nothing', handler: text(''), outcome: 'unavailable', status: 200, complete: true, detail: /not JSON/ },
+  { how: 'an empty body', handler: text(''), outcome: 'unavailable', status: 200, complete: true, detail: /not JSON/ },
   {
     how: 'half a JSON text',
     handler: text('{"result":', 200, 'application/json'),
@@ -167,8 +167,8 @@ const FAILURES: Failure[] = [
     detail: /connection failed: ECONNRESET/,
   },
   { how: 'a huge body', handler: huge, outcome: 'unavailable', status: 200, complete: false, detail: /over 512 KiB/ },
-  { how: 'silence', handler: () => undefined, outcome: 'timeout', status: null, complete: false, detail: /in time/ },
-  { how: 'a dripping body', handler: drip, outcome: 'timeout', status: 200, complete: false, detail: /in time/ },
+  { how: 'no answer', handler: () => undefined, outcome: 'timeout', status: null, complete: false, detail: /in time/ },
+  { how: 'a slow body', handler: drip, outcome: 'timeout', status: 200, complete: false, detail: /in time/ },
 ];
 
 const expectFailure = ({ entry, exchange }: EnrichmentFinding, { outcome, status, complete, detail }: Failure) => {

@@ -173,7 +173,7 @@ describe('verify', () => {
     it.each([
       ['a plain object in capitals', Object.fromEntries(entries.map(([name, value]) => [name.toUpperCase(), value]))],
       ['an object of lists', Object.fromEntries(entries.map(([name, value]) => [name, [value]]))],
-      ['a list that says the same twice', Object.fromEntries(entries.map(([name, value]) => [name, [value, value]]))],
+      ['a list with the same value twice', Object.fromEntries(entries.map(([name, value]) => [name, [value, value]]))],
       ['a Headers object', new Headers(entries)],
     ])('are read from %s', (_kind, headers) => {
       expect(verifyDelivery({ headers }).id).toBe(EVENT_ID);
@@ -184,7 +184,7 @@ describe('verify', () => {
       ['no object', undefined],
       ['null', null],
       ['text', 'x-service-signature'],
-      ['values that are no text', { 'x-service-signature': 7, 'webhook-signature': [null, {}] }],
+      ['values that are not text', { 'x-service-signature': 7, 'webhook-signature': [null, {}] }],
       ['empty values', { ...SERVICE, ...STANDARD, 'x-service-signature': '', 'webhook-signature': [''] }],
       ['a signature without its timestamp', { ...SERVICE, 'x-service-timestamp': undefined }],
       ['a standard signature without its timestamp', { ...STANDARD, 'webhook-timestamp': undefined }],
@@ -201,7 +201,7 @@ describe('verify', () => {
       ['capitals', { ...SERVICE, 'x-service-signature': `sha256=${hex.toUpperCase()}` }],
       ['too short', { ...SERVICE, 'x-service-signature': `sha256=${hex.slice(2)}` }],
       ['too long', { ...SERVICE, 'x-service-signature': `sha256=${hex}00` }],
-      ['a line feed behind it', { ...SERVICE, 'x-service-signature': `sha256=${hex}\n` }],
+      ['a trailing line feed', { ...SERVICE, 'x-service-signature': `sha256=${hex}\n` }],
       ['no digits', { ...SERVICE, 'x-service-signature': `sha256=${'€'.repeat(64)}` }],
       [
         'two different signatures',
@@ -236,7 +236,7 @@ describe('verify', () => {
     });
 
     it.each(['whsec_', 'whsec_!!!!', SECRET.slice('whsec_'.length), `${SECRET}\n`])(
-      'a secret that was not copied whole: %j',
+      'a secret that was not copied completely: %j',
       (secret) => {
         expect(codeOf(() => verifyDelivery({ secret, headers: STANDARD }))).toBe('INVALID_SECRET');
       },
@@ -244,7 +244,7 @@ describe('verify', () => {
   });
 
   it.each(['', 'null', '[]', '7', '"event"', '{}', '{"event":1}', '{"event":"webhook.test"'])(
-    'refuses a signed body that is no event: %j',
+    'refuses a signed body that is not an event: %j',
     (body) => {
       expect(codeOf(() => verifyDelivery({ rawBody: body, headers: signedHeaders({ body }) }))).toBe('INVALID_BODY');
     },

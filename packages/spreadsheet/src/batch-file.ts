@@ -17,7 +17,7 @@ export type Columns = { candidate: number } & Record<Exclude<Meaning, 'candidate
  * - `grouping_removed`: `123,456,789`.
  * - `country_name_read`: `Deutschland` became `DE`.
  * - `digits_lost`: `1.23457E+11`. This cannot be repaired: `after` equals `before`, and the line ends malformed or
- * refused.
+ *   refused.
  */
 export type RepairKind =
   | 'blanks_removed'

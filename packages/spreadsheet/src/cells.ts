@@ -47,9 +47,9 @@ const NO_BREAK_SPACE = 0xa0;
 const isSimpleBlank = (code: number): boolean => code <= SPACE || (code >= DELETE && code <= NO_BREAK_SPACE);
 
 /**
- * Whether the part of a cell from `from` to the next tab or line break could be executed as a formula, after its leading
- * quotes are removed. The delimiter `delimiter` itself is skipped as a blank, since programs with another delimiter treat
- * it so.
+ * Whether the part of a cell from `from` to the next tab or line break could be executed as a formula, after its
+ * leading quotes are removed. A tab that is the delimiter is skipped as a blank, since programs with another delimiter
+ * read it so.
  */
 const isFormulaInside = (text: string, from: number, delimiter: string): boolean => {
   let at = from;

@@ -9,9 +9,9 @@ describe('csvRow', () => {
   test.each([
     ['a quote, doubled', 'say "hi"', '"say ""hi"""'],
     ['the delimiter', 'a,b', '"a,b"'],
-    ['the delimiter of other countries', 'a;b\tc', '"a;b\tc"'],
+    ['the delimiter of other locales', 'a;b\tc', '"a;b\tc"'],
     ['a line break', 'a\r\nb', '"a\r\nb"'],
-    ['blanks at the ends', ' a ', '" a "'],
+    ['outer blanks', ' a ', '" a "'],
     ['ID, which Excel would take for SYLK', 'ID', '"ID"'],
   ])('quotes %s', (_what, cell, written) => {
     expect(csvRow([cell])).toBe(`${written}\r\n`);
@@ -39,7 +39,7 @@ describe('csvRow', () => {
   });
 
   test.each(["'=1", "'", 'a=b', '1-2', 'x@y.example', '–', '\u00A0x', '\u200B', '#REF!', '%20'])(
-    'leaves %j as it is',
+    'does not change %j',
     (cell) => {
       expect(csvRow([cell]).replace(/^"|"?\r\n$/g, '')).toBe(cell);
     },
@@ -55,15 +55,12 @@ describe('csvRow', () => {
     [',', '=1;=2', `"'=1;'=2"`],
     [',', ';"\t', `";'""\t"`],
     ['\t', 'X\r \t@SUM(A1)', `"X\r' \t@SUM(A1)"`],
-  ] as const)(
-    'in a file of %j defuses %j where another delimiter or a line break begins a cell',
-    (delimiter, cell, written) => {
-      expect(csvRow(['a', cell, 'b'], delimiter)).toBe(`a${delimiter}${written}${delimiter}b\r\n`);
-    },
-  );
+  ] as const)('in a file with %j defuses %j after another delimiter or a line break', (delimiter, cell, written) => {
+    expect(csvRow(['a', cell, 'b'], delimiter)).toBe(`a${delimiter}${written}${delimiter}b\r\n`);
+  });
 
   test.each(['a; b', 'Weg 1;\nOrt', 'a, -b', 'a-b;c', '1;2', 'x;'])(
-    'leaves %j as it is in a file of commas',
+    'does not change %j in a file with commas',
     (cell) => {
       expect(csvRow([cell, 'b'])).toBe(`"${cell}",b\r\n`);
     },

@@ -71,7 +71,7 @@ describe('HEADER_NAMES', () => {
   });
 
   test.each(['Steuernummer', 'IBAN', 'Name', 'IČO', 'Ort', 'valid', 'vat amount', 'Rechnungsnummer', 'Status', ''])(
-    'makes nothing of "%s"',
+    'does not recognise "%s"',
     (name) => {
       expect(Object.values(findColumns([name])).flat()).toEqual([]);
     },

@@ -126,15 +126,15 @@ const ROWS: Row[] = [
   ],
   ['a VOW error', 500, wrapped('VOW-ERR-1'), unavailable('VOW-ERR-1', 'HTTP 500')],
   ['an unknown code', 200, wrapped('SOMETHING_NEW'), unavailable('SOMETHING_NEW')],
-  ['an error that is no code', 200, wrapped('Something went wrong'), unavailable(null)],
+  ['an error that is not a code', 200, wrapped('Something went wrong'), unavailable(null)],
   [
     'a code in message',
     200,
     { actionSucceed: false, errorWrappers: [{ message: 'MS_UNAVAILABLE' }] },
     unavailable('MS_UNAVAILABLE', null),
   ],
-  ['a known code behind an unknown one', 200, wrapped('VOW-ERR-7', 'IP_BLOCKED'), other('blocked', 'IP_BLOCKED')],
-  ['an error without any word', 200, { actionSucceed: false }, unavailable(null)],
+  ['a known code after an unknown one', 200, wrapped('VOW-ERR-7', 'IP_BLOCKED'), other('blocked', 'IP_BLOCKED')],
+  ['an error without any text', 200, { actionSucceed: false }, unavailable(null)],
 
   ['HTML', 200, '<!DOCTYPE html><html></html>', unavailable(null, 'HTML instead of JSON')],
   ['HTML under a 503', 503, '<html></html>', unavailable(null, 'HTTP 503')],

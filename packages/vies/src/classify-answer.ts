@@ -237,8 +237,8 @@ const readTraderMatch = (answer: Record<string, unknown>): TraderMatch => {
 
 /**
  * Maps an HTTP answer of VIES to the outcome of a lookup. Pure. A verdict requires a complete HTTP 200 whose body is a
- * JSON object with a boolean `valid`, without any error, and not about another number. Every other answer is no answer,
- * so that a verdict is never invented.
+ * JSON object with a boolean `valid`, without any error, and not about another number. Every other answer is a refusal or
+ * no answer, so that a verdict is never invented.
  */
 export const classifyAnswer = (lookup: Ask, { status, headers, body, complete }: UpstreamAnswer): LookupOutcome => {
   if (!complete) return noAnswer('unavailable', 'an answer cut short');

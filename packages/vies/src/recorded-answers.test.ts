@@ -91,7 +91,7 @@ const RECORDED: Recorded[] = [
   ],
   [
     '2025',
-    'an invalid number that succeeds in words too',
+    'an invalid number with additional success fields',
     200,
     {
       actionSucceed: true,
@@ -120,28 +120,28 @@ const RECORDED: Recorded[] = [
 
   [
     '2025',
-    'a busy member state, spread over lines',
+    'a busy member state, over several lines',
     200,
     '{\n  "actionSucceed" : false,\n  "errorWrappers" : [ {\n    "error" : "MS_MAX_CONCURRENT_REQ"\n  } ]\n}\n',
     none('saturated', 'MS_MAX_CONCURRENT_REQ'),
   ],
   [
     '2025',
-    'a member state that is away',
+    'an unavailable member state',
     200,
     wrapped({ error: 'MS_UNAVAILABLE' }),
     none('unavailable', 'MS_UNAVAILABLE'),
   ],
   [
     '2026',
-    'the service away',
+    'the service is unavailable',
     200,
     wrapped({ error: 'SERVICE_UNAVAILABLE' }),
     none('unavailable', 'SERVICE_UNAVAILABLE'),
   ],
   [
     '2024',
-    'a member state that took too long',
+    'a time-out of a member state',
     200,
     wrapped({ error: 'TIMEOUT', message: 'The Member State service did not answer in the expected time.' }),
     none('timeout', 'TIMEOUT'),
@@ -180,14 +180,14 @@ const RECORDED: Recorded[] = [
   ['2022', 'data that are refused', 200, wrapped({ error: 'INVALID_INPUT' }), rejected('INVALID_INPUT')],
   [
     '2025',
-    'data that are refused, with a message',
+    'refused data, with a message',
     200,
     wrapped({ error: 'INVALID_INPUT', message: 'Some data are invalid in the request' }),
     rejected('INVALID_INPUT'),
   ],
   [
     '2025',
-    'data that are refused, with another message',
+    'refused data, with another message',
     200,
     wrapped({ error: 'INVALID_INPUT', message: 'Invalid country code or VAT number format' }),
     rejected('INVALID_INPUT'),
@@ -203,7 +203,7 @@ const RECORDED: Recorded[] = [
 
   [
     '2024',
-    'a number against the pattern, as a fault of the server',
+    'a number that does not match the pattern, as a server error',
     500,
     wrapped({
       error: 'VOW-ERR-1',
@@ -213,7 +213,7 @@ const RECORDED: Recorded[] = [
   ],
   [
     '2025',
-    'a number against the pattern',
+    'a number that does not match the pattern',
     400,
     wrapped({
       error: 'VOW-ERR-2600',
@@ -223,7 +223,7 @@ const RECORDED: Recorded[] = [
   ],
   [
     '2026',
-    'a number against the pattern, under 200',
+    'a number that does not match the pattern, with a 200',
     200,
     {
       ...wrapped({ error: 'VOW-ERR-2600', message: 'The Vat number does not respect the configured pattern' }),
@@ -233,14 +233,14 @@ const RECORDED: Recorded[] = [
   ],
   [
     '2026',
-    'a requester of no member state',
+    'a requester outside the member states',
     400,
     wrapped({ error: 'VOW-ERR-2500', message: 'The requester member state code is invalid.' }),
     rejected('INVALID_REQUESTER_INFO', 'VOW-ERR-2500'),
   ],
   [
     '2026',
-    'a requester against the pattern',
+    'a requester that does not match the pattern',
     400,
     wrapped({ error: 'VOW-ERR-2700', message: 'The requester VAT number does not respect the configured pattern' }),
     rejected('INVALID_REQUESTER_INFO', 'VOW-ERR-2700'),
@@ -283,7 +283,7 @@ const RECORDED: Recorded[] = [
   ['2025', 'an empty list of errors', 200, wrapped(), none('unavailable', null)],
   [
     '2026',
-    'a number and a requester against the pattern',
+    'a number and a requester that do not match the pattern',
     400,
     wrapped({ error: 'VOW-ERR-2600' }, { error: 'VOW-ERR-2700' }),
     rejected('INVALID_REQUESTER_INFO', 'VOW-ERR-2700'),

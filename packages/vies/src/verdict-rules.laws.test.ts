@@ -121,7 +121,7 @@ const checkLaws = (lookups: readonly Lookup[]): LookupDecision['next']['kind'] |
 
   if (next.kind === 'settle') {
     const { verdict, consultationNumber, traderMatch } = next.answer;
-    holds('a verdict is what the last reply says', latest?.lookup === last && latest.verdict === verdict, lookups);
+    holds('a verdict is that of the last reply', latest?.lookup === last && latest.verdict === verdict, lookups);
     holds('no valid:false without two agreeing answers', verdict === 'valid' || earlier?.verdict === verdict, lookups);
     holds(
       'INVALID_INPUT is believed only of a number that was sent alone, twice in a row',
@@ -238,7 +238,7 @@ test(
           picks.flatMap((pick) => silent[pick] ?? []),
         );
         holds(
-          'silence is no verdict',
+          'no answer gives no verdict',
           lookups.every(({ decision }) => decision.next.kind === 'ask_again'),
           lookups,
         );

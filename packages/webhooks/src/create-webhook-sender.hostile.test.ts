@@ -143,9 +143,9 @@ describe('the deadline ends an attempt', () => {
   test.each([
     ['silent before TLS', beforeTls, 'during the TLS handshake', null],
     ['without an answer', noAnswer, 'while waiting for an answer', null],
-    ['dripping headers', slowHead, 'while waiting for an answer', null],
-    ['sending nothing but early hints', informationOnly, 'while waiting for an answer', null],
-    ['dripping a body', slowBody, 'while reading the answer', 200],
+    ['with slow headers', slowHead, 'while waiting for an answer', null],
+    ['sending only early hints', informationOnly, 'while waiting for an answer', null],
+    ['with a slow body', slowBody, 'while reading the answer', 200],
     ['stalling in the body', stalledBody, 'while reading the answer', 200],
   ])('of a receiver %s', async (_title, start, phase, statusCode) => {
     const result = await sendTo(start(), hasty);
@@ -202,7 +202,7 @@ describe('failures are named', () => {
     ['an interim answer without a request', speaking('HTTP/1.1 100 Continue\r\n\r\n'), /^PROTOCOL: .*100/, null],
     ['plain HTTP', () => startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n')), /^TLS: /, null],
     ['another protocol', speaking('220 mail.example ESMTP\r\n'), /^PROTOCOL: the answer is not HTTP/, null],
-    ['a status that is none', speaking('HTTP/1.1 9999 OK\r\n\r\n'), /^PROTOCOL: /, null],
+    ['an invalid status', speaking('HTTP/1.1 9999 OK\r\n\r\n'), /^PROTOCOL: /, null],
     [
       'two lengths',
       speaking('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
@@ -221,7 +221,7 @@ describe('failures are named', () => {
       /^PROTOCOL: the answer's headers are too large$/,
       null,
     ],
-    ['headers without end', raw((socket) => pipeWithLimit(socket, 'a'.repeat(KIB))), /^PROTOCOL: /, null],
+    ['endless headers', raw((socket) => pipeWithLimit(socket, 'a'.repeat(KIB))), /^PROTOCOL: /, null],
   ])('%s', async (_title, start, error, statusCode) => {
     const result = await sendTo(start());
     expect(result).toMatchObject({ statusCode, error: expect.stringMatching(error), address: '127.0.0.1' });

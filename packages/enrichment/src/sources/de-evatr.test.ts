@@ -118,13 +118,13 @@ describe('for Greece', () => {
         : json({ id: 'x', status: 'evatr-0000' })(request, response);
 
   test.each([
-    { how: 'the list says EL', list: states('AT', 'EL'), prefix: 'EL' },
-    { how: 'the list says GR', list: states('AT', 'GR'), prefix: 'GR' },
-    { how: 'the list says both', list: states('GR', 'EL'), prefix: 'EL' },
-    { how: 'the list says neither', list: states('AT'), prefix: 'EL' },
+    { how: 'the list has EL', list: states('AT', 'EL'), prefix: 'EL' },
+    { how: 'the list has GR', list: states('AT', 'GR'), prefix: 'GR' },
+    { how: 'the list has both', list: states('GR', 'EL'), prefix: 'EL' },
+    { how: 'the list has neither', list: states('AT'), prefix: 'EL' },
     { how: 'the list is HTML', list: text('<p>later'), prefix: 'EL' },
     { how: 'the list is a 503', list: json({}, 503), prefix: 'EL' },
-    { how: 'the list never comes', list: (() => undefined) as Handler, prefix: 'EL' },
+    { how: 'the list never arrives', list: (() => undefined) as Handler, prefix: 'EL' },
   ])('$how: the number begins with $prefix', async ({ list, prefix }) => {
     await withLocalSource(
       'de_evatr',

@@ -239,7 +239,7 @@ test("when the day's searches are used up, the entry has this reason until midni
 test.each([
   { how: 'a 429', handler: text('', 429), code: undefined },
   { how: 'its daily limit in JSON', handler: json({ code: 'WL-191', message: 'limit' }, 429), code: 'WL-191' },
-  { how: 'its daily limit under a 400', handler: json({ code: 'WL-191', message: 'limit' }, 400), code: 'WL-191' },
+  { how: 'its daily limit with a 400', handler: json({ code: 'WL-191', message: 'limit' }, 400), code: 'WL-191' },
 ])('after $how no process of the fleet searches before midnight in Warsaw', async ({ handler, code }) => {
   let at = Date.parse('2026-11-20T10:00:00.000Z');
   const budget = countedSearches();

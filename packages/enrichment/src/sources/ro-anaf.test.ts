@@ -70,7 +70,7 @@ test.each([
   { how: 'all ended, newest first', periods: [ENDED, EARLIER], since: '2001-07-10', until: '2012-06-30' },
   { how: 'all ended, oldest first', periods: [EARLIER, ENDED], since: '2001-07-10', until: '2012-06-30' },
   { how: 'none', periods: [], since: undefined, until: undefined },
-  { how: 'one that is no list', periods: OPEN, since: '2015-03-01', until: undefined },
+  { how: 'one that is not a list', periods: OPEN, since: '2015-03-01', until: undefined },
 ])('for periods $how it returns the period from $since to $until', async ({ periods, since, until }) => {
   await withLocalSource('ro_anaf', json(withVat({ scpTVA: true, perioade_TVA: periods })), async ({ source }) => {
     const { facts } = (await source.look(subject)).entry;
@@ -90,7 +90,7 @@ test.each([
 
 test.each([
   { how: 'an empty list', body: { cod: 200, found: [], notFound: [14056826] }, status: 200, outcome: 'not_found' },
-  { how: 'a 404 that lists it', body: { cod: 404, notFound: [14056826] }, status: 404, outcome: 'not_found' },
+  { how: 'a 404 with the number', body: { cod: 404, notFound: [14056826] }, status: 404, outcome: 'not_found' },
   {
     how: 'an error of ANAF inside a 200',
     body: { cod: 500, message: 'x', found: [] },
