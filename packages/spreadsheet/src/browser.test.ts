@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 
 const PACKAGE = new URL('..', import.meta.url);
 const DOMAIN = new URL('../../domain/', import.meta.url);
-const IMPORT = /^(?:import|export)\b[^;]*?\bfrom '([^']+)';/gm;
+// Type-only imports are erased at compile time, so they load nothing.
+const IMPORT = /^(?:import|export)\b(?! type\b)[^;]*?\bfrom '([^']+)';/gm;
 
 /** The source file of an import from this repository, or null for one from npm or Node. */
 const resolve = async (specifier: string, from: URL): Promise<URL | null> => {
