@@ -14,39 +14,39 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { inspectProcess, stopProcess, waitForExit } from '@vat/embedded';
 import { StartupError } from './read-settings.js';
 
-/** Writes `content` to `file` (mode 0600) so that a reader finds the old or the new one, never half of one. */
+/** Replaces `file` atomically (mode 0600): a reader finds the old or the new content. */
 export const replaceFile = (file: string, content: string): void => {
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, content, { mode: 0o600 });
-  renameSync(fresh, file);
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, content, { mode: 0o600 });
+  renameSync(temporary, file);
 };
 
-/** A process, told apart from a later one that got the same pid by when it started. */
+/** The identity of a process: its start time distinguishes it from a later process with the same pid. */
 type Identity = { pid: number; started: string };
 type Lock = Identity & { children: Identity[]; stopping?: boolean };
 
 /** The right to run a stack on a data directory. */
 type DataDirClaim = {
-  /** Keeps the pids of the children, so that the next start can wait for those that outlive a killed supervisor. */
+  /** Stores the pids of the children, so that the next start can wait for those that outlive a killed supervisor. */
   recordChildren: (pids: number[]) => void;
-  /** Says that this stack is on its way out, so that the next start waits for it instead of refusing. */
+  /** Records that this stack is stopping, so that the next start waits for it instead of refusing. */
   announceStop: () => void;
   release: () => void;
 };
 
 const DRAIN_MS = 10_000;
 const STOP_MS = 16_000;
-// A stack whose npm was just killed notices within a moment, and then stops: not worth refusing for.
-const PATIENCE_MS = 1_500;
+// A stack whose npm was just killed notices this after a moment and stops, so a start waits before it refuses.
+const HOLDER_CHECK_MS = 1_500;
 
 const identify = (pid: number): Identity[] => {
   const found = inspectProcess(pid);
   return found ? [{ pid, started: found.started }] : [];
 };
 
-const lives = ({ pid, started }: Identity): boolean => inspectProcess(pid)?.started === started;
+const isRunning = ({ pid, started }: Identity): boolean => inspectProcess(pid)?.started === started;
 
-const read = (file: string): Lock | null => {
+const readLock = (file: string): Lock | null => {
   try {
     const lock = JSON.parse(readFileSync(file, 'utf8')) as Partial<Lock>;
     const { pid = 0, started = '', children = [], stopping = false } = lock;
@@ -56,50 +56,50 @@ const read = (file: string): Lock | null => {
   }
 };
 
-// link() makes the file with its content in one step, and fails when there is one.
-const create = (file: string, lock: Lock): boolean => {
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, JSON.stringify(lock), { mode: 0o600 });
+// link() creates the file with its content atomically, and fails if it exists.
+const createLock = (file: string, lock: Lock): boolean => {
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, JSON.stringify(lock), { mode: 0o600 });
   try {
-    linkSync(fresh, file);
+    linkSync(temporary, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    rmSync(fresh, { force: true });
+    rmSync(temporary, { force: true });
   }
 };
 
 const refusal = ({ pid }: Lock, dataDir: string): StartupError =>
   new StartupError(
-    `another npm start (pid ${pid}) runs on DATA_DIR ${dataDir}: end it, or choose another DATA_DIR and PORT`,
+    `another npm start (pid ${pid}) uses DATA_DIR ${dataDir}: end it, or choose another DATA_DIR and PORT`,
   );
 
 /**
- * Claims `dataDir` for this process. A claim whose holder is dead is taken over: children of it that still drain are asked to
- * end, and ended by force after 10 s, so that their port is free. A holder that is
- * stopping is waited for. Throws StartupError when the holder lives on.
+ * Claims `dataDir` for this process. If the process that holds the claim has ended, the claim is taken over: its
+ * remaining children are stopped, by force after 10 s, so that their ports are free. If the holder is stopping, the
+ * call waits for it. Throws StartupError when the holder keeps running.
  */
-export const claimDataDir = async (dataDir: string, say: (line: string) => void): Promise<DataDirClaim> => {
+export const claimDataDir = async (dataDir: string, log: (line: string) => void): Promise<DataDirClaim> => {
   const file = path.join(dataDir, 'stack.lock');
   const self: Identity = identify(process.pid)[0] ?? { pid: process.pid, started: '' };
   let orphans: Identity[] = [];
-  let told = false;
-  const began = Date.now();
-  while (!create(file, { ...self, children: [] })) {
-    const holder = read(file);
-    if (holder && lives(holder)) {
-      if (Date.now() - began > (holder.stopping ? STOP_MS : PATIENCE_MS)) throw refusal(holder, dataDir);
-      if (holder.stopping && !told) say(`waiting for the stack that is stopping on ${dataDir}`);
-      told ||= holder.stopping === true;
+  let isAnnounced = false;
+  const startedAt = Date.now();
+  while (!createLock(file, { ...self, children: [] })) {
+    const holder = readLock(file);
+    if (holder && isRunning(holder)) {
+      if (Date.now() - startedAt > (holder.stopping ? STOP_MS : HOLDER_CHECK_MS)) throw refusal(holder, dataDir);
+      if (holder.stopping && !isAnnounced) log(`waiting for the stack that is stopping on ${dataDir}`);
+      isAnnounced ||= holder.stopping === true;
       await wait(50);
       continue;
     }
-    orphans = holder?.children.filter(lives) ?? orphans;
+    orphans = holder?.children.filter(isRunning) ?? orphans;
     rmSync(file, { force: true });
   }
-  if (orphans.length > 0) say(`waiting for ${orphans.length} process(es) that an earlier run left behind`);
+  if (orphans.length > 0) log(`waiting for ${orphans.length} process(es) of an earlier run`);
   await Promise.all(
     orphans.map(({ pid }) =>
       stopProcess({ pid, exited: waitForExit(pid), steps: [{ signal: 'SIGTERM', timeoutMs: DRAIN_MS }] }),
@@ -108,7 +108,7 @@ export const claimDataDir = async (dataDir: string, say: (line: string) => void)
   let lock: Lock = { ...self, children: [] };
   let released = false;
   const update = (change: Partial<Lock>): void => {
-    // Late news must not bring back a file that another start may hold by now.
+    // A late update must not recreate a file that another start may hold by now.
     if (released) return;
     lock = { ...lock, ...change };
     replaceFile(file, JSON.stringify(lock));
@@ -123,7 +123,7 @@ export const claimDataDir = async (dataDir: string, say: (line: string) => void)
   };
 };
 
-/** Makes the data directory and proves that it can be written. Returns its real path. Throws StartupError. */
+/** Creates the data directory and checks that it is writable. Returns its real path. Throws StartupError. */
 export const openDataDir = (folder: string): string => {
   try {
     mkdirSync(folder, { recursive: true });
@@ -140,7 +140,7 @@ export const openDataDir = (folder: string): string => {
   }
 };
 
-/** The given key, or the one kept in `dataDir/secret_key`: 32 random bytes in base64, made at the first start. */
+/** The given key, or the one in `dataDir/secret_key`: 32 random bytes in base64, created at the first start. */
 export const loadOrCreateSecretKey = (dataDir: string, given: string | undefined): string => {
   if (given !== undefined) return given;
   const file = path.join(dataDir, 'secret_key');
@@ -148,7 +148,7 @@ export const loadOrCreateSecretKey = (dataDir: string, given: string | undefined
   return readFileSync(file, 'utf8').trim();
 };
 
-/** What `DATA_DIR/run.json` holds (contract, part 2, section 2). A server's pid is there only when it is embedded. */
+/** The content of `DATA_DIR/run.json`. The pid of a server is present only when it is embedded. */
 export type RunState = {
   base_url: string;
   database_url: string;
@@ -156,7 +156,7 @@ export type RunState = {
   pids: { postgres?: number; redis?: number; api: number; workers: number[] };
 };
 
-/** The file that says a stack is up, and which processes it consists of. */
+/** The file that exists while a stack is running; it lists the stack's processes. */
 export const runFile = (dataDir: string) => {
   const file = path.join(dataDir, 'run.json');
   return {

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { settingProblems, withSecretFiles } from '@vat/runtime';
 import { z } from 'zod';
 
-/** Something the person at the terminal has to put right; its message is all they are shown. */
+/** An error that the user at the terminal must correct; only its message is shown. */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
@@ -12,44 +12,51 @@ const address = (...schemes: string[]) =>
   z.url({ protocol: new RegExp(`^(${schemes.join('|')})$`), error: `expected an address like ${schemes[0]}://…` });
 
 const stackSettings = z.object({
-  PORT: port.default(3000).describe('where the API listens'),
-  HOST: z.string().default('127.0.0.1').describe('the address the API listens on'),
-  BASE_URL: address('http', 'https').optional().describe('how the API names itself; derived from HOST and PORT'),
-  DATABASE_URL: address('postgresql', 'postgres').optional().describe('a Postgres of yours; embedded when unset'),
-  REDIS_URL: address('redis', 'rediss').optional().describe('a Redis of yours; embedded when unset'),
-  DATA_DIR: z.string().default('.data').describe('where the embedded servers keep their files'),
-  SECRET_KEY: z.string().optional().describe('master key; made once and kept in DATA_DIR when unset'),
-  WORKERS: z.coerce.number().int().min(0).max(64).default(1).describe('worker processes to run'),
-  METRICS_PORT: port.max(65_000).default(9464).describe('metrics of the first worker; the others follow'),
+  PORT: port.default(3000).describe('port on which the API listens'),
+  HOST: z.string().default('127.0.0.1').describe('address on which the API listens'),
+  BASE_URL: address('http', 'https')
+    .optional()
+    .describe('public URL of the API; derived from HOST and PORT by default'),
+  DATABASE_URL: address('postgresql', 'postgres').optional().describe('an existing Postgres; embedded when unset'),
+  REDIS_URL: address('redis', 'rediss').optional().describe('an existing Redis; embedded when unset'),
+  DATA_DIR: z.string().default('.data').describe('directory for the files of the embedded servers'),
+  SECRET_KEY: z.string().optional().describe('master key; created once in DATA_DIR when unset'),
+  WORKERS: z.coerce.number().int().min(0).max(64).default(1).describe('number of worker processes'),
+  METRICS_PORT: port
+    .max(65_000)
+    .default(9464)
+    .describe('metrics port of the first worker; the others use the next ports'),
 });
 
-/** The settings the supervisor itself reads; everything else in the environment is for its children. */
+/** The settings that the supervisor itself reads; everything else in the environment is for its children. */
 export type StackSettings = z.output<typeof stackSettings>;
 
 /**
- * Reads the settings from an environment. An empty variable counts as unset. Throws StartupError naming each bad one, those
- * that only its children read too: they would end three times, below all that the servers say.
+ * Reads the settings from an environment. An empty variable counts as unset. Throws StartupError that lists all invalid
+ * settings, including those that only the children read: these would otherwise end three times, and their message
+ * would be lost in the output of the servers.
  */
 export const readSettings = (env: NodeJS.ProcessEnv): StackSettings => {
   const given = Object.fromEntries(Object.entries(withSecretFiles(env)).filter(([, value]) => value !== ''));
   const parsed = stackSettings.safeParse(given);
-  // The value is not repeated: it may hold a password.
-  const complaints = parsed.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) ?? [];
+  // The message omits the value, because it may contain a password.
+  const problems = parsed.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) ?? [];
   const nameIn = (line: string) => line.replace(/:.*/s, '');
-  const named = complaints.map(nameIn);
-  complaints.push(...settingProblems(env).filter((line) => !named.includes(nameIn(line))));
-  if (parsed.success && complaints.length === 0) return parsed.data;
-  throw new StartupError(`these settings cannot be used:\n  ${complaints.join('\n  ')}`);
+  const reported = problems.map(nameIn);
+  problems.push(...settingProblems(env).filter((line) => !reported.includes(nameIn(line))));
+  if (parsed.success && problems.length === 0) return parsed.data;
+  throw new StartupError(`these settings cannot be used:\n  ${problems.join('\n  ')}`);
 };
 
 const EXPLAIN: Record<string, (host: string, port: number) => string> = {
-  EADDRINUSE: (host, port) => `port ${port} on ${host} is in use: end what listens there, or choose another PORT`,
-  EACCES: (_host, port) => `port ${port} needs rights this user does not have: choose a PORT above 1023`,
+  EADDRINUSE: (host, port) =>
+    `port ${port} on ${host} is in use: stop the program that listens there, or choose another PORT`,
+  EACCES: (_host, port) => `port ${port} needs privileges that this user does not have: choose a PORT above 1023`,
   EADDRNOTAVAIL: (host) => `HOST ${host} is not an address of this machine`,
   ENOTFOUND: (host) => `HOST ${host} is not an address of this machine`,
 };
 
-/** Throws StartupError, saying what to do, unless the API will be able to listen on `host` and `port`. */
+/** Checks that the API can listen on `host` and `port`. Throws StartupError with advice otherwise. */
 export const assertPortFree = (host: string, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
@@ -59,10 +66,10 @@ export const assertPortFree = (host: string, port: number): Promise<void> =>
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve()));
   });
 
-/** BASE_URL without a final slash, or what HOST and PORT amount to for a caller on this machine. */
+/** BASE_URL without a trailing slash, or the URL of HOST and PORT for a caller on this machine. */
 export const deriveBaseUrl = ({ BASE_URL, HOST, PORT }: Pick<StackSettings, 'BASE_URL' | 'HOST' | 'PORT'>): string => {
   if (BASE_URL !== undefined) return BASE_URL.replace(/\/+$/, '');
-  // "Every address" is one to listen on, not one to call.
+  // The wildcard address is only for listening.
   const host = HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '::1' : HOST;
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
 };

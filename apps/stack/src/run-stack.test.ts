@@ -12,7 +12,7 @@ import { until } from './testing/until.js';
 const searchPath = [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(path.delimiter);
 const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
 
-// Whole stacks, each under a process of its own.
+// Whole stacks, each in its own process.
 jest.setTimeout(60_000);
 
 describe('runStack', () => {
@@ -46,7 +46,7 @@ describe('runStack', () => {
     const source = `
       import { runStack } from ${JSON.stringify(path.join(import.meta.dirname, 'run-stack.ts'))};
       const { api, worker, admin } = ${JSON.stringify({ api, worker, admin: admin([]) })};
-      const commands = { api, worker, admin: (args) => ({ ...admin, args: [...admin.args, ...args] }), saysReady: true };
+      const commands = { api, worker, admin: (args) => ({ ...admin, args: [...admin.args, ...args] }), reportsReady: true };
       process.exit(await runStack({ env: process.env, commands, endWithParent: process.env.UNDER === 'sh' }));`;
     const command = [
       process.execPath,
@@ -84,7 +84,7 @@ describe('runStack', () => {
   const alive = (pids: number[]) => pids.filter((pid) => inspectProcess(pid) !== null);
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'ends everything in order and with 0 on %s, which may come twice at once',
+    'stops everything in order and exits with 0 on %s, which may arrive twice at once',
     async (signal) => {
       const { child, state, stderr } = await ready();
       const began = Date.now();
@@ -113,7 +113,7 @@ describe('runStack', () => {
     expect(second.stdout()).toBe(first.stdout());
   });
 
-  it('starts beside what kill -9 of the supervisor alone left: servers are used again, children end first', async () => {
+  it('starts after kill -9 of only the supervisor: servers are reused, remaining children end first', async () => {
     const first = await ready();
     first.child.kill('SIGKILL');
     const second = await ready();
@@ -125,7 +125,7 @@ describe('runStack', () => {
     expect(alive(pidsOf(second.state))).toEqual([]);
   });
 
-  it('ends with the shell that npm puts above it, which does not pass SIGTERM on; a start right then waits for the end', async () => {
+  it('ends with the shell of npm, which does not forward SIGTERM; a start at that time waits for the end', async () => {
     const first = await ready({ UNDER: 'sh' });
     const shell = first.child;
     shell.kill('SIGTERM');
@@ -136,7 +136,7 @@ describe('runStack', () => {
     expect(apps.events().filter((event) => event.includes('terminated'))).toHaveLength(2);
   });
 
-  it('says in one line each what is wrong, also of what its children read, and exits with 1', async () => {
+  it('reports each invalid setting in one line, including those of its children, and exits with 1', async () => {
     const { child, stderr } = run({ PORT: 'eighty', UPSTREAM_WINDOW: 'soon' });
     expect(await once(child, 'exit')).toEqual([1, null]);
     expect(stderr()).toMatch(

@@ -9,12 +9,12 @@ import { replaceFile } from './data-dir.js';
 type RunAdmin = { command: Command; env: NodeJS.ProcessEnv; signal: AbortSignal; input?: string | undefined };
 
 /**
- * Runs one operator's command to its end. `input` is written to its standard input, where no other user can read it. `stdout` and `stderr` are
- * what it wrote, trimmed. Rejects when `signal` is aborted.
+ * Runs one admin command to its end. `input` is written to its standard input, where no other user can read it. `stdout`
+ * and `stderr` are its trimmed output. Rejects when `signal` is aborted.
  */
 export const runAdmin = async ({ command, env, signal, input }: RunAdmin) => {
   const child = spawn(command.file, command.args, { env, stdio: ['pipe', 'pipe', 'pipe'], signal });
-  // A command that ends without reading is no failure of ours; its answer says what happened.
+  // A command may end without reading its input; its output reports what happened.
   child.stdin.on('error', () => undefined).end(input ?? '');
   let stdout = '';
   let stderr = '';
@@ -33,16 +33,16 @@ type Demo = { email: string; password: string; account_id: string; live_key: str
 
 type SeedDemo = {
   dataDir: string;
-  /** Which database this is; a demo kept for another one is not this one's. */
+  /** Identifies the database; a stored demo account of another database is ignored. */
   database: string;
-  /** True when the database was made just now, so that what was kept is of no use. */
+  /** True when the database was just created, so that a stored demo account does not exist any more. */
   created: boolean;
-  /** `input` is what the command reads from standard input. */
+  /** Runs an admin command; `input` is its standard input. */
   admin: (args: string[], input?: string) => ReturnType<typeof runAdmin>;
-  say: (line: string) => void;
+  log: (line: string) => void;
 };
 
-const read = (file: string, database: string): Demo | null => {
+const readDemo = (file: string, database: string): Demo | null => {
   try {
     const { database: of, ...demo } = JSON.parse(readFileSync(file, 'utf8')) as Demo & { database: string };
     return of === database ? demo : null;
@@ -51,7 +51,7 @@ const read = (file: string, database: string): Demo | null => {
   }
 };
 
-const complaintIn = (output: string): string => {
+const errorMessageOf = (output: string): string => {
   try {
     const { error } = JSON.parse(output) as { error?: { message?: string } | string };
     return (typeof error === 'string' ? error : error?.message) ?? output;
@@ -61,39 +61,40 @@ const complaintIn = (output: string): string => {
 };
 
 /**
- * Makes the demo account at the first start and keeps it in `dataDir/demo.json`; later starts read it from there. Null, with a
- * line said, when it cannot be made (a database of the user's may have one already): the stack runs without.
+ * Creates the demo account at the first start and stores it in `dataDir/demo.json`; later starts read it from there.
+ * Returns null and logs a line when it cannot be created (an existing database may already have one); the stack runs
+ * without it.
  */
-export const seedDemo = async ({ dataDir, database, created, admin, say }: SeedDemo): Promise<Demo | null> => {
+export const seedDemo = async ({ dataDir, database, created, admin, log }: SeedDemo): Promise<Demo | null> => {
   const file = path.join(dataDir, 'demo.json');
   if (created) rmSync(file, { force: true });
-  const kept = read(file, database);
-  if (kept) return kept;
+  const stored = readDemo(file, database);
+  if (stored) return stored;
   const email = 'demo@example.com';
   const password = `demo-${randomBytes(9).toString('base64url')}`;
   const flags = ['--name', 'Demo', '--email', email, '--password', '-', '--plan', 'business'];
-  const made = await admin(['account', 'create', ...flags], `${password}\n`);
-  if (!made.ok) {
-    say(`no demo account was made: ${complaintIn(made.stdout || made.stderr)}`);
+  const result = await admin(['account', 'create', ...flags], `${password}\n`);
+  if (!result.ok) {
+    log(`no demo account was created: ${errorMessageOf(result.stdout || result.stderr)}`);
     return null;
   }
-  const demo: Demo = { email, password, ...(JSON.parse(made.stdout) as Omit<Demo, 'email' | 'password'>) };
+  const demo: Demo = { email, password, ...(JSON.parse(result.stdout) as Omit<Demo, 'email' | 'password'>) };
   replaceFile(file, `${JSON.stringify({ database, ...demo }, null, 2)}\n`);
   return demo;
 };
 
-/** What is printed when everything is up: addresses, the demo sign-in, its keys, and a call to try. */
+/** The text to print when the stack is ready: addresses, the demo account with its keys, and an example call. */
 export const describeStack = (baseUrl: string, demo: Demo | null): string => {
   const account = demo
     ? [
         `  Sign in     ${demo.email} / ${demo.password}`,
-        `  Live key    ${demo.live_key}   (asks VIES)`,
+        `  Live key    ${demo.live_key}   (calls VIES)`,
         `  Test key    ${demo.test_key}   (answered by the sandbox)`,
         '',
         '  Try it:',
         `  curl -sS ${baseUrl}/v1/checks -H 'Authorization: Bearer ${demo.test_key}' -H 'Content-Type: application/json' -d '{"vat_number":"DE100"}'`,
       ]
-    : ['  No demo account here. Make one: npm run --silent admin -- account create --name N --email E --password -'];
+    : ['  No demo account. Create one: npm run --silent admin -- account create --name N --email E --password -'];
   return [
     '',
     'The VAT Validation Service is ready.',
@@ -103,7 +104,7 @@ export const describeStack = (baseUrl: string, demo: Demo | null): string => {
     `  Docs        ${baseUrl}/docs`,
     ...account,
     '',
-    '  Ctrl-C ends everything.',
+    '  Press Ctrl-C to stop.',
     '',
   ].join('\n');
 };

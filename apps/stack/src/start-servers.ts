@@ -1,49 +1,48 @@
 import { type EmbeddedServer, reachPostgres, reachRedis, startPostgres, startRedis } from '@vat/embedded';
-import { type Kept, keepAlive } from './child.js';
-import type { StackSettings } from './read-settings.js';
-import { StartupError } from './read-settings.js';
+import { type Supervised, supervise } from './child.js';
+import { type StackSettings, StartupError } from './read-settings.js';
 
 type StartServers = {
   settings: Pick<StackSettings, 'DATABASE_URL' | 'REDIS_URL'>;
   dataDir: string;
-  /** PATH and proxy settings, for finding or fetching redis-server. */
+  /** PATH and proxy settings, to find or download redis-server. */
   env: NodeJS.ProcessEnv;
-  say: (line: string) => void;
+  log: (line: string) => void;
   changed: () => void;
   signal: AbortSignal;
 };
 
-/** A server the stack uses: its address, and its supervision when it is embedded. `created`: it was made just now, empty. */
-type StackServer = { url: string; kept: Kept | null; created: boolean };
+/** A server that the stack uses: its address, and its supervision if it is embedded. `created`: it is new and empty. */
+type StackServer = { url: string; supervised: Supervised | null; created: boolean };
 
 /**
- * Starts the embedded servers, or checks that the given ones answer. Both or none: when one fails, the other is stopped again.
- * Throws StartupError.
+ * Starts the embedded servers, or checks that the given ones answer. When one fails, the other is stopped. Throws
+ * StartupError.
  */
-export const startServers = async ({ settings, dataDir, env, say, changed, signal }: StartServers) => {
+export const startServers = async ({ settings, dataDir, env, log, changed, signal }: StartServers) => {
   const embedded = async (name: string, start: (port?: number) => Promise<EmbeddedServer>): Promise<StackServer> => {
     const first = await start();
-    // The port stays: the children hold it in their addresses.
-    const kept = keepAlive({ name, first, restart: () => start(first.port), changed, say });
-    return { url: first.url, kept, created: first.created };
+    // A restart uses the same port, because the children have it in their addresses.
+    const supervised = supervise({ name, first, restart: () => start(first.port), changed, log });
+    return { url: first.url, supervised, created: first.created };
   };
   const given = async (url: string, check: (url: string) => Promise<void>): Promise<StackServer> => {
     await check(url);
-    return { url, kept: null, created: false };
+    return { url, supervised: null, created: false };
   };
   const { DATABASE_URL, REDIS_URL } = settings;
   const [postgres, redis] = await Promise.allSettled([
     DATABASE_URL === undefined
-      ? embedded('Postgres', (port) => startPostgres({ dataDir, port, log: say }))
+      ? embedded('Postgres', (port) => startPostgres({ dataDir, port, log }))
       : given(DATABASE_URL, reachPostgres),
     REDIS_URL === undefined
-      ? embedded('Redis', (port) => startRedis({ dataDir, port, env, log: say, signal }))
+      ? embedded('Redis', (port) => startRedis({ dataDir, port, env, log, signal }))
       : given(REDIS_URL, reachRedis),
   ]);
   if (postgres.status === 'fulfilled' && redis.status === 'fulfilled') {
     return { postgres: postgres.value, redis: redis.value };
   }
-  for (const result of [redis, postgres]) if (result.status === 'fulfilled') await result.value.kept?.stop();
+  for (const result of [redis, postgres]) if (result.status === 'fulfilled') await result.value.supervised?.stop();
   signal.throwIfAborted();
   const failures = [postgres, redis].flatMap((result) =>
     result.status === 'rejected' ? [result.reason as Error] : [],

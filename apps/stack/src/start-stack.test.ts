@@ -21,20 +21,20 @@ describe('startStack', () => {
   let home: string;
   let dataDir: string;
   let apps: ReturnType<typeof fakeApps>;
-  let said: string[];
+  let logged: string[];
   const stacks: Stack[] = [];
   const squatters: Server[] = [];
 
   beforeAll(async () => {
     home = mkdtempSync(path.join(os.tmpdir(), 'vat-stack-'));
     dataDir = path.join(home, 'data');
-    // Fetched once a clone, and shared.
+    // Downloaded once for each clone, and shared.
     await (await startRedis({ dataDir, binDir, durable: false })).stop();
     if (existsSync(binDir)) symlinkSync(binDir, path.join(dataDir, 'redis-bin'));
   });
   beforeEach(() => {
     apps = fakeApps(path.join(home, 'apps'));
-    said = [];
+    logged = [];
   });
   afterEach(async () => {
     for (const stack of stacks.splice(0)) await stack.stop();
@@ -53,7 +53,7 @@ describe('startStack', () => {
     };
     const stack = await startStack({
       ...{ settings: readSettings(full), env: full, commands: apps.commands, signal, force },
-      say: (line) => said.push(line),
+      log: (line) => logged.push(line),
     });
     stacks.push(stack);
     return stack;
@@ -64,7 +64,7 @@ describe('startStack', () => {
     };
   const pidsOf = ({ pids }: ReturnType<typeof running>) => [pids.postgres, pids.redis, pids.api, ...pids.workers];
 
-  it('brings everything up in order, says where it is, and ends it in order', async () => {
+  it('starts everything in order, prints the addresses, and stops it in order', async () => {
     const port = await findFreePort();
     const stack = await start({ PORT: String(port), WORKERS: '2', METRICS_PORT: '19464' });
     const state = running();
@@ -99,11 +99,11 @@ describe('startStack', () => {
     expect(await isPortFree(port)).toBe(true);
   });
 
-  it('makes the demo account once, and shows the same keys and addresses later', async () => {
+  it('creates the demo account once, and prints the same keys and addresses later', async () => {
     const port = String(await findFreePort());
     const first = await start({ PORT: port });
     const before = running();
-    // What any user of the machine can see of the command that makes it.
+    // The part of the command that every user of the machine can see.
     const { args, input } = JSON.parse(readFileSync(`${apps.eventsFile}.account`, 'utf8'));
     expect(args.slice(args.indexOf('--password'), args.indexOf('--password') + 2)).toEqual(['--password', '-']);
     expect(first.welcome).toContain(`demo@example.com / ${input.trim()}`);
@@ -119,7 +119,7 @@ describe('startStack', () => {
     ['worker', (state: RunState) => state.pids.workers[0]],
     ['postgres', (state: RunState) => state.pids.postgres],
     ['redis', (state: RunState) => state.pids.redis],
-  ])('starts a killed %s again, says so, and keeps run.json true', async (name, pidIn) => {
+  ])('restarts a killed %s, logs it, and updates run.json', async (name, pidIn) => {
     await start();
     const before = running();
     const killed = pidIn(before) ?? 0;
@@ -127,19 +127,20 @@ describe('startStack', () => {
     await until('run.json names another process', () => pidIn(running()) !== killed);
     const after = running();
     expect(inspectProcess(pidIn(after) ?? 0)).not.toBeNull();
-    expect(said.join('\n').toLowerCase()).toMatch(new RegExp(`${name}.* ended \\(sigkill\\); starting it again`));
+    expect(logged.join('\n').toLowerCase()).toMatch(new RegExp(`${name}.* ended \\(sigkill\\); restarting in`));
     expect({ ...after, pids: null }).toEqual({ ...before, pids: null });
-    // The others were left alone.
+    // The other processes were not restarted.
     expect(pidsOf(after).filter((pid) => !pidsOf(before).includes(pid))).toHaveLength(1);
     await until('the api answers', async () => (await fetch(after.base_url).catch(() => null))?.ok);
   });
 
-  it('leaves a process alone that is only held, and ends it all the same', async () => {
+  it('does not restart a process that is only stopped by SIGSTOP, and can still end it', async () => {
     const stack = await start();
     const before = running();
     process.kill(before.pids.redis, 'SIGSTOP');
     process.kill(before.pids.workers[0] ?? 0, 'SIGSTOP');
-    // Whoever mistook "held" for "dead" would have acted by the time a killed one is back.
+    // A supervisor that mistakes a stopped process for an ended one would have restarted it before a killed one is
+    // back.
     process.kill(before.pids.api, 'SIGKILL');
     const after = await until('the api is back', () =>
       running().pids.api !== before.pids.api ? running() : undefined,
@@ -152,20 +153,22 @@ describe('startStack', () => {
     expect(pidsOf(after).map((pid) => inspectProcess(pid))).toEqual([null, null, null, null]);
   });
 
-  it('refuses a second stack on the same directory, which leaves the first alone', async () => {
+  it('refuses a second stack on the same directory without affecting the first', async () => {
     await start();
     const before = running();
-    await expect(start()).rejects.toThrow(/another npm start \(pid \d+\) runs on DATA_DIR/);
+    await expect(start()).rejects.toThrow(/another npm start \(pid \d+\) uses DATA_DIR/);
     expect(running()).toEqual(before);
   });
 
-  it('waits for a stack that is stopping as long as its work in hand takes, and then starts', async () => {
+  it('waits until a stopping stack has finished its jobs, and then starts', async () => {
     const draining = path.join(home, 'draining');
     writeFileSync(draining, '');
     const first = await start({ DRAINING: draining });
     const stopped = first.stop();
     const second = start();
-    await until('the second says that it waits', () => said.some((line) => line.startsWith('waiting for the stack')));
+    await until('the second reports that it waits', () =>
+      logged.some((line) => line.startsWith('waiting for the stack')),
+    );
     expect(apps.events().filter((event) => event.includes('terminated'))).toEqual([]);
     rmSync(draining);
     await stopped;
@@ -173,7 +176,7 @@ describe('startStack', () => {
     expect(inspectProcess(running().pids.api)).not.toBeNull();
   });
 
-  it('takes over a claim whose pid belongs to somebody else by now', async () => {
+  it('takes over a claim whose pid now belongs to another process', async () => {
     const claim = {
       pid: process.pid,
       started: 'at another time',
@@ -183,7 +186,7 @@ describe('startStack', () => {
     writeFileSync(path.join(dataDir, 'run.json'), '{}');
     await start();
     expect(running().pids.api).toBeGreaterThan(0);
-    expect(said).toEqual([]);
+    expect(logged).toEqual([]);
   });
 
   it.each([
@@ -198,7 +201,7 @@ describe('startStack', () => {
       /^port \d+ on 127\.0\.0\.1 is in use: /,
     ],
     [
-      'a host that is not here',
+      'a host that is not an address of this machine',
       async () => ({ HOST: '192.0.2.1' }),
       /HOST 192\.0\.2\.1 is not an address of this machine/,
     ],
@@ -208,7 +211,7 @@ describe('startStack', () => {
       /DATA_DIR .* cannot be written \(ENOTDIR\)/,
     ],
     [
-      'a DATABASE_URL that nobody answers',
+      'a DATABASE_URL that does not answer',
       async () => ({ DATABASE_URL: `postgresql://u:hidden@127.0.0.1:${await findFreePort()}/vat` }),
       /^DATABASE_URL \(127\.0\.0\.1:\d+\/vat\) does not answer: .*ECONNREFUSED/,
     ],
@@ -218,27 +221,27 @@ describe('startStack', () => {
       /DATABASE_URL: expected an address like postgresql/,
     ],
     [
-      'a secret of which both forms are set',
+      'a secret with both forms set',
       async () => ({ SECRET_KEY: 'hidden, and long enough', SECRET_KEY_FILE: '/hidden' }),
       /SECRET_KEY: set SECRET_KEY or SECRET_KEY_FILE, not both/,
     ],
     [
-      'a secret file that is not there',
+      'a missing secret file',
       async () => ({ DATABASE_URL_FILE: path.join(home, 'hidden') }),
       /DATABASE_URL: the file of DATABASE_URL_FILE cannot be read \(ENOENT\)/,
     ],
     [
-      'a REDIS_URL that nobody answers',
+      'a REDIS_URL that does not answer',
       async () => ({ REDIS_URL: `redis://:hidden@127.0.0.1:${await findFreePort()}/0` }),
       /^REDIS_URL \(127\.0\.0\.1:\d+\/0\) does not answer: .*ECONNREFUSED/,
     ],
     ['a failing migration', async () => ({ FAIL: 'migrate' }), /^the migrations failed:\nit is broken/],
     [
-      'an api that cannot work',
+      'an api that cannot start',
       async () => ({ FAIL: 'api' }),
       /^api ended 3 times before it was ready \(exit code 7\)/,
     ],
-  ])('gives up with one clear message on %s, and leaves nothing running', async (_what, makeEnv, message) => {
+  ])('fails with one clear message on %s, and leaves nothing running', async (_what, makeEnv, message) => {
     const failure = await start(await makeEnv()).catch((error: Error) => error);
     expect(failure).toMatchObject({ name: 'StartupError', message: expect.stringMatching(message) });
     expect((failure as Error).message).not.toContain('hidden');
@@ -252,7 +255,7 @@ describe('startStack', () => {
     }
   });
 
-  it('goes on without a demo account where one exists already, with servers of the user’s', async () => {
+  it('continues without a demo account if one already exists, with existing servers', async () => {
     const fileOf = (name: string, content: string) => {
       const file = path.join(home, name);
       writeFileSync(file, `${content}\n`);
@@ -269,8 +272,8 @@ describe('startStack', () => {
       ACCOUNT_EXISTS: 'yes',
     });
     expect(apps.events().at(-1)).toMatch(/started .* 27$/);
-    expect(said).toEqual(['no demo account was made: that account exists']);
-    expect(own.welcome).toMatch(/No demo account here/);
+    expect(logged).toEqual(['no demo account was created: that account exists']);
+    expect(own.welcome).toMatch(/No demo account\./);
     const state = JSON.parse(readFileSync(path.join(other, 'run.json'), 'utf8')) as RunState;
     expect(Object.keys(state.pids).sort()).toEqual(['api', 'workers']);
     expect(state).toMatchObject({ database_url, redis_url });
@@ -279,7 +282,7 @@ describe('startStack', () => {
     await stack.stop();
   });
 
-  it('stops what it has started when it is told to stop before it is up', async () => {
+  it('stops everything it has started when it is aborted before it is ready', async () => {
     const stopping = new AbortController();
     const starting = start({}, stopping.signal).catch((error: Error) => error);
     await until('the migrations run', () => apps.events().length > 0);

@@ -1,52 +1,50 @@
 import { setMaxListeners } from 'node:events';
-import type { Backoff, Kept } from './child.js';
-import { type Command, startChild, superviseChild } from './child.js';
+import { type Backoff, type Command, type Supervised, startChild, superviseChild } from './child.js';
 import { claimDataDir, loadOrCreateSecretKey, openDataDir, runFile } from './data-dir.js';
-import type { StackSettings } from './read-settings.js';
-import { assertPortFree, deriveBaseUrl, StartupError } from './read-settings.js';
+import { assertPortFree, deriveBaseUrl, type StackSettings, StartupError } from './read-settings.js';
 import { describeStack, runAdmin, seedDemo } from './seed-demo.js';
 import { startServers } from './start-servers.js';
 
-/** The programs a stack consists of. `saysReady` is false when they cannot say so over IPC (under a watcher). */
+/** The programs of a stack. `reportsReady` is false when they cannot report readiness over IPC (under a watcher). */
 export type StackCommands = {
   api: Command;
   worker: Command;
   admin: (args: string[]) => Command;
-  saysReady: boolean;
+  reportsReady: boolean;
 };
 
-/** Everything a stack is started from. */
+/** The input of {@link startStack}. */
 type StartStack = {
   settings: StackSettings;
-  /** Handed on to the children; theirs is to read it. */
+  /** Passed to the children. */
   env: NodeJS.ProcessEnv;
   commands: StackCommands;
-  /** Hears what a person should know: one line each. */
-  say: (line: string) => void;
-  /** Gives up starting; everything started so far is stopped, and the call rejects. */
+  /** Prints one line for the user. */
+  log: (line: string) => void;
+  /** Aborts the start: everything started so far is stopped, and the call rejects. */
   signal: AbortSignal;
-  /** Makes stopping impatient: whatever still runs is killed. */
+  /** Kills all processes that still run while the stack is stopping. */
   force: AbortSignal;
   backoff?: Backoff;
 };
 
-/** A stack that is up. */
+/** A running stack. */
 export type Stack = {
-  /** The text to print: addresses, sign-in, keys, a call to try. */
+  /** The text to print: addresses, sign-in, keys, an example call. */
   welcome: string;
-  /** Ends the children (10 s), then Redis, then Postgres; all of it in less than 15 s. */
+  /** Stops the children (10 s), then Redis, then Postgres, in less than 15 s in total. */
   stop: () => Promise<void>;
 };
 
 const SERVER_STOP_MS = 1_800;
 
 /**
- * Brings everything up, in order: data directory, port, servers, migrations, demo account, API and workers, `run.json`.
- * Throws StartupError with a message for the person at the terminal, with nothing left running.
+ * Starts a stack in this order: data directory, port, servers, migrations, demo account, API and workers, `run.json`.
+ * When it throws StartupError, whose message is for the user, nothing is left running.
  */
 export const startStack = async (options: StartStack): Promise<Stack> => {
-  const { settings, env, commands, say, signal, force, backoff } = options;
-  // As many listen as there are processes; that is no leak.
+  const { settings, env, commands, log, signal, force, backoff } = options;
+  // There is one listener for each process, so more than Node's ten.
   setMaxListeners(0, signal, force);
   const undo: (() => unknown)[] = [];
   let announceStop: () => void = () => undefined;
@@ -56,7 +54,7 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
   };
   try {
     const dataDir = openDataDir(settings.DATA_DIR);
-    const claim = await claimDataDir(dataDir, say);
+    const claim = await claimDataDir(dataDir, log);
     undo.push(claim.release);
     ({ announceStop } = claim);
     const run = runFile(dataDir);
@@ -66,9 +64,9 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
 
     let publish: () => void = () => undefined;
     const changed = () => publish();
-    const { postgres, redis } = await startServers({ settings, dataDir, env, say, changed, signal });
-    for (const { kept } of [postgres, redis]) {
-      undo.push(async () => kept?.stop({ timeoutMs: SERVER_STOP_MS, force }));
+    const { postgres, redis } = await startServers({ settings, dataDir, env, log, changed, signal });
+    for (const { supervised } of [postgres, redis]) {
+      undo.push(async () => supervised?.stop({ timeoutMs: SERVER_STOP_MS, force }));
     }
     signal.throwIfAborted();
 
@@ -83,48 +81,48 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
         PORT: String(settings.PORT),
       },
       SECRET_KEY: loadOrCreateSecretKey(dataDir, settings.SECRET_KEY),
-      // The settings above were read from there.
+      // The settings above already contain the values of these files.
       ...{ DATABASE_URL_FILE: undefined, REDIS_URL_FILE: undefined, SECRET_KEY_FILE: undefined },
     };
     const admin = (args: string[], input?: string) =>
       runAdmin({ command: commands.admin(args), env: shared, signal, input });
     const migrated = await admin(['migrate']);
     if (!migrated.ok) throw new StartupError(`the migrations failed:\n${migrated.stderr || migrated.stdout}`);
-    const database = postgres.kept ? 'embedded' : postgres.url.replace(/^.*@/, '');
-    const demo = await seedDemo({ dataDir, database, created: postgres.created, admin, say });
+    const database = postgres.supervised ? 'embedded' : postgres.url.replace(/^.*@/, '');
+    const demo = await seedDemo({ dataDir, database, created: postgres.created, admin, log });
     signal.throwIfAborted();
 
-    const children: Kept[] = [];
+    const children: Supervised[] = [];
     const record = () => claim.recordChildren(children.map((child) => child.pid()));
     publish = record;
-    const supervise = (name: string, command: Command, extra: NodeJS.ProcessEnv = {}) => {
+    const startSupervised = (name: string, command: Command, extra: NodeJS.ProcessEnv = {}) => {
       const start = () => startChild(command, { ...shared, ...extra });
-      const child = superviseChild({ name, start, changed, say, backoff });
+      const child = superviseChild({ name, start, changed, log, backoff });
       children.push(child);
       return child;
     };
     undo.push(() => Promise.all(children.map((child) => child.stop({ force }))));
-    const api = supervise('api', commands.api);
+    const api = startSupervised('api', commands.api);
     const workers = Array.from({ length: settings.WORKERS }, (_, index) =>
-      supervise(`worker ${index + 1}`, commands.worker, { METRICS_PORT: String(settings.METRICS_PORT + index) }),
+      startSupervised(`worker ${index + 1}`, commands.worker, { METRICS_PORT: String(settings.METRICS_PORT + index) }),
     );
     record();
-    if (commands.saysReady) await Promise.all([api, ...workers].map((child) => child.untilReady(signal)));
+    if (commands.reportsReady) await Promise.all([api, ...workers].map((child) => child.untilReady(signal)));
 
     publish = () => {
       record();
       run.write({
         ...{ base_url: baseUrl, database_url: postgres.url, redis_url: redis.url },
         pids: {
-          ...(postgres.kept && { postgres: postgres.kept.pid() }),
-          ...(redis.kept && { redis: redis.kept.pid() }),
+          ...(postgres.supervised && { postgres: postgres.supervised.pid() }),
+          ...(redis.supervised && { redis: redis.supervised.pid() }),
           ...{ api: api.pid(), workers: workers.map((worker) => worker.pid()) },
         },
       });
     };
     publish();
     undo.push(() => {
-      // A child that is restarted at this very moment must not bring the file back.
+      // A child that is being restarted must not recreate the file.
       publish = () => undefined;
       run.remove();
     });

@@ -5,21 +5,21 @@ import { messageOf, statusOf, type WireLookup, wireError, wireVerdict } from './
 const milliseconds = z.number().int().min(0).max(600_000);
 const status = z.number().int().min(200).max(599);
 const common = {
-  latency_ms: milliseconds.optional().describe('over the latency of the member state and the default'),
+  latency_ms: milliseconds.optional().describe('overrides the latency of the member state and the default'),
   retry_after: z
     .union([z.number().int().min(0), z.string()])
     .optional()
-    .describe('the header Retry-After: seconds, or any text such as an HTTP date'),
+    .describe('the Retry-After header: seconds, or any text such as an HTTP date'),
 };
 
 /**
- * The forms in which errors of VIES have been recorded: `wrappers` (its REST service since 2022), `message` (the same with
- * an explanation), `user_error` (beside a flag that is always false, as its pages use it), `error` (a gateway's object)
+ * The recorded forms of VIES's errors: `wrappers` (its REST service since 2022), `message` (the same with an
+ * explanation), `user_error` (beside a flag that is always false, as its pages use it), `error` (a gateway's object)
  * and `text` (code and explanation as plain text).
  */
 export const ERROR_FORMS = ['wrappers', 'message', 'user_error', 'error', 'text'] as const;
 
-/** Answers that need no more than their name. */
+/** The kinds of answers without further fields. */
 const plainKinds = z.enum([
   'invalid',
   'vow_error',
@@ -50,7 +50,7 @@ const answerObject = z.discriminatedUnion('kind', [
     code: z.string(),
     status: status.optional().describe('500 for VOW-ERR-1, 400 for other VOW-ERR codes, else 200'),
     form: z.enum(ERROR_FORMS).optional(),
-    message: z.string().optional().describe('over the explanation VIES gives, in the forms that have one'),
+    message: z.string().optional().describe('overrides the explanation of VIES, in the forms that have one'),
     ...common,
   }),
   z.strictObject({ kind: z.literal('html'), status: status.optional(), ...common }),
@@ -64,8 +64,8 @@ const answerObject = z.discriminatedUnion('kind', [
 ]);
 
 /**
- * One scripted answer, e.g. `{"kind":"error","code":"MS_UNAVAILABLE"}`; a bare `"html"` stands for `{"kind":"html"}`.
- * Strict: a test that misspells its script must fail at once.
+ * One scripted answer, e.g. `{"kind":"error","code":"MS_UNAVAILABLE"}`; a plain `"html"` means `{"kind":"html"}`.
+ * Strict, so that a test with a misspelled script fails at once.
  */
 export const answerSchema = z.preprocess(
   (value) => (typeof value === 'string' ? { kind: value } : value),
@@ -73,33 +73,36 @@ export const answerSchema = z.preprocess(
 );
 export type Answer = z.output<typeof answerObject>;
 
-/** How fast and how saturated; a field left out keeps its value, null takes it back. */
+/** Latency and saturation. An omitted field keeps its value; null restores the default. */
 export const loadSchema = z.strictObject({
   latency_ms: milliseconds.nullable().optional(),
-  jitter_ms: milliseconds.nullable().optional().describe('up to this much more, evenly spread'),
+  jitter_ms: milliseconds.nullable().optional().describe('maximum of an additional latency, uniformly distributed'),
   saturate_over: z
     .number()
     .int()
     .min(0)
     .nullable()
     .optional()
-    .describe('more asks in flight per member state are refused'),
+    .describe('maximum lookups in flight for each member state; more are refused'),
 });
 export type LoadInput = z.output<typeof loadSchema>;
 
-/** {@link loadSchema} of one member state, and the answer all its numbers get (an outage); null takes it back. */
+/** {@link loadSchema} of one member state, and the answer for all its numbers (an outage); null removes it. */
 export const stateSchema = loadSchema.extend({ answer: answerSchema.nullable().optional() });
 export type StateInput = z.output<typeof stateSchema>;
 
-/** Answers one number gives, one an ask; afterwards the last again (`repeat`) or as if never scripted (`default`). */
+/**
+ * The answers for one number, one for each lookup; afterwards the last one again (`repeat`) or the default behaviour
+ * (`default`).
+ */
 export const numberSchema = z.strictObject({
-  answers: z.array(answerSchema).max(10_000).describe('none takes the script back'),
-  // biome-ignore lint/suspicious/noThenProperty: a word of the control interface, never a function
+  answers: z.array(answerSchema).max(10_000).describe('an empty list removes the script'),
+  // biome-ignore lint/suspicious/noThenProperty: a field of the control interface, never a function
   then: z.enum(['repeat', 'default']).default('repeat'),
 });
 export type NumberInput = z.output<typeof numberSchema>;
 
-/** A whole HTTP answer, ready to send. */
+/** A complete HTTP answer. */
 export type RenderedAnswer = { status: number; contentType: string; body: string; retryAfter?: string };
 
 const HTML =
@@ -112,7 +115,7 @@ const json = (body: Record<string, unknown>, status = 200): RenderedAnswer => ({
   body: JSON.stringify(body),
 });
 
-type Rendering = { ask: WireLookup; now: Date; consultation: string };
+type Rendering = { lookup: WireLookup; now: Date; consultation: string };
 
 const text = (status: number, body: string): RenderedAnswer => ({
   status,
@@ -120,7 +123,7 @@ const text = (status: number, body: string): RenderedAnswer => ({
   body,
 });
 
-const renderError = (answer: Extract<Answer, { kind: 'error' }>, { ask, now }: Rendering): RenderedAnswer => {
+const renderError = (answer: Extract<Answer, { kind: 'error' }>, { lookup, now }: Rendering): RenderedAnswer => {
   const { code, status = statusOf(code), form = 'wrappers', message = messageOf(code) } = answer;
   switch (form) {
     case 'wrappers':
@@ -128,7 +131,10 @@ const renderError = (answer: Extract<Answer, { kind: 'error' }>, { ask, now }: R
     case 'message':
       return json(wireError(code, message), status);
     case 'user_error':
-      return json({ isValid: false, requestDate: now.toISOString(), userError: code, vatNumber: ask.national }, status);
+      return json(
+        { isValid: false, requestDate: now.toISOString(), userError: code, vatNumber: lookup.national },
+        status,
+      );
     case 'error':
       return json({ timestamp: now.toISOString(), status, error: code, message }, status);
     case 'text':
@@ -136,18 +142,18 @@ const renderError = (answer: Extract<Answer, { kind: 'error' }>, { ask, now }: R
   }
 };
 
-/** The bytes of every kind of answer that has bytes; `reset`, `cut`, `hang`, `drip` and `huge` get those of a valid one. */
+/** The HTTP answer of each kind; `reset`, `cut`, `hang`, `drip` and `huge` have the body of a valid one. */
 export const renderAnswer = (answer: Answer, rendering: Rendering): RenderedAnswer => ({
   ...renderBody(answer, rendering),
   ...(answer.retry_after === undefined ? {} : { retryAfter: String(answer.retry_after) }),
 });
 
 const renderBody = (answer: Answer, rendering: Rendering): RenderedAnswer => {
-  const { ask, now, consultation } = rendering;
-  const verdict = (valid: boolean) => wireVerdict({ ask, valid, now, consultation });
+  const { lookup, now, consultation } = rendering;
+  const verdict = (valid: boolean) => wireVerdict({ lookup, valid, now, consultation });
   switch (answer.kind) {
     case 'valid':
-      return json(wireVerdict({ ask, valid: true, now, consultation, disclosed: answer }));
+      return json(wireVerdict({ lookup, valid: true, now, consultation, disclosed: answer }));
     case 'invalid':
       return json(verdict(false));
     case 'error':
@@ -183,10 +189,10 @@ const renderBody = (answer: Answer, rendering: Rendering): RenderedAnswer => {
   }
 };
 
-const DRIP_EVERY_MS = 200;
+const DRIP_INTERVAL_MS = 200;
 const HUGE_CHUNK = Buffer.alloc(64 * 1024, 'A');
 
-/** Puts an answer on the wire in the manner of its kind. Whatever runs on ends when the client is gone. */
+/** Sends an answer in the way of its kind. Endless answers stop when the client disconnects. */
 export const sendAnswer = (response: ServerResponse, kind: Answer['kind'], rendered: RenderedAnswer): void => {
   const { status, contentType, retryAfter } = rendered;
   const body = Buffer.from(rendered.body);
@@ -215,7 +221,7 @@ export const sendAnswer = (response: ServerResponse, kind: Answer['kind'], rende
       if (sent < body.byteLength) return;
       clearInterval(timer);
       response.end();
-    }, DRIP_EVERY_MS);
+    }, DRIP_INTERVAL_MS);
     response.once('close', () => clearInterval(timer));
     return;
   }

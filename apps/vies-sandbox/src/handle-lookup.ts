@@ -9,26 +9,27 @@ type IncomingLookup = { body: unknown; testService: boolean; response: ServerRes
 
 const preciseNow = (): number => performance.timeOrigin + performance.now();
 
-/** Answers one ask as scripted. It is in flight until its answer is written or its client is gone. */
+/** Answers one lookup as scripted. The lookup is in flight until its answer is sent or its client has disconnected. */
 export const handleLookup = ({ script, traffic, journal }: HandleLookupDeps) => {
   let consultations = 0;
 
   return ({ body, testService, response }: IncomingLookup): void => {
-    const ask = readWireLookup(body);
-    if (typeof ask === 'string') {
-      sendJson(response, statusOf(ask), wireError(ask, messageOf(ask)));
+    const lookup = readWireLookup(body);
+    if (typeof lookup === 'string') {
+      const code = lookup;
+      sendJson(response, statusOf(code), wireError(code, messageOf(code)));
       return;
     }
 
-    const inFlight = traffic.enter(ask.memberState);
-    const { answer, delayMs } = script.play(ask, inFlight, testService);
+    const inFlight = traffic.enter(lookup.memberState);
+    const { answer, delayMs } = script.play(lookup, inFlight, testService);
     const entry: JournalEntry = {
       at: preciseNow(),
       finished_at: null,
-      member_state: ask.memberState,
-      number: ask.memberState + ask.national,
-      requester: ask.requester,
-      trader: ask.trader,
+      member_state: lookup.memberState,
+      number: lookup.memberState + lookup.national,
+      requester: lookup.requester,
+      trader: lookup.trader,
       answer: answer.kind,
       code: answer.kind === 'error' ? answer.code : null,
       in_flight_at_start: inFlight,
@@ -38,13 +39,13 @@ export const handleLookup = ({ script, traffic, journal }: HandleLookupDeps) => 
     const send = () => {
       consultations += 1;
       const consultation = `WAPI${consultations.toString(36).toUpperCase().padStart(12, '0')}`;
-      sendAnswer(response, answer.kind, renderAnswer(answer, { ask, now: new Date(), consultation }));
+      sendAnswer(response, answer.kind, renderAnswer(answer, { lookup, now: new Date(), consultation }));
     };
     let timer: NodeJS.Timeout | undefined;
     response.once('close', () => {
       clearTimeout(timer);
       entry.finished_at = preciseNow();
-      traffic.leave(ask.memberState, response.writableFinished);
+      traffic.leave(lookup.memberState, response.writableFinished);
     });
     if (delayMs > 0) timer = setTimeout(send, delayMs);
     else send();

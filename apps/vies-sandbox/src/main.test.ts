@@ -25,7 +25,7 @@ const start = (env: Record<string, string>) => {
 };
 
 describe('the sandbox as a process', () => {
-  test('tells its port over IPC and its address on one line, and ends on SIGTERM with asks in flight', async () => {
+  test('reports its port over IPC and its address on one line, and ends on SIGTERM with lookups in flight', async () => {
     const started = start({ LATENCY: '10s' });
     const printed = started.stdout ? once(started.stdout, 'data') : Promise.reject(new Error('no stdout'));
     const [[message], [line]] = await Promise.all([once(started, 'message'), printed]);
@@ -33,23 +33,23 @@ describe('the sandbox as a process', () => {
     const { url } = JSON.parse(String(line));
     expect(url).toBe(`http://127.0.0.1:${message.port}`);
 
-    const asked = fetch(`${url}/check-vat-number`, { method: 'POST', body: '{"countryCode":"FR","vatNumber":"1"}' });
+    const response = fetch(`${url}/check-vat-number`, { method: 'POST', body: '{"countryCode":"FR","vatNumber":"1"}' });
     const totals = async () => ((await (await fetch(`${url}/_control/stats`)).json()) as TrafficStats).totals;
     while ((await totals()).in_flight === 0);
-    const failed = expect(asked).rejects.toThrow();
+    const failed = expect(response).rejects.toThrow();
     started.kill('SIGTERM');
     expect(await once(started, 'exit')).toEqual([0, null]);
     await failed;
   });
 
-  test('ends when its parent is gone', async () => {
+  test('ends when its parent has ended', async () => {
     const started = start({});
     await once(started, 'message');
     started.disconnect();
     expect(await once(started, 'exit')).toEqual([0, null]);
   });
 
-  test('refuses a setting it cannot read', async () => {
+  test('refuses an invalid setting', async () => {
     const [code] = await once(start({ LATENCY: 'soon' }), 'exit');
     expect(code).not.toBe(0);
   });

@@ -6,11 +6,11 @@ const milliseconds = z
   .regex(/^\d+(ms|s)$/, 'a duration such as 250ms or 2s')
   .transform((text) => Number.parseInt(text, 10) * (text.endsWith('ms') ? 1 : 1_000));
 
-/** The sandbox's settings, read from the environment by main.ts. */
+/** The sandbox's settings. */
 export const settingsSchema = z.object({
-  PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('port to listen on; 0 takes a free one'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('port to listen on; 0 chooses a free one'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
-  LATENCY: milliseconds.default(0).describe('latency of every answer until the control interface says otherwise'),
+  LATENCY: milliseconds.default(0).describe('latency of every answer until the control interface changes it'),
 });
 
 const settings = settingsSchema.parse(process.env);
@@ -24,6 +24,6 @@ const stop = () => {
 };
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);
-process.once('disconnect', stop); // a parent that died must not leave it running
+process.once('disconnect', stop); // ends with its parent process
 process.send?.({ type: 'ready', port: sandbox.port });
 console.log(JSON.stringify({ url: sandbox.url }));

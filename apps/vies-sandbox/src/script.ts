@@ -5,18 +5,21 @@ import type { WireLookup } from './wire.js';
 
 type Load = { latency_ms: number; jitter_ms: number; saturate_over: number | null };
 
-/** What to answer and after how many milliseconds. */
+/** An answer and its delay. */
 export type Play = { answer: Answer; delayMs: number };
 
-/** What the sandbox was told to do, and what it therefore does next. */
+/** The configured behaviour of the sandbox. */
 export type Script = {
   setDefaults: (load: LoadInput) => void;
   setState: (state: MemberState, input: StateInput) => void;
   setAnswer: (answer: Answer | null) => void;
   setNumber: (number: string, input: NumberInput) => void;
   reset: () => void;
-  /** Consumes one scripted answer. `inFlight` counts the member state's asks, this one included. */
-  play: (ask: WireLookup, inFlight: number, testService: boolean) => Play;
+  /**
+   * Returns the answer for a lookup and consumes it from the script. `inFlight` counts the member state's lookups,
+   * including this one.
+   */
+  play: (lookup: WireLookup, inFlight: number, testService: boolean) => Play;
 };
 
 type ScriptDeps = { latencyMs: number; random: () => number };
@@ -31,9 +34,9 @@ const answerTestNumber = (national: string): Answer | null => {
 };
 
 /**
- * A script, empty at first. What is looked at, first match wins: saturation (at once, and without consuming an
- * answer), the number's script, the member state's answer, the answer for all, VIES's test numbers, then valid, or
- * SERVICE_UNAVAILABLE at the test service as VIES's own does for any other number.
+ * Creates an empty script. The first match determines the answer: saturation (at once, without consuming an answer), the
+ * number's script, the member state's answer, the answer for all, VIES's test numbers. Otherwise the answer is valid, or
+ * SERVICE_UNAVAILABLE from the test service, as VIES's own answers for other numbers.
  */
 export const createScript = ({ latencyMs, random }: ScriptDeps): Script => {
   const initial: Load = { latency_ms: latencyMs, jitter_ms: 0, saturate_over: null };
@@ -50,16 +53,16 @@ export const createScript = ({ latencyMs, random }: ScriptDeps): Script => {
     return answer ?? (scripted.then === 'repeat' ? (scripted.answers.at(-1) ?? null) : null);
   };
 
-  const play: Script['play'] = (ask, inFlight, testService) => {
-    const state = states.get(ask.memberState) ?? {};
+  const play: Script['play'] = (lookup, inFlight, testService) => {
+    const state = states.get(lookup.memberState) ?? {};
     const saturateOver = state.saturate_over ?? defaults.saturate_over;
     if (saturateOver !== null && inFlight > saturateOver) return { answer: SATURATED, delayMs: 0 };
 
     const answer =
-      playNumber(ask.memberState + ask.national) ??
+      playNumber(lookup.memberState + lookup.national) ??
       state.answer ??
       answerForAll ??
-      answerTestNumber(ask.national) ??
+      answerTestNumber(lookup.national) ??
       (testService ? { kind: 'error', code: 'SERVICE_UNAVAILABLE' } : { kind: 'valid' });
     const jitter = random() * (state.jitter_ms ?? defaults.jitter_ms);
     return { answer, delayMs: (answer.latency_ms ?? state.latency_ms ?? defaults.latency_ms) + jitter };

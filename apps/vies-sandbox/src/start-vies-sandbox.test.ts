@@ -31,12 +31,12 @@ const post = async (fields: Record<string, unknown>, path = '/check-vat-number')
   const response = await fetch(sandbox.url + path, { method: 'POST', body: JSON.stringify(fields) });
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
 };
-const ask = async (number: string, more: Record<string, unknown> = {}, path?: string) => {
+const lookUp = async (number: string, more: Record<string, unknown> = {}, path?: string) => {
   const { status, text } = await post({ countryCode: number.slice(0, 2), vatNumber: number.slice(2), ...more }, path);
   return { status, body: JSON.parse(text) };
 };
 
-/** Sends an ask and does not wait: for answers that never come. */
+/** Sends a lookup without waiting, for answers that never arrive. */
 const open = (number: string): ClientRequest => {
   const sent = request(`${sandbox.url}/check-vat-number`, { method: 'POST' });
   sent.on('error', () => undefined);
@@ -48,13 +48,13 @@ const until = async (holds: () => Promise<boolean>): Promise<void> => {
   const deadline = Date.now() + 3_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error('the condition was not met within 3 s');
-    await setImmediate(); // lets the sockets have their turn
+    await setImmediate(); // gives the sockets a turn of the event loop
   }
 };
 
 describe('the wire format', () => {
   test.each(['', REST_BASE])('answers valid below %j, as VIES does', async (base) => {
-    const { status, body } = await ask('FR40303265045', {}, `${base}/check-vat-number`);
+    const { status, body } = await lookUp('FR40303265045', {}, `${base}/check-vat-number`);
     expect(status).toBe(200);
     expect(body).toEqual({
       countryCode: 'FR',
@@ -78,31 +78,35 @@ describe('the wire format', () => {
   });
 
   test('discloses nothing for Germany and Spain', async () => {
-    expect((await ask('DE123456789')).body).toMatchObject({ valid: true, name: '---', address: '---' });
-    expect((await ask('ESB58378431')).body).toMatchObject({ valid: true, name: '---', address: '---' });
+    expect((await lookUp('DE123456789')).body).toMatchObject({ valid: true, name: '---', address: '---' });
+    expect((await lookUp('ESB58378431')).body).toMatchObject({ valid: true, name: '---', address: '---' });
   });
 
   test.each([
     ['half a requester', { requesterMemberStateCode: 'AT' }, 'VOW-ERR-11'],
-    ['a requester of no member state', { requesterMemberStateCode: 'GB', requesterNumber: '1' }, 'VOW-ERR-2500'],
-    ['a requester against the pattern', { requesterMemberStateCode: 'AT', requesterNumber: 'U 1' }, 'VOW-ERR-2700'],
-    ['a number against the pattern', { vatNumber: '40 303 265' }, 'VOW-ERR-2600'],
+    ['a requester outside the member states', { requesterMemberStateCode: 'GB', requesterNumber: '1' }, 'VOW-ERR-2500'],
+    [
+      'a requester that does not match the pattern',
+      { requesterMemberStateCode: 'AT', requesterNumber: 'U 1' },
+      'VOW-ERR-2700',
+    ],
+    ['a number that does not match the pattern', { vatNumber: '40 303 265' }, 'VOW-ERR-2600'],
     ['no number', { vatNumber: '' }, 'VOW-ERR-11'],
-    ['a company type that is none', { traderCompanyType: 'GmbH' }, 'INVALID_INPUT'],
+    ['an unknown company type', { traderCompanyType: 'GmbH' }, 'INVALID_INPUT'],
   ])('refuses %s with its code', async (_what, fields, code) => {
-    const { status, body } = await ask('FR40303265045', fields);
+    const { status, body } = await lookUp('FR40303265045', fields);
     expect([status, body.errorWrappers[0].error]).toEqual([code === 'INVALID_INPUT' ? 200 : 400, code]);
     expect(body.errorWrappers[0].message).toMatch(/./);
   });
 
-  test('gives a requester a consultation number of its own, and matches the trader', async () => {
+  test('returns a new consultation number for a requester, and matches the trader', async () => {
     const more = {
       requesterMemberStateCode: 'AT',
       requesterNumber: 'U12345678',
       traderName: 'ACME',
       traderCity: 'wrong',
     };
-    const [one, two] = [(await ask('FR1', more)).body, (await ask('FR1', more)).body];
+    const [one, two] = [(await lookUp('FR1', more)).body, (await lookUp('FR1', more)).body];
     expect(one).toMatchObject({ traderName: 'ACME', traderNameMatch: 'VALID', traderCityMatch: 'INVALID' });
     expect(one.requestIdentifier).toMatch(/^WAPI[0-9A-Z]{12}$/);
     expect(two.requestIdentifier).not.toBe(one.requestIdentifier);
@@ -111,11 +115,11 @@ describe('the wire format', () => {
   });
 
   test.each(['/check-vat-number', '/check-vat-test-service'])(
-    'knows the numbers of the test service at %s',
+    'answers the numbers of the test service at %s',
     async (path) => {
-      expect((await ask('DE100', {}, path)).body).toMatchObject({ valid: true });
-      expect((await ask('DE200', {}, path)).body).toMatchObject({ valid: false });
-      expect((await ask('DE601', {}, path)).body).toEqual({
+      expect((await lookUp('DE100', {}, path)).body).toMatchObject({ valid: true });
+      expect((await lookUp('DE200', {}, path)).body).toMatchObject({ valid: false });
+      expect((await lookUp('DE601', {}, path)).body).toEqual({
         actionSucceed: false,
         errorWrappers: [{ error: 'MS_MAX_CONCURRENT_REQ_TIME' }],
       });
@@ -123,14 +127,14 @@ describe('the wire format', () => {
   );
 
   test('refuses what VIES refuses', async () => {
-    expect((await ask('DE123456789', {}, '/check-vat-test-service')).body.errorWrappers).toEqual([
+    expect((await lookUp('DE123456789', {}, '/check-vat-test-service')).body.errorWrappers).toEqual([
       { error: 'SERVICE_UNAVAILABLE' },
     ]);
     expect(await post({ countryCode: 'DE' })).toMatchObject({
       status: 400,
       text: expect.stringContaining('VOW-ERR-11'),
     });
-    expect(await ask('GB123456789')).toMatchObject({
+    expect(await lookUp('GB123456789')).toMatchObject({
       status: 200,
       body: { errorWrappers: [{ error: 'INVALID_INPUT' }] },
     });
@@ -138,7 +142,7 @@ describe('the wire format', () => {
     expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ actionSucceed: false })]);
   });
 
-  test('shows every member state as available, as the real one misreports', async () => {
+  test('reports every member state as available, like the real service', async () => {
     const status = await (await fetch(`${sandbox.url}${REST_BASE}/check-status`)).json();
     expect(status).toEqual({
       vow: { available: true },
@@ -184,7 +188,7 @@ describe('scripted answers', () => {
     [{ kind: 'status', status: 200, body: { valid: null } }, 200, /^{"valid":null}$/],
     ['quirky', 200, /\\u0000.*\\ud800.*"address":"---"/],
   ];
-  test.each(SHAPES)('plays %j', async (answer, status, text) => {
+  test.each(SHAPES)('answers %j', async (answer, status, text) => {
     await put('/numbers/FR1', { answers: [answer] });
     expect(await post({ countryCode: 'FR', vatNumber: '1' })).toMatchObject({
       status,
@@ -195,7 +199,7 @@ describe('scripted answers', () => {
   test.each([
     [30, '30'],
     ['Wed, 21 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:28:00 GMT'],
-  ])('says when to come back: %j', async (retryAfter, header) => {
+  ])('sends Retry-After: %j', async (retryAfter, header) => {
     await put('/answer', { kind: 'error', code: 'SERVICE_UNAVAILABLE', retry_after: retryAfter });
     const body = JSON.stringify({ countryCode: 'FR', vatNumber: '1' });
     const response = await fetch(`${sandbox.url}/check-vat-number`, { method: 'POST', body });
@@ -203,35 +207,35 @@ describe('scripted answers', () => {
     await response.text();
   });
 
-  test('plays a sequence one an ask, then repeats the last or goes back to the default', async () => {
+  test('plays a sequence with one answer for each lookup, then repeats the last or returns to the default', async () => {
     const answers = ['invalid', { kind: 'valid', name: 'Second' }];
     await put('/numbers/FR1', { answers });
-    // biome-ignore lint/suspicious/noThenProperty: a word of the control interface
+    // biome-ignore lint/suspicious/noThenProperty: a field of the control interface
     await put('/numbers/FR2', { answers, then: 'default' });
     const names = async (number: string) => {
-      const said: unknown[] = [];
-      for (let asked = 0; asked < 3; asked += 1) said.push((await ask(number)).body.name);
-      return said;
+      const names: unknown[] = [];
+      for (let count = 0; count < 3; count += 1) names.push((await lookUp(number)).body.name);
+      return names;
     };
     expect(await names('FR1')).toEqual(['---', 'Second', 'Second']);
     expect(await names('FR2')).toEqual(['---', 'Second', 'Sandbox Trader FR2']);
   });
 
-  test('takes a member state away and brings it back, while the others answer', async () => {
+  test('makes a member state unavailable and available again, while the others answer', async () => {
     await put('/states/IT', { answer: { kind: 'error', code: 'MS_UNAVAILABLE' } });
-    expect((await ask('IT1')).body).toMatchObject({ actionSucceed: false });
-    expect((await ask('FR1')).body).toMatchObject({ valid: true });
+    expect((await lookUp('IT1')).body).toMatchObject({ actionSucceed: false });
+    expect((await lookUp('FR1')).body).toMatchObject({ valid: true });
     await put('/states/IT', { answer: null });
-    expect((await ask('IT1')).body).toMatchObject({ valid: true });
+    expect((await lookUp('IT1')).body).toMatchObject({ valid: true });
   });
 
-  test('answers all alike when told so; a number of its own script goes before', async () => {
+  test('gives the same answer to all numbers, except those with their own script', async () => {
     await put('/answer', 'invalid');
     await put('/numbers/FR2', { answers: [{ kind: 'valid' }] });
-    expect((await ask('FR1')).body.valid).toBe(false);
-    expect((await ask('FR2')).body.valid).toBe(true);
+    expect((await lookUp('FR1')).body.valid).toBe(false);
+    expect((await lookUp('FR2')).body.valid).toBe(true);
     await put('/answer', null);
-    expect((await ask('FR1')).body.valid).toBe(true);
+    expect((await lookUp('FR1')).body.valid).toBe(true);
   });
 
   test.each([
@@ -239,11 +243,11 @@ describe('scripted answers', () => {
     ['/answer', { kind: 'html', latncy_ms: 1 }],
     ['/numbers/FR1', { answers: 'html' }],
     ['/defaults', { latency_ms: -1 }],
-  ])('refuses a script with a mistake in it: %s %j', async (path, body) => {
+  ])('refuses an invalid script: %s %j', async (path, body) => {
     expect(await control('PUT', path, body)).toMatchObject({ status: 400, body: { error: expect.any(String) } });
   });
 
-  test('refuses a control and a member state it does not know', async () => {
+  test('refuses an unknown control and an unknown member state', async () => {
     expect((await control('PUT', '/states/GB', {})).status).toBe(404);
     expect((await control('PUT', '/nothing', {})).status).toBe(404);
   });
@@ -252,15 +256,15 @@ describe('scripted answers', () => {
 describe('latency', () => {
   const timed = async (number: string) => {
     const started = performance.now();
-    await ask(number);
+    await lookUp(number);
     return performance.now() - started;
   };
 
-  test('comes from the answer, else the member state, else the default', async () => {
+  test('is that of the answer, else of the member state, else the default', async () => {
     await put('/defaults', { latency_ms: 60 });
     await put('/states/IT', { latency_ms: 150 });
     await put('/numbers/IT2', { answers: [{ kind: 'valid', latency_ms: 300 }] });
-    // The quickest of three: a busy machine delays an answer, and nothing makes one come too soon.
+    // The fastest of three: a busy machine can delay an answer, but never make it faster.
     const rounds: number[][] = [];
     for (let n = 0; n < 3; n += 1) rounds.push(await Promise.all([timed('FR1'), timed('IT1'), timed('IT2')]));
     const [plain, state, answer] = [0, 1, 2].map((number) => Math.min(...rounds.map((round) => round[number] ?? 0)));
@@ -271,7 +275,7 @@ describe('latency', () => {
     expect(answer).toBeGreaterThan(295);
   });
 
-  test('is spread by the jitter', async () => {
+  test('varies with the jitter', async () => {
     const jittery = await startViesSandbox({ random: () => 0.5, latencyMs: 20 });
     try {
       await fetch(`${jittery.url}/_control/defaults`, { method: 'PUT', body: '{"jitter_ms":200}' });
@@ -287,9 +291,9 @@ describe('latency', () => {
 });
 
 describe('saturation and statistics', () => {
-  test('refuses the asks of a member state over the limit, at once, and counts what it saw', async () => {
+  test('refuses the lookups of a member state over the limit, at once, and counts them', async () => {
     await put('/defaults', { latency_ms: 150, saturate_over: 2 });
-    const answers = await Promise.all([...Array(5).keys()].map((n) => ask(`FR${n}`)).concat(ask('IT1')));
+    const answers = await Promise.all([...Array(5).keys()].map((n) => lookUp(`FR${n}`)).concat(lookUp('IT1')));
     const refused = answers.filter(({ body }) => body.errorWrappers?.[0].error === 'MS_MAX_CONCURRENT_REQ');
     expect(refused).toHaveLength(3);
     expect(answers.filter(({ body }) => body.valid)).toHaveLength(3);
@@ -301,12 +305,12 @@ describe('saturation and statistics', () => {
     expect(totals).toMatchObject({ total: 6, answered: 6 });
   });
 
-  test('keeps a journal of each ask, by number, from its start to its end', async () => {
+  test('records each lookup in a journal, by number, from its start to its end', async () => {
     const before = Date.now();
     await put('/numbers/FR1', { answers: [{ kind: 'error', code: 'TIMEOUT' }, 'invalid'] });
-    await ask('FR1');
-    await ask('FR2');
-    await ask('FR1');
+    await lookUp('FR1');
+    await lookUp('FR2');
+    await lookUp('FR1');
     await until(async () => (await journal()).every(({ finished_at }) => finished_at !== null));
     const entries = await journal('FR1');
     expect(entries.map(({ answer, code }) => [answer, code])).toEqual([
@@ -326,7 +330,7 @@ describe('saturation and statistics', () => {
     expect(await journal()).toHaveLength(3);
   });
 
-  test('an ask is in flight until its client is gone, and then counts as aborted', async () => {
+  test('a lookup is in flight until its client disconnects, and then counts as aborted', async () => {
     await put('/answer', 'hang');
     const sent = open('FR1');
     await until(async () => (await stats()).totals.in_flight === 1);
@@ -335,21 +339,21 @@ describe('saturation and statistics', () => {
     expect((await stats()).states.FR).toEqual({ in_flight: 0, max_in_flight: 1, total: 1, answered: 0, aborted: 1 });
   });
 
-  test('a reset forgets scripts, journal and counts, but not what is in flight', async () => {
+  test('a reset clears scripts, journal and counters, but not the lookups in flight', async () => {
     await put('/answer', 'hang');
     const sent = open('FR1');
     await until(async () => (await stats()).totals.in_flight === 1);
     await control('DELETE', '');
     expect((await stats()).totals).toEqual({ in_flight: 1, max_in_flight: 1, total: 0, answered: 0, aborted: 0 });
     expect(await journal()).toEqual([]);
-    expect((await ask('FR1')).body.valid).toBe(true);
+    expect((await lookUp('FR1')).body.valid).toBe(true);
     sent.destroy();
     await until(async () => (await stats()).totals.in_flight === 0);
   });
 });
 
-describe('answers that are none', () => {
-  test('a drip comes a byte at a time', async () => {
+describe('malformed answers', () => {
+  test('a drip sends one byte at a time', async () => {
     await put('/answer', 'drip');
     const [response] = await once(open('FR1'), 'response');
     const seen: string[] = [];
@@ -361,7 +365,7 @@ describe('answers that are none', () => {
     await until(async () => (await stats()).totals.in_flight === 0);
   });
 
-  test('the client of this project takes none of them for a verdict', async () => {
+  test('the client of this project reads none of them as a verdict', async () => {
     const client = createViesClient({ baseUrl: sandbox.url, attemptTimeoutMs: 400 });
     const outcomes: Record<string, LookupOutcome> = {};
     for (const kind of [

@@ -9,22 +9,22 @@ import { createJournal, createTraffic } from './traffic.js';
 import { readJson, sendJson } from './wire.js';
 
 type ViesSandboxOptions = {
-  /** 0, the default, takes a free one. */
+  /** 0, the default, chooses a free one. */
   port?: number;
   host?: string;
-  /** Latency of every answer until the control interface says otherwise, in milliseconds. */
+  /** Latency of every answer in milliseconds until the control interface changes it. */
   latencyMs?: number;
   random?: () => number;
 };
 
-/** A running sandbox. `url` is its root, which also serves as VIES_URL; `close` cuts the asks in flight. */
+/** A running sandbox. `url` is its root, which can be the setting VIES_URL; `close` aborts the lookups in flight. */
 export type ViesSandbox = { url: string; port: number; close: () => Promise<void> };
 
-/** Where the real service has its REST interface. */
+/** The base path of the real service's REST interface. */
 const REST_BASE = '/taxation_customs/vies/rest-api';
 const JOURNAL_LIMIT = 20_000;
 
-// The real one says so too when a member state is away: it misreports, and nothing may rely on it.
+// The real status has the same content when a member state is unavailable: it is wrong, and nothing may rely on it.
 const STATUS = {
   vow: { available: true },
   countries: MEMBER_STATES.map((countryCode) => ({ countryCode, availability: 'Available' })),
@@ -34,7 +34,7 @@ const withoutBase = (path: string): string => (path.startsWith(REST_BASE) ? path
 
 /**
  * Starts an HTTP server with VIES's wire format, at the root and below VIES's own path, and a control interface below
- * `/_control`. All state is this server's and in memory.
+ * `/_control`. Each server has its own state, in memory.
  */
 export const startViesSandbox = async ({
   port = 0,
@@ -48,7 +48,7 @@ export const startViesSandbox = async ({
   const answerLookup = handleLookup({ script, traffic, journal });
   const control = handleControl({ script, traffic, journal });
 
-  // A scripted hang has to outlast every client, and an idle connection is never closed under an ask just being sent.
+  // A scripted hang must outlast every client, and an idle connection must not be closed while a lookup is being sent.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 120_000 }, (request, response) => {
     const { method = '' } = request;
     const path = withoutBase(request.url ?? '/');

@@ -1,7 +1,7 @@
 import { MEMBER_STATES, type MemberState, type Trader } from '@vat/domain';
 import type { Answer } from './answer.js';
 
-/** Counters of asks. `answered` and `aborted` (by either side) count ends since the last reset. */
+/** Counters of lookups. `answered` and `aborted` (by either side) count the lookups that ended since the last reset. */
 export type TrafficCounters = {
   in_flight: number;
   max_in_flight: number;
@@ -10,10 +10,10 @@ export type TrafficCounters = {
   aborted: number;
 };
 
-/** What `GET /_control/stats` shows; member states without an ask are left out. */
+/** The reply of `GET /_control/stats`; member states without a lookup are omitted. */
 export type TrafficStats = { states: Partial<Record<MemberState, TrafficCounters>>; totals: TrafficCounters };
 
-/** Counts asks while they are in flight; `enter` returns how many are, this one included. */
+/** Counts the lookups in flight; `enter` returns their number in the member state, including this one. */
 export type Traffic = {
   enter: (state: MemberState) => number;
   leave: (state: MemberState, answered: boolean) => void;
@@ -35,13 +35,15 @@ const leave = (counters: TrafficCounters, answered: boolean): void => {
   else counters.aborted += 1;
 };
 
-// What is in flight stays in flight: forgetting it would let a test see fewer than there are.
+// The number in flight is not reset, or a test would see fewer lookups than there are.
 const restart = (counters: TrafficCounters): void => {
   const { in_flight } = counters;
   Object.assign(counters, none(), { in_flight, max_in_flight: in_flight });
 };
 
-/** Counters for every member state and all together. A reset keeps what is in flight and starts the rest anew. */
+/**
+ * Creates counters for each member state and in total. A reset keeps the numbers in flight and sets the others to 0.
+ */
 export const createTraffic = (): Traffic => {
   const states = new Map(MEMBER_STATES.map((state) => [state, none()]));
   const totals = none();
@@ -68,7 +70,7 @@ export const createTraffic = (): Traffic => {
   };
 };
 
-/** One ask as `GET /_control/journal` shows it. Times are milliseconds since 1970 with fractions. */
+/** One lookup as in `GET /_control/journal`. Times are milliseconds since 1970 with fractions. */
 export type JournalEntry = {
   at: number;
   /** Null while in flight. */
@@ -79,26 +81,26 @@ export type JournalEntry = {
   requester: string | null;
   trader: Trader | null;
   answer: Answer['kind'];
-  /** The error code answered, for kind `error`. */
+  /** The error code of the answer, for kind `error`. */
   code: string | null;
-  /** Asks of the member state in flight as this one came, itself included. */
+  /** The member state's lookups in flight when this one began, including itself. */
   in_flight_at_start: number;
 };
 
-/** The last asks, oldest first. */
+/** The last lookups, oldest first. */
 export type Journal = {
   add: (entry: JournalEntry) => void;
   list: (number: string | null) => JournalEntry[];
   reset: () => void;
 };
 
-/** A journal of the last `limit` asks. */
+/** Creates a journal of the last `limit` lookups. */
 export const createJournal = ({ limit }: { limit: number }): Journal => {
   let entries: JournalEntry[] = [];
   return {
     add: (entry) => {
       entries.push(entry);
-      if (entries.length >= 2 * limit) entries = entries.slice(-limit); // seldom, instead of a shift an ask
+      if (entries.length >= 2 * limit) entries = entries.slice(-limit); // rarely, instead of one shift for each lookup
     },
     list: (number) => entries.slice(-limit).filter((entry) => number === null || entry.number === number),
     reset: () => {

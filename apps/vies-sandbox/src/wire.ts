@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { COMPANY_TYPE, isMemberState, type MemberState, TRADER_FIELDS, type Trader } from '@vat/domain';
 import { TRADER_WIRE_NAMES } from '@vat/vies';
 
-/** One question as it came over the wire. */
+/** One received lookup. */
 export type WireLookup = {
   memberState: MemberState;
   national: string;
-  /** Member state and number in one, or null. */
+  /** Member state and number as one text, or null. */
   requester: string | null;
   trader: Trader | null;
 };
@@ -22,7 +22,7 @@ const readTrader = (fields: Record<string, unknown>): Trader | null => {
   return Object.keys(trader).length > 0 ? trader : null;
 };
 
-/** VIES's own pattern of a national number. It knows nothing of the member states' rules, and blanks do not fit it. */
+/** VIES's own pattern of a national number. It ignores the rules of the member states and does not accept blanks. */
 const NATIONAL = /^[0-9A-Za-z+*.]{1,12}$/;
 
 type Requester = { state: string | null; number: string | null };
@@ -35,9 +35,9 @@ const refuseRequester = ({ state, number }: Requester): string | null => {
 };
 
 /**
- * Reads an ask's body; otherwise the code VIES gives for it: VOW-ERR-11 for a missing field, among them one half of a
- * requester, VOW-ERR-2600, 2500 and 2700 for what its patterns refuse, INVALID_INPUT for no member state or an
- * unreadable company type.
+ * Reads a lookup from a request body, or returns the error code of VIES: VOW-ERR-11 for a missing field, including
+ * one half of a requester; VOW-ERR-2600, 2500 and 2700 for values that its patterns refuse; INVALID_INPUT for an
+ * unknown member state or company type.
  */
 export const readWireLookup = (body: unknown): WireLookup | string => {
   if (typeof body !== 'object' || body === null) return 'VOW-ERR-11';
@@ -52,13 +52,13 @@ export const readWireLookup = (body: unknown): WireLookup | string => {
   const refused = NATIONAL.test(national) ? refuseRequester({ state, number }) : 'VOW-ERR-2600';
   if (refused !== null) return refused;
   const trader = readTrader(fields);
-  // VIES does not say which field it means.
+  // VIES does not report which field is invalid.
   if (trader?.company_type !== undefined && !COMPANY_TYPE.test(trader.company_type)) return 'INVALID_INPUT';
   const requester = state !== null && number !== null ? state + number : null;
   return { memberState: country, national, requester, trader };
 };
 
-/** What VIES writes where a member state discloses nothing. */
+/** VIES's value of a field that a member state does not disclose. */
 const UNDISCLOSED = '---';
 
 /** Germany and Spain answer `---` for both name and address. */
@@ -73,38 +73,38 @@ const disclosedByDefault = ({ memberState, national }: WireLookup) => ({
 
 const matchWord = (part: string | undefined): string => {
   if (part === undefined) return 'NOT_PROCESSED';
-  return /wrong/i.test(part) ? 'INVALID' : 'VALID'; // so that a test can have either
+  return /wrong/i.test(part) ? 'INVALID' : 'VALID'; // so that a test can cause both
 };
 
-type WireVerdict = { ask: WireLookup; valid: boolean; now: Date; consultation: string; disclosed?: Disclosed };
+type WireVerdict = { lookup: WireLookup; valid: boolean; now: Date; consultation: string; disclosed?: Disclosed };
 
 /**
- * The object VIES answers with. `consultation` is given only to asks with a requester, else `""`. A trader's part is
- * VALID unless it contains "wrong". Source: spikes README, VIES.
+ * The answer object of VIES. A lookup with a requester gets `consultation`, any other `""`. A trader's part is VALID
+ * unless it contains "wrong".
  */
 export const wireVerdict = ({
-  ask,
+  lookup,
   valid,
   now,
   consultation,
   disclosed = {},
 }: WireVerdict): Record<string, unknown> => {
-  const shown = valid ? disclosedByDefault(ask) : { name: UNDISCLOSED, address: UNDISCLOSED };
+  const shown = valid ? disclosedByDefault(lookup) : { name: UNDISCLOSED, address: UNDISCLOSED };
   const body: Record<string, unknown> = {
-    countryCode: ask.memberState,
-    vatNumber: ask.national,
+    countryCode: lookup.memberState,
+    vatNumber: lookup.national,
     requestDate: now.toISOString(),
     valid,
-    requestIdentifier: ask.requester === null ? '' : (disclosed.consultation ?? consultation),
+    requestIdentifier: lookup.requester === null ? '' : (disclosed.consultation ?? consultation),
     name: disclosed.name ?? shown.name,
     address: disclosed.address ?? shown.address,
   };
-  for (const field of TRADER_FIELDS) body[TRADER_WIRE_NAMES[field]] = ask.trader?.[field] ?? UNDISCLOSED;
-  for (const field of TRADER_FIELDS) body[`${TRADER_WIRE_NAMES[field]}Match`] = matchWord(ask.trader?.[field]);
+  for (const field of TRADER_FIELDS) body[TRADER_WIRE_NAMES[field]] = lookup.trader?.[field] ?? UNDISCLOSED;
+  for (const field of TRADER_FIELDS) body[`${TRADER_WIRE_NAMES[field]}Match`] = matchWord(lookup.trader?.[field]);
   return body;
 };
 
-/** VIES's explanations of its codes, where it gives one. */
+/** VIES's explanations of its codes; some codes have none. */
 const MESSAGES: Readonly<Record<string, string>> = {
   INVALID_INPUT: 'Some data are invalid in the request',
   'VOW-ERR-1': 'An unexpected error occurred. Please retry later or contact the support team.',
@@ -114,16 +114,16 @@ const MESSAGES: Readonly<Record<string, string>> = {
   'VOW-ERR-2700': 'The requester VAT number does not match the following regular expression : "{0}".',
 };
 
-/** How VIES says that something went wrong: the shape of its REST service, with its explanation when asked for. */
+/** An error in the form of VIES's REST service, with an explanation if given. */
 export const wireError = (code: string, message?: string): Record<string, unknown> => ({
   actionSucceed: false,
   errorWrappers: [{ error: code, ...(message === undefined ? {} : { message }) }],
 });
 
-/** The explanation of a code; a sentence for one that has none. */
+/** The explanation of a code; a general sentence for a code without one. */
 export const messageOf = (code: string): string => MESSAGES[code] ?? 'The request could not be processed.';
 
-/** The HTTP status that VIES gives an error: 200 for its old codes, 400 or 500 for those of its web layer. */
+/** The HTTP status of VIES for an error: 200 for its old codes, 400 or 500 for those of its web layer. */
 export const statusOf = (code: string): number => {
   if (code === 'VOW-ERR-1') return 500;
   return code.startsWith('VOW-ERR-') ? 400 : 200;
@@ -131,7 +131,10 @@ export const statusOf = (code: string): number => {
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Hands over the parsed body, or undefined where it is no JSON or over 4 MiB. By callback: it is paid at every ask. */
+/**
+ * Passes the parsed body to `use`, or undefined if it is not JSON or over 4 MiB. A callback, since a promise would
+ * cost time at every lookup.
+ */
 export const readJson = (request: IncomingMessage, use: (body: unknown) => void): void => {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -139,7 +142,7 @@ export const readJson = (request: IncomingMessage, use: (body: unknown) => void)
     size += chunk.byteLength;
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   });
-  request.on('error', () => undefined); // a client gone in the middle of its body needs no answer
+  request.on('error', () => undefined); // a client that disconnects while sending its body needs no answer
   request.once('end', () => use(size <= MAX_BODY_BYTES ? parse(Buffer.concat(chunks).toString()) : undefined));
 };
 

@@ -3,23 +3,26 @@ import type { Agent as HttpsAgent } from 'node:https';
 import { type EnrichmentSourceName, type Exchange, storedHeaders } from '@vat/domain';
 import got from 'got';
 
-/** Longest answer that is read; the rest is dropped and the answer counts as incomplete. */
+/** The longest answer that is read; the rest is dropped and the answer counts as incomplete. */
 export const ANSWER_CAP_BYTES = 512 * 1024;
 
-/** How a call ended: `aborted` by the caller's signal, `broken` for every failure of name, connection or protocol. */
+/**
+ * How a call ended: `aborted` by the caller's signal, `broken` by a failure of name resolution, connection or
+ * protocol.
+ */
 type CallEnd = 'complete' | 'timeout' | 'aborted' | 'too_large' | 'broken';
 
-/** A finished call and the word of the failure (`ECONNRESET` …) where there was one. */
+/** A finished call, with the code of its failure (`ECONNRESET` …) if it failed. */
 export type SourceCall = { exchange: Exchange; end: CallEnd; errorCode: string | null };
 
-/** What a call is made of; `json` makes it a POST. */
+/** The input of a call; `json` makes it a POST. */
 export type CallInput = {
   source: EnrichmentSourceName;
   url: string;
   json?: unknown;
-  /** The media type that is asked for; plain JSON unless given. */
+  /** The `accept` header; plain JSON by default. */
   accept?: string | undefined;
-  /** Over name, connection, headers and body together, in milliseconds. */
+  /** One deadline for name resolution, connection, headers and body, in milliseconds. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 };
@@ -33,7 +36,10 @@ const flatten = (headers: NodeJS.Dict<string | string[] | number>): Headers =>
     ),
   );
 
-/** What is kept of a URL: a base URL may carry an operator's credentials, and an exchange goes into customers' dossiers. */
+/**
+ * The URL to store: a base URL may contain an operator's credentials, and an exchange becomes part of customers'
+ * dossiers.
+ */
 const withoutUserInfo = (text: string): string => {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);
@@ -49,8 +55,9 @@ const errorCodeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
 /**
- * One HTTP call to a national source, kept byte for byte but for cookies and credentials. Never throws, follows no redirect, asks once, reads at most
- * {@link ANSWER_CAP_BYTES} and ends by its deadline or the signal. The agents are given, so proxy variables are ignored.
+ * Makes one HTTP call to a national source and records the exchange byte for byte, except cookies and credentials. Never
+ * throws, follows no redirects, does not retry, reads at most {@link ANSWER_CAP_BYTES} and ends by its deadline or the
+ * signal. The agents are given, so proxy variables are ignored.
  */
 export const callSource =
   (deps: { agents: { http: HttpAgent; https: HttpsAgent }; userAgent: string; now: () => Date }) =>
@@ -61,12 +68,13 @@ export const callSource =
     const body = input.json === undefined ? '' : JSON.stringify(input.json);
     let sent: Headers = {
       accept: input.accept ?? 'application/json',
-      // Nothing is decompressed, so that the kept bytes are those of the wire and no small answer becomes a large one.
+      // Nothing is decompressed, so that the stored bytes are the received ones and a small answer cannot become a
+      // large one.
       'accept-encoding': 'identity',
       'user-agent': deps.userAgent,
       ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
     };
-    const seen: { head: { status: number; headers: Headers } | null; end: CallEnd; failure: unknown } = {
+    const state: { head: { status: number; headers: Headers } | null; end: CallEnd; failure: unknown } = {
       head: null,
       end: 'complete',
       failure: null,
@@ -76,7 +84,7 @@ export const callSource =
 
     const stop = new AbortController();
     const stopAs = (why: CallEnd) => () => {
-      if (!stop.signal.aborted) seen.end = why;
+      if (!stop.signal.aborted) state.end = why;
       stop.abort();
     };
     const onAbort = stopAs('aborted');
@@ -96,34 +104,34 @@ export const callSource =
         decompress: false,
         signal: stop.signal,
       });
-      // The loop below sees the first error; one that follows it (a socket closing late) must not end the process.
+      // The loop below handles the first error; a later one (a socket that closes late) must not end the process.
       stream.on('error', () => undefined);
       stream.once('request', (request) => {
         const { authorization: _secret, ...headers } = flatten(request.getHeaders());
         sent = headers;
       });
       stream.once('response', (response) => {
-        seen.head = { status: response.statusCode, headers: storedHeaders(response.headers) };
+        state.head = { status: response.statusCode, headers: storedHeaders(response.headers) };
       });
       for await (const chunk of stream as AsyncIterable<Uint8Array>) {
         chunks.push(chunk.subarray(0, ANSWER_CAP_BYTES - size));
         size += chunk.length;
         if (size > ANSWER_CAP_BYTES) {
-          seen.end = 'too_large';
-          seen.failure = new Error(`the answer is longer than ${ANSWER_CAP_BYTES} bytes`);
+          state.end = 'too_large';
+          state.failure = new Error(`the answer is longer than ${ANSWER_CAP_BYTES} bytes`);
           break;
         }
       }
     } catch (error) {
-      if (seen.end === 'complete') seen.end = 'broken';
-      seen.failure =
-        seen.end === 'timeout' ? new Error(`no complete answer within ${Math.round(input.timeoutMs)} ms`) : error;
+      if (state.end === 'complete') state.end = 'broken';
+      state.failure =
+        state.end === 'timeout' ? new Error(`no complete answer within ${Math.round(input.timeoutMs)} ms`) : error;
     } finally {
       clearTimeout(deadline);
       input.signal?.removeEventListener('abort', onAbort);
     }
 
-    const { head, end, failure } = seen;
+    const { head, end, failure } = state;
     return {
       end,
       errorCode: end === 'broken' ? errorCodeOf(failure) : null,

@@ -9,7 +9,7 @@ const setUp = () => {
   return { circuit, fail, pass: (ms: number) => (at += ms) };
 };
 
-test('refuses only after five failures in a row, for a minute, and says until when', () => {
+test('refuses calls after five consecutive failures for a minute, and names the end of the pause', () => {
   const { circuit, fail, pass } = setUp();
   fail(FAILURES_TO_PAUSE - 1);
   expect(circuit.refusal()).toBeNull();
@@ -21,7 +21,7 @@ test('refuses only after five failures in a row, for a minute, and says until wh
   expect(circuit.refusal()).toBeNull();
 });
 
-test('an answer in between starts the count again', () => {
+test('an answer resets the count of failures', () => {
   const { circuit, fail } = setUp();
   fail(FAILURES_TO_PAUSE - 1);
   circuit.answered();
@@ -29,7 +29,7 @@ test('an answer in between starts the count again', () => {
   expect(circuit.refusal()).toBeNull();
 });
 
-test('lets one call probe after the pause; its answer opens the way, its failure pauses again', () => {
+test('permits one probe after the pause; an answer ends the pause, a failure starts another', () => {
   const { circuit, fail, pass } = setUp();
   fail(FAILURES_TO_PAUSE);
   pass(FAILURE_PAUSE_MS);
@@ -43,7 +43,7 @@ test('lets one call probe after the pause; its answer opens the way, its failure
   expect(circuit.refusal()).toBeNull();
 });
 
-test('a probe that reports nothing holds the others up for one pause more, not for ever', () => {
+test('a probe without a result blocks other calls for only one more pause', () => {
   const { circuit, fail, pass } = setUp();
   fail(FAILURES_TO_PAUSE);
   pass(FAILURE_PAUSE_MS);

@@ -1,22 +1,25 @@
-/** Failures in a row after which a source is left alone. */
+/** Consecutive failures after which a source is paused. */
 export const FAILURES_TO_PAUSE = 5;
 
-/** How long it is then left alone, in milliseconds, unless the source's definition says otherwise. */
+/** Length of the pause in milliseconds, unless the source's definition has its own. */
 export const FAILURE_PAUSE_MS = 60_000;
 
-/** Keeps checks from waiting for a source that is known to be down or that asked us to stop. */
+/** Prevents checks from waiting for a source that is known to be down or that blocks this service. */
 type Circuit = {
-  /** Null when a call may go out, otherwise why not, for a person. */
+  /** Null when a call is permitted, otherwise the reason as text for a person. */
   refusal: () => string | null;
-  /** The source answered, whatever it said. */
+  /** Records a usable answer, whatever its content. */
   answered: () => void;
-  /** No usable answer. */
+  /** Records a call without a usable answer. */
   failed: () => void;
-  /** The source blocks us: no call for `ms` milliseconds. */
+  /** Records that the source blocks this service: no call for `ms` milliseconds. */
   blocked: (ms: number) => void;
 };
 
-/** A circuit of one source and one process. When a pause is over one call probes; the others wait for what it finds. */
+/**
+ * The circuit of one source in one process. After a pause one call probes the source; others are refused until it
+ * ends.
+ */
 export const createCircuit = ({
   now,
   failurePauseMs = FAILURE_PAUSE_MS,
@@ -38,14 +41,14 @@ export const createCircuit = ({
       if (pause === null) return null;
       const at = now().getTime();
       if (at < pause.until) return `${pause.why}, next try after ${new Date(pause.until).toISOString()}`;
-      // A probe that is cancelled reports nothing; the moved end lets the next one through.
+      // A cancelled probe reports no result; the extended pause permits the next one.
       pause = { ...pause, until: at + failurePauseMs };
       probing = true;
       return null;
     },
     answered: () => {
       failures = 0;
-      // An answer to a call from before the pause says nothing about the source's mood since.
+      // An answer to a call from before the pause does not show that the source has recovered.
       if (!probing) return;
       pause = null;
       probing = false;

@@ -1,11 +1,11 @@
 import type { SourceCall } from './call-source.js';
 import type { DailyList } from './source-definition.js';
 
-/** A list that was read is used for this long. */
-const USED_FOR_MS = 86_400_000;
+/** How long a list is cached. */
+const CACHE_MS = 86_400_000;
 
-/** After a failure the list is not tried again for this long, so that not every question waits for it. */
-const NOT_TRIED_FOR_MS = 600_000;
+/** After a failure the list is not requested for this long, so that not every check waits for it. */
+const RETRY_AFTER_FAILURE_MS = 600_000;
 
 type DailyListDeps = {
   definition: DailyList;
@@ -21,25 +21,25 @@ const parse = (body: Uint8Array): unknown => {
   }
 };
 
-/** Gives the list, or null while it cannot be had. Questions at the same time share one call; it never rejects. */
+/** Returns the list, or null while it cannot be read. Concurrent callers share one call. Never rejects. */
 export const createDailyList = ({
   definition,
   call,
   now,
 }: DailyListDeps): (() => Promise<readonly string[] | null>) => {
-  let kept: { list: Promise<readonly string[] | null>; until: number } | null = null;
+  let cached: { list: Promise<readonly string[] | null>; until: number } | null = null;
 
   const read = async (): Promise<readonly string[] | null> => {
     const { exchange } = await call(definition.path);
     const { response } = exchange;
     const list = response?.complete && response.status === 200 ? definition.read(parse(response.body)) : null;
-    if (list === null && kept) kept.until = now().getTime() + NOT_TRIED_FOR_MS;
+    if (list === null && cached) cached.until = now().getTime() + RETRY_AFTER_FAILURE_MS;
     return list;
   };
 
   return () => {
     const at = now().getTime();
-    if (kept === null || at >= kept.until) kept = { list: read(), until: at + USED_FOR_MS };
-    return kept.list;
+    if (cached === null || at >= cached.until) cached = { list: read(), until: at + CACHE_MS };
+    return cached.list;
   };
 };

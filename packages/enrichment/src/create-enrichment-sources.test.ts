@@ -125,7 +125,7 @@ const FAILURES: Failure[] = [
     complete: true,
     detail: /HTML/,
   },
-  { how: 'nothing', handler: text(''), outcome: 'unavailable', status: 200, complete: true, detail: /not JSON/ },
+  { how: 'an empty body', handler: text(''), outcome: 'unavailable', status: 200, complete: true, detail: /not JSON/ },
   {
     how: 'half a JSON text',
     handler: text('{"result":', 200, 'application/json'),
@@ -167,8 +167,8 @@ const FAILURES: Failure[] = [
     detail: /connection failed: ECONNRESET/,
   },
   { how: 'a huge body', handler: huge, outcome: 'unavailable', status: 200, complete: false, detail: /over 512 KiB/ },
-  { how: 'silence', handler: () => undefined, outcome: 'timeout', status: null, complete: false, detail: /in time/ },
-  { how: 'a dripping body', handler: drip, outcome: 'timeout', status: 200, complete: false, detail: /in time/ },
+  { how: 'no answer', handler: () => undefined, outcome: 'timeout', status: null, complete: false, detail: /in time/ },
+  { how: 'a slow body', handler: drip, outcome: 'timeout', status: 200, complete: false, detail: /in time/ },
 ];
 
 const expectFailure = ({ entry, exchange }: EnrichmentFinding, { outcome, status, complete, detail }: Failure) => {
@@ -180,7 +180,7 @@ const expectFailure = ({ entry, exchange }: EnrichmentFinding, { outcome, status
 };
 
 describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
-  test.each(FAILURES)('makes $outcome of $how', async (failure) => {
+  test.each(FAILURES)('maps $how to $outcome', async (failure) => {
     await withLocalSource(
       name,
       failure.handler,
@@ -197,7 +197,7 @@ describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
     );
   });
 
-  test('makes unavailable of a server that is not there', async () => {
+  test('maps a missing server to unavailable', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
@@ -218,7 +218,7 @@ describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
   });
 });
 
-test('offers the enabled sources only, in the order of the catalogue', () => {
+test('creates only the enabled sources, in the order of the catalogue', () => {
   const deps = { ...SOURCE_DEPS, urls: {}, budget: countedSearches() };
   const some = createEnrichmentSources({ ...deps, enabled: ['gleif', 'pl_white_list'] });
   const all = createEnrichmentSources({ ...deps, enabled: ENRICHMENT_SOURCES });
@@ -229,7 +229,7 @@ test('offers the enabled sources only, in the order of the catalogue', () => {
   for (const { close } of [some, all, none]) close();
 });
 
-test('each source applies to its own subject only, and to valid numbers only but for the German confirmation', () => {
+test('each source applies only to its own subject, and only to valid numbers except the German confirmation', () => {
   const { sources, close } = createEnrichmentSources({
     ...{ ...SOURCE_DEPS, budget: countedSearches() },
     enabled: ENRICHMENT_SOURCES,
@@ -247,7 +247,7 @@ test('each source applies to its own subject only, and to valid numbers only but
   close();
 });
 
-test('a base URL may carry a prefix, and one that is no web address is refused at once', async () => {
+test('a base URL may have a prefix, and one that is not http or https is refused at once', async () => {
   await withLocalSource('pl_white_list', json(PL_FOUND), async ({ url, seen }) => {
     const deps = { ...SOURCE_DEPS, budget: countedSearches(), enabled: ['pl_white_list'] as const };
     const { sources, close } = createEnrichmentSources({ ...deps, urls: { pl_white_list: `${url}/mirror/` } });
@@ -256,13 +256,13 @@ test('a base URL may carry a prefix, and one that is no web address is refused a
     expect(seen[0]?.url).toMatch(/^\/mirror\/api\/search\/nips\//);
     for (const bad of ['nowhere', 'ftp://127.0.0.1/']) {
       expect(() => createEnrichmentSources({ ...deps, urls: { pl_white_list: bad } })).toThrow(
-        'The URL of pl_white_list is no http or https URL.',
+        'The URL of pl_white_list is not an http or https URL.',
       );
     }
   });
 });
 
-test('keeps the exchange byte for byte, with the headers as they were sent', async () => {
+test('records the exchange byte for byte, with the sent headers', async () => {
   const bytes = '\ufeff{"status":"evatr-0000",  "id":"ä"}\n';
   await withLocalSource('de_evatr', text(bytes, 200, 'application/json'), async ({ source, seen, url }) => {
     const { exchange, entry } = await source.look(SUBJECTS.de_evatr);
@@ -279,7 +279,7 @@ test('keeps the exchange byte for byte, with the headers as they were sent', asy
   });
 });
 
-test('keeps neither cookies nor the credentials of its URL, which are sent', async () => {
+test('stores neither cookies nor the credentials of its URL, although these are sent', async () => {
   const handler: Handler = (_request, response) => {
     response.writeHead(200, {
       'content-type': 'application/json',
@@ -301,7 +301,7 @@ test('keeps neither cookies nor the credentials of its URL, which are sent', asy
   });
 });
 
-test('leaves a source alone after five failures in a row, tries again after a minute, and goes on when it is back', async () => {
+test('pauses a source after five consecutive failures, probes it after a minute, and continues when it has recovered', async () => {
   let at = Date.parse('2026-11-20T10:00:00.000Z');
   await withLocalSource(
     'cz_ares',
@@ -326,7 +326,7 @@ test('leaves a source alone after five failures in a row, tries again after a mi
 test.each([
   { seconds: 300, how: 'longer than' },
   { seconds: 5, how: 'shorter than' },
-])('a Retry-After $how the usual pause is kept to', async ({ seconds }) => {
+])('a Retry-After $how the usual pause is respected', async ({ seconds }) => {
   let at = Date.parse('2026-11-20T10:00:00.000Z');
   const handler: Handler = (_request, response) =>
     void response.writeHead(429, { 'retry-after': String(seconds) }).end();
@@ -346,7 +346,7 @@ test.each([
   );
 });
 
-test('the caller can end a look early, which is not held against the source', async () => {
+test('the caller can abort a look, which does not count as a failure of the source', async () => {
   await withLocalSource(
     'fi_prh',
     () => undefined,
@@ -369,7 +369,7 @@ test('the caller can end a look early, which is not held against the source', as
   );
 });
 
-test('calls share a kept connection, and close ends it', async () => {
+test('calls reuse a connection, and close ends it', async () => {
   await withLocalSource('pl_white_list', json(PL_FOUND), async ({ source, seen, openConnections, closeSources }) => {
     await source.look(SUBJECTS.pl_white_list);
     await source.look(SUBJECTS.pl_white_list);
@@ -380,7 +380,7 @@ test('calls share a kept connection, and close ends it', async () => {
   });
 });
 
-test('a failure of our own is an outcome too', async () => {
+test('an internal failure is an outcome too', async () => {
   const today = () => {
     throw new RangeError('no such time zone');
   };

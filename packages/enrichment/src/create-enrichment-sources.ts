@@ -13,8 +13,8 @@ import { plWhiteList } from './sources/pl-white-list.js';
 import { roAnaf } from './sources/ro-anaf.js';
 
 /**
- * Where each national source lives unless ENRICHMENT_<NAME>_URL moves it: scheme, host and an optional prefix that goes
- * in front of the API's own path (`/api/search/nip/…`, `/app/v1/abfrage` …), which stays as its authority publishes it.
+ * The base URL of each national source unless ENRICHMENT_<NAME>_URL overrides it: scheme, host and an optional
+ * prefix. The API's own path (`/api/search/nip/…`, `/app/v1/abfrage` …) follows as its authority publishes it.
  */
 const DEFAULT_ENRICHMENT_URLS: Readonly<Record<EnrichmentSourceName, string>> = {
   pl_white_list: 'https://wl-api.mf.gov.pl',
@@ -26,44 +26,49 @@ const DEFAULT_ENRICHMENT_URLS: Readonly<Record<EnrichmentSourceName, string>> = 
   gleif: 'https://api.gleif.org',
 };
 
-/** What the sources of one process are made from. */
+/** The dependencies of the sources of one process. */
 export type EnrichmentSourcesDeps = {
-  /** The sources to offer; empty offers none. Setting ENRICHMENT_SOURCES. */
+  /** The enabled sources. Setting ENRICHMENT_SOURCES. */
   enabled: readonly EnrichmentSourceName[];
   /** Base URLs that differ from {@link DEFAULT_ENRICHMENT_URLS}. Settings ENRICHMENT_<NAME>_URL. */
   urls: Partial<Record<EnrichmentSourceName, string>>;
-  /** Deadline of one `look`, waiting for a turn included. */
+  /** Deadline of one `look`, including the wait for the rate limit, in milliseconds. */
   timeoutMs: number;
-  /** Sent with every call. */
+  /** The `user-agent` of every call. */
   userAgent: string;
-  /** Counts the searches of pl_white_list over the fleet. */
+  /** Counts the searches of pl_white_list across the fleet. */
   budget: SearchBudget;
-  /** Searches of pl_white_list that the fleet makes in one Polish day. Setting ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES. */
+  /**
+   * Searches of pl_white_list that the fleet may make in one Polish day. Setting
+   * ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES.
+   */
   dailySearches: number;
   now: () => Date;
-  /** The day (YYYY-MM-DD) in a time zone; that of `now` unless given. */
+  /** The day (YYYY-MM-DD) in a time zone; that of `now` by default. */
   today?: (timeZone: string) => string;
 };
 
-// An idle socket is dropped before servers usually drop it: writing to one they just closed would look like an outage.
+// Shorter than the usual keep-alive of servers: a call on a socket that the server just closed would look like an
+// outage.
 const IDLE_SOCKET_MS = 4_000;
 
 /** All sources, in the catalogue's order. */
 export const DEFINITIONS = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif] as const;
 
-/** Where a source is, without a slash at the end. Throws a TypeError where the given URL is none. */
+/** The base URL of a source without a trailing slash. Throws a TypeError when the given URL is not http or https. */
 export const baseUrlOf = (name: EnrichmentSourceName, given: string | undefined) => {
   const text = given ?? DEFAULT_ENRICHMENT_URLS[name];
   const protocol = URL.canParse(text) ? new URL(text).protocol : null;
-  if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`The URL of ${name} is no http or https URL.`);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new TypeError(`The URL of ${name} is not an http or https URL.`);
   return text.replace(/\/+$/, '');
 };
 
 /**
- * The enabled national sources over one pair of keep-alive agents, in the catalogue's order; each has a circuit of its
- * own. Call `close` after the last `look`: it ends the kept connections.
+ * Creates the enabled national sources in the catalogue's order. They share one pair of keep-alive agents; each has its
+ * own circuit. Call `close` after the last `look`; it closes the open connections.
  *
- * @throws TypeError where a given base URL is none.
+ * @throws TypeError when a given base URL is not http or https
  */
 export const createEnrichmentSources = (
   deps: EnrichmentSourcesDeps,
@@ -87,10 +92,10 @@ export const createEnrichmentSources = (
   };
 };
 
-/** The setting that moves a source. */
+/** The setting that overrides the base URL of a source. */
 type UrlSetting = `ENRICHMENT_${Uppercase<EnrichmentSourceName>}_URL`;
 
-/** ENRICHMENT_SOURCES as sources, in the catalogue's order. Throws an Error that names what is unknown. */
+/** Parses ENRICHMENT_SOURCES; the result is in the catalogue's order. Throws an Error that lists unknown names. */
 export const readEnabledSources = (text: string): EnrichmentSourceName[] => {
   const names = text.split(',').map((name) => name.trim());
   if (names.length === 1 && names[0] === 'none') return [];
@@ -103,7 +108,7 @@ export const readEnabledSources = (text: string): EnrichmentSourceName[] => {
   return ENRICHMENT_SOURCES.filter((name) => names.includes(name));
 };
 
-/** The base URLs that the settings ENRICHMENT_<NAME>_URL give. */
+/** Reads the base URLs from the settings ENRICHMENT_<NAME>_URL. */
 export const readSourceUrls = (
   settings: Partial<Record<UrlSetting, string | undefined>>,
 ): Partial<Record<EnrichmentSourceName, string>> =>

@@ -1,18 +1,18 @@
 import type { EnrichmentFinding, EnrichmentSource, EnrichmentSubject, Exchange } from '@vat/domain';
+import { coalesceSubjects } from './coalesce-subjects.js';
 import { createDailyList } from './create-daily-list.js';
-import { gatherSubjects } from './gather-subjects.js';
 import { makeSearch, type Search, type SearchDeps } from './make-search.js';
 import { type Answer, detailLine, readAnswer } from './read-answer.js';
 import type { SourceDefinition } from './source-definition.js';
 
-/** How long a subject waits for others of its account to share a search with, in milliseconds: less while a caller waits. */
+/** Milliseconds that a subject waits for others of its account, to share a search: less while a caller waits. */
 const COALESCE_MS = { callerWaits: 100, nobodyWaits: 1_000 } as const;
 
-/** The shares of the time-out that may go on waiting for others, and on reading a source's daily list. */
-const GATHER_SHARE = 0.25;
+/** The shares of the time-out that waiting for other subjects and reading a source's daily list may take. */
+const COALESCE_SHARE = 0.25;
 const LIST_SHARE = 0.5;
 
-/** What every source is given: the guarded call, its base URL, the deadline of one look, and the time. */
+/** The dependencies of one source: the call, its base URL, the deadline of one `look` in milliseconds, and the time. */
 type SourceDeps = SearchDeps & { timeoutMs: number };
 
 const reason = (error: unknown) => (error instanceof Error ? error.name : 'unknown');
@@ -23,8 +23,8 @@ const aborted = (signal: AbortSignal | undefined): Promise<Search> =>
   });
 
 /**
- * The port {@link EnrichmentSource} over one definition, with a circuit and, where the source wants it, a pace, shared
- * searches and a day's number of them. `look` never throws: whatever goes wrong is an outcome.
+ * Implements the port {@link EnrichmentSource} for one definition, with a circuit and, where the source requires them, a
+ * rate limit, shared searches and a daily limit. `look` never throws: every failure is an outcome.
  */
 export const createSource =
   (deps: SourceDeps) =>
@@ -40,16 +40,16 @@ export const createSource =
           deps.call({ source: definition.name, url: `${deps.baseUrl}${path}`, timeoutMs: timeoutMs * LIST_SHARE }),
         now,
       });
-    const searchTogether =
+    const sharedSearch =
       shared &&
-      gatherSubjects<Search>({
+      coalesceSubjects<Search>({
         size: shared.size,
         numberOf: shared.numberOf,
         search: async (subjects, waitedMs) => {
           const [subject] = subjects;
           if (!subject) throw new Error('a search without subjects');
-          const question = shared.ask(subjects.map(shared.numberOf), today);
-          return search({ question, subject, timeoutMs: timeoutMs - waitedMs });
+          const request = shared.createRequest(subjects.map(shared.numberOf), today);
+          return search({ request, subject, timeoutMs: timeoutMs - waitedMs });
         },
       });
 
@@ -59,25 +59,26 @@ export const createSource =
       if (signal?.aborted) return { skip: 'the check could not wait longer' };
       const start = performance.now();
       const list = readList && dailyList?.neededFor(subject) ? await readList() : null;
-      const question = definition.ask(subject, { today, list });
-      if ('skip' in question) return question;
-      if (!searchTogether)
-        return search({ question, subject, timeoutMs: timeoutMs - (performance.now() - start), signal });
+      const request = definition.createRequest(subject, { today, list });
+      if ('skip' in request) return request;
+      if (!sharedSearch)
+        return search({ request, subject, timeoutMs: timeoutMs - (performance.now() - start), signal });
       const waitMs = COALESCE_MS[subject.callerWaits ? 'callerWaits' : 'nobodyWaits'];
-      return Promise.race([searchTogether(subject, Math.min(waitMs, timeoutMs * GATHER_SHARE)), aborted(signal)]);
+      return Promise.race([sharedSearch(subject, Math.min(waitMs, timeoutMs * COALESCE_SHARE)), aborted(signal)]);
     };
 
-    const pollOnce = async (subject: EnrichmentSubject, signal: AbortSignal | undefined): Promise<Result> => {
-      const made = await searchFor(subject, signal);
-      if ('call' in made) return { answer: readAnswer(definition, made.call, subject), exchange: made.call.exchange };
-      const { skip: detail, code } = made;
+    const searchAndRead = async (subject: EnrichmentSubject, signal: AbortSignal | undefined): Promise<Result> => {
+      const result = await searchFor(subject, signal);
+      if ('call' in result)
+        return { answer: readAnswer(definition, result.call, subject), exchange: result.call.exchange };
+      const { skip: detail, code } = result;
       return { answer: { outcome: 'skipped', ...(code ? { code } : {}), detail }, exchange: null };
     };
 
     const look = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
       const startedAt = now();
       const start = performance.now();
-      const { answer, exchange } = await pollOnce(subject, signal).catch(
+      const { answer, exchange } = await searchAndRead(subject, signal).catch(
         (error: unknown): Result => ({
           answer: { outcome: 'unavailable', detail: detailLine([['internal failure', reason(error)]]) },
           exchange: null,

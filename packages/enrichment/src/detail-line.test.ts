@@ -2,7 +2,7 @@ import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
 import { DETAIL_LENGTH, detailLine } from './read-answer.js';
 
-test('names each fact, leaves out the empty ones and reads booleans as yes and no', () => {
+test('names each fact, omits empty ones and writes booleans as yes and no', () => {
   const line = detailLine([
     ['status', 'Czynny'],
     ['krs', null],
@@ -15,13 +15,13 @@ test('names each fact, leaves out the empty ones and reads booleans as yes and n
   expect(line).toBe('status: Czynny; bank accounts: 0; inactive: no; registered: yes');
 });
 
-test('turns line breaks into spaces and drops control characters and lone surrogates', () => {
+test('turns line breaks into spaces and removes control characters and lone surrogates', () => {
   expect(detailLine([['address', 'ul. Prosta 1\r\n00-001\tWarszawa\u0007\u007f\ud800']])).toBe(
     'address: ul. Prosta 1 00-001 Warszawa',
   );
 });
 
-test('is never too long and never holds what the hash of a check cannot', () => {
+test('is never too long and never contains characters that cannot be hashed', () => {
   const anything = anyText({ maxLength: 400 });
   const withSurrogates = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
   fc.assert(

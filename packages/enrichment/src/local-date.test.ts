@@ -1,6 +1,6 @@
 import { localDate } from './read-answer.js';
 
-test('gives the day of the register, which begins before that of UTC', () => {
+test('returns the day of the register, which begins before that of UTC', () => {
   const at = new Date('2026-11-20T23:30:00.000Z');
   expect(localDate(at, 'Europe/Warsaw')).toBe('2026-11-21');
   expect(localDate(at, 'UTC')).toBe('2026-11-20');

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { EnrichmentSource, EnrichmentSourceName, EnrichmentSubject, SearchBudget } from '@vat/domain';
 import { createEnrichmentSources, type EnrichmentSourcesDeps } from './create-enrichment-sources.js';
 
-/** How the local server answers; the request's body is read already. */
+/** Answers a request to the local server, whose body is already read. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A request as it arrived; `at` in milliseconds of the monotonic clock. */
+/** A received request; `at` in milliseconds of the monotonic clock. */
 type Seen = {
   method: string;
   url: string;
@@ -16,7 +16,7 @@ type Seen = {
   port: number;
 };
 
-/** A real HTTP server on loopback standing for one source, and that source set up to ask it. */
+/** A real HTTP server on loopback in place of one source, and that source configured to call it. */
 type LocalSource = {
   source: EnrichmentSource;
   seen: Seen[];
@@ -26,14 +26,14 @@ type LocalSource = {
   closeSources: () => void;
 };
 
-/** An answer of `json` under `status`. */
+/** Answers with `body` as JSON and `status`. */
 export const json =
   (body: unknown, status = 200): Handler =>
   (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
 
-/** An answer of `body` as `type` under `status`. */
+/** Answers with `body` as `type` and `status`. */
 export const text =
   (body: string, status = 200, type = 'text/html'): Handler =>
   (_request, response) => {
@@ -45,7 +45,7 @@ const COMMON = {
   ...{ accountId: 'one', callerWaits: true },
 };
 
-/** A subject each source applies to. */
+/** For each source a subject that it applies to. */
 export const SUBJECTS: Readonly<Record<EnrichmentSourceName, EnrichmentSubject>> = {
   pl_white_list: { ...COMMON, memberState: 'PL', national: '5260250274', name: 'MF' },
   cz_ares: { ...COMMON, memberState: 'CZ', national: '00006947', name: 'MF' },
@@ -59,7 +59,7 @@ export const SUBJECTS: Readonly<Record<EnrichmentSourceName, EnrichmentSubject>>
   gleif: { ...COMMON, memberState: 'IE', national: '6388047V', name: 'GOOGLE IRELAND LIMITED' },
 };
 
-/** A day's searches as the database counts them, for one process. */
+/** Counts a day's searches as the database does, in memory. */
 export const countedSearches = (): SearchBudget & { days: Map<string, { used: number; blocked: boolean }> } => {
   const days = new Map<string, { used: number; blocked: boolean }>();
   const dayOf = (source: string, day: string) => {
@@ -82,7 +82,7 @@ export const countedSearches = (): SearchBudget & { days: Map<string, { used: nu
   };
 };
 
-/** What sources need besides their URL. */
+/** The dependencies of sources except their URL. */
 export const SOURCE_DEPS = {
   timeoutMs: 4_000,
   userAgent: 'vat-test (+https://vat.example.com/contact)',
@@ -90,7 +90,7 @@ export const SOURCE_DEPS = {
   now: () => new Date(),
 };
 
-/** Runs `body` with a local server and the named source pointed at it, and closes both whatever happens. */
+/** Runs `body` with a local server and the named source configured to call it, and always closes both. */
 export const withLocalSource = async (
   name: EnrichmentSourceName,
   handler: Handler,

@@ -3,35 +3,38 @@ import type { EnrichmentSubject, Exchange, SearchBudget } from '@vat/domain';
 import type { CallInput, SourceCall } from './call-source.js';
 import { createCircuit, FAILURE_PAUSE_MS } from './create-circuit.js';
 import { readAnswer } from './read-answer.js';
-import type { SourceDefinition, SourceQuestion } from './source-definition.js';
+import type { SourceDefinition, SourceRequest } from './source-definition.js';
 
 /**
- * Spaces the calls of one process: each taken turn starts at least `gapMs` after the one before. Returns the
- * milliseconds to wait, or null (and takes no turn) when that would be longer than `longestWaitMs`.
+ * Spaces the calls of one process: each reserved call starts at least `gapMs` after the previous one. Returns the
+ * milliseconds to wait, or null (without a reservation) when that would be longer than `maxWaitMs`.
  */
 export const createPace = ({ gapMs }: { gapMs: number }) => {
-  let free = 0;
-  return (longestWaitMs: number): number | null => {
-    // The monotonic clock: a stepped wall clock must neither bunch the calls nor hold them up.
+  let nextFreeAt = 0;
+  return (maxWaitMs: number): number | null => {
+    // The monotonic clock, because a change of the wall clock must neither bunch nor delay the calls.
     const at = performance.now();
-    const turn = Math.max(at, free);
-    if (turn - at > longestWaitMs) return null;
-    free = turn + gapMs;
-    return turn - at;
+    const startAt = Math.max(at, nextFreeAt);
+    if (startAt - at > maxWaitMs) return null;
+    nextFreeAt = startAt + gapMs;
+    return startAt - at;
   };
 };
 
-/** The share of the time-out that may go on waiting for a turn; the rest is kept for the call, lest it fail for that. */
-const LONGEST_WAIT_SHARE = 0.75;
+/** The share of the time-out that waiting before a call may take; the rest is reserved for the call itself. */
+const MAX_WAIT_SHARE = 0.75;
 
-/** A source's Retry-After is kept to, within these limits. */
-const SHORTEST_BLOCK_MS = 1_000;
-const LONGEST_BLOCK_MS = 3_600_000;
+/** A source's Retry-After is respected within these limits. */
+const MIN_BLOCK_MS = 1_000;
+const MAX_BLOCK_MS = 3_600_000;
 
-/** Codes of entries that are skipped because the day's searches are used up, or the source refuses us until midnight. */
+/**
+ * Codes of entries that are skipped because the day's searches are used up, or because the source refuses this
+ * service until midnight.
+ */
 const DAY_CODES = { exhausted: 'DAILY_SEARCHES_USED', blocked: 'BLOCKED_UNTIL_MIDNIGHT' } as const;
 
-/** A call that was made, or why none was. */
+/** A call that was made, or the reason why none was made. */
 export type Search = { call: SourceCall } | { skip: string; code?: string };
 
 export type SearchDeps = {
@@ -40,15 +43,16 @@ export type SearchDeps = {
   now: () => Date;
   today: (timeZone: string) => string;
   budget: SearchBudget;
-  /** Searches of a day, for a source that has only so many. */
+  /** Searches permitted in a day, for a source with a daily limit. */
   dailySearches: number;
 };
 
-/** One question: about whom, and how long it may take with waiting for its turn. */
+/** The input of one search. */
 type SearchInput = {
-  question: SourceQuestion;
-  /** Any of those that the question is about. */
+  request: SourceRequest;
+  /** Any of the subjects of the request. */
   subject: EnrichmentSubject;
+  /** Includes the wait before the call. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 };
@@ -60,8 +64,8 @@ const retryAfterMs = (exchange: Exchange, now: Date): number | null => {
   return Number.isFinite(ms) ? Math.max(0, ms) : null;
 };
 
-const blockMs = (asked: number | null): number =>
-  asked === null ? FAILURE_PAUSE_MS : Math.min(Math.max(asked, SHORTEST_BLOCK_MS), LONGEST_BLOCK_MS);
+const blockMs = (requestedMs: number | null): number =>
+  requestedMs === null ? FAILURE_PAUSE_MS : Math.min(Math.max(requestedMs, MIN_BLOCK_MS), MAX_BLOCK_MS);
 
 const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   const stop = new AbortController();
@@ -75,18 +79,23 @@ const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-/** Makes the calls of one source: within its day's searches, its pace and its circuit, and notes how each call went. */
+/**
+ * Makes the calls of one source within its daily limit, rate limit and circuit, and records the result of each call.
+ */
 export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
   const { now, budget } = deps;
   const circuit = createCircuit({ now, failurePauseMs: definition.failurePauseMs });
-  const takeTurn = definition.gapMs === undefined ? null : createPace({ gapMs: definition.gapMs });
-  /** The day that the source refuses us for, so that nothing goes out even when the fleet's count cannot be written. */
+  const reserveCall = definition.gapMs === undefined ? null : createPace({ gapMs: definition.gapMs });
+  /**
+   * The day on which the source blocks this service, so that no call is made even when the fleet's count cannot be
+   * written.
+   */
   let blockedDay: string | null = null;
 
   const dayOf = () => (definition.shared ? deps.today(definition.shared.timeZone) : null);
 
-  const note = (call: SourceCall, subject: EnrichmentSubject, day: string | null): void => {
-    // Our own caller gave up; that says nothing about the source.
+  const recordResult = (call: SourceCall, subject: EnrichmentSubject, day: string | null): void => {
+    // The caller cancelled, which says nothing about the source.
     if (call.end === 'aborted') return;
     const { outcome } = readAnswer(definition, call, subject);
     if (outcome === 'blocked' && day !== null) {
@@ -100,8 +109,8 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
     else circuit.answered();
   };
 
-  /** Why the day allows no search; null when one was taken. */
-  const takeOfDay = async (day: string, timeoutMs: number): Promise<Search | null> => {
+  /** Counts one search of the day; returns the reason when the day permits none, otherwise null. */
+  const reserveSearch = async (day: string, timeoutMs: number): Promise<Search | null> => {
     const zone = definition.shared?.timeZone;
     const blocked = { skip: `the source blocks us until midnight (${zone})`, code: DAY_CODES.blocked };
     if (blockedDay === day) return blocked;
@@ -116,32 +125,32 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
     return null;
   };
 
-  return async ({ question, subject, timeoutMs, signal }: SearchInput): Promise<Search> => {
+  return async ({ request, subject, timeoutMs, signal }: SearchInput): Promise<Search> => {
     const start = performance.now();
     if (signal?.aborted) return { skip: 'the check could not wait longer' };
     const refusal = circuit.refusal();
     if (refusal !== null) return { skip: refusal };
 
     const day = dayOf();
-    const refused = day === null ? null : await takeOfDay(day, timeoutMs * LONGEST_WAIT_SHARE);
+    const refused = day === null ? null : await reserveSearch(day, timeoutMs * MAX_WAIT_SHARE);
     if (refused) return refused;
 
-    const turn = takeTurn ? takeTurn(timeoutMs * LONGEST_WAIT_SHARE) : 0;
-    if (turn === null) return { skip: 'too many calls at once for the limit of this source' };
-    if (turn > 0) {
-      const cancelled = await wait(turn, false, signal ? { signal } : {}).catch(() => true);
+    const delayMs = reserveCall ? reserveCall(timeoutMs * MAX_WAIT_SHARE) : 0;
+    if (delayMs === null) return { skip: 'too many calls at once for the limit of this source' };
+    if (delayMs > 0) {
+      const cancelled = await wait(delayMs, false, signal ? { signal } : {}).catch(() => true);
       if (cancelled) return { skip: 'the check could not wait longer' };
     }
 
     const call = await deps.call({
       source: definition.name,
-      url: `${deps.baseUrl}${question.path}`,
-      ...(question.json === undefined ? {} : { json: question.json }),
+      url: `${deps.baseUrl}${request.path}`,
+      ...(request.json === undefined ? {} : { json: request.json }),
       accept: definition.accept,
       timeoutMs: timeoutMs - (performance.now() - start),
       signal,
     });
-    note(call, subject, day);
+    recordResult(call, subject, day);
     return { call };
   };
 };

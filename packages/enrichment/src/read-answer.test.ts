@@ -96,7 +96,7 @@ const accept = (definition: SourceDefinition, status: number, json: unknown) => 
   return answer;
 };
 
-test.each(definitions)('$name reads any JSON under any status without throwing', (definition) => {
+test.each(definitions)('$name reads any JSON with any status without throwing', (definition) => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 200, max: 599 }), (thing, status) => {
       accept(definition, status, thing);
@@ -104,7 +104,7 @@ test.each(definitions)('$name reads any JSON under any status without throwing',
   );
 });
 
-test.each(definitions)('$name still finds the company when a field changed its type', (definition) => {
+test.each(definitions)('$name still finds the company when a field has another type', (definition) => {
   fc.assert(
     fc.property(fc.jsonValue(), (thing) => {
       expect(accept(definition, 200, found[definition.name](thing)).outcome).toBe('found');
@@ -112,7 +112,7 @@ test.each(definitions)('$name still finds the company when a field changed its t
   );
 });
 
-test.each(definitions)('$name believes a finding under no 5xx', (definition) => {
+test.each(definitions)('$name accepts no finding with a 5xx', (definition) => {
   for (const status of [500, 502, 503, 504]) {
     expect(accept(definition, status, found[definition.name]('x')).outcome).toBe('unavailable');
   }

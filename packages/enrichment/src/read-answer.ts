@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { ANSWER_CAP_BYTES, type SourceCall } from './call-source.js';
 import type { DetailPairs, SourceDefinition, SourceReading, StatedFacts } from './source-definition.js';
 
-/** Longest `detail` of an entry, in UTF-16 code units. */
+/** The maximum length of an entry's `detail`, in UTF-16 code units. */
 export const DETAIL_LENGTH = 300;
 
 /**
- * One line of text that the hash of a check can hold: control characters become spaces (addresses come with line breaks),
- * and lone surrogates are removed, since they have no UTF-8 form. Cut at `length` code units. Contract part 2 §4.
+ * Makes one line of text that can be hashed: control characters become spaces (addresses contain line breaks), and lone
+ * surrogates are removed, since they have no UTF-8 form. Cut at `length` code units.
  */
 const cleanText = (value: string, length: number): string => {
   const line = value
@@ -17,11 +17,13 @@ const cleanText = (value: string, length: number): string => {
     .replace(/\s+/gu, ' ')
     .trim();
   if (line.length <= length) return line;
-  // Cutting between the halves of a pair would make the lone surrogate that was just removed elsewhere.
+  // The cut can split a surrogate pair; the remaining half is removed.
   return `${line.slice(0, length - 1).replace(/\p{Cs}$/u, '')}…`;
 };
 
-/** `key: value; key: value` for a person, cleaned and at most {@link DETAIL_LENGTH} long; booleans read yes and no. */
+/**
+ * `key: value; key: value` for a person, cleaned and at most {@link DETAIL_LENGTH} long; booleans become yes and no.
+ */
 export const detailLine = (pairs: DetailPairs): string => {
   const parts: string[] = [];
   for (const [key, value] of pairs) {
@@ -35,33 +37,33 @@ export const detailLine = (pairs: DetailPairs): string => {
   return cleanText(parts.join('; '), DETAIL_LENGTH);
 };
 
-/** Longest text of one fact, in UTF-16 code units. */
+/** The maximum length of one fact, in UTF-16 code units. */
 export const FACT_LENGTH = 500;
 
-/** VAT numbers that are kept of one answer. */
-const VAT_NUMBERS_KEPT = 20;
+/** The maximum of VAT numbers that are stored from one answer. */
+const MAX_VAT_NUMBERS = 20;
 
 /**
- * The facts that the source states, each as one line of text that the hash of a check can hold; undefined where it states
- * none. An empty list of VAT numbers is a statement and stays.
+ * The facts that the source states, each as one line of text that can be hashed; undefined when it states none. An empty
+ * list of VAT numbers is a statement and is stored.
  */
-export const keptFacts = (stated: StatedFacts | undefined): SourceFacts | undefined => {
+export const storedFacts = (stated: StatedFacts | undefined): SourceFacts | undefined => {
   const { vat_numbers: numbers, matches, ...texts } = stated ?? {};
-  const kept = Object.entries(texts).flatMap(([name, value]) => {
+  const stored = Object.entries(texts).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? cleanText(value, FACT_LENGTH) : '';
     return text === '' ? [] : [[name, text] as const];
   });
   const facts: SourceFacts = {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(stored),
     ...(numbers
-      ? { vat_numbers: numbers.slice(0, VAT_NUMBERS_KEPT).map((number) => cleanText(number, FACT_LENGTH)) }
+      ? { vat_numbers: numbers.slice(0, MAX_VAT_NUMBERS).map((number) => cleanText(number, FACT_LENGTH)) }
       : {}),
     ...(matches ? { matches } : {}),
   };
   return Object.keys(facts).length === 0 ? undefined : facts;
 };
 
-/** What a call comes to, in the contract's outcomes. */
+/** The outcome of a call, with the outcomes of docs/api.md. */
 export type Answer = {
   outcome: CheckOutcome;
   code?: string;
@@ -82,7 +84,7 @@ const parse = (body: Uint8Array): unknown => {
 
 const withReading = (reading: SourceReading, fallback?: string): Answer => {
   const detail = reading.detail ? detailLine(reading.detail) : (fallback ?? '');
-  const facts = keptFacts(reading.facts);
+  const facts = storedFacts(reading.facts);
   return {
     outcome: reading.outcome,
     ...(reading.code ? { code: reading.code } : {}),
@@ -115,8 +117,8 @@ const unanswered = ({ end, errorCode }: SourceCall): Answer => {
 };
 
 /**
- * Turns a call into an outcome, for every source alike: only the source's own JSON is ever `found` or `not_found`; a
- * page of HTML, a bare 404 (an API that moved) or a 5xx is no answer. Never throws.
+ * Maps a call to an outcome, in the same way for every source: only the source's own JSON is `found` or `not_found`; an
+ * HTML page, a 404 without that JSON (an API that moved) or a 5xx is no answer. Never throws.
  */
 export const readAnswer = (definition: SourceDefinition, call: SourceCall, subject: EnrichmentSubject): Answer => {
   const { response } = call.exchange;
@@ -136,14 +138,14 @@ export const readAnswer = (definition: SourceDefinition, call: SourceCall, subje
   if (ok) return { outcome: 'unavailable', detail: unreadable(body, json) };
   if (status < 400) return { outcome: 'unavailable', detail: `${http}, redirects are not followed` };
   if (status === 401 || status === 403) return { outcome: 'blocked', detail: http };
-  // Only a refusal in the API's own form speaks about our question; a proxy's page does not.
+  // Only a refusal in the API's own form concerns the request; a proxy's page does not.
   if ((status === 400 || status === 422) && json !== NOT_JSON) return { outcome: 'rejected', detail: http };
   return { outcome: 'unavailable', detail: http };
 };
 
 /**
- * Text of a foreign register: a string or number as trimmed text; null for anything else, so that one field that
- * changed its type does not cost the whole answer.
+ * Text from a register: a string or number as trimmed text; null for anything else, so that one field with a new type
+ * does not make the whole answer unreadable.
  */
 export const lenientText = z
   .union([z.string(), z.number()])
@@ -152,7 +154,7 @@ export const lenientText = z
   .catch(null)
   .default(null);
 
-/** The calendar day (YYYY-MM-DD) that `at` falls on in an IANA time zone; registers ask for their own day, not UTC's. */
+/** The calendar day (YYYY-MM-DD) of `at` in an IANA time zone; registers expect their local day, not UTC's. */
 export const localDate = (at: Date, timeZone: string): string => {
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   const of = Object.fromEntries(parts.formatToParts(at).map(({ type, value }) => [type, value]));

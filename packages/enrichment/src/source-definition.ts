@@ -1,15 +1,15 @@
 import type { EnrichmentSourceName, EnrichmentSubject, SourceFacts } from '@vat/domain';
 
-/** One HTTP question to a source; `path` starts with `/` and goes behind the source's base URL, `json` is sent as POST. */
-export type SourceQuestion = { path: string; json?: unknown };
+/** One HTTP request to a source; `path` starts with `/` and follows the source's base URL, `json` is sent as POST. */
+export type SourceRequest = { path: string; json?: unknown };
 
-/** What is named in an entry's `detail`, in this order; empty values are left out. */
+/** The pairs of an entry's `detail`, in this order; empty values are omitted. */
 export type DetailPairs = readonly (readonly [key: string, value: string | number | boolean | null | undefined])[];
 
-/** Facts as a definition reads them: what the source leaves out is null or absent. */
+/** Facts as a definition reads them: what the source omits is null or absent. */
 export type StatedFacts = { [Name in keyof SourceFacts]?: SourceFacts[Name] | null };
 
-/** What a source's own words mean. `code` is the source's own word for it. */
+/** The meaning of a source's answer. `code` is the source's own code. */
 export type SourceReading = {
   outcome: 'found' | 'not_found' | 'rejected' | 'blocked' | 'unavailable';
   code?: string;
@@ -19,51 +19,53 @@ export type SourceReading = {
   contradicts?: boolean;
 };
 
-/** What a question may depend on besides its subject. */
-type QuestionContext = {
+/** What a request may depend on besides its subject. */
+type RequestContext = {
   /** YYYY-MM-DD in a time zone. */
   today: (timeZone: string) => string;
-  /** The source's {@link DailyList}; null where it has none or could not be read. */
+  /** The source's {@link DailyList}; null when it has none or it could not be read. */
   list: readonly string[] | null;
 };
 
-/** A list that the source publishes and a question depends on; read at most once a day and process. */
+/** A list that the source publishes and that a request depends on; each process reads it at most once a day. */
 export type DailyList = {
   path: string;
   neededFor: (subject: EnrichmentSubject) => boolean;
-  /** Null where the JSON is not that list. */
+  /** Null when the JSON is not that list. */
   read: (json: unknown) => readonly string[] | null;
 };
 
-/** A search that takes several subjects at once and of which a day has only so many. */
+/** A search for several subjects at once, with a daily limit. */
 type SharedSearch = {
-  /** Subjects that one search takes. */
+  /** The maximum of different numbers in one search. */
   size: number;
-  /** The number that is searched; two subjects with the same one need only one place. */
+  /** The number to search; subjects with the same number count once. */
   numberOf: (subject: EnrichmentSubject) => string;
-  ask: (numbers: readonly string[], today: QuestionContext['today']) => SourceQuestion;
-  /** The time zone of the day that the searches are counted in. */
+  createRequest: (numbers: readonly string[], today: RequestContext['today']) => SourceRequest;
+  /** The time zone of the day in which the searches are counted. */
   timeZone: string;
 };
 
-/** All that sets one national source apart; calling, deadlines, circuit and failures are the same for all of them. */
+/**
+ * The properties of one national source. Calls, deadlines, circuit and failures are handled in the same way for all.
+ */
 export type SourceDefinition = {
   name: EnrichmentSourceName;
-  /** The media type that is asked for; plain JSON unless given. */
+  /** The `accept` header; plain JSON by default. */
   accept?: string;
   appliesTo: (subject: EnrichmentSubject) => boolean;
   /** See `EnrichmentSource`. */
   usesRegisterId?: boolean;
-  /** The question, or why none can be asked (the entry is then `skipped`). */
-  ask: (subject: EnrichmentSubject, context: QuestionContext) => SourceQuestion | { skip: string };
-  /** Reads the JSON of a 2xx answer; null where it is not what this source says. */
+  /** The request, or the reason why none is possible (the entry is then `skipped`). */
+  createRequest: (subject: EnrichmentSubject, context: RequestContext) => SourceRequest | { skip: string };
+  /** Reads the JSON of a 2xx answer; null when it has another shape than this source documents. */
   read: (json: unknown, subject: EnrichmentSubject) => SourceReading | null;
-  /** Reads the JSON of any other status; null leaves it to the status. Under a 5xx only `code` is believed. */
+  /** Reads the JSON of any other status; null means that the status decides. With a 5xx only `code` is used. */
   readRefusal?: (json: unknown, status: number, subject: EnrichmentSubject) => SourceReading | null;
   dailyList?: DailyList;
   shared?: SharedSearch;
-  /** Least milliseconds between the starts of two calls of this process, where the source asks for it. */
+  /** Minimum milliseconds between the starts of two calls of this process, for a source with a rate limit. */
   gapMs?: number;
-  /** Milliseconds without a call after failures in a row; a minute where it is not given. */
+  /** Milliseconds without a call after consecutive failures; a minute by default. */
   failurePauseMs?: number;
 };

@@ -1,25 +1,25 @@
 import { type Check, VerificationError } from './verification-error.js';
 
-/** `test: true` marks what a test key caused; route on it. Absent otherwise. */
+/** `test: true` marks events that a test key caused; absent otherwise. Use it to route them separately. */
 type TestMark = { test?: true };
 
-/** A request answered 202 has its check. */
+/** A request that was answered with 202 now has its check. */
 export type CheckCompletedEvent = TestMark & {
   event: 'check.completed';
   request_id: string;
   check: Check;
 };
 
-/** A request answered 202 was abandoned; there is no check, and nothing was charged. */
+/** A request that was answered with 202 was abandoned; there is no check, and nothing was charged. */
 export type CheckFailedEvent = TestMark & {
   event: 'check.failed';
   request_id: string;
   reason: 'UPSTREAM_NO_ANSWER' | 'ACCOUNT_DISABLED' | 'INVALID_REQUESTER';
-  /** The last error, when one was recorded. */
+  /** The last error, if one was recorded. */
   last_error?: string;
 };
 
-/** No line of the batch is left to process: done + failed = total. */
+/** All lines of the batch are processed: done + failed = total. */
 export type BatchCompletedEvent = {
   event: 'batch.completed';
   batch_id: string;
@@ -28,20 +28,20 @@ export type BatchCompletedEvent = {
   failed: number;
 };
 
-/** One change of a watched number; `before` and `after` are booleans for `validity`, else texts or null. */
+/** One change of a watched number; `before` and `after` are booleans for `validity`, otherwise texts or null. */
 export type WatchChangedEvent = {
   event: 'watch.changed';
   watch_id: string;
   vat_number: string;
   label: string | null;
-  /** The check that saw the change. */
+  /** The check that found the change. */
   check_id: string;
 } & (
   | { kind: 'validity'; before: boolean; after: boolean }
   | { kind: 'name' | 'address'; before: string | null; after: string | null }
 );
 
-/** Somebody asked for a test event. */
+/** A user requested a test event. */
 export type WebhookTestEvent = {
   event: 'webhook.test';
   /** RFC 3339, UTC. */
@@ -49,8 +49,8 @@ export type WebhookTestEvent = {
 };
 
 /**
- * The body of a delivery, told apart by `event`. Events may be added one day: give a `switch` a default branch that does
- * nothing, so that a name you do not know is answered 2xx and not retried. Source: contract part 1 §6, part 2 §8.
+ * The body of a delivery; `event` is the discriminator. Events may be added later: give a `switch` a default branch that
+ * does nothing, so that an unknown event is answered with 2xx and not retried.
  */
 export type WebhookEvent =
   | CheckCompletedEvent
@@ -60,8 +60,8 @@ export type WebhookEvent =
   | WebhookTestEvent;
 
 /**
- * The event of a body whose signature held. Fields are not judged one by one: what is signed is what the service sent.
- * Throws INVALID_BODY when it is no JSON object with an `event`.
+ * Reads the event from a body with a verified signature. The fields are not validated one by one, because the signature
+ * proves that the service sent them. Throws INVALID_BODY when the body is not a JSON object with an `event`.
  */
 export const readEvent = (body: string | Uint8Array): WebhookEvent => {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');

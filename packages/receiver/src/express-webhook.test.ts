@@ -15,7 +15,9 @@ type Mount = (webhook: ReturnType<typeof expressWebhook>) => RequestListener;
 
 const asItIs: Mount = (webhook) => (incoming, response) => void webhook(incoming, response);
 
-/** Reads the stream first, as a body parser of Express does, and leaves in the request what `keep` makes of the bytes. */
+/**
+ * Reads the stream first, like a body parser of Express, and stores in the request what `keep` returns for the bytes.
+ */
 const behindParser =
   (keep: (bytes: Buffer) => object): Mount =>
   (webhook) =>
@@ -25,14 +27,14 @@ const behindParser =
     await webhook(Object.assign(incoming, keep(Buffer.concat(chunks))), response);
   };
 
-/** Calls the webhook only when the sender is gone, as a slow middleware before it would. */
+/** Calls the webhook only after the sender has disconnected, like a slow middleware before it. */
 const onceGone: Mount = (webhook) => async (incoming: IncomingMessage, response: ServerResponse) => {
   incoming.on('error', () => {});
   await new Promise((resolve) => incoming.on('close', resolve));
   await webhook(incoming, response);
 };
 
-/** A real server with the webhook mounted; closed whatever `use` does. */
+/** A real server with the webhook, which is always closed after `use`. */
 const withReceiver = async (
   use: (receiver: Receiver) => Promise<void>,
   options: Partial<ExpressWebhookOptions> = {},
@@ -63,7 +65,7 @@ const withReceiver = async (
 };
 
 describe('expressWebhook', () => {
-  it('reads the stream itself, hands on the event and answers 204 after the handler', async () => {
+  it('reads the stream itself, passes the event to the handler and then answers 204', async () => {
     await withReceiver(async ({ post, handled, errors }) => {
       expect(await post(BODY)).toEqual({ status: 204, text: '' });
       expect(handled).toEqual([expect.objectContaining({ id: EVENT_ID, event: JSON.parse(BODY) })]);
@@ -110,7 +112,7 @@ describe('expressWebhook', () => {
     await withReceiver(use, {}, behindParser(keep));
   });
 
-  it('answers 500 and says what to change when a parser took the body', async () => {
+  it('answers 500 with advice when a parser consumed the body', async () => {
     const use = async ({ post, handled, errors }: Receiver) => {
       const { status, text } = await post(BODY);
       expect([status, text]).toEqual([500, expect.stringMatching(/^BODY_NOT_RAW: .*before express\.json\(\)$/)]);
@@ -138,7 +140,7 @@ describe('expressWebhook', () => {
     });
   });
 
-  it('keeps to the tolerance it was given', async () => {
+  it('uses the given tolerance', async () => {
     const now = () => new Date(SENT_AT.getTime() + 20_000);
     const statuses: number[] = [];
     for (const tolerance of [10, 30]) {
@@ -147,13 +149,13 @@ describe('expressWebhook', () => {
     expect(statuses).toEqual([401, 204]);
   });
 
-  it('answers 400 to a signed body that is no event', async () => {
+  it('answers 400 to a signed body that is not an event', async () => {
     await withReceiver(async ({ post }) => {
       expect(await post('[]')).toEqual({ status: 400, text: expect.stringMatching(/^INVALID_BODY/) });
     });
   });
 
-  it('answers 500 when the handler throws, so that the service tries again, and tells only the receiver why', async () => {
+  it('answers 500 when the handler throws, so that the service retries, and reports the error only to the receiver', async () => {
     const failure = new Error('the ledger of Alice is locked');
     const use = async ({ post, errors }: Receiver) => {
       expect(await post(BODY)).toEqual({ status: 500, text: expect.not.stringContaining('Alice') });
@@ -185,7 +187,7 @@ describe('expressWebhook', () => {
     });
   });
 
-  it('answers 500 when it cannot find out whether an event was handled before', async () => {
+  it('answers 500 when alreadyHandled throws', async () => {
     const alreadyHandled = () => Promise.reject(new Error('no database'));
     await withReceiver(
       async ({ post, handled }) => {
@@ -196,7 +198,7 @@ describe('expressWebhook', () => {
     );
   });
 
-  it('answers 413 to a body above its cap, and reads one of exactly that size', async () => {
+  it('answers 413 to a body above the limit, and reads one of exactly that size', async () => {
     const body = BODY.padEnd(1000);
     const statuses: number[] = [];
     for (const maxBytes of [1000, 999]) {
@@ -205,7 +207,7 @@ describe('expressWebhook', () => {
     expect(statuses).toEqual([204, 413]);
   });
 
-  it('answers 413 while a body without end is still coming, and closes the connection', async () => {
+  it('answers 413 while an endless body is still arriving, and closes the connection', async () => {
     await withReceiver(
       async ({ port, handled }) => {
         const answer = await new Promise((resolve, reject) => {
@@ -227,9 +229,9 @@ describe('expressWebhook', () => {
   it.each([
     ['while it listens', asItIs],
     ['before it listens', onceGone],
-  ])('handles nothing when the sender goes away in the middle of the body, %s', async (_when, mount) => {
+  ])('handles nothing when the sender disconnects in the middle of the body, %s', async (_when, mount) => {
     let tell = (_error: unknown) => {};
-    const told = new Promise((resolve) => {
+    const reported = new Promise((resolve) => {
       tell = resolve;
     });
     const use = async ({ port, handled }: Receiver) => {
@@ -237,7 +239,7 @@ describe('expressWebhook', () => {
       const sender = request({ port, host: '127.0.0.1', method: 'POST', headers });
       sender.on('error', () => {});
       sender.write(BODY.slice(0, 10), () => sender.destroy());
-      expect(await told).toEqual(expect.objectContaining({ message: expect.stringContaining('went away') }));
+      expect(await reported).toEqual(expect.objectContaining({ message: expect.stringContaining('disconnected') }));
       expect(handled).toEqual([]);
     };
     await withReceiver(use, { onError: (error) => tell(error) }, mount);

@@ -10,11 +10,11 @@ const TOP = fileURLToPath(new URL('../../..', import.meta.url));
 const guide = await readFile(path.join(TOP, 'docs/webhooks.md'), 'utf8');
 const vectors = await readFile(path.join(TOP, 'packages/receiver/vectors/signature-vectors.json'), 'utf8');
 
-/** Texts of the guide's code blocks of one language, in order. */
+/** The texts of the guide's code blocks in one language, in order. */
 const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text = '']) => text);
 
-/** Runs a program on a port of its own until `use` is done; the program prints its port as its first line. */
+/** Runs a program on its own port until `use` is done; the program prints its port as its first line. */
 const withProgram = async (text: string, use: (url: string) => Promise<void>): Promise<void> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'guide-'));
   const file = path.join(folder, 'receiver.mts');
@@ -43,7 +43,7 @@ describe('docs/webhooks.md', () => {
     for (const event of shown) expect(bodies).toContainEqual(event);
   });
 
-  it('has a receiver without the package that believes what is signed and nothing else', async () => {
+  it('has a receiver without the package that accepts only correctly signed deliveries', async () => {
     const [, program = ''] = blocks('ts');
     const listening = '.listen(0, function () { console.log((this.address() as { port: number }).port); });';
     const body = '{"event":"webhook.test","sent_at":"2026-11-20T09:14:04.000Z","é":1}';

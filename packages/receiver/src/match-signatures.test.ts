@@ -7,7 +7,7 @@ const digest = (fill: number, last = fill) => {
   return bytes;
 };
 
-/** Judges with the real comparison and tells how many bytes each one was given. */
+/** Compares with the real function and records the number of bytes of each comparison. */
 const watched = () => {
   const compared: number[] = [];
   const match = matchSignatures({
@@ -27,7 +27,7 @@ describe('matchSignatures', () => {
     expect(compared).toEqual([32, 32, 32]);
   });
 
-  it('compares every pair, also after one has matched', () => {
+  it('compares every pair, also after a match', () => {
     const { compared, match } = watched();
     expect(match([digest(1), digest(2)], [digest(1), digest(3), digest(4)])).toBe(true);
     expect(compared).toHaveLength(6);

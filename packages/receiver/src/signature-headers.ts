@@ -1,23 +1,23 @@
 import { createHmac } from 'node:crypto';
 import { VerificationError } from './verification-error.js';
 
-/** What one signature scheme found in a delivery's headers, with the digests that would be right. */
+/** The signatures of one scheme in a delivery's headers, with the expected digests. */
 export type SignedParts = {
-  /** Header that carried the signature, for messages. */
+  /** Name of the signature header, for messages. */
   header: string;
   /** Unix seconds, as signed. */
   timestamp: number;
-  /** Id of the event, when it is part of what is signed. */
+  /** Id of the event, if the signature covers it. */
   id: string | null;
-  /** Digests found in the header. */
+  /** The digests in the header. */
   received: readonly Uint8Array[];
-  /** One right digest a secret. */
+  /** The expected digest for each secret. */
   expected: readonly Uint8Array[];
 };
 
 /**
- * Headers as any server hands them over: Node's and Express's object, a `Headers` of the Fetch API, or a plain object in
- * any case.
+ * Headers as servers provide them: Node's and Express's object, a `Headers` of the Fetch API, or a plain object with
+ * names in any case.
  */
 export type ReceivedHeaders =
   | { get(name: string): string | null }
@@ -28,8 +28,8 @@ type HasGet = { get(name: string): unknown };
 const hasGet = (headers: object): headers is HasGet => 'get' in headers && typeof headers.get === 'function';
 
 /**
- * Every value of one header, whatever the case of its name; empty values are no values. Never throws, not even for headers
- * that are none at all.
+ * All non-empty values of one header; the case of its name is ignored. Never throws, not even when `headers` is not an
+ * object.
  *
  * @param name in lower case
  */
@@ -42,8 +42,8 @@ const readHeaderValues = (headers: unknown, name: string): string[] => {
 };
 
 /**
- * The one value of a header; null when it is absent. Two different values throw MALFORMED_HEADER: choosing one would let
- * somebody on the way decide which.
+ * The value of a header; null when it is absent. Throws MALFORMED_HEADER for two different values: choosing one would let
+ * an intermediary decide which one counts.
  */
 export const readHeader = (headers: unknown, name: string): string | null => {
   const [value, ...others] = new Set(readHeaderValues(headers, name));
@@ -52,19 +52,20 @@ export const readHeader = (headers: unknown, name: string): string | null => {
 };
 
 /**
- * The text of a timestamp header: Unix seconds in decimal, returned as sent, because the text itself is signed. Throws
- * MISSING_HEADER or MALFORMED_HEADER.
+ * The text of a timestamp header: Unix seconds in decimal. It is returned as received, because the text itself is signed.
+ * Throws MISSING_HEADER or MALFORMED_HEADER.
  */
 const readTimestamp = (headers: unknown, name: string): string => {
   const text = readHeader(headers, name);
   if (text === null) throw new VerificationError('MISSING_HEADER', `${name} is missing`);
-  if (!/^\d{1,12}$/.test(text)) throw new VerificationError('MALFORMED_HEADER', `${name} is no number of Unix seconds`);
+  if (!/^\d{1,12}$/.test(text))
+    throw new VerificationError('MALFORMED_HEADER', `${name} is not a number of Unix seconds`);
   return text;
 };
 
 /**
- * The service's own scheme: `X-Service-Signature: sha256=<hex>` is the HMAC-SHA256 of timestamp, dot and body, keyed with
- * the secret's text as shown, `whsec_` included. Null when the header is absent. Source: contract part 1 §5, part 2 §8.
+ * The service's own scheme: `X-Service-Signature: sha256=<hex>` is the HMAC-SHA256 of timestamp, dot and body. The key is
+ * the secret's text as shown, including `whsec_`. Null when the header is absent.
  */
 export const readServiceSignature = (
   headers: unknown,
@@ -87,9 +88,9 @@ export const readServiceSignature = (
 };
 
 /**
- * The Standard Webhooks scheme: `webhook-signature` is a list, separated by spaces, of `v1,<base64>`, each the HMAC-SHA256
- * of id, dot, timestamp, dot and body, keyed with the bytes that the secret encodes after `whsec_`. Entries of other
- * versions are passed over, as the specification asks. Null when the header is absent.
+ * The Standard Webhooks scheme: `webhook-signature` is a list, separated by spaces, of `v1,<base64>`, each the
+ * HMAC-SHA256 of id, dot, timestamp, dot and body. The key is the decoded base64 after `whsec_`. Entries of other
+ * versions are ignored, as the specification requires. Null when the header is absent.
  */
 export const readStandardSignature = (
   headers: unknown,
@@ -103,7 +104,7 @@ export const readStandardSignature = (
   if (id === null) throw new VerificationError('MISSING_HEADER', 'webhook-id is missing');
   const timestamp = readTimestamp(headers, 'webhook-timestamp');
   const received = signatures.flatMap((list) => list.split(' ')).flatMap(readEntry);
-  if (received.length === 0) throw new VerificationError('MALFORMED_HEADER', `${header} holds no v1 signature`);
+  if (received.length === 0) throw new VerificationError('MALFORMED_HEADER', `${header} contains no v1 signature`);
   return {
     header,
     timestamp: Number(timestamp),
@@ -115,7 +116,7 @@ export const readStandardSignature = (
   };
 };
 
-/** 43 characters and one of padding are the 32 bytes of SHA-256. */
+/** The 32 bytes of SHA-256 are 43 characters and one of padding. */
 const readEntry = (entry: string): Uint8Array[] => {
   const [, base64] = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? [];
   return base64 ? [Buffer.from(base64, 'base64')] : [];
@@ -123,7 +124,7 @@ const readEntry = (entry: string): Uint8Array[] => {
 
 const keyOf = (secret: string): Uint8Array => {
   const [, base64] = /^whsec_([A-Za-z0-9+/]{2,}={0,2})$/.exec(secret) ?? [];
-  // Without this, a cut-off secret would become an empty key, which anybody can sign with.
+  // Without this check a truncated secret would become an empty key, with which anyone can sign.
   if (!base64) throw new VerificationError('INVALID_SECRET', 'a secret is not whsec_ followed by base64');
   return Buffer.from(base64, 'base64');
 };

@@ -22,7 +22,7 @@ const readVectors = async (): Promise<Vector[]> => {
 const vectors = await readVectors();
 const timeOf = ({ timestamp }: Vector) => new Date(Number(timestamp) * 1000);
 
-/** Contract part 1 §6, and `test` where a test key caused the event. */
+/** The documented keys of each event, and `test` if a test key caused the event. */
 const KEYS: Record<WebhookEvent['event'], string[]> = {
   'check.completed': ['event', 'request_id', 'check'],
   'check.failed': ['event', 'test', 'request_id', 'reason', 'last_error'],
@@ -32,15 +32,15 @@ const KEYS: Record<WebhookEvent['event'], string[]> = {
 };
 
 describe('the published vectors', () => {
-  it('hold every event, with exactly its keys', () => {
+  it('contain every event, with exactly its keys', () => {
     const bodies = vectors.map(({ body }) => JSON.parse(body) as WebhookEvent);
     expect(Object.fromEntries(bodies.map((body) => [body.event, Object.keys(body)]))).toEqual(KEYS);
   });
 
   it.each(vectors)('$name: verifies by the service’s own scheme', (vector) => {
     const headers = { 'X-Service-Signature': vector.service_signature, 'X-Service-Timestamp': vector.timestamp };
-    const judged = verify({ headers, rawBody: vector.body, secret: vector.secret, now: () => timeOf(vector) });
-    expect(judged.event).toEqual(JSON.parse(vector.body));
+    const delivery = verify({ headers, rawBody: vector.body, secret: vector.secret, now: () => timeOf(vector) });
+    expect(delivery.event).toEqual(JSON.parse(vector.body));
   });
 
   it.each(vectors)('$name: verifies by Standard Webhooks', (vector) => {
@@ -49,11 +49,11 @@ describe('the published vectors', () => {
       'webhook-timestamp': vector.timestamp,
       'webhook-signature': vector.webhook_signature,
     };
-    const judged = verify({ headers, rawBody: vector.body, secret: vector.secret, now: () => timeOf(vector) });
-    expect(judged.id).toBe(vector.id);
+    const delivery = verify({ headers, rawBody: vector.body, secret: vector.secret, now: () => timeOf(vector) });
+    expect(delivery.id).toBe(vector.id);
   });
 
-  it.each(vectors)('$name: is signed alike by the public standardwebhooks library', (vector) => {
+  it.each(vectors)('$name: has the same signature from the public standardwebhooks library', (vector) => {
     expect(new Webhook(vector.secret).sign(vector.id, timeOf(vector), vector.body)).toBe(vector.webhook_signature);
   });
 });
@@ -62,7 +62,7 @@ describe('the public standardwebhooks library', () => {
   const body = vectors[1]?.body ?? '';
   const secret = vectors[1]?.secret ?? '';
 
-  it('verifies what verify() verifies, without being told anything but the secret', () => {
+  it('verifies what verify() verifies, with only the secret', () => {
     const headers = signedHeaders({ secret, body, sentAt: new Date() });
     expect(new Webhook(secret).verify(body, headers)).toEqual(verify({ headers, rawBody: body, secret }).event);
   });
@@ -73,7 +73,7 @@ describe('the public standardwebhooks library', () => {
     expect(() => verify({ headers, rawBody: body, secret })).toThrow('behind this clock');
   });
 
-  it('makes signatures that verify() believes', () => {
+  it('makes signatures that verify() accepts', () => {
     const sentAt = new Date();
     const headers = {
       'webhook-id': EVENT_ID,

@@ -9,7 +9,7 @@ export const DELIVERY_ID = 'dlv_01kafkrzpgexf9efg75qhsr6cw';
 
 type Overrides = { secret?: string; sentAt?: Date; body?: string; id?: string };
 
-/** The headers of a delivery, all of them, as the service would send it; signed apart from the code under test. */
+/** All headers of a delivery as the service sends it, signed independently of the code under test. */
 export const signedHeaders = ({
   secret = SECRET,
   sentAt = SENT_AT,
@@ -32,6 +32,6 @@ export const signedHeaders = ({
   };
 };
 
-/** Only the headers whose names begin so. */
+/** Only the headers whose names begin with `prefix`. */
 export const headersOf = (prefix: string, headers = signedHeaders()): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith(prefix)));

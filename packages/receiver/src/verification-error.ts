@@ -1,24 +1,30 @@
 /**
- * Why a delivery was not believed. The first four say that the sender is not the service (or that the clock is off), the
- * last three that the receiver is set up wrongly or that something on the way changed the request.
+ * The reason why a delivery was refused. With one of the first four, the sender is not the service or a clock is wrong.
+ * With one of the last three, the receiver is misconfigured or an intermediary changed the request.
  */
 export type VerificationErrorCode =
-  /** A header is there and cannot be read: not a timestamp, not a signature, or given twice with different values. */
+  /** A header is present but cannot be read: it is not a timestamp or signature, or it has two different values. */
   | 'MALFORMED_HEADER'
   /** No signature, or a signature without its timestamp or id. */
   | 'MISSING_HEADER'
-  /** No given secret makes this signature of this body. */
+  /** The signature does not match the body with any of the given secrets. */
   | 'SIGNATURE_MISMATCH'
-  /** Rightly signed, but too long ago or too far ahead of this machine's clock: a replay, or a wrong clock. */
+  /**
+   * The signature is correct, but the timestamp is too far behind or ahead of this machine's clock: a replay, or a
+   * wrong clock.
+   */
   | 'TIMESTAMP_OUTSIDE_TOLERANCE'
-  /** Rightly signed, but no JSON object with an `event`. */
+  /** The signature is correct, but the body is not a JSON object with an `event`. */
   | 'INVALID_BODY'
-  /** The body was parsed before it got here, so the signed bytes are gone. */
+  /** The body is already parsed, so the signed bytes are not available. */
   | 'BODY_NOT_RAW'
-  /** The receiver has no secret, or one that is not the `whsec_…` shown when the webhook was saved. */
+  /** The receiver has no secret, or one that does not have the form `whsec_…`. */
   | 'INVALID_SECRET';
 
-/** The one error of this package. `message` is meant for a log and holds neither secret nor expected signature. */
+/**
+ * The only error class of this package. `message` is meant for a log and contains neither secret nor expected
+ * signature.
+ */
 export class VerificationError extends Error {
   override readonly name = 'VerificationError';
   readonly code: VerificationErrorCode;
@@ -29,10 +35,10 @@ export class VerificationError extends Error {
   }
 }
 
-/** `A` agrees, `B` differs, `C` was not asked, `D` is not given by the member state. */
+/** `A`: agrees, `B`: differs, `C`: not requested, `D`: not provided by the member state. */
 export type MatchLetter = 'A' | 'B' | 'C' | 'D';
 
-/** What a register states about a trader, in its own words. Only what it states is there. */
+/** What a register states about a trader, unchanged. Fields that it does not state are absent. */
 export type SourceFacts = {
   name?: string;
   address?: string;
@@ -46,7 +52,7 @@ export type SourceFacts = {
   matches?: Record<'name' | 'street' | 'postal_code' | 'city', MatchLetter>;
 };
 
-/** What became of one source of a check. Times are RFC 3339 in UTC, durations whole milliseconds. */
+/** What one source contributed to a check. Times are RFC 3339 in UTC, durations are whole milliseconds. */
 export type CheckEntry = {
   /** `syntax`, `vies`, `vies_confirmation`, or a national register such as `de_evatr`. */
   source: string;
@@ -69,18 +75,18 @@ export type CheckEntry = {
   duration_ms: number;
   detail?: string;
   facts?: SourceFacts;
-  /** The source says the opposite of the verdict; `valid` is not changed by it. */
+  /** The source contradicts the verdict; this does not change `valid`. */
   contradicts?: true;
 };
 
-/** VIES's word on one part of the trader it was asked about. */
+/** VIES's result for one part of the trader in the request. */
 export type TraderPartMatch = 'valid' | 'invalid' | 'not_processed' | null;
 
-/** The check object, with the same values as `GET /v1/checks/{id}`. Source: contract part 2 §4. */
+/** The check object, with the same values as in `GET /v1/checks/{id}`. */
 export type Check = {
   id: string;
   object: 'check';
-  /** Present, and true, only for checks made with a test key. */
+  /** True for checks that were made with a test key, otherwise absent. */
   test?: true;
   request_id: string;
   vat_number: string;
@@ -93,14 +99,14 @@ export type Check = {
   requester_vat_number: string | null;
   consultation_number: string | null;
   trader_match: Record<'name' | 'street' | 'postal_code' | 'city' | 'company_type', TraderPartMatch> | null;
-  /** As it was given. Absent from checks that were recorded before this field existed. */
+  /** The trader as given in the request. Absent from checks that are older than this field. */
   trader?: Partial<Record<'name' | 'street' | 'postal_code' | 'city' | 'company_type', string>> | null;
   reference: string | null;
   checks: CheckEntry[];
   checked_at: string;
   salt: string;
   hash_profile: string;
-  /** Verify it against the body of `GET /v1/checks/{id}`, never against a webhook's, whose bytes may differ. */
+  /** The hash of the body of `GET /v1/checks/{id}`. The bytes of a webhook's body may differ and do not verify. */
   response_hash: string;
   timestamp: Record<string, unknown> | null;
   anchor: Record<string, unknown> | null;

@@ -15,10 +15,10 @@ type Deps = {
 };
 
 /**
- * Whether one of the received signatures is one of the expected ones. Every pair is compared, all bytes of it, also after
- * a match, so that the time taken says nothing about how much of a forged signature was right.
+ * Whether one of the received signatures equals one of the expected ones. Every pair is compared completely, also after a
+ * match, so that the duration does not reveal how much of a forged signature is correct.
  *
- * Signatures are raw digests of 32 bytes; one of another length matches nothing.
+ * Signatures are raw digests of 32 bytes; a signature of another length never matches.
  */
 export const matchSignatures =
   ({ equal }: Deps) =>
@@ -29,35 +29,35 @@ export const matchSignatures =
 
 export type VerifyInput = {
   headers: ReceivedHeaders;
-  /** The body as it came over the wire. Parsed and serialised again it is another text, and no signature holds. */
+  /** The body as received. After parsing and serialising, its bytes may differ and the signature does not match. */
   rawBody: string | Uint8Array;
   /** `whsec_…` as shown when the webhook was saved; a list while an old and a new one are both in use. */
   secret: string | readonly string[];
-  /** Seconds that the timestamp may differ from this machine's clock, either way. 300 when not given. */
+  /** Seconds that the timestamp may differ from this machine's clock, in either direction; 300 by default. */
   tolerance?: number | undefined;
-  /** This machine's clock. */
+  /** This machine's clock; `() => new Date()` by default. */
   now?: (() => Date) | undefined;
 };
 
-/** A delivery that is believed. */
+/** A delivery with verified signatures. */
 export type VerifiedDelivery = {
   event: WebhookEvent;
   /**
-   * Id of the event, the same at every attempt and resend: remember it to handle each event once. Null when the request
-   * carried no Standard Webhooks signature, the only one that covers the id.
+   * Id of the event, the same at every attempt and resend: store it to handle each event once. Null when the request has
+   * no Standard Webhooks signature, the only one that covers the id.
    */
   id: string | null;
-  /** Id of this delivery in the service's log, to be named in questions. Not signed. */
+  /** Id of this delivery in the service's log, for support requests. Not signed. */
   deliveryId: string | null;
-  /** When this attempt was made. */
+  /** The time of this attempt. */
   sentAt: Date;
 };
 
 /**
- * Verifies a webhook delivery and returns its event. It carries two signatures, the service's own and that of Standard
- * Webhooks: each one that is there must hold, and one must be there.
+ * Verifies a webhook delivery and returns its event. A delivery has two signatures, the service's own and that of
+ * Standard Webhooks. Each one that is present must be correct, and at least one must be present.
  *
- * Throws nothing but {@link VerificationError}; its `code` says why.
+ * Throws only {@link VerificationError}; its `code` is the reason.
  */
 export const verify = ({ headers, rawBody, secret, tolerance = 300, now }: VerifyInput): VerifiedDelivery => {
   const body = rawBytesOf(rawBody);
@@ -98,7 +98,7 @@ const assertSigned = ({ header, received, expected }: SignedParts): void => {
 
 const assertRecent = ({ timestamp }: SignedParts, tolerance: number, now: Date): void => {
   const age = now.getTime() / 1000 - timestamp;
-  // Written so that NaN, from a tolerance or clock that is none, refuses instead of letting everything in.
+  // This form refuses the delivery when `age` or `tolerance` is NaN.
   if (Math.abs(age) <= tolerance) return;
   const message = `the delivery is ${Math.abs(age)} s ${age < 0 ? 'ahead of' : 'behind'} this clock, ${tolerance} s are allowed`;
   throw new VerificationError('TIMESTAMP_OUTSIDE_TOLERANCE', message);

@@ -1,22 +1,23 @@
 import { AppError } from '@vat/domain/errors';
 
-/** How the bytes were read. */
+/** The encoding in which the bytes were read. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** What a column can mean to a batch. */
+/** The meanings of columns in a batch file. */
 export type Meaning = 'candidate' | 'country' | 'reference' | 'requester';
 
-/** Zero-based column of each meaning; null where the file has none. */
+/** The zero-based column of each meaning; null when the file has none. */
 export type Columns = { candidate: number } & Record<Exclude<Meaning, 'candidate'>, number | null>;
 
 /**
- * - `blanks_removed`: no-break and other odd spaces became plain ones or went, invisible characters went.
- * - `apostrophe_removed`: a leading `'`, by which people (and our results file) tell a spreadsheet that this is text.
- * - `formula_unwrapped`: `="0123"`, by which exporting programs keep a spreadsheet from reading a number.
+ * - `blanks_removed`: unusual spaces were replaced with plain ones or removed, invisible characters were removed.
+ * - `apostrophe_removed`: a leading `'`, with which people (and our results file) mark a cell as text for a spreadsheet.
+ * - `formula_unwrapped`: `="0123"`, with which exporting programs prevent a spreadsheet from reading a number.
  * - `decimals_removed`: `123456789.0` (or `,00`), which would otherwise be read as a number of ten digits.
  * - `grouping_removed`: `123,456,789`.
  * - `country_name_read`: `Deutschland` became `DE`.
- * - `digits_lost`: `1.23457E+11`. Nothing can repair that; `after` equals `before`, and the line ends malformed or refused.
+ * - `digits_lost`: `1.23457E+11`. This cannot be repaired: `after` equals `before`, and the line ends malformed or
+ *   refused.
  */
 export type RepairKind =
   | 'blanks_removed'
@@ -27,38 +28,38 @@ export type RepairKind =
   | 'country_name_read'
   | 'digits_lost';
 
-/** One thing that was done to a cell before it was used. `line` is 1-based, `column` zero-based; `cells` keeps the original. */
+/** One repair of a cell before its use. `line` is 1-based, `column` zero-based; `cells` still contains the original. */
 export type Repair = { kind: RepairKind; line: number; column: number; before: string; after: string };
 
-/** One row of the file that is not blank. */
+/** One non-blank row of the file. */
 export type BatchRow = {
-  /** The line of the file in which the row begins, 1-based, as a text editor counts: a `sep=` line and blank lines count. */
+  /** The line of the file in which the row begins, 1-based as in a text editor: a `sep=` line and blank lines count. */
   line: number;
-  /** The cells as the file has them, as many as the row has (at most `width`). */
+  /** The row's cells as in the file, at most `width` of them. */
   cells: readonly string[];
-  /** The number after repairs, `''` when the cell is empty or missing. Not normalised: that is the domain's. */
+  /** The number after repairs, `''` when the cell is empty or missing. It is not normalised; the domain does that. */
   candidate: string;
-  /** After repairs; null when there is no such column or the cell is blank. The same for the other two. */
+  /** After repairs; null when the file has no such column or the cell is blank. The same holds for the next two. */
   country: string | null;
   reference: string | null;
   requester: string | null;
 };
 
-/** A batch file that was understood. */
+/** The content of a batch file. */
 export type BatchFile = {
   encoding: Encoding;
-  /** Whether a byte order mark said so. */
+  /** Whether the file begins with a byte order mark. */
   bom: boolean;
   /** One character. `,` for a file of one column. */
   delimiter: string;
-  /** Rows above the header that are not blank: a title, say. They are no lines. */
+  /** The number of non-blank rows above the header, such as a title. They are not lines. */
   preamble: number;
-  /** The header row's cells as the file has them, or null when the first row is data. */
+  /** The header row's cells as in the file, or null when the first row is data. */
   header: readonly string[] | null;
-  /** Cells of the widest row, the header included, what is above it not. */
+  /** The number of cells in the widest row, including the header but not the rows above it. */
   width: number;
   columns: Columns;
-  /** How the column of the numbers was recognised: by its name, or by what its cells look like. */
+  /** How the column of the numbers was recognised: by its name, or by the form of its cells. */
   foundBy: 'header' | 'cells';
   rows: readonly BatchRow[];
   /** In file order. */
@@ -66,12 +67,12 @@ export type BatchFile = {
 };
 
 /**
- * What a batch file may hold. `rows` is the contract's (part 2 §5). `columns` only keeps a hostile file from exploding, whose
- * results have every row as wide as the widest: more columns than anybody means (what lies further right counts only when
- * it is not empty, since Excel likes to write thousands of empty cells). A cell may be as long as the file.
+ * The limits of a batch file. `rows` is documented in docs/api.md. `columns` limits the results of a hostile file, in
+ * which every row is as wide as the widest; empty cells beyond the limit are ignored, since Excel may write thousands
+ * of them. A cell may be as long as the file.
  */
 export const BATCH_LIMITS = { rows: 10_000, columns: 1_000 } as const;
 
-/** The error INVALID_CSV with the line to look at (1-based) and a sentence that says what is wrong there. */
+/** The error INVALID_CSV with the line of the problem (1-based) and a sentence that describes it. */
 export const invalidCsv = (line: number, message: string): AppError =>
   new AppError('INVALID_CSV', { message, extra: { line } });

@@ -4,36 +4,36 @@ import { findColumns, nameColumns, recogniseColumns } from './columns.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
 import { findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
 
-/** Rows among which the header is looked for. */
-const FIRST = 10;
+/** The number of rows in which the header is searched. */
+const MAX_PREAMBLE_ROWS = 10;
 
-/** Countries of a row that its cells are tried with: a hostile one has a thousand of both. */
-const CODES = 3;
+/** The maximum of country codes with which a row's cells are tried: a hostile row has a thousand of both. */
+const MAX_CODES = 3;
 
-/** Whether some cell is a well-formed number, by itself or with the country that another one names. */
+/** Whether some cell is a well-formed number, by itself or with the country in another cell. */
 const holdsNumber = (cells: readonly string[]): boolean =>
-  [undefined, ...cells.filter(isCountryCode).slice(0, CODES)].some((code) =>
+  [undefined, ...cells.filter(isCountryCode).slice(0, MAX_CODES)].some((code) =>
     cells.some((cell) => rateVatText(cell, code) === 2),
   );
 
 const hasDigit = (cell = ''): boolean => /\d/.test(cell);
 
 /**
- * Whether the name of the number's column is that, and not a word for a kind of number (`NIF`, `VAT`) in a row of data: there
- * are digits below it, or neither digits beside it nor the same word below.
+ * Whether a cell with a name for the number's column is a column name, and not a kind of number (`NIF`, `VAT`) in a
+ * row of data: there are digits below it, or there are neither digits beside it nor the same word below it.
  */
 const headsNumbers = (cells: readonly string[], column: number, below: readonly (readonly string[])[]): boolean =>
   below.some((row) => hasDigit(row[column])) ||
   !(cells.some(hasDigit) || below.some((row) => row[column] === cells[column]));
 
 /**
- * How many rows stand above the header: a title, the day of an export. The header is the first row that names the number's
- * column while no number was met yet. 0 where there is none among the first ten.
+ * Counts the rows above the header, such as a title or the date of an export. The header is the first row that names the
+ * number's column, before any row with a number. 0 when there is no header in the first ten rows.
  *
- * @param rows those that are not blank
+ * @param rows the non-blank rows
  */
 export const countPreamble = (rows: readonly (readonly string[])[]): number => {
-  for (const [at, cells] of rows.slice(0, FIRST).entries()) {
+  for (const [at, cells] of rows.slice(0, MAX_PREAMBLE_ROWS).entries()) {
     const [candidate] = nameColumns(cells).candidate;
     if (candidate !== undefined && headsNumbers(cells, candidate, rows.slice(at + 1))) return at;
     if (holdsNumber(cells)) return 0;
@@ -44,15 +44,18 @@ export const countPreamble = (rows: readonly (readonly string[])[]): number => {
 /** The delimiter, and where the rows begin. */
 type ChosenDelimiter = { delimiter: string; from: { at: number; line: number } };
 
-/** Excel's own hint, as Excel takes it (also quoted, or filled up with delimiters by a program that kept it as a row). */
-const HINT = /^"?sep=([^\s\w"]|\t)"?\1*(\r\n|\r|\n|$)/i;
+/**
+ * Excel's `sep=` line, as Excel accepts it: also quoted, or padded with delimiters by a program that treated it as a
+ * row.
+ */
+const SEP_LINE = /^"?sep=([^\s\w"]|\t)"?\1*(\r\n|\r|\n|$)/i;
 
-/** On equal terms the first wins, so a file of one column is read with commas. */
+/** The first one wins a tie, so a file of one column is read with commas. */
 const DELIMITERS = [',', ';', '\t'] as const;
-/** Enough to tell delimiters apart, and little enough to read three times. */
+/** The part of the file that is read once with each delimiter. */
 const SAMPLE = { characters: 65_536, rows: 50 };
 
-/** The first rows with a delimiter, whole ones however long, up to a broken quote: the wrong delimiter may make one of any. */
+/** The first complete rows with a delimiter, up to a broken quote, which the wrong delimiter may cause. */
 const sampleRows = (text: string, at: number, delimiter: string): ScannedRow[] => {
   const rows: ScannedRow[] = [];
   let characters = 0;
@@ -69,9 +72,9 @@ const sampleRows = (text: string, at: number, delimiter: string): ScannedRow[] =
 };
 
 /**
- * How much sense the sample makes: whether a column is named for the number, whether one holds numbers, and what share of
- * the rows has the commonest width. Where nothing can be read the delimiter's own number is left to go by, so that the
- * right one says what is wrong.
+ * Scores a delimiter: whether a column is named for the number, whether one contains numbers, and the share of the rows
+ * with the most common width. When no row can be read, the number of delimiters decides, so that the error message is
+ * that of the correct delimiter.
  */
 const score = (text: string, at: number, delimiter: string): number => {
   const rows = sampleRows(text, at, delimiter).map(({ cells }) => cells);
@@ -81,30 +84,30 @@ const score = (text: string, at: number, delimiter: string): number => {
     return front.split(delimiter).length / (front.length + 2);
   }
   const isNamed = findColumns(top).candidate.length > 0;
-  const isSeen = recogniseColumns(rows, null) !== null || findPrefixedColumn(rows, []) !== null;
+  const isRecognised = recogniseColumns(rows, null) !== null || findPrefixedColumn(rows, []) !== null;
   const widths = new Map<number, number>();
   for (const { length } of rows) if (length > 1) widths.set(length, (widths.get(length) ?? 0) + 1);
-  return Number(isNamed) + Number(isSeen) + Math.max(0, ...widths.values()) / rows.length;
+  return Number(isNamed) + Number(isRecognised) + Math.max(0, ...widths.values()) / rows.length;
 };
 
 /**
- * The delimiter of a CSV text: what its `sep=` line says, else whichever of comma, semicolon and tab makes the most sense
- * of the first rows, quotes considered. Decimal commas and commas in addresses do not mislead it, since with the wrong
- * delimiter no cell is a number and the rows differ in width.
+ * Chooses the delimiter of a CSV text: that of its `sep=` line, else the one of comma, semicolon and tab with the best
+ * score for the first rows. Decimal commas and commas in addresses do not mislead it, since with the wrong delimiter no
+ * cell is a number and the rows differ in width.
  *
- * @throws AppError EMPTY_FILE when there is nothing but blanks and delimiters
+ * @throws AppError EMPTY_FILE when there are only blanks and delimiters
  */
 export const chooseDelimiter = (text: string): ChosenDelimiter => {
-  const hint = HINT.exec(text);
-  if (hint?.[1] !== undefined) {
-    return { delimiter: hint[1], from: { at: hint[0].length, line: hint[2] === '' ? 1 : 2 } };
+  const sepLine = SEP_LINE.exec(text);
+  if (sepLine?.[1] !== undefined) {
+    return { delimiter: sepLine[1], from: { at: sepLine[0].length, line: sepLine[2] === '' ? 1 : 2 } };
   }
-  // Past blank lines, but not into the middle of a line: its first cells may be empty.
+  // Skips blank lines, but begins at the start of a line, because its first cells may be empty.
   const visible = text.search(/[^\s;,]/);
   if (visible === -1) throw new AppError('EMPTY_FILE');
   const start = Math.max(text.lastIndexOf('\n', visible), text.lastIndexOf('\r', visible)) + 1;
-  const scored = DELIMITERS.map((delimiter) => ({ delimiter, reached: score(text, start, delimiter) }));
-  const best = Math.max(...scored.map(({ reached }) => reached));
-  const delimiter = scored.find(({ reached }) => reached === best)?.delimiter ?? DELIMITERS[0];
+  const scored = DELIMITERS.map((delimiter) => ({ delimiter, points: score(text, start, delimiter) }));
+  const best = Math.max(...scored.map(({ points }) => points));
+  const delimiter = scored.find(({ points }) => points === best)?.delimiter ?? DELIMITERS[0];
   return { delimiter, from: { at: 0, line: 1 } };
 };

@@ -6,10 +6,10 @@ import { RESULT_COLUMNS } from './results-file.js';
 import type { ScannedRow } from './scan-rows.js';
 import { type CountryReader, findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
 
-/** Columns by meaning that a header row names equally surely; normally one or none each. */
+/** For each meaning the columns with the best rank in a header row; normally one or none. */
 type NamedColumns = Record<Meaning, number[]>;
 
-/** How sure each folded name is, 0 being the surest. */
+/** The rank of each folded name; 0 is the most certain. */
 type Ranks = ReadonlyMap<string, number>;
 
 const ranksOf = (meaning: Meaning): Ranks =>
@@ -24,44 +24,44 @@ const RANKS: Readonly<Record<Meaning, Ranks>> = {
   requester: ranksOf('requester'),
 };
 
-/** Longer than any name with an explanation behind it; data is not folded for nothing. */
-const LONGEST_NAME = 200;
+/** Longer cells are data and are not folded. */
+const MAX_NAME = 200;
 
-const LEAST_SURE_REFERENCE = 1;
+const LEAST_CERTAIN_REFERENCE = 1;
 
-/** A header cell as it is looked up: folded as a whole, and in its parts where it has several. */
+/** A header cell for comparison: folded as a whole, and in its parts if it has several. */
 type FoldedName = { whole: string; parts: readonly string[] };
 
 const PART_ENDS = /[/|()[\]\r\n:]+/;
-/** More parts than any name has; a cell of two hundred slashes is none. */
+/** The maximum of parts that are compared; no real name has more. */
 const MAX_PARTS = 12;
 
-/** Folded once for all meanings: folding is what a row of a thousand long names costs. */
+/** Folds a cell once for all meanings, because folding is the expensive part. */
 const foldCell = (cell: string): FoldedName | null => {
-  if (cell.length > LONGEST_NAME) return null;
+  if (cell.length > MAX_NAME) return null;
   const parts = cell.split(PART_ENDS, MAX_PARTS);
   return { whole: foldName(cell), parts: parts.length > 1 ? parts.map(foldName) : [] };
 };
 
 /**
- * The surest rank of a header cell, or null. `USt-IdNr. (Kunde)*` and `VAT number / N° TVA` are looked up by their parts
- * too, but only as sure names: a part is found by chance more easily.
+ * The best rank of a header cell, or null. `USt-IdNr. (Kunde)*` and `VAT number / N° TVA` are also compared by their
+ * parts, but only with the most certain names, because a part matches by chance more easily.
  */
 const rankOf = (ranks: Ranks, { whole, parts }: FoldedName): number | null =>
   ranks.get(whole) ?? (parts.some((part) => ranks.get(part) === 0) ? 0 : null);
 
 /**
- * A results file that is uploaded again ends with our own columns: their `vat_number` is what we made of the number beside
- * it, so it does not compete with that.
+ * The first column that the service itself added, or -1. A results file that is uploaded again ends with these
+ * columns, and their `vat_number` must not compete with the column that it was made from.
  */
-const ownColumn = (header: readonly string[]): number => {
+const firstResultColumn = (header: readonly string[]): number => {
   const start = header.length - RESULT_COLUMNS.length;
   return start > 0 && RESULT_COLUMNS.every((name, index) => header[start + index] === name) ? start : -1;
 };
 
 /**
- * What the cells of a row name, if it is a header row. More than one column of a meaning is the caller's to refuse, except
- * for the least sure references (`id` beside `Kundennummer`), of which the first is taken.
+ * Finds the columns that a header row names. The caller must refuse several columns of one meaning. Of the least certain
+ * references (`id` beside `Kundennummer`) only the first is returned.
  */
 export const findColumns = (header: readonly string[]): NamedColumns => {
   const taken = new Set<number>();
@@ -74,38 +74,38 @@ export const findColumns = (header: readonly string[]): NamedColumns => {
     });
     const best = Math.min(...ranked.map(({ rank }) => rank));
     const columns = ranked.filter(({ rank }) => rank === best).map(({ column }) => column);
-    return meaning === 'reference' && best === LEAST_SURE_REFERENCE ? columns.slice(0, 1) : columns;
+    return meaning === 'reference' && best === LEAST_CERTAIN_REFERENCE ? columns.slice(0, 1) : columns;
   };
   const take = (columns: number[]): number[] => {
     for (const column of columns) taken.add(column);
     return columns;
   };
-  // First, since "Requester (VAT number)" names the number by one of its parts.
+  // The requester comes first, since a part of "Requester (VAT number)" also names the number.
   const requester = take(named('requester'));
-  const theirs = named('candidate', ownColumn(header));
-  const candidate = take(theirs.length > 0 ? theirs : named('candidate'));
+  const uploaded = named('candidate', firstResultColumn(header));
+  const candidate = take(uploaded.length > 0 ? uploaded : named('candidate'));
   return { candidate, country: take(named('country')), reference: named('reference'), requester };
 };
 
 type Rows = readonly (readonly string[])[];
 
-/** A column that reached this rating is recognised; the rest of a long file need not be read for it. */
-const ENOUGH = 200;
+/** A column with this sum of ratings is recognised; further rows are not rated for it. */
+const SUFFICIENT_SUM = 200;
 
-/** Leftmost column with the highest sum of ratings; null when all are 0. */
+/** The leftmost column with the highest sum of ratings; null when all are 0. */
 const bestColumn = (rows: Rows, rate: (cell: string, row: readonly string[], column: number) => number) => {
   const sums: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) {
       const sum = sums[column] ?? 0;
-      if (sum < ENOUGH) sums[column] = sum + rate(cell, row, column);
+      if (sum < SUFFICIENT_SUM) sums[column] = sum + rate(cell, row, column);
     }
   }
-  const best = sums.reduce((most, sum) => Math.max(most, sum), 0);
+  const best = sums.reduce((max, sum) => Math.max(max, sum), 0);
   return best === 0 ? null : sums.indexOf(best);
 };
 
-/** Leftmost column of nothing but country codes. The first row may be a header that we cannot read. */
+/** The leftmost column with only country codes. The first row is ignored, because it may be an unknown header. */
 const findCountryColumn = (rows: Rows): number | null => {
   const body = rows.length > 1 ? rows.slice(1) : rows;
   const codes: number[] = [];
@@ -121,7 +121,7 @@ const findCountryColumn = (rows: Rows): number | null => {
   return found === -1 ? null : found;
 };
 
-/** Whether some number that stands by itself would be refused for what the country column says beside it. */
+/** Whether some complete number would be refused because of the country in its row. */
 const contradicts = (rows: Rows, candidate: number, country: number): boolean =>
   rows.some((row) => {
     const number = row[candidate] ?? '';
@@ -130,10 +130,10 @@ const contradicts = (rows: Rows, candidate: number, country: number): boolean =>
   });
 
 /**
- * The column of the numbers by what the cells look like, for files whose first row does not name it, and the column of
- * their countries when the numbers need one or it agrees with them. Null when no cell looks like a number.
+ * Recognises the column of the numbers by the form of its cells, for files whose first row does not name it, and the
+ * column of their countries if the numbers need one or agree with it. Null when no cell looks like a number.
  *
- * @param namedCountry the country's column when the first row names that
+ * @param namedCountry the country's column if the first row names it
  */
 export const recogniseColumns = (
   rows: Rows,
@@ -153,15 +153,15 @@ export const recogniseColumns = (
   return national === null ? null : { candidate: national, country };
 };
 
-/** What people write where a number is missing. */
+/** Words that people write for a missing number. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set(['none', 'null', 'nan', 'unknown', 'unbekannt', 'inconnu', 'keine']);
 
-/** Amounts, dates, telephone numbers: a column's name has a letter. */
+/** Whether a cell is an amount, date or telephone number; the name of a column contains a letter. */
 const isNumeric = (cell: string): boolean => /\d/.test(cell) && !/\p{L}/u.test(cell);
 
 /**
- * Whether the first row names columns in words we do not know, seen from the column whose other cells are numbers: its
- * cell is a word without a digit (and not "n/a"), and no cell of the row is an amount or a date.
+ * Whether the first row is a header with unknown names: its cell in the column of the numbers is a word without a digit
+ * (and not "n/a"), and no cell of the row is an amount or a date.
  */
 const isHeaderLike = (row: readonly string[], candidate: number): boolean => {
   const name = row[candidate] ?? '';
@@ -172,8 +172,9 @@ const isHeaderLike = (row: readonly string[], candidate: number): boolean => {
 };
 
 /**
- * What a row names, if it is the header. One with a number in it is data, though its other cells may be words that also name columns
- * (`id`, `Land`); what only resembles a number (`RO 2024`) is no such proof beside a name for the number's column.
+ * The columns that a row names, if it is a header. A row that contains a number is data, even if other cells also name
+ * columns (`id`, `Land`). A cell that only resembles a number (`RO 2024`) does not make a row data if the row also names
+ * the number's column.
  */
 export const nameColumns = (cells: readonly string[]): NamedColumns => {
   const named = findColumns(cells);
@@ -182,35 +183,38 @@ export const nameColumns = (cells: readonly string[]): NamedColumns => {
   return isData ? { candidate: [], country: [], reference: [], requester: [] } : named;
 };
 
-/** Which column is which. `hasHeader` is whether the first row is a header and no data. */
+/** The meaning of the columns. `hasHeader`: whether the first row is a header. */
 type Layout = Pick<BatchFile, 'columns' | 'foundBy'> & { hasHeader: boolean };
 
 /**
- * Rows that the columns are recognised by. Where these show no number (the first customers have none, say), further rows
- * are considered, but no more than so many cells in all: a file of 2 MiB may have a million.
+ * The sample by which the columns are recognised. If it contains no number (the first customers may have none), further
+ * rows are considered, at most `maxCells` cells in total: a file of 2 MiB may have a million.
  */
-const SAMPLE = { rows: 200, cells: 20_000, mostCells: 100_000 };
+const SAMPLE = { rows: 200, cells: 20_000, maxCells: 100_000 };
 
-/** The first rows, as many as hold `cells` cells; at least one. */
+/** The first rows with at most `cells` cells in total, but at least one row. */
 const firstRows = (rows: readonly ScannedRow[], cells: number): (readonly string[])[] => {
   const first: (readonly string[])[] = [];
-  let held = 0;
+  let total = 0;
   for (const row of rows) {
-    held += row.cells.length;
-    if (first.length > 0 && held > cells) break;
+    total += row.cells.length;
+    if (first.length > 0 && total > cells) break;
     first.push(row.cells);
   }
   return first;
 };
 
-/** The columns of the numbers and of their countries by what the first rows hold; null when they hold no number. */
+/**
+ * The columns of the numbers and of their countries, recognised from the first rows; null when these contain no
+ * number.
+ */
 const recogniseInFirst = (rows: readonly ScannedRow[], country: number | null, named: readonly (number | null)[]) => {
   const sample = firstRows(rows.slice(0, SAMPLE.rows), SAMPLE.cells);
   const recognised = recogniseColumns(sample, country);
   if (recognised !== null) return recognised;
-  const more = firstRows(rows, SAMPLE.mostCells);
-  const late = more.length > sample.length ? recogniseColumns(more, country) : null;
-  if (late !== null) return late;
+  const more = firstRows(rows, SAMPLE.maxCells);
+  const recognisedLater = more.length > sample.length ? recogniseColumns(more, country) : null;
+  if (recognisedLater !== null) return recognisedLater;
   const candidate = findPrefixedColumn(more, named);
   return candidate === null ? null : { candidate };
 };
@@ -222,8 +226,8 @@ const MEANINGS: Readonly<Record<Meaning, string>> = {
   requester: "the requester's VAT number",
 };
 
-/** @throws AppError INVALID_CSV when two columns are named alike: which of them is meant is not ours to guess */
-const refuseDoubles = ({ line, cells }: ScannedRow, named: NamedColumns): void => {
+/** @throws AppError INVALID_CSV when two columns have the same meaning, because guessing could use the wrong one */
+const refuseDuplicates = ({ line, cells }: ScannedRow, named: NamedColumns): void => {
   for (const meaning of Object.keys(MEANINGS) as Meaning[]) {
     const [first, second] = named[meaning];
     if (first === undefined || second === undefined) continue;
@@ -233,8 +237,8 @@ const refuseDoubles = ({ line, cells }: ScannedRow, named: NamedColumns): void =
 };
 
 /**
- * Whether any cell of the column is a country. `Land` may head German Länder and `Kraj` Slovenian towns; taken for
- * countries they would contradict every number beside them.
+ * Whether any cell of the column is a country. `Land` may be the header of German Länder and `Kraj` that of Slovenian
+ * towns; read as countries they would contradict every number in their rows.
  */
 const holdsCountries = (rows: readonly ScannedRow[], column: number, readCountry: CountryReader): boolean =>
   rows.some(({ cells }) => {
@@ -243,10 +247,11 @@ const holdsCountries = (rows: readonly ScannedRow[], column: number, readCountry
   });
 
 /**
- * Finds the columns of a file: by the names in its first row, else by what the cells look like.
+ * Finds the columns of a file by the names in its first row, else by the form of the cells.
  *
- * @param rows the rows that are not blank, at least one
- * @throws AppError MISSING_CANDIDATE, or EMPTY_FILE of words alone in one row, which are a header; INVALID_CSV on the header's line when two columns are named alike
+ * @param rows the non-blank rows, at least one
+ * @throws AppError MISSING_CANDIDATE; EMPTY_FILE when the only row is a header; INVALID_CSV with the header's line
+ * when two columns have the same meaning
  */
 export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryReader): Layout => {
   const [first, ...others] = rows;
@@ -254,7 +259,7 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
   const named = nameColumns(first.cells);
   const hasNames = Object.values(named).some((columns) => columns.length > 0);
   named.country = named.country.filter((column) => holdsCountries(others, column, readCountry));
-  refuseDoubles(first, named);
+  refuseDuplicates(first, named);
 
   const columns: Omit<Columns, 'candidate'> = {
     country: named.country[0] ?? null,

@@ -2,16 +2,16 @@ import { csvRow } from './cells.js';
 import { type LineResult, RESULT_COLUMNS, resultsFile } from './results-file.js';
 
 describe('csvRow', () => {
-  test('writes values of all kinds, commas between and CR LF behind them', () => {
+  test('writes values of all kinds, separated by commas and followed by CR LF', () => {
     expect(csvRow(['a b', '', null, true, 12, 'ü'])).toBe('a b,,,true,12,ü\r\n');
   });
 
   test.each([
     ['a quote, doubled', 'say "hi"', '"say ""hi"""'],
     ['the delimiter', 'a,b', '"a,b"'],
-    ['the delimiter of other countries', 'a;b\tc', '"a;b\tc"'],
+    ['the delimiter of other locales', 'a;b\tc', '"a;b\tc"'],
     ['a line break', 'a\r\nb', '"a\r\nb"'],
-    ['blanks at the ends', ' a ', '" a "'],
+    ['outer blanks', ' a ', '" a "'],
     ['ID, which Excel would take for SYLK', 'ID', '"ID"'],
   ])('quotes %s', (_what, cell, written) => {
     expect(csvRow([cell])).toBe(`${written}\r\n`);
@@ -34,12 +34,12 @@ describe('csvRow', () => {
       '\u2800=1',
       "-2+3+cmd|' /C calc'!A0",
     ],
-  ])('defuses %j with a mark in front', (cell) => {
+  ])('defuses %j with a leading mark', (cell) => {
     expect(csvRow([cell, '']).replace(/^"|"?,\r\n$/g, '')).toBe(`'${cell}`);
   });
 
   test.each(["'=1", "'", 'a=b', '1-2', 'x@y.example', '–', '\u00A0x', '\u200B', '#REF!', '%20'])(
-    'leaves %j as it is',
+    'does not change %j',
     (cell) => {
       expect(csvRow([cell]).replace(/^"|"?\r\n$/g, '')).toBe(cell);
     },
@@ -55,15 +55,12 @@ describe('csvRow', () => {
     [',', '=1;=2', `"'=1;'=2"`],
     [',', ';"\t', `";'""\t"`],
     ['\t', 'X\r \t@SUM(A1)', `"X\r' \t@SUM(A1)"`],
-  ] as const)(
-    'in a file of %j defuses %j where another delimiter or a line break begins a cell',
-    (delimiter, cell, written) => {
-      expect(csvRow(['a', cell, 'b'], delimiter)).toBe(`a${delimiter}${written}${delimiter}b\r\n`);
-    },
-  );
+  ] as const)('in a file with %j defuses %j after another delimiter or a line break', (delimiter, cell, written) => {
+    expect(csvRow(['a', cell, 'b'], delimiter)).toBe(`a${delimiter}${written}${delimiter}b\r\n`);
+  });
 
   test.each(['a; b', 'Weg 1;\nOrt', 'a, -b', 'a-b;c', '1;2', 'x;'])(
-    'leaves %j as it is in a file of commas',
+    'does not change %j in a file with commas',
     (cell) => {
       expect(csvRow([cell, 'b'])).toBe(`"${cell}",b\r\n`);
     },
@@ -99,29 +96,32 @@ describe('resultsFile', () => {
     consultation_number: 'WAPI1',
     check_id: 'chk_1',
   };
-  const ours = RESULT_COLUMNS.join(',');
+  const added = RESULT_COLUMNS.join(',');
 
-  test('puts our columns behind the original ones', () => {
+  test('adds the result columns after the original ones', () => {
     const file = resultsFile({ header: ['USt-IdNr.', 'Name'], width: 2 });
-    expect(file.header()).toBe(`USt-IdNr.,Name,${ours}\r\n`);
+    expect(file.header()).toBe(`USt-IdNr.,Name,${added}\r\n`);
     expect(file.row(['de 136 695 976', ' Müller '], valid)).toBe(
       'de 136 695 976," Müller ",DE136695976,true,valid,"Müller ""Bau"" GmbH","Weg 1\n12345 Ort",WAPI1,chk_1,\r\n',
     );
   });
 
   test('numbers the columns of a file without a header', () => {
-    expect(resultsFile({ header: null, width: 3 }).header()).toBe(`column_1,column_2,column_3,${ours}\r\n`);
+    expect(resultsFile({ header: null, width: 3 }).header()).toBe(`column_1,column_2,column_3,${added}\r\n`);
   });
 
-  test('fills short rows and a short header up to the widest row', () => {
+  test('pads short rows and a short header to the widest row', () => {
     const file = resultsFile({ header: ['vat', ''], width: 4 });
-    expect(file.header()).toBe(`vat,,column_3,column_4,${ours}\r\n`);
+    expect(file.header()).toBe(`vat,,column_3,column_4,${added}\r\n`);
     expect(file.row(['n/a'], { ...nothing, error: 'BAD_REQUEST' })).toBe('n/a,,,,,,,,,,,BAD_REQUEST\r\n');
   });
 
-  test.each([';', '\t'] as const)('takes %j as delimiter and begins with a byte order mark on request', (delimiter) => {
-    const file = resultsFile({ header: ['a,b'], width: 1, delimiter, bom: true });
-    expect(file.header()).toBe(`\uFEFF"a,b"${delimiter}${RESULT_COLUMNS.join(delimiter)}\r\n`);
-    expect(file.row(['x'], nothing)).toBe(`x${delimiter.repeat(8)}\r\n`);
-  });
+  test.each([';', '\t'] as const)(
+    'uses %j as delimiter and begins with a byte order mark if requested',
+    (delimiter) => {
+      const file = resultsFile({ header: ['a,b'], width: 1, delimiter, bom: true });
+      expect(file.header()).toBe(`\uFEFF"a,b"${delimiter}${RESULT_COLUMNS.join(delimiter)}\r\n`);
+      expect(file.row(['x'], nothing)).toBe(`x${delimiter.repeat(8)}\r\n`);
+    },
+  );
 });

@@ -2,23 +2,23 @@ import { type Encoding, invalidCsv } from './batch-file.js';
 import { SAVE_AS } from './results-file.js';
 import { countBreaks, lineAt } from './scan-rows.js';
 
-/** 0x80 to 0x9F; the five bytes that have no character are control characters here, as browsers read them. */
+/** The characters of 0x80 to 0x9F; the five undefined bytes are control characters here, as in browsers. */
 const HIGH_CONTROLS = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008DŽ\u008F\u0090‘’“”•–—˜™š›œ\u009DžŸ';
 const UNDEFINED: ReadonlySet<number> = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
-/** So many arguments a call takes in every engine. */
+/** The number of arguments that a call accepts in every engine. */
 const CHUNK = 8_192;
 
 /**
- * Text of bytes in Windows-1252. Our own table, because `TextDecoder('windows-1252')` of Node 20 reads Latin-1 instead
+ * Decodes Windows-1252. It has its own table, because `TextDecoder('windows-1252')` of Node 20 reads Latin-1 instead
  * (no €, no Š).
  *
- * @throws AppError INVALID_CSV with the line of a byte that Windows-1252 does not have: such a file is in another code page
- * (Ť, Ź, Ќ and Џ are such bytes in those of Central and Eastern Europe), and its other letters would be garbled in silence
+ * @throws AppError INVALID_CSV with the line of a byte that is undefined in Windows-1252: such a file is in another code
+ * page (Ť, Ź, Ќ and Џ are such bytes in those of Central and Eastern Europe), and its other letters would be wrong too
  */
 export const decodeWindows1252 = (bytes: Uint8Array): string => {
-  const odd = bytes.findIndex((byte) => UNDEFINED.has(byte));
-  if (odd !== -1) {
-    const line = lineAt(bytes, odd);
+  const invalidAt = bytes.findIndex((byte) => UNDEFINED.has(byte));
+  if (invalidAt !== -1) {
+    const line = lineAt(bytes, invalidAt);
     throw invalidCsv(line, `Line ${line} is neither UTF-8 nor Windows-1252. ${SAVE_AS}`);
   }
   const units = Uint16Array.from(bytes, (byte) =>
@@ -29,12 +29,12 @@ export const decodeWindows1252 = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** Bytes that are looked at: enough for a header and some rows in any script. */
+/** The number of bytes examined: enough for a header and some rows in any script. */
 const SAMPLE = 4_096;
 
 /**
- * Whether a file without a byte order mark is UTF-16: digits, delimiters and line breaks have a zero byte then, on the same
- * side each, in Greek and Cyrillic files too. Null when it is not.
+ * Detects UTF-16 in a file without a byte order mark: each digit, delimiter and line break then has a zero byte on
+ * the same side, also in Greek and Cyrillic files. Null when the file is not UTF-16.
  */
 const guessUtf16 = (bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null => {
   const pairs = Math.min(bytes.length, SAMPLE) >> 1;
@@ -49,7 +49,7 @@ const guessUtf16 = (bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null => {
   return null;
 };
 
-/** The bytes that may follow as second, by the first; bounds as in Unicode 16, table 3-7. */
+/** The length of a UTF-8 character and the bounds of its second byte, by its first byte (Unicode 16, table 3-7). */
 const shape = (first: number): { length: number; low: number; high: number } | null => {
   if (first >= 0xc2 && first <= 0xdf) return { length: 2, low: 0x80, high: 0xbf };
   if (first === 0xe0) return { length: 3, low: 0xa0, high: 0xbf };
@@ -64,16 +64,16 @@ const shape = (first: number): { length: number; low: number; high: number } | n
 const isCharacter = (bytes: Uint8Array, at: number, { length, low, high }: NonNullable<ReturnType<typeof shape>>) => {
   const second = bytes[at + 1];
   if (second === undefined || second < low || second > high) return false;
-  for (let more = 2; more < length; more += 1) {
-    const byte = bytes[at + more];
+  for (let offset = 2; offset < length; offset += 1) {
+    const byte = bytes[at + offset];
     if (byte === undefined || byte < 0x80 || byte > 0xbf) return false;
   }
   return true;
 };
 
 /**
- * How much of the bytes is UTF-8: characters beyond ASCII that are, bytes that cannot be, and where the first of those is
- * (-1 when there is none).
+ * Counts the UTF-8 characters beyond ASCII and the bytes that are not UTF-8. `firstBroken` is the index of the first such
+ * byte, -1 when there is none.
  */
 const surveyUtf8 = (bytes: Uint8Array): { characters: number; broken: number; firstBroken: number } => {
   let characters = 0;
@@ -99,13 +99,13 @@ const surveyUtf8 = (bytes: Uint8Array): { characters: number; broken: number; fi
 type DecodedText = { text: string; encoding: Encoding; bom: boolean };
 
 /**
- * The text of a file, without its byte order mark. Without one it is UTF-16 when every other byte is 0, else UTF-8 when
- * that is possible, else Windows-1252.
+ * Decodes a file; the text is without byte order mark. A file without one is UTF-16 when every other byte is 0, else
+ * UTF-8 if possible, else Windows-1252.
  *
- * @throws AppError INVALID_CSV, with the line, when the bytes break the encoding that their mark promises, when UTF-8 is
- * broken in a few places only (a file glued together: reading all of it as Windows-1252 would garble every other name),
- * for a byte that Windows-1252 does not have, for a NUL character, which text does not have and Postgres does not keep, and for
- * a file of which a tenth is other control characters.
+ * @throws AppError INVALID_CSV with the line: when the bytes contradict their byte order mark; when only a few bytes
+ * are not UTF-8 (a file joined from several: as Windows-1252 every other name would be wrong); for a byte that is
+ * undefined in Windows-1252; for a NUL character, which Postgres cannot store; and when a tenth of the file is other
+ * control characters
  */
 export const decodeText = (bytes: Uint8Array): DecodedText => {
   const decoded = decode(bytes);
@@ -118,12 +118,12 @@ export const decodeText = (bytes: Uint8Array): DecodedText => {
 };
 
 /**
- * Control characters that any file may have. Where there are more, and they are a tenth of the text, it is none; in JSON each takes
- * the room of six others, so that a file of them would be 12 MB there.
+ * The number of control characters that every file may have. A file with more of them, and with more than a tenth, is not
+ * text. In JSON each of them takes six characters, so a file of 2 MiB would become 12 MB.
  */
 const STRAY_CONTROLS = 1_000;
 const SPACE = 0x20;
-/** Tab, LF, VT, FF and CR, which text has. */
+/** Tab, LF, VT, FF and CR, which are usual in text. */
 const [FIRST_USUAL, LAST_USUAL] = [0x09, 0x0d];
 
 const countControls = (text: string): [count: number, first: number] => {
@@ -155,7 +155,7 @@ const startsWith = (bytes: Uint8Array, ...mark: number[]) => mark.every((byte, i
 
 const decodeUtf16 = (bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be', bom: boolean): DecodedText => {
   const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
-  // Decoding put U+FFFD where half a character was, which is told from a U+FFFD in the file by decoding strictly.
+  // Decoding replaces half a character with U+FFFD. Strict decoding distinguishes it from a U+FFFD in the file.
   const broken = isStrictly(bytes, encoding) ? -1 : text.indexOf('\uFFFD');
   if (broken === -1) return { text, encoding, bom };
   const line = countBreaks(text.slice(0, broken)) + 1;
@@ -175,13 +175,14 @@ const decodeBytes = (bytes: Uint8Array, bom: boolean): DecodedText => {
   const { characters, broken, firstBroken } = surveyUtf8(bytes);
   if (broken === 0)
     return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), encoding: 'utf-8', bom };
-  // Two Windows-1252 characters in a row seldom look like one of UTF-8, so a file with more of those is a damaged one.
+  // Two successive Windows-1252 characters are rarely valid UTF-8, so a file with mostly valid characters is damaged
+  // UTF-8.
   if (!bom && characters <= broken) return { text: decodeWindows1252(bytes), encoding: 'windows-1252', bom };
   const line = lineAt(bytes, firstBroken);
   throw invalidCsv(line, `Line ${line} is not UTF-8, unlike the rest of the file. ${SAVE_AS}`);
 };
 
-/** How such files begin, one character a byte, and how a person knows them. */
+/** The first bytes of other formats, one character for each byte, and their names for a person. */
 const FORMATS: readonly (readonly [string, string])[] = [
   ['\xd0\xcf\x11\xe0', 'an Excel workbook (.xls)'],
   ['%PDF-', 'a PDF document'],
@@ -192,10 +193,10 @@ const FORMATS: readonly (readonly [string, string])[] = [
   ['PK\x05\x06', 'an empty ZIP archive'],
 ];
 
-/** Many a program's "Excel export" is a table of a web page. */
+/** The "Excel export" of many programs is an HTML table. */
 const MARKUP = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|meta|table|\?xml|!--)/i;
 
-/** By what lies at the front of the archive. */
+/** ZIP-based formats, by the first file names in the archive. */
 const ARCHIVES: readonly (readonly [RegExp, string])[] = [
   [/opendocument\.spreadsheet/, 'an OpenDocument spreadsheet (.ods)'],
   [/Index\/|\.iwa/, 'a Numbers spreadsheet (.numbers)'],
@@ -203,7 +204,7 @@ const ARCHIVES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Refuses a spreadsheet's own file, and other things that are often uploaded instead of CSV.
+ * Refuses spreadsheet files and other formats that are often uploaded instead of CSV.
  *
  * @throws AppError INVALID_CSV on line 1, with a message that names the format and what to do
  */

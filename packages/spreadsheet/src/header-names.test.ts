@@ -47,7 +47,7 @@ describe('HEADER_NAMES', () => {
     ['sk', 'IČ DPH'],
     ['sl', 'ID za DDV'],
     ['sv', 'Momsregistreringsnummer'],
-  ])('knows the number in %s as %s', (_language, name) => {
+  ])('recognises the column of the numbers in %s by %s', (_language, name) => {
     expect(findColumns(['Name', name]).candidate).toEqual([1]);
   });
 
@@ -71,7 +71,7 @@ describe('HEADER_NAMES', () => {
   });
 
   test.each(['Steuernummer', 'IBAN', 'Name', 'IČO', 'Ort', 'valid', 'vat amount', 'Rechnungsnummer', 'Status', ''])(
-    'makes nothing of "%s"',
+    'does not recognise "%s"',
     (name) => {
       expect(Object.values(findColumns([name])).flat()).toEqual([]);
     },

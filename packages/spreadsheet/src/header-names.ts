@@ -1,12 +1,13 @@
 import type { Meaning } from './batch-file.js';
 
 /**
- * How European files name the columns that a batch understands: for each meaning, lists from the surest names to the least
- * sure. A file with `vat_number` and `NIF` means the first, one with `reference` and `id` too. Of the number's column the
- * second list is tax numbers that are only mostly the VAT number as well, the third the tax alone, which may also head its
- * amount; `Kraj` is a country in Polish, a town in Slovenian. Compared by `foldName`, so one spelling is enough. Each
- * list goes through English, German, French, Italian, Spanish, Portuguese, Dutch, Polish, Czech, Slovak, Danish, Swedish,
- * Finnish, Greek, Bulgarian, Hungarian, Romanian, the Baltic languages, Croatian, Slovenian, Maltese and Irish.
+ * The column names in European files: for each meaning lists from the most to the least certain names. In a file with
+ * `vat_number` and `NIF` the first one counts, as in a file with `reference` and `id`. For the number's column, the
+ * second list has tax numbers that usually, but not always, are also VAT numbers; the third has names of the tax,
+ * which may also be the header of its amount. `Kraj` is a country in Polish and a town in Slovenian. Names are
+ * compared by `foldName`, so one spelling is enough. Each list covers English, German, French, Italian, Spanish,
+ * Portuguese, Dutch, Polish, Czech, Slovak, Danish, Swedish, Finnish, Greek, Bulgarian, Hungarian, Romanian, the
+ * Baltic languages, Croatian, Slovenian, Maltese and Irish.
  */
 const NAMES = {
   candidate: [
@@ -117,7 +118,7 @@ const NAMES = {
 const split = (lists: readonly string[]): readonly (readonly string[])[] =>
   lists.map((list) => list.split('|').map((name) => name.trim()));
 
-/** The names of {@link NAMES}, taken apart. */
+/** The names of {@link NAMES}, split into lists. */
 export const HEADER_NAMES: Readonly<Record<Meaning, readonly (readonly string[])[]>> = {
   candidate: split(NAMES.candidate),
   country: split(NAMES.country),

@@ -36,26 +36,26 @@ const cell = fc.oneof(
   fc.array(fc.oneof(piece, fc.string()), { maxLength: 6 }).map((parts) => parts.join('')),
 );
 const cells = fc.array(cell, { minLength: 1, maxLength: 6 });
-/** Text only: CSV in UTF-8 carries neither half characters nor NUL. */
+/** Text only: CSV in UTF-8 contains neither half characters nor NUL. */
 const textCell = cell.map((text) => text.replace(/\0|\p{Cs}/gu, ''));
 
 const BLANK = /[\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** Written differently from `defuseCell`, so that the same slip is not made twice. */
+/** Implemented differently from `defuseCell`, so that both do not have the same error. */
 const runs = (text: string): boolean => {
   const seen = [...text].find((character) => !BLANK.test(character));
   return /^[\t\r\n]/.test(text) || (seen !== undefined && '=+-@\u2212'.includes(seen.normalize('NFKC').charAt(0)));
 };
 
-/** What is read of a cell that was written, in a row's last column or another. */
-const kept = (text: string, separator: CsvDelimiter, isLast: boolean): string => {
+/** The text that is read back from a written cell, in a row's last column or another. */
+const readBack = (text: string, separator: CsvDelimiter, isLast: boolean): string => {
   const defused = defuseCell(text, separator);
   const endsOpen = [...',;\t\r\n'].some((end) => end !== separator && defused.endsWith(end));
   return endsOpen && isLast ? `${defused}'` : defused;
 };
 
 /**
- * What a spreadsheet that splits at these makes of a file: quotes count at the front of a cell alone, and what follows the
- * closing one belongs to the cell.
+ * Reads a file like a spreadsheet with these delimiters: quotes count only at the start of a cell, and the text after the
+ * closing quote belongs to the cell.
  */
 const openIn = (text: string, delimiters: string): string[] => {
   const found: string[] = [];
@@ -78,15 +78,15 @@ const openIn = (text: string, delimiters: string): string[] => {
 };
 
 describe('csvRow', () => {
-  test('writes rows that are read as they were, cells that would run apart', () => {
+  test('writes rows that are read back unchanged, except cells that are formulas', () => {
     fc.assert(
       fc.property(fc.array(cells, { minLength: 1, maxLength: 5 }), delimiter, (rows, separator) => {
         const text = rows.map((row) => csvRow(row, separator)).join('');
         const read = [...scanRows(text, separator)].map((row) => row.cells);
-        // A row of one empty cell is an empty line, which no reader gives back.
+        // A row of one empty cell is an empty line, which no reader returns.
         expect(read).toEqual(
           rows
-            .map((row) => row.map((text, n) => kept(text, separator, n === row.length - 1)))
+            .map((row) => row.map((text, n) => readBack(text, separator, n === row.length - 1)))
             .filter((row) => row.join('') !== '' || row.length > 1),
         );
       }),
@@ -94,12 +94,12 @@ describe('csvRow', () => {
     );
   });
 
-  test('writes no cell that begins with what a spreadsheet runs, whatever the spreadsheet splits at', () => {
+  test('writes no cell that begins like a formula, whichever delimiter the spreadsheet uses', () => {
     const splits = fc.constantFrom(',', ';', '\t', ',;', ',\t', ';\t', ',;\t');
     fc.assert(
       fc.property(fc.array(cells, { minLength: 1, maxLength: 3 }), delimiter, splits, (rows, separator, delimiters) => {
         const text = rows.map((row) => csvRow(row, separator)).join('');
-        // Tabs that nobody splits at stay where they are, between empty cells too.
+        // Tabs that are not a delimiter are unchanged, also between empty cells.
         const isTabbed = separator === '\t' && !delimiters.includes('\t');
         for (const opened of openIn(text, delimiters)) {
           const seen = isTabbed ? opened.replace(/^\t[\t\r\n]*/, '') : opened;
@@ -112,13 +112,13 @@ describe('csvRow', () => {
 });
 
 describe('defuseCell', () => {
-  test('changes only cells that would run, only by marks, and once', () => {
+  test('changes only cells that are formulas, only by marks, and is idempotent', () => {
     fc.assert(
       fc.property(cell, delimiter, (text, separator) => {
         const defused = defuseCell(text, separator);
         expect(defused.startsWith("'")).toBe(runs(text) || text.startsWith("'"));
         expect(defused.replaceAll("'", '')).toBe(text.replaceAll("'", ''));
-        // Nothing inside it begins a cell anywhere.
+        // No text inside it begins a cell with any delimiter.
         if (!/[,;\t\r\n]/.test(text)) expect(defused).toBe(runs(text) ? `'${text}` : text);
         expect(defuseCell(defused, separator)).toBe(defused);
       }),
@@ -128,7 +128,7 @@ describe('defuseCell', () => {
 });
 
 describe('resultsFile', () => {
-  test('writes a file whose original columns are read back, with ours behind them in the same place', () => {
+  test('writes a file whose original columns are read back, with the result columns aligned after them', () => {
     const rows = fc.array(fc.array(textCell, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
     const result = fc.record({
       vat_number: fc.option(fc.constant('DE136695976')),
@@ -149,9 +149,9 @@ describe('resultsFile', () => {
         expect(read).toHaveLength(originals.length + 1);
         for (const [index, row] of originals.entries()) {
           const padded = Array.from({ length: width }, (_, column) => row[column] ?? '');
-          const ours = Object.values(outcome).map((value) => (value === null ? '' : String(value)));
+          const added = Object.values(outcome).map((value) => (value === null ? '' : String(value)));
           expect(read[index + 1]).toEqual(
-            [...padded, ...ours].map((written, n, row) => kept(written, separator, n === row.length - 1)),
+            [...padded, ...added].map((written, n, row) => readBack(written, separator, n === row.length - 1)),
           );
         }
       }),
@@ -172,7 +172,7 @@ describe('readBatchFile', () => {
     soup.map((parts) => Buffer.from(parts.join(''), 'latin1')),
   );
 
-  test('reads any bytes or refuses them with a code and, for INVALID_CSV, a line of the file', () => {
+  test('reads any bytes, or refuses them with a code and, for INVALID_CSV, a line of the file', () => {
     fc.assert(
       fc.property(bytes, (file) => {
         try {
@@ -199,7 +199,7 @@ describe('readBatchFile', () => {
     );
   });
 
-  test('reads the same rows whatever the delimiter, line end and encoding', () => {
+  test('reads the same rows with any delimiter, line end and encoding', () => {
     const content = fc.array(
       fc.tuple(
         fc.constantFrom('DE136695976', 'FR83404833048', '743110157', 'n/a'),
@@ -220,7 +220,7 @@ describe('readBatchFile', () => {
           const read = readBatchFile(wide ? utf16(text) : utf8(text));
           expect(read.delimiter).toBe(separator);
           expect(read.rows.map((row) => row.cells)).toEqual(
-            rows.map((row) => row.map((text, n) => kept(text, separator, n === 1))),
+            rows.map((row) => row.map((text, n) => readBack(text, separator, n === 1))),
           );
           expect(read.rows.map((row) => row.line)).toEqual(rows.map((_, index) => index + 2));
         },

@@ -20,12 +20,12 @@ describe('readBatchFile finds no row of data in', () => {
     ['blank lines', utf8('\r\n\r\n \n\t\n')],
     ['lines of delimiters', utf8(';;;\r\n;;;\r\n')],
     ['lines of empty quotes and invisible characters', utf8('"";"\u200B"\n\u00A0;\n')],
-    ['a header alone', utf8('vat_number;name\r\n')],
-    ['a header alone that does not name the number', utf8('country;reference\r\n')],
-    ['a header alone of words that we do not know', utf8('Lieferant;Ort\r\n;\r\n')],
+    ['only a header', utf8('vat_number;name\r\n')],
+    ['only a header that does not name the number', utf8('country;reference\r\n')],
+    ['only a header with unknown names', utf8('Lieferant;Ort\r\n;\r\n')],
     ['a header and blank lines', utf8('USt-IdNr.;Name\r\n;\r\n\r\n ; \r\n')],
     ['a title and a header', utf8('Kundenliste 2026;;\r\nName;USt-IdNr;Referenz\r\n')],
-    ['a sep= line alone', utf8('sep=;')],
+    ['only a sep= line', utf8('sep=;')],
     ['a sep= line and a header', utf8('sep=;\r\nvat;name')],
   ])('%s', (_what, bytes) => {
     expect(refuse(bytes)).toMatchObject({ code: 'EMPTY_FILE', line: undefined });
@@ -54,7 +54,7 @@ describe('readBatchFile finds no number in', () => {
   });
 });
 
-describe('readBatchFile refuses as no CSV', () => {
+describe('readBatchFile refuses as INVALID_CSV', () => {
   const zip = (name: string) => raw('PK', 3, 4, 20, 0, 6, 0, 8, 0, 0, 0, '!', 0, name, 0, 0xff, 0xfe);
 
   test.each<[what: string, bytes: Uint8Array, line: number, says: string]>([

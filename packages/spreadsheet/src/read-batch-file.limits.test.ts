@@ -19,12 +19,12 @@ describe('readBatchFile', () => {
     ['below a title and a header', 'Suppliers\r\n2026\r\nvat;name\r\n'],
     ['without a header', ''],
     ['among blank lines', ';\r\n\r\nvat;name\r\n;;;\r\n'],
-  ])('accepts exactly 10 000 rows %s, and not one more', (_what, front) => {
+  ])('accepts exactly 10 000 rows %s, and refuses one more', (_what, front) => {
     expect(readBatchFile(utf8(front + rows(10_000))).rows).toHaveLength(10_000);
     expect(codeOf(front + rows(10_001))).toBe('TOO_MANY_ROWS');
   });
 
-  test('gives up on an endless file without reading the rest', () => {
+  test('refuses an endless file without reading the rest', () => {
     expect(codeOf(`${rows(10_002)}"never closed`)).toBe('TOO_MANY_ROWS');
   });
 
@@ -65,7 +65,7 @@ describe('the columns are recognised by the first rows', () => {
   const late = (rows: number, columns: number) =>
     `${`-${';x'.repeat(columns - 1)}\n`.repeat(rows)}DE136695976${';x'.repeat(columns - 1)}\n`;
 
-  test('and by further ones where the first 200 hold no number', () => {
+  test('and by further ones if the first 200 contain no number', () => {
     expect(readBatchFile(utf8(late(250, 3))).columns.candidate).toBe(0);
     expect(readBatchFile(utf8(late(9_000, 10))).columns.candidate).toBe(0);
   });
@@ -80,7 +80,7 @@ describe('the columns are recognised by the first rows', () => {
   });
 });
 
-/** A string that counts how many of its characters are looked at, whichever way. */
+/** A string that counts how many of its characters are read in any way. */
 const watched = (text: string) => {
   let looked = 0;
   const proxy = {
@@ -119,7 +119,7 @@ const scanned = (text: string): number => {
   return looked();
 };
 
-describe('scanRows looks at no character more often for a longer text', () => {
+describe('scanRows reads each character equally often in a longer text', () => {
   test.each([
     ['quotes', '"'],
     ['empty quoted cells', '"";'],

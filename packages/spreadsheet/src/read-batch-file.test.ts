@@ -2,7 +2,7 @@ import type { BatchFile, BatchRow } from './batch-file.js';
 import { raw, utf8, utf16 } from './encode.fixture.js';
 import { readBatchFile } from './read-batch-file.js';
 
-/** `line: candidate · country · reference · requester`, without what is null at the end. */
+/** `line: candidate · country · reference · requester`, without trailing nulls. */
 const show = ({ line, candidate, country, reference, requester }: BatchRow): string =>
   `${line}: ${[candidate, country, reference, requester].map((value) => value ?? '').join(' · ')}`.replace(
     /( · )+$/,
@@ -29,7 +29,7 @@ type Shape = [what: string, bytes: Uint8Array, seen: Seen];
 
 const shapes: Shape[] = [
   [
-    'a comma file as the contract names its columns',
+    'a comma file with the documented column names',
     utf8('vat_number,country,reference,requester\nDE136695976,DE,A-1,ATU13585627\n094259216,GR,,\n'),
     {
       encoding: 'utf-8',
@@ -100,12 +100,12 @@ const shapes: Shape[] = [
     { delimiter: '\t', rows: ['3: DE136695976 ·  · x'] },
   ],
   [
-    'a sep= line that a program quoted and filled up',
+    'a sep= line that a program quoted and padded',
     utf8('"sep=,",,\nvat,ref,note\nDE136695976,x;y;z,\n'),
     { delimiter: ',', rows: ['3: DE136695976 ·  · x;y;z'] },
   ],
   [
-    'a sep= line behind a byte order mark',
+    'a sep= line after a byte order mark',
     utf8('\uFEFFsep=;\nvat;ref\nDE136695976;x\n'),
     { bom: true, delimiter: ';', rows: ['3: DE136695976 ·  · x'] },
   ],
@@ -119,7 +119,7 @@ const shapes: Shape[] = [
     utf8('vat;name\r\nDE136695976;a\nFR83404833048;b\rIT00743110157;c\r\n'),
     { rows: ['2: DE136695976', '3: FR83404833048', '4: IT00743110157'] },
   ],
-  ['no line end behind the last row', utf8('vat_number\nDE136695976'), { delimiter: ',', rows: ['2: DE136695976'] }],
+  ['no line end after the last row', utf8('vat_number\nDE136695976'), { delimiter: ',', rows: ['2: DE136695976'] }],
   [
     'line breaks inside quotes, each CR LF one line',
     utf8('vat;address;ref\r\nDE136695976;"Weg 1\r\n12345 Ort\r\nDE";a\r\nFR83404833048;"1\n2\r3";b\r\n'),
@@ -131,11 +131,11 @@ const shapes: Shape[] = [
     { delimiter: ';', header: ['vat', 'name'], rows: ['2: DE136695976'] },
   ],
   [
-    'a quote in the middle of a cell, which is a character like any other',
+    'a quote in the middle of a cell, which is an ordinary character',
     utf8('vat,name\nDE136695976,Schrauben 6" lang\nFR83404833048,x\n'),
     { rows: ['2: DE136695976', '3: FR83404833048'] },
   ],
-  ['spaces behind a closing quote', utf8('vat;name\n"DE136695976" ;"x"  \n'), { rows: ['2: DE136695976'] }],
+  ['spaces after a closing quote', utf8('vat;name\n"DE136695976" ;"x"  \n'), { rows: ['2: DE136695976'] }],
   [
     'a header of one name above rows of more cells',
     utf8('vat_number\nDE136695976;x\nFR83404833048;y\n'),
@@ -172,7 +172,7 @@ const shapes: Shape[] = [
     { header: null, foundBy: 'cells', rows: ['1: DE136695976', '2: FR 83 404 833 048', '3: not a number'] },
   ],
   [
-    'one column and the delimiters of columns that are gone',
+    'one column and the delimiters of deleted columns',
     utf8('USt-IdNr.;;\r\nDE136695976;;\r\n;;\r\n'),
     { delimiter: ';', header: ['USt-IdNr.', '', ''], width: 3, rows: ['2: DE136695976'] },
   ],
@@ -214,7 +214,7 @@ const shapes: Shape[] = [
     { columns: { candidate: 2, country: null, reference: null, requester: null } },
   ],
   [
-    'a header in words that we do not know',
+    'a header with unknown names',
     utf8('Kennzeichen;Bemerkung\nDE136695976;x\n'),
     { header: ['Kennzeichen', 'Bemerkung'], foundBy: 'cells', rows: ['2: DE136695976'] },
   ],
@@ -267,7 +267,7 @@ const shapes: Shape[] = [
     { columns: { candidate: 0, country: null, reference: null, requester: null }, rows: ['2: de 136695976'] },
   ],
   [
-    'the results alone',
+    'only the result columns',
     utf8(
       'vat_number,valid,verdict,name,address,consultation_number,check_id,error\r\nDE136695976,true,valid,,,,chk_1,\r\n',
     ),
@@ -348,7 +348,7 @@ const shapes: Shape[] = [
     { width: 1_000, rows: ['2: DE136695976'] },
   ],
   [
-    'byte order marks in the middle, from files glued together',
+    'byte order marks in the middle, from joined files',
     utf8('\uFEFFvat;name\nDE136695976;a\n\uFEFFFR83404833048;b\n'),
     { rows: ['2: DE136695976', '3: FR83404833048'] },
   ],
@@ -363,7 +363,7 @@ const shapes: Shape[] = [
     },
   ],
   [
-    'a title without delimiters, and wider than the rows, above numbers that no syntax knows by themselves',
+    'a title without delimiters, and wider than the rows, above numbers that match no syntax by themselves',
     utf8('"Export, of 2026-11-20\nby me"\nOwner:,me,,,,,\nNIP,Kraj\n8567346215,PL\n'),
     { delimiter: ',', preamble: 2, width: 2, header: ['NIP', 'Kraj'], rows: ['5: 8567346215 · PL'] },
   ],
@@ -378,12 +378,12 @@ const shapes: Shape[] = [
     { preamble: 0, header: null, rows: ['1: DE136695976', '2: USt-IdNr', '3: FR83404833048'] },
   ],
   [
-    'the same with the country in a cell of its own',
+    'the same with the country in a separate cell',
     utf8('DE;136695976;\nFR;83404833048;VAT\nIT;743110157;1\n'),
     { preamble: 0, header: null, rows: ['1: 136695976 · DE', '2: 83404833048 · FR', '3: 743110157 · IT'] },
   ],
   [
-    'a column of data that says what kind of number there is',
+    'a column of data with the kind of number',
     utf8('Art;Partner;Nummer\nVAT;x;DE12\nNIF;y;DE136695976\n'),
     { preamble: 0, header: ['Art', 'Partner', 'Nummer'], rows: ['2: DE12', '3: DE136695976'] },
   ],
@@ -404,7 +404,7 @@ const shapes: Shape[] = [
   ],
   ['one malformed number alone', utf8('DE12\n'), { header: null, rows: ['1: DE12'] }],
   [
-    'malformed numbers of several countries beside names, below a header that we do not know',
+    'malformed numbers of several countries beside names, below an unknown header',
     utf8('Partner;Kennzeichen\nMüller;NL1\nDurand;FR2\n'),
     { delimiter: ';', header: ['Partner', 'Kennzeichen'], rows: ['2: NL1', '3: FR2'] },
   ],
@@ -426,7 +426,7 @@ describe('readBatchFile', () => {
     expect(Object.fromEntries(Object.keys(seen).map((key) => [key, summary[key as keyof Seen]]))).toEqual(seen);
   });
 
-  test('keeps every cell as the file has it', () => {
+  test('returns every cell as in the file', () => {
     const { rows, header } = readBatchFile(utf8(`vat; Name ;x\n'DE136695976;" a ""b"" ";=1+1\n 136695976.0 \n`));
     expect(header).toEqual(['vat', ' Name ', 'x']);
     expect(rows.map(({ cells }) => cells)).toEqual([["'DE136695976", ' a "b" ', '=1+1'], [' 136695976.0 ']]);

@@ -1,6 +1,5 @@
 import { AppError } from '@vat/domain/errors';
-import type { BatchFile, BatchRow, Columns, Repair } from './batch-file.js';
-import { BATCH_LIMITS, invalidCsv } from './batch-file.js';
+import { BATCH_LIMITS, type BatchFile, type BatchRow, type Columns, invalidCsv, type Repair } from './batch-file.js';
 import { isBlank } from './cells.js';
 import { chooseDelimiter, countPreamble } from './choose-delimiter.js';
 import { layOutColumns } from './columns.js';
@@ -9,9 +8,9 @@ import { type ScannedRow, scanRows } from './scan-rows.js';
 import { type CountryReader, createCountryReader, repairCell } from './vat-cells.js';
 
 /**
- * Reads what European spreadsheets write: CSV with comma, semicolon, tab or a `sep=` line; UTF-8, UTF-16 or Windows-1252;
- * with or without a header row, and with a title above it. Works in Node and browsers alike. The size of the file is the caller's to limit; time
- * and memory grow with it alone. Source: contract part 2 §5.
+ * Reads CSV files of European spreadsheets: with comma, semicolon, tab or a `sep=` line; UTF-8, UTF-16 or
+ * Windows-1252; with or without a header row, and with a title above it. Works in Node and in browsers. The caller
+ * must limit the size of the file; time and memory are linear in it.
  *
  * @throws AppError EMPTY_FILE (no row of data), TOO_MANY_ROWS (over 10 000), MISSING_CANDIDATE (no column can be the
  * number), INVALID_CSV (undecodable, unbalanced, another format, two columns named alike) with `extra.line`
@@ -40,7 +39,7 @@ export const readBatchFile = (bytes: Uint8Array): BatchFile => {
 
 const preambleOf = (rows: readonly ScannedRow[]): number => countPreamble(rows.map(({ cells }) => cells));
 
-/** The rows that are not blank; gives up as soon as there are too many, with what stands above the header and it or not. */
+/** The non-blank rows. Throws as soon as there are too many, not counting the header and the rows above it. */
 const collectRows = (rows: Iterable<ScannedRow>): ScannedRow[] => {
   const collected: ScannedRow[] = [];
   for (const row of rows) {
@@ -54,7 +53,7 @@ const collectRows = (rows: Iterable<ScannedRow>): ScannedRow[] => {
   return collected;
 };
 
-/** Takes a row's cells apart by meaning, and adds what it repaired to `repairs`. */
+/** Creates a reader that assigns a row's cells to their meanings and adds its repairs to `repairs`. */
 const createRowReader =
   ({ columns, readCountry, repairs }: { columns: Columns; readCountry: CountryReader; repairs: Repair[] }) =>
   ({ line, cells }: ScannedRow): BatchRow => {
@@ -65,16 +64,16 @@ const createRowReader =
       return text;
     };
     const candidate = read(columns.candidate, 'number');
-    const written = read(columns.country, 'text');
-    const code = readCountry(written);
+    const country = read(columns.country, 'text');
+    const code = readCountry(country);
     if (code !== null && columns.country !== null) {
-      repairs.push({ kind: 'country_name_read', line, column: columns.country, before: written, after: code });
+      repairs.push({ kind: 'country_name_read', line, column: columns.country, before: country, after: code });
     }
     return {
       line,
       cells,
       candidate,
-      country: (code ?? written) || null,
+      country: (code ?? country) || null,
       reference: read(columns.reference, 'text') || null,
       requester: read(columns.requester, 'number') || null,
     };

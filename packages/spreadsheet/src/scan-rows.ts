@@ -3,7 +3,10 @@ import { BATCH_LIMITS, invalidCsv } from './batch-file.js';
 const CR = 13;
 const LF = 10;
 
-/** Line breaks in `text`: CR LF, a lone CR or a lone LF, each counted once. A loop, because a list of two million matches costs memory. */
+/**
+ * Counts the line breaks in `text`: CR LF, a lone CR or a lone LF, each once. A loop, because a list of two million
+ * matches needs too much memory.
+ */
 export const countBreaks = (text: string): number => {
   let breaks = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -13,10 +16,10 @@ export const countBreaks = (text: string): number => {
   return breaks;
 };
 
-/** A row as it stands in the text; `line` is where it begins, 1-based. Of one with too many columns only the front is kept. */
+/** A row of the text; `line` is the line in which it begins, 1-based. Cells beyond the column limit are dropped. */
 export type ScannedRow = { line: number; cells: string[]; isTooWide: boolean };
 
-/** `end` is the index behind the cell, where a delimiter, a line break or the end of the text is. */
+/** `end` is the index after the cell: that of a delimiter, a line break or the end of the text. */
 type ScannedCell = { value: string; end: number; breaks: number };
 
 const isBreak = (code: number) => code === CR || code === LF;
@@ -48,21 +51,22 @@ const scanQuoted = (text: string, from: number, delimiter: number, line: number)
   return { value: value.replaceAll('""', '"'), end, breaks: countBreaks(value) };
 };
 
-/** Cells far to the right are kept only when something is in them. */
-const keep = (row: ScannedRow, column: number, value: string): void => {
+/** Adds a cell to a row. Beyond the column limit empty cells are ignored; others make the row too wide. */
+const addCell = (row: ScannedRow, column: number, value: string): void => {
   if (column < BATCH_LIMITS.columns) row.cells.push(value);
   else if (value !== '') row.isTooWide = true;
 };
 
 /**
- * The rows of a CSV text, but for empty lines; one of nothing but delimiters is a row here. Lines end with CR LF, CR or LF, mixed as they come. A quote counts only at the
- * front of a cell; elsewhere it is a character like any other, as in Excel. Time grows with the text's length alone.
+ * The rows of a CSV text without empty lines; a line of only delimiters is a row. Lines end with CR LF, CR or LF,
+ * also mixed. A quote has a meaning only at the start of a cell; elsewhere it is an ordinary character, as in Excel.
+ * Linear in the length of the text.
  *
- * Our own, because csv-parse counts a CR LF inside quotes twice, names the end of the file when a quote stays open, and
- * reads quotes it does not understand as text when it is told to allow them inside a cell.
+ * csv-parse is not used, because it counts a CR LF inside quotes twice, reports the end of the file for a quote that
+ * is not closed, and reads malformed quotes as text when quotes are allowed inside a cell.
  *
  * @param delimiter one character
- * @param from index and line to begin at
+ * @param from the index and line at which to begin
  * @throws AppError INVALID_CSV with the line where a quote opens that is never closed or not doubled
  */
 export function* scanRows(text: string, delimiter: string, from = { at: 0, line: 1 }): Generator<ScannedRow> {
@@ -73,7 +77,7 @@ export function* scanRows(text: string, delimiter: string, from = { at: 0, line:
       const row: ScannedRow = { line, cells: [], isTooWide: false };
       for (let column = 0; ; column += 1) {
         const cell = text[at] === '"' ? scanQuoted(text, at, separator, line) : scanPlain(text, at, separator);
-        keep(row, column, cell.value);
+        addCell(row, column, cell.value);
         at = cell.end;
         line += cell.breaks;
         if (text.charCodeAt(at) !== separator) break;
@@ -85,6 +89,6 @@ export function* scanRows(text: string, delimiter: string, from = { at: 0, line:
   }
 }
 
-/** The line that a byte of a file stands on, 1-based, in any encoding in which line breaks are single bytes. */
+/** The line of a byte in a file, 1-based, in any encoding in which line breaks are single bytes. */
 export const lineAt = (bytes: Uint8Array, at: number): number =>
   countBreaks(new TextDecoder('latin1').decode(bytes.subarray(0, at))) + 1;

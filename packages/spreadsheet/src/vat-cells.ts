@@ -2,7 +2,7 @@ import { COUNTRIES, cleanVatText, fitNational, readCountryCode, resolveCountry }
 import type { RepairKind } from './batch-file.js';
 import { foldName, isBlank, trimBlanks } from './cells.js';
 
-/** A cell as it is used, and what was done to it, in order. */
+/** A repaired cell and its repairs, in order. */
 type RepairedCell = { text: string; steps: readonly { kind: RepairKind; before: string; after: string }[] };
 
 type Repairer = { kind: RepairKind; repair: (text: string) => string };
@@ -10,20 +10,20 @@ type Repairer = { kind: RepairKind; repair: (text: string) => string };
 const ODD_SPACES = /[^\P{Z} ]|[\t\r\n]/gu;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** A reference may hold any character; only what a spreadsheet put around it goes. */
-const OF_TEXT: readonly Repairer[] = [
+/** A reference may contain any character; only what a spreadsheet added around it is removed. */
+const TEXT_REPAIRS: readonly Repairer[] = [
   { kind: 'blanks_removed', repair: trimBlanks },
   { kind: 'apostrophe_removed', repair: (text) => text.replace(/^['’]\s*/, '') },
   { kind: 'formula_unwrapped', repair: (text) => text.replace(/^="([^"]*)"$/, '$1').trim() },
 ];
 
-const OF_NUMBERS: readonly Repairer[] = [
+const NUMBER_REPAIRS: readonly Repairer[] = [
   {
     kind: 'blanks_removed',
     repair: (text) => trimBlanks(text.replace(ODD_SPACES, ' ').replace(INVISIBLE, '')),
   },
-  ...OF_TEXT.slice(1),
-  // Of two decimals at most: 123.000 may be a number in groups of three.
+  ...TEXT_REPAIRS.slice(1),
+  // At most two decimals: 123.000 may be a number in groups of three.
   { kind: 'decimals_removed', repair: (text) => text.replace(/^((?:[A-Za-z]{2} ?)?\d+)[.,]0{1,2}$/, '$1') },
   {
     kind: 'grouping_removed',
@@ -42,15 +42,15 @@ const trimSpaces = (text: string): string => {
 const DIGITS_LOST = /^\d(?:[.,]\d+)?E[+-]?\d{1,3}$/i;
 
 /**
- * A cell without what a spreadsheet did to it. Plain spaces at its ends go without being reported. Lost leading zeros are
- * the normaliser's to restore, and it takes out separators.
+ * Removes what a spreadsheet added to a cell. Plain spaces at its ends are removed without a repair. The domain's
+ * normalisation restores leading zeros and removes separators.
  *
  * @param holds `number` for VAT numbers, `text` for the rest
  */
 export const repairCell = (cell: string, holds: 'number' | 'text'): RepairedCell => {
   let text = trimSpaces(cell);
   const steps: { kind: RepairKind; before: string; after: string }[] = [];
-  for (const { kind, repair } of holds === 'number' ? OF_NUMBERS : OF_TEXT) {
+  for (const { kind, repair } of holds === 'number' ? NUMBER_REPAIRS : TEXT_REPAIRS) {
     const after = repair(text);
     if (after !== text) steps.push({ kind, before: text, after });
     text = after;
@@ -59,28 +59,31 @@ export const repairCell = (cell: string, holds: 'number' | 'text'): RepairedCell
   return { text, steps };
 };
 
-/** Longest text that is looked at; a number with separators between all its characters is shorter. */
+/** The maximum length of a text that is rated; a number with separators between all its characters is shorter. */
 const MAX_VAT_TEXT = 40;
 
-/** Numbers of countries that VIES has no part in: their lines are refused one by one, but this is their column. */
+/**
+ * Numbers of countries outside VIES. Their lines are refused individually, but they identify the column of the
+ * numbers.
+ */
 const NOT_COVERED = /^(?:(?:GB|UK|NO|CHE)\d{9}(?:\d{3}|MWST|TVA|IVA|MVA)?|EU\d{9})$/;
-/** A letter, or a character beyond ASCII, which may stand for one. */
+/** A letter, or a character beyond ASCII, which may represent one. */
 const MAYBE_LETTER = /[A-Za-z\u0080-\uffff]/;
-/** Five digits or more, where an IBAN is longer. */
+/** At least five digits and at most 13 characters; an IBAN is longer. */
 const ALMOST = /^(?=(?:\D*\d){5})[0-9A-Z+*]{5,13}$/;
 
-/** Whether a text can begin with a country's prefix. The million amounts of a large table cannot, and need no closer look. */
+/** Whether a text can begin with a country's prefix: a fast exclusion of the amounts in a large table. */
 const mayHavePrefix = (text: string): boolean => text.length <= MAX_VAT_TEXT && MAYBE_LETTER.test(text);
 
 /**
- * Commas, semicolons and a colon behind a digit: people put them into a number now and then, but what holds them in a whole
- * column is two columns, a price or a time. A column of such numbers is found by its header.
+ * Commas, semicolons, and a colon after a digit. A single number may contain them, but a whole column with them is two
+ * columns, prices or times. A column of such numbers is found only by its header.
  */
 const DELIMITED = /[,;]|\d.*:/s;
 
 /**
- * How much a cell looks like a VAT number by itself (or with its country, when given): 0 not at all, 1 by its shape or by
- * a syntax that nearly anything fits (`RO12`), 2 well-formed. Only for finding the column; a line is judged by the domain.
+ * Rates how much a cell looks like a VAT number by itself, or with its country if given: 0 not at all, 1 by its shape
+ * or by a very general syntax (`RO12`), 2 well-formed. Only for finding the column; the domain validates the lines.
  */
 export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
   if (text.length > MAX_VAT_TEXT || !/\d/.test(text) || DELIMITED.test(text)) return 0;
@@ -94,15 +97,15 @@ export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
   return almost && countryCode === undefined ? 1 : 0;
 };
 
-/** A digit first, where `SEK 100` and `Item 7` have a letter; shorter than any IBAN. */
+/** Begins with a digit, unlike the rest of `SEK 100` and `Item 7`, and is shorter than any IBAN. */
 const NUMBER = /^\d[0-9A-Z+*]{0,12}$/;
 
 const count = (text: string, kind: RegExp): number => text.match(kind)?.length ?? 0;
 
 /**
- * Whether a cell begins as a VAT number does, well-formed or not: a covered country's letters, or GR, and a digit. Austria's
- * U may stand between, and the letter of a Spanish number, unless blanks part it from the digits (`ESP 100` is a price).
- * What has more letters than digits after that is words (`De 12 dagen`).
+ * Whether a cell begins like a VAT number, well-formed or not: the letters of a covered country, or GR, and a digit.
+ * Between them may be Austria's U or the letter of a Spanish number, unless a blank follows it (`ESP 100` is a
+ * price). A rest with more letters than digits is text (`De 12 dagen`).
  */
 const isPrefixedText = (text: string): boolean => {
   if (!mayHavePrefix(text) || !/\d/.test(text) || DELIMITED.test(text)) return false;
@@ -116,10 +119,10 @@ const isPrefixedText = (text: string): boolean => {
 };
 
 /**
- * The column of the numbers in a file none of whose numbers is well-formed: most of its cells begin as a number does. The
- * leftmost of those with the most such cells; null when there is none. The first row may be a header that we cannot read.
+ * The column of the numbers in a file without any well-formed number: most of its cells begin like a number. The leftmost
+ * column with the most such cells; null when there is none. The first row may be an unknown header.
  *
- * @param taken columns that are named as something else
+ * @param taken columns with another meaning
  */
 export const findPrefixedColumn = (
   rows: readonly (readonly string[])[],
@@ -141,10 +144,10 @@ export const findPrefixedColumn = (
   return best;
 };
 
-/** Longest cell that is looked at: two letters and what may stand around them. */
+/** The maximum length of a cell with a country code: two letters and surrounding characters. */
 const MAX_COUNTRY_CODE = 12;
 
-/** Whether a cell holds a country's code of two letters, covered or not, in any case. */
+/** Whether a cell contains a two-letter country code, in upper or lower case, of any country. */
 export const isCountryCode = (cell: string): boolean => {
   if (cell.length > MAX_COUNTRY_CODE) return false;
   const code = cleanVatText(cell);
@@ -154,7 +157,7 @@ export const isCountryCode = (cell: string): boolean => {
 /** The official languages of the Union. */
 const LANGUAGES = 'bg cs da de el en es et fi fr ga hr hu it lt lv mt nl pl pt ro sk sl sv'.split(' ');
 
-/** What people write and no list of official names has. */
+/** Common names that are not in the lists of official names. */
 const EVERYDAY: Readonly<Record<string, readonly string[]>> = {
   CZ: ['Czech Republic', 'Tschechische Republik', 'République tchèque', 'Česká republika', 'Repubblica Ceca', 'Czechy'],
   EL: ['Hellas', 'Ellada', 'Hellenic Republic'],
@@ -164,7 +167,7 @@ const EVERYDAY: Readonly<Record<string, readonly string[]>> = {
   XI: ['Northern Ireland', 'Nordirland', 'Irlande du Nord', 'Irlanda del Nord', 'Irlanda del Norte'],
 };
 
-/** Member states by their folded names. The names are those of the running engine, about 600 of them. */
+/** The member states by their folded names. The JavaScript engine provides the names, about 600 of them. */
 const nameMemberStates = (): ReadonlyMap<string, string> => {
   const names = new Map<string, string>();
   for (const language of LANGUAGES) {
@@ -180,15 +183,15 @@ const nameMemberStates = (): ReadonlyMap<string, string> => {
   return names;
 };
 
-/** The code of the member state whose name a cell holds; null for a code, and for anything else. */
+/** Returns the code of the member state whose name a cell contains; null for a code and for anything else. */
 export type CountryReader = (text: string) => string | null;
 
-/** Longer than any country's name. */
+/** Longer texts are not a country's name. */
 const MAX_COUNTRY_NAME = 60;
 
 /**
- * A reader of country cells, for `Deutschland` and `Česko`. The names are put together when the first cell is met that is
- * not a code.
+ * Creates a reader of country names such as `Deutschland` and `Česko`. The table of names is built at the first cell that
+ * is not a code.
  */
 export const createCountryReader = (): CountryReader => {
   let names: ReadonlyMap<string, string> | undefined;

@@ -26,7 +26,7 @@ describe('the sandbox of test keys', () => {
     ['501', saturated('GLOBAL_MAX_CONCURRENT_REQ', 'global')],
     ['600', saturated('MS_MAX_CONCURRENT_REQ', 'member_state')],
     ['601', saturated('MS_MAX_CONCURRENT_REQ', 'member_state')],
-  ])('answers %s alike in the foreground and in the background', (national, expected) => {
+  ])('gives the same answer for %s in the foreground and in the background', (national, expected) => {
     expect(SANDBOX_NUMBERS).toContain(national);
     expect(answerSandbox(national, waiting, 'DE')).toMatchObject(expected);
     expect(answerSandbox(national, background, 'DE')).toEqual(answerSandbox(national, waiting, 'DE'));
@@ -41,18 +41,18 @@ describe('the sandbox of test keys', () => {
     expect(answerSandbox(national, background, 'FR')).toMatchObject({ kind: 'verdict', valid });
   });
 
-  test.each(['123456789', '1000', '99', 'constructor', ''])('takes %j for an ordinary number', (national) => {
+  test.each(['123456789', '1000', '99', 'constructor', ''])('treats %j as an ordinary number', (national) => {
     expect(SANDBOX_NUMBERS).not.toContain(national);
     expect(answerSandbox(national, waiting, 'DE')).toMatchObject({ kind: 'verdict', valid: true });
   });
 
-  test('gives a consultation number to a requester and a match to a trader, and to nobody else', () => {
-    const asked = answerSandbox(
+  test('returns a consultation number only with a requester and a match only with a trader', () => {
+    const outcome = answerSandbox(
       '123456789',
       { background: false, requester: { memberState: 'AT', national: 'U12345678' }, trader: { city: 'Wien' } },
       'DE',
     );
-    expect(asked).toMatchObject({
+    expect(outcome).toMatchObject({
       consultationNumber: 'SANDBOX-DE123456789',
       traderMatch: { city: 'valid', name: 'not_processed' },
     });

@@ -2,7 +2,7 @@ import type { LookupOutcome, LookupVerdict, MemberState, SplitVatNumber, Trader,
 import { TRADER_FIELDS } from '@vat/domain';
 import { classifyErrorCode, noAnswer } from './classify-answer.js';
 
-/** The error codes of VIES's published test service, by national number. 100 is valid there and 200 invalid. */
+/** The error codes of VIES's published test service, by national number. There, 100 is valid and 200 invalid. */
 export const SANDBOX_ERROR_CODES: ReadonlyMap<string, string> = new Map([
   ['201', 'INVALID_INPUT'],
   ['202', 'INVALID_REQUESTER_INFO'],
@@ -17,14 +17,14 @@ export const SANDBOX_ERROR_CODES: ReadonlyMap<string, string> = new Map([
   ['601', 'MS_MAX_CONCURRENT_REQ_TIME'],
 ]);
 
-/** Ours in addition: saturated while a caller waits, an answer in the background. */
+/** Numbers that only this service defines: saturated during the direct call, then this verdict in the background. */
 const LATE_ANSWERS = new Map([
   ['700', true],
   ['701', false],
 ]);
 
 type SandboxContext = {
-  /** True once the request has been answered 202. */
+  /** True once the API has answered the request with 202. */
   background: boolean;
   requester?: SplitVatNumber | null;
   trader?: Trader | null;
@@ -37,9 +37,9 @@ const matchAll = (trader: Trader): TraderMatch => {
 };
 
 /**
- * Answers a test key without a network: deterministic, the same outcome for the same question. A refusal (201, 202)
- * comes back as no answer with its code kept, because test requests of these numbers are accepted and then abandoned.
- * Source: contract part 2 §4, last paragraph.
+ * Answers a lookup of a test key without a network. Deterministic: the same input gives the same outcome. A refusal
+ * (201, 202) is returned as no answer with its code, because test requests for these numbers are accepted and then
+ * abandoned.
  */
 export const answerSandbox = (national: string, context: SandboxContext, countryCode: MemberState): LookupOutcome => {
   const { background, requester = null, trader = null } = context;

@@ -126,15 +126,15 @@ const ROWS: Row[] = [
   ],
   ['a VOW error', 500, wrapped('VOW-ERR-1'), unavailable('VOW-ERR-1', 'HTTP 500')],
   ['an unknown code', 200, wrapped('SOMETHING_NEW'), unavailable('SOMETHING_NEW')],
-  ['an error that is no code', 200, wrapped('Something went wrong'), unavailable(null)],
+  ['an error that is not a code', 200, wrapped('Something went wrong'), unavailable(null)],
   [
     'a code in message',
     200,
     { actionSucceed: false, errorWrappers: [{ message: 'MS_UNAVAILABLE' }] },
     unavailable('MS_UNAVAILABLE', null),
   ],
-  ['a known code behind an unknown one', 200, wrapped('VOW-ERR-7', 'IP_BLOCKED'), other('blocked', 'IP_BLOCKED')],
-  ['an error without any word', 200, { actionSucceed: false }, unavailable(null)],
+  ['a known code after an unknown one', 200, wrapped('VOW-ERR-7', 'IP_BLOCKED'), other('blocked', 'IP_BLOCKED')],
+  ['an error without any text', 200, { actionSucceed: false }, unavailable(null)],
 
   ['HTML', 200, '<!DOCTYPE html><html></html>', unavailable(null, 'HTML instead of JSON')],
   ['HTML under a 503', 503, '<html></html>', unavailable(null, 'HTTP 503')],
@@ -157,24 +157,24 @@ describe('classifying an answer', () => {
     expect(classifyAnswer(ASK, answer(status, body))).toEqual(expected);
   });
 
-  test('takes Greece by either of its codes', () => {
-    const ask: Ask = { ...ASK, memberState: 'EL', national: '094259216' };
+  test('accepts both codes of Greece', () => {
+    const lookup: Ask = { ...ASK, memberState: 'EL', national: '094259216' };
     const body = { countryCode: 'GR', vatNumber: '94259216', valid: true };
-    expect(classifyAnswer(ask, answer(200, body))).toEqual(verdict(true));
+    expect(classifyAnswer(lookup, answer(200, body))).toEqual(verdict(true));
   });
 
-  test('does not believe an answer that was cut, however whole it looks', () => {
+  test('does not accept a truncated answer, even if its body looks complete', () => {
     expect(classifyAnswer(ASK, { ...answer(200, REAL), complete: false })).toEqual(
       unavailable(null, 'an answer cut short'),
     );
   });
 
-  test('says so when an answer came in an encoding nobody asked for', () => {
+  test('names the encoding of an answer that was not requested', () => {
     const outcome = classifyAnswer(ASK, answer(200, '\u001f\u008b\b', { 'content-encoding': 'gzip' }));
     expect(outcome).toEqual(unavailable(null, expect.stringContaining('gzip')));
   });
 
-  test('keeps name, address with its lines, and the consultation number of a requester that was sent', () => {
+  test('returns name, address with its lines, and the consultation number when a requester was sent', () => {
     const body = answer(200, { ...REAL, requestIdentifier: 'WAPIAAAAYvV3ZaaT' });
     expect(known(classifyAnswer(ASK, body)).consultationNumber).toBeNull();
     const outcome = known(classifyAnswer({ ...ASK, requester: { memberState: 'DE', national: '1' } }, body));
@@ -188,14 +188,14 @@ describe('classifying an answer', () => {
     });
   });
 
-  test.each(['---', ' --- ', '', ' \n', null, 7, { a: 1 }])('takes %j for nothing disclosed', (nothing) => {
+  test.each(['---', ' --- ', '', ' \n', null, 7, { a: 1 }])('treats %j as not disclosed', (nothing) => {
     const body = { ...REAL, name: nothing, address: nothing, requestIdentifier: nothing };
     const { name, address, consultationNumber } = known(classifyAnswer(ASK, answer(200, body)));
     expect([name, address, consultationNumber]).toEqual([null, null, null]);
   });
 
   test('reads the match of each part when a trader was given', () => {
-    const ask: Ask = { ...ASK, trader: { name: 'Sodimas', city: 'Pont' } };
+    const lookup: Ask = { ...ASK, trader: { name: 'Sodimas', city: 'Pont' } };
     const body = {
       ...REAL,
       traderNameMatch: 'VALID',
@@ -203,7 +203,7 @@ describe('classifying an answer', () => {
       traderStreetMatch: 'NOT_PROCESSED',
       traderPostalCodeMatch: 'MAYBE',
     };
-    expect(known(classifyAnswer(ask, answer(200, body))).traderMatch).toEqual({
+    expect(known(classifyAnswer(lookup, answer(200, body))).traderMatch).toEqual({
       name: 'valid',
       city: 'invalid',
       street: 'not_processed',
@@ -221,7 +221,7 @@ describe('classifying an answer', () => {
 const isNone = (value: unknown) =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** The law, said again without the classifier's code. */
+/** The rule, implemented again without the classifier's code. */
 const mayBeVerdict = (status: number, complete: boolean, bytes: Uint8Array): boolean | null => {
   if (status !== 200 || !complete) return null;
   try {
@@ -237,7 +237,7 @@ const mayBeVerdict = (status: number, complete: boolean, bytes: Uint8Array): boo
   }
 };
 
-describe('the law that nothing is invented', () => {
+describe('the rule that no verdict is invented', () => {
   const keys = [...Object.keys(REAL), 'actionSucceed', 'errorWrappers', 'userError', 'error'] as const;
   const object = fc
     .tuple(
@@ -268,7 +268,7 @@ describe('the law that nothing is invented', () => {
     { weight: 2, arbitrary: fc.integer({ min: 200, max: 599 }) },
   );
 
-  test('a verdict comes only of a complete 200 with a JSON object, a boolean valid and no error, and says what it said', () => {
+  test('a verdict requires a complete 200 with a JSON object, a boolean valid and no error, and has its value', () => {
     let verdicts = 0;
     fc.assert(
       fc.property(status, bytes, fc.boolean(), (code, body, cut) => {
@@ -279,6 +279,6 @@ describe('the law that nothing is invented', () => {
       }),
       { numRuns: 3_000 },
     );
-    expect(verdicts).toBeGreaterThan(100); // else the law was held by never answering
+    expect(verdicts).toBeGreaterThan(100); // otherwise the rule would hold without any verdict
   });
 });

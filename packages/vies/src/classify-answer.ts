@@ -11,7 +11,7 @@ import {
 } from '@vat/domain';
 import { cleanText, TRADER_WIRE_NAMES } from './wire.js';
 
-/** The upstream said nothing that can be used. `detail` is one sentence for a person. */
+/** An outcome without a usable answer. `detail` is one sentence for a person. */
 export const noAnswer = (
   outcome: 'unavailable' | 'timeout',
   detail: string | null,
@@ -22,7 +22,7 @@ type KnownCode =
   | (Pick<LookupNoAnswer, 'outcome' | 'scope'> & { as?: 'MS_MAX_CONCURRENT_REQ' | 'GLOBAL_MAX_CONCURRENT_REQ' })
   | { rejects: LookupRejected['code'] };
 
-// `as` folds the …_TIME variants: a saturated entry carries one of two codes (contract part 2 §4).
+// `as` maps the …_TIME variants to their base code: a saturated entry carries one of two codes.
 const KNOWN_CODES = new Map<string, KnownCode>([
   ['MS_MAX_CONCURRENT_REQ', { outcome: 'saturated', scope: 'member_state' }],
   ['MS_MAX_CONCURRENT_REQ_TIME', { outcome: 'saturated', scope: 'member_state', as: 'MS_MAX_CONCURRENT_REQ' }],
@@ -36,18 +36,21 @@ const KNOWN_CODES = new Map<string, KnownCode>([
   ['IP_BLOCKED', { outcome: 'blocked', scope: null }],
   ['INVALID_INPUT', { rejects: 'INVALID_INPUT' }],
   ['INVALID_REQUESTER_INFO', { rejects: 'INVALID_REQUESTER_INFO' }],
-  // The number, the requester's member state and the requester's number against VIES's own patterns.
+  // VIES checks these against its own patterns: the number, the requester's member state, the requester's number.
   ['VOW-ERR-2600', { rejects: 'INVALID_INPUT' }],
   ['VOW-ERR-2500', { rejects: 'INVALID_REQUESTER_INFO' }],
   ['VOW-ERR-2700', { rejects: 'INVALID_REQUESTER_INFO' }],
   [MISSING_FIELD_CODE, { outcome: 'unavailable', scope: null }],
 ]);
-/** Codes of VIES's web layer. One that is not listed above is no answer; VOW-ERR-1 is a fault of the server. */
+/** Codes of VIES's web layer. One that is not listed above counts as no answer; VOW-ERR-1 is a server error. */
 const WEB_LAYER_CODE = /^VOW-ERR-\d+$/;
 
 export type CodeKind = 'no_answer' | 'rejects_requester' | 'rejects_input' | 'web_layer' | 'unknown';
 
-/** What a code by itself says: no answer, a refusal of the requester or of some field, a fault of VIES's web layer, or nothing that is known. */
+/**
+ * Classifies a code by itself: no answer, a refusal of the requester or of a field, an error of VIES's web layer, or
+ * unknown.
+ */
 export const classifyCode = (code: string): CodeKind => {
   const known = KNOWN_CODES.get(code);
   if (known === undefined) return WEB_LAYER_CODE.test(code) ? 'web_layer' : 'unknown';
@@ -55,22 +58,22 @@ export const classifyCode = (code: string): CodeKind => {
   return known.rejects === 'INVALID_INPUT' ? 'rejects_input' : 'rejects_requester';
 };
 
-/** The statuses under which VIES refuses a request: mostly 200, 400 for the codes of its web layer. */
+/** The statuses with which VIES refuses a request: usually 200, and 400 for the codes of its web layer. */
 const REFUSING_STATUSES: readonly number[] = [200, 400, 422];
 
 type ErrorAnswer = {
-  /** HTTP status the error came with. */
+  /** HTTP status of the answer with the error. */
   status: number;
-  /** The upstream's word, upper case, or null where it gave none that looks like a code. */
+  /** The upstream's code in upper case; null when it gave nothing that looks like a code. */
   code: string | null;
-  /** True when the same answer also carried a boolean `valid`. */
+  /** True when the same answer also contains a boolean `valid`. */
   besideVerdict: boolean;
 };
 
 /**
- * What an error of the upstream means. A refusal ends a request, so it is believed only when nothing contradicts it:
- * neither a `valid` beside it nor a status that says that the request was not looked at (401, 403, 429) or that the
- * server itself was in trouble. Source: contract part 2 §4, part 3 §1.
+ * Maps an error of the upstream to an outcome. A refusal ends a request, so it is accepted only when nothing contradicts
+ * it: neither a `valid` in the same answer, nor a status that means that the request was not processed (401, 403, 429)
+ * or that the server failed.
  */
 export const classifyErrorCode = ({ status, code, besideVerdict }: ErrorAnswer): LookupNoAnswer | LookupRejected => {
   const detail = status === 200 ? null : `HTTP ${status}`;
@@ -79,15 +82,16 @@ export const classifyErrorCode = ({ status, code, besideVerdict }: ErrorAnswer):
     return noAnswer('unavailable', detail ?? 'an error without a known code', code);
 
   if ('rejects' in known) {
-    const believed = !besideVerdict && REFUSING_STATUSES.includes(status);
-    if (believed) {
+    const isConsistent = !besideVerdict && REFUSING_STATUSES.includes(status);
+    if (isConsistent) {
       const upstreamCode = code === known.rejects ? {} : { upstreamCode: code };
       return { kind: 'rejected', code: known.rejects, ...upstreamCode };
     }
     return noAnswer('unavailable', detail ?? 'an error and a verdict in one answer', code);
   }
 
-  // Saturation and blocks keep their meaning beside a verdict: they only pace the next ask, and part 1 §7 wants the code seen.
+  // Saturation and blocks keep their meaning beside a verdict: they only delay the next lookup, and the entry shows the
+  // code.
   if (besideVerdict && known.outcome === 'timeout') return noAnswer('unavailable', detail, code);
   return { kind: 'no_answer', outcome: known.outcome, code: known.as ?? code, scope: known.scope, detail };
 };
@@ -99,36 +103,37 @@ const country = (code: string): string => {
 
 const bare = (national: string): string => national.toUpperCase().replace(/\s+/g, '').replace(/^0+/, '');
 
-/** What can be compared: a number VIES left out, blanked or masked says nothing about which number was judged. */
+/** The value as text; null when VIES omitted, blanked or masked it, because there is then nothing to compare. */
 const comparable = (value: unknown): string | null => {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && text.trim() !== '' && text.trim() !== '---' ? text : null;
 };
 
 /**
- * False when the answer names another number than the one asked for (a mixed-up answer of a proxy or cache). Case,
- * blanks, leading zeros and a repeated country prefix do not count.
+ * False when the answer names another number than the lookup (a proxy or cache returned the wrong answer). Case, blanks,
+ * leading zeros and a repeated country prefix are ignored.
  */
-export const echoesLookup = (ask: SplitVatNumber, answer: Record<string, unknown>): boolean => {
+export const echoesLookup = (lookup: SplitVatNumber, answer: Record<string, unknown>): boolean => {
+  const memberState = country(lookup.memberState);
   const echoedCountry = comparable(answer.countryCode);
-  if (echoedCountry !== null && country(echoedCountry) !== country(ask.memberState)) return false;
+  if (echoedCountry !== null && country(echoedCountry) !== memberState) return false;
 
-  const echoed = comparable(answer.vatNumber);
-  if (echoed === null) return true;
-  const asked = bare(ask.national);
-  const heard = bare(echoed);
-  return heard === asked || (country(heard.slice(0, 2)) === country(ask.memberState) && bare(heard.slice(2)) === asked);
+  const echoedNumber = comparable(answer.vatNumber);
+  if (echoedNumber === null) return true;
+  const expected = bare(lookup.national);
+  const echoed = bare(echoedNumber);
+  return echoed === expected || (country(echoed.slice(0, 2)) === memberState && bare(echoed.slice(2)) === expected);
 };
 
 const LOOKS_LIKE_A_CODE = /^[A-Z][A-Z0-9_-]{2,63}$/;
-/** A code before its explanation, as in "VOW-ERR-1: An unexpected error occurred". */
+/** A code in front of its explanation, as in "VOW-ERR-1: An unexpected error occurred". */
 const LEADING_CODE = /^([A-Z][A-Z0-9_-]{2,63})(?![A-Za-z0-9_-])/;
-/** The words VIES puts into `userError` when there was no error. */
+/** The values that VIES puts into `userError` when there was no error. */
 const NO_ERROR_WORDS = new Set(['VALID', 'INVALID']);
-/** A longer text is a page or a dump, and what it begins with is no code. */
-const LONGEST_PLAIN_TEXT = 1_000;
+/** A longer text is a page or a dump and is not searched for a code. */
+const MAX_PLAIN_TEXT = 1_000;
 
-/** Where VIES, and what stands in front of it, put codes; and where they put text that may begin with one. */
+/** The keys under which VIES and its gateways put codes, and those of texts that may begin with a code. */
 const CODE_KEYS = ['error', 'code', 'errorCode'] as const;
 const TEXT_KEYS = ['message', 'errorMessage', 'detail'] as const;
 
@@ -137,18 +142,18 @@ const isGiven = (value: unknown): boolean =>
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** The code a text begins with, when it is one that this service knows. */
+/** The code at the start of a text, if it is a known one. */
 const leadingCode = (text: string): string[] => {
   const code = LEADING_CODE.exec(text.trim())?.[1];
   return code !== undefined && classifyCode(code) !== 'unknown' ? [code] : [];
 };
 
-/** Real errors are a list of objects; what is nested deeper is not searched, however deep somebody nests it. */
-const DEEPEST = 4;
+/** Real errors are a list of objects; deeper nesting is not searched, so that the recursion is bounded. */
+const MAX_DEPTH = 4;
 
-/** Codes in a value of an error field: any word that looks like one, or the known one that an explanation begins with. */
+/** Codes in a value of an error field: any word that looks like a code, or a known code in front of an explanation. */
 const codesOf = (value: unknown, depth = 0): string[] => {
-  if (depth > DEEPEST) return [];
+  if (depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) return value.flatMap((item) => codesOf(item, depth + 1));
   if (isRecord(value)) {
     return [
@@ -164,42 +169,42 @@ const codesOf = (value: unknown, depth = 0): string[] => {
 const ORDER: readonly CodeKind[] = ['no_answer', 'web_layer', 'unknown', 'rejects_requester', 'rejects_input'];
 
 /**
- * The code that an answer with several is taken for. A refusal counts only where no other code stands beside it: one
- * that says "no answer", or that nobody knows, leaves open whether the number was looked at.
+ * Chooses the code of an answer that has several. A refusal counts only without any other code: a code for "no answer"
+ * or an unknown one leaves open whether VIES processed the number.
  */
 const chooseCode = (codes: readonly string[]): string | null =>
   ORDER.flatMap((kind) => codes.filter((code) => classifyCode(code) === kind))[0] ?? null;
 
 /**
- * The error an answer admits to, or null when it admits to none. Anything unexpected in an error field counts as an
- * error without a code, so that no verdict is read beside it.
+ * The error that an answer reports, or null when it reports none. Anything unexpected in an error field counts as an
+ * error without a code, so that the answer gives no verdict.
  */
 export const findError = (answer: Record<string, unknown>): { code: string | null } | null => {
   const { actionSucceed, errorWrappers, errors, userError, error, errorCode } = answer;
   const userErrs = isGiven(userError) && !(typeof userError === 'string' && NO_ERROR_WORDS.has(userError));
   const fields = [errorWrappers, errors, userErrs ? userError : null];
-  // `code` and `message` may be anybody's words: alone they make an error only when they hold a known code.
-  const told = codesOf(Object.fromEntries(['code', ...TEXT_KEYS].map((key) => [key, answer[key]])));
+  // `code` and `message` are common field names: alone they are an error only when they contain a known code.
+  const generic = codesOf(Object.fromEntries(['code', ...TEXT_KEYS].map((key) => [key, answer[key]])));
   const failed =
     (actionSucceed !== undefined && actionSucceed !== null && actionSucceed !== true) ||
     [...fields, error, errorCode].some(isGiven) ||
-    told.some((code) => classifyCode(code) !== 'unknown');
+    generic.some((code) => classifyCode(code) !== 'unknown');
   if (!failed) return null;
-  return { code: chooseCode([...fields, error, errorCode].flatMap((field) => codesOf(field)).concat(told)) };
+  return { code: chooseCode([...fields, error, errorCode].flatMap((field) => codesOf(field)).concat(generic)) };
 };
 
-/** The code of an error that came as plain text, a JSON string or a bare list; null where there is none. */
+/** The code of an error that is plain text, a JSON string or a bare list; null when there is none. */
 export const findCodeInText = (value: unknown): string | null =>
-  typeof value === 'string' && value.length > LONGEST_PLAIN_TEXT ? null : chooseCode(codesOf(value));
+  typeof value === 'string' && value.length > MAX_PLAIN_TEXT ? null : chooseCode(codesOf(value));
 
-/** An HTTP answer as it is kept in an exchange. */
+/** An HTTP answer as an exchange stores it. */
 export type UpstreamAnswer = NonNullable<Exchange['response']>;
 
 const NAME = { limit: 1_000, multiline: false };
 const ADDRESS = { limit: 2_000, multiline: true };
 const CONSULTATION_NUMBER = { limit: 100, multiline: false };
 
-// Not fatal on bad UTF-8: a verdict is no less clear for a name in a wrong encoding. Drops a byte order mark.
+// Not fatal on invalid UTF-8: a name in a wrong encoding does not affect the verdict. Drops a byte order mark.
 const utf8 = new TextDecoder();
 
 const parseJson = (text: string): unknown => {
@@ -231,11 +236,11 @@ const readTraderMatch = (answer: Record<string, unknown>): TraderMatch => {
 };
 
 /**
- * What an HTTP answer of VIES says about the number asked for. Pure. A verdict comes only from a complete HTTP 200
- * whose body is a JSON object with a boolean `valid`, no sign of an error, and no other number's echo; whatever else
- * arrives is no answer, so that nothing is ever invented. Source: contract part 1 §1 and §7, part 2 §4.
+ * Maps an HTTP answer of VIES to the outcome of a lookup. Pure. A verdict requires a complete HTTP 200 whose body is a
+ * JSON object with a boolean `valid`, without any error, and not about another number. Every other answer is a refusal or
+ * no answer, so that a verdict is never invented.
  */
-export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: UpstreamAnswer): LookupOutcome => {
+export const classifyAnswer = (lookup: Ask, { status, headers, body, complete }: UpstreamAnswer): LookupOutcome => {
   if (!complete) return noAnswer('unavailable', 'an answer cut short');
 
   const text = utf8.decode(body);
@@ -251,7 +256,7 @@ export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: Up
   const { valid } = fields;
   const error = findError(fields);
   if (error) {
-    // `isValid` is what VIES's other interface calls it; false stands there beside every error.
+    // VIES's other interface names the field `isValid` and sets it to false beside every error.
     const besideVerdict = typeof valid === 'boolean' || typeof fields.isValid === 'boolean';
     return classifyErrorCode({ status, code: error.code, besideVerdict });
   }
@@ -262,16 +267,16 @@ export const classifyAnswer = (ask: Ask, { status, headers, body, complete }: Up
   if ((word === 'VALID' && !valid) || (word === 'INVALID' && valid)) {
     return noAnswer('unavailable', 'an answer that contradicts itself');
   }
-  if (!echoesLookup(ask, fields)) return noAnswer('unavailable', 'an answer about another number');
+  if (!echoesLookup(lookup, fields)) return noAnswer('unavailable', 'an answer about another number');
 
-  const traderAsked = TRADER_FIELDS.some((field) => ask.trader?.[field]);
+  const hasTrader = TRADER_FIELDS.some((field) => lookup.trader?.[field]);
   return {
     kind: 'verdict',
     valid,
     name: cleanText(fields.name, NAME),
     address: cleanText(fields.address, ADDRESS),
-    // Without a requester there is nobody whom it could prove the enquiry of.
-    consultationNumber: ask.requester === null ? null : cleanText(fields.requestIdentifier, CONSULTATION_NUMBER),
-    traderMatch: traderAsked ? readTraderMatch(fields) : null,
+    // A consultation number proves the lookup of a requester; without one it is meaningless.
+    consultationNumber: lookup.requester === null ? null : cleanText(fields.requestIdentifier, CONSULTATION_NUMBER),
+    traderMatch: hasTrader ? readTraderMatch(fields) : null,
   };
 };

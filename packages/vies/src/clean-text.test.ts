@@ -13,7 +13,7 @@ describe('cleaning a text of the upstream', () => {
     ['\u0000---\u0000', null],
     ['a'.repeat(30), 'a'.repeat(20)],
     [`${'a'.repeat(19)}🏭`, 'a'.repeat(19)],
-  ])('makes %j %j', (text, expected) => {
+  ])('turns %j into %j', (text, expected) => {
     expect(cleanText(text, NAME)).toBe(expected);
   });
 
@@ -21,12 +21,12 @@ describe('cleaning a text of the upstream', () => {
     expect(cleanText(' 1 Street\r\n\u00001000 Town\n', { limit: 100, multiline: true })).toBe('1 Street\n1000 Town');
   });
 
-  test('leaves nothing that a hash could be read differently for', () => {
+  test('leaves no character that could change a hash', () => {
     fc.assert(
       fc.property(anyText(), fc.boolean(), (text, multiline) => {
         const cleaned = cleanText(`${text}\uDFFF\uD83C`, { limit: 10, multiline });
         if (cleaned === null) return;
-        expect(Buffer.from(cleaned).toString()).toBe(cleaned); // no lone surrogate survives UTF-8
+        expect(Buffer.from(cleaned).toString()).toBe(cleaned); // a lone surrogate would not survive UTF-8
         expect([...cleaned].filter((char) => /\p{Cc}/u.test(char) && !(multiline && char === '\n'))).toEqual([]);
         expect(cleaned.length).toBeLessThanOrEqual(10);
       }),

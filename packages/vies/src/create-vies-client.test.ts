@@ -10,7 +10,7 @@ const AT_NOON = new Date('2026-11-03T12:00:00.000Z');
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
-/** Starts what a test needs and ends it after the test, in reverse. */
+/** Cleanups that run after each test, in reverse order. */
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
@@ -58,8 +58,8 @@ const noAnswer = (outcome: string, detail: unknown) => ({
   detail,
 });
 
-describe('lookingUp', () => {
-  test('posts the number to the REST base and keeps the exchange as it was on the wire', async () => {
+describe('a lookup', () => {
+  test('posts the number to the REST base and records the exchange byte for byte', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(
       answering((response) => {
@@ -89,7 +89,7 @@ describe('lookingUp', () => {
     expect(Buffer.from(exchange.response?.body ?? []).toString()).toBe(VALID);
   });
 
-  test('sends requester and trader in the spelling of VIES, and only what was given', async () => {
+  test('sends requester and trader under the names of VIES, and only given fields', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(answering(sendValid, received));
     await client(baseUrl).ask({
@@ -107,20 +107,20 @@ describe('lookingUp', () => {
     });
   });
 
-  test('goes on using one connection', async () => {
+  test('reuses one connection', async () => {
     const { baseUrl, server } = await startServer(answering(sendValid));
     let connections = 0;
     server.on('connection', () => {
       connections += 1;
     });
     const { ask } = client(baseUrl);
-    for (let asked = 0; asked < 20; asked += 1) expect((await ask(ASK)).outcome.kind).toBe('verdict');
+    for (let count = 0; count < 20; count += 1) expect((await ask(ASK)).outcome.kind).toBe('verdict');
     expect(connections).toBe(1);
   });
 
-  test('lets an idle connection go, but not one that waits for its answer', async () => {
+  test('closes an idle connection, but not one that waits for its answer', async () => {
     const { baseUrl, server } = await startServer(answering((response) => setTimeout(sendValid, 200, response)));
-    server.keepAliveTimeout = 0; // else the server lets go first
+    server.keepAliveTimeout = 0; // otherwise the server closes the connection first
     const connected = once(server, 'connection');
     const made = createViesClient({ baseUrl, attemptTimeoutMs: 5_000, idleConnectionMs: 50 });
     closers.push(made.close);
@@ -131,7 +131,7 @@ describe('lookingUp', () => {
     await closed;
   });
 
-  test('carries the asks of every member state at once', async () => {
+  test('makes lookups for all member states at the same time', async () => {
     const { baseUrl } = await startServer(answering((response) => setTimeout(sendValid, 50, response)));
     const { ask } = client(baseUrl);
     const answers = await Promise.all(Array.from({ length: 56 }, () => ask(ASK)));
@@ -173,18 +173,18 @@ describe('lookingUp', () => {
         response.write('{', () => response.socket?.destroy());
       },
     ],
-  ])('takes a %s for no answer and says when to come back: %s', async (_kind, _value, ms, answer) => {
+  ])('reads a %s as no answer and returns its Retry-After: %s', async (_kind, _value, ms, answer) => {
     const { outcome, exchange } = await askOf(answer);
     expect(outcome).toMatchObject({ kind: 'no_answer', retryAfter: { ms, scope: 'global' } });
     expect(exchange.response?.headers['retry-after']).toBeDefined();
   });
 
-  test('without a Retry-After there is nothing to wait for', async () => {
+  test('returns no delay without a Retry-After', async () => {
     const { outcome } = await askOf((response) => response.writeHead(429).end('no'));
     expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 429'));
   });
 
-  test('asks once, however it ends', async () => {
+  test('sends one request, whatever its result', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(answering((response) => response.writeHead(503).end(), received));
     await client(baseUrl).ask(ASK);
@@ -202,7 +202,7 @@ describe('an upstream that gives no answer', () => {
     expect(Math.abs(exchange.durationMs - 300)).toBeLessThan(200);
   });
 
-  test('that drips is a time-out at the same deadline, and what had come is kept', async () => {
+  test('that answers byte by byte is a time-out at the same deadline, and the received bytes are stored', async () => {
     const { outcome, exchange, tookMs } = await askOf((response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write('{'), 50);
@@ -221,7 +221,7 @@ describe('an upstream that gives no answer', () => {
     expect(exchange.error).toMatch(/^RequestError: .+/);
   });
 
-  test('that breaks off after half an answer is unavailable, and the half is kept', async () => {
+  test('that closes the connection after half an answer is unavailable, and the half is stored', async () => {
     const half = VALID.slice(0, 40);
     const { outcome, exchange } = await askOf((response) => {
       response.writeHead(200, { 'content-length': VALID.length });
@@ -233,7 +233,7 @@ describe('an upstream that gives no answer', () => {
     expect(exchange.error).not.toBeNull();
   });
 
-  test('that sends without end is cut at 256 KiB', async () => {
+  test('that sends an endless answer is cut off at 256 KiB', async () => {
     let written = 0;
     const { outcome, exchange } = await askOf((response) => {
       const pipeWithLimit = () => {
@@ -262,7 +262,7 @@ describe('an upstream that gives no answer', () => {
     expect(outcome).toEqual(noAnswer('unavailable', 'an answer that is not HTTP'));
   });
 
-  test('that compresses unasked is not inflated', async () => {
+  test('that compresses without a request is not decompressed', async () => {
     const { outcome, exchange } = await askOf((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x1f, 0x8b, 8, 0]));
     });
@@ -270,7 +270,7 @@ describe('an upstream that gives no answer', () => {
     expect(exchange.response?.body.byteLength).toBe(4);
   });
 
-  test('that is not there is unavailable', async () => {
+  test('that is not reachable is unavailable', async () => {
     const { baseUrl, server } = await startServer(() => undefined);
     const closed = once(server, 'close');
     server.close();
@@ -287,18 +287,18 @@ describe('an upstream that gives no answer', () => {
   });
 });
 
-describe('ending an ask from here', () => {
+describe('aborting a lookup', () => {
   const hanging = async () => {
     const { baseUrl, server } = await startServer(() => undefined);
     const made = client(baseUrl);
     const controller = new AbortController();
-    const asked = once(server, 'request');
+    const requested = once(server, 'request');
     const answer = made.ask(ASK, controller.signal);
-    await asked;
+    await requested;
     return { made, controller, answer };
   };
 
-  test('an abort is a time-out called aborted, at once', async () => {
+  test('an abort gives a time-out with the detail aborted, at once', async () => {
     const { controller, answer } = await hanging();
     controller.abort();
     const { outcome, exchange } = await answer;
@@ -306,7 +306,7 @@ describe('ending an ask from here', () => {
     expect(exchange.durationMs).toBeLessThan(2_000);
   });
 
-  test('an abort before the ask sends nothing', async () => {
+  test('an abort before the lookup sends nothing', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(answering(sendValid, received));
     const { outcome } = await client(baseUrl).ask(ASK, AbortSignal.abort());
@@ -314,7 +314,7 @@ describe('ending an ask from here', () => {
     expect(received).toEqual([]);
   });
 
-  test('closing the client ends what is in flight, and later asks', async () => {
+  test('closing the client aborts lookups in flight and later ones', async () => {
     const { made, answer } = await hanging();
     await made.close();
     expect((await answer).outcome).toEqual(noAnswer('timeout', 'aborted'));
@@ -323,7 +323,7 @@ describe('ending an ask from here', () => {
 });
 
 describe('credentials in the address', () => {
-  test('are neither sent nor kept', async () => {
+  test('are neither sent nor stored', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(answering(sendValid, received));
     const { exchange } = await client(baseUrl.replace('http://', 'http://user:secret@')).ask(ASK);

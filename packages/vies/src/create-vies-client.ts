@@ -16,7 +16,7 @@ import got, { type Got, type Response } from 'got';
 import { classifyAnswer, noAnswer, type UpstreamAnswer } from './classify-answer.js';
 import { encodeLookup } from './wire.js';
 
-/** How a request ended. `error` is the class and message kept in the exchange; null only for a complete answer. */
+/** How a request ended. `error` is the class and message stored in the exchange; null only for a complete answer. */
 export type Posted =
   | { end: 'complete'; response: UpstreamAnswer; error: null }
   | { end: 'too_long' | 'deadline' | 'aborted'; response: UpstreamAnswer | null; error: string }
@@ -31,13 +31,13 @@ type PostDeps = {
   closing: AbortSignal;
 };
 
-/** Longest answer read. Real ones are below 2 KiB. */
+/** The longest answer that is read. Real ones are below 2 KiB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
 /**
- * Sends one body and reads the answer as bytes, keeping what had arrived when it was cut. Never rejects. Deadline and
- * abort are timed here rather than by got, so that they hold whatever state the request is in (looking up a name,
- * switched to another protocol, reading a drip).
+ * Sends one body and reads the answer as bytes. The result of a request that was cut off contains the bytes that had
+ * arrived. Never rejects. Deadline and abort are handled here rather than by got, so that they apply in every state of
+ * the request (resolving a name, after a protocol switch, reading a slow answer).
  */
 export const post =
   ({ client, target, deadlineMs, closing }: PostDeps) =>
@@ -71,7 +71,7 @@ export const post =
         clearTimeout(timer);
         closing.removeEventListener('abort', abort);
         signal?.removeEventListener('abort', abort);
-        resolve(posted); // a second call changes nothing
+        resolve(posted); // later calls have no effect
         if (posted.end !== 'complete') stream.destroy();
       };
       const cut = (end: 'too_long' | 'deadline' | 'aborted', error: string) =>
@@ -84,14 +84,14 @@ export const post =
       closing.addEventListener('abort', abort);
       signal?.addEventListener('abort', abort);
 
-      stream.on('error', fail); // stays on: an error after the end must not become an uncaught one
+      stream.on('error', fail); // never removed: an error after the end must not be uncaught
       stream.once('response', (response: Response) => {
         head = response;
       });
       stream.on('data', (chunk: Uint8Array) => {
-        const room = MAX_ANSWER_BYTES - received;
+        const remaining = MAX_ANSWER_BYTES - received;
         received += chunk.byteLength;
-        chunks.push(chunk.byteLength > room ? chunk.subarray(0, room) : chunk);
+        chunks.push(chunk.byteLength > remaining ? chunk.subarray(0, remaining) : chunk);
         if (received > MAX_ANSWER_BYTES) cut('too_long', `an answer over ${MAX_ANSWER_BYTES} bytes`);
       });
       stream.once('end', () => {
@@ -99,7 +99,7 @@ export const post =
         if (response) settle({ end: 'complete', response, error: null });
         else fail(new Error('the answer ended before it began'));
       });
-      // got listens for `upgrade`, so Node leaves the socket of a 101 to us
+      // got listens for `upgrade`, so Node does not close the socket of a 101.
       stream.once('upgrade', (_response: unknown, socket: { destroy: () => void }) => {
         socket.destroy();
         fail(Object.assign(new Error('the upstream switched protocols'), { code: 'ERR_UPGRADED' }));
@@ -119,7 +119,10 @@ const SENTENCES = new Map<string, string>([
   ['ERR_HTTP_CONTENT_LENGTH_MISMATCH', 'an answer cut short'],
 ]);
 
-/** What a failed exchange means for the ask: always no answer, a time-out only where the connection itself timed out. */
+/**
+ * The outcome of a lookup whose exchange failed: always no answer, `timeout` only when the connection itself timed
+ * out.
+ */
 export const describeFailure = (error: Error): LookupNoAnswer => {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   if (code === 'ETIMEDOUT') return noAnswer('timeout', 'connection timed out');
@@ -128,34 +131,40 @@ export const describeFailure = (error: Error): LookupNoAnswer => {
 };
 
 const SECONDS = /^\d{1,9}$/;
-/** An HTTP date begins with the name of its day; nothing else is read as a date, `Date.parse` reads nearly everything. */
+/**
+ * An HTTP date begins with the name of its day. Nothing else is read as a date, because `Date.parse` accepts nearly
+ * everything.
+ */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
 
 const dateMs = (text: string | undefined): number =>
   text !== undefined && HTTP_DATE.test(text) ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : Number.NaN;
 
-/** Milliseconds that a Retry-After says, 0 for a moment that has passed, null for what is neither seconds nor a date. */
+/** Milliseconds of a Retry-After; 0 for a time in the past, null for a value that is neither seconds nor a date. */
 const readMs = (headers: Record<string, string>, receivedAt: Date): number | null => {
   const value = headers['retry-after']?.trim() ?? '';
   if (SECONDS.test(value)) return Number(value) * 1_000;
   const until = dateMs(value);
   if (Number.isNaN(until)) return null;
-  // The upstream's own clock, where it says it: ours may differ by more than the wait.
+  // The upstream's own clock if it sends a Date: the local clock may differ by more than the delay.
   const from = dateMs(headers.date?.trim());
   return Math.max(0, until - (Number.isNaN(from) ? receivedAt.getTime() : from));
 };
 
-/** Codes that are about the upstream as a whole, or about all of this service's requests. */
+/** Codes that concern the whole upstream, or all requests of this service. */
 const ABOUT_ALL = /^(?:GLOBAL_|SERVICE_UNAVAILABLE$|SERVER_BUSY$|IP_BLOCKED$)/;
 
-/** Which lookups a Retry-After delays. What one number causes, such as a server fault, must not delay the others. */
+/**
+ * Which lookups a Retry-After delays. An error that one number causes, such as a server error, must not delay the
+ * others.
+ */
 const scopeOf = (outcome: LookupOutcome, status: number): RetryAfter['scope'] => {
   const code = outcome.kind === 'no_answer' ? (outcome.code ?? '') : '';
   if (code.startsWith('MS_')) return 'member_state';
   return ABOUT_ALL.test(code) || status === 429 || status === 503 ? 'global' : 'request';
 };
 
-/** The Retry-After of an answer, whatever its status, at most a minute; null where there is none to wait for. Pure. */
+/** The Retry-After of an answer of any status, at most a minute; null when there is no delay. Pure. */
 export const readRetryAfter = (
   outcome: LookupOutcome,
   { status, headers }: Pick<UpstreamAnswer, 'status' | 'headers'>,
@@ -166,35 +175,35 @@ export const readRetryAfter = (
   return { ms: Math.min(ms, MAX_RETRY_AFTER_MS), scope: scopeOf(outcome, status) };
 };
 
-const classify = (ask: Ask, posted: Posted): LookupOutcome => {
-  if (posted.end === 'complete') return classifyAnswer(ask, posted.response);
+const classify = (lookup: Ask, posted: Posted): LookupOutcome => {
+  if (posted.end === 'complete') return classifyAnswer(lookup, posted.response);
   if (posted.end === 'failed') return describeFailure(posted.failure);
   if (posted.end === 'too_long') return noAnswer('unavailable', posted.error);
   return noAnswer('timeout', posted.end === 'aborted' ? 'aborted' : posted.error);
 };
 
 /**
- * What a lookup came to: the outcome of however its request ended, and the Retry-After of whatever answered it, also of
- * an answer that was cut short. Pure; `receivedAt` is compared with a Retry-After that is a date.
+ * The outcome of a lookup from the end of its request, with the Retry-After of the answer, also of one that was cut
+ * short. Pure; `receivedAt` is compared with a Retry-After that is a date.
  */
-export const readPosted = (ask: Ask, posted: Posted, receivedAt: Date): LookupOutcome => {
-  const outcome = classify(ask, posted);
+export const readPosted = (lookup: Ask, posted: Posted, receivedAt: Date): LookupOutcome => {
+  const outcome = classify(lookup, posted);
   const retryAfter = posted.response === null ? null : readRetryAfter(outcome, posted.response, receivedAt);
   return retryAfter === null ? outcome : { ...outcome, retryAfter };
 };
 
 type ViesClientOptions = {
-  /** The REST base, e.g. `https://…/vies/rest-api`; a trailing slash does not matter. */
+  /** The REST base URL, e.g. `https://…/vies/rest-api`; a trailing slash is ignored. */
   baseUrl: string;
-  /** One deadline over name lookup, connecting, TLS, request and the whole answer, in milliseconds. */
+  /** One deadline for name resolution, connection, TLS, request and the whole answer, in milliseconds. */
   attemptTimeoutMs: number;
   userAgent?: string;
-  /** An unused connection is let go after this long, in milliseconds. */
+  /** Milliseconds after which an unused connection is closed. */
   idleConnectionMs?: number;
   now?: () => Date;
 };
 
-/** An upstream client; `close` ends its asks in flight (as aborted) and its connections. */
+/** An upstream client. `ask` makes one lookup; `close` aborts the lookups in flight and closes the connections. */
 export type ViesClient = { ask: LookUp; close: () => Promise<void> };
 
 const parseTarget = (baseUrl: string): URL | null => {
@@ -202,30 +211,30 @@ const parseTarget = (baseUrl: string): URL | null => {
   const url = new URL(baseUrl);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/check-vat-number`;
-  // VIES wants no credentials, and an exchange is shown to others: they go no further than this
+  // VIES needs no credentials, and customers see the URL of an exchange.
   url.username = '';
   url.password = '';
   return url;
 };
 
 /**
- * A client of VIES's REST service. `ask` never throws and settles within `attemptTimeoutMs`; the exchange is named
- * after source `vies`, a caller that confirms renames it. Proxy variables are ignored (the agents are explicit),
- * redirects are not followed, nothing is tried twice: when to ask again is the caller's to decide.
+ * A client of VIES's REST service. `ask` never throws and settles within `attemptTimeoutMs`. The source of the exchange
+ * is `vies`; a caller that makes a confirmation renames it. Proxy variables are ignored (the agents are explicit),
+ * redirects are not followed and nothing is retried: the caller decides when to repeat a lookup.
  */
 export const createViesClient = ({
   baseUrl,
   attemptTimeoutMs,
   userAgent = userAgentOf(),
-  // Below the five seconds after which common servers drop an idle connection: a POST sent into one that is just
-  // closing comes back as a reset, and would cost the caller its answer.
+  // Below the five seconds after which common servers close an idle connection: a POST on a connection that is just
+  // closing fails with a reset, and the lookup is lost.
   idleConnectionMs = 4_000,
   now = () => new Date(),
 }: ViesClientOptions): ViesClient => {
   const target = parseTarget(baseUrl);
   const agentOptions = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: idleConnectionMs };
   const agent = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
-  // Every header is set here, so that what the exchange keeps is what went over the wire.
+  // Every header is set here, so that the exchange stores exactly the headers that were sent.
   const headers = {
     ...(target && { host: target.host }),
     'user-agent': userAgent,
@@ -234,7 +243,7 @@ export const createViesClient = ({
     'content-type': 'application/json',
     connection: 'keep-alive',
   };
-  // Extended once: got checks its options at every merge, and per ask only the body is left to merge.
+  // Extended once, because got validates its options at every merge; each lookup then merges only its body.
   const client = got.extend({
     method: 'POST',
     agent,
@@ -245,14 +254,14 @@ export const createViesClient = ({
     headers,
   });
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // one listener an ask in flight, by design more than Node's ten
+  setMaxListeners(0, closing.signal); // one listener for each lookup in flight, so more than Node's ten
   const inFlight = new Set<Promise<unknown>>();
   const send = post({ client, target, deadlineMs: attemptTimeoutMs, closing: closing.signal });
 
-  const ask: LookUp = async (question, signal) => {
+  const ask: LookUp = async (lookup, signal) => {
     const startedAt = now();
     const start = performance.now();
-    const body = encodeLookup(question);
+    const body = encodeLookup(lookup);
     const sending = send(body, signal);
     inFlight.add(sending);
     const posted = await sending;
@@ -270,7 +279,7 @@ export const createViesClient = ({
       response: posted.response,
       error: posted.error,
     };
-    return { outcome: readPosted(question, posted, now()), exchange };
+    return { outcome: readPosted(lookup, posted, now()), exchange };
   };
 
   const close = async () => {

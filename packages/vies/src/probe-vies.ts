@@ -2,21 +2,24 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got from 'got';
 
-/** What one harmless question to VIES came to. `status` is that of HTTP; null when none came. */
+/** The result of one status request to VIES. `status` is the HTTP status; null when there was no answer. */
 export type ViesProbe = { name: 'vies'; ok: boolean; ms: number; status: number | null; detail: string | null };
 
 type ProbeOptions = {
-  /** The REST base, as for the client. */
+  /** The REST base URL, as for the client. */
   baseUrl: string;
   userAgent: string;
-  /** Over name lookup, connecting, TLS and the whole answer, in milliseconds. */
+  /** One deadline for name resolution, connection, TLS and the whole answer, in milliseconds. */
   timeoutMs: number;
 };
 
-/** The real answer has about 2 KiB. */
+/** The longest answer that is read. A real one has about 2 KiB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-/** What `check-status` says of itself; null where the text is not its answer. It is known to misreport: shown, not believed. */
+/**
+ * Summary of a `check-status` answer; null when the text is not one. Its content is known to be wrong at times, so it
+ * is only shown.
+ */
 const describeStatus = (text: string): string | null => {
   try {
     const { vow, countries } = JSON.parse(text) as { vow?: { available?: unknown }; countries?: unknown };
@@ -28,7 +31,7 @@ const describeStatus = (text: string): string | null => {
   }
 };
 
-/** Asks VIES for its own status (`GET check-status`), which concerns nobody's number. Never rejects. */
+/** Requests the status of VIES (`GET check-status`), which needs no VAT number. Never rejects. */
 export const probeVies = async ({ baseUrl, userAgent, timeoutMs }: ProbeOptions): Promise<ViesProbe> => {
   const start = performance.now();
   const agent = { http: new HttpAgent(), https: new HttpsAgent() };
@@ -45,7 +48,7 @@ export const probeVies = async ({ baseUrl, userAgent, timeoutMs }: ProbeOptions)
       retry: { limit: 0 },
       ...{ followRedirect: false, throwHttpErrors: false, decompress: false },
     });
-    stream.on('error', () => undefined); // an error after the end must not become an uncaught one
+    stream.on('error', () => undefined); // an error after the end must not be uncaught
     stream.once('response', (response: { statusCode: number }) => {
       status = response.statusCode;
     });
@@ -58,8 +61,8 @@ export const probeVies = async ({ baseUrl, userAgent, timeoutMs }: ProbeOptions)
     }
     if (status !== 200) return result(false, status, `HTTP ${status}`);
     const text = Buffer.concat(chunks).toString('utf8');
-    const said = describeStatus(text);
-    if (said !== null) return result(true, status, said);
+    const summary = describeStatus(text);
+    if (summary !== null) return result(true, status, summary);
     return result(
       false,
       status,

@@ -23,18 +23,18 @@ test.each([
   ['Sunday, 22-Nov-26 12:00:30 GMT', 30_000],
   ['Sun Nov 22 12:00:30 2026', 30_000],
   ['Sun, 22 Nov 2026 13:00:00 GMT', 60_000],
-])('%j is waited for', (value, ms) => {
+])('%j is a delay', (value, ms) => {
   expect(read({ 'retry-after': value })?.ms).toBe(ms);
 });
 
 test.each(['0', '', 'soon', '-5', '1.5', '1e3', 'Sun, 22 Nov 2026 11:00:00 GMT', 'Sun, 99 Nov 2026', '9'.repeat(400)])(
-  '%j is nothing to wait for',
+  '%j is no delay',
   (value) => {
     expect(read({ 'retry-after': value })).toBeNull();
   },
 );
 
-test('a date is measured by the clock of the upstream where it says its time', () => {
+test('a date is compared with the clock of the upstream when it sends one', () => {
   const headers = { 'retry-after': 'Sun, 22 Nov 2026 10:00:20 GMT', date: 'Sun, 22 Nov 2026 10:00:00 GMT' };
   expect(read(headers)?.ms).toBe(20_000);
 });

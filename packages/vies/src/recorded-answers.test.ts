@@ -37,7 +37,10 @@ const none = (outcome: string, code: string | null) => ({ kind: 'no_answer', out
 
 type Recorded = [when: string, what: string, status: number, body: unknown, means: unknown];
 
-/** Replies of VIES as independent clients recorded them, by the year of the recording. Numbers and names are the only things changed. */
+/**
+ * Replies of VIES that independent clients recorded, with the year of the recording. Only numbers and names are
+ * changed.
+ */
 const RECORDED: Recorded[] = [
   [
     '2022',
@@ -88,7 +91,7 @@ const RECORDED: Recorded[] = [
   ],
   [
     '2025',
-    'an invalid number that succeeds in words too',
+    'an invalid number with additional success fields',
     200,
     {
       actionSucceed: true,
@@ -117,28 +120,28 @@ const RECORDED: Recorded[] = [
 
   [
     '2025',
-    'a busy member state, spread over lines',
+    'a busy member state, over several lines',
     200,
     '{\n  "actionSucceed" : false,\n  "errorWrappers" : [ {\n    "error" : "MS_MAX_CONCURRENT_REQ"\n  } ]\n}\n',
     none('saturated', 'MS_MAX_CONCURRENT_REQ'),
   ],
   [
     '2025',
-    'a member state that is away',
+    'an unavailable member state',
     200,
     wrapped({ error: 'MS_UNAVAILABLE' }),
     none('unavailable', 'MS_UNAVAILABLE'),
   ],
   [
     '2026',
-    'the service away',
+    'the service is unavailable',
     200,
     wrapped({ error: 'SERVICE_UNAVAILABLE' }),
     none('unavailable', 'SERVICE_UNAVAILABLE'),
   ],
   [
     '2024',
-    'a member state that took too long',
+    'a time-out of a member state',
     200,
     wrapped({ error: 'TIMEOUT', message: 'The Member State service did not answer in the expected time.' }),
     none('timeout', 'TIMEOUT'),
@@ -150,24 +153,24 @@ const RECORDED: Recorded[] = [
     wrapped({ error: 'GLOBAL_MAX_CONCURRENT_REQ_TIME' }),
     none('saturated', 'GLOBAL_MAX_CONCURRENT_REQ'),
   ],
-  ['2023', 'an address that is blocked, as the pages say it', 200, page('IP_BLOCKED'), none('blocked', 'IP_BLOCKED')],
+  ['2023', 'a blocked address, in the format of the pages', 200, page('IP_BLOCKED'), none('blocked', 'IP_BLOCKED')],
   [
     '2026',
-    'a busy member state, as the pages say it',
+    'a busy member state, in the format of the pages',
     200,
     page('MS_MAX_CONCURRENT_REQ'),
     none('saturated', 'MS_MAX_CONCURRENT_REQ'),
   ],
   [
     '2026',
-    'a number that is none, as the pages say it: beside a false that says nothing',
+    'a malformed number, in the format of the pages: beside a false without meaning',
     200,
     page('INVALID_INPUT'),
     none('unavailable', 'INVALID_INPUT'),
   ],
   [
     '2026',
-    'a valid number, as the pages say it: not the field this service reads',
+    'a valid number, in the format of the pages: not the field that this service reads',
     200,
     { ...page('VALID'), isValid: true },
     none('unavailable', null),
@@ -177,14 +180,14 @@ const RECORDED: Recorded[] = [
   ['2022', 'data that are refused', 200, wrapped({ error: 'INVALID_INPUT' }), rejected('INVALID_INPUT')],
   [
     '2025',
-    'data that are refused, with a message',
+    'refused data, with a message',
     200,
     wrapped({ error: 'INVALID_INPUT', message: 'Some data are invalid in the request' }),
     rejected('INVALID_INPUT'),
   ],
   [
     '2025',
-    'data that are refused, with another message',
+    'refused data, with another message',
     200,
     wrapped({ error: 'INVALID_INPUT', message: 'Invalid country code or VAT number format' }),
     rejected('INVALID_INPUT'),
@@ -200,7 +203,7 @@ const RECORDED: Recorded[] = [
 
   [
     '2024',
-    'a number against the pattern, as a fault of the server',
+    'a number that does not match the pattern, as a server error',
     500,
     wrapped({
       error: 'VOW-ERR-1',
@@ -210,7 +213,7 @@ const RECORDED: Recorded[] = [
   ],
   [
     '2025',
-    'a number against the pattern',
+    'a number that does not match the pattern',
     400,
     wrapped({
       error: 'VOW-ERR-2600',
@@ -220,7 +223,7 @@ const RECORDED: Recorded[] = [
   ],
   [
     '2026',
-    'a number against the pattern, under 200',
+    'a number that does not match the pattern, with a 200',
     200,
     {
       ...wrapped({ error: 'VOW-ERR-2600', message: 'The Vat number does not respect the configured pattern' }),
@@ -230,14 +233,14 @@ const RECORDED: Recorded[] = [
   ],
   [
     '2026',
-    'a requester of no member state',
+    'a requester outside the member states',
     400,
     wrapped({ error: 'VOW-ERR-2500', message: 'The requester member state code is invalid.' }),
     rejected('INVALID_REQUESTER_INFO', 'VOW-ERR-2500'),
   ],
   [
     '2026',
-    'a requester against the pattern',
+    'a requester that does not match the pattern',
     400,
     wrapped({ error: 'VOW-ERR-2700', message: 'The requester VAT number does not respect the configured pattern' }),
     rejected('INVALID_REQUESTER_INFO', 'VOW-ERR-2700'),
@@ -280,7 +283,7 @@ const RECORDED: Recorded[] = [
   ['2025', 'an empty list of errors', 200, wrapped(), none('unavailable', null)],
   [
     '2026',
-    'a number and a requester against the pattern',
+    'a number and a requester that do not match the pattern',
     400,
     wrapped({ error: 'VOW-ERR-2600' }, { error: 'VOW-ERR-2700' }),
     rejected('INVALID_REQUESTER_INFO', 'VOW-ERR-2700'),
@@ -304,7 +307,7 @@ const RECORDED: Recorded[] = [
   ['2025', 'a limit of the gateway', 429, { message: 'Too many requests' }, none('unavailable', null)],
   [
     '2025',
-    'a refusal under a limit: it was not looked at',
+    'a refusal with a rate limit: the request was not processed',
     429,
     wrapped({ error: 'INVALID_INPUT' }),
     none('unavailable', 'INVALID_INPUT'),
@@ -323,7 +326,7 @@ test.each(RECORDED)('%s: %s (HTTP %i)', (_when, _what, status, body, means) => {
   expect(classifyAnswer(LOOKUP, { status, headers: {}, body: bytes, complete: true })).toMatchObject(means as object);
 });
 
-test('an error nested without end is no answer, and no fault of this service', () => {
+test('an endlessly nested error is no answer and causes no failure', () => {
   const body = `{"errorWrappers":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
   expect(classifyAnswer(LOOKUP, { status: 200, headers: {}, body: Buffer.from(body), complete: true })).toMatchObject(
     none('unavailable', null),

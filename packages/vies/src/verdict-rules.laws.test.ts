@@ -62,7 +62,7 @@ const newRequest = ({ requester, trader }: Start): CheckRequest => ({
 
 type Lookup = { reply: Reply; ask: Ask; sent: string[]; endedAt: number; decision: LookupDecision };
 
-/** Plays replies as a worker does: looks up, decides, stores, waits until the next lookup is due. */
+/** Processes replies as a worker does: makes a lookup, decides, stores, and waits until the next lookup is due. */
 const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
   const lookups: Lookup[] = [];
   let request = newRequest(start);
@@ -78,7 +78,7 @@ const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
     if (decision.next.kind !== 'ask_again') break;
     const { next, ...stored } = decision;
     request = { ...request, ...stored, dueAt: next.at };
-    // The caller is answered 202 once its window is over.
+    // The caller gets a 202 when its window has ended.
     const end = windowEnd(request, POLICY);
     if (request.state === 'waiting' && next.at >= end)
       request = {
@@ -94,7 +94,7 @@ const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
 const isAlone = ({ sent }: Lookup): boolean => sent.join() === 'countryCode,vatNumber';
 const carriedRequester = ({ sent }: Lookup): boolean => sent.includes('requesterNumber');
 
-/** The verdicts that a sequence of lookups gives about the number, oldest first. */
+/** The verdicts of a sequence of lookups, oldest first. */
 const answersOf = (lookups: readonly Lookup[]): { verdict: Verdict; lookup: Lookup }[] =>
   lookups.flatMap((lookup): { verdict: Verdict; lookup: Lookup }[] => {
     const { means } = lookup.reply;
@@ -102,13 +102,13 @@ const answersOf = (lookups: readonly Lookup[]): { verdict: Verdict; lookup: Look
     return means === 'refuses_input' && isAlone(lookup) ? [{ verdict: 'malformed', lookup }] : [];
   });
 
-/** Plain checks instead of `expect`, which would take most of the time of a million sequences. */
+/** A plain check instead of `expect`, which is too slow for a million sequences. */
 const holds = (law: string, held: boolean, lookups: readonly Lookup[]): void => {
   if (held) return;
-  const told = lookups.map(
+  const history = lookups.map(
     ({ reply, sent, decision }) => `${reply.title} [${sent.join()}] -> ${JSON.stringify(decision.next)}`,
   );
-  throw new Error(`${law}\n${told.join('\n')}`);
+  throw new Error(`${law}\n${history.join('\n')}`);
 };
 
 const checkLaws = (lookups: readonly Lookup[]): LookupDecision['next']['kind'] | null => {
@@ -121,7 +121,7 @@ const checkLaws = (lookups: readonly Lookup[]): LookupDecision['next']['kind'] |
 
   if (next.kind === 'settle') {
     const { verdict, consultationNumber, traderMatch } = next.answer;
-    holds('a verdict is what the last reply says', latest?.lookup === last && latest.verdict === verdict, lookups);
+    holds('a verdict is that of the last reply', latest?.lookup === last && latest.verdict === verdict, lookups);
     holds('no valid:false without two agreeing answers', verdict === 'valid' || earlier?.verdict === verdict, lookups);
     holds(
       'INVALID_INPUT is believed only of a number that was sent alone, twice in a row',
@@ -163,7 +163,7 @@ const checkLaws = (lookups: readonly Lookup[]): LookupDecision['next']['kind'] |
 };
 
 const WORDS = vocabulary();
-/** As often as they are needed for sequences that end in different ways; an even draw would be outages alone. */
+/** Weighted so that sequences end in different ways; a uniform choice would give only outages. */
 const DRAW: readonly Meaning[] = [
   'valid',
   'invalid',
@@ -189,7 +189,7 @@ const start: fc.Arbitrary<Start> = fc.record({
   trader: fc.constantFrom<Trader | null>(null, {}, { name: '' }, { name: 'Sodimas' }, { company_type: 'FR-1' }),
 });
 
-test('every reply of the vocabulary means what the contract says, to a lookup with every detail', () => {
+test('every reply of the vocabulary has its documented meaning for a lookup with all details', () => {
   const ask: Ask = { ...NUMBER, requester: { memberState: 'DE', national: '136695976' }, trader: { name: 'Sodimas' } };
   const wrong = Object.values(WORDS).flatMap((replies) =>
     replies.filter(({ posted, means }) => {
@@ -220,7 +220,7 @@ test(
       }),
       { numRuns: SEQUENCES, endOnFailure: false },
     );
-    // Else the laws would hold because nothing ever ends.
+    // Otherwise the rules would hold because no request ever ends.
     for (const end of ['valid', 'invalid', 'malformed', 'refuse', 'ask_again'])
       expect([end, (ends.get(end) ?? 0) > SEQUENCES / 200]).toEqual([end, true]);
   },
@@ -228,7 +228,7 @@ test(
 );
 
 test(
-  'an upstream that gives no answer is never believed, and is asked until the request is given up',
+  'an upstream without an answer never gives a verdict, and lookups continue until the request is abandoned',
   () => {
     const silent = WORDS.nothing;
     fc.assert(
@@ -238,13 +238,13 @@ test(
           picks.flatMap((pick) => silent[pick] ?? []),
         );
         holds(
-          'silence is no verdict',
+          'no answer gives no verdict',
           lookups.every(({ decision }) => decision.next.kind === 'ask_again'),
           lookups,
         );
         const lastAt = lookups.at(-1)?.endedAt ?? 0;
         holds(
-          'it goes on until it is given up',
+          'it continues until it is abandoned',
           lookups.length === 40 || lastAt > T0 + POLICY.giveUpAfterMs - 3_600_000,
           lookups,
         );

@@ -1,12 +1,13 @@
 import type { Posted } from './create-vies-client.js';
 
 /**
- * What a reply of the upstream says, by the contract and not by the code under test. `nothing`: no answer of any kind.
+ * The meaning of an upstream reply according to docs/api.md, independent of the code under test. `nothing`: no answer
+ * of any kind.
  */
 export type Meaning = 'valid' | 'invalid' | 'refuses_input' | 'refuses_requester' | 'nothing';
 export type Reply = { means: Meaning; posted: Posted; title: string };
 
-/** The number that every reply is about. */
+/** The number in every reply. */
 export const NUMBER = { memberState: 'FR', national: '40303265045' } as const;
 
 const INPUT_CODES = ['INVALID_INPUT', 'VOW-ERR-2600'];
@@ -32,7 +33,7 @@ const OTHER_CODES = [
   'SOMETHING_NEW',
   'INVALID_INPUTS',
 ];
-/** Under these VIES refuses requests; under the others a refusal contradicts its status. */
+/** The statuses with which VIES refuses requests; with any other status a refusal contradicts it. */
 const REFUSING = [200, 400, 422];
 const STATUSES = [...REFUSING, 201, 204, 302, 401, 403, 404, 408, 429, 500, 502, 503, 504];
 const EXPLANATION = 'Some data are invalid in the request';
@@ -53,7 +54,7 @@ const posted = (body: unknown, status = 200, headers: Record<string, string> = {
   error: null,
 });
 
-/** The forms of an error. `silent` ones carry a code only where nobody may read it. */
+/** The forms of an error. In `silent` ones the code must not be read. */
 const FORMS: readonly { form: string; silent?: true; body: (code: string) => unknown }[] = [
   { form: 'wrappers', body: (error) => ({ actionSucceed: false, errorWrappers: [{ error }] }) },
   {
@@ -191,7 +192,7 @@ const broken = (): Reply[] => {
   return ends.map((end) => ({ means: 'nothing', posted: end, title: `${end.end} ${end.error ?? ''}` }));
 };
 
-/** Every reply the upstream can give, in every form, by what it says. */
+/** Every possible upstream reply, in every form, by its meaning. */
 export const vocabulary = (): Record<Meaning, Reply[]> => {
   const all = [...verdicts(), ...errors(), ...broken()];
   const of = (meaning: Meaning) => all.filter(({ means }) => means === meaning);

@@ -1,6 +1,6 @@
 import { type Ask, TRADER_FIELDS, type TraderField } from '@vat/domain';
 
-/** How VIES spells the parts of a trader, in requests and (with `Match` behind) in answers. */
+/** VIES's field names for the parts of a trader in requests; answers use them with the suffix `Match`. */
 export const TRADER_WIRE_NAMES = {
   name: 'traderName',
   street: 'traderStreet',
@@ -9,7 +9,10 @@ export const TRADER_WIRE_NAMES = {
   company_type: 'traderCompanyType',
 } as const satisfies Record<TraderField, string>;
 
-/** The body of `POST /check-vat-number`, UTF-8 JSON. Requester and trader keys appear only when given: VIES judges empty ones. */
+/**
+ * The body of `POST /check-vat-number`, UTF-8 JSON. Requester and trader keys are sent only when given, because VIES
+ * validates empty ones.
+ */
 export const encodeLookup = ({ memberState, national, requester, trader }: Ask): Uint8Array => {
   const body: Record<string, string> = { countryCode: memberState, vatNumber: national };
   if (requester) {
@@ -23,29 +26,29 @@ export const encodeLookup = ({ memberState, national, requester, trader }: Ask):
   return Buffer.from(JSON.stringify(body));
 };
 
-/** C0, U+007F and C1 but the newline. Lone surrogates are matched apart: they need the `u` flag. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+/** C0, U+007F and C1 except the newline. Lone surrogates have their own pattern, because they need the `u` flag. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
 const CONTROLS = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/g;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 
 type CleanTextOptions = {
-  /** Longest text kept, in UTF-16 code units. */
+  /** The longest result, in UTF-16 code units. */
   limit: number;
-  /** True keeps `\n` as it is (addresses); false turns a run of them into one space (names). */
+  /** True keeps `\n` (addresses); false replaces each run of them with one space (names). */
   multiline: boolean;
 };
 
 /**
- * What a person may read of an upstream text field, or null where the upstream disclosed nothing (`---`, blank, not a
- * string). Control characters and lone surrogates go, because the hashed body must come out alike in jq and Python;
- * nothing is normalised. Source: contract part 2 §4.
+ * The displayable text of an upstream field, or null when the upstream disclosed nothing (`---`, blank, not a string).
+ * Control characters and lone surrogates are removed, because the hashed body must be the same in jq and Python. The
+ * text is not normalised.
  */
 export const cleanText = (value: unknown, { limit, multiline }: CleanTextOptions): string | null => {
   if (typeof value !== 'string') return null;
 
   const lines = value.replace(CONTROLS, '').replace(LONE_SURROGATES, '');
   const whole = (multiline ? lines : lines.replace(/\n+/g, ' ')).trim();
-  // the cut can part a surrogate pair: its half goes too
+  // The cut can split a surrogate pair; the remaining half is removed.
   const text = whole.length > limit ? whole.slice(0, limit).replace(LONE_SURROGATES, '').trim() : whole;
   return text === '' || text === '---' ? null : text;
 };

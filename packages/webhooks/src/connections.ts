@@ -4,22 +4,28 @@ import { type ConnectionOptions, connect, type SecureContext, type TLSSocket } f
 import { Client } from 'undici';
 import { type Network, validateAddress } from './validate-address.js';
 
-/** Where to: `host` a name or a literal without brackets; a name must bring its `lookup`. */
+/** The target of a connection: `host` is a name or a literal without brackets; a name requires a `lookup`. */
 type GuardedTarget = { host: string; port: number; lookup?: LookupFunction };
 
-/** Begins a TLS connection. Throws an error of the code ERR_ADDRESS_REFUSED, or the socket is destroyed with one. */
+/**
+ * Opens a TLS connection. For a refused address it throws an error with code ERR_ADDRESS_REFUSED or destroys the
+ * socket with one.
+ */
 type ConnectGuarded = (target: GuardedTarget) => TLSSocket;
 
-/** How long a further address of a name is waited with after one that does not answer, in milliseconds. */
+/** Milliseconds to wait for one address of a name before the next one is tried. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
-/** Of so many endpoints the last TLS session is kept, some kilobytes each: taking it up again saves both sides the costly half. */
-const KEPT_SESSIONS = 1_000;
+/**
+ * The last TLS session is cached for at most this many endpoints, some kilobytes each. Resuming one saves most of the
+ * handshake.
+ */
+const MAX_CACHED_SESSIONS = 1_000;
 
-/** What the connector fails with when it is about to connect to a forbidden address. */
+/** The error of the connector for a forbidden address. */
 const refusal = (address: string, reason: string) =>
   Object.assign(new Error(`The address ${address} ${reason}.`), { code: 'ERR_ADDRESS_REFUSED' });
 
-/** Lookups that fail instead of handing a forbidden address to the connector. */
+/** Wraps a lookup so that it fails instead of returning a forbidden address. */
 const guard =
   (lookup: LookupFunction, allowed: readonly Network[]): LookupFunction =>
   (hostname, options, callback) =>
@@ -34,17 +40,17 @@ const guard =
     });
 
 /**
- * The connector of webhooks: no connection to a forbidden address, whoever uses it. It judges what the socket is about to
- * connect to, and literals, for which Node asks no lookup. Certificates are checked whatever the environment says: a
- * delivery carries traders' data.
+ * The connector of webhooks never connects to a forbidden address. It validates the addresses that the socket is about to
+ * connect to, and literals, for which Node calls no lookup. Certificates are verified whatever the environment says,
+ * because a delivery contains traders' data.
  */
 export const connectGuarded = (allowed: readonly Network[], secureContext: SecureContext): ConnectGuarded => {
   const sessions = new Map<string, Buffer>();
-  const keep = (endpoint: string, session: Buffer): void => {
+  const cacheSession = (endpoint: string, session: Buffer): void => {
     sessions.delete(endpoint);
     sessions.set(endpoint, session);
     const [oldest] = sessions.keys();
-    if (sessions.size > KEPT_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+    if (sessions.size > MAX_CACHED_SESSIONS && oldest !== undefined) sessions.delete(oldest);
   };
 
   return ({ host, port, lookup }) => {
@@ -55,7 +61,7 @@ export const connectGuarded = (allowed: readonly Network[], secureContext: Secur
 
     const endpoint = `${host}:${port}`;
     const session = sessions.get(endpoint);
-    // Node's documentation of `tls.connect` names what these types leave out: it takes what `net.connect` takes.
+    // `tls.connect` accepts the options of `net.connect`, as Node's documentation says; its types omit them.
     const options: ConnectionOptions & TcpNetConnectOpts = {
       host,
       port,
@@ -70,67 +76,72 @@ export const connectGuarded = (allowed: readonly Network[], secureContext: Secur
     };
     const socket = connect(options);
     socket.setNoDelay(true);
-    socket.on('session', (next: Buffer) => keep(endpoint, next));
-    // One that was refused must not be offered again for ever.
+    socket.on('session', (next: Buffer) => cacheSession(endpoint, next));
+    // A session that the receiver refuses must not be offered again.
     once(socket, 'secureConnect').catch(() => sessions.delete(endpoint));
     return socket;
   };
 };
 
 /**
- * One connection to an endpoint, for one attempt at a time. It is opened with the first request, and again with a later one
- * that finds it closed. Times are of the steady clock, null when the attempt that holds it had no need to connect.
+ * One connection to an endpoint, for one attempt at a time. The first request opens it; a later request reopens it if it
+ * is closed. Times are those of `performance.now()`, null when the current attempt did not connect.
  */
 type Connection = {
   send: Client['dispatch'];
   openedAt: { start: number | null; tcp: number | null; ready: number | null };
-  /** The address it is or was connected to. */
+  /** The remote address of the current or last connection. */
   address: string | null;
-  /** Leaves it to the next attempt, or closes it when it cannot serve one. */
+  /** Returns the connection to the pool, or closes it if it is not usable. */
   release: () => void;
-  /** Ends it at once, whatever it is doing. */
+  /** Closes the connection at once, whatever its state. */
   destroy: () => void;
 };
 
 export type ConnectionPool = {
-  /** A connection of this origin that rests, or a new one. `lookup` answers with the addresses judged for this attempt. */
-  take: (url: URL, lookup: LookupFunction) => Connection;
+  /** An idle connection to this origin, or a new one. `lookup` returns the addresses validated for this attempt. */
+  acquire: (url: URL, lookup: LookupFunction) => Connection;
   close: () => void;
 };
 
 type ConnectionPoolOptions = {
   connect: ConnectGuarded;
-  /** An unused connection is let go after this long, in milliseconds; a receiver that asks for less gets less. */
+  /**
+   * Milliseconds after which an unused connection is closed; a shorter keep-alive hint of the receiver is
+   * respected.
+   */
   idleMs: number;
-  /** Longer heads of answers end the attempt, in bytes. */
+  /** The longest head of an answer, in bytes; a longer one ends the attempt. */
   maxHeaderBytes: number;
 };
 
-type Kept = Connection & { lookup: LookupFunction; isOpen: () => boolean };
+type PooledConnection = Connection & { lookup: LookupFunction; isOpen: () => boolean };
 
 const ignore = (): void => undefined;
 
-/** Keeps connections open between attempts. How many there are at once is the business of whoever limits attempts. */
+/**
+ * Reuses connections between attempts. It does not limit their number; the permits of an endpoint limit its attempts.
+ */
 export const createConnectionPool = ({ connect, idleMs, maxHeaderBytes }: ConnectionPoolOptions): ConnectionPool => {
-  const resting = new Map<string, Kept[]>();
-  const all = new Set<Kept>();
+  const idle = new Map<string, PooledConnection[]>();
+  const all = new Set<PooledConnection>();
 
-  const rest = (origin: string, connection: Kept): void => {
-    const there = resting.get(origin);
-    if (there) there.push(connection);
-    else resting.set(origin, [connection]);
+  const addIdle = (origin: string, connection: PooledConnection): void => {
+    const others = idle.get(origin);
+    if (others) others.push(connection);
+    else idle.set(origin, [connection]);
   };
-  const wake = (origin: string, connection: Kept): void => {
-    const others = resting.get(origin)?.filter((other) => other !== connection) ?? [];
-    if (others.length > 0) resting.set(origin, others);
-    else resting.delete(origin);
+  const removeIdle = (origin: string, connection: PooledConnection): void => {
+    const others = idle.get(origin)?.filter((other) => other !== connection) ?? [];
+    if (others.length > 0) idle.set(origin, others);
+    else idle.delete(origin);
   };
 
-  const open = ({ origin, hostname, port }: URL, lookup: LookupFunction): Kept => {
+  const open = ({ origin, hostname, port }: URL, lookup: LookupFunction): PooledConnection => {
     let socket: TLSSocket | null = null;
     const client = new Client(origin, {
       pipelining: 1,
-      // An attempt has one deadline over everything, and it is not kept here.
+      // The sender applies one deadline to the whole attempt.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: idleMs,
@@ -149,7 +160,7 @@ export const createConnectionPool = ({ connect, idleMs, maxHeaderBytes }: Connec
         socket = opening;
         opening.once('connect', () => {
           openedAt.tcp = performance.now();
-          connection.address = opening.remoteAddress ?? null; // gone once the socket is destroyed
+          connection.address = opening.remoteAddress ?? null; // undefined once the socket is destroyed
         });
         const fail = (error: Error) => connected(error, null);
         opening.once('error', fail);
@@ -159,23 +170,23 @@ export const createConnectionPool = ({ connect, idleMs, maxHeaderBytes }: Connec
           connected(null, opening);
         });
         opening.once('close', () => {
-          if (resting.get(origin)?.includes(connection)) connection.destroy();
+          if (idle.get(origin)?.includes(connection)) connection.destroy();
         });
       },
     });
-    const connection: Kept = {
+    const connection: PooledConnection = {
       lookup,
       address: null,
       openedAt: { start: null, tcp: null, ready: null },
       send: (options, handler) => client.dispatch(options, handler),
       isOpen: () => socket !== null && !socket.destroyed,
       release: () => {
-        if (connection.isOpen()) rest(origin, connection);
+        if (connection.isOpen()) addIdle(origin, connection);
         else connection.destroy();
       },
       destroy: () => {
         all.delete(connection);
-        wake(origin, connection);
+        removeIdle(origin, connection);
         socket?.on('error', ignore).destroy();
         void client.destroy();
       },
@@ -185,14 +196,14 @@ export const createConnectionPool = ({ connect, idleMs, maxHeaderBytes }: Connec
   };
 
   return {
-    take: (url, lookup) => {
-      const there = resting.get(url.origin);
-      const rested = there?.pop();
-      if (there?.length === 0) resting.delete(url.origin);
-      if (!rested) return open(url, lookup);
-      rested.lookup = lookup;
-      rested.openedAt = { start: null, tcp: null, ready: null };
-      return rested;
+    acquire: (url, lookup) => {
+      const available = idle.get(url.origin);
+      const connection = available?.pop();
+      if (available?.length === 0) idle.delete(url.origin);
+      if (!connection) return open(url, lookup);
+      connection.lookup = lookup;
+      connection.openedAt = { start: null, tcp: null, ready: null };
+      return connection;
     },
     close: () => {
       for (const connection of all) connection.destroy();

@@ -10,7 +10,9 @@ import { createNameResolver } from './resolve-name.js';
 import { parseNetworks } from './validate-address.js';
 import { validateUrl } from './validate-url.js';
 
-/** A bare listener on loopback: whatever connects to a forbidden address here is counted, at whatever layer it fails. */
+/**
+ * A plain TCP listener on loopback, which counts all connections to a forbidden address, at whatever layer they fail.
+ */
 let forbidden: LocalReceiver;
 let dns: LocalDns;
 let guarded: WebhookSender;
@@ -24,7 +26,7 @@ afterAll(async () => {
   await dns.close();
   await forbidden.close();
 });
-/** Ended after each test, last first, also after one that fails. */
+/** Closed after each test in reverse order, also after a failed one. */
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
@@ -85,7 +87,7 @@ describe('without a connection', () => {
     expect(result.error).toMatch(/^ADDRESS_REFUSED: address: The name hook\.example has an address that is /);
   });
 
-  test('a name that was public when it was saved is refused when it has become loopback', async () => {
+  test('a name that was public when it was saved is refused when it later resolves to loopback', async () => {
     const url = `https://rebinding.example:${forbidden.port}/`;
     const resolver = createNameResolver({ servers: [dns.server] });
     closers.push(async () => resolver.close());
@@ -95,7 +97,7 @@ describe('without a connection', () => {
     expect((await sendTo(url)).error).toMatch(/^ADDRESS_REFUSED: address: /);
   });
 
-  test('the connector refuses a literal and a lookup of its own accord, whoever uses it', async () => {
+  test('the connector itself refuses literals and resolved addresses', async () => {
     const connect = connectGuarded([], createSecureContext());
     const failure = async (host: string, address?: string): Promise<unknown> => {
       const lookup: LookupFunction = (_name, _options, done) => done(null, address ?? '', 4);
@@ -113,7 +115,7 @@ describe('without a connection', () => {
   });
 });
 
-test('a name whose answer changes between two attempts is refused although a connection to it is kept', async () => {
+test('a name whose answer changes between two attempts is refused although an idle connection exists', async () => {
   const authority = await createTestAuthority();
   const identity = await authority.issue({ dns: ['moving.example'] });
   const receiver = await startReceiver(
@@ -121,7 +123,7 @@ test('a name whose answer changes between two attempts is refused although a con
     answering((response) => response.end()),
   );
   closers.push(receiver.close);
-  // 127.0.0.1 stands for the public address here, 127.0.0.2 for a private one.
+  // Here 127.0.0.1 represents the public address and 127.0.0.2 a private one.
   const sender = createWebhookSender({
     timeoutMs: 2_000,
     allowed: parseNetworks('127.0.0.1'),

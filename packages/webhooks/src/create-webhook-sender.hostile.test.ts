@@ -18,14 +18,14 @@ import { parseNetworks } from './validate-address.js';
 
 const TIMEOUT_MS = 400;
 const PATIENCE_MS = 10_000;
-/** What a busy machine may add to the deadline. */
+/** The delay that a busy machine may add to the deadline. */
 const GRACE_MS = 600;
 const KIB = 1024;
 
 let authority: TestAuthority;
 let identity: Identity;
 let dns: LocalDns;
-/** One that gives up soon, and one that no busy machine makes give up. */
+/** One sender with a short deadline, and one whose deadline no busy machine reaches. */
 let hasty: WebhookSender;
 let patient: WebhookSender;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeEach(() => {
   patient = make(PATIENCE_MS);
 });
 
-/** Ended after each test, last first. */
+/** Closed after each test in reverse order. */
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   await hasty.close();
@@ -60,7 +60,7 @@ const sendTo = async (starting: Promise<LocalReceiver>, sender = patient): Promi
   return sender.send({ url: `https://127.0.0.1:${receiver.port}/`, headers: {}, body: '{}' });
 };
 
-/** Writes `chunk` for as long as the other side takes it. */
+/** Writes `chunk` as long as the other side reads. */
 const pipeWithLimit = (to: ServerResponse | Socket, chunk: Buffer | string) => {
   const more = () => {
     while (!to.destroyed && to.write(chunk));
@@ -68,14 +68,14 @@ const pipeWithLimit = (to: ServerResponse | Socket, chunk: Buffer | string) => {
   to.on('drain', more);
   more();
 };
-/** Writes `chunk` every few milliseconds until the other side goes away. */
+/** Writes `chunk` every few milliseconds until the other side disconnects. */
 const drip = (to: ServerResponse | Socket, chunk: string) => {
   const timer = setInterval(() => to.write(chunk), 10);
   to.once('close', () => clearInterval(timer));
 };
 
-describe('an answer without end is cut', () => {
-  test('when the body goes on, after what is kept of it', async () => {
+describe('an endless answer is cut off', () => {
+  test('when the body exceeds the limit', async () => {
     let poured: Socket | null = null;
     const result = await sendTo(
       startReceiver(
@@ -89,11 +89,11 @@ describe('an answer without end is cut', () => {
     expect(result).toMatchObject({ statusCode: 200, error: null, answerTruncated: true });
     expect(result.answer.toString()).toBe('a'.repeat(2 * KIB));
     expect(attemptSucceeded(result)).toBe(true);
-    // What had been written is what fits into the buffers of two sockets, however long it would have gone on.
+    // Only the bytes that fit into the buffers of two sockets were written.
     expect((poured as Socket | null)?.bytesWritten).toBeLessThan(16 * KIB * KIB);
   });
 
-  test('when it would unpack to much more, unread', async () => {
+  test('when it would decompress to much more, without decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(32 * KIB * KIB));
     const headers = { 'content-encoding': 'gzip', 'content-length': bomb.byteLength };
     const result = await sendTo(
@@ -106,7 +106,7 @@ describe('an answer without end is cut', () => {
     expect(result.answer.equals(bomb.subarray(0, 2 * KIB))).toBe(true);
   });
 
-  test('but one of a few KiB is read to its end, and the connection kept', async () => {
+  test('but one of a few KiB is read to its end, and the connection is reused', async () => {
     const starting = startReceiver(
       identity,
       answering((response) => response.end('a'.repeat(8 * KIB))),
@@ -143,9 +143,9 @@ describe('the deadline ends an attempt', () => {
   test.each([
     ['silent before TLS', beforeTls, 'during the TLS handshake', null],
     ['without an answer', noAnswer, 'while waiting for an answer', null],
-    ['dripping headers', slowHead, 'while waiting for an answer', null],
-    ['sending nothing but early hints', informationOnly, 'while waiting for an answer', null],
-    ['dripping a body', slowBody, 'while reading the answer', 200],
+    ['with slow headers', slowHead, 'while waiting for an answer', null],
+    ['sending only early hints', informationOnly, 'while waiting for an answer', null],
+    ['with a slow body', slowBody, 'while reading the answer', 200],
     ['stalling in the body', stalledBody, 'while reading the answer', 200],
   ])('of a receiver %s', async (_title, start, phase, statusCode) => {
     const result = await sendTo(start(), hasty);
@@ -156,11 +156,11 @@ describe('the deadline ends an attempt', () => {
     });
     expect(result.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
     expect(result.durationMs).toBeLessThan(TIMEOUT_MS + GRACE_MS);
-    // A 2xx is one from its head on; what its body then does is in the log.
+    // The head decides about a 2xx; the delivery log describes what happens to the body.
     expect(attemptSucceeded(result)).toBe(statusCode === 200);
   });
 
-  test('of a receiver whose TLS drips', async () => {
+  test('of a receiver whose TLS handshake arrives byte by byte', async () => {
     const result = await sendTo(slowTls(), hasty);
     expect(result).toMatchObject({ statusCode: null, error: expect.stringMatching(/^(TIMEOUT|TLS): /) });
     expect(result.durationMs).toBeLessThan(TIMEOUT_MS + GRACE_MS);
@@ -178,7 +178,7 @@ describe('the deadline ends an attempt', () => {
   });
 });
 
-describe('what breaks is named', () => {
+describe('failures are named', () => {
   const raw = (onRequest: (socket: TLSSocket) => void) => () =>
     startTlsReceiver(identity, (socket) => socket.once('data', () => onRequest(socket)));
   const speaking = (text: string) => raw((socket) => socket.end(text));
@@ -199,10 +199,10 @@ describe('what breaks is named', () => {
       /^CONNECTION_RESET: /,
       200,
     ],
-    ['an interim answer nobody asked for', speaking('HTTP/1.1 100 Continue\r\n\r\n'), /^PROTOCOL: .*100/, null],
+    ['an interim answer without a request', speaking('HTTP/1.1 100 Continue\r\n\r\n'), /^PROTOCOL: .*100/, null],
     ['plain HTTP', () => startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n')), /^TLS: /, null],
     ['another protocol', speaking('220 mail.example ESMTP\r\n'), /^PROTOCOL: the answer is not HTTP/, null],
-    ['a status that is none', speaking('HTTP/1.1 9999 OK\r\n\r\n'), /^PROTOCOL: /, null],
+    ['an invalid status', speaking('HTTP/1.1 9999 OK\r\n\r\n'), /^PROTOCOL: /, null],
     [
       'two lengths',
       speaking('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
@@ -221,7 +221,7 @@ describe('what breaks is named', () => {
       /^PROTOCOL: the answer's headers are too large$/,
       null,
     ],
-    ['headers without end', raw((socket) => pipeWithLimit(socket, 'a'.repeat(KIB))), /^PROTOCOL: /, null],
+    ['endless headers', raw((socket) => pipeWithLimit(socket, 'a'.repeat(KIB))), /^PROTOCOL: /, null],
   ])('%s', async (_title, start, error, statusCode) => {
     const result = await sendTo(start());
     expect(result).toMatchObject({ statusCode, error: expect.stringMatching(error), address: '127.0.0.1' });
@@ -229,7 +229,7 @@ describe('what breaks is named', () => {
   });
 });
 
-test('a hundred receivers that hang hold up no healthy one', async () => {
+test('a hundred hanging receivers do not delay a healthy one', async () => {
   const hanging = await startReceiver(identity, () => {});
   closers.push(hanging.close);
   const url = `https://127.0.0.1:${hanging.port}/`;

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => dns.close());
 
-/** Ended after each test, last first. */
+/** Closed after each test in reverse order. */
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
@@ -60,7 +60,7 @@ const sender = (options: Partial<Parameters<typeof createWebhookSender>[0]> = {}
 const attempt = (url: string) => ({ url, headers: { 'content-type': 'application/json' }, body: BODY });
 
 describe('an attempt', () => {
-  test('posts the bytes and the headers it was given, and tells what came back and when', async () => {
+  test('posts the given bytes and headers, and returns the answer with its timings', async () => {
     const received: Received[] = [];
     const receiver = await receiving(
       startReceiver(
@@ -101,7 +101,7 @@ describe('an attempt', () => {
     expect(received[0]?.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test('reuses a kept connection, and still looks the name up', async () => {
+  test('reuses an idle connection, and still resolves the name', async () => {
     const receiver = await receiving(
       startReceiver(
         identity,
@@ -111,20 +111,20 @@ describe('an attempt', () => {
     const { send } = sender();
     const url = `https://receiver.test:${receiver.port}/`;
     await send(attempt(url));
-    const lookedUpOnce = dns.asked.length;
+    const lookedUpOnce = dns.queries.length;
     for (let n = 0; n < 4; n += 1) {
       const result = await send(attempt(url));
       expect(result).toMatchObject({ statusCode: 204, error: null, address: '127.0.0.1' });
       expect(result.timings).toMatchObject({ tcpMs: null, tlsMs: null, firstByteMs: expect.any(Number) });
     }
     expect(receiver.connections()).toBe(1);
-    expect(dns.asked).toHaveLength(lookedUpOnce + 8);
+    expect(dns.queries).toHaveLength(lookedUpOnce + 8);
   });
 
   test.each<[string, (response: ServerResponse) => void]>([
     ['was closed after its answer, as announced', (response) => response.writeHead(204, { connection: 'close' }).end()],
-    ['was closed while it rested', (response) => response.writeHead(204).end(() => response.socket?.end())],
-  ])('opens a new connection where the kept one %s', async (_title, answer) => {
+    ['was closed while it was idle', (response) => response.writeHead(204).end(() => response.socket?.end())],
+  ])('opens a new connection when the idle one %s', async (_title, answer) => {
     const closed: Promise<unknown>[] = [];
     const receiver = await receiving(
       startReceiver(
@@ -144,7 +144,7 @@ describe('an attempt', () => {
     }
   });
 
-  test('is answered by the final answer, not by the one that announces it', async () => {
+  test('uses the final answer, not the interim one', async () => {
     const receiver = await receiving(
       startReceiver(
         identity,
@@ -155,20 +155,20 @@ describe('an attempt', () => {
     expect(result).toMatchObject({ statusCode: 200, error: null, answer: Buffer.from('done') });
   });
 
-  test('to a literal looks nothing up and checks the certificate for the address', async () => {
+  test('to a literal needs no name resolution and verifies the certificate for the address', async () => {
     const receiver = await receiving(
       startReceiver(
         identity,
         answering((response) => response.end('ok')),
       ),
     );
-    const asked = dns.asked.length;
+    const before = dns.queries.length;
     const result = await sender().send(attempt(`https://127.0.0.1:${receiver.port}/`));
     expect(result).toMatchObject({ statusCode: 200, error: null, timings: { dnsMs: null } });
-    expect(dns.asked).toHaveLength(asked);
+    expect(dns.queries).toHaveLength(before);
   });
 
-  test('may take longer than an unused connection is kept', async () => {
+  test('may take longer than the idle time-out of a connection', async () => {
     const receiver = await receiving(
       startReceiver(
         identity,
@@ -209,7 +209,7 @@ describe('an attempt', () => {
     },
   );
 
-  test('goes past a proxy the environment names, and trusts the certificates it adds', async () => {
+  test('ignores the proxy of the environment, and trusts its additional certificates', async () => {
     const proxy = await receiving(startRawReceiver());
     const receiver = await receiving(
       startReceiver(
@@ -222,7 +222,7 @@ describe('an attempt', () => {
     const certificates = join(folder, 'ca.pem');
     await writeFile(certificates, authority.ca);
 
-    // A process of its own: both are read from the environment, the certificates only when a process starts.
+    // A separate process: both are read from the environment, the certificates only when a process starts.
     const code = `
       const { createWebhookSender, parseNetworks } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
       const sender = createWebhookSender({ timeoutMs: 5000, allowed: parseNetworks('127.0.0.0/8') });
@@ -271,7 +271,7 @@ describe('a receiver that cannot be trusted or reached', () => {
     expect(received).toHaveLength(0);
   });
 
-  test('because nobody listens', async () => {
+  test('because its port is closed', async () => {
     const receiver = await startRawReceiver();
     await receiver.close();
     const result = await sender().send(attempt(`https://receiver.test:${receiver.port}/`));
@@ -279,14 +279,14 @@ describe('a receiver that cannot be trusted or reached', () => {
     expect(result.address).toBe('127.0.0.1');
   });
 
-  test('because its name is gone', async () => {
+  test('because its name does not exist', async () => {
     const result = await sender().send(attempt('https://gone.test/'));
     expect(result).toMatchObject({ statusCode: null, address: null, timings: { dnsMs: expect.any(Number) } });
     expect(result.error).toBe('DNS: The name gone.test does not resolve (ENOTFOUND).');
   });
 });
 
-describe('calling off', () => {
+describe('cancellation', () => {
   const hanging = async () => receiving(startReceiver(identity, () => {}));
 
   test('ends an attempt at once', async () => {
@@ -302,7 +302,7 @@ describe('calling off', () => {
     expect(again.error).toMatch(/^ABORTED: /);
   });
 
-  test('happens to all attempts in flight when the sender closes', async () => {
+  test('ends all attempts in flight when the sender closes', async () => {
     const receiver = await hanging();
     const { send, close } = sender();
     const sending = [1, 2, 3].map(() => send(attempt(`https://receiver.test:${receiver.port}/`)));

@@ -1,32 +1,34 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { connectGuarded, createConnectionPool } from './connections.js';
-import type { AttemptResult } from './post-attempt.js';
-import { type AttemptStop, createAttemptStop, type Posted, postAttempt } from './post-attempt.js';
+import { type AttemptResult, type AttemptStop, createAttemptStop, type Posted, postAttempt } from './post-attempt.js';
 import { readEndpoint, type UrlRefusal } from './read-endpoint.js';
 import { checkedLookup, createNameResolver } from './resolve-name.js';
 import type { Network } from './validate-address.js';
 import { resolveHost } from './validate-url.js';
 
 type WebhookSenderOptions = {
-  /** One deadline over name lookup, connecting, TLS, headers and body, in milliseconds. Setting WEBHOOK_TIMEOUT. */
+  /** One deadline for name resolution, connection, TLS, headers and body, in milliseconds. Setting WEBHOOK_TIMEOUT. */
   timeoutMs: number;
   /** Networks exempt from the public-address rule. Setting WEBHOOK_ALLOWED_NETWORKS. */
   allowed: readonly Network[];
-  /** DNS servers (`ip:port`); those of the system when left out. */
+  /** DNS servers (`ip:port`); those of the system by default. */
   resolver?: readonly string[];
-  /** Certificates (PEM) trusted beside Node's own roots. Without it Node's defaults hold, with NODE_EXTRA_CA_CERTS. */
+  /**
+   * Certificates (PEM) trusted in addition to Node's own roots. Without it Node's defaults apply, with
+   * NODE_EXTRA_CA_CERTS.
+   */
   ca?: readonly string[];
-  /** So much of the answer's body is kept. */
+  /** At most this many bytes of the answer's body are stored. */
   maxAnswerBytes?: number;
-  /** An unused connection is let go after this long, in milliseconds. */
+  /** Milliseconds after which an unused connection is closed. */
   idleConnectionMs?: number;
   now?: () => Date;
 };
 
-/** One attempt: `body` is sent byte for byte as UTF-8, `headers` as `signDelivery` makes them. */
+/** One attempt: `body` is sent unchanged as UTF-8, `headers` come from `signDelivery`. */
 export type WebhookAttempt = { url: string; headers: Record<string, string>; body: string; signal?: AbortSignal };
 
-/** Sends attempts; `close` ends those in flight (as ABORTED), the kept connections and the lookups. */
+/** Sends attempts. `close` aborts those in flight (as ABORTED), closes idle connections and cancels DNS queries. */
 export type WebhookSender = {
   send: (attempt: WebhookAttempt) => Promise<AttemptResult>;
   close: () => Promise<void>;
@@ -49,10 +51,9 @@ const refused = ({ rule, message }: UrlRefusal): Posted =>
   unsent(rule === 'resolution' ? `DNS: ${message}` : `ADDRESS_REFUSED: ${rule}: ${message}`);
 
 /**
- * The only way out for webhooks. `send` never rejects and settles by the deadline. The URL is judged at every attempt,
- * also when a connection to it is kept, and the connection goes to the addresses that were judged. HTTP/1.1, no
- * redirects, no decompression, no proxy variables (connections are our own), nothing is sent twice.
- * Source: contract part 1 §4 rule 2 and §8, part 2 §8.
+ * The only component that sends webhooks. `send` never rejects and settles by the deadline. The URL is validated at every
+ * attempt, also when an idle connection exists, and the connection uses only the validated addresses. HTTP/1.1 without
+ * redirects and decompression; proxy variables are ignored and nothing is sent twice.
  */
 export const createWebhookSender = ({
   timeoutMs,
@@ -60,14 +61,14 @@ export const createWebhookSender = ({
   resolver: servers,
   ca,
   maxAnswerBytes = 2_048,
-  // Below the five seconds after which common servers drop an idle connection: what is sent into one that is just
-  // closing is lost, and costs the receiver a retry's delay.
+  // Below the five seconds after which common servers close an idle connection: a request on a connection that is just
+  // closing is lost, and the delivery waits for its retry.
   idleConnectionMs = 4_000,
   now = () => new Date(),
 }: WebhookSenderOptions): WebhookSender => {
   const resolver = createNameResolver(servers ? { servers } : {});
-  const judge = resolveHost({ resolve: resolver.resolve, allowed });
-  // Made once: reading some 140 roots again for each connection costs more than the handshake.
+  const resolveAndValidate = resolveHost({ resolve: resolver.resolve, allowed });
+  // Created once: parsing some 140 roots for each connection costs more than the handshake.
   const secureContext = createSecureContext(ca ? { ca: [...rootCertificates, ...ca] } : {});
   const connections = createConnectionPool({
     connect: connectGuarded(allowed, secureContext),
@@ -87,7 +88,7 @@ export const createWebhookSender = ({
 
     const start = performance.now();
     const stopped = new Promise<string>((resolve) => stop.onStop(resolve));
-    const host = await Promise.race([judge(read.url.hostname), stopped]);
+    const host = await Promise.race([resolveAndValidate(read.url.hostname), stopped]);
     if (typeof host === 'string') return { ...unsent(`${host} (while resolving the name)`), dnsMs: null };
     if (!host.ok) return { ...refused(host), dnsMs: host.rule === 'resolution' ? elapsed(start) : null };
 
@@ -102,13 +103,13 @@ export const createWebhookSender = ({
     const at = now();
     const start = performance.now();
     const stop = createAttemptStop();
-    const onSignal = () => stop.stop('ABORTED: the attempt was called off');
+    const onSignal = () => stop.stop('ABORTED: the attempt was cancelled');
     const timer = setTimeout(() => stop.stop(`TIMEOUT: no complete answer within ${timeoutMs} ms`), timeoutMs);
     attempt.signal?.addEventListener('abort', onSignal);
 
-    const called = closed || attempt.signal?.aborted;
-    const working = called
-      ? Promise.resolve({ ...unsent('ABORTED: the attempt was called off'), dnsMs: null })
+    const isAborted = closed || attempt.signal?.aborted;
+    const working = isAborted
+      ? Promise.resolve({ ...unsent('ABORTED: the attempt was cancelled'), dnsMs: null })
       : validateAndPost(attempt, stop);
     inFlight.set(stop, working);
     const { dnsMs, tcpMs, tlsMs, firstByteMs, ...posted } = await working;

@@ -2,32 +2,32 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Answer, decode, encode } from 'dns-packet';
 
-/** What a name is answered with; `silent` is no answer at all, `failing` SERVFAIL. */
+/** The answer for a name; `silent` is no answer at all, `failing` is SERVFAIL. */
 export type Zone = { a?: string[]; aaaa?: string[] } | 'silent' | 'failing';
 
-/** A DNS server on loopback. Its answers are looked up in `zones` at each question, so that a test can change them. */
+/** A DNS server on loopback. It reads `zones` at each query, so that a test can change them. */
 export type LocalDns = {
   server: string;
   zones: Map<string, Zone>;
-  /** Names asked for (one entry a question). */
-  asked: string[];
+  /** The queried names, one entry for each query. */
+  queries: string[];
   close: () => Promise<void>;
 };
 
 const SERVFAIL = 2;
 const NXDOMAIN = 3;
 
-/** Starts one; a name without a zone does not exist. */
+/** Starts a server; a name without a zone does not exist. */
 export const startLocalDns = async (): Promise<LocalDns> => {
   const socket = createSocket('udp4');
   const zones = new Map<string, Zone>();
-  const asked: string[] = [];
+  const queries: string[] = [];
   socket.on('message', (message, { port, address }) => {
     const query = decode(message);
     const question = query.questions?.[0];
     if (!question) return;
     const name = question.name.toLowerCase();
-    asked.push(name);
+    queries.push(name);
     const zone = zones.get(name);
     if (zone === 'silent') return;
 
@@ -51,5 +51,5 @@ export const startLocalDns = async (): Promise<LocalDns> => {
     socket.close();
     await closed;
   };
-  return { server: `127.0.0.1:${socket.address().port}`, zones, asked, close };
+  return { server: `127.0.0.1:${socket.address().port}`, zones, queries, close };
 };

@@ -5,10 +5,10 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import type { Identity } from '@vat/testkit';
 
-/** A server on loopback that counts the TCP connections it gets. */
+/** A server on loopback that counts its TCP connections. */
 export type LocalReceiver = { port: number; connections: () => number; close: () => Promise<void> };
 
-/** A request as it arrived. */
+/** A request as received. */
 export type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
 const listen = async (server: Server): Promise<LocalReceiver> => {
@@ -17,7 +17,7 @@ const listen = async (server: Server): Promise<LocalReceiver> => {
   server.on('connection', (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
-    socket.on('error', () => {}); // the sender breaks connections off by design
+    socket.on('error', () => {}); // the sender closes connections by design
     socket.once('close', () => sockets.delete(socket));
   });
   server.listen(0, '127.0.0.1');
@@ -38,11 +38,11 @@ export const startReceiver = (identity: Identity, listener: RequestListener): Pr
   return listen(server);
 };
 
-/** A receiver of bare TCP connections. */
+/** A receiver of plain TCP connections. */
 export const startRawReceiver = (onConnection: (socket: Socket) => void = () => {}): Promise<LocalReceiver> =>
   listen(createTcpServer(onConnection));
 
-/** Answers every request the same way once its body is read, and notes it. */
+/** Answers every request in the same way once its body is read, and records it. */
 export const answering =
   (answer: (response: ServerResponse, received: Received) => void, received: Received[] = []): RequestListener =>
   async (request, response) => {
@@ -52,7 +52,7 @@ export const answering =
     answer(response, seen);
   };
 
-/** A receiver that speaks whatever `onConnection` writes, behind TLS. */
+/** A TLS receiver that sends whatever `onConnection` writes. */
 export const startTlsReceiver = (
   identity: Identity,
   onConnection: (socket: TLSSocket) => void,

@@ -10,7 +10,7 @@ describe('reading networks', () => {
     ]);
   });
 
-  test.each(['', '  ', ','])('reads %j as none', (text) => {
+  test.each(['', '  ', ','])('reads %j as an empty list', (text) => {
     expect(parseNetworks(text)).toEqual([]);
   });
 

@@ -2,17 +2,19 @@ import type { LookupFunction } from 'node:net';
 import type { ConnectionPool } from './connections.js';
 import { errorCode } from './resolve-name.js';
 
-/** Milliseconds of each phase of an attempt, integers; null where it did not take place (a literal, a kept connection). */
+/**
+ * Whole milliseconds of each phase of an attempt; null when the phase did not occur (a literal, a reused connection).
+ */
 export type AttemptTimings = {
   dnsMs: number | null;
   tcpMs: number | null;
   tlsMs: number | null;
-  /** From the connection being ready to the head of the answer. */
+  /** From the ready connection to the head of the answer. */
   firstByteMs: number | null;
   totalMs: number;
 };
 
-/** Classes an attempt's error begins with. */
+/** The class that an attempt's error begins with. */
 export type AttemptErrorClass =
   | 'ADDRESS_REFUSED'
   | 'DNS'
@@ -24,47 +26,47 @@ export type AttemptErrorClass =
   | 'PROTOCOL'
   | 'ABORTED';
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 export type AttemptResult = {
   at: Date;
   /** The answer's status; null when no head arrived. */
   statusCode: number | null;
   durationMs: number;
   /**
-   * `CLASS: sentence`; null when an answer arrived whole (or as far as it is read), whatever its status. Beside a status:
-   * what happened to the body.
+   * `CLASS: sentence`; null when the answer arrived completely (or up to the read limit), whatever its status. With a
+   * status it describes what happened to the body.
    */
   error: string | null;
-  /** The address connected to, or tried first; null when none was. */
+  /** The address of the connection, or the first one tried; null when there was none. */
   address: string | null;
   timings: AttemptTimings;
-  /** The first bytes of the answer's body as they came, not decompressed. */
+  /** The first bytes of the answer's body as received, not decompressed. */
   answer: Buffer;
   answerTruncated: boolean;
 };
 
 /**
- * How an attempt is ended from outside. One listens at a time: whoever works on the attempt. An `AbortController` each
- * would cost as much as the signatures.
+ * Ends an attempt from outside. It has one listener at a time, the current phase of the attempt. An `AbortController` for
+ * each attempt would cost as much as the signatures.
  */
 export type AttemptStop = {
   /** Ends the attempt; only the first reason counts. */
   stop: (reason: string) => void;
-  /** Sets who is told, at once if it has been ended; null for nobody. */
+  /** Sets the listener, which is called at once if the attempt was already stopped; null removes it. */
   onStop: (listener: ((reason: string) => void) | null) => void;
 };
 
 export const createAttemptStop = (): AttemptStop => {
   let stopped: string | null = null;
-  let listening: ((reason: string) => void) | null = null;
+  let current: ((reason: string) => void) | null = null;
   return {
     stop: (reason) => {
       if (stopped !== null) return;
       stopped = reason;
-      listening?.(reason);
+      current?.(reason);
     },
     onStop: (listener) => {
-      listening = listener;
+      current = listener;
       if (stopped !== null) listener?.(stopped);
     },
   };
@@ -73,10 +75,10 @@ export const createAttemptStop = (): AttemptStop => {
 const MAX_LENGTH = 300;
 
 const CLOSED = 'CONNECTION_RESET: the receiver closed the connection before its answer was complete';
-/** What is said of an answer 101, whose head is all that came of it. */
+/** The error of an answer 101, of which only the head is read. */
 export const SWITCHED_PROTOCOLS = 'PROTOCOL: the receiver switched protocols';
 
-/** Codes of OpenSSL's certificate check that have no prefix in common. Source: Node's documentation of `node:tls`. */
+/** Codes of OpenSSL's certificate check; they have no common prefix. Source: Node's documentation of `node:tls`. */
 const CERTIFICATE_CODES =
   /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|EPROTO)/;
 
@@ -90,13 +92,16 @@ const SENTENCES = new Map<string, `${AttemptErrorClass}: ${string}`>([
   ['UND_ERR_HEADERS_OVERFLOW', "PROTOCOL: the answer's headers are too large"],
 ]);
 
-/** What undici finds out about a connection has one code; its message tells what. */
+/** All of undici's socket errors share one code; their message differs. */
 const SOCKET_SENTENCES = new Map<string, `${AttemptErrorClass}: ${string}`>([
   ['bad upgrade', SWITCHED_PROTOCOLS],
-  ['bad response', 'PROTOCOL: the receiver sent an answer, or an interim one (100), that nobody had asked for'],
+  ['bad response', 'PROTOCOL: the receiver sent an answer, or an interim one (100), without a request'],
 ]);
 
-/** Without control characters and lone surrogates, which the database refuses, and of bounded length: certificates write here. */
+/**
+ * Removes control characters and lone surrogates, which the database refuses, and limits the length: the text may
+ * come from a certificate.
+ */
 const clean = (text: string): string =>
   text
     .toWellFormed()
@@ -104,12 +109,12 @@ const clean = (text: string): string =>
     .slice(0, MAX_LENGTH)
     .toWellFormed();
 
-/** Undici's parser counts what came against the length announced, also when it never got as far as the body. */
+/** Undici reports this also when the connection ends before the body. */
 const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 
 /**
- * What the log says about a connection or exchange that failed: a fixed class, then what happened. `headRead`: whether the
- * head of the answer had come.
+ * Describes a failed connection or exchange for the delivery log: a fixed class, then a sentence. `headRead`: whether the
+ * head of the answer had arrived.
  */
 export const describeFailure = (error: Error, headRead: boolean): string => {
   const code = errorCode(error) ?? error.name;
@@ -124,7 +129,7 @@ export const describeFailure = (error: Error, headRead: boolean): string => {
   return clean(`CONNECTION_FAILED: ${error.message} (${code})`);
 };
 
-/** The part of an attempt after its host was judged. */
+/** The result of the part of an attempt after its host was validated. */
 export type Posted = Pick<AttemptResult, 'statusCode' | 'error' | 'address' | 'answer' | 'answerTruncated'> &
   Pick<AttemptTimings, 'tcpMs' | 'tlsMs' | 'firstByteMs'>;
 
@@ -135,27 +140,30 @@ type Post = {
   lookup: LookupFunction;
   headers: Record<string, string>;
   body: string;
-  /** Ends the attempt; its reason becomes the error, with the phase it ended in. */
+  /** Ends the attempt. The reason becomes the error, with the phase in which the attempt ended. */
   stop: AttemptStop;
 };
 
-/** Answers up to this size are read to their end, so that the connection can be kept; longer ones cost it. */
+/**
+ * Answers up to this size are read to their end, so that the connection can be reused; it is closed after a longer
+ * one.
+ */
 const DRAINED_BYTES = 8 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 const span = (from: number | null, to: number | null) => (from === null || to === null ? null : Math.round(to - from));
 
 /**
- * Sends the body once and reads the answer as far as it is kept or drained. Never rejects. Undici's bare dispatcher, since
- * it does none of what must not happen: it follows no redirect, unpacks nothing, repeats nothing that has been sent.
+ * Sends the body once and reads the answer up to the limit. Never rejects. It uses undici's plain dispatcher, which
+ * follows no redirects, does not decompress and does not retry.
  */
 export const postAttempt =
   ({ connections, maxAnswerBytes }: PostDeps) =>
   ({ url, lookup, headers, body, stop }: Post): Promise<Posted> =>
     new Promise((resolve) => {
       const limit = Math.max(DRAINED_BYTES, maxAnswerBytes);
-      const connection = connections.take(url, lookup);
-      const takenAt = performance.now();
+      const connection = connections.acquire(url, lookup);
+      const acquiredAt = performance.now();
       const chunks: Buffer[] = [];
       let received = 0;
       let statusCode: number | null = null;
@@ -181,7 +189,7 @@ export const postAttempt =
           address: connection.address,
           tcpMs: span(start, tcp),
           tlsMs: span(tcp, ready),
-          firstByteMs: span(ready ?? takenAt, head),
+          firstByteMs: span(ready ?? acquiredAt, head),
           answer: chunks.length === 0 ? NOTHING : Buffer.concat(chunks),
           answerTruncated: received > maxAnswerBytes || (statusCode !== null && !whole),
         });
@@ -194,14 +202,14 @@ export const postAttempt =
         {
           onRequestStart: () => undefined,
           onResponseStart: (_controller, status) => {
-            if (status < 200) return; // an interim answer; the real one follows
+            if (status < 200) return; // an interim answer; the final one follows
             head = performance.now();
             statusCode = status;
           },
           onResponseData: (_controller, chunk) => {
-            const room = maxAnswerBytes - received;
+            const remaining = maxAnswerBytes - received;
             received += chunk.byteLength;
-            if (room > 0) chunks.push(chunk.subarray(0, room));
+            if (remaining > 0) chunks.push(chunk.subarray(0, remaining));
             if (received > limit) settle(null, false);
           },
           onResponseEnd: () => settle(null, true),
@@ -215,8 +223,8 @@ export const postAttempt =
     });
 
 /**
- * Whether the event counts as delivered: the head of a 2xx arrived within the deadline. A body that stalls or breaks off
- * after it changes nothing; the result's `error` says so. Source: contract part 1 §3.
+ * Whether the event counts as delivered: the head of a 2xx answer arrived within the deadline. A body that stalls or is
+ * cut off afterwards does not change that; `error` describes it.
  */
 export const attemptSucceeded = ({ statusCode }: Pick<AttemptResult, 'statusCode'>): boolean =>
   statusCode !== null && statusCode >= 200 && statusCode < 300;

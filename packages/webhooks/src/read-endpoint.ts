@@ -8,17 +8,17 @@ const MAX_LENGTH = 2_048;
 
 const refuse = (rule: UrlRule, message: string): UrlRefusal => ({ ok: false, rule, message });
 
-/** 443 and what an ordinary user may listen on; the well-known ports between are other services', never a receiver's. */
+/** 443 and the unprivileged ports. The other well-known ports belong to other services, not to a webhook receiver. */
 const isPortAllowed = (port: number): boolean => port === 443 || (port >= 1024 && port <= 65_535);
 
-/** An endpoint's URL: `given` is the text without outer blanks, `url` what is judged and sent to. */
+/** An endpoint's URL: `given` is the text without outer blanks, `url` the URL that is validated and sent to. */
 export type Endpoint = { ok: true; given: string; url: URL };
 
 /**
- * Reads an endpoint's URL and judges everything that needs no name lookup. Never throws, whatever the text. Its `url` is
- * normalised: address literals in their usual notation, names in ASCII, no trailing dot, no fragment. Stricter than the URL
- * parser, which mends blanks, backslashes and missing slashes that people and programs read differently, and leaves out
- * characters that nobody sees: what is kept and shown must be what is sent to. Source: contract part 2 §8.
+ * Parses an endpoint's URL and validates everything that needs no name resolution. Never throws. The returned `url` is
+ * normalised: address literals in their usual notation, names in ASCII, no trailing dot, no fragment. It is stricter than
+ * the URL parser, which repairs blanks, backslashes and missing slashes and drops invisible characters: the URL that is
+ * stored and displayed must be the URL that receives the deliveries.
  */
 export const readEndpoint = (text: string): Endpoint | UrlRefusal => {
   const trimmed = text.trim();

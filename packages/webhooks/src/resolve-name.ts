@@ -1,36 +1,39 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 
-/** The `code` of an error of Node or a library, e.g. ENOTFOUND; null when it has none. */
+/** The `code` of an error from Node or a library, e.g. ENOTFOUND; null when it has none. */
 export const errorCode = (error: unknown): string | null => {
   if (typeof error !== 'object' || error === null || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;
 };
 
-/** All IPv4 and IPv6 addresses of a name; rejects with a code of `node:dns` when there is none or no answer. */
+/**
+ * Resolves a name to all its IPv4 and IPv6 addresses. Rejects with a code of `node:dns` when there is none or no
+ * answer.
+ */
 export type ResolveName = (name: string) => Promise<string[]>;
 
-/** A resolver; `close` gives up what it still asks. */
+/** A resolver; `close` cancels its open queries. */
 export type NameResolver = { resolve: ResolveName; close: () => void };
 
 type NameResolverOptions = {
-  /** DNS servers (`ip` or `ip:port`); those of the system when left out. */
+  /** DNS servers (`ip` or `ip:port`); those of the system by default. */
   servers?: readonly string[];
 };
 
-/** With two tries a lookup ends by itself after about three seconds, so that given-up ones do not pile up. */
+/** With two tries a query ends by itself after about three seconds, so that abandoned queries do not accumulate. */
 const TRY_MS = 1_000;
 const TRIES = 2;
 
 /** `localhost` and names below it, which are 127.0.0.1 everywhere (RFC 6761 §6.3). */
 export const isLocalName = (name: string): boolean => /(^|\.)localhost$/i.test(name);
 
-const isNothingThere = (failure: unknown) => ['ENODATA', 'ENOTFOUND'].includes(errorCode(failure) ?? '');
+const isNoAddress = (failure: unknown) => ['ENODATA', 'ENOTFOUND'].includes(errorCode(failure) ?? '');
 
 /**
- * Looks names up with DNS itself rather than the system's `getaddrinfo`: that one occupies one of libuv's few threads
- * as long as a hostile name server likes, which would hold up every other lookup and file of the process. Nothing is
- * kept between calls. `localhost` and names below it are 127.0.0.1 without lookingUp (RFC 6761 §6.3).
+ * Resolves names over DNS rather than with the system's `getaddrinfo`, which occupies one of libuv's few threads until
+ * the name server answers: a hostile one would block other name resolution and file access of the process. Nothing is
+ * cached. `localhost` and names below it resolve to 127.0.0.1 without a query.
  */
 export const createNameResolver = ({ servers }: NameResolverOptions = {}): NameResolver => {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
@@ -43,15 +46,15 @@ export const createNameResolver = ({ servers }: NameResolverOptions = {}): NameR
     if (addresses.length > 0) return addresses;
 
     const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
-    throw failures.find((failure) => !isNothingThere(failure)) ?? failures[0] ?? new Error('no address');
+    throw failures.find((failure) => !isNoAddress(failure)) ?? failures[0] ?? new Error('no address');
   };
   return { resolve, close: () => resolver.cancel() };
 };
 
-/** So many addresses are tried at most: a name with hundreds must not make a scanner of the sender. */
+/** At most this many addresses are tried, so that a name with hundreds cannot turn the sender into a port scanner. */
 const MAX_TRIED = 4;
 
-/** A lookup that asks nobody and answers with addresses already judged. At least one must be given. */
+/** A lookup that returns addresses that are already validated, without a DNS query. At least one must be given. */
 export const checkedLookup = (addresses: readonly string[]): LookupFunction => {
   const found = addresses.slice(0, MAX_TRIED).map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {

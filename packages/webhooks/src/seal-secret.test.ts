@@ -15,7 +15,7 @@ const reasonOf = (open: () => unknown): string => {
 };
 
 describe('a new secret', () => {
-  test('is whsec_ and 32 bytes in base64, another one each time', () => {
+  test('is whsec_ and 32 bytes in base64, different each time', () => {
     const secrets = Array.from({ length: 50 }, newWebhookSecret);
     for (const secret of secrets) {
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -38,7 +38,7 @@ describe('sealing', () => {
     expect(openSecret(MASTER, ACCOUNT, Uint8Array.from(sealed))).toBe(secret);
   });
 
-  test('keeps neither the secret nor its bytes in the clear, and seals differently each time', () => {
+  test('contains neither the secret nor its bytes in plain text, and differs each time', () => {
     expect(sealed.includes(secret)).toBe(false);
     expect(sealed.includes(Buffer.from(secret.slice(6), 'base64'))).toBe(false);
     expect(sealSecret(MASTER, ACCOUNT, secret).equals(sealed)).toBe(false);
@@ -48,11 +48,11 @@ describe('sealing', () => {
     expect(reasonOf(() => openSecret(MASTER, `${ACCOUNT}2`, sealed))).toBe('integrity');
   });
 
-  test('says that the master key is another one', () => {
+  test('reports another master key', () => {
     expect(reasonOf(() => openSecret('another', ACCOUNT, sealed))).toBe('key');
   });
 
-  test('does not open when any bit is turned or the end is missing', () => {
+  test('does not open when any bit is changed or the end is missing', () => {
     const opened = Array.from(sealed, (byte, index) => {
       const damaged = Buffer.from(sealed);
       damaged[index] = byte ^ 1;

@@ -13,7 +13,7 @@ type Vector = {
   webhook_signature: string;
 };
 
-/** The vectors that receivers verify against: both sides must agree with the same file. */
+/** The vectors that receivers verify with, so that both sides agree with the same file. */
 const { vectors } = JSON.parse(
   readFileSync(new URL('../../receiver/vectors/signature-vectors.json', import.meta.url), 'utf8'),
 ) as { vectors: Vector[] };
@@ -29,7 +29,7 @@ describe('signing a delivery', () => {
     expect(headers['webhook-signature']).toBe(vector.webhook_signature);
   });
 
-  test('sets every header of the contract and no other', () => {
+  test('sets exactly the documented headers', () => {
     const secret = newWebhookSecret();
     const body = '{"event":"batch.completed","label":"Größe €"}';
     const at = new Date('2026-11-20T09:14:04.987Z');
@@ -56,7 +56,7 @@ describe('signing a delivery', () => {
     });
   });
 
-  test('signs the timestamp of the attempt, so that a later attempt has another signature and the same id', () => {
+  test('signs the timestamp of the attempt; a later attempt has another signature and the same id', () => {
     const delivery = {
       secret: newWebhookSecret(),
       eventId: 'evt_1',

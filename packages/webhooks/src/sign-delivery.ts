@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { userAgentOf } from '@vat/domain';
 
-/** What one attempt signs. `secret` as shown to the user (`whsec_…`); ids as the receiver sees them; `at` the attempt. */
+/**
+ * The input of a signature. `secret` is as shown to the user (`whsec_…`), ids are as the receiver sees them, `at` is
+ * the time of the attempt.
+ */
 export type DeliveryToSign = {
   secret: string;
   eventId: string;
@@ -15,8 +18,8 @@ export type DeliveryToSign = {
 const hmac = (key: string | Buffer, message: string) => createHmac('sha256', key).update(message);
 
 /**
- * All headers of an attempt: the three of contract part 1 §5, whose HMAC key is the whole secret string, and the trio of
- * Standard Webhooks, whose key is the bytes behind `whsec_`. Both signatures carry the same timestamp.
+ * All headers of an attempt (docs/webhooks.md): the service's own signature, whose HMAC key is the whole secret string,
+ * and the Standard Webhooks signature, whose key is the decoded bytes after `whsec_`. Both use the same timestamp.
  */
 export const signDelivery = ({
   secret,

@@ -124,7 +124,9 @@ const PUBLIC = [
   '3ffd:ffff::1',
 ];
 
-/** Notations some program reads as an address; here they are none, so that nobody has to agree on what they mean. */
+/**
+ * Notations that some programs read as an address. They are refused here, because programs disagree on their meaning.
+ */
 const NO_ADDRESS = [
   '',
   ' ',
@@ -151,7 +153,7 @@ describe('the address rule', () => {
     expect(validateAddress(ip, [])).toContain(reason);
   });
 
-  test.each(PUBLIC)('lets the public address %s through', (ip) => {
+  test.each(PUBLIC)('permits the public address %s', (ip) => {
     expect(validateAddress(ip, [])).toBeNull();
   });
 
@@ -159,7 +161,7 @@ describe('the address rule', () => {
     expect(validateAddress(ip, parseNetworks('0.0.0.0/0,::/0'))).toBe('is not an IP address');
   });
 
-  test('exempts an allowed network, and nothing beside it', () => {
+  test('permits an allowed network, and no address outside it', () => {
     const allowed = parseNetworks('127.0.0.0/8,fd00:1::/32');
     expect(validateAddress('127.4.5.6', allowed)).toBeNull();
     expect(validateAddress('fd00:1:2::3', allowed)).toBeNull();

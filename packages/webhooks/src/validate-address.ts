@@ -15,9 +15,9 @@ const parseNetwork = (text: string): Network => {
 };
 
 /**
- * Reads a comma-separated list of CIDRs; a bare address stands for itself alone, an empty text for none.
- * Throws RangeError naming the part that is no network: half-read, the list would exempt other addresses than meant.
- * Source: setting WEBHOOK_ALLOWED_NETWORKS, contract part 2 §2.
+ * Parses a comma-separated list of CIDRs (setting WEBHOOK_ALLOWED_NETWORKS); a bare address is a network of one address,
+ * an empty text is an empty list. Throws RangeError with the part that is not a network: a partially parsed list would
+ * exempt other addresses than intended.
  */
 export const parseNetworks = (text: string): Network[] =>
   text
@@ -26,7 +26,7 @@ export const parseNetworks = (text: string): Network[] =>
     .filter((part) => part !== '')
     .map(parseNetwork);
 
-/** A block that is not public unicast, and what it is called in a refusal. */
+/** A block that is not public unicast, with its name in a refusal. */
 export type SpecialNetwork = { name: string; network: Network };
 
 const SPECIAL_BLOCKS: readonly (readonly [name: string, cidrs: string])[] = [
@@ -35,7 +35,7 @@ const SPECIAL_BLOCKS: readonly (readonly [name: string, cidrs: string])[] = [
   ['a private address', '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16'],
   ['a carrier-grade NAT address', '100.64.0.0/10'],
   ['a link-local address', '169.254.0.0/16,fe80::/10'],
-  // Azure's platform address answers with credentials to whoever asks from inside; it looks like any public one.
+  // Azure's platform address returns credentials to clients inside Azure; it looks like an ordinary public address.
   ['a metadata address', '168.63.129.16/32'],
   ['a unique-local address', 'fc00::/7'],
   ['a site-local address', 'fec0::/10'],
@@ -45,7 +45,7 @@ const SPECIAL_BLOCKS: readonly (readonly [name: string, cidrs: string])[] = [
   ['a multicast address', '224.0.0.0/4,ff00::/8'],
   ['a broadcast address', '255.255.255.255/32'],
   ['a reserved address', '240.0.0.0/4'],
-  // These carry an IPv4 address that a gateway or the kernel itself would connect to in their stead.
+  // These embed an IPv4 address, to which a gateway or the kernel would connect instead.
   ['an IPv4-mapped address', '::ffff:0:0/96'],
   ['an IPv4-translated address', '::ffff:0:0:0/96'],
   ['an IPv4-compatible address', '::/96'],
@@ -59,34 +59,33 @@ const SPECIAL_BLOCKS: readonly (readonly [name: string, cidrs: string])[] = [
 ];
 
 /**
- * The deny list of the address rule, the first match naming the refusal. Sources: IANA's IPv4 and IPv6 special-purpose
- * address registries (RFC 6890 and successors), and the metadata addresses of clouds.
+ * The deny list of the address rule; the first match names the refusal. Sources: IANA's IPv4 and IPv6 special-purpose
+ * address registries (RFC 6890 and successors), and the metadata addresses of cloud providers.
  */
 export const specialNetworks = (): SpecialNetwork[] =>
   SPECIAL_BLOCKS.flatMap(([name, cidrs]) => parseNetworks(cidrs).map((network) => ({ name, network })));
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-// Constants: what IANA assigned does not change while a process runs.
 const SPECIAL: readonly SpecialNetwork[] = specialNetworks();
 const GLOBAL_UNICAST: readonly Network[] = parseNetworks('2000::/3');
 
-const liesIn =
+const isIn =
   (address: Address) =>
   ({ address: base, bits }: Network): boolean =>
     address.kind() === base.kind() && address.match(base, bits);
 
 /**
- * Null when a webhook may be sent to this address, else why not, as a clause: `is a loopback address (127.0.0.0/8)`.
- * Allowed are `allowed` networks and public unicast: for IPv6 what lies in 2000::/3 and in no special block, for IPv4
- * what lies in none. The library's own table must agree, so that a block missing in one of the two is still refused.
- * `ip` is a literal as the system's resolver writes it; other notations are refused, not interpreted.
- * Source: contract part 1 §4 rule 2, part 2 §8.
+ * Null when a webhook may be sent to this address, otherwise the reason as a clause: `is a loopback address
+ * (127.0.0.0/8)`. The `allowed` networks and public unicast addresses are permitted: IPv6 addresses in 2000::/3 and
+ * in no special block, IPv4 addresses in no special block. The table of ipaddr.js must agree, so that a block that is
+ * missing in one of the two tables is still refused. `ip` is a literal in the resolver's notation; other notations
+ * are refused.
  */
 export const validateAddress = (ip: string, allowed: readonly Network[]): string | null => {
   if (isIP(ip) === 0 || ip.includes('%')) return 'is not an IP address';
   const address = ipaddr.parse(ip);
-  const within = liesIn(address);
+  const within = isIn(address);
   if (allowed.some(within)) return null;
 
   const special = SPECIAL.find(({ network }) => within(network));

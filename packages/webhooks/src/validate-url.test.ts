@@ -18,14 +18,14 @@ afterAll(async () => {
   await dns.close();
 });
 
-const judge = (url: string, allowed = '') =>
+const validate = (url: string, allowed = '') =>
   validateUrl(url, { resolve: resolver.resolve, allowed: parseNetworks(allowed) });
 const ruleOf = async (url: string) => {
-  const judged = await judge(url);
-  return judged.ok ? 'accepted' : judged.rule;
+  const result = await validate(url);
+  return result.ok ? 'accepted' : result.rule;
 };
 
-describe('a URL that needs no look-up to be refused', () => {
+describe('a URL that is refused without name resolution', () => {
   const fill = (length: number) => `https://example.com/${'a'.repeat(length - 'https://example.com/'.length)}`;
 
   test.each([
@@ -86,15 +86,15 @@ describe('a URL that needs no look-up to be refused', () => {
     [fill(2_049), 'length'],
     [`https://example.com/${'é'.repeat(2_049)}`, 'length'],
   ])('%j breaks the rule on %s', async (url, rule) => {
-    const before = dns.asked.length;
+    const before = dns.queries.length;
     expect(await ruleOf(url)).toBe(rule);
-    expect(dns.asked).toHaveLength(before);
+    expect(dns.queries).toHaveLength(before);
   });
 
-  test('2 048 characters are accepted, as they were given', async () => {
+  test('2 048 characters are accepted unchanged', async () => {
     dns.zones.set('example.com', PUBLIC);
     for (const url of [fill(2_048), `https://example.com/${'é'.repeat(2_000)}`]) {
-      expect(await judge(url)).toEqual({ ok: true, url });
+      expect(await validate(url)).toEqual({ ok: true, url });
     }
   });
 });
@@ -142,18 +142,18 @@ describe('a literal', () => {
     ['https://8.8.8.8', 'https://8.8.8.8/'],
     ['https://0x08080808/a?b=c#d', 'https://8.8.8.8/a?b=c'],
     ['https://[2606:4700:4700:0:0:0:0:1111]:8443/x', 'https://[2606:4700:4700::1111]:8443/x'],
-  ])('%s is public, kept as it is and sent to as %s', async (url, sent) => {
-    expect(await judge(url)).toEqual({ ok: true, url });
+  ])('%s is public, stored unchanged and sent to as %s', async (url, sent) => {
+    expect(await validate(url)).toEqual({ ok: true, url });
     expect(readEndpoint(url)).toMatchObject({ ok: true, url: { href: sent } });
   });
 
   test('in an allowed network is accepted, also as localhost', async () => {
-    expect(await judge('https://127.0.0.1:8443/hook', '127.0.0.0/8')).toEqual({
+    expect(await validate('https://127.0.0.1:8443/hook', '127.0.0.0/8')).toEqual({
       ok: true,
       url: 'https://127.0.0.1:8443/hook',
     });
-    expect((await judge('https://localhost:8443/hook', '127.0.0.0/8')).ok).toBe(true);
-    expect((await judge('https://[::1]:8443/hook', '127.0.0.0/8')).ok).toBe(false);
+    expect((await validate('https://localhost:8443/hook', '127.0.0.0/8')).ok).toBe(true);
+    expect((await validate('https://[::1]:8443/hook', '127.0.0.0/8')).ok).toBe(false);
   });
 });
 
@@ -169,12 +169,12 @@ describe('a name', () => {
     ['a metadata answer', { a: ['169.254.169.254'] }, 'resolution'],
     ['no address', {}, 'resolution'],
     ['a failing name server', 'failing', 'resolution'],
-  ])('with %s is judged as it should', async (_title, zone, expected) => {
+  ])('with %s is validated correctly', async (_title, zone, expected) => {
     dns.zones.set('hook.example', zone);
     expect(await ruleOf('https://hook.example/')).toBe(expected);
   });
 
-  test('is refused in the same words whether it is missing, empty, broken, silent or internal', async () => {
+  test('is refused with the same message whether it is missing, empty, broken, silent or internal', async () => {
     const url = 'https://internal.example/';
     const zones: Parameters<LocalDns['zones']['set']>[1][] = [
       ...[{}, 'failing' as const, 'silent' as const],
@@ -182,7 +182,7 @@ describe('a name', () => {
       { aaaa: ['fd00::1'] },
     ];
     dns.zones.delete('internal.example');
-    const refusals = [await judge(url)];
+    const refusals = [await validate(url)];
     for (const zone of zones) {
       dns.zones.set('internal.example', zone);
       refusals.push(await validateUrl(url, { resolve: resolver.resolve, allowed: [], lookupDeadlineMs: 300 }));
@@ -195,40 +195,40 @@ describe('a name', () => {
     expect(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size).toBe(1);
   });
 
-  test('is told apart from a scheme, user information and a literal address', async () => {
+  test('has another message than a scheme, user information and a literal address', async () => {
     const urls = ['http://a.example/', 'https://u:p@a.example/', 'https://10.0.0.1/', 'https://missing.example/'];
-    const judged = await Promise.all(urls.map((url) => judge(url)));
-    expect(judged.map((refusal) => (refusal.ok ? 'accepted' : refusal.rule))).toEqual([
+    const validated = await Promise.all(urls.map((url) => validate(url)));
+    expect(validated.map((refusal) => (refusal.ok ? 'accepted' : refusal.rule))).toEqual([
       ...['scheme', 'user_info', 'address', 'resolution'],
     ]);
-    expect(new Set(judged.map((refusal) => (refusal.ok ? '' : refusal.message))).size).toBe(4);
+    expect(new Set(validated.map((refusal) => (refusal.ok ? '' : refusal.message))).size).toBe(4);
   });
 
-  test('is kept as it was given; sent to in lower case and ASCII, without trailing dot and default port', async () => {
+  test('is stored as given and sent to in lower case and ASCII, without trailing dot and default port', async () => {
     dns.zones.set('xn--bcher-kva.example', PUBLIC);
     const given = 'HTTPS://BÜCHER.Example.:443/Hook?a=B#c';
-    expect(await judge(`  ${given}\n`)).toEqual({ ok: true, url: given });
+    expect(await validate(`  ${given}\n`)).toEqual({ ok: true, url: given });
     expect(readEndpoint(given)).toMatchObject({ url: { href: 'https://xn--bcher-kva.example/Hook?a=B' } });
   });
 
   test('whose name server is silent is refused at the deadline', async () => {
     dns.zones.set('silent.example', 'silent');
     const started = performance.now();
-    const judged = await validateUrl('https://silent.example/', {
+    const validated = await validateUrl('https://silent.example/', {
       resolve: resolver.resolve,
       allowed: [],
       lookupDeadlineMs: 150,
     });
-    expect(judged).toMatchObject({ ok: false, rule: 'resolution' });
+    expect(validated).toMatchObject({ ok: false, rule: 'resolution' });
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 });
 
-test('the receiver is not asked', async () => {
+test('the receiver is not contacted', async () => {
   const receiver = await startRawReceiver();
   dns.zones.set('local.example', { a: ['127.0.0.1'] });
-  const named = await judge(`https://local.example:${receiver.port}/`, '127.0.0.0/8');
-  const literal = await judge(`https://127.0.0.1:${receiver.port}/`, '127.0.0.0/8');
+  const named = await validate(`https://local.example:${receiver.port}/`, '127.0.0.0/8');
+  const literal = await validate(`https://127.0.0.1:${receiver.port}/`, '127.0.0.0/8');
   await receiver.close();
   expect([named.ok, literal.ok]).toEqual([true, true]);
   expect(receiver.connections()).toBe(0);

@@ -3,15 +3,15 @@ import { readEndpoint, type UrlRefusal } from './read-endpoint.js';
 import { errorCode, isLocalName, type ResolveName } from './resolve-name.js';
 import { type Network, validateAddress } from './validate-address.js';
 
-/** A host that may be connected to at any of these addresses (at least one). `resolved`: whether a name was looked up. */
+/** A host with its permitted addresses (at least one). `resolved`: whether the addresses come from DNS. */
 export type ResolvedHost = { ok: true; addresses: string[]; resolved: boolean };
 
 type ResolveHostDeps = { resolve: ResolveName; allowed: readonly Network[] };
 
 /**
- * Looks a URL's host up and refuses it when any of its addresses is not public: one public address among private ones
- * is how a name is made to pass here and connect elsewhere. Never rejects. A name's message keeps the address to
- * itself, or an account could map the operator's internal names.
+ * Resolves a URL's host and refuses it when any of its addresses is not public: a name with one public and one private
+ * address could otherwise pass and then connect to the private one. Never rejects. The message for a name does not
+ * contain the address, or an account could map the operator's internal names.
  */
 export const resolveHost =
   ({ resolve, allowed }: ResolveHostDeps) =>
@@ -47,17 +47,17 @@ export const resolveHost =
 type ValidateUrlDeps = {
   resolve: ResolveName;
   allowed: readonly Network[];
-  /** How long the name lookup may take, in milliseconds. */
+  /** The longest time for name resolution, in milliseconds. */
   lookupDeadlineMs?: number;
 };
 
-/** An accepted URL as it was given, without outer blanks, or the rule it breaks and a sentence for the user. */
+/** An accepted URL as given, without outer blanks, or the rule that it breaks and a sentence for the user. */
 export type UrlValidation = { ok: true; url: string } | UrlRefusal;
 
 /**
- * The one sentence for a name that cannot be used, whether it does not exist, has no address, or has one that is not public: an
- * account could otherwise find out which of the operator's internal names resolve. Literals and `localhost` are told which
- * range they are in, for which nobody's name server is needed.
+ * The refusal of a name that does not exist, has no address, or has one that is not public. All three have the same
+ * message; otherwise an account could find out which of the operator's internal names resolve. The message for literals
+ * and `localhost` names the address range, because no name server is involved.
  */
 const unusableName = (hostname: string): UrlRefusal => ({
   ok: false,
@@ -68,8 +68,8 @@ const unusableName = (hostname: string): UrlRefusal => ({
 const isLiteral = (hostname: string) => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
 
 /**
- * Judges an endpoint's URL when it is saved. Never throws and never asks the receiver; the name is looked up, since all
- * of its addresses must be public. The sender judges again at every attempt. Source: contract part 2 §8.
+ * Validates an endpoint's URL when it is saved. Never throws and never contacts the receiver; the name is resolved, since
+ * all of its addresses must be public. The sender validates the URL again at every attempt.
  */
 export const validateUrl = async (
   text: string,
@@ -83,8 +83,8 @@ export const validateUrl = async (
     timer = setTimeout(() => settle(unusableName(read.url.hostname)), lookupDeadlineMs);
   });
   const { hostname } = read.url;
-  const judged = await Promise.race([resolveHost({ resolve, allowed })(hostname), late]);
+  const host = await Promise.race([resolveHost({ resolve, allowed })(hostname), late]);
   clearTimeout(timer);
-  if (judged.ok) return { ok: true, url: read.given };
-  return isLiteral(hostname) || isLocalName(hostname) ? judged : unusableName(hostname);
+  if (host.ok) return { ok: true, url: read.given };
+  return isLiteral(hostname) || isLocalName(hostname) ? host : unusableName(hostname);
 };

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createTextOpener, type OpenSealed, sealText } from '@vat/domain';
 
-/** A new signing secret: `whsec_` and 32 random bytes in base64 (50 characters). Source: contract part 2 §8. */
+/** A new signing secret: `whsec_` and 32 random bytes in base64 (50 characters). */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Of so many endpoints the last used secret stays open: whoever reads this memory reads the master key, too. */
-const KEPT_OPEN = 1_000;
+/** At most this many opened secrets are cached. The cache exposes nothing new: the master key is in the same memory. */
+const MAX_CACHED_SECRETS = 1_000;
 
 /**
- * Opens many webhook secrets, each with its account, with SECRET_KEY or SECRET_KEY_PREVIOUS; those in use are opened once.
- * Throws SealedTextError when one does not open.
+ * Opens webhook secrets, each bound to its account, with SECRET_KEY or SECRET_KEY_PREVIOUS, and caches them. Throws
+ * SealedTextError when a secret does not open.
  */
 export const createSecretOpener = (masterKey: string, previousKey?: string): OpenSealed => {
   const open = createTextOpener({ masterKey, previousKey, purpose: 'webhook secret' });
@@ -20,7 +20,7 @@ export const createSecretOpener = (masterKey: string, previousKey?: string): Ope
     if (known !== undefined) return known;
     const secret = open(accountId, sealed);
     const [oldest] = opened.keys();
-    if (opened.size >= KEPT_OPEN && oldest !== undefined) opened.delete(oldest);
+    if (opened.size >= MAX_CACHED_SECRETS && oldest !== undefined) opened.delete(oldest);
     opened.set(name, secret);
     return secret;
   };
@@ -30,9 +30,12 @@ export const createSecretOpener = (masterKey: string, previousKey?: string): Ope
 export const openSecret = (masterKey: string, accountId: string, sealed: Uint8Array): string =>
   createSecretOpener(masterKey)(accountId, sealed);
 
-/** A webhook secret as it is stored, bound to its account: a row copied to another account does not open there. */
+/**
+ * Seals a webhook secret for storage. It is bound to its account: a row copied to another account does not open
+ * there.
+ */
 export const sealSecret = (masterKey: string, accountId: string, secret: string): Buffer =>
   sealText({ masterKey, purpose: 'webhook secret', boundTo: accountId }, secret);
 
-/** The part of a secret that stays readable: its first 8 characters. Source: contract part 1 §2 and §8. */
+/** The part of a secret that stays readable: its first 8 characters. */
 export const secretPrefix = (secret: string): string => secret.slice(0, 8);

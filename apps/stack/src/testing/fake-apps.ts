@@ -16,7 +16,7 @@ const child = (name: string) => `${reachable}
 import http from 'node:http';
 const server = http.createServer((req, res) => res.end(String(process.pid)));
 const stop = async (why) => {
-  // Work in hand, for as long as the file is there.
+  // A running job, until the file is removed.
   while (process.env.DRAINING && existsSync(process.env.DRAINING)) await new Promise((resolve) => setTimeout(resolve, 20));
   note('${name} ' + why + ' redis=' + await reachable(process.env.REDIS_URL) + ' postgres=' + await reachable(process.env.DATABASE_URL));
   process.exit(0);
@@ -45,7 +45,7 @@ if (process.env.FAIL !== 'nothing' && command === 'account') {
 }
 `;
 
-/** Stand-ins for the service's programs: they note what happens to them, and whether the servers were up then. */
+/** Fakes of the service's programs, which record their events and whether the servers were running at that time. */
 export const fakeApps = (folder: string) => {
   mkdirSync(folder, { recursive: true });
   const program = (name: string, source: string) => {
@@ -60,7 +60,7 @@ export const fakeApps = (folder: string) => {
     api: program('api', child('api')),
     worker: program('worker', child('worker')),
     admin: (args) => ({ ...adminProgram, args: [...adminProgram.args, ...args] }),
-    saysReady: true,
+    reportsReady: true,
   };
   return {
     commands,

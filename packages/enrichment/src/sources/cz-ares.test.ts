@@ -12,7 +12,7 @@ const FOUND = {
   primarniZdroj: 'ros',
 };
 
-test('asks by IČO and names the state of the VAT register', async () => {
+test('searches by IČO and returns the state in the VAT register', async () => {
   await withLocalSource('cz_ares', json(FOUND), async ({ source, seen }) => {
     const { entry } = await source.look(subject);
     expect(seen[0]?.url).toBe('/ekonomicke-subjekty-v-be/rest/ekonomicke-subjekty/00006947');
@@ -32,20 +32,20 @@ test('asks by IČO and names the state of the VAT register', async () => {
   });
 });
 
-test('the 404 of ARES itself means that it knows no such subject', async () => {
+test('a 404 from ARES itself means that the subject is unknown', async () => {
   const answer = { kod: 'NENALEZENO', popis: 'Nenalezeno', subKod: 'VYSTUP_SUBJEKT_NENALEZEN' };
   await withLocalSource('cz_ares', json(answer, 404), async ({ source }) => {
     expect((await source.look(subject)).entry).toMatchObject({ outcome: 'not_found', code: answer.subKod });
   });
 });
 
-test('a refused question keeps the code of ARES', async () => {
+test('a refused request has the code of ARES', async () => {
   await withLocalSource('cz_ares', json({ kod: 'CHYBA_VSTUPU', popis: 'x' }, 400), async ({ source }) => {
     expect((await source.look(subject)).entry).toMatchObject({ outcome: 'rejected', code: 'CHYBA_VSTUPU' });
   });
 });
 
-test('numbers of natural persons and VAT groups are not asked about', async () => {
+test('no request is made for numbers of natural persons and VAT groups', async () => {
   await withLocalSource('cz_ares', json(FOUND), async ({ source, seen }) => {
     for (const national of ['640903926', '7103192745', '699000123']) {
       expect((await source.look({ ...subject, national })).entry.outcome).toBe('skipped');

@@ -16,19 +16,19 @@ const answerSchema = z.object({
     .default(null),
 });
 const ACTIVE = 'AKTIVNI';
-/** What ARES writes where the subject is in no VAT register, or is no more. Other words say nothing about it. */
+/** The states of a subject that is not, or no longer, in the VAT register. Other states are no statement about it. */
 const NOT_REGISTERED = ['NEEXISTUJICI', 'UKONCENY', 'ZANIKLY', 'ZRUSENY', 'HISTORICKY'];
 
 const refusalSchema = z.object({ kod: z.string(), subKod: lenientText });
 
 /**
- * The Czech register of economic subjects (ARES, Ministry of Finance). Only eight-digit numbers are an IČO; the longer
- * ones belong to natural persons and VAT groups, whom ARES does not know by that number.
+ * The Czech register of economic subjects (ARES, Ministry of Finance). Only eight-digit numbers are an IČO; longer ones
+ * belong to natural persons and VAT groups, which ARES does not list under that number.
  */
 export const czAres: SourceDefinition = {
   name: 'cz_ares',
   appliesTo: ({ memberState, valid }) => memberState === 'CZ' && valid,
-  ask: ({ national }) =>
+  createRequest: ({ national }) =>
     /^\d{8}$/.test(national)
       ? { path: `/ekonomicke-subjekty-v-be/rest/ekonomicke-subjekty/${national}` }
       : { skip: 'not an IČO of eight digits (a natural person or VAT group)' },
@@ -38,7 +38,7 @@ export const czAres: SourceDefinition = {
     const { data } = answer;
     if (data.ico !== null && data.ico.padStart(8, '0') !== national) return null;
     const vat = data.seznamRegistraci?.stavZdrojeDph ?? null;
-    // The members of a VAT group are registered through it.
+    // Members of a VAT group are registered through the group.
     const inGroup = data.seznamRegistraci?.stavZdrojeSkDph === ACTIVE;
     return {
       outcome: 'found',

@@ -2,7 +2,7 @@ import { type Handler, json, SUBJECTS, text, withLocalSource } from '../local-so
 
 const subject = SUBJECTS.de_evatr;
 
-test('posts both numbers and keeps the id and time of the confirmation', async () => {
+test('posts both numbers and returns the id and time of the confirmation', async () => {
   const answer = { id: 'c4e53ec694b7c2a6', anfrageZeitpunkt: '2026-11-20T11:05:04.392+01:00', status: 'evatr-0000' };
   await withLocalSource('de_evatr', json(answer), async ({ source, seen }) => {
     const { entry } = await source.look(subject);
@@ -30,13 +30,13 @@ test.each([
   { status: 'evatr-1004', http: 500, outcome: 'unavailable' },
   { status: 'evatr-2001', http: 500, outcome: 'unavailable' },
   { status: 'evatr-9999', http: 200, outcome: 'unavailable' },
-])('$status under a $http is $outcome', async ({ status, http, outcome }) => {
+])('$status with HTTP $http is $outcome', async ({ status, http, outcome }) => {
   await withLocalSource('de_evatr', json({ id: 'x', status }, http), async ({ source }) => {
     expect((await source.look(subject)).entry).toMatchObject({ outcome, code: status });
   });
 });
 
-test('says since when and until when a number was valid', async () => {
+test('returns the period in which a number was valid', async () => {
   const answer = { id: 'x', status: 'evatr-2006', gueltigAb: '2001-01-01', gueltigBis: '2020-12-31' };
   await withLocalSource('de_evatr', json(answer), async ({ source }) => {
     expect((await source.look({ ...subject, valid: false })).entry.detail).toBe(
@@ -48,7 +48,7 @@ test('says since when and until when a number was valid', async () => {
 const TRADER = { name: 'Musterhaus GmbH & Co KG', city: 'Wien' };
 const compared = { ergFirmenname: 'A', ergStrasse: 'B', ergPlz: 'C', ergOrt: 'D' };
 
-test('asks the qualified question with name and city, and states what agrees', async () => {
+test('makes the qualified request with name and city, and returns the matches', async () => {
   const trader = { ...TRADER, street: 'Musterstrasse 1', postal_code: '1010', company_type: 'AT-1' };
   await withLocalSource('de_evatr', json({ id: 'x', status: 'evatr-0000', ...compared }), async ({ source, seen }) => {
     const { entry } = await source.look({ ...subject, trader });
@@ -69,7 +69,7 @@ test('asks the qualified question with name and city, and states what agrees', a
   });
 });
 
-test('a part that was not asked is C, and one that was passed over is D', async () => {
+test('a part that was not requested is C, and one without a result is D', async () => {
   const trader = { ...TRADER, street: 'Musterstrasse 1' };
   await withLocalSource(
     'de_evatr',
@@ -83,7 +83,7 @@ test('a part that was not asked is C, and one that was passed over is D', async 
 });
 
 test.each([{ name: 'Musterhaus GmbH' }, { city: 'Wien' }, { street: 'Musterstrasse 1' }, {}, null])(
-  'asks the simple question of a trader given as %j',
+  'makes the simple request for the trader %j',
   async (trader) => {
     await withLocalSource('de_evatr', json({ id: 'x', status: 'evatr-0000' }), async ({ source, seen }) => {
       const { entry } = await source.look({ ...subject, trader });
@@ -118,13 +118,13 @@ describe('for Greece', () => {
         : json({ id: 'x', status: 'evatr-0000' })(request, response);
 
   test.each([
-    { how: 'the list says EL', list: states('AT', 'EL'), prefix: 'EL' },
-    { how: 'the list says GR', list: states('AT', 'GR'), prefix: 'GR' },
-    { how: 'the list says both', list: states('GR', 'EL'), prefix: 'EL' },
-    { how: 'the list says neither', list: states('AT'), prefix: 'EL' },
+    { how: 'the list has EL', list: states('AT', 'EL'), prefix: 'EL' },
+    { how: 'the list has GR', list: states('AT', 'GR'), prefix: 'GR' },
+    { how: 'the list has both', list: states('GR', 'EL'), prefix: 'EL' },
+    { how: 'the list has neither', list: states('AT'), prefix: 'EL' },
     { how: 'the list is HTML', list: text('<p>later'), prefix: 'EL' },
     { how: 'the list is a 503', list: json({}, 503), prefix: 'EL' },
-    { how: 'the list never comes', list: (() => undefined) as Handler, prefix: 'EL' },
+    { how: 'the list never arrives', list: (() => undefined) as Handler, prefix: 'EL' },
   ])('$how: the number begins with $prefix', async ({ list, prefix }) => {
     await withLocalSource(
       'de_evatr',

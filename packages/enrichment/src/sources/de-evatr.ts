@@ -17,12 +17,12 @@ const answerSchema = z.object({
 });
 const statesSchema = z.array(z.object({ alpha2: lenientText })).min(1);
 
-// The office's list of statuses (GET /app/v1/info/statusmeldungen). A status that is not here says nothing about the
-// number: the office or the member state could not answer.
+// The office's list of statuses (GET /app/v1/info/statusmeldungen). Any other status is no statement about the number:
+// the office or the member state could not answer.
 const OUTCOMES: Readonly<Record<string, SourceReading['outcome']>> = {
   'evatr-0000': 'found',
-  'evatr-0003': 'found', // valid, though a field of the qualified question is missing
-  'evatr-2008': 'found', // valid, with a peculiarity for the qualified question
+  'evatr-0003': 'found', // valid, though a field of the qualified request is missing
+  'evatr-2008': 'found', // valid, with a special case in the qualified request
   'evatr-2001': 'not_found', // not assigned
   'evatr-2002': 'not_found', // valid only from gueltigAb
   'evatr-2006': 'not_found', // was valid from gueltigAb to gueltigBis
@@ -34,10 +34,10 @@ const OUTCOMES: Readonly<Record<string, SourceReading['outcome']>> = {
   'evatr-0012': 'rejected',
   'evatr-2003': 'rejected',
   'evatr-2005': 'rejected', // the requester's own number is not valid
-  'evatr-0008': 'blocked', // too many questions in this session
+  'evatr-0008': 'blocked', // too many requests in this session
 };
 
-/** The parts of the qualified question; null where the simple one is asked. */
+/** The fields of the qualified request; null for the simple one. */
 const qualified = ({ trader }: EnrichmentSubject) =>
   trader?.name && trader.city
     ? {
@@ -48,16 +48,19 @@ const qualified = ({ trader }: EnrichmentSubject) =>
       }
     : null;
 
-/** The office's letters; null where it compared nothing. A part it passes over was not asked, or is not given. */
+/**
+ * The office's letters; null when it compared nothing. A part without a letter was not requested (C) or is not
+ * available (D).
+ */
 const matchesOf = (answer: z.output<typeof answerSchema>, subject: EnrichmentSubject): FactMatches | null => {
-  const asked = qualified(subject);
+  const requested = qualified(subject);
   const { ergFirmenname, ergStrasse, ergPlz, ergOrt } = answer;
-  if (!asked || [ergFirmenname, ergStrasse, ergPlz, ergOrt].every((value) => value === null)) return null;
-  const part = (value: MatchLetter | null, wasAsked: boolean): MatchLetter => value ?? (wasAsked ? 'D' : 'C');
+  if (!requested || [ergFirmenname, ergStrasse, ergPlz, ergOrt].every((value) => value === null)) return null;
+  const part = (value: MatchLetter | null, isRequested: boolean): MatchLetter => value ?? (isRequested ? 'D' : 'C');
   return {
     name: part(ergFirmenname, true),
-    street: part(ergStrasse, asked.strasse !== undefined),
-    postal_code: part(ergPlz, asked.plz !== undefined),
+    street: part(ergStrasse, requested.strasse !== undefined),
+    postal_code: part(ergPlz, requested.plz !== undefined),
     city: part(ergOrt, true),
   };
 };
@@ -87,7 +90,7 @@ const read = (json: unknown, subject: EnrichmentSubject): SourceReading | null =
   };
 };
 
-/** The office's own codes of the member states. Clients disagree on whether Greece is EL or GR there. */
+/** The office's codes of the member states. Client libraries disagree on whether Greece is EL or GR there. */
 const memberStates: DailyList = {
   path: '/app/v1/info/eu_mitgliedstaaten',
   neededFor: ({ memberState }) => memberState === 'EL',
@@ -101,16 +104,16 @@ const prefixOf = ({ memberState }: EnrichmentSubject, list: readonly string[] | 
   memberState === 'EL' && list && !list.includes('EL') && list.includes('GR') ? 'GR' : memberState;
 
 /**
- * The German confirmation of foreign numbers (eVatR, Bundeszentralamt für Steuern), which a German requester needs for
- * a tax-free supply; asked for invalid numbers too. With the trader's name and city it is the qualified confirmation,
- * which compares them; otherwise the simple one. It answers in `status` under several HTTP statuses (a number that is
- * not assigned is a 404).
+ * The German confirmation of foreign numbers (eVatR, Bundeszentralamt für Steuern), which a German requester needs for a
+ * tax-free supply; requested for invalid numbers too. With the trader's name and city it is the qualified confirmation,
+ * which compares them; otherwise it is the simple one. The answer is in `status`, with several HTTP statuses (404 for a
+ * number that is not assigned).
  */
 export const deEvatr = {
   name: 'de_evatr',
   appliesTo: ({ memberState, requester }) => requester?.memberState === 'DE' && memberState !== 'DE',
   dailyList: memberStates,
-  ask: (subject, { list }) =>
+  createRequest: (subject, { list }) =>
     subject.requester
       ? {
           path: '/app/v1/abfrage',

@@ -51,7 +51,7 @@ const FOUND = {
   ],
 };
 
-test('asks by business id and names the current name and VAT registration', async () => {
+test('searches by business id and returns the current name and VAT registration', async () => {
   await withLocalSource('fi_prh', json(FOUND), async ({ source, seen }) => {
     const { entry } = await source.look(subject);
     expect(seen[0]?.url).toBe('/opendata-ytj-api/v3/companies?businessId=0112038-9');
@@ -73,7 +73,7 @@ test('asks by business id and names the current name and VAT registration', asyn
   });
 });
 
-test('an empty list, or a list of others, is not_found', async () => {
+test('an empty list or a list of other companies is not_found', async () => {
   await withLocalSource('fi_prh', json({ totalResults: 0, companies: [] }), async ({ source, answer }) => {
     expect((await source.look(subject)).entry.outcome).toBe('not_found');
     answer(json(FOUND));
@@ -81,7 +81,7 @@ test('an empty list, or a list of others, is not_found', async () => {
   });
 });
 
-test('a registration for VAT that ended contradicts, and one that is not there does not', async () => {
+test('an ended VAT registration contradicts the verdict, and a missing one does not', async () => {
   const [company] = FOUND.companies;
   const [trade, , vat] = company?.registeredEntries ?? [];
   const withEntries = (...registeredEntries: unknown[]) =>

@@ -64,7 +64,7 @@ const addressOf = ({ addresses }: Company): string | null => {
     .join(', ');
 };
 
-/** The open entry in the VAT register; where all of them ended, the one that ended last. */
+/** The open entry in the VAT register; if all have ended, the one that ended last. */
 const vatEntryOf = ({ registeredEntries }: Company) => {
   const entries = registeredEntries.filter(({ register }) => register === VAT_REGISTER);
   return (
@@ -76,11 +76,14 @@ const vatEntryOf = ({ registeredEntries }: Company) => {
 const businessIdOf = (national: string) =>
   /^\d{8}$/.test(national) ? `${national.slice(0, 7)}-${national.slice(7)}` : null;
 
-/** The Finnish business information system (PRH open data), by business id. A registration for VAT that ended contradicts. */
+/**
+ * The Finnish business information system (PRH open data), by business id. An ended VAT registration contradicts the
+ * verdict.
+ */
 export const fiPrh: SourceDefinition = {
   name: 'fi_prh',
   appliesTo: ({ memberState, valid }) => memberState === 'FI' && valid,
-  ask: ({ national }) => {
+  createRequest: ({ national }) => {
     const id = businessIdOf(national);
     return id
       ? { path: `/opendata-ytj-api/v3/companies?businessId=${id}` }

@@ -16,7 +16,7 @@ const company = (over: object = {}) => ({
 });
 const answer = (...results: object[]) => json({ results, total_results: results.length, page: 1, per_page: 5 });
 
-test('asks by SIREN and names the company and its state', async () => {
+test('searches by SIREN and returns the company and its state', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(company()), async ({ source, seen }) => {
     const { entry } = await source.look(subject);
     expect(seen[0]?.url).toBe('/search?q=303265045&page=1&per_page=5');
@@ -38,7 +38,7 @@ test('asks by SIREN and names the company and its state', async () => {
   });
 });
 
-test.each(['P', 'N', undefined])('names nobody whose diffusion status is %s', async (statut_diffusion) => {
+test.each(['P', 'N', undefined])('returns no name when the diffusion status is %s', async (statut_diffusion) => {
   const masked = company({ statut_diffusion, nom_complet: 'JEANNE DUPONT', etat_administratif: 'C' });
   await withLocalSource('fr_recherche_entreprises', answer(masked), async ({ source }) => {
     expect((await source.look(subject)).entry).toMatchObject({
@@ -49,7 +49,7 @@ test.each(['P', 'N', undefined])('names nobody whose diffusion status is %s', as
   });
 });
 
-test('a company that merely mentions the digits is not the one asked for', async () => {
+test('a company that only contains the digits is not a match', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(company({ siren: '111111111' })), async ({ source }) => {
     expect((await source.look(subject)).entry.outcome).toBe('not_found');
   });
@@ -75,10 +75,10 @@ test.each([
   });
 });
 
-test('calls at once are spaced by a fifth of a second', async () => {
+test('concurrent calls are spaced by a fifth of a second', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(company()), async ({ source }) => {
     const findings = await Promise.all([source.look(subject), source.look(subject), source.look(subject)]);
-    // When they left: on a busy machine two that left apart can arrive together.
+    // The times of departure: on a busy machine two spaced calls can arrive together.
     const times = findings.map(({ exchange }) => exchange?.startedAt.getTime() ?? 0).toSorted((a, b) => a - b);
     expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(390);
   });

@@ -9,7 +9,7 @@ const resultSchema = z.object({
   statut_diffusion: lenientText,
   date_creation: lenientText,
   nature_juridique: lenientText,
-  // The VAT numbers of the company that are active, by the tax authority (DGFiP); null or absent where it gave none.
+  // The active VAT numbers of the company according to the tax authority (DGFiP); null or absent when it has none.
   tva: z.array(z.string()).nullable().catch(null).default(null),
   siege: z.object({ adresse: lenientText }).nullable().catch(null).default(null),
 });
@@ -17,7 +17,7 @@ const answerSchema = z.object({ results: z.array(resultSchema) });
 
 const STATES: Readonly<Record<string, string>> = { A: 'active', C: 'ceased' };
 
-// Seven calls a second are the limit of one address; what counts there is when they arrive.
+// The limit is seven calls a second for one address. The gap is longer, because the times of arrival count.
 const GAP_MS = 200;
 
 const normalised = (number: string) => {
@@ -25,26 +25,27 @@ const normalised = (number: string) => {
   return plain.startsWith('FR') ? plain : `FR${plain}`;
 };
 
-// VAT numbers are two check characters and the SIREN; those of Monaco have the shape without being in the directory.
+// A VAT number is two check characters and the SIREN. Numbers of Monaco have the same form but are not in the
+// directory.
 const sirenOf = (national: string) => /^..(\d{9})$/.exec(national)?.[1];
 
 /**
- * The French directory of companies (recherche-entreprises, DINUM), by SIREN. Whoever opposed diffusion (status P) is
- * named nowhere in the check; so is anyone whose status is not plainly O, since opposition is a right. Its `tva` is the
- * tax authority's list of active VAT numbers: where there is one, a number that is not on it is contradicted.
+ * The French directory of companies (recherche-entreprises, DINUM), by SIREN. A check never names a company that opposed
+ * diffusion (status P), nor one with any other status than O, since opposition is a right. `tva` is the tax authority's
+ * list of active VAT numbers: if it is present and does not contain the number, the source contradicts the verdict.
  */
 export const frRechercheEntreprises: SourceDefinition = {
   name: 'fr_recherche_entreprises',
   gapMs: GAP_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'FR' && valid,
-  ask: ({ national }) => {
+  createRequest: ({ national }) => {
     const siren = sirenOf(national);
     return siren ? { path: `/search?q=${siren}&page=1&per_page=5` } : { skip: 'the number holds no SIREN' };
   },
   read: (json, { national }) => {
     const answer = answerSchema.safeParse(json);
     if (!answer.success) return null;
-    // The search is full-text: another company may mention these nine digits.
+    // The search is full-text: other companies may contain these nine digits.
     const company = answer.data.results.find(({ siren }) => siren === sirenOf(national));
     if (!company) return { outcome: 'not_found' };
     const open = company.statut_diffusion === 'O';

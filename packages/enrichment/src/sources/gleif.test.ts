@@ -23,7 +23,7 @@ const record = (name: string, country: string, lei = '5493005EVTBPP8EJRQ58') => 
 });
 const answer = (...data: object[]) => json({ meta: { pagination: { total: data.length } }, data });
 
-test('asks by name and country, and finds only the same name', async () => {
+test('searches by name and country, and finds only the same name', async () => {
   const handler = answer(record('Google Ireland Holdings', 'IE', 'other'), record('Google Ireland Limited', 'IE'));
   await withLocalSource('gleif', handler, async ({ source, seen }) => {
     const { entry } = await source.look(subject);
@@ -65,7 +65,7 @@ test('does not choose between entities of the same name', async () => {
   });
 });
 
-test('takes the legal name of a Greek answer, looks in GR, and keeps commas from splitting the filter', async () => {
+test('uses the legal name of a Greek answer, searches in GR, and removes commas, which would split the filter', async () => {
   const greek = { ...subject, memberState: 'EL' as const, name: 'ΑΛΦΑ ΤΡΑΠΕΖΑ, Α.Ε.||ALPHA BANK' };
   await withLocalSource('gleif', answer(record('Αλφα Τράπεζα Α.Ε.', 'GR')), async ({ source, seen }) => {
     expect((await source.look(greek)).entry.outcome).toBe('found');
@@ -75,7 +75,7 @@ test('takes the legal name of a Greek answer, looks in GR, and keeps commas from
   });
 });
 
-test('a name of nothing but signs is not asked about', async () => {
+test('no request is made for a name of only punctuation', async () => {
   await withLocalSource('gleif', answer(), async ({ source, seen }) => {
     expect(source.appliesTo({ ...subject, name: '---' })).toBe(false);
     expect((await source.look({ ...subject, name: '---' })).entry.outcome).toBe('skipped');
@@ -83,7 +83,7 @@ test('a name of nothing but signs is not asked about', async () => {
   });
 });
 
-test('asks by the number in a national register where one was found, and takes the name as it is there', async () => {
+test('searches by the number in a national register if one was found, and returns the name as registered', async () => {
   const known = { ...subject, memberState: 'RO' as const, registerId: 'J32/392/2001', name: 'ROMGAZ' };
   const registered = (registeredAs: string, country: string, lei?: string) => {
     const made = record('Societatea Nationala de Gaze Naturale', country, lei);
@@ -106,7 +106,7 @@ test('asks by the number in a national register where one was found, and takes t
   });
 });
 
-test('calls at once are spaced by a second', async () => {
+test('concurrent calls are spaced by a second', async () => {
   await withLocalSource('gleif', answer(), async ({ source }) => {
     const findings = await Promise.all([source.look(subject), source.look(subject)]);
     const times = findings.map(({ exchange }) => exchange?.startedAt.getTime() ?? 0).toSorted((a, b) => a - b);

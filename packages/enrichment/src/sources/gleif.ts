@@ -27,13 +27,13 @@ const recordSchema = z.object({
 });
 const answerSchema = z.object({ data: z.array(recordSchema) });
 
-const LONGEST_NAME = 200;
+const MAX_NAME = 200;
 
-// ISO 3166 where VIES's own codes differ.
+// The ISO 3166 codes that differ from those of VIES.
 const COUNTRIES: Partial<Record<MemberState, string>> = { EL: 'GR', XI: 'GB' };
 const countryOf = (memberState: MemberState) => COUNTRIES[memberState] ?? memberState;
 
-// Greece puts the trade name behind `||`; a comma would split the filter's value in two.
+// Greece appends the trade name after `||`; a comma would split the filter's value.
 const legalNameOf = (name: string) =>
   Array.from(
     (name.split('||')[0] ?? '')
@@ -41,7 +41,7 @@ const legalNameOf = (name: string) =>
       .replace(/[\s\p{Cc}\p{Cs}]+/gu, ' ')
       .trim(),
   )
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME)
     .join('');
 
 const comparable = (name: string) =>
@@ -55,11 +55,11 @@ const comparable = (name: string) =>
 const addressOf = (address: z.output<typeof recordSchema>['attributes']['entity']['legalAddress']): string | null => {
   if (!address) return null;
   const { addressLines, postalCode, city, country } = address;
-  const place = [postalCode, city].filter(Boolean).join(' ');
-  return [...addressLines, place, country].filter(Boolean).join(', ');
+  const cityLine = [postalCode, city].filter(Boolean).join(' ');
+  return [...addressLines, cityLine, country].filter(Boolean).join(', ');
 };
 
-/** Registers write the same number with other signs: `0112038-9`, `J32/392/2001`, `HRB 1234`. */
+/** Registers write the same number with different punctuation: `0112038-9`, `J32/392/2001`, `HRB 1234`. */
 const plain = (number: string) => number.replace(/[^0-9A-Za-z]/g, '').toUpperCase();
 
 const isSame = (
@@ -70,13 +70,13 @@ const isSame = (
     ? comparable(legalName.name) === comparable(subject.name ?? '')
     : registeredAs !== null && plain(registeredAs) === plain(subject.registerId);
 
-// Sixty calls a minute are the limit; what counts there is when they arrive.
+// The limit is sixty calls a minute. The gap is longer than a second, because the times of arrival count.
 const GAP_MS = 1_100;
 
 /**
- * The global register of legal entities (GLEIF), by the number in a national register where one was found before, else
- * by the name VIES disclosed. GLEIF knows no VAT numbers and its filter finds similar names, so only the same number or
- * name in the same country is `found`; several of them are counted, not chosen from.
+ * The global register of legal entities (GLEIF), by the number in a national register if another source found one, else
+ * by the name that VIES disclosed. GLEIF has no VAT numbers and its filter finds similar names, so only the same number
+ * or name in the same country is `found`; several matches are only counted.
  */
 export const gleif: SourceDefinition = {
   name: 'gleif',
@@ -84,7 +84,7 @@ export const gleif: SourceDefinition = {
   gapMs: GAP_MS,
   usesRegisterId: true,
   appliesTo: ({ valid, name }) => valid && name !== null && comparable(name) !== '',
-  ask: ({ memberState, name, registerId }) => {
+  createRequest: ({ memberState, name, registerId }) => {
     if (registerId === null && (name === null || comparable(name) === '')) return { skip: 'no name to look for' };
     const query = new URLSearchParams({
       ...(registerId === null

@@ -1,4 +1,4 @@
-import { gatherSubjects } from '../gather-subjects.js';
+import { coalesceSubjects } from '../coalesce-subjects.js';
 import { countedSearches, type Handler, json, SUBJECTS, text, withLocalSource } from '../local-source.fixture.js';
 
 const subject = SUBJECTS.pl_white_list;
@@ -27,7 +27,7 @@ const answer = (subjects: object[], identifier = '5260250274') => ({
   },
 });
 
-/** Numbers with the right check digit, as many as are wanted. */
+/** The given count of numbers with correct check digits. */
 const nips = (count: number): string[] => {
   const found: string[] = [];
   for (let n = 100_000_000; found.length < count; n += 1) {
@@ -40,7 +40,7 @@ const nips = (count: number): string[] => {
 
 const searched = (url: string) => /nips\/([\d,]+)/.exec(url)?.[1]?.split(',') ?? [];
 
-/** Knows every number it is asked for. */
+/** Finds every number of the search. */
 const knowsAll: Handler = (request, response) => {
   const entries = searched(request.url ?? '').map((nip) => ({
     identifier: nip,
@@ -49,7 +49,7 @@ const knowsAll: Handler = (request, response) => {
   json({ result: { entries, requestId: 'shared-1' } })(request, response);
 };
 
-test('asks for today in Warsaw and states status, request id and registers, but only the number of bank accounts', async () => {
+test('searches for the current day in Warsaw and returns status, request id and registers, but only the number of bank accounts', async () => {
   const now = () => new Date('2026-11-20T23:30:00.000Z');
   const body = async ({ source, seen }: Parameters<Parameters<typeof withLocalSource>[2]>[0]) => {
     const { entry } = await source.look(subject);
@@ -89,7 +89,7 @@ test.each([
   });
 });
 
-test('a payer that was removed is registered until then, unless it was restored after', async () => {
+test('a removed payer is registered until its removal, unless it was restored later', async () => {
   const removed = { ...FOUND, removalDate: '2024-03-01', restorationDate: null };
   await withLocalSource('pl_white_list', json(answer([removed])), async ({ source, answer: next }) => {
     expect((await source.look(subject)).entry.facts?.registered_until).toBe('2024-03-01');
@@ -98,7 +98,7 @@ test('a payer that was removed is registered until then, unless it was restored 
   });
 });
 
-test('a number that is not on the list keeps its request id and contradicts: the list is of all VAT payers', async () => {
+test('a number that is not on the list has its request id and contradicts the verdict', async () => {
   await withLocalSource('pl_white_list', json(answer([])), async ({ source }) => {
     expect((await source.look(subject)).entry).toMatchObject({
       outcome: 'not_found',
@@ -109,7 +109,7 @@ test('a number that is not on the list keeps its request id and contradicts: the
   });
 });
 
-test('the form of earlier versions, one list of subjects, is read too', async () => {
+test('the format of earlier versions, one list of subjects, is read too', async () => {
   await withLocalSource(
     'pl_white_list',
     json({ result: { subjects: [FOUND], requestId: 'x1' } }),
@@ -124,13 +124,13 @@ test.each([
   { code: 'WL-118', status: 400, outcome: 'rejected' },
   { code: 'WL-196', status: 400, outcome: 'unavailable' },
   { code: 'WL-196', status: 503, outcome: 'unavailable' },
-])('$code under a $status is $outcome and keeps the code', async ({ code, status, outcome }) => {
+])('$code with HTTP $status is $outcome and has the code', async ({ code, status, outcome }) => {
   await withLocalSource('pl_white_list', json({ message: 'Nie.', code }, status), async ({ source }) => {
     expect((await source.look(subject)).entry).toMatchObject({ outcome, code });
   });
 });
 
-test('one number that is refused inside a search concerns that number alone', async () => {
+test('a refused number in a search does not affect the other numbers', async () => {
   const refused = {
     result: { entries: [{ identifier: '5260250274', error: { code: 'WL-115', message: 'Nie.' } }], requestId: 'x' },
   };
@@ -145,7 +145,7 @@ test('an answer about another number is no finding', async () => {
   });
 });
 
-test.each(['12', '5260250275'])('%s, which is no NIP, is not asked about', async (national) => {
+test.each(['12', '5260250275'])('no request is made for %s, which is not a NIP', async (national) => {
   await withLocalSource('pl_white_list', json(answer([FOUND])), async ({ source, seen }) => {
     expect(await source.look({ ...subject, national })).toMatchObject({
       entry: { outcome: 'skipped', detail: 'not a NIP of ten digits with its check digit' },
@@ -155,7 +155,7 @@ test.each(['12', '5260250275'])('%s, which is no NIP, is not asked about', async
   });
 });
 
-test('numbers of one account share searches of at most thirty, and each gets its own part of the answer', async () => {
+test('numbers of one account share searches of at most thirty, and each has its own part of the answer', async () => {
   const budget = countedSearches();
   const numbers = nips(40);
   await withLocalSource(
@@ -177,7 +177,7 @@ test('numbers of one account share searches of at most thirty, and each gets its
   );
 });
 
-test('two accounts never share a search: each would read the numbers of the other in its evidence', async () => {
+test('two accounts never share a search, because their evidence would contain the numbers of the other', async () => {
   const [one = '', other = ''] = nips(2);
   await withLocalSource('pl_white_list', knowsAll, async ({ source, seen }) => {
     const findings = await Promise.all([
@@ -190,7 +190,7 @@ test('two accounts never share a search: each would read the numbers of the othe
   });
 });
 
-test('a caller that waits joins the others, and the search then goes out without waiting longer', async () => {
+test('a subject with a waiting caller joins the others, and the search then starts without a longer delay', async () => {
   const [patient = '', hasty = ''] = nips(2);
   await withLocalSource('pl_white_list', knowsAll, async ({ source, seen }) => {
     await Promise.all([
@@ -200,7 +200,7 @@ test('a caller that waits joins the others, and the search then goes out without
     expect(seen.map(({ url }) => searched(url))).toEqual([[patient, hasty]]);
   });
   const searches: number[] = [];
-  const coalesce = gatherSubjects({
+  const coalesce = coalesceSubjects({
     ...{ size: 30, numberOf: ({ national }: typeof subject) => national },
     search: async (_subjects, waitedMs) => void searches.push(waitedMs),
   });
@@ -212,7 +212,7 @@ test('a caller that waits joins the others, and the search then goes out without
   expect(searches[0]).toBeLessThan(30_000);
 });
 
-test("when the day's searches are used up the entry says so, until midnight in Warsaw", async () => {
+test("when the day's searches are used up, the entry has this reason until midnight in Warsaw", async () => {
   let at = Date.parse('2026-11-20T22:59:00.000Z');
   await withLocalSource(
     'pl_white_list',
@@ -239,8 +239,8 @@ test("when the day's searches are used up the entry says so, until midnight in W
 test.each([
   { how: 'a 429', handler: text('', 429), code: undefined },
   { how: 'its daily limit in JSON', handler: json({ code: 'WL-191', message: 'limit' }, 429), code: 'WL-191' },
-  { how: 'its daily limit under a 400', handler: json({ code: 'WL-191', message: 'limit' }, 400), code: 'WL-191' },
-])('after $how nobody in the fleet searches before midnight in Warsaw', async ({ handler, code }) => {
+  { how: 'its daily limit with a 400', handler: json({ code: 'WL-191', message: 'limit' }, 400), code: 'WL-191' },
+])('after $how no process of the fleet searches before midnight in Warsaw', async ({ handler, code }) => {
   let at = Date.parse('2026-11-20T10:00:00.000Z');
   const budget = countedSearches();
   const deps = { now: () => new Date(at), budget };
@@ -275,7 +275,7 @@ test.each([
   );
 });
 
-test('a count that cannot be read lets nothing out and holds nothing up', async () => {
+test('a count that cannot be read prevents the search and causes no delay', async () => {
   const never = () => new Promise<never>(() => undefined);
   const budget = { take: never, block: never };
   await withLocalSource(

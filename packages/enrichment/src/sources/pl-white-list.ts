@@ -22,7 +22,7 @@ const entrySchema = z.object({
   subjects: z.array(subjectSchema).nullable().default([]),
   error: z.object({ code: z.string() }).nullable().catch(null).default(null),
 });
-/** Since version 1.3 one entry a number; before that the subjects of all of them in one list. */
+/** Since version 1.3 there is one entry for each number; earlier versions have one list of all subjects. */
 const answerSchema = z.object({
   result: z.union([
     z.object({ entries: z.array(entrySchema), requestId: lenientText }),
@@ -34,24 +34,26 @@ const refusalSchema = z.object({ code: z.string().regex(/^WL-\d+$/) });
 const DAILY_LIMIT = 'WL-191';
 const BEING_UPDATED = ['WL-195', 'WL-196'];
 
-/** The list's own words for who is no active VAT payer. */
+/** The list's states of a subject that is not an active VAT payer. */
 const NOT_REGISTERED = ['Zwolniony', 'Niezarejestrowany'];
 
-const NIPS_A_SEARCH = 30;
+const NIPS_PER_SEARCH = 30;
 const FAILURE_PAUSE_MS = 900_000;
 
 const WEIGHTS = [6, 5, 7, 2, 3, 4, 5, 6, 7];
 
-/** A NIP with its check digit: the list refuses the whole search for one that has none. */
+/**
+ * Whether a number is a NIP with a correct check digit: one incorrect number makes the list refuse the whole search.
+ */
 const isNip = (national: string): boolean =>
   /^\d{10}$/.test(national) &&
   WEIGHTS.reduce((sum, weight, at) => sum + weight * Number(national[at]), 0) % 11 === Number(national[9]);
 
-const askFor: NonNullable<SourceDefinition['shared']>['ask'] = (nips, today) => ({
+const createRequest: NonNullable<SourceDefinition['shared']>['createRequest'] = (nips, today) => ({
   path: `/api/search/nips/${nips.join(',')}?date=${today('Europe/Warsaw')}`,
 });
 
-/** What the answer says of one number; null when it says nothing. */
+/** The answer's entry for one number; null when there is none. */
 const subjectsOf = (result: z.output<typeof answerSchema>['result'], national: string) => {
   if ('entries' in result) return result.entries.find(({ identifier }) => identifier === national) ?? null;
   return { subjects: result.subjects.filter(({ nip }) => nip === national), error: null };
@@ -85,27 +87,28 @@ const readSubject = (subject: Subject, receipt: string | null): SourceReading =>
 };
 
 /**
- * Poland's list of VAT payers ("white list", Ministry of Finance), asked about today in Warsaw. An address may search a
- * hundred times a day, each time for thirty numbers, and is refused until midnight after that. The request id is Polish
- * proof of diligence and goes first; bank accounts are only counted. A number that is not on the list is of no VAT payer.
+ * Poland's list of VAT payers ("white list", Ministry of Finance), for the current day in Warsaw. An address may make a
+ * hundred searches a day, each for thirty numbers, and is then refused until midnight. The request id is Polish proof of
+ * diligence and is therefore near the front of the detail; bank accounts are only counted. A number that is not on the
+ * list does not belong to a VAT payer.
  */
 export const plWhiteList: SourceDefinition = {
   name: 'pl_white_list',
-  // While the list is away each probe costs one of the day's searches.
+  // During an outage each probe costs one of the day's searches.
   failurePauseMs: FAILURE_PAUSE_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'PL' && valid,
-  shared: { size: NIPS_A_SEARCH, numberOf: ({ national }) => national, ask: askFor, timeZone: 'Europe/Warsaw' },
-  ask: ({ national }, { today }) =>
-    isNip(national) ? askFor([national], today) : { skip: 'not a NIP of ten digits with its check digit' },
+  shared: { size: NIPS_PER_SEARCH, numberOf: ({ national }) => national, createRequest, timeZone: 'Europe/Warsaw' },
+  createRequest: ({ national }, { today }) =>
+    isNip(national) ? createRequest([national], today) : { skip: 'not a NIP of ten digits with its check digit' },
   read: (json, { national }) => {
     const answer = answerSchema.safeParse(json);
     if (!answer.success) return null;
     const { result } = answer.data;
-    const said = subjectsOf(result, national);
-    if (said === null) return null;
-    if (said.error) return { outcome: 'rejected', code: said.error.code };
+    const entry = subjectsOf(result, national);
+    if (entry === null) return null;
+    if (entry.error) return { outcome: 'rejected', code: entry.error.code };
     const receipt = result.requestId;
-    const subjects = said.subjects ?? [];
+    const subjects = entry.subjects ?? [];
     if (subjects.length === 0)
       return { outcome: 'not_found', contradicts: true, facts: { receipt }, detail: [['request id', receipt]] };
     const subject = subjects.find(({ nip }) => nip === null || nip === national);

@@ -26,7 +26,7 @@ const FOUND = {
   notFound: [],
 };
 
-test('posts the number with the day in Bucharest and names VAT registration and inactivity', async () => {
+test('posts the number with the day in Bucharest and returns VAT registration and inactivity', async () => {
   await withLocalSource(
     'ro_anaf',
     json(FOUND),
@@ -70,8 +70,8 @@ test.each([
   { how: 'all ended, newest first', periods: [ENDED, EARLIER], since: '2001-07-10', until: '2012-06-30' },
   { how: 'all ended, oldest first', periods: [EARLIER, ENDED], since: '2001-07-10', until: '2012-06-30' },
   { how: 'none', periods: [], since: undefined, until: undefined },
-  { how: 'one that is no list', periods: OPEN, since: '2015-03-01', until: undefined },
-])('of periods $how it states since $since until $until', async ({ periods, since, until }) => {
+  { how: 'one that is not a list', periods: OPEN, since: '2015-03-01', until: undefined },
+])('for periods $how it returns the period from $since to $until', async ({ periods, since, until }) => {
   await withLocalSource('ro_anaf', json(withVat({ scpTVA: true, perioade_TVA: periods })), async ({ source }) => {
     const { facts } = (await source.look(subject)).entry;
     expect([facts?.registered_since, facts?.registered_until]).toEqual([since, until]);
@@ -90,21 +90,21 @@ test.each([
 
 test.each([
   { how: 'an empty list', body: { cod: 200, found: [], notFound: [14056826] }, status: 200, outcome: 'not_found' },
-  { how: 'a 404 that lists it', body: { cod: 404, notFound: [14056826] }, status: 404, outcome: 'not_found' },
+  { how: 'a 404 with the number', body: { cod: 404, notFound: [14056826] }, status: 404, outcome: 'not_found' },
   {
     how: 'an error of ANAF inside a 200',
     body: { cod: 500, message: 'x', found: [] },
     status: 200,
     outcome: 'unavailable',
   },
-])('makes $outcome of $how', async ({ body, status, outcome }) => {
+])('maps $how to $outcome', async ({ body, status, outcome }) => {
   await withLocalSource('ro_anaf', json(body, status), async ({ source }) => {
     const { entry } = await source.look(subject);
     expect([entry.outcome, entry.contradicts]).toEqual([outcome, outcome === 'not_found' ? true : undefined]);
   });
 });
 
-test('calls at once are spaced by a second; one that would wait too long is skipped, none is late', async () => {
+test('concurrent calls are spaced by a second; one that would wait too long is skipped, none is late', async () => {
   const timeoutMs = 1_500;
   await withLocalSource(
     'ro_anaf',
@@ -121,7 +121,7 @@ test('calls at once are spaced by a second; one that would wait too long is skip
   );
 });
 
-test('waiting for a turn ends when the caller gives up', async () => {
+test('the wait for the rate limit ends when the caller aborts', async () => {
   await withLocalSource('ro_anaf', json(FOUND), async ({ source, seen }) => {
     await source.look(subject);
     const stop = new AbortController();

@@ -5,7 +5,7 @@ import type { SourceDefinition } from '../source-definition.js';
 const flag = z.boolean().nullable().catch(null).default(null);
 const periodSchema = z.object({ data_inceput_ScpTVA: lenientText, data_sfarsit_ScpTVA: lenientText });
 type Period = z.output<typeof periodSchema>;
-// One period came as an object of its own in earlier versions.
+// In earlier versions a single period was an object instead of a list.
 const periodsSchema = z
   .union([z.array(periodSchema), periodSchema.transform((period) => [period])])
   .catch([])
@@ -27,24 +27,24 @@ const notFoundSchema = z.object({ notFound: z.array(z.unknown()).min(1) });
 
 const UNKNOWN = { outcome: 'not_found', contradicts: true } as const;
 
-// A little over the second ANAF asks for: what counts there is when the calls arrive, not when they leave.
+// ANAF requires one second between calls. The gap is longer, because the times of arrival count.
 const GAP_MS = 1_100;
 
-/** The period without an end, else the latest. ANAF lists the newest first, and its documents do not say so. */
+/** The period without an end, else the latest. The order of the list is not documented. */
 const periodOf = (periods: readonly Period[]): Period | undefined => {
   const byStart = periods.toSorted((a, b) => (a.data_inceput_ScpTVA ?? '').localeCompare(b.data_inceput_ScpTVA ?? ''));
   return byStart.findLast(({ data_sfarsit_ScpTVA: end }) => end === null) ?? byStart.at(-1);
 };
 
 /**
- * Romania's register of VAT payers (ANAF), asked about today in Bucharest; one call a second. A number ANAF does not
- * know comes as an empty `found`, also under a 404. It is a register of VAT payers, so that contradicts.
+ * Romania's register of VAT payers (ANAF), for the current day in Bucharest; one call a second. For an unknown number
+ * `found` is empty, also with a 404. It is a register of VAT payers, so an unknown number contradicts the verdict.
  */
 export const roAnaf: SourceDefinition = {
   name: 'ro_anaf',
   gapMs: GAP_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'RO' && valid,
-  ask: ({ national }, { today }) =>
+  createRequest: ({ national }, { today }) =>
     /^\d{2,10}$/.test(national)
       ? { path: '/api/PlatitorTvaRest/v9/tva', json: [{ cui: Number(national), data: today('Europe/Bucharest') }] }
       : { skip: 'not a CUI of two to ten digits' },
@@ -53,8 +53,8 @@ export const roAnaf: SourceDefinition = {
     if (!answer.success) return null;
     const { found } = answer.data;
     if (found.length === 0) return UNKNOWN;
-    const asked = String(Number(national));
-    const company = found.find(({ date_generale: { cui } }) => cui === null || cui === asked);
+    const expected = String(Number(national));
+    const company = found.find(({ date_generale: { cui } }) => cui === null || cui === expected);
     if (!company) return null;
     const { date_generale: general, inregistrare_scop_Tva: vat, stare_inactiv: inactive } = company;
     const period = vat ? periodOf(vat.perioade_TVA) : undefined;
