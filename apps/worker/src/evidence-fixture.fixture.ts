@@ -23,16 +23,16 @@ import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 export const now = () => new Date();
 export const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** A check as the ground inserts it. */
+/** A check as the fixture inserts it. */
 export type FixtureCheck = { id: string; requestId: string; bytes: Buffer; hash: Buffer };
 
-/** A UUIDv7 of another moment. */
+/** A UUIDv7 of a given time. */
 const uuidAt = (at: Date): string => {
   const hex = at.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}${newUuid().slice(13)}`;
 };
 
-/** A database without processes, and everything that is done to evidence on it. */
+/** A database without processes, and the operations on its evidence. */
 export const openEvidenceFixture = async () => {
   const cloned: ClonedDatabase = await cloneDatabase();
   const connected = connectDatabase({
@@ -44,14 +44,14 @@ export const openEvidenceFixture = async () => {
   });
   const db: Database = connected.db;
   const authority = await createDevelopmentAuthority({ identity: await makeDevelopmentIdentity(now()), now });
-  const ask = requestTimestamp({ send: authority.reply, now });
+  const request = requestTimestamp({ send: authority.reply, now });
 
   const insertAccount = async (): Promise<string> => {
     const id = newUuid();
-    await db.$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${id}::uuid, 'Ground', 'free', ${now()}::timestamptz)`;
+    await db.$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${id}::uuid, 'Fixture', 'free', ${now()}::timestamptz)`;
     return id;
   };
-  /** Checks with what hangs on them, as the statement that records one leaves them. */
+  /** Inserts checks with their dependent rows, as the statement that records a check does. */
   const insertChecks = async (n: number, { accountId = newUuid(), at = now() } = {}): Promise<FixtureCheck[]> => {
     const checks = Array.from({ length: n }, () => {
       const bytes = randomBytes(64);
@@ -96,7 +96,7 @@ export const openEvidenceFixture = async () => {
   const stamp = makeStamp({
     findPending: findPendingStamp(db),
     stamp: async (data) => {
-      const { tokenBytes: token, ...facts } = await ask(sha256(data));
+      const { tokenBytes: token, ...facts } = await request(sha256(data));
       return { token, ...facts };
     },
     record: recordStamp(db),

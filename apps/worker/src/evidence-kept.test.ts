@@ -171,6 +171,6 @@ describe('erasing an account', () => {
     const minuteAgo = new Date(now().getTime() - 60_000);
     expect(await eraseAccount(ground.db)(accountId, minuteAgo, now())).toMatchObject({ kind: 'enabled' });
     expect(await erase(newUuid())).toEqual({ kind: 'missing' });
-    expect(await count('account', `name = 'Ground'`)).toBe(1);
+    expect(await count('account', `name = 'Fixture'`)).toBe(1);
   });
 });

@@ -3,7 +3,7 @@ import { balancedLedger, callChecks, numberOf, readLedger, type World } from '@v
 /** A member state that numbers can be made for. */
 type State = Parameters<typeof numberOf>[0];
 
-/** Settings under which calls are soon answered 202 and a fleet is told from its asks. */
+/** Settings with short windows and intervals, so that calls are soon answered 202. */
 export const CLUSTER_SETTINGS = {
   UPSTREAM_WINDOW: '500ms',
   UPSTREAM_ATTEMPT_TIMEOUT: '5s',
@@ -12,7 +12,7 @@ export const CLUSTER_SETTINGS = {
   LOG_LEVEL: 'warn',
 };
 
-/** What tests of the cap do with a world. `world` is asked late: it is made in `beforeAll`. */
+/** Operations for tests of the cap. `world` is called late, since it is created in `beforeAll`. */
 export const clusterOf = (world: () => World) => {
   let numbers = 0;
   const newNumbers = (state: State, count: number) =>
@@ -28,7 +28,7 @@ export const clusterOf = (world: () => World) => {
     noneOpen: async () => (await readLedger(world())).open === 0,
     statsOf,
     inFlight: async (state: State) => (await statsOf(state))?.in_flight ?? 0,
-    /** The law: never more than two, everything ended once, told once, charged once. */
+    /** Expects at most two lookups in flight, and every request ended, delivered and charged once. */
     expectLawful: async (state: State) => {
       expect((await statsOf(state))?.max_in_flight).toBeLessThanOrEqual(2);
       const ledger = await readLedger(world());

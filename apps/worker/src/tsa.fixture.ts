@@ -3,13 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDevelopmentAuthority, makeDevelopmentIdentity } from '@vat/evidence/proof';
 
-/** A time-stamping authority on loopback that keeps its port while it is away. */
+/** A time-stamping authority on loopback with a fixed port, also while it is closed. */
 export type Tsa = {
   url: string;
   root: string;
-  /** Its answers, as they were sent. */
+  /** The answers sent. */
   sent: Buffer[];
-  /** `honest`, or `wrong`: it answers with a token of something else. */
+  /** `honest`, or `wrong`: answers with a token for other data. */
   says: (what: 'honest' | 'wrong') => void;
   open: () => Promise<void>;
   close: () => Promise<void>;
@@ -17,7 +17,7 @@ export type Tsa = {
 
 const now = () => new Date();
 
-/** Makes one, away at first. */
+/** Creates an authority, closed at first. */
 export const makeTsa = async (): Promise<Tsa> => {
   const identity = await makeDevelopmentIdentity(now());
   const authority = await createDevelopmentAuthority({ identity, now });

@@ -25,7 +25,7 @@ export type BatchProgressDeps = {
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   publishChange: PublishChange;
   onCompleted: (batch: CompletedBatchRow) => void;
-  /** What a failed pass misses is found by the sweep. */
+  /** The sweep repeats the work of a failed pass. */
   onError: (error: unknown) => void;
   pause: (ms: number) => Promise<void>;
   now: () => Date;

@@ -14,7 +14,7 @@ export type RecordMalformedLinesDeps = Pick<RecordCheckDeps, 'make' | 'advanced'
     lines: readonly { requestId: string; check: CheckRecord }[],
     now: Date,
   ) => Promise<{ requestId: string; batchId: string | null }[]>;
-  /** For requests that `settle` left out: another process records them at the moment, or their answer is of another kind. */
+  /** For requests that `settle` left out: another process is recording them, or their answer is of another kind. */
   recordCheck: ReturnType<typeof recordCheck>;
   publishChange: PublishChange;
   now: () => Date;

@@ -51,7 +51,7 @@ export const entriesAtAcceptance = (
   return waiting.map((entry) => (entry.source === source ? { ...entry, attempts: 0 } : entry));
 };
 
-/** How a direct call ended: with its check (201), or as a request that goes on in the background (202). */
+/** How a direct call ended: with its check (201), or as a request that continues in the background (202). */
 export type CallEnd =
   | { kind: 'checked'; check: StoredCheck }
   | { kind: 'accepted'; request: CheckRequest & { acceptedAt: Date; giveUpAt: Date } };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { LookupOutcome } from '../check/upstream.js';
 import type { CheckRequest, UpstreamPolicy } from './request.js';
 
-/** A moment every fixture agrees on. */
+/** The time of all fixtures. */
 const T0 = new Date('2026-11-20T10:00:00.000Z');
 
 /** A time `ms` after {@link T0}. */
@@ -52,7 +52,7 @@ export const newRequest = (over: Partial<CheckRequest> = {}): CheckRequest => ({
   ...over,
 });
 
-/** An upstream's word on a number. */
+/** A verdict of the upstream. */
 export const verdict = (valid: boolean): LookupOutcome => ({
   kind: 'verdict',
   valid,
@@ -74,7 +74,7 @@ export const silence = (
   detail: null,
 });
 
-/** Any outcome an ask can have. */
+/** Any outcome of a lookup. */
 export const anyOutcome = (): fc.Arbitrary<LookupOutcome> =>
   fc.oneof(
     fc.boolean().map(verdict),
