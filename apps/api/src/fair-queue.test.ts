@@ -120,12 +120,19 @@ test('work that waits too long is refused, and a caller that disconnects leaves 
   expect(started).toEqual(['first']);
 });
 
-test('work that waits behind work that times out fails with it', async () => {
+test('work that waits behind hung work fails with it, unless the next piece ends', async () => {
   const { submit, end, started } = openQueue({ hungAfterMs: 0 });
-  const answers = [submit('hung', ['v4', 'a']), submit('behind', ['v4', 'b'])];
+  const first = ['hung', 'answered', 'behind'].map((name) => submit(name, ['v4', name]));
   await end('hung', new Error('no answer'));
-  expect(await Promise.all(answers)).toEqual(['Error: no answer', 'Error: no answer']);
-  expect(started).toEqual(['hung']);
+  await end('answered');
+  await end('behind', new Error('no answer'));
+  expect(await Promise.all(first)).toEqual(['Error: no answer', 'done', 'Error: no answer']);
+  const second = ['hung again', 'hanging', 'waiting'].map((name) => submit(name, ['v4', name]));
+  await end('hung again', new Error('away'));
+  expect(await second[2]).toMatch(/^Error/);
+  await end('hanging', new Error('away'));
+  await Promise.all(second);
+  expect(started).not.toContain('waiting');
 });
 
 test('a branch takes turns with its siblings however busy it was before, and gains no credit while it is idle', async () => {

@@ -77,7 +77,7 @@ export type FairQueueOptions = {
   tokens: { burst: number; perSecond: number };
   /** The error of work that is refused because too much is waiting. */
   refuse: () => AppError;
-  /** Work that fails after this many milliseconds has timed out; all waiting work fails with it instead of timing out in turn. */
+  /** Work that fails after this many milliseconds has hung. Unless the next piece ends soon, everything that waits fails with it. */
   hungAfterMs: number;
   now: () => Date;
 };
@@ -108,6 +108,9 @@ const ARRIVALS = { max: 50_000, halfLifeMs: 5 * 60_000 } as const;
 /** Branches whose turn is stored: more than are served while one piece of work waits. */
 const MAX_BRANCHES = 10_000;
 
+/** Callers that wait behind work that hangs are answered within two seconds. */
+const CONFIRM_HUNG_MS = 400;
+
 type Entry = { keys: string[]; start: () => void; fail: (error: unknown) => void };
 
 /**
@@ -122,6 +125,7 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
   // In the order of arrival, which decides between entries that compare equal.
   const waiting = new Set<Entry>();
   let isRunning = false;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   let isWaitingForToken = false;
   let availableTokens: number = tokens.burst;
   let refilledAt = now().getTime();
@@ -229,6 +233,18 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
     return error;
   };
 
+  /**
+   * In a flood, one piece of work may time out because the process was busy. When Postgres is away, the next one does not end
+   * either, and then everything that waits fails.
+   */
+  const failUnlessAnswered = (error: unknown): void => {
+    const hungAt = performance.now();
+    const failAll = (): void => {
+      if (answeredAt < hungAt) for (const { fail } of [...waiting]) fail(error);
+    };
+    setTimeout(failAll, CONFIRM_HUNG_MS);
+  };
+
   const run: FairQueue['run'] = async ({ branches, check, run: work, gone }) => {
     if (gone.aborted) throw new CallerGone();
     const entry = entryOf(branches);
@@ -243,14 +259,15 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
       if (late) throw late;
       cost = 1;
       const result = await work();
+      answeredAt = performance.now();
       cost = 0;
       count(entry, -1);
       return result;
     } catch (error) {
-      if (!(error instanceof AppError)) {
+      if (error instanceof AppError) answeredAt = performance.now();
+      else {
         cost = 0;
-        const hasHung = performance.now() - startedAt >= hungAfterMs;
-        if (hasHung) for (const { fail } of [...waiting]) fail(error);
+        if (performance.now() - startedAt >= hungAfterMs) failUnlessAnswered(error);
       }
       throw error;
     } finally {

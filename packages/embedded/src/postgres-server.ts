@@ -174,7 +174,8 @@ const settings = (durable: boolean): string[] =>
       'log_error_verbosity=terse',
       'password_encryption=scram-sha-256',
     ],
-    ...(durable ? ['fsync=on'] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
+    // Never synchronous_commit=off: tests kill the server, and what it acknowledged has to be there afterwards.
+    ...(durable ? ['fsync=on'] : ['fsync=off', 'full_page_writes=off']),
   ].flatMap((setting) => ['-c', setting]);
 
 type LaunchPostgres = { location: PostgresLocation; access: Access; durable: boolean; logFile: string };

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { presentError } from '@vat/contracts';
 import type { AppError } from '@vat/domain';
 import type { Metrics } from '@vat/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { headersOf } from '../http/secure.js';
+import { requestIdOf } from '../middleware/request.js';
 import { type Client, clientOf } from './client-network.js';
 import { tooBusyToSignIn } from './sign-in.js';
 
@@ -66,7 +66,7 @@ export const shedSignIns = ({ refuse, metrics, onShed, now }: ShedSignInsDeps): 
     const headers = [
       ...constantHeaders,
       ...['Content-Length', String(Buffer.byteLength(body)), 'Retry-After', String(error.extra.retry_after)],
-      ...['X-Request-Id', randomUUID(), 'Connection', req.complete ? 'keep-alive' : 'close'],
+      ...['X-Request-Id', requestIdOf(req), 'Connection', req.complete ? 'keep-alive' : 'close'],
     ];
     res.writeHead(error.spec.status, headers).end(body);
     metrics.httpRequests.observe({ route: '/app/api/session', method: 'POST', status: error.spec.status }, 0);
