@@ -29,7 +29,14 @@ const POLL_INTERVAL_MS = 1_000;
 const LOCK_TTL_MS = 15_000;
 const LOCK_RENEWAL_INTERVAL_MS = 5_000;
 
+// One script: between a check for the marker and a lock taken after it, another process could have completed its restore.
+// A process also gets the lock that it already has: the reply to its last attempt may have been lost.
+const LOCK = `
+  if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+  if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+  return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX') and 1 or 0`;
 const RENEW = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+const UNLOCK = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
 const FINISH = `
   if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
   redis.call('SET', KEYS[2], 1)
@@ -73,7 +80,7 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
     }
   };
   const restore = async () => {
-    if ((await connection.set(lock, me, 'PX', LOCK_TTL_MS, 'NX')) !== 'OK') return;
+    if ((await connection.eval(LOCK, 2, lock, markerKey, me, LOCK_TTL_MS)) !== 1) return;
     const renewing = setInterval(
       () => void connection.eval(RENEW, 1, lock, me, LOCK_TTL_MS).catch(onError),
       LOCK_RENEWAL_INTERVAL_MS,
@@ -81,6 +88,10 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
     try {
       await write();
       await onLoss();
+    } catch (error) {
+      // The next check tries again, in this process or another; it need not wait until the lock expires.
+      await connection.eval(UNLOCK, 1, lock, me).catch(onError);
+      throw error;
     } finally {
       clearInterval(renewing);
     }
