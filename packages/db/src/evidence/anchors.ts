@@ -103,16 +103,16 @@ export const readBlocks =
     const column = (name: keyof BlockPosition) => blocks.map((block) => block[name]);
     const rows = await db.$queryRaw<BlockRow[]>`
       SELECT (b.position - 1)::int AS position, found.hashes
-      FROM unnest(${column('seq')}::int[], ${column('level')}::int[], ${column('place')}::int[])
-        WITH ORDINALITY AS b(seq, level, place, position),
+      FROM unnest(${column('seq')}::int[], ${column('level')}::int[], ${column('index')}::int[])
+        WITH ORDINALITY AS b(seq, level, index, position),
       LATERAL (
         SELECT string_agg(l.hash, ''::bytea ORDER BY l.leaf_index) AS hashes FROM anchor_leaf l
-        WHERE b.level = 0 AND l.anchor_seq = b.seq AND l.leaf_index >= b.place * ${BLOCK_NODES}::int
-          AND l.leaf_index < (b.place + 1) * ${BLOCK_NODES}::int
+        WHERE b.level = 0 AND l.anchor_seq = b.seq AND l.leaf_index >= b.index * ${BLOCK_NODES}::int
+          AND l.leaf_index < (b.index + 1) * ${BLOCK_NODES}::int
         HAVING b.level = 0
         UNION ALL
         SELECT n.hashes FROM anchor_node n
-        WHERE b.level > 0 AND n.anchor_seq = b.seq AND n.level = b.level AND n.place = b.place
+        WHERE b.level > 0 AND n.anchor_seq = b.seq AND n.level = b.level AND n.place = b.index
       ) AS found`;
     const read: Uint8Array[] = blocks.map(() => new Uint8Array());
     for (const { position, hashes } of rows) if (hashes) read[position] = hashes;

@@ -154,7 +154,7 @@ export const requestStampForCheck =
         const requested = await requestStamp(tx)(checkId, accountId, now);
         if (!requested) throw new NoCheck();
         const { created, ...stamp } = requested;
-        return { kind: 'asked' as const, stamp, created };
+        return { kind: 'requested' as const, stamp, created };
       });
     } catch (error) {
       if (error instanceof NoCheck) return { kind: 'no_check' };

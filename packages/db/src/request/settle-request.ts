@@ -28,7 +28,7 @@ export type Settlement = {
    * The lookup whose answer is recorded, if it was not stored before: both are stored in one statement, and only if the
    * request has not changed since it was read. Absent when the request already has the answer.
    */
-  ask?: { expectedAttempts: number; attempts: number; answer: Answer } | undefined;
+  lookup?: { expectedAttempts: number; attempts: number; answer: Answer } | undefined;
   /** Published only if the request was answered 202, which the statement checks. */
   event: NewEvent;
   deliveryId: string;
@@ -52,17 +52,17 @@ export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId:
 export const settleRequest =
   (db: Queryable) =>
   async (settlement: Settlement): Promise<Settled> => {
-    const { ask, check, event, now, requestId, watch } = settlement;
+    const { lookup, check, event, now, requestId, watch } = settlement;
     const verdict = check.valid ? 'valid' : settlement.consumes ? 'invalid' : 'malformed';
     const withAnswer =
-      ask === undefined
+      lookup === undefined
         ? { set: Prisma.empty, where: Prisma.empty }
         : {
-            set: Prisma.sql`, answer = ${JSON.stringify(ask.answer)}::jsonb, attempts = ${ask.attempts}::int`,
-            where: Prisma.sql` AND answer IS NULL AND attempts = ${ask.expectedAttempts}::int`,
+            set: Prisma.sql`, answer = ${JSON.stringify(lookup.answer)}::jsonb, attempts = ${lookup.attempts}::int`,
+            where: Prisma.sql` AND answer IS NULL AND attempts = ${lookup.expectedAttempts}::int`,
           };
     // The exchange with the upstream is stored even when it ended too late.
-    const exchangesOf = ask === undefined ? Prisma.sql`SELECT id FROM done` : Prisma.sql`SELECT ${requestId}::uuid`;
+    const exchangesOf = lookup === undefined ? Prisma.sql`SELECT id FROM done` : Prisma.sql`SELECT ${requestId}::uuid`;
     const watched =
       watch === undefined
         ? { ctes: Prisma.empty, sent: Prisma.empty }

@@ -10,7 +10,7 @@ export const recordMinutes =
       member_state: tally.memberState,
       minute: tally.minute.toISOString(),
       ended: tally.end,
-      asks: tally.asks,
+      asks: tally.lookups,
       buckets: tally.buckets,
     }));
     // Rows are written in a fixed order, which prevents deadlocks between workers.
@@ -36,7 +36,7 @@ export const readMinutes =
       memberState: row.member_state,
       minute: row.minute,
       end: row.ended,
-      asks: row.asks,
+      lookups: row.asks,
       buckets: row.buckets,
     }));
   };
