@@ -24,6 +24,7 @@ export * from './evidence/timestamps.js';
 export * from './idempotency-keys.js';
 export * from './member-state-slots.js';
 export * from './migrate.js';
+export * from './query.js';
 export * from './request/admit-request.js';
 export * from './request/checks.js';
 export * from './request/lookups.js';

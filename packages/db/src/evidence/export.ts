@@ -8,9 +8,9 @@ import type {
   RequestState,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import type { ConnectedReader, Reader } from '../connect-reader.js';
+import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, selectList, typed } from '../query.js';
+import { columns, query, type Reader, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
 import { CHANGE } from '../watch/watches.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
