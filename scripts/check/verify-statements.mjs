@@ -1,5 +1,5 @@
 // @ts-check
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,13 +62,15 @@ const describeAll = async (client) => {
   ];
 };
 
+/** @param {string} built */
+const sourceFile = (built) => built.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
+
 /** The place in the source of a line of the build, as file:line. @param {string} site */
 const sourceOf = (site) => {
   const [file = '', line] = site.split(':');
   const map = new SourceMap(JSON.parse(readFileSync(join(TOP, `${file}.map`), 'utf8')));
   const entry = map.findEntry(Number(line) - 1, Number.MAX_SAFE_INTEGER);
-  const source = file.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
-  return 'originalLine' in entry ? `${source}:${entry.originalLine + 1}` : source;
+  return 'originalLine' in entry ? `${sourceFile(file)}:${entry.originalLine + 1}` : sourceFile(file);
 };
 
 /** The only statement outside Prisma that a running service uses. @param {string} url @returns {Promise<string[]>} */
@@ -86,7 +88,8 @@ const findSites = (folder) =>
   readdirSync(join(TOP, folder), { withFileTypes: true }).flatMap((entry) => {
     const at = `${folder}/${entry.name}`;
     if (entry.isDirectory()) return entry.name === 'generated' ? [] : findSites(at);
-    if (!entry.name.endsWith('.js') || entry.name === 'query.js') return [];
+    // The build still has the files of modules that were moved or deleted.
+    if (!at.endsWith('.js') || at.endsWith('/query.js') || !existsSync(join(TOP, sourceFile(at)))) return [];
     const lines = readFileSync(join(TOP, at), 'utf8').split('\n');
     return lines.flatMap((line, n) => (STATEMENT.test(line) ? [`${at}:${n + 1}`] : []));
   });

@@ -1,7 +1,7 @@
 import type { RecordedChange } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
-import { query, selectList } from '../query.js';
-import { CHANGE } from '../watch/watches.js';
+import type { Queryable } from './connect-database.js';
+import { query, selectList } from './query.js';
+import { CHANGE } from './watch/watches.js';
 
 /** Live checks of one UTC day (`YYYY-MM-DD`). */
 export type DayCount = { date: string; valid: number; invalid: number; malformed: number };
