@@ -12,6 +12,7 @@ export * from './check/check.js';
 export * from './check/entry.js';
 export * from './check/facts.js';
 export * from './check/upstream.js';
+export * from './delivery/deliver-webhook.js';
 export * from './delivery/delivery.js';
 export * from './delivery/event-bodies.js';
 export * from './delivery/sweep-deliveries.js';

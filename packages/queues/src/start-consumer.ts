@@ -1,13 +1,16 @@
-import { DelayedError, Worker } from 'bullmq';
+import { DelayedError, RateLimitError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
 
 /**
- * `undefined` when the job is done; otherwise when to run it again, and in which class. `onPutOff` is called once the job
- * is delayed; the job stays delayed when it fails.
+ * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
+ * place in the queue, of which no worker takes a job for that time.
  */
-export type JobResult = { again: Date; priority?: PriorityClass; onPutOff?: () => Promise<void> } | undefined;
-export type JobHandler<P> = (payload: P, context: { jobId: string; stopping: AbortSignal }) => Promise<JobResult>;
+export type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueueMs: number } | undefined;
+
+/** `runs`: how often the job has been started, this time included. */
+export type JobContext = { jobId: string; runs: number; stopping: AbortSignal };
+export type JobHandler<P> = (payload: P, context: JobContext) => Promise<JobResult>;
 
 export type Consumer = {
   name: string;
@@ -40,6 +43,9 @@ const STALLED_CHECK_MS = 3_000;
 /** A crash of a worker is not the fault of the job, so the job is retried practically without limit. */
 const MAX_STALLED = 1_000;
 
+/** Without a limiter BullMQ ignores the pauses of a queue. This one never limits; it costs one command a job. */
+const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
+
 /** Runs a queue's jobs in this process. Handlers have no time limit here: every outgoing call has a deadline. */
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
@@ -57,15 +63,18 @@ export const startConsumer = <P>(
       }
       let result: JobResult;
       try {
-        result = await handle(payload.data, { jobId, stopping: options.stopping });
+        result = await handle(payload.data, { jobId, runs: job.attemptsStarted, stopping: options.stopping });
       } catch (error) {
         options.onJobError(error, { queue: definition.name, jobId });
         result = { again: new Date(Date.now() + RETRY_AFTER_ERROR_MS) };
       }
       if (result === undefined) return;
+      if ('pauseQueueMs' in result) {
+        await worker.rateLimit(result.pauseQueueMs);
+        throw new RateLimitError();
+      }
       if (result.priority !== undefined) await job.changePriority({ priority: PRIORITIES[result.priority] });
       await job.moveToDelayed(result.again.getTime(), token);
-      await result.onPutOff?.().catch((error: unknown) => options.onJobError(error, { queue: definition.name, jobId }));
       throw new DelayedError();
     },
     {
@@ -75,6 +84,7 @@ export const startConsumer = <P>(
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: MAX_STALLED,
+      ...(definition.globalConcurrency === null ? {} : { limiter: PAUSABLE }),
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
     },
