@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db';
 import { closeAnchors, makeStamp, publicId } from '@vat/domain';
 import { closeNextAnchor, verifyAnchors } from '@vat/evidence/proof';
-import { type EvidenceJob, enqueueStamp, evidenceQueue, type JobHandler } from '@vat/queues';
-import { errorFields, type Stoppable, throttledWarn } from '@vat/runtime';
+import { type EvidenceJob, enqueueStamp, type JobHandler } from '@vat/queues';
+import { errorFields, throttledWarn } from '@vat/runtime';
 import { openTimestamper } from './open-timestamper.js';
 import { closeAnchorsJob, recomputeAnchors } from './processors/anchors.js';
 import { makeTimeStamp } from './processors/make-time-stamp.js';
@@ -13,9 +13,9 @@ import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 /** Pause between two chunks of the recomputation: it must not dominate the load on Postgres. */
 const PAUSE_MS = 20;
 
-/** Serves time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
-export const composeEvidence = (context: WorkerContext, abort: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, publishChange, serve } = context;
+/** Time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
+export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
+  const { settings, log, now, metrics, db, producer, publishChange } = context;
   const { stamper, part } = openTimestamper(context);
   // Every query in flight adds a listener; this is not a leak.
   setMaxListeners(0, abort);
@@ -63,10 +63,9 @@ export const composeEvidence = (context: WorkerContext, abort: AbortSignal): Sto
     now,
     log,
   });
-  const handle: JobHandler<EvidenceJob> = (job, jobContext) => {
+  const evidence: JobHandler<EvidenceJob> = (job, jobContext) => {
     if (job.task === 'stamp') return stamp(job, jobContext);
     return job.task === 'close' ? close(job, jobContext) : verify(job, jobContext);
   };
-  serve(evidenceQueue, handle);
-  return [part];
+  return { evidence, parts: [part] };
 };

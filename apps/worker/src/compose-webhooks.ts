@@ -16,9 +16,9 @@ const SLOW_AFTER_MS = 2_000;
 /** By how much a claim outlasts the longest attempt: reading, signing and recording. */
 const LEASE_MARGIN_MS = 3_000;
 
-/** Serves the deliveries: first attempts and retries in separate queues. Throws SettingsError. */
-export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSignal): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, serve } = context;
+/** The deliveries: first attempts and retries in separate queues. Throws SettingsError. */
+export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSignal) => {
+  const { settings, log, now, metrics, db, producer, producerRedis, publishChange } = context;
   const sender = createWebhookSender({
     timeoutMs: settings.WEBHOOK_TIMEOUT,
     allowed: allowedNetworksOf(settings),
@@ -48,8 +48,8 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
     now,
     log,
   });
-  for (const queueClass of Object.keys(DELIVERY_QUEUES) as DeliveryQueueClass[]) {
-    const deliver = deliverWebhook({
+  const deliver = (queueClass: DeliveryQueueClass) =>
+    deliverWebhook({
       acquirePermit: (attempt) =>
         acquirePermit(attempt.accountId, DELIVERY_QUEUES[queueClass].jobId(jobOfAttempt(attempt)), queueClass),
       claim,
@@ -78,7 +78,6 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
       random: Math.random,
       now,
     });
-    serve(DELIVERY_QUEUES[queueClass], deliverWebhookJob(deliver), { logJobId: false });
-  }
-  return [{ name: 'deliveries', stop: sender.close }];
+  const parts: Stoppable[] = [{ name: 'deliveries', stop: sender.close }];
+  return { deliveries: deliverWebhookJob(deliver('first')), retries: deliverWebhookJob(deliver('retry')), parts };
 };

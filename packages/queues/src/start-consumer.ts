@@ -1,6 +1,13 @@
 import { DelayedError, RateLimitError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
+import {
+  type Payload,
+  PRIORITIES,
+  type PriorityClass,
+  QUEUES,
+  type QueueDefinition,
+  type QueueName,
+} from './job-catalogue.js';
 
 /**
  * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
@@ -12,6 +19,9 @@ export type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueue
 export type JobContext = { jobId: string; runs: number; stopping: AbortSignal };
 export type JobHandler<P> = (payload: P, context: JobContext) => Promise<JobResult>;
 
+/** The handler of every queue; null for queues that this process does not serve. */
+export type JobHandlers = { [Name in QueueName]: JobHandler<Payload<Name>> | null };
+
 export type Consumer = {
   name: string;
   close: (force?: boolean) => Promise<void>;
@@ -20,14 +30,19 @@ export type Consumer = {
   setConcurrency: (jobs: number) => void;
 };
 
+/** `queue`: the name of the job's queue. */
+export type JobRef = { queue: string; jobId: string };
+
 export type ConsumerOptions = {
   connection: Redis;
   prefix: string;
   /** Called with the error of a handler; the job is retried. */
-  onJobError: (error: unknown, job: { queue: string; jobId: string }) => void;
+  onJobError: (error: unknown, job: JobRef) => void;
   /** Called with errors of the connection to Redis. */
   onError: (error: Error) => void;
   stopping: AbortSignal;
+  /** Runs a handler, for example with a context for its log lines. */
+  runJob?: (job: JobRef, run: () => Promise<JobResult>) => Promise<JobResult>;
 };
 
 /** A job whose handler failed is retried after this; its row shows whether anything is left to do. */
@@ -50,22 +65,24 @@ const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
   handle: JobHandler<P>,
-  options: ConsumerOptions,
+  { connection, prefix, stopping, onJobError, onError, runJob = (_job, run) => run() }: ConsumerOptions,
 ): Consumer => {
   const worker = new Worker<P>(
     definition.name,
     async (job, token) => {
-      const jobId = job.id ?? '';
+      const ref = { queue: definition.name, jobId: job.id ?? '' };
       const payload = definition.payload.safeParse(job.data);
       if (!payload.success) {
-        options.onJobError(payload.error, { queue: definition.name, jobId });
+        onJobError(payload.error, ref);
         return;
       }
       let result: JobResult;
       try {
-        result = await handle(payload.data, { jobId, runs: job.attemptsStarted, stopping: options.stopping });
+        result = await runJob(ref, () =>
+          handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping }),
+        );
       } catch (error) {
-        options.onJobError(error, { queue: definition.name, jobId });
+        onJobError(error, ref);
         result = { again: new Date(Date.now() + RETRY_AFTER_ERROR_MS) };
       }
       if (result === undefined) return;
@@ -78,8 +95,8 @@ export const startConsumer = <P>(
       throw new DelayedError();
     },
     {
-      connection: options.connection,
-      prefix: options.prefix,
+      connection,
+      prefix,
       concurrency: definition.processConcurrency,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
@@ -89,7 +106,7 @@ export const startConsumer = <P>(
       removeOnFail: { count: 0 },
     },
   );
-  worker.on('error', options.onError);
+  worker.on('error', onError);
   return {
     name: definition.name,
     close: (force) => worker.close(force),
@@ -98,4 +115,14 @@ export const startConsumer = <P>(
       worker.concurrency = jobs;
     },
   };
+};
+
+/** Runs the jobs of all queues that have a handler. */
+export const startConsumers = (handlers: JobHandlers, options: ConsumerOptions): Consumer[] => {
+  const definitions: { [Name in QueueName]: QueueDefinition<Payload<Name>> } = QUEUES;
+  const start = <Name extends QueueName>(name: Name): Consumer[] => {
+    const handle = handlers[name];
+    return handle === null ? [] : [startConsumer(definitions[name], handle, options)];
+  };
+  return (Object.keys(definitions) as QueueName[]).flatMap((name) => start(name));
 };
