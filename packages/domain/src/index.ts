@@ -18,6 +18,7 @@ export * from './delivery/sweep-deliveries.js';
 export * from './errors.js';
 export * from './evidence/close-anchors.js';
 export * from './evidence/evidence.js';
+export * from './evidence/evidence-jobs.js';
 export * from './evidence/timestamp.js';
 export * from './ids.js';
 export * from './member-state-health.js';
