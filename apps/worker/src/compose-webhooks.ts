@@ -35,6 +35,7 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
     slowShare: MAX_ATTEMPTS_PER_SLOW_ENDPOINT,
     slowAfterMs: SLOW_AFTER_MS,
     holdMs: leaseMs,
+    promote: (queueClass, jobId) => producer.promote(DELIVERY_QUEUES[queueClass], jobId),
   });
 
   // Shared by both queue classes: calls at the same time are combined into one statement.

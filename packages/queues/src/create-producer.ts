@@ -1,4 +1,4 @@
-import { Queue } from 'bullmq';
+import { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
@@ -20,6 +20,8 @@ export type Producer = {
   enqueueAll: <P>(definition: QueueDefinition<P>, jobs: Omit<Enqueue<P>, 'definition'>[]) => Promise<void>;
   /** Moves a waiting job to another class; has no effect when the job does not exist. */
   reclassify: <P>(definition: QueueDefinition<P>, payload: P, priority: PriorityClass) => Promise<void>;
+  /** Runs a delayed job now. Fails when the job is not delayed (any more), and while Redis is unavailable. */
+  promote: (definition: Pick<QueueDefinition, 'name'>, jobId: string) => Promise<void>;
   /** Returns the ids that have a job in the queue, in any state. */
   present: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<Set<string>>;
   /** Writes the queue's global concurrency limit to Redis, where a flush deletes it. */
@@ -82,6 +84,7 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
       const job = await withTimeout(queueOf(definition).getJob(definition.jobId(payload)));
       await job?.changePriority({ priority: PRIORITIES[priority] });
     },
+    promote: (definition, jobId) => withTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
     present: async (definition, jobIds) => {
       const queue = queueOf(definition);
       const found = await withTimeout(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));

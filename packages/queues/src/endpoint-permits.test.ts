@@ -26,7 +26,7 @@ afterAll(async () => {
   await namespace.close();
 });
 
-const limiter = () =>
+const limiter = (promote: (queueClass: 'first' | 'retry', jobId: string) => Promise<void>) =>
   endpointPermits({
     connection,
     prefix: namespace.prefix,
@@ -34,89 +34,106 @@ const limiter = () =>
     slowShare: 2,
     slowAfterMs: SLOW_AFTER_MS,
     holdMs: 20_000,
+    promote,
   });
-/** Acquires permits of a new endpoint. */
+/** A new endpoint, and the jobs that were promoted for it. */
 const endpoint = () => {
-  const [id, acquire] = [newUuid(), limiter()];
-  return (jobId: string, queueClass: 'first' | 'retry' = 'first') => acquire(id, jobId, queueClass);
+  const promoted: string[] = [];
+  const acquire = limiter(async (queueClass, jobId) => void promoted.push(`${queueClass} ${jobId}`));
+  const id = newUuid();
+  return {
+    promoted,
+    acquire: (jobId: string, queueClass: 'first' | 'retry' = 'first') => acquire(id, jobId, queueClass),
+  };
 };
 const taken = (permit: EndpointPermit) => {
   if (permit.kind !== 'taken') throw new Error(`the permit is ${permit.kind}`);
-  return permit;
-};
-const full = (permit: EndpointPermit) => {
-  if (permit.kind !== 'full') throw new Error(`the permit is ${permit.kind}`);
   return permit;
 };
 const acquireAll = async (acquire: (jobId: string) => Promise<EndpointPermit>) =>
   Promise.all(Array.from({ length: SHARE }, async (_, n) => taken(await acquire(`in-flight-${n}`))));
 
 test('an endpoint has four permits, and a released one can be acquired again', async () => {
-  const acquire = endpoint();
+  const { acquire } = endpoint();
   const [permit] = await acquireAll(acquire);
-  full(await acquire('another'));
+  expect(await acquire('another')).toEqual({ kind: 'full' });
   await permit?.release(5);
   taken(await acquire('another'));
-  full(await acquire('yet another'));
+  expect(await acquire('yet another')).toEqual({ kind: 'full' });
 });
 
 test('a job whose worker died takes over its own permit', async () => {
-  const acquire = endpoint();
+  const { acquire } = endpoint();
   await acquireAll(acquire);
-  full(await acquire('another'));
+  expect(await acquire('another')).toEqual({ kind: 'full' });
   taken(await acquire('in-flight-2'));
 });
 
 test('a slow endpoint moves to the retry queue with two permits, and has four when it responds quickly again', async () => {
-  const acquire = endpoint();
+  const { acquire } = endpoint();
   await taken(await acquire('slow')).release(SLOW_AFTER_MS * 2);
   expect(await acquire('a')).toEqual({ kind: 'slow' });
   const permits = [taken(await acquire('a', 'retry')), taken(await acquire('b', 'retry'))];
-  full(await acquire('c', 'retry'));
+  expect(await acquire('c', 'retry')).toEqual({ kind: 'full' });
   for (const permit of permits) await permit.release(1);
   const again = await Promise.all(['d', 'e', 'f', 'g'].map(async (jobId) => taken(await acquire(jobId))));
-  full(await acquire('h'));
+  expect(await acquire('h')).toEqual({ kind: 'full' });
   for (const permit of again) await permit.release(1);
 });
 
 test('an attempt that was not made does not change how quick its endpoint is', async () => {
-  const acquire = endpoint();
+  const { acquire } = endpoint();
   await taken(await acquire('slow')).release(SLOW_AFTER_MS * 2);
   for (let n = 0; n < 10; n += 1) await taken(await acquire('aborted', 'retry')).release(null);
   expect(await acquire('a')).toEqual({ kind: 'slow' });
 });
 
 test('one attempt that is in flight for too long makes its endpoint slow', async () => {
-  const acquire = endpoint();
+  const { acquire } = endpoint();
   taken(await acquire('hanging'));
   await until('the endpoint to be slow', async () => (await acquire('another')).kind === 'slow');
 });
 
-test('the wait of a refused job grows with the jobs that wait already, and with the duration of an attempt', async () => {
-  const acquire = endpoint();
-  await acquireAll(acquire);
-  const waits: number[] = [];
-  for (let n = 0; n < 50; n += 1) waits.push(full(await acquire(`waiting-${n}`)).waitMs);
-  expect(waits.at(-1)).toBeGreaterThan(10 * (waits[0] ?? 0));
+test('a released permit promotes the job that was refused first, of either queue', async () => {
+  const { acquire, promoted } = endpoint();
+  const permits = await acquireAll(acquire);
+  await acquire('a', 'retry');
+  // Times are in milliseconds.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const jobId of ['b', 'c', 'd', 'e']) await acquire(jobId);
+  await permits[0]?.release(5);
+  expect(promoted).toEqual(['retry a']);
+  // Permits are unused: two jobs are promoted.
+  await permits[1]?.release(5);
+  expect(promoted).toHaveLength(3);
+});
 
-  const slow = endpoint();
-  const [permit] = await acquireAll(slow);
-  await permit?.release(SLOW_AFTER_MS - 100);
-  taken(await slow('again'));
-  expect(full(await slow('waiting')).waitMs).toBeGreaterThan(10 * (waits[0] ?? 0));
+test('no job is promoted for a permit that was not used: its own job runs again', async () => {
+  const { acquire, promoted } = endpoint();
+  const [permit] = await acquireAll(acquire);
+  await acquire('waiting');
+  await permit?.release(null);
+  expect(promoted).toEqual([]);
+});
+
+test('a promotion that fails is ignored', async () => {
+  const [id, acquire] = [newUuid(), limiter(() => Promise.reject(new Error('the job is not delayed')))];
+  const permits = await acquireAll((jobId) => acquire(id, jobId, 'first'));
+  await acquire(id, 'waiting', 'first');
+  await permits[0]?.release(5);
+  taken(await acquire(id, 'waiting', 'first'));
 });
 
 test('a burst to few endpoints uses all of their permits, never more, and runs each job once', async () => {
-  const acquire = limiter();
   const producer = createProducer(connection, namespace.prefix);
+  const acquire = limiter((queueClass, jobId) => producer.promote(DELIVERY_QUEUES[queueClass], jobId));
   const accounts = [newUuid(), newUuid()];
   const inFlight = new Map<string, number>();
   let maxInFlight = 0;
   const done: string[] = [];
   const handle = async ({ account_id: account }: DeliveryJob, { jobId, runs }: JobContext) => {
     const permit = await acquire(account, jobId, 'first');
-    if (permit.kind === 'full')
-      return { again: new Date(Date.now() + permitWaitMs(permit.waitMs, runs, Math.random())) };
+    if (permit.kind === 'full') return { again: new Date(Date.now() + permitWaitMs(runs, Math.random())) };
     if (permit.kind === 'slow') throw new Error('the endpoint is not slow');
     const open = (inFlight.get(account) ?? 0) + 1;
     inFlight.set(account, open);

@@ -44,11 +44,11 @@ export type SentAttempt = { attempt: Omit<LoggedAttempt, 'number' | 'url'>; succ
 
 /**
  * The right to one attempt to an endpoint at a time. `release` takes how long the receiver took, null when nothing counted
- * as sent. `full`: one is likely to be free after `waitMs`. `slow`: the endpoint is served among the retries.
+ * as sent. `full`: none is free now. `slow`: the endpoint is served among the retries.
  */
 export type DeliveryPermit =
   | { kind: 'taken'; release: (durationMs: number | null) => Promise<void> }
-  | { kind: 'full'; waitMs: number }
+  | { kind: 'full' }
   | { kind: 'slow' };
 
 export type DeliverWebhookDeps = {
@@ -84,8 +84,8 @@ const PERMIT_WAIT_GROWTH = 1.5;
 const MAX_PERMIT_WAIT_MS = 60_000;
 
 /** The wait of a job that has been started `runs` times, scattered so that jobs refused together do not return together. */
-export const permitWaitMs = (expectedMs: number, runs: number, random: number): number =>
-  Math.min(expectedMs, PERMIT_WAIT_MS * PERMIT_WAIT_GROWTH ** (runs - 1), MAX_PERMIT_WAIT_MS) * (0.5 + random / 2);
+export const permitWaitMs = (runs: number, random: number): number =>
+  Math.min(MAX_PERMIT_WAIT_MS, PERMIT_WAIT_MS * PERMIT_WAIT_GROWTH ** (runs - 1)) * (0.5 + random / 2);
 
 /**
  * Makes one attempt of a delivery with the current URL and secret of its endpoint and the stored bytes of the event, and
@@ -137,7 +137,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
 
   return async (job: DeliveryAttempt, runs: number): Promise<Date | null> => {
     const permit = await deps.acquirePermit(job);
-    if (permit.kind === 'full') return new Date(now().getTime() + permitWaitMs(permit.waitMs, runs, deps.random()));
+    if (permit.kind === 'full') return new Date(now().getTime() + permitWaitMs(runs, deps.random()));
     if (permit.kind === 'slow') {
       await deps.moveToRetries(job);
       return null;
