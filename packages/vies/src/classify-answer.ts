@@ -1,6 +1,6 @@
 import {
-  type Ask,
   type Exchange,
+  type LookupInput,
   type LookupNoAnswer,
   type LookupOutcome,
   type LookupRejected,
@@ -218,7 +218,7 @@ const parseJson = (text: string): unknown => {
 const describeUnreadable = (text: string, headers: Record<string, string>): string => {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
-    return `an answer encoded as ${encoding}, which was not asked for`;
+    return `an answer encoded as ${encoding}, which was not requested`;
   if (text.trim() === '') return 'an empty answer';
   return text.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'an answer that is not JSON';
 };
@@ -240,7 +240,10 @@ const readTraderMatch = (answer: Record<string, unknown>): TraderMatch => {
  * JSON object with a boolean `valid`, without any error, and not about another number. Every other answer is a refusal or
  * no answer, so that a verdict is never invented.
  */
-export const classifyAnswer = (lookup: Ask, { status, headers, body, complete }: UpstreamAnswer): LookupOutcome => {
+export const classifyAnswer = (
+  lookup: LookupInput,
+  { status, headers, body, complete }: UpstreamAnswer,
+): LookupOutcome => {
   if (!complete) return noAnswer('unavailable', 'an answer cut short');
 
   const text = utf8.decode(body);

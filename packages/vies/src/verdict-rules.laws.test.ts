@@ -1,8 +1,8 @@
 import {
-  type Ask,
   type CheckRequest,
   decideLookup,
   type LookupDecision,
+  type LookupInput,
   lookupOf,
   type Trader,
   type UpstreamPolicy,
@@ -60,7 +60,7 @@ const newRequest = ({ requester, trader }: Start): CheckRequest => ({
   checkId: null,
 });
 
-type Lookup = { reply: Reply; ask: Ask; sent: string[]; endedAt: number; decision: LookupDecision };
+type Lookup = { reply: Reply; lookup: LookupInput; sent: string[]; endedAt: number; decision: LookupDecision };
 
 /** Processes replies as a worker does: makes a lookup, decides, stores, and waits until the next lookup is due. */
 const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
@@ -70,11 +70,11 @@ const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
     const startedAt = request.dueAt;
     if (request.giveUpAt !== null && request.giveUpAt <= startedAt) break; // abandoned instead
     const endedAt = new Date(startedAt.getTime() + 50);
-    const ask = lookupOf(request);
-    const sent = Object.keys(JSON.parse(Buffer.from(encodeLookup(ask)).toString()));
-    const outcome = readPosted(ask, reply.posted, endedAt);
+    const lookup = lookupOf(request);
+    const sent = Object.keys(JSON.parse(Buffer.from(encodeLookup(lookup)).toString()));
+    const outcome = readPosted(lookup, reply.posted, endedAt);
     const decision = decideLookup(request, { outcome, startedAt, endedAt, backpressure: false }, POLICY);
-    lookups.push({ reply, ask, sent, endedAt: endedAt.getTime(), decision });
+    lookups.push({ reply, lookup, sent, endedAt: endedAt.getTime(), decision });
     if (decision.next.kind !== 'ask_again') break;
     const { next, ...stored } = decision;
     request = { ...request, ...stored, dueAt: next.at };
@@ -190,10 +190,14 @@ const start: fc.Arbitrary<Start> = fc.record({
 });
 
 test('every reply of the vocabulary has its documented meaning for a lookup with all details', () => {
-  const ask: Ask = { ...NUMBER, requester: { memberState: 'DE', national: '136695976' }, trader: { name: 'Sodimas' } };
+  const lookup: LookupInput = {
+    ...NUMBER,
+    requester: { memberState: 'DE', national: '136695976' },
+    trader: { name: 'Sodimas' },
+  };
   const wrong = Object.values(WORDS).flatMap((replies) =>
     replies.filter(({ posted, means }) => {
-      const outcome = readPosted(ask, posted, new Date(T0));
+      const outcome = readPosted(lookup, posted, new Date(T0));
       if (outcome.kind === 'verdict') return means !== (outcome.valid ? 'valid' : 'invalid');
       if (outcome.kind === 'rejected')
         return means !== (outcome.code === 'INVALID_INPUT' ? 'refuses_input' : 'refuses_requester');

@@ -85,7 +85,7 @@ export const gleif: SourceDefinition = {
   usesRegisterId: true,
   appliesTo: ({ valid, name }) => valid && name !== null && comparable(name) !== '',
   createRequest: ({ memberState, name, registerId }) => {
-    if (registerId === null && (name === null || comparable(name) === '')) return { skip: 'no name to look for' };
+    if (registerId === null && (name === null || comparable(name) === '')) return { skip: 'no name to search for' };
     const query = new URLSearchParams({
       ...(registerId === null
         ? { 'filter[entity.legalName]': legalNameOf(name ?? '') }
