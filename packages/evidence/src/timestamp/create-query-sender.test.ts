@@ -18,7 +18,7 @@ const start = async (...answer: Parameters<typeof startAuthority>): Promise<Loca
   return authority;
 };
 const senderTo = (url: string, deadlineMs = 10_000) => {
-  const sender = createQuerySender({ url, deadlineMs });
+  const sender = createQuerySender({ url, deadlineMs, now: () => new Date() });
   closers.push(sender.close);
   return sender;
 };

@@ -1,9 +1,10 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import type { MakeStampDeps, StampData } from '@vat/domain';
+import { createCircuit } from '@vat/outgoing';
 import { readTrustedRoots } from './certificates.js';
 import type { DevelopmentAuthority } from './development-authority.js';
 import type { TimestampHash } from './object-identifiers.js';
-import { createCircuit, createQuerySender, type QuerySender, type SendQuery } from './query-sender.js';
+import { createQuerySender, type QuerySender, type SendQuery } from './query-sender.js';
 import { type Timestamp, TimestampRefused } from './timestamp.js';
 import { encodeQuery } from './timestamp-messages.js';
 import { verifyTimestamp } from './verify-timestamp.js';
@@ -113,8 +114,8 @@ type TimestamperOptions = {
   };
   /** Deadline of one query with its response, in milliseconds. Default ten seconds. */
   deadlineMs?: number;
-  /** After `failures` consecutive failures no query is sent for `restMs`. Default five, one minute. */
-  circuit?: { failures: number; restMs: number };
+  /** After `failures` consecutive failures no query is sent for a minute. Default five. */
+  failures?: number;
 };
 
 /** Gets time-stamps of checks, anchors and dossiers. */
@@ -151,12 +152,13 @@ export const createTimestamper = ({
   userAgent,
   pinning,
   deadlineMs = 10_000,
-  circuit: { failures, restMs } = { failures: 5, restMs: 60_000 },
+  failures,
 }: TimestamperOptions): Timestamper => {
   // Checked here so that a wrong root fails the start of the process and not the first time-stamp.
   if (url !== null) readTrustedRoots(trustedRoots ?? []);
   const address = url === null || trustedRoots?.length ? null : pinnedAddress(url);
-  const { send, close } = url === null ? inProcess(development) : createQuerySender({ url, deadlineMs, userAgent });
+  const { send, close } =
+    url === null ? inProcess(development) : createQuerySender({ url, deadlineMs, userAgent, now });
   const pinned = (address: string, request: RequestTimestamp) => {
     if (!pinning) throw new Error('certificates are required');
     const { pin, onOtherRoot } = pinning;
@@ -169,9 +171,21 @@ export const createTimestamper = ({
   // The development authority has its own root, which is not configured.
   const request = requestTimestamp({ send, now, trustedRoots: url === null ? [] : trustedRoots });
   const guarded = address === null ? request : pinned(address, request);
-  const circuit = createCircuit({ failures, restMs, now });
+  const circuit = createCircuit({ now, failures });
   return {
-    stamp: (data, signal) => circuit(() => guarded(createHash(hash).update(data).digest(), signal)),
+    stamp: async (data, signal) => {
+      const refusal = circuit.refusal();
+      if (refusal !== null) throw new TimestampRefused('circuit_open', `the authority is ${refusal}`);
+      try {
+        const stamp = await guarded(createHash(hash).update(data).digest(), signal);
+        circuit.answered();
+        return stamp;
+      } catch (error) {
+        if (error instanceof TimestampRefused && error.refusal === 'aborted') circuit.aborted();
+        else circuit.failed();
+        throw error;
+      }
+    },
     close,
   };
 };

@@ -56,7 +56,7 @@ export const openForger = async (): Promise<Forger> => {
   );
   const request: Forger['request'] = async (forgery, signers = { unit, chain: [issuing, root] }, terms = {}) => {
     reply = (query) => forgeReply(query, signers.unit, signers.chain, forgery);
-    const { send, close } = createQuerySender({ url: server.url, deadlineMs: 10_000 });
+    const { send, close } = createQuerySender({ url: server.url, deadlineMs: 10_000, now: () => new Date() });
     try {
       return await requestTimestamp({ send, now: () => new Date(), ...terms })(DIGEST);
     } finally {
