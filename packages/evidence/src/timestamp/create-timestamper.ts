@@ -1,9 +1,9 @@
-import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import type { MakeStampDeps, StampData } from '@vat/domain';
 import { createCircuit } from '@vat/outgoing';
 import { readTrustedRoots } from './certificates.js';
 import type { DevelopmentAuthority } from './development-authority.js';
-import type { TimestampHash } from './object-identifiers.js';
+import { newSerial, type TimestampHash } from './object-identifiers.js';
 import { createQuerySender, type QuerySender, type SendQuery } from './query-sender.js';
 import { type Timestamp, TimestampRefused } from './timestamp.js';
 import { encodeQuery } from './timestamp-messages.js';
@@ -22,18 +22,11 @@ type RequestTimestampDeps = {
 /** Requests a time-stamp of one SHA-256, SHA-384 or SHA-512 digest; its length determines the function. */
 export type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
 
-/** 128 bits that always encode as a positive DER INTEGER of the same length. */
-const newNonce = (): Buffer => {
-  const nonce = randomBytes(16);
-  nonce[0] = ((nonce[0] ?? 0) & 0x3f) | 0x40;
-  return nonce;
-};
-
 /** Sends one request to an authority and verifies the response completely. Rejects with `TimestampRefused`. */
 export const requestTimestamp =
   ({ send, now, trustedRoots, acceptedPolicies, clockToleranceMs = 300_000 }: RequestTimestampDeps): RequestTimestamp =>
   async (digest, signal) => {
-    const nonce = newNonce();
+    const nonce = newSerial();
     const tokenBytes = await send(encodeQuery({ digest, nonce }), signal);
     const clock = { now: now(), toleranceMs: clockToleranceMs };
     return verifyTimestamp({ tokenBytes, digest, nonce, trustedRoots, acceptedPolicies, clock });
