@@ -16,7 +16,7 @@ export type EnrichmentSourcesDeps = {
   enabled: readonly EnrichmentSourceName[];
   /** Base URLs that differ from the default. Settings ENRICHMENT_<NAME>_URL. */
   urls: Partial<Record<EnrichmentSourceName, string>>;
-  /** Deadline of one `lookup`, including the wait for the rate limit, in milliseconds. */
+  /** Deadline of one `consult`, including the wait for the rate limit, in milliseconds. */
   timeoutMs: number;
   /** The `user-agent` of every call. */
   userAgent: string;
@@ -37,7 +37,7 @@ export const DEFINITIONS = [plWhiteList, czAres, roAnaf, frRechercheEntreprises,
 
 /**
  * Creates the enabled national sources in the catalogue's order. They share connections; each has its own
- * circuit. Call `close` after the last `lookup`; it closes the open connections.
+ * circuit. Call `close` after the last `consult`; it closes the open connections.
  *
  * @throws TypeError when a given base URL is not http or https
  */

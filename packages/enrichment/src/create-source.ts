@@ -13,7 +13,7 @@ const COALESCE_MS = { callerWaits: 100, nobodyWaits: 1_000 } as const;
 const COALESCE_SHARE = 0.25;
 const LIST_SHARE = 0.5;
 
-/** The dependencies of one source; `timeoutMs` is the deadline of one `lookup`. */
+/** The dependencies of one source; `timeoutMs` is the deadline of one `consult`. */
 type SourceDeps = SearchDeps & { timeoutMs: number };
 
 const reason = (error: unknown) => (error instanceof Error ? error.name : 'unknown');
@@ -25,7 +25,7 @@ const aborted = (signal: AbortSignal | undefined): Promise<Search> =>
 
 /**
  * Implements the port {@link EnrichmentSource} for one definition, with a circuit and, where the source requires them, a
- * rate limit, shared searches and a daily limit. `lookup` never throws: every failure is an outcome.
+ * rate limit, shared searches and a daily limit. `consult` never throws: every failure is an outcome.
  */
 export const createSource =
   (deps: SourceDeps) =>
@@ -78,7 +78,7 @@ export const createSource =
       return { answer: { outcome: 'skipped', ...(code ? { code } : {}), detail }, exchange: null };
     };
 
-    const lookup = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
+    const consult = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
       const startedAt = now();
       const start = performance.now();
       const { answer, exchange } = await searchAndRead(subject, signal).catch(
@@ -107,6 +107,6 @@ export const createSource =
       name: definition.name,
       appliesTo: definition.appliesTo,
       ...(definition.usesRegisterId ? { usesRegisterId: true } : {}),
-      lookup,
+      consult,
     };
   };

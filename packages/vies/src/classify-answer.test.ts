@@ -1,8 +1,8 @@
-import type { LookupInput, LookupOutcome } from '@vat/domain';
+import type { LookupOutcome, LookupSubject } from '@vat/domain';
 import fc from 'fast-check';
 import { classifyAnswer } from './classify-answer.js';
 
-const LOOKUP: LookupInput = { memberState: 'FR', national: '40303265045', requester: null, trader: null };
+const LOOKUP: LookupSubject = { memberState: 'FR', national: '40303265045', requester: null, trader: null };
 const REAL = {
   countryCode: 'FR',
   vatNumber: '40303265045',
@@ -158,7 +158,7 @@ describe('classifying an answer', () => {
   });
 
   test('accepts both codes of Greece', () => {
-    const lookup: LookupInput = { ...LOOKUP, memberState: 'EL', national: '094259216' };
+    const lookup: LookupSubject = { ...LOOKUP, memberState: 'EL', national: '094259216' };
     const body = { countryCode: 'GR', vatNumber: '94259216', valid: true };
     expect(classifyAnswer(lookup, answer(200, body))).toEqual(verdict(true));
   });
@@ -195,7 +195,7 @@ describe('classifying an answer', () => {
   });
 
   test('reads the match of each part when a trader was given', () => {
-    const lookup: LookupInput = { ...LOOKUP, trader: { name: 'Sodimas', city: 'Pont' } };
+    const lookup: LookupSubject = { ...LOOKUP, trader: { name: 'Sodimas', city: 'Pont' } };
     const body = {
       ...REAL,
       traderNameMatch: 'VALID',

@@ -1,7 +1,7 @@
 import {
   type Exchange,
-  type LookupInput,
   type LookupOutcome,
+  type LookupSubject,
   type SplitVatNumber,
   TRADER_FIELDS,
   type TraderMatch,
@@ -72,7 +72,7 @@ const readTraderMatch = (answer: Record<string, unknown>): TraderMatch => {
  * no answer, so that a verdict is never invented.
  */
 export const classifyAnswer = (
-  lookup: LookupInput,
+  lookup: LookupSubject,
   { status, headers, body, complete }: UpstreamAnswer,
 ): LookupOutcome => {
   if (!complete) return noAnswer('unavailable', 'an answer cut short');

@@ -1,8 +1,8 @@
 import {
-  type LookUp,
-  type LookupInput,
+  type CallUpstream,
   type LookupNoAnswer,
   type LookupOutcome,
+  type LookupSubject,
   MAX_RETRY_AFTER_MS,
   type RetryAfter,
   userAgentOf,
@@ -61,7 +61,7 @@ export const readRetryAfter = (
 /** The part of a call that decides its outcome. */
 export type EndedCall = Pick<RecordedCall, 'end' | 'response' | 'error' | 'errorCode'>;
 
-const classify = (lookup: LookupInput, { end, response, error, errorCode }: EndedCall): LookupOutcome => {
+const classify = (lookup: LookupSubject, { end, response, error, errorCode }: EndedCall): LookupOutcome => {
   if (end === 'complete' && response) return classifyAnswer(lookup, response);
   if (end === 'failed') return describeFailure(errorCode);
   if (end === 'too_long') return noAnswer('unavailable', error);
@@ -72,7 +72,7 @@ const classify = (lookup: LookupInput, { end, response, error, errorCode }: Ende
  * The outcome of a lookup from its call, with the Retry-After of the answer, also of one that was cut short. Pure;
  * `receivedAt` is compared with a Retry-After that is a date.
  */
-export const readLookup = (lookup: LookupInput, call: EndedCall, receivedAt: Date): LookupOutcome => {
+export const readLookup = (lookup: LookupSubject, call: EndedCall, receivedAt: Date): LookupOutcome => {
   const outcome = classify(lookup, call);
   const retryAfter = call.response && readRetryAfter(outcome, call.response, receivedAt);
   return retryAfter ? { ...outcome, retryAfter } : outcome;
@@ -89,8 +89,8 @@ type ViesClientOptions = {
   now?: () => Date;
 };
 
-/** An upstream client. `lookup` makes one lookup; `close` aborts the lookups in flight and closes the connections. */
-export type ViesClient = { lookup: LookUp; close: () => Promise<void> };
+/** An upstream client. `lookUp` makes one lookup; `close` aborts the lookups in flight and closes the connections. */
+export type ViesClient = { lookUp: CallUpstream; close: () => Promise<void> };
 
 /** VIES needs no credentials, so those of a base URL are not sent. */
 const endpointOf = (baseUrl: string): string => {
@@ -103,7 +103,7 @@ const endpointOf = (baseUrl: string): string => {
 };
 
 /**
- * A client of VIES's REST service. `lookup` never throws and settles within `attemptTimeoutMs`. The source of the exchange
+ * A client of VIES's REST service. `lookUp` never throws and settles within `attemptTimeoutMs`. The source of the exchange
  * is `vies`; a caller that makes a confirmation renames it. Nothing is retried: the caller decides when to repeat a lookup.
  */
 export const createViesClient = ({
@@ -117,7 +117,7 @@ export const createViesClient = ({
   const headers = { accept: 'application/json', 'content-type': 'application/json', connection: 'keep-alive' };
   const { call, close } = openCaller({ userAgent, headers, maxAnswerBytes: MAX_ANSWER_BYTES, now, idleConnectionMs });
   return {
-    lookup: async (input, signal) => {
+    lookUp: async (input, signal) => {
       const made = await call({ url, body: encodeLookup(input), deadlineMs: attemptTimeoutMs, signal });
       return { outcome: readLookup(input, made, now()), exchange: exchangeOf('vies', made) };
     },

@@ -18,7 +18,7 @@ export type TraderMatch = Record<TraderField, 'valid' | 'invalid' | 'not_process
 export type SplitVatNumber = { memberState: MemberState; national: string };
 
 /** The input of one lookup. */
-export type LookupInput = SplitVatNumber & {
+export type LookupSubject = SplitVatNumber & {
   requester: SplitVatNumber | null;
   trader: Trader | null;
 };
@@ -87,8 +87,8 @@ export type Exchange = {
 };
 
 /** Port: looks a number up once. Never throws and never takes longer than the attempt time-out. */
-export type LookUp = (
-  lookup: LookupInput,
+export type CallUpstream = (
+  ask: LookupSubject,
   signal?: AbortSignal,
 ) => Promise<{ outcome: LookupOutcome; exchange: Exchange }>;
 
@@ -112,13 +112,13 @@ export type EnrichmentSubject = SplitVatNumber & {
 /** What a source found, as an entry for the check and the exchange that proves it (null when nothing was sent). */
 export type EnrichmentFinding = { entry: CheckEntry; exchange: Exchange | null };
 
-/** Port: one national register. `lookup` never throws and ends by its own deadline or when `signal` aborts. */
+/** Port: one national register. `consult` never throws and ends by its own deadline or when `signal` aborts. */
 export type EnrichmentSource = {
   name: EnrichmentSourceName;
   appliesTo: (subject: EnrichmentSubject) => boolean;
   /** True for a source that searches by `registerId`: it is called after the others. */
   usesRegisterId?: boolean;
-  lookup: (subject: EnrichmentSubject, signal?: AbortSignal) => Promise<EnrichmentFinding>;
+  consult: (subject: EnrichmentSubject, signal?: AbortSignal) => Promise<EnrichmentFinding>;
 };
 
 /** `exhausted`: the day's searches are used up. `blocked`: the source refuses this service for the rest of the day. */
@@ -143,7 +143,7 @@ export const enrichCheck = async (
 ): Promise<EnrichmentFinding[]> => {
   const findings = new Map<EnrichmentSource, EnrichmentFinding>();
   const callAll = (some: readonly EnrichmentSource[], about: EnrichmentSubject) =>
-    Promise.all(some.map(async (source) => findings.set(source, await source.lookup(about, signal))));
+    Promise.all(some.map(async (source) => findings.set(source, await source.consult(about, signal))));
   const applicable = sources.filter((source) => source.appliesTo(subject));
   await callAll(
     applicable.filter((source) => !source.usesRegisterId),
