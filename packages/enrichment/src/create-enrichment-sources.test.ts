@@ -356,10 +356,10 @@ test('the caller can abort a call, which does not count as a failure of the sour
     async ({ source, seen, answer }) => {
       for (let n = 1; n <= 6; n += 1) {
         const stop = new AbortController();
-        const looking = source.consult(SUBJECTS.fi_prh, stop.signal);
+        const consulting = source.consult(SUBJECTS.fi_prh, stop.signal);
         await until(() => seen.length === n);
         stop.abort();
-        const { entry } = await looking;
+        const { entry } = await consulting;
         expect(entry.outcome).toBe('timeout');
         expect(entry.duration_ms).toBeLessThan(1_000);
       }

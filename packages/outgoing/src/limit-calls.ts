@@ -1,5 +1,5 @@
 /** Prevents calls to an upstream that is known to be down or that blocks this service. */
-export type Circuit = {
+type Circuit = {
   /** Null when a call is permitted, otherwise the reason as text for a person. */
   refusal: () => string | null;
   /** Records a usable answer, whatever its content. */

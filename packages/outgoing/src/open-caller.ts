@@ -21,7 +21,7 @@ export const exchangeOf = (
 ): Exchange => ({ source, startedAt, durationMs, request, response, error });
 
 /** One call. With a body it is a POST, otherwise a GET. */
-export type CallInput = {
+type CallInput = {
   /** http or https; user info becomes basic authentication and is not recorded. */
   url: string;
   body?: Uint8Array | undefined;

@@ -122,10 +122,10 @@ describe('createQuerySender', () => {
   });
 
   it('is aborted by its signal and by closing the sender', async () => {
-    const asked = new EventEmitter();
-    const { url, queries } = await start(() => asked.emit('query'));
+    const received = new EventEmitter();
+    const { url, queries } = await start(() => received.emit('query'));
     const off = new AbortController();
-    const arrived = once(asked, 'query');
+    const arrived = once(received, 'query');
     const pending = outcome(url, 10_000, off.signal);
     await arrived;
     off.abort();

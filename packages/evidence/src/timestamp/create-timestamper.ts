@@ -20,7 +20,7 @@ type RequestTimestampDeps = {
 };
 
 /** Requests a time-stamp of one SHA-256, SHA-384 or SHA-512 digest; its length determines the function. */
-export type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
+type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
 
 /** Sends one request to an authority and verifies the response completely. Rejects with `TimestampRefused`. */
 export const requestTimestamp =
@@ -36,7 +36,7 @@ export const requestTimestamp =
  * Stores the topmost certificate (PEM) of an authority unless one is stored already, and resolves to the stored one. If
  * several processes store one at the same time, the first one wins.
  */
-export type RootPin = (certificate: string) => Promise<string>;
+type RootPin = (certificate: string) => Promise<string>;
 
 /** The pinned root and the different root that a response led to. SHA-256 of the DER form, in lower-case hex. */
 export type OtherRoot = { pinned: string; shown: string };
@@ -52,7 +52,7 @@ type PinRootDeps = {
  * An authority's address as it is stored with a pinned root: without user, password and query, which may be secret. Throws
  * for an address without TLS, because an attacker on the network could answer first and be pinned.
  */
-export const pinnedAddress = (url: string): string => {
+const pinnedAddress = (url: string): string => {
   const { protocol, origin, pathname } = new URL(url);
   if (protocol !== 'https:') throw new Error('certificates are required, because TSA_URL is not an https address');
   return origin + pathname;

@@ -25,7 +25,7 @@ const KEYS = {
   ec384: () => newEc('P-384'),
   brainpool: () => newEc('brainpoolP256r1'),
 } satisfies Record<string, () => KeyObject>;
-export type KeyKind = keyof typeof KEYS;
+type KeyKind = keyof typeof KEYS;
 
 /**
  * A time-stamping authority whose tokens the openssl program makes, so that tests do not depend on our own implementation: a

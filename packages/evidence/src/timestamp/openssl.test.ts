@@ -105,9 +105,9 @@ describe('a token of the development authority', () => {
 
   it('is made for a query of openssl, also without nonce and certificates', async () => {
     const { reply } = await createDevelopmentAuthority({ identity, now });
-    for (const asked of [['-cert'], ['-no_nonce', '-cert'], ['-no_nonce']]) {
-      openssl.run('ts', '-query', '-digest', DIGEST.toString('hex'), '-sha256', ...asked, '-out', 'asked.tsq');
-      const query = Buffer.from(openssl.run('base64', '-A', '-in', 'asked.tsq'), 'base64');
+    for (const options of [['-cert'], ['-no_nonce', '-cert'], ['-no_nonce']]) {
+      openssl.run('ts', '-query', '-digest', DIGEST.toString('hex'), '-sha256', ...options, '-out', 'received.tsq');
+      const query = Buffer.from(openssl.run('base64', '-A', '-in', 'received.tsq'), 'base64');
       const given = { token: await reply(query), root: identity.root, untrusted: identity.certificate };
       expect(openssl.verify({ ...given, query })).toBe('Verification: OK');
     }
