@@ -1,8 +1,8 @@
-import { type UseMutationResult, type UseQueryResult, useMutation } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { explainError } from '../api/errors.js';
-import type { Finding } from '../proof/verify-check.js';
+import type { Finding } from '../proof/verify.js';
 import { Button } from './button.js';
 import { Page } from './text.js';
 
@@ -70,10 +70,6 @@ export const QueryView = <T,>({ query, children }: { query: UseQueryResult<T>; c
     </>
   );
 };
-
-/** Runs a verification on request. */
-export const useVerify = (verify: () => Promise<Finding[]>): UseMutationResult<Finding[], Error, void> =>
-  useMutation({ mutationFn: verify });
 
 /** The results of a verification. */
 export const Findings = ({ findings }: { findings: readonly Finding[] }) => (

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { buildTree, verifyInclusion } from './merkle-tree.js';
+import { verifyInclusion } from './inclusion.js';
+import { buildTree } from './merkle-tree.js';
 import { BLOCK_NODES, openTreeBuilder, proveLeaf } from './tree-blocks.js';
 
 const LEAVES = Array.from({ length: 5_000 }, (_, n) => createHash('sha256').update(String(n)).digest());

@@ -110,9 +110,7 @@ export const DeliveryPage = () => {
   const navigate = useNavigate();
   const path = `/webhook/deliveries/${encodeURIComponent(id)}`;
   const delivery = useApiQuery<DeliveryDetail>('deliveries', path);
-  const resend = useApiMutation(['deliveries'], (api, _input: undefined) =>
-    api.call<{ delivery_id: string }>('POST', `${path}/resend`),
-  );
+  const resend = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', `${path}/resend`));
   if (isNotFound(delivery.error)) return <NotFound what="Delivery" list="/deliveries" />;
   return (
     <Page

@@ -1,8 +1,8 @@
+import { bytesToHex } from '@vat/evidence/portable';
 import { useEffect, useState } from 'react';
 import type { DeliveryDetail } from '../../api/shapes.js';
 import { Field, Select } from '../../parts/form.js';
 import { Card, DateTime, Facts } from '../../parts/text.js';
-import { hexOf } from '../../proof/hash.js';
 
 /** The signatures of an attempt: of the service, and of Standard Webhooks. See docs/webhooks.md. */
 type Signatures = { service: string; standard: string };
@@ -22,7 +22,7 @@ const signAttempt =
     const standardKey = Uint8Array.from(atob(secret.replace(/^whsec_/, '')), (letter) => letter.charCodeAt(0));
     const service = await hmac(text.encode(secret), `${timestamp}.${body}`);
     const standard = await hmac(standardKey, `${eventId}.${timestamp}.${body}`);
-    return { service: `sha256=${hexOf(service)}`, standard: `v1,${btoa(String.fromCharCode(...standard))}` };
+    return { service: `sha256=${bytesToHex(service)}`, standard: `v1,${btoa(String.fromCharCode(...standard))}` };
   };
 
 /**

@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/create-api.js';
 import type { Anchor } from '../../api/shapes.js';
@@ -8,9 +9,9 @@ import { type Column, PagedTable } from '../../parts/data-table.js';
 import { Field, Form } from '../../parts/form.js';
 import { byteCount, count, saveFile, validatePeriod } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
-import { Empty, ErrorAlert, Findings, useVerify } from '../../parts/states.js';
+import { Empty, ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, DateTime, Page } from '../../parts/text.js';
-import { verifyChain } from '../../proof/verify-chain.js';
+import { verifyChain } from '../../proof/verify.js';
 
 const COLUMNS: readonly Column<Anchor>[] = [
   { head: 'Anchor', figures: true, cell: ({ seq }) => <strong>{seq}</strong> },
@@ -40,7 +41,7 @@ const POLL_INTERVAL_MS = 15_000;
 /** The chain of anchors. Each covers a tree of checks, contains the hash of its predecessor and is time-stamped. */
 export const AnchorsCard = () => {
   const anchors = useApiList<Anchor>('anchors', '/anchors', {}, POLL_INTERVAL_MS);
-  const verify = useVerify(() => verifyChain(globalThis.crypto)(anchors.data ?? []));
+  const verify = useMutation({ mutationFn: async () => verifyChain(anchors.data ?? []) });
   return (
     <Card
       title="Anchors"
