@@ -214,7 +214,7 @@ export const UploadCard = () => {
           <>
             <FilePreview name={chosen.file.name} batch={chosen.batch} />
             <div className="inline-form">
-              <Field label="Label" name="label" hint="Your own name for this batch." autoComplete="off" />
+              <Field label="Label" name="label" hint="A name that helps you find this batch." autoComplete="off" />
               <Field
                 label="Requester"
                 name="requester"

@@ -65,7 +65,7 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
   return (
     <Card
       title="Evidence"
-      hint="The hash covers the check in canonical form (RFC 8785). Download the evidence to prove what was answered and when."
+      hint="The hash covers the check in canonical form (RFC 8785). Download the evidence to prove the result and its time."
       actions={
         <Button small variant="primary" isPending={verify.isPending} onPress={() => verify.mutate()}>
           Verify

@@ -43,9 +43,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
 export const DeliveriesPage = () => {
   const navigate = useNavigate();
   const deliveries = useApiList<Delivery>('deliveries', '/webhook/deliveries');
-  const sendTest = useApiMutation(['deliveries'], (api, _input: undefined) =>
-    api.call<{ delivery_id: string }>('POST', '/webhook/test'),
-  );
+  const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
   return (
     <Page
       title="Deliveries"

@@ -1,13 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { useApi } from '../../api/create-api.js';
+import { useEffect, useRef, useState } from 'react';
+import { type Query, useApi } from '../../api/create-api.js';
 import type { Anchor } from '../../api/shapes.js';
 import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
-import { Field, Form } from '../../parts/form.js';
-import { byteCount, count, saveFile, validatePeriod } from '../../parts/format.js';
+import { Field, Form, filledFields, validatePeriod } from '../../parts/form.js';
+import { byteCount, count, saveFile } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty, ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, DateTime, Page } from '../../parts/text.js';
@@ -45,7 +45,7 @@ export const AnchorsCard = () => {
   return (
     <Card
       title="Anchors"
-      hint="The service regularly anchors the checks of all accounts in a Merkle tree and chains it to the previous anchor. A check that is changed or inserted later breaks the chain."
+      hint="Each anchor is the root of a Merkle tree of checks from all accounts, chained to the previous anchor. Changing or inserting a check later breaks the chain."
       actions={
         anchors.data &&
         anchors.data.length > 0 && (
@@ -62,7 +62,7 @@ export const AnchorsCard = () => {
         list={anchors}
         columns={COLUMNS}
         rowKey={({ anchor_id }) => anchor_id}
-        empty={<Empty title="No anchors yet">The first anchor follows the first check with a live key.</Empty>}
+        empty={<Empty title="No anchors yet">The first anchor appears after the first check with a live key.</Empty>}
       />
     </Card>
   );
@@ -96,7 +96,7 @@ export const ExportCard = () => {
   const stop = useRef<AbortController | null>(null);
   // An account can run one export at a time, and this one could no longer be cancelled.
   useEffect(() => () => stop.current?.abort(), []);
-  const run = async (query: Record<string, string>) => {
+  const run = async (query: Query) => {
     stop.current = new AbortController();
     setError(null);
     setState({ kind: 'running', bytes: 0 });
@@ -120,17 +120,17 @@ export const ExportCard = () => {
     setError(null);
     setState({ kind: 'idle' });
   };
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    const fields = new FormData(event.currentTarget);
-    const chosen = FILTERS.map((name) => [name, String(fields.get(name) ?? '').trim()] as const);
-    void run(Object.fromEntries(chosen.filter(([, value]) => value !== '')));
-  };
   return (
     <Card
       title="Dossier"
-      hint="Contains every check with its hashed bytes, exchanges with the upstream, time-stamps, anchors and proofs. To verify it offline, run verify.sh or verify.py; README.txt explains how."
+      hint="A zip file with every check, the requests and responses behind it, time-stamps, anchors and proofs. To verify it offline, follow its README.txt."
     >
-      <Form className="filters" onBeforeSubmit={clear} validate={validatePeriod} onSubmit={submit}>
+      <Form
+        className="filters"
+        onBeforeSubmit={clear}
+        validate={validatePeriod}
+        onSubmit={({ currentTarget }) => void run(filledFields(currentTarget, FILTERS))}
+      >
         <Field label="From" name="from" type="date" />
         <Field label="Before" name="to" type="date" />
         <Field label="VAT number" name="vat_number" autoComplete="off" />

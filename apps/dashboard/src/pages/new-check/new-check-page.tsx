@@ -54,7 +54,7 @@ export const RequestOutcome = ({ id }: { id: string }) => {
                   Attempts: count(attempts),
                   'Last error': last_error,
                   'Next attempt': next_attempt_at && <DateTime at={next_attempt_at} seconds />,
-                  'Gives up at': give_up_at && <DateTime at={give_up_at} seconds />,
+                  'Retries until': give_up_at && <DateTime at={give_up_at} seconds />,
                   'Request ID': <IdText id={id} what="the request ID" />,
                 }}
               />

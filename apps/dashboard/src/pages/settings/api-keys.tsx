@@ -21,11 +21,11 @@ const UNDO_MS = 1_500;
 const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
   // Separate from the mutation, whose pending state renders only after the deferred action has been cleared.
   const [progress, setProgress] = useState<'idle' | 'revoking' | 'done'>('idle');
-  const revoke = useApiMutation(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
+  const revoke = useApiMutation(['keys'], (api) => api.call('DELETE', `/keys/${apiKey.key_id}`));
   const { isDeferred, defer, undo } = useUndoable(UNDO_MS, async () => {
     setProgress('revoking');
     try {
-      await revoke.mutateAsync(undefined);
+      await revoke.mutateAsync();
       setProgress('done');
     } catch (error) {
       setProgress('idle');
