@@ -4,7 +4,7 @@ import { type BlockOnPath, type BlockRows, blockRows, locateBlocks, siblingsIn }
 type ProveChecksDeps = { findLeaves: FindLeaves; readBlocks: ReadBlocks };
 type WantedBlock = BlockPosition & Pick<BlockOnPath, 'nodes'>;
 
-const keyOf = ({ seq, level, place }: BlockPosition): string => `${seq} ${level} ${place}`;
+const keyOf = ({ seq, level, index }: BlockPosition): string => `${seq} ${level} ${index}`;
 
 /**
  * Makes the inclusion proofs of checks. Each proof needs one block of 64 nodes from each stored level. All blocks are read
