@@ -4,7 +4,7 @@ import { type Anchor, evaluateAnchor, hashAnchor, NO_ANCHOR_HASH } from './ancho
 export type ChainEnd = Pick<Anchor, 'seq' | 'closed_at'> & { hash: string };
 
 /** One fault. `index` is the position of the anchor in the input, from 0; `seq` is the value in the anchor. */
-export type ChainFault = {
+type ChainFault = {
   index: number;
   seq: number | null;
   fault: 'ill_formed' | 'wrong_seq' | 'wrong_prev_anchor_hash' | 'closed_too_early';
@@ -13,7 +13,7 @@ export type ChainFault = {
 };
 
 /** The result of verifying a chain, which is valid if there are no faults. `end` is null if there are no anchors. */
-export type ChainReport = { anchors: number; end: ChainEnd | null; faults: ChainFault[] };
+type ChainReport = { anchors: number; end: ChainEnd | null; faults: ChainFault[] };
 
 /** The end of a chain whose last anchor is `anchor`. Throws if it is not an anchor. */
 export const chainEndOf = (anchor: Anchor): ChainEnd => ({

@@ -22,7 +22,7 @@ export const treeHashes = <Hash extends Uint8Array>(digest: (bytes: Uint8Array) 
 const { hashLeaf, hashNode } = treeHashes(sha256);
 
 /** The claim that `leaf` (its data, not its hash) is number `index` of the `size` leaves below `root`. */
-export type InclusionClaim = {
+type InclusionClaim = {
   leaf: Uint8Array;
   index: number;
   size: number;

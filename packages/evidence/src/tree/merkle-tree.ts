@@ -22,7 +22,7 @@ export type Leaves = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 export type TreeHead = { size: number; root: Buffer };
 
 /** The number of hashes between two turns of the event loop: about one and a half milliseconds of work. */
-export const TURN = 512;
+const TURN = 512;
 
 /**
  * The root over `leaves` in their order. Stores one hash for each bit of their number, and yields to the event loop, so that
@@ -46,7 +46,7 @@ export const computeRoot = async (leaves: Leaves): Promise<TreeHead> => {
 };
 
 /** The position of a node in a tree: level 0 has the hashes of the leaves, the last level the root; `index` is from the left. */
-export type NodePosition = { level: number; index: number };
+type NodePosition = { level: number; index: number };
 
 /**
  * The positions of the nodes that prove leaf `index` of a tree of `size` leaves, from the leaf upwards (for the levels see
@@ -68,7 +68,7 @@ export const locatePath = (size: number, index: number): NodePosition[] => {
 };
 
 /** A complete tree. It takes about 64 bytes per leaf. */
-export type MerkleTree = TreeHead & {
+type MerkleTree = TreeHead & {
   /**
    * The concatenated hashes of each level, 32 bytes each: first those of the leaves, last the root. A last node without
    * sibling is repeated on the level above. {@link locatePath} gives positions in these levels. Empty without leaves.
