@@ -20,7 +20,7 @@ const WINDOW_MS = 20_000;
 const POLL_INTERVAL_MS = 1_000;
 
 /** Finished lines per second over the last {@link WINDOW_MS}, as observed by this page; null until there are enough samples. */
-export const useRate = (ended: number, startedAt: string, isRunning: boolean): number | null => {
+const useRate = (ended: number, startedAt: string, isRunning: boolean): number | null => {
   const latest = useRef(ended);
   latest.current = ended;
   const [rate, setRate] = useState<number | null>(null);
@@ -56,7 +56,7 @@ const runningText = (rate: number | null, left: number): string =>
     : `${rateText(rate)}, about ${duration(Math.ceil(left / rate) * 1_000)} left.`;
 
 /** Progress, rate, remaining time and results so far of a batch. */
-export const BatchProgress = ({ batch }: { batch: Batch }) => {
+const BatchProgress = ({ batch }: { batch: Batch }) => {
   const { status, total, done, failed, valid, invalid, created_at, completed_at } = batch;
   const ended = done + failed;
   const rate = useRate(ended, created_at, status !== 'completed');
@@ -93,7 +93,7 @@ export const BatchProgress = ({ batch }: { batch: Batch }) => {
 };
 
 /** Columns of the list of lines. */
-export const LINE_COLUMNS: readonly Column<BatchLine>[] = [
+const LINE_COLUMNS: readonly Column<BatchLine>[] = [
   { head: 'Line', figures: true, cell: ({ line }) => line },
   {
     head: 'VAT number',

@@ -30,7 +30,7 @@ const comparisonText = (matches: RegisterFacts['matches']) =>
     .join(' · ');
 
 /** The facts that a register reported. */
-export const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
+const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
   <Facts
     facts={{
       Name: facts.name,
@@ -48,7 +48,7 @@ export const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
 );
 
 /** Display names of the sources. */
-export const SOURCE_NAMES: Record<CheckSource, string> = {
+const SOURCE_NAMES: Record<CheckSource, string> = {
   syntax: 'Number format',
   vies: 'VIES',
   vies_confirmation: 'VIES, confirmation',
@@ -65,7 +65,7 @@ export const SOURCE_NAMES: Record<CheckSource, string> = {
 const MIN_WIDTH = 0.6;
 
 /** The entries of a check on a time axis. */
-export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
+const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
   const starts = entries.map(({ started_at }) => Date.parse(started_at));
   const begin = Math.min(...starts);
   const end = Math.max(...entries.map(({ duration_ms }, n) => (starts[n] ?? begin) + duration_ms));
@@ -109,7 +109,7 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
 };
 
 /** The trader details of the request, one per line. */
-export const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }) => (
+const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }) => (
   <span className="lines">
     {Object.entries(NAMES)
       .flatMap(([part, name]) => {
@@ -121,7 +121,7 @@ export const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }
 );
 
 /** The comparison of each trader detail by VIES. */
-export const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match']> }) => (
+const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match']> }) => (
   <Card title="Trader match" hint="VIES compared the trader details you sent with the records of the member state.">
     <Facts
       facts={Object.fromEntries(

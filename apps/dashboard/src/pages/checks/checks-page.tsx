@@ -10,7 +10,7 @@ import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
 
 /** Columns of the list of checks. */
-export const CHECK_COLUMNS: readonly Column<Check>[] = [
+const CHECK_COLUMNS: readonly Column<Check>[] = [
   {
     head: 'VAT number',
     cell: ({ id, vat_number, test }) => (
@@ -29,7 +29,7 @@ export const CHECK_COLUMNS: readonly Column<Check>[] = [
 ];
 
 /** Filters of `GET /checks`, as search parameters of the page. `to` is exclusive. */
-export type Filters = { vat_number?: string; valid?: string; from?: string; to?: string; reference?: string };
+type Filters = { vat_number?: string; valid?: string; from?: string; to?: string; reference?: string };
 
 const VALIDITY = [
   { value: '', label: 'All' },
@@ -40,7 +40,7 @@ const VALIDITY = [
 const TEXT_FILTERS = ['vat_number', 'reference', 'from', 'to'] as const;
 
 /** The filters above the list of checks. */
-export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => {
+const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => {
   const form = useRef<HTMLFormElement>(null);
   // Navigating back changes the filters, and the fields must follow.
   useEffect(() => {
@@ -104,7 +104,7 @@ const COLUMNS: readonly Column<CheckRequest>[] = [
 ];
 
 /** The pending requests; renders nothing when there are none. */
-export const PendingRequests = () => {
+const PendingRequests = () => {
   const pending = useApiList<CheckRequest>('requests', '/requests', { status: 'pending' });
   if (!pending.error && !pending.data?.length) return null;
   return (

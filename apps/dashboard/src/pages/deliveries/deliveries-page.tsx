@@ -9,7 +9,7 @@ import { Empty, ErrorAlert } from '../../parts/states.js';
 import { DateTime, Page, Status } from '../../parts/text.js';
 
 /** Columns of the list of deliveries. */
-export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
+const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   {
     head: 'Event',
     cell: ({ delivery_id, event }) => (

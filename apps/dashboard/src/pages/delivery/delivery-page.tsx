@@ -17,7 +17,7 @@ const PHASES = [
 ] as const;
 
 /** The phases of an attempt on a time axis. */
-export const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
+const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
   const whole = Math.max(1, timings.total_ms);
   let before = 0;
   const parts = PHASES.map(({ name, label, of }) => {
@@ -51,7 +51,7 @@ export const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
 const isSuccess = (code: number | null): boolean => code !== null && code >= 200 && code < 300;
 
 /** The attempts of a delivery, newest first, with the responses of the endpoint. */
-export const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
+const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
   const { attempts_log: log, next_attempt_at: next, last_attempt: last } = delivery;
   // A delivery that ended without an attempt, such as after removal of the endpoint, has no log entry for its end.
   const end = log.length === 0 || last === null || last.error === log.at(-1)?.error ? null : last.error;

@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Anchor>[] = [
 const POLL_INTERVAL_MS = 15_000;
 
 /** The chain of anchors. Each covers a tree of checks, contains the hash of its predecessor and is time-stamped. */
-export const AnchorsCard = () => {
+const AnchorsCard = () => {
   const anchors = useApiList<Anchor>('anchors', '/anchors', {}, POLL_INTERVAL_MS);
   const verify = useMutation({ mutationFn: async () => verifyChain(anchors.data ?? []) });
   return (
@@ -69,7 +69,7 @@ export const AnchorsCard = () => {
 };
 
 /** Reads a response body to its end and reports the number of bytes after each chunk. */
-export const readStream = async (response: Response, onBytes: (bytes: number) => void): Promise<Blob> => {
+const readStream = async (response: Response, onBytes: (bytes: number) => void): Promise<Blob> => {
   if (!response.body) return response.blob();
   const reader = response.body.getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -89,7 +89,7 @@ const FILTERS = ['from', 'to', 'vat_number', 'reference'] as const;
 type State = { kind: 'idle' } | { kind: 'running'; bytes: number } | { kind: 'done'; bytes: number };
 
 /** Downloads the dossier of the account and shows the progress. */
-export const ExportCard = () => {
+const ExportCard = () => {
   const api = useApi();
   const [state, setState] = useState<State>({ kind: 'idle' });
   const [error, setError] = useState<unknown>(null);

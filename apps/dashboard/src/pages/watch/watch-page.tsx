@@ -14,7 +14,7 @@ import { ChangeList } from '../watches/change-list.js';
 import { PauseWatch } from '../watches/watches-page.js';
 
 /** Changes the label and the frequency of a watch. */
-export const EditWatch = ({ watch }: { watch: Watch }) => {
+const EditWatch = ({ watch }: { watch: Watch }) => {
   const [label, setLabel] = useState(watch.label ?? '');
   const [frequency, setFrequency] = useState<Frequency>(watch.frequency);
   const update = useApiMutation(['watches'], (api, body: { label?: string | null; frequency?: Frequency }) =>

@@ -23,7 +23,7 @@ type NewWatch = {
 const FREQUENCIES: readonly Frequency[] = ['weekly', 'daily'];
 
 /** Adds a watch. The form marks what the plan does not include. */
-export const AddWatch = () => {
+const AddWatch = () => {
   const { plan, allowance } = useSession().account;
   const included: readonly Frequency[] = allowance.frequencies;
   const [frequency, setFrequency] = useState<Frequency>('weekly');
