@@ -264,7 +264,7 @@ test('a double click counts once, on forms and other buttons, and separate click
   await webhook.getByLabel('Endpoint URL').fill(receiver.url);
   const save = webhook.getByRole('button', { name: 'Save' });
   const secret = webhook.getByText(/^whsec_[\w+/]{43}=$/);
-  // A press within 300 ms of the last one is ignored.
+  // A press is pending, and ignores others, for at least 300 ms.
   const apart = async () => {
     const since = performance.now();
     await until('the next press to count', () => performance.now() - since > 300);

@@ -55,7 +55,6 @@ const runningText = (rate: number | null, left: number): string =>
     ? 'Waiting for member states to answer. The batch continues automatically.'
     : `${rateText(rate)}, about ${duration(Math.ceil(left / rate) * 1_000)} left.`;
 
-/** Progress, rate, remaining time and results so far of a batch. */
 const BatchProgress = ({ batch }: { batch: Batch }) => {
   const { status, total, done, failed, valid, invalid, created_at, completed_at } = batch;
   const ended = done + failed;
@@ -92,7 +91,6 @@ const BatchProgress = ({ batch }: { batch: Batch }) => {
   );
 };
 
-/** Columns of the list of lines. */
 const LINE_COLUMNS: readonly Column<BatchLine>[] = [
   { head: 'Line', figures: true, cell: ({ line }) => line },
   {

@@ -29,7 +29,6 @@ const comparisonText = (matches: RegisterFacts['matches']) =>
     .map((part) => `${NAMES[part]}: ${MATCH_TEXTS[matches[part]]} (${matches[part]})`)
     .join(' · ');
 
-/** The facts that a register reported. */
 const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
   <Facts
     facts={{
@@ -47,7 +46,6 @@ const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
   />
 );
 
-/** Display names of the sources. */
 const SOURCE_NAMES: Record<CheckSource, string> = {
   syntax: 'Number format',
   vies: 'VIES',
@@ -108,7 +106,6 @@ const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
   );
 };
 
-/** The trader details of the request, one per line. */
 const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }) => (
   <span className="lines">
     {Object.entries(NAMES)
@@ -120,7 +117,6 @@ const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }) => (
   </span>
 );
 
-/** The comparison of each trader detail by VIES. */
 const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match']> }) => (
   <Card title="Trader match" hint="VIES compared the trader details you sent with the records of the member state.">
     <Facts

@@ -9,7 +9,6 @@ import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
 
-/** Columns of the list of checks. */
 const CHECK_COLUMNS: readonly Column<Check>[] = [
   {
     head: 'VAT number',
@@ -39,7 +38,6 @@ const VALIDITY = [
 
 const TEXT_FILTERS = ['vat_number', 'reference', 'from', 'to'] as const;
 
-/** The filters above the list of checks. */
 const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => {
   const form = useRef<HTMLFormElement>(null);
   // Navigating back changes the filters, and the fields must follow.
@@ -103,7 +101,6 @@ const COLUMNS: readonly Column<CheckRequest>[] = [
   },
 ];
 
-/** The pending requests; renders nothing when there are none. */
 const PendingRequests = () => {
   const pending = useApiList<CheckRequest>('requests', '/requests', { status: 'pending' });
   if (!pending.error && !pending.data?.length) return null;

@@ -8,7 +8,6 @@ import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { DateTime, Page, Status } from '../../parts/text.js';
 
-/** Columns of the list of deliveries. */
 const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   {
     head: 'Event',

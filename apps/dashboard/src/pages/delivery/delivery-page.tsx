@@ -16,7 +16,6 @@ const PHASES = [
   { name: 'wait', label: 'first byte', of: 'first_byte_ms' },
 ] as const;
 
-/** The phases of an attempt on a time axis. */
 const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
   const whole = Math.max(1, timings.total_ms);
   let before = 0;

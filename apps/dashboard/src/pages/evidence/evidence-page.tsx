@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { type Query, useApi } from '../../api/create-api.js';
+import type { Query } from '../../api/create-api.js';
 import type { Anchor } from '../../api/shapes.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
 import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
@@ -69,57 +70,33 @@ const AnchorsCard = () => {
 };
 
 /** Reads a response body to its end and reports the number of bytes after each chunk. */
-const readStream = async (response: Response, onBytes: (bytes: number) => void): Promise<Blob> => {
-  if (!response.body) return response.blob();
-  const reader = response.body.getReader();
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+const readBody = (response: Response, onBytes: (bytes: number) => void): Promise<Blob> => {
   let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    chunks.push(value);
-    bytes += value.byteLength;
-    onBytes(bytes);
-  }
-  return new Blob(chunks, { type: response.headers.get('content-type') ?? 'application/octet-stream' });
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      bytes += chunk.byteLength;
+      onBytes(bytes);
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body?.pipeThrough(count), response).blob();
 };
 
 const FILTERS = ['from', 'to', 'vat_number', 'reference'] as const;
 
-type State = { kind: 'idle' } | { kind: 'running'; bytes: number } | { kind: 'done'; bytes: number };
-
-/** Downloads the dossier of the account and shows the progress. */
 const ExportCard = () => {
-  const api = useApi();
-  const [state, setState] = useState<State>({ kind: 'idle' });
-  const [error, setError] = useState<unknown>(null);
+  const [bytes, setBytes] = useState(0);
   const stop = useRef<AbortController | null>(null);
   // An account can run one export at a time, and this one could no longer be cancelled.
   useEffect(() => () => stop.current?.abort(), []);
-  const run = async (query: Query) => {
+  const dossier = useApiMutation([], async (api, query: Query) => {
     stop.current = new AbortController();
-    setError(null);
-    setState({ kind: 'running', bytes: 0 });
-    try {
-      const { signal } = stop.current;
-      const response = await api.send('GET', '/exports/dossier.zip', {
-        query,
-        signal,
-        headers: { Accept: 'application/zip' },
-      });
-      const file = await readStream(response, (bytes) => setState({ kind: 'running', bytes }));
-      saveFile(file, 'dossier.zip');
-      setState({ kind: 'done', bytes: file.size });
-    } catch (caught) {
-      setState({ kind: 'idle' });
-      if (!stop.current.signal.aborted) setError(caught);
-    }
-  };
-  const clear = () => {
-    if (state.kind === 'running') return;
-    setError(null);
-    setState({ kind: 'idle' });
-  };
+    const { signal } = stop.current;
+    setBytes(0);
+    const headers = { Accept: 'application/zip' };
+    const file = await readBody(await api.send('GET', '/exports/dossier.zip', { query, signal, headers }), setBytes);
+    saveFile(file, 'dossier.zip');
+  });
   return (
     <Card
       title="Dossier"
@@ -127,34 +104,34 @@ const ExportCard = () => {
     >
       <Form
         className="filters"
-        onBeforeSubmit={clear}
+        onBeforeSubmit={dossier.reset}
         validate={validatePeriod}
-        onSubmit={({ currentTarget }) => void run(filledFields(currentTarget, FILTERS))}
+        onSubmit={({ currentTarget }) => dossier.mutate(filledFields(currentTarget, FILTERS))}
       >
         <Field label="From" name="from" type="date" />
         <Field label="Before" name="to" type="date" />
         <Field label="VAT number" name="vat_number" autoComplete="off" />
         <Field label="Reference" name="reference" autoComplete="off" />
         <div className="actions">
-          <Button type="submit" variant="primary" isDisabled={state.kind === 'running'}>
+          <Button type="submit" variant="primary" isPending={dossier.isPending}>
             Export dossier
           </Button>
-          {state.kind === 'running' && (
+          {dossier.isPending && (
             <Button variant="quiet" onPress={() => stop.current?.abort()}>
               Cancel
             </Button>
           )}
         </div>
       </Form>
-      <ErrorAlert error={error} />
-      {state.kind === 'running' && (
+      <ErrorAlert error={stop.current?.signal.aborted ? null : dossier.error} />
+      {dossier.isPending && (
         <Progress
           label="Export"
           percentage={null}
-          text={`${byteCount(state.bytes)} downloaded. Leaving this page cancels the export.`}
+          text={`${byteCount(bytes)} downloaded. Leaving this page cancels the export.`}
         />
       )}
-      {state.kind === 'done' && <p role="status">Exported dossier.zip ({byteCount(state.bytes)}).</p>}
+      {dossier.isSuccess && <p role="status">Exported dossier.zip ({byteCount(bytes)}).</p>}
     </Card>
   );
 };

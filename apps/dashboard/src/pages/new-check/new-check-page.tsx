@@ -8,7 +8,6 @@ import { QueryView } from '../../parts/states.js';
 import { DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
 import { CheckForm, type NewCheck } from './check-form.js';
 
-/** Explanations of the reasons for an abandoned request. */
 const ABANDONED_BECAUSE: Record<NonNullable<CheckRequest['reason']>, string> = {
   UPSTREAM_NO_ANSWER:
     'The member state did not answer in time. This request does not count towards your quota. Try again later.',

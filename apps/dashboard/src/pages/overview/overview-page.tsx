@@ -49,7 +49,6 @@ const Figures = ({ overview }: { overview: Overview }) => (
 const dayOf = (at: string): string =>
   new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));
 
-/** Checks of this month against the quota of the plan. */
 const UsageMeter = () => {
   const usage = useApiQuery<Usage>('usage', '/usage', { every: 30_000 });
   return (

@@ -78,7 +78,6 @@ type AccountKeys = {
   collapsed: ApiKey[];
 };
 
-/** The maximum page size of the API. */
 const PAGE_SIZE = 100;
 
 /** Keys cause no page updates, and the operator can create and revoke them too, so they are polled. */

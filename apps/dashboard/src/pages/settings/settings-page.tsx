@@ -12,7 +12,6 @@ import { ChangePassword } from './change-password.js';
 import { ReceiverSamples } from './receiver-samples.js';
 import { WebhookCard } from './webhook-card.js';
 
-/** Selection of the theme. */
 const Appearance = () => {
   const [theme, setTheme] = useState<Theme>(readTheme);
   return (
@@ -36,7 +35,6 @@ const Appearance = () => {
   );
 };
 
-/** Limits and usage of the plan. */
 const PlanCard = () => {
   const { account } = useSession();
   const { plan, allowance } = account;

@@ -13,7 +13,6 @@ import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
 import { ChangeList } from '../watches/change-list.js';
 import { PauseWatch } from '../watches/watches-page.js';
 
-/** Changes the label and the frequency of a watch. */
 const EditWatch = ({ watch }: { watch: Watch }) => {
   const [label, setLabel] = useState(watch.label ?? '');
   const [frequency, setFrequency] = useState<Frequency>(watch.frequency);
