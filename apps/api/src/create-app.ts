@@ -10,16 +10,14 @@ import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
 import { refuseBrokenHeaders, requestId, sendError } from './middleware/request.js';
-import { docsRoutes, showOpenApi, type VerifierRoutesDeps, verifierRoutes } from './routes/documentation.js';
+import { docsRoutes, showOpenApi } from './routes/documentation.js';
 import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-customer-routes.js';
-import { webhookRoutes } from './routes/webhook.js';
 
 type AppDeps = AuthenticateDeps &
   CustomerRoutesDeps &
   HealthDeps &
-  LimitKeyRateDeps &
-  VerifierRoutesDeps & {
+  LimitKeyRateDeps & {
     log: Logger;
     metrics: Metrics;
     dashboard: DashboardDeps;
@@ -80,14 +78,9 @@ export const createApp = (deps: AppDeps): Express => {
   resource(app, '/docs/start.js', { get: docs.start });
   app.use('/docs', ...docs.assets);
 
-  const verifier = verifierRoutes(deps);
-  resource(app, '/verifier', { get: [verifier.show] });
-  resource(app, '/verifier/verify.py', { get: [verifier.file] });
-
   if (deps.ops) app.use('/ops', deps.ops);
 
   const key = [authenticate(deps), limitKeyRate(deps)];
-  resource(app, '/v1/webhook', { get: [...key, webhookRoutes(deps).show] });
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });
 
   mountDashboard(app, { ...deps, ...deps.dashboard });

@@ -20,11 +20,11 @@ export const usageSchema = z
 /** GET /v1/usage. Source: contract part 2 §3. */
 export const presentUsage = (usage: {
   period: string;
-  plan: string;
+  plan: Plan;
   limit: number;
   used: number;
   reserved: number;
-}) => ({
+}): z.input<typeof usageSchema> => ({
   period: usage.period,
   plan: usage.plan,
   limit: usage.limit,

@@ -1,5 +1,5 @@
 import { batchFields, batchForm, batchLineSchema, batchSchema, lineListQuery, resultsQuery } from './batch.js';
-import { listOperation } from './lists.js';
+import { pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
 
 const created = {
@@ -60,11 +60,11 @@ FR 40 303 265 045,S-1001,FR40303265045,true,valid,SA EXEMPLE,1 RUE DE LA PAIX 75
 `;
 
 /** The operations of batches, for live keys alone. */
-export const BATCH_OPERATIONS: readonly Operation[] = [
-  {
+export const BATCH_OPERATIONS = {
+  createBatch: {
     method: 'post',
     path: '/v1/batches',
-    id: 'createBatch',
+    live: true,
     tag: 'Batches',
     summary: 'Check a file of numbers',
     description:
@@ -79,8 +79,6 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       201: { description: 'The batch.', schema: batchSchema, example: created, headers: ['Location'] },
     },
     errors: [
-      'TEST_KEY_NOT_ALLOWED',
-      'BAD_REQUEST',
       'EMPTY_FILE',
       'TOO_MANY_ROWS',
       'INVALID_CSV',
@@ -88,62 +86,58 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       'FILE_TOO_LARGE',
       'INVALID_REQUESTER',
       'ACCOUNT_DISABLED',
-      'IDEMPOTENCY_MISMATCH',
-      'IDEMPOTENCY_IN_PROGRESS',
       'TOO_MANY_BATCHES',
       'BATCH_LINE_LIMIT',
     ],
   },
-  listOperation({
+  listBatches: {
+    method: 'get',
     path: '/v1/batches',
-    id: 'listBatches',
+    live: true,
     tag: 'Batches',
     summary: 'List batches, newest first',
-    item: batchSchema,
-    examples: [completed],
-    live: true,
-  }),
-  {
+    query: pageListQuery,
+    success: pageOf(batchSchema, [completed]),
+  },
+  getBatch: {
     method: 'get',
     path: '/v1/batches/{id}',
-    id: 'getBatch',
+    live: true,
     tag: 'Batches',
     summary: 'Get a batch with its counts',
-    idPrefix: 'bat',
+    id: 'batch',
     success: { 200: { description: 'The batch.', schema: batchSchema, example: completed } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
+  deleteBatch: {
     method: 'delete',
     path: '/v1/batches/{id}',
-    id: 'deleteBatch',
+    live: true,
     tag: 'Batches',
     summary: 'Delete a completed batch',
     description: 'Its lines go with it, its checks stay.',
-    idPrefix: 'bat',
+    id: 'batch',
     success: { 204: { description: 'It is gone.' } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND', 'BATCH_RUNNING'],
+    errors: ['BATCH_RUNNING'],
   },
-  listOperation({
+  listBatchLines: {
+    method: 'get',
     path: '/v1/batches/{id}/lines',
-    id: 'listBatchLines',
+    live: true,
     tag: 'Batches',
     summary: 'List the lines of a batch, in the order of the file',
-    idPrefix: 'bat',
+    id: 'batch',
     query: lineListQuery,
-    item: batchLineSchema,
-    examples: [line, failedLine],
-    live: true,
-  }),
-  {
+    success: pageOf(batchLineSchema, [line, failedLine]),
+  },
+  getBatchResults: {
     method: 'get',
     path: '/v1/batches/{id}/results.csv',
-    id: 'getBatchResults',
+    live: true,
     tag: 'Batches',
     summary: 'Download the file with its results',
     description:
       'A header row, then one row a line in the order of the file: the original cells first, then the columns of the result. While the batch runs, those of a queued line are empty. A cell that a spreadsheet would run as a formula begins with an apostrophe.',
-    idPrefix: 'bat',
+    id: 'batch',
     query: resultsQuery,
     success: {
       200: {
@@ -153,6 +147,6 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
         example: RESULTS,
       },
     },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND', 'TOO_MANY_DOWNLOADS'],
+    errors: ['TOO_MANY_DOWNLOADS'],
   },
-];
+} as const satisfies Record<string, Operation>;

@@ -56,7 +56,7 @@ const count = (what: string) => z.int().min(0).describe(what);
 /** The batch object. Source: contract part 2 §5. */
 export const batchSchema = z
   .strictObject({
-    batch_id: idOf('bat'),
+    batch_id: idOf('batch'),
     object: z.literal('batch'),
     status: z.enum(BATCH_STATUSES),
     label: z.string().nullable(),
@@ -74,13 +74,13 @@ export const batchSchema = z
 /** One line of a batch. Source: contract part 2 §5. */
 export const batchLineSchema = z
   .strictObject({
-    line_id: idOf('lin'),
+    line_id: idOf('line'),
     line: z.int().min(1).describe('Where the row begins in the file, as a text editor counts.'),
     status: z.enum(LINE_STATUSES),
     input: z.string().describe('The number as the file has it.'),
     vat_number: z.string().nullable().describe('Normalised; null when no country can be told.'),
     reference: z.string().nullable(),
-    check_id: idOf('chk').nullable().describe('Lines with the same number and requester share a check.'),
+    check_id: idOf('check').nullable().describe('Lines with the same number and requester share a check.'),
     error: z
       .strictObject({ code: z.enum(LINE_ERROR_CODES), message: z.string() })
       .nullable()
@@ -89,9 +89,9 @@ export const batchLineSchema = z
   .meta({ id: 'BatchLine', description: 'A row of the file.' });
 
 /** The batch object. Source: contract part 2 §5. */
-export const presentBatch = (batch: Batch) => ({
+export const presentBatch = (batch: Batch): z.input<typeof batchSchema> => ({
   batch_id: publicId('batch', batch.id),
-  object: 'batch' as const,
+  object: 'batch',
   status: batch.status,
   label: batch.label,
   file_name: batch.fileName,
@@ -105,13 +105,13 @@ export const presentBatch = (batch: Batch) => ({
 });
 
 /** A line of a batch. */
-export const presentBatchLine = (line: BatchLine) => ({
+export const presentBatchLine = (line: BatchLine): z.input<typeof batchLineSchema> => ({
   line_id: publicId('line', line.id),
   line: line.line,
   status: line.status,
   input: line.input,
   vat_number: line.vatNumber,
   reference: line.reference,
-  check_id: line.checkId && publicId('check', line.checkId),
+  check_id: line.checkId === null ? null : publicId('check', line.checkId),
   error: line.error && { code: line.error.code, message: line.error.message },
 });

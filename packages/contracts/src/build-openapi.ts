@@ -1,8 +1,8 @@
-import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec } from '@vat/domain';
+import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, ID_PREFIXES } from '@vat/domain';
 import { z } from 'zod';
 import { errorSchema } from './error.js';
-import type { Operation, Success } from './operation.js';
-import { COMMON_ERRORS, OPERATIONS } from './operations.js';
+import { errorsOf, type Operation, type Success } from './operation.js';
+import { OPERATIONS } from './operations.js';
 
 type Json = Record<string, unknown>;
 
@@ -55,25 +55,16 @@ const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   return rest;
 };
 
-/** Moves the definitions that zod leaves beside each schema into `components`, and points the references there. */
-const collect = (document: Json): Json => {
-  const schemas: Json = {};
-  const walk = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(walk);
-    if (typeof value !== 'object' || value === null) return value;
-    const { $defs, ...rest } = value as Json;
-    for (const [name, schema] of Object.entries(($defs as Json | undefined) ?? {})) schemas[name] ??= walk(schema);
-    return Object.fromEntries(
-      Object.entries(rest).map(([key, inner]) =>
-        key === '$ref' && typeof inner === 'string'
-          ? [key, inner.replace('#/$defs/', '#/components/schemas/')]
-          : [key, walk(inner)],
-      ),
-    );
-  };
-  const walked = walk(document) as Json;
-  const components = walked.components as Json;
-  return { ...walked, components: { ...components, schemas: { ...(components.schemas as Json), ...schemas } } };
+/** Moves the definitions that zod puts into each schema to `components`, and points the references there. */
+const moveDefinitions = (document: Json): Json => {
+  const definitions: Json = {};
+  const { components, ...rest } = JSON.parse(JSON.stringify(document), (key, value) => {
+    if (key === '$ref') return value.replace('#/$defs/', '#/components/schemas/');
+    if (key !== '$defs') return value;
+    Object.assign(definitions, value);
+    return undefined;
+  });
+  return { ...rest, components: { ...components, schemas: { ...components.schemas, ...definitions } } };
 };
 
 const errorExample = (code: ErrorCode): Json => {
@@ -82,13 +73,8 @@ const errorExample = (code: ErrorCode): Json => {
   return { error: { code, message: spec.message, ...extra } };
 };
 
-const carries = (code: ErrorCode, field: string): boolean => {
-  const spec: ErrorSpec = ERROR_CATALOGUE[code];
-  return spec.extra?.includes(field) ?? false;
-};
-
 const errorHeaders = (codes: readonly ErrorCode[]): string[] => [
-  ...(codes.some((code) => carries(code, 'retry_after')) ? ['Retry-After'] : []),
+  ...(codes.some((code) => (ERROR_CATALOGUE[code] as ErrorSpec).extra?.includes('retry_after')) ? ['Retry-After'] : []),
   ...(codes.includes('UNAUTHORIZED') ? ['WWW-Authenticate'] : []),
 ];
 
@@ -149,29 +135,25 @@ const requestBodyOf = ({ body, bodyExample, uploads = {} }: Operation): Json => 
 };
 
 const parametersOf = (operation: Operation): Json[] => {
-  const path = operation.idPrefix
-    ? [
-        {
-          name: 'id',
-          in: 'path',
-          required: true,
-          schema: { type: 'string' },
-          description: `An id that begins with \`${operation.idPrefix}_\`.`,
-        },
-      ]
-    : [];
+  const path = operation.id && {
+    name: 'id',
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    description: `An id that begins with \`${ID_PREFIXES[operation.id]}_\`.`,
+  };
   const query = Object.entries(operation.query?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,
     schema: schemaOf(schema as z.ZodType, 'input'),
   }));
-  const idempotency = operation.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
-  return [...path, ...query, ...idempotency];
+  const idempotency = operation.idempotent && { $ref: '#/components/parameters/IdempotencyKey' };
+  return [...(path ? [path] : []), ...query, ...(idempotency ? [idempotency] : [])];
 };
 
-const operationOf = (operation: Operation): Json => ({
-  operationId: operation.id,
+const operationOf = (name: string, operation: Operation): Json => ({
+  operationId: name,
   tags: [operation.tag],
   summary: operation.summary,
   ...(operation.description ? { description: operation.description } : {}),
@@ -185,20 +167,18 @@ const operationOf = (operation: Operation): Json => ({
         successResponse(Number(status), success, operation.idempotent ?? false),
       ]),
     ),
-    ...errorResponses([
-      ...new Set([...(operation.key === false ? ['INTERNAL' as const] : COMMON_ERRORS), ...operation.errors]),
-    ]),
+    ...errorResponses(errorsOf(operation)),
   },
 });
 
 /** The OpenAPI 3.1 document, made from the schemas that judge requests and the catalogue that names errors. */
 export const buildOpenApi = (version: string, baseUrl: string): Json => {
   const paths: Record<string, Json> = {};
-  for (const operation of OPERATIONS) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(operation) };
+  for (const [name, operation] of Object.entries<Operation>(OPERATIONS)) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(name, operation) };
   }
   const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
-  return collect({
+  return moveDefinitions({
     openapi: '3.1.0',
     info: {
       title: 'VAT Validation Service',

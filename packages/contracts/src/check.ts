@@ -1,17 +1,21 @@
 import {
   CHECK_OUTCOMES,
   CHECK_SOURCES,
+  type CheckEvidence,
   COMPANY_TYPE,
   HASH_PROFILE,
   MATCH_LETTERS,
   type MATCHED_PARTS,
   MEMBER_STATES,
+  publicCheck,
+  publicId,
+  type StoredCheck,
   stripUnsafeCharacters,
   type TRADER_FIELDS,
   VERDICTS,
 } from '@vat/domain';
 import { z } from 'zod';
-import { anchorPositionSchema, timestampFactsSchema } from './evidence.js';
+import { anchorPositionSchema, presentStampFacts, timestampFactsSchema } from './evidence.js';
 import { idOf, instant, numberText, printable } from './text.js';
 
 const TRADER_MAX = 200;
@@ -122,10 +126,10 @@ export const traderSchema = z
 /** The check object. Source: contract part 2 §4. */
 export const checkSchema = z
   .strictObject({
-    id: idOf('chk'),
+    id: idOf('check'),
     object: z.literal('check'),
     test: z.literal(true).optional(),
-    request_id: idOf('req'),
+    request_id: idOf('request'),
     vat_number: z.string(),
     country_code: z.enum(MEMBER_STATES),
     input: z.string().describe('The text as it came.'),
@@ -153,3 +157,20 @@ export const checkSchema = z
     anchor: anchorPositionSchema.nullable().describe('Null until the check is in an anchor.'),
   })
   .meta({ id: 'Check', description: 'The record of an outcome.' });
+
+/** A check with its evidence so far, which is not part of what is hashed. */
+export const presentCheck = (
+  check: Pick<StoredCheck, 'bytes' | 'hash'>,
+  evidence: CheckEvidence | undefined,
+): z.input<typeof checkSchema> => ({
+  ...publicCheck(check),
+  timestamp: evidence?.stamp ? presentStampFacts(evidence.stamp) : null,
+  anchor: evidence?.anchor
+    ? {
+        anchor_id: publicId('anchor', evidence.anchor.anchorId),
+        seq: evidence.anchor.seq,
+        leaf_index: evidence.anchor.leafIndex,
+        tree_size: evidence.anchor.treeSize,
+      }
+    : null,
+});

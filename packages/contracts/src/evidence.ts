@@ -1,14 +1,4 @@
-import {
-  type AnchorProof,
-  type CheckEvidence,
-  type PublicCheck,
-  publicCheck,
-  publicId,
-  type Stamp,
-  type StampFacts,
-  type StoredAnchor,
-  type StoredCheck,
-} from '@vat/domain';
+import { type AnchorProof, publicId, type Stamp, type StampFacts, type StoredAnchor } from '@vat/domain';
 import { z } from 'zod';
 import { idOf, instant } from './text.js';
 
@@ -30,7 +20,7 @@ export const timestampFactsSchema = z
   .strictObject(facts)
   .meta({ id: 'TimestampFacts', description: 'What a verified RFC 3161 time-stamp says.' });
 
-const about = { object: z.literal('timestamp'), check_id: idOf('chk'), requested_at: instant() };
+const about = { object: z.literal('timestamp'), check_id: idOf('check'), requested_at: instant() };
 
 /** A time-stamp that is there. */
 export const timestampSchema = z
@@ -54,7 +44,7 @@ export const pendingTimestampSchema = z
 /** What a check shows of its anchor. */
 export const anchorPositionSchema = z
   .strictObject({
-    anchor_id: idOf('anc'),
+    anchor_id: idOf('anchor'),
     seq: z.int().min(1),
     leaf_index: z.int().min(0),
     tree_size: z.int().min(1),
@@ -64,7 +54,7 @@ export const anchorPositionSchema = z
 /** An anchor: its id beside the seven keys that are hashed, and no more, so that taking the id off leaves what is hashed. */
 export const anchorSchema = z
   .strictObject({
-    anchor_id: idOf('anc'),
+    anchor_id: idOf('anchor'),
     v: z.literal(1),
     seq: z.int().min(1).describe('1 for the first anchor, without gaps.'),
     alg: z.literal('rfc9162-sha256'),
@@ -93,14 +83,22 @@ export const verifierSchema = z
 /** An inclusion proof. Source: contract part 2 §7. */
 export const anchorProofSchema = z
   .strictObject({
-    anchor_id: idOf('anc'),
+    anchor_id: idOf('anchor'),
     leaf_index: z.int().min(0),
     tree_size: z.int().min(1),
     path: z.array(hash()).describe('Hashes from the leaf upwards. The leaf is the 32 bytes of `response_hash`.'),
   })
   .meta({ id: 'AnchorProof', description: 'An RFC 9162 inclusion proof of a check in its anchor.' });
 
-const presentFacts = ({ genTime, accuracyMs, serial, policy, authority, development }: StampFacts) => ({
+/** What a check shows of its time-stamp. */
+export const presentStampFacts = ({
+  genTime,
+  accuracyMs,
+  serial,
+  policy,
+  authority,
+  development,
+}: StampFacts): z.input<typeof timestampFactsSchema> => ({
   gen_time: genTime.toISOString(),
   accuracy_ms: accuracyMs,
   serial,
@@ -109,31 +107,19 @@ const presentFacts = ({ genTime, accuracyMs, serial, policy, authority, developm
   development,
 });
 
-/** A check with what there is of its evidence by now; none of that is part of what is hashed. */
-export const presentCheck = (check: StoredCheck, evidence: CheckEvidence | undefined): PublicCheck => ({
-  ...publicCheck(check),
-  timestamp: evidence?.stamp ? presentFacts(evidence.stamp) : null,
-  anchor: evidence?.anchor
-    ? {
-        anchor_id: publicId('anchor', evidence.anchor.anchorId),
-        seq: evidence.anchor.seq,
-        leaf_index: evidence.anchor.leafIndex,
-        tree_size: evidence.anchor.treeSize,
-      }
-    : null,
-});
-
 /** A check's time-stamp, or how far lookingUp for it has come. */
-export const presentTimestamp = (stamp: Stamp) => {
+export const presentTimestamp = (
+  stamp: Stamp,
+): z.input<typeof timestampSchema> | z.input<typeof pendingTimestampSchema> => {
   const about = {
     object: 'timestamp' as const,
     check_id: publicId('check', stamp.subjectId),
     requested_at: stamp.requestedAt.toISOString(),
   };
-  if (stamp.facts) return { ...about, status: 'stamped' as const, ...presentFacts(stamp.facts) };
+  if (stamp.facts) return { ...about, status: 'stamped', ...presentStampFacts(stamp.facts) };
   return {
     ...about,
-    status: 'pending' as const,
+    status: 'pending',
     attempts: stamp.attempts,
     next_attempt_at: stamp.nextAttemptAt?.toISOString() ?? null,
     // The word before the colon; the sentence after it is for the operator and may name hosts.
@@ -142,15 +128,20 @@ export const presentTimestamp = (stamp: Stamp) => {
 };
 
 /** An anchor: its id beside the keys that are hashed. Source: contract part 2 §7. */
-export const presentAnchor = ({ id, body }: Pick<StoredAnchor, 'id' | 'body'>): Record<string, unknown> => {
+export const presentAnchor = ({ id, body }: Pick<StoredAnchor, 'id' | 'body'>): z.input<typeof anchorSchema> => {
   const { v, seq, alg, closed_at, tree_size, root, prev_anchor_hash } = JSON.parse(
     Buffer.from(body).toString('utf8'),
-  ) as Record<string, unknown>;
+  ) as z.input<typeof anchorSchema>;
   return { anchor_id: publicId('anchor', id), v, seq, alg, closed_at, tree_size, root, prev_anchor_hash };
 };
 
 /** An inclusion proof. Source: contract part 2 §7. */
-export const presentProof = ({ anchorId, leafIndex, treeSize, path }: AnchorProof) => ({
+export const presentProof = ({
+  anchorId,
+  leafIndex,
+  treeSize,
+  path,
+}: AnchorProof): z.input<typeof anchorProofSchema> => ({
   anchor_id: publicId('anchor', anchorId),
   leaf_index: leafIndex,
   tree_size: treeSize,

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Operation } from './operation.js';
 import { numberText, printable } from './text.js';
 
 /** Page sizes of every list. Source: contract part 2 §1. */
@@ -63,31 +62,7 @@ export const listOf = <S extends z.ZodType>(item: S) =>
     next_cursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last.'),
   });
 
-type ListOperation = Pick<Operation, 'path' | 'id' | 'tag' | 'summary' | 'description' | 'idPrefix'> & {
-  /** Paging alone where nothing else is said. */
-  query?: z.ZodObject;
-  item: z.ZodType;
-  /** The items of a page. */
-  examples: readonly unknown[];
-  /** Test keys are refused. */
-  live?: true;
-};
-
-/** The operation that reads a list page by page. */
-export const listOperation = ({ query = pageListQuery, item, examples, live, ...rest }: ListOperation): Operation => ({
-  ...rest,
-  method: 'get',
-  query,
-  success: {
-    200: {
-      description: 'A page.',
-      schema: listOf(item),
-      example: { data: examples, next_cursor: null },
-    },
-  },
-  errors: [
-    ...(live ? (['TEST_KEY_NOT_ALLOWED'] as const) : []),
-    'BAD_REQUEST',
-    ...(rest.idPrefix === undefined ? [] : (['NOT_FOUND'] as const)),
-  ],
+/** The success of a list that is read page by page. `examples`: the items of a page. */
+export const pageOf = <S extends z.ZodType>(item: S, examples: readonly unknown[]) => ({
+  200: { description: 'A page.', schema: listOf(item), example: { data: examples, next_cursor: null } },
 });

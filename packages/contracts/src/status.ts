@@ -27,7 +27,7 @@ export const statusSchema = z
   .meta({ id: 'Status', description: 'What this service itself saw of each member state lately.' });
 
 /** GET /v1/status. */
-export const presentStatus = (states: readonly MemberStateHealth[], at: Date) => ({
+export const presentStatus = (states: readonly MemberStateHealth[], at: Date): z.input<typeof statusSchema> => ({
   generated_at: at.toISOString(),
   window_seconds: STATUS_WINDOW_MS / 1_000,
   member_states: states.map((state) => ({

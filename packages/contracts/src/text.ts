@@ -1,4 +1,4 @@
-import { stripUnsafeCharacters } from '@vat/domain';
+import { ID_PREFIXES, type IdKind, type PublicId, stripUnsafeCharacters } from '@vat/domain';
 import { z } from 'zod';
 
 /** A number as it was written: {@link stripUnsafeCharacters}, and no U+0000 either, which Postgres keeps in no text. */
@@ -23,8 +23,12 @@ export const printable = (max: number) =>
 /** A moment on the wire: RFC 3339, UTC, milliseconds. */
 export const instant = () => z.iso.datetime({ precision: 3 });
 
-/** A public id with its prefix. */
-export const idOf = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+/** A public id of one kind. */
+export const idOf = <Kind extends IdKind>(kind: Kind) =>
+  z.string().regex(new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)) as unknown as z.ZodType<
+    PublicId<Kind>,
+    PublicId<Kind>
+  >;
 
 /** The body of a POST that needs none, where one is sent: there is nothing to say. */
 export const emptyBody = z.strictObject({});

@@ -48,13 +48,13 @@ export const watchAmendmentBody = z.strictObject({
 /** A watch. Source: contract part 2 §6. */
 export const watchSchema = z
   .strictObject({
-    watch_id: idOf('wat'),
+    watch_id: idOf('watch'),
     object: z.literal('watch'),
     vat_number: z.string(),
     label: z.string().nullable(),
     frequency: z.enum(WATCH_FREQUENCIES),
     status: z.enum(WATCH_STATES),
-    last_check_id: idOf('chk').nullable().describe('The latest check; null before the first.'),
+    last_check_id: idOf('check').nullable().describe('The latest check; null before the first.'),
     last_checked_at: instant().nullable(),
     next_check_at: instant().describe('When the number is asked about next, while the watch is active.'),
     created_at: instant(),
@@ -67,7 +67,7 @@ export const changeSchema = z
     kind: z.enum(CHANGE_KINDS),
     before: z.union([z.boolean(), z.string()]).nullable(),
     after: z.union([z.boolean(), z.string()]).nullable(),
-    check_id: idOf('chk').describe('The check that observed it.'),
+    check_id: idOf('check').describe('The check that observed it.'),
     changed_at: instant(),
   })
   .meta({
@@ -76,21 +76,27 @@ export const changeSchema = z
   });
 
 /** A watch. Source: contract part 2 §6. */
-export const presentWatch = (watch: Watch) => ({
+export const presentWatch = (watch: Watch): z.input<typeof watchSchema> => ({
   watch_id: publicId('watch', watch.id),
-  object: 'watch' as const,
+  object: 'watch',
   vat_number: watch.vatNumber,
   label: watch.label,
   frequency: watch.frequency,
   status: watch.state,
-  last_check_id: watch.lastCheckId && publicId('check', watch.lastCheckId),
+  last_check_id: watch.lastCheckId === null ? null : publicId('check', watch.lastCheckId),
   last_checked_at: watch.lastCheckedAt?.toISOString() ?? null,
   next_check_at: watch.nextCheckAt.toISOString(),
   created_at: watch.createdAt.toISOString(),
 });
 
 /** An entry of GET /v1/watches/{id}/changes. */
-export const presentChange = ({ kind, before, after, checkId, changedAt }: RecordedChange) => ({
+export const presentChange = ({
+  kind,
+  before,
+  after,
+  checkId,
+  changedAt,
+}: RecordedChange): z.input<typeof changeSchema> => ({
   kind,
   before,
   after,

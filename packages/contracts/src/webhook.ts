@@ -19,16 +19,16 @@ export const webhookSchema = z
   .meta({ id: 'Webhook', description: "The account's endpoint." });
 
 /** What a call that sends something answers. */
-export const sentSchema = z.strictObject({ delivery_id: idOf('dlv') });
+export const sentSchema = z.strictObject({ delivery_id: idOf('delivery') });
 
 const statusCode = () => z.int().min(100).max(599).nullable().describe('Null when no answer arrived.');
 const attemptError = () =>
   z.string().nullable().describe('`CLASS: sentence`; null when an answer arrived whole, whatever its status.');
 
 const entry = {
-  delivery_id: idOf('dlv'),
+  delivery_id: idOf('delivery'),
   event: z.enum(EVENT_TYPES),
-  event_id: idOf('evt'),
+  event_id: idOf('event'),
   status: z.enum(DELIVERY_STATES),
   attempts: z.int().min(0).describe('Attempts made.'),
   created_at: instant(),
@@ -82,14 +82,18 @@ export const deliveryDetailSchema = z
   .meta({ id: 'DeliveryDetail', description: 'A delivery with its body and its attempts.' });
 
 /** GET /v1/webhook. */
-export const presentWebhook = ({ url, secretPrefix, configuredAt }: WebhookConfiguration) => ({
+export const presentWebhook = ({
+  url,
+  secretPrefix,
+  configuredAt,
+}: WebhookConfiguration): z.input<typeof webhookSchema> => ({
   url,
   secret_prefix: secretPrefix,
   configured_at: configuredAt.toISOString(),
 });
 
 /** An entry of the delivery log. Source: contract part 2 §8. */
-export const presentDelivery = (delivery: Delivery) => ({
+export const presentDelivery = (delivery: Delivery): z.input<typeof deliverySchema> => ({
   delivery_id: publicId('delivery', delivery.id),
   event: delivery.eventType,
   event_id: publicId('event', delivery.eventId),
@@ -106,7 +110,7 @@ export const presentDelivery = (delivery: Delivery) => ({
 });
 
 /** The same with its body and the log of its attempts. An answer that is no UTF-8 is shown as far as it can be. */
-export const presentDeliveryDetail = (delivery: DeliveryDetail) => ({
+export const presentDeliveryDetail = (delivery: DeliveryDetail): z.input<typeof deliveryDetailSchema> => ({
   ...presentDelivery(delivery),
   body: JSON.parse(delivery.body) as Record<string, unknown>,
   attempts_log: delivery.log.map((attempt) => ({

@@ -3,9 +3,11 @@
 import { createHash } from 'node:crypto';
 import { buildOpenApi } from '@vat/contracts';
 import type { Verifier } from '@vat/evidence';
-import express, { type RequestHandler, type Response } from 'express';
+import { create as contentDisposition } from 'content-disposition';
+import express, { type RequestHandler } from 'express';
 import absolutePath from 'swagger-ui-dist/absolute-path.js';
 import { secure } from '../http/secure.js';
+import type { Routes } from './route.js';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -60,10 +62,13 @@ export type VerifierRoutesDeps = { readVerifier: () => Promise<Verifier>; baseUr
 const MAX_AGE_SECONDS = 60;
 
 /**
- * The routes of /verifier: the program that verifies dossiers, and its SHA-256. Public, since auditors have no key. A dossier's own
- * copy proves nothing about a dossier that somebody forged as a whole.
+ * The routes of /verifier: the program that verifies dossiers, and its SHA-256. Public, since auditors have no key. The copy
+ * in a dossier proves nothing about a dossier that is forged as a whole.
  */
-export const verifierRoutes = ({ readVerifier, baseUrl }: VerifierRoutesDeps) => {
+export const verifierRoutes = ({
+  readVerifier,
+  baseUrl,
+}: VerifierRoutesDeps): Pick<Routes, 'getVerifier' | 'getVerifierFile'> => {
   let reading: Promise<Verifier> | null = null;
   const read = async (): Promise<Verifier> => {
     reading ??= readVerifier();
@@ -74,21 +79,24 @@ export const verifierRoutes = ({ readVerifier, baseUrl }: VerifierRoutesDeps) =>
       throw error;
     }
   };
-  const cacheable = (res: Response, sha256: string) =>
-    res.set({
-      'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
-      ETag: `"${sha256}"`,
-      'X-Content-Type-Options': 'nosniff',
-    });
+  const cacheHeaders = (sha256: string) => ({
+    'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
+    ETag: `"${sha256}"`,
+    'X-Content-Type-Options': 'nosniff',
+  });
 
-  const show: RequestHandler = async (_req, res) => {
-    const { fileName, bytes, sha256 } = await read();
-    const url = `${baseUrl()}/verifier/${fileName}`;
-    cacheable(res, sha256).json({ object: 'verifier', file_name: fileName, sha256, size: bytes.length, url });
+  return {
+    getVerifier: async () => {
+      const { fileName, bytes, sha256 } = await read();
+      const url = `${baseUrl()}/verifier/${fileName}`;
+      const body = { object: 'verifier', file_name: fileName, sha256, size: bytes.length, url } as const;
+      return { status: 200, body, headers: cacheHeaders(sha256) };
+    },
+
+    getVerifierFile: async () => {
+      const { fileName, bytes, sha256 } = await read();
+      const headers = { ...cacheHeaders(sha256), 'Content-Disposition': contentDisposition(fileName) };
+      return { status: 200, bytes, headers };
+    },
   };
-  const file: RequestHandler = async (_req, res) => {
-    const { fileName, bytes, sha256 } = await read();
-    cacheable(res, sha256).attachment(fileName).type('text/x-python; charset=utf-8').send(Buffer.from(bytes));
-  };
-  return { show, file };
 };

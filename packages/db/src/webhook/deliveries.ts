@@ -4,6 +4,7 @@ import type {
   DeliveryState,
   DueCursor,
   DueDelivery,
+  EventType,
   LoggedAttempt,
   OverdueDelivery,
   Reader,
@@ -16,7 +17,7 @@ import { NIL } from '../uuid-bounds.js';
 export type DeliveryRow = {
   id: string;
   event_id: string;
-  event_type: string;
+  event_type: EventType;
   state: DeliveryState;
   attempts: number;
   created_at: Date;
