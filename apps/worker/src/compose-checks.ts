@@ -113,7 +113,7 @@ export const composeChecks = (
         beginLookup: beginLookup(db),
         find,
         lookUp: lookUpWithinSlot({
-          lookUp: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.ask),
+          lookUp: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.lookUp),
           markLookupStarted: markLookupStarted(db),
           abortLookups,
         }),

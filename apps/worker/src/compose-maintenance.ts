@@ -112,7 +112,7 @@ export const composeMaintenance = (context: WorkerContext, roles: readonly Worke
       return completed;
     },
     queuesToDispatch: queuesToDispatch(db),
-    feed: enqueueDispatches(producer),
+    dispatch: enqueueDispatches(producer),
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });

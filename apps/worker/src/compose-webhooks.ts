@@ -43,7 +43,7 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
     slowShare: MAX_ATTEMPTS_PER_SLOW_ENDPOINT,
     slowAfterMs: SLOW_AFTER_MS,
     holdMs: leaseMs,
-    wake: (queueClass, jobId) => producer.promote(DELIVERY_QUEUES[queueClass], jobId),
+    promote: (queueClass, jobId) => producer.promote(DELIVERY_QUEUES[queueClass], jobId),
   });
   const permits = cachePermits({ take: takePermit, restMs: PERMIT_RETENTION_MS, maxMs: SLOW_AFTER_MS / 2 });
 

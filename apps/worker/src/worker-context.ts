@@ -116,7 +116,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     return { type: metrics.registry.contentType, text: await metrics.registry.metrics() };
   };
 
-  const publishChange = pages.tell;
+  const publishChange = pages.publish;
   return {
     settings,
     log,

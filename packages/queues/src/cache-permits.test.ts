@@ -5,7 +5,7 @@ import type { AcquirePermit, EndpointPermit, PermitUse } from './limit-endpoint-
 
 const REST_MS = 40;
 const MAX_MS = 5_000;
-const QUICK: PermitUse = { durationMs: 3, comesBack: false };
+const QUICK: PermitUse = { durationMs: 3, runsAgain: false };
 
 /** The permits of one endpoint as Redis stores them, and the number of calls. */
 const fakeLimiter = (share: number) => {
@@ -55,9 +55,9 @@ test('a permit that is not reused is released soon', async () => {
 });
 
 test.each<[string, PermitUse, number]>([
-  ['whose receiver was slow', { durationMs: MAX_MS, comesBack: false }, MAX_MS],
-  ['that was not used', { durationMs: null, comesBack: false }, MAX_MS],
-  ['whose job runs again', { durationMs: 3, comesBack: true }, MAX_MS],
+  ['whose receiver was slow', { durationMs: MAX_MS, runsAgain: false }, MAX_MS],
+  ['that was not used', { durationMs: null, runsAgain: false }, MAX_MS],
+  ['whose job runs again', { durationMs: 3, runsAgain: true }, MAX_MS],
   ['that has been held for long', QUICK, 0],
 ])('a permit %s is released at once', async (_title, use, maxMs) => {
   const { seen, take } = fakeLimiter(4);
@@ -103,7 +103,7 @@ test('an endpoint never has more attempts in flight than permits, and every perm
         expect(inFlight).toBeLessThanOrEqual(share);
         await new Promise((resolve) => setTimeout(resolve, ms)); // the response time of the receiver
         inFlight -= 1;
-        await permit.release({ durationMs: slow ? 1_000 : 1, comesBack: false });
+        await permit.release({ durationMs: slow ? 1_000 : 1, runsAgain: false });
       };
       const running: Promise<void>[] = [];
       for (const each of attempts) {

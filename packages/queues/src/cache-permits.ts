@@ -46,9 +46,9 @@ export const cachePermits = ({
     endpoint.inUse += 1;
     const end = async (lastUse: PermitUse): Promise<void> => {
       endpoint.inUse -= 1;
-      const { durationMs, comesBack } = lastUse;
+      const { durationMs, runsAgain } = lastUse;
       const quick = durationMs !== null && durationMs < maxMs && performance.now() - takenAt < maxMs;
-      if (!quick || comesBack || endpoint.contended) {
+      if (!quick || runsAgain || endpoint.contended) {
         removeIfIdle(id, endpoint);
         return release(lastUse);
       }

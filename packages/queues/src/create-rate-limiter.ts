@@ -88,7 +88,7 @@ return {1, at - now, limit - used}
 
 export type RateLimiter = {
   /** Admits or refuses one call of a key. Never throws, and returns within about 100 ms even if Redis does not respond. */
-  judge: (key: string) => Promise<RateDecision>;
+  admit: (key: string) => Promise<RateDecision>;
   /** True while this process uses its local count because Redis is unavailable. */
   isAlone: () => boolean;
 };
@@ -140,7 +140,7 @@ export const createRateLimiter = ({ connection, prefix, limit, onAlone }: RateLi
 
   return {
     isAlone: () => performance.now() < localUntil,
-    judge: async (key) => {
+    admit: async (key) => {
       if (performance.now() < localUntil) return local.check(key);
       try {
         const decision = await admitInRedis(key);

@@ -28,7 +28,7 @@ afterAll(async () => {
   await namespace.close();
 });
 
-const limiter = (wake: (queueClass: string, jobId: string) => Promise<void>): AcquirePermit =>
+const limiter = (promote: (queueClass: string, jobId: string) => Promise<void>): AcquirePermit =>
   limitEndpointConcurrency({
     connection,
     prefix: namespace.prefix,
@@ -36,7 +36,7 @@ const limiter = (wake: (queueClass: string, jobId: string) => Promise<void>): Ac
     slowShare: SLOW_SHARE,
     slowAfterMs: SLOW_AFTER_MS,
     holdMs: HOLD_MS,
-    wake,
+    promote,
   });
 /** A new endpoint, and the jobs that were signalled for it. */
 const endpoint = () => {
@@ -50,8 +50,8 @@ const endpoint = () => {
 };
 const taken = (permit: EndpointPermit) => {
   if (permit.kind !== 'taken') throw new Error(`the permit is ${permit.kind}`);
-  const release = (durationMs: number | null = 5) => permit.release({ durationMs, comesBack: false });
-  return { release, comeBack: () => permit.release({ durationMs: null, comesBack: true }) };
+  const release = (durationMs: number | null = 5) => permit.release({ durationMs, runsAgain: false });
+  return { release, runAgain: () => permit.release({ durationMs: null, runsAgain: true }) };
 };
 const full = (permit: EndpointPermit) => {
   if (permit.kind !== 'full') throw new Error(`the permit is ${permit.kind}`);
@@ -89,7 +89,7 @@ test('no job is signalled for the permit of a job that runs again at once', asyn
   const { acquire, signalled } = endpoint();
   const [permit] = await acquireAll(acquire);
   await full(await acquire('waiting')).suspend();
-  await permit?.comeBack();
+  await permit?.runAgain();
   expect(signalled).toEqual([]);
   taken(await acquire('in-flight-0'));
 });
@@ -106,7 +106,7 @@ test('a job that acquires a permit signals as many others as there are free perm
   const permits = await acquireAll(acquire);
   for (const jobId of ['a', 'b', 'c', 'd', 'e']) await full(await acquire(jobId)).suspend();
   // As if the process had ended before it could signal a job.
-  for (const permit of permits) await permit.comeBack();
+  for (const permit of permits) await permit.runAgain();
   expect(signalled).toEqual([]);
   taken(await acquire('e'));
   expect(signalled).toEqual(['first a', 'first b', 'first c']);
@@ -173,7 +173,7 @@ describe('with queues and two workers', () => {
       await new Promise((resolve) => setTimeout(resolve, 20)); // the response time of the receiver
       inFlight.set(account, (inFlight.get(account) ?? 0) - 1);
       done.push(jobId);
-      await permit.release({ durationMs: 20, comesBack: false });
+      await permit.release({ durationMs: 20, runsAgain: false });
       return undefined;
     };
     const jobs = Array.from({ length: 160 }, (_, n) => ({

@@ -15,11 +15,11 @@ export type EndpointConcurrencyOptions = {
   /** A permit that is not released (its worker died) expires after this; longer than any attempt. */
   holdMs: number;
   /** Runs a suspended job now. When it fails, the job runs at its due time. */
-  wake: (queueClass: DeliveryQueueClass, jobId: string) => Promise<void>;
+  promote: (queueClass: DeliveryQueueClass, jobId: string) => Promise<void>;
 };
 
-/** How a permit was used. `durationMs`: how long the receiver took, null without a POST. `comesBack`: the job runs again at once. */
-export type PermitUse = { durationMs: number | null; comesBack: boolean };
+/** How a permit was used. `durationMs`: how long the receiver took, null without a POST. `runsAgain`: the job runs again at once. */
+export type PermitUse = { durationMs: number | null; runsAgain: boolean };
 
 /**
  * `taken`: the caller holds a permit. It must await `release`, which never rejects, so that the next job is signalled before
@@ -52,7 +52,7 @@ const QUEUE_CLASSES: readonly DeliveryQueueClass[] = ['first', 'retry'];
  * Signals can be lost: a suspended job also runs after its wait, and the first one that does signals the others again.
  */
 export const limitEndpointConcurrency = (options: EndpointConcurrencyOptions): AcquirePermit => {
-  const { connection, prefix, share, slowShare, slowAfterMs, holdMs, wake } = options;
+  const { connection, prefix, share, slowShare, slowAfterMs, holdMs, promote } = options;
   const limits = [share, slowShare, slowAfterMs, holdMs].map(String);
   const run = {
     acquire: prepareScript(connection, ACQUIRE_SCRIPT),
@@ -66,7 +66,7 @@ export const limitEndpointConcurrency = (options: EndpointConcurrencyOptions): A
         const [jobId = '', name] = member.split('|');
         const queueClass = QUEUE_CLASSES.find((known) => known === name);
         // A failure means that the job is not suspended any more, or that Redis is unavailable: then it runs after its wait.
-        if (queueClass) await wake(queueClass, jobId).catch(() => undefined);
+        if (queueClass) await promote(queueClass, jobId).catch(() => undefined);
       }),
     );
   };
@@ -83,8 +83,8 @@ export const limitEndpointConcurrency = (options: EndpointConcurrencyOptions): A
       const suspend = async () => signal((await run.suspend(keys, [...limits, jobId, member])) as string[]);
       return { kind: 'full', waitMs: waitMsOrWaiting, suspend };
     }
-    const release = async ({ durationMs, comesBack }: PermitUse): Promise<void> => {
-      const use = [durationMs === null ? '' : String(durationMs), comesBack ? 'yes' : 'no'];
+    const release = async ({ durationMs, runsAgain }: PermitUse): Promise<void> => {
+      const use = [durationMs === null ? '' : String(durationMs), runsAgain ? 'yes' : 'no'];
       // A permit that cannot be released expires.
       await run.release(keys, [...limits, jobId, member, ...use]).then(
         (next) => signal(next as string[]),

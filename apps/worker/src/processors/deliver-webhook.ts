@@ -121,7 +121,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
   };
 
   const deliver = async (job: DeliveryJob): Promise<{ result: JobResult } & PermitUse> => {
-    const unused = { durationMs: null, comesBack: false };
+    const unused = { durationMs: null, runsAgain: false };
     const at = now();
     const claim = await deps.claim({
       deliveryId: job.delivery_id,
@@ -144,10 +144,10 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
     if (aborted && !attemptSucceeded(attempted)) {
       // Aborted by this process: it does not count as an attempt.
       await deps.release(job.delivery_id, job.attempt);
-      return { result: { again: now() }, durationMs: null, comesBack: true };
+      return { result: { again: now() }, durationMs: null, runsAgain: true };
     }
     const { durationMs } = attempted;
-    return { result: await settle(job, endpoint.url, attempted, deliveryId), durationMs, comesBack: false };
+    return { result: await settle(job, endpoint.url, attempted, deliveryId), durationMs, runsAgain: false };
   };
 
   return async (job, { jobId }) => {
@@ -158,7 +158,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps): JobHandler<DeliveryJob
       return undefined;
     }
     // A job that throws runs again a second later; its permit is free until then.
-    let use: PermitUse = { durationMs: null, comesBack: false };
+    let use: PermitUse = { durationMs: null, runsAgain: false };
     try {
       const { result, ...used } = await deliver(job);
       use = used;

@@ -1,6 +1,6 @@
 import {
+  type CallUpstream,
   type CheckRequest,
-  type LookUp,
   type Lookup,
   type LookupNoAnswer,
   type LookupOutcome,
@@ -25,7 +25,7 @@ export const performLookupJob =
   };
 
 type LookUpWithinSlotDeps = {
-  lookUp: (request: CheckRequest, signal: AbortSignal) => ReturnType<LookUp>;
+  lookUp: (request: CheckRequest, signal: AbortSignal) => ReturnType<CallUpstream>;
   markLookupStarted: (id: string, attempts: number, since: Date) => Promise<void>;
   /** Aborts when a stopping process no longer waits for open lookups. */
   abortLookups: AbortSignal;

@@ -9,6 +9,7 @@ import {
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { query, typed } from '../query.js';
 
 /** The first of the two numbers of the advisory lock for dispatching; the second is the member state. */
 const DISPATCH_LOCKS = 0xfeed;
@@ -25,7 +26,7 @@ export const dispatchLines =
   async (memberState: MemberState, now: Date): Promise<DispatchedLine[] | null> => {
     const lock = MEMBER_STATES.indexOf(memberState);
     const waits = Prisma.sql`q.country_code = ${memberState} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL`;
-    const [row] = await db.$queryRaw<{ mine: boolean; ids: string[]; ranks: number[] }[]>`
+    const [row] = await query(db, { mine: 'bool', ids: 'uuid[]', ranks: 'int4[]' })`
       WITH RECURSIVE turn AS MATERIALIZED (
         SELECT pg_try_advisory_xact_lock(${DISPATCH_LOCKS}::int, ${lock}::int) AS mine
       ), inside AS MATERIALIZED (
@@ -76,15 +77,15 @@ export const dispatchLines =
 export const queuesToDispatch =
   (db: Queryable) =>
   async (queues: readonly DispatchQueue[]): Promise<DispatchQueue[]> => {
-    const rows = await db.$queryRaw<{ lane: DispatchQueue }[]>`
-      SELECT lane FROM unnest(${[...queues]}::text[]) AS l(lane)
-      WHERE CASE WHEN lane = 'malformed'
+    const rows = await query(db, { queue: typed<DispatchQueue>('text') })`
+      SELECT queue FROM unnest(${[...queues]}::text[]) AS q(queue)
+      WHERE CASE WHEN queue = 'malformed'
         THEN (SELECT true FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL LIMIT 1)
         ELSE (
-          SELECT true FROM request WHERE country_code = lane AND state = 'pending' AND NOT fed AND answer IS NULL LIMIT 1
+          SELECT true FROM request WHERE country_code = queue AND state = 'pending' AND NOT fed AND answer IS NULL LIMIT 1
         ) AND ${REFILL_AT}::int >= (
           SELECT count(*) FROM request
-          WHERE origin = 'batch' AND country_code = lane AND state = 'pending' AND fed AND answer IS NULL
+          WHERE origin = 'batch' AND country_code = queue AND state = 'pending' AND fed AND answer IS NULL
         ) END`;
-    return rows.map((row) => row.lane);
+    return rows.map((row) => row.queue);
   };

@@ -199,7 +199,7 @@ export type AnchoredLeaf = {
 export type FindLeaves = (checkIds: readonly string[]) => Promise<AnchoredLeaf[]>;
 
 /** One block of a stored level of an anchor's tree: level 0 holds the leaves' data. */
-export type BlockPosition = { seq: number; level: number; place: number };
+export type BlockPosition = { seq: number; level: number; index: number };
 
 /** Port: the block's hashes, 32 bytes each, end to end; shorter at the right edge of a level. */
 export type ReadBlock = (block: BlockPosition) => Promise<Uint8Array>;

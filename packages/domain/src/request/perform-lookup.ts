@@ -1,6 +1,6 @@
 import type { BatchStep } from '../batch/batch-progress.js';
-import { SUSPEND_AFTER_MS } from '../batch/feed.js';
-import type { Exchange, LookUp, LookupOutcome } from '../check/upstream.js';
+import { SUSPEND_AFTER_MS } from '../batch/dispatch-lines.js';
+import type { CallUpstream, Exchange, LookupOutcome } from '../check/upstream.js';
 import type { DueDelivery } from '../delivery/delivery.js';
 import { publicId } from '../ids.js';
 import type { LookupEnd } from '../member-state-health.js';
@@ -18,7 +18,7 @@ import type { AnswerToPersist, LookupToStore, StoreLookup } from './settle-check
 export type LookupSlot = { lost: AbortSignal; release: () => void };
 
 /** One lookup with its exchange. */
-export type Lookup = Awaited<ReturnType<LookUp>>;
+export type Lookup = Awaited<ReturnType<CallUpstream>>;
 
 export type PerformLookupDeps = {
   /** The member state that is looked up; null for the sandbox, which has no slots. */
@@ -125,8 +125,8 @@ export const performLookup = (deps: PerformLookupDeps) => {
     const decision = decideLookup(request, { outcome: lookup.outcome, startedAt, endedAt, backpressure }, policy);
     const { next } = decision;
     const exchange: Exchange | null = request.test ? null : { ...lookup.exchange, source: lookupSourceOf(request) };
-    const dueAt = next.kind === 'ask_again' ? next.at : endedAt;
-    const suspend = next.kind === 'ask_again' && isSuspended({ origin: request.origin, dueAt });
+    const dueAt = next.kind === 'retry' ? next.at : endedAt;
+    const suspend = next.kind === 'retry' && isSuspended({ origin: request.origin, dueAt });
     const toStore: LookupToStore = {
       requestId: request.id,
       expectedAttempts: request.attempts,
