@@ -1,6 +1,6 @@
 import type { BodyOf, OPERATIONS, Operation, OperationName, QueryOf, ResponseOf } from '@vat/contracts';
 import type { Caller } from '@vat/db';
-import type { IdKind, Reader, StoredAnswer, StoredId } from '@vat/domain';
+import type { IdempotencyKey, IdKind, Reader, StoredAnswer, StoredId } from '@vat/domain';
 import type { Request, Response } from 'express';
 
 /** A call whose parts have passed the schemas of its operation. */
@@ -14,7 +14,7 @@ export type Call<O extends Operation> = {
   query: QueryOf<O>;
   body: BodyOf<O>;
   /** The Idempotency-Key with the fingerprint of the call, whose content is passed as parsed; `null` without a key. */
-  idempotencyOf: (content: object) => { key: string; fingerprint: Uint8Array } | null;
+  idempotencyOf: (content: object) => IdempotencyKey | null;
 };
 
 /** Returned by a handler that has sent the response itself, as a stream. */
