@@ -28,8 +28,8 @@ type AppDeps = AuthenticateDeps &
     trustedProxies: readonly string[];
   };
 
-/** A flood is reported again after this long. */
-const SAY_EVERY_MS = 30_000;
+/** A flood of sign-ins is reported again after this long. */
+const REPEAT_WARNING_MS = 30_000;
 
 const trust = (app: Express, proxies: readonly string[]): void => {
   try {
@@ -40,8 +40,8 @@ const trust = (app: Express, proxies: readonly string[]): void => {
 };
 
 /**
- * The HTTP interface: every route, in the order of judgement of contract part 2 §1. Throws SettingsError. It expects one
- * request of a connection at a time, as `guardConnections` hands them over.
+ * The HTTP interface with all routes. Throws SettingsError. Expects one request of a connection at a time, which
+ * `guardConnections` ensures.
  */
 export const createApp = (deps: AppDeps): Express => {
   const app = express();
@@ -51,7 +51,7 @@ export const createApp = (deps: AppDeps): Express => {
   trust(app, deps.trustedProxies);
   const onShed = throttledLog(
     (fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields),
-    SAY_EVERY_MS,
+    REPEAT_WARNING_MS,
     deps.now,
   );
   app.use(
@@ -84,7 +84,7 @@ export const createApp = (deps: AppDeps): Express => {
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });
 
   mountDashboard(app, { ...deps, ...deps.dashboard });
-  // Below /app/api there are no pages: what nobody answered so far is the usual 404.
+  // There are no pages below /app/api: an unknown path there gets the usual 404.
   app.use(/^\/app(?!\/api(\/|$))/, servePages(deps.dashboard));
 
   app.use(() => {

@@ -59,7 +59,7 @@ const RESULTS = `vat_number,reference,vat_number,valid,verdict,name,address,cons
 FR 40 303 265 045,S-1001,FR40303265045,true,valid,SA EXEMPLE,1 RUE DE LA PAIX 75002 PARIS,,chk_01kafksw9te0a9v6n3r4t7y1bf,
 `;
 
-/** The operations of batches, for live keys alone. */
+/** The operations of batches, for live keys only. */
 export const BATCH_OPERATIONS = {
   createBatch: {
     method: 'post',
@@ -68,7 +68,7 @@ export const BATCH_OPERATIONS = {
     tag: 'Batches',
     summary: 'Check a file of numbers',
     description:
-      'Takes a CSV file as spreadsheets write it: any usual delimiter and encoding, with or without a header row. The file is read at once, its lines are checked in the background after direct checks, and `batch.completed` is sent once no line is left. Fields may be sent in the form or in the query.',
+      'Accepts a CSV file as spreadsheets write it: any usual delimiter and encoding, with or without a header row. The file is validated immediately. Its lines are checked in the background, after direct checks, and the event `batch.completed` is sent when all lines have ended. Send the fields in the form or in the query.',
     query: batchFields,
     uploads: {
       'multipart/form-data': { schema: batchForm },
@@ -114,9 +114,9 @@ export const BATCH_OPERATIONS = {
     live: true,
     tag: 'Batches',
     summary: 'Delete a completed batch',
-    description: 'Its lines go with it, its checks stay.',
+    description: 'Deletes the batch and its lines. Its checks are not deleted.',
     id: 'batch',
-    success: { 204: { description: 'It is gone.' } },
+    success: { 204: { description: 'The batch was deleted.' } },
     errors: ['BATCH_RUNNING'],
   },
   listBatchLines: {
@@ -136,12 +136,12 @@ export const BATCH_OPERATIONS = {
     tag: 'Batches',
     summary: 'Download the file with its results',
     description:
-      'A header row, then one row a line in the order of the file: the original cells first, then the columns of the result. While the batch runs, those of a queued line are empty. A cell that a spreadsheet would run as a formula begins with an apostrophe.',
+      'Returns a header row and one row for each line, in the order of the file: the original cells, followed by the columns of the result. The result columns of a queued line are empty. A cell that a spreadsheet would evaluate as a formula begins with an apostrophe.',
     id: 'batch',
     query: resultsQuery,
     success: {
       200: {
-        description: 'The file, UTF-8.',
+        description: 'The file, encoded in UTF-8.',
         contentType: 'text/csv',
         headers: ['Content-Disposition'],
         example: RESULTS,

@@ -22,23 +22,26 @@ const EXTRA_EXAMPLES: Json = {
 
 const HEADERS: Readonly<Record<string, Json>> = {
   'X-Request-Id': {
-    description: 'Names this call in our logs; a well-formed one of yours is kept.',
+    description: 'Identifies the call in our logs. A well-formed id that you send is used.',
     schema: { type: 'string' },
   },
-  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
-  Location: { description: 'Where the result is.', schema: { type: 'string' } },
-  'Content-Disposition': { description: 'The name to save it under.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds to wait before the next call.', schema: { type: 'integer' } },
+  Location: { description: 'The URL of the result.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'The suggested file name.', schema: { type: 'string' } },
   ETag: { description: 'Changes with the content.', schema: { type: 'string' } },
-  'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } },
-  'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: '`Bearer`', schema: { type: 'string' } },
+  'Idempotency-Replayed': {
+    description: '`true` when the response repeats the first response to the same Idempotency-Key.',
+    schema: { type: 'string' },
+  },
 };
 
 const headersOf = (names: readonly string[]): Json =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /**
- * A schema as it reads in OpenAPI 3.1, which is JSON Schema 2020-12. A schema whose text form says less than is known of it
- * (a number in a query) carries what to show instead as `openapi` in its meta data.
+ * A schema in OpenAPI 3.1, which is JSON Schema 2020-12. Where a schema accepts text for another type, such as a number in a
+ * query, its meta data contains the schema to show as `openapi`.
  */
 const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
@@ -78,7 +81,7 @@ const errorHeaders = (codes: readonly ErrorCode[]): string[] => [
   ...(codes.includes('UNAUTHORIZED') ? ['WWW-Authenticate'] : []),
 ];
 
-/** One response a status, with an example a code. */
+/** One response for each status, with an example for each code. */
 const errorResponses = (codes: readonly ErrorCode[]): Json => {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
@@ -140,7 +143,7 @@ const parametersOf = (operation: Operation): Json[] => {
     in: 'path',
     required: true,
     schema: { type: 'string' },
-    description: `An id that begins with \`${ID_PREFIXES[operation.id]}_\`.`,
+    description: `The id, which begins with \`${ID_PREFIXES[operation.id]}_\`.`,
   };
   const query = Object.entries(operation.query?.shape ?? {}).map(([name, schema]) => ({
     name,
@@ -171,7 +174,7 @@ const operationOf = (name: string, operation: Operation): Json => ({
   },
 });
 
-/** The OpenAPI 3.1 document, made from the schemas that judge requests and the catalogue that names errors. */
+/** The OpenAPI 3.1 document, generated from the schemas that validate requests and from the error catalogue. */
 export const buildOpenApi = (version: string, baseUrl: string): Json => {
   const paths: Record<string, Json> = {};
   for (const [name, operation] of Object.entries<Operation>(OPERATIONS)) {
@@ -184,7 +187,7 @@ export const buildOpenApi = (version: string, baseUrl: string): Json => {
       title: 'VAT Validation Service',
       version,
       description:
-        'Validates EU VAT numbers and keeps proof of every answer. An outage is never a verdict: what cannot be answered in time is accepted with 202 and finished in the background.',
+        'Validates EU VAT numbers and stores proof of every answer. An outage is never a verdict: a request that cannot be answered in time is accepted with 202 and completed in the background.',
     },
     servers: [{ url: baseUrl }],
     paths,
@@ -198,7 +201,7 @@ export const buildOpenApi = (version: string, baseUrl: string): Json => {
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          description: 'Makes the call safe to repeat for 24 hours.',
+          description: 'Makes the call safe to repeat for 24 hours: a repeated call returns the first response.',
           schema: { type: 'string', minLength: 1, maxLength: 255 },
         },
       },

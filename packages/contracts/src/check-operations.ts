@@ -74,19 +74,19 @@ export const CHECK_OPERATIONS = {
     tag: 'Checks',
     summary: 'Check a VAT number',
     description:
-      'Waits up to about 20 s for the upstream (about 48 s with confirmation and enrichment): use a client time-out of 60 s. Without an answer in time the request is accepted with 202 and finished in the background.',
+      'Waits up to about 20 s for the upstream, or about 48 s with confirmation and enrichment, so use a client timeout of 60 s. If the upstream does not answer in time, the request is accepted with 202 and completed in the background.',
     body: checkRequestBody,
     bodyExample: { vat_number: 'FR 40 303 265 045', reference: 'order-7' },
     idempotent: true,
     success: {
       201: {
-        description: 'The check, valid or not.',
+        description: 'The check, whatever its verdict.',
         schema: checkSchema,
         example: checkExample,
         headers: ['Location'],
       },
       202: {
-        description: 'No answer yet; the work goes on.',
+        description: 'The upstream has not answered yet. The request continues in the background.',
         schema: acceptanceSchema,
         example: acceptanceExample,
         headers: ['Location', 'Retry-After'],
@@ -114,8 +114,8 @@ export const CHECK_OPERATIONS = {
     method: 'get',
     path: '/v1/checks/{id}/evidence',
     tag: 'Checks',
-    summary: 'Get the bytes that were hashed',
-    description: 'The RFC 8785 form of the check. Their SHA-256 is `response_hash`.',
+    summary: 'Get the hashed bytes of a check',
+    description: 'Returns the RFC 8785 form of the check, whose SHA-256 is `response_hash`.',
     id: 'check',
     success: { 200: { description: 'The hashed bytes.', contentType: 'application/json' } },
   },

@@ -18,10 +18,10 @@ export const OPERATIONS = {
     method: 'get',
     path: '/v1/usage',
     tag: 'Account',
-    summary: "Get the month's usage",
+    summary: 'Get the usage of the current month',
     success: {
       200: {
-        description: 'Usage of the current UTC month.',
+        description: 'The usage of the current UTC month.',
         schema: usageSchema,
         example: {
           period: '2026-11',
@@ -38,10 +38,10 @@ export const OPERATIONS = {
     method: 'get',
     path: '/v1/status',
     tag: 'Service',
-    summary: 'What the service saw of each member state lately',
+    summary: 'Get the recent availability of each member state',
     success: {
       200: {
-        description: 'One entry a member state.',
+        description: 'One entry for each member state.',
         schema: statusSchema,
         example: {
           generated_at: '2026-11-20T10:00:00.000Z',

@@ -14,7 +14,10 @@ export const acceptanceSchema = z
     give_up_at: instant(),
     checks: z.array(checkEntrySchema),
   })
-  .meta({ id: 'Acceptance', description: 'The upstream has not answered yet; the work goes on in the background.' });
+  .meta({
+    id: 'Acceptance',
+    description: 'The upstream has not answered yet. The request continues in the background.',
+  });
 
 /** GET /v1/requests/{id}. */
 export const requestSchema = z
@@ -33,7 +36,7 @@ export const requestSchema = z
     reason: z.enum(ABANDON_REASONS).nullable(),
     check: checkSchema.nullable(),
   })
-  .meta({ id: 'Request', description: 'A request for a check, from admission to its one end.' });
+  .meta({ id: 'Request', description: 'A request for a check, from its acceptance to its end.' });
 
 const time = (at: Date | null): string | null => at?.toISOString() ?? null;
 

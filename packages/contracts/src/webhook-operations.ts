@@ -17,14 +17,14 @@ const sent = (description: string) => ({
   202: { description, schema: sentSchema, example: { delivery_id: deliveryExample.delivery_id } },
 });
 
-/** The operations of the webhook. An API key reads and tries it; it is configured from the dashboard alone. */
+/** The operations of the webhook. An API key can read and test it; it is configured in the dashboard. */
 export const WEBHOOK_OPERATIONS = {
   getWebhook: {
     method: 'get',
     path: '/v1/webhook',
     dashboard: false,
     tag: 'Webhook',
-    summary: 'Get the endpoint',
+    summary: 'Get the webhook endpoint',
     success: {
       200: {
         description: 'The endpoint.',
@@ -43,8 +43,9 @@ export const WEBHOOK_OPERATIONS = {
     path: '/v1/webhook/test',
     tag: 'Webhook',
     summary: 'Send a test event',
-    description: 'Takes no body (or `{}`). Queues a signed `webhook.test`, which goes the way of every event.',
-    success: sent('The event is on its way.'),
+    description:
+      'Takes no body, or `{}`. Queues a signed `webhook.test` event, which is delivered like any other event.',
+    success: sent('The delivery was queued.'),
     errors: ['NO_WEBHOOK', 'TOO_MANY_DELIVERIES'],
   },
   listDeliveries: {
@@ -96,11 +97,11 @@ export const WEBHOOK_OPERATIONS = {
     method: 'post',
     path: '/v1/webhook/deliveries/{id}/resend',
     tag: 'Webhook',
-    summary: 'Send the event of a delivery again',
+    summary: 'Resend the event of a delivery',
     description:
-      'Takes no body (or `{}`). A new delivery of the same event, with the same body and `webhook-id`, to the endpoint that is set now.',
+      'Takes no body, or `{}`. Creates a delivery of the same event, with the same body and `webhook-id`, to the current endpoint.',
     id: 'delivery',
-    success: sent('The new delivery is on its way.'),
+    success: sent('The new delivery was queued.'),
     errors: ['NO_WEBHOOK', 'TOO_MANY_DELIVERIES'],
   },
 } as const satisfies Record<string, Operation>;

@@ -65,8 +65,8 @@ export const checkRoutes = (
     listChecks: async ({ reader, query: { limit, cursor, vat_number: vatNumber, ...others } }) => {
       const filter = { ...others, vatNumber: vatNumber && normalizeNumber(vatNumber) };
       const list = ['checks', ownerOf(reader), filter] as const;
-      const { rows, nextCursor } = await readPage({ limit, cursor }, list, (before, most) =>
-        deps.listChecks(reader, filter, before, most),
+      const { rows, nextCursor } = await readPage({ limit, cursor }, list, (before, max) =>
+        deps.listChecks(reader, filter, before, max),
       );
       const evidence = await deps.findEvidence(rows.map(({ id }) => id));
       const data = rows.map((check) => presentCheck(check, evidence.get(check.id)));

@@ -26,7 +26,7 @@ export type TimestampRoutesDeps = {
   findCheck: (id: StoredId<'check'>, reader: Reader) => Promise<StoredCheck | null>;
   findEvidence: FindEvidence;
   findAnchor: FindAnchor;
-  /** Setting a page keeps the process busy; the pages of one account are made one after the other. */
+  /** Drawing a page occupies the process, so the pages of one account are drawn one after the other. */
   certificateInTurn: InTurn;
   baseUrl: () => string;
   now: () => Date;
@@ -35,14 +35,14 @@ export type TimestampRoutesDeps = {
 /** Seconds after which polling a pending time-stamp is worth a call. */
 const POLL_AFTER_S = 10;
 
-/** Certificates of an account that wait, each for about a twelfth of a second; ten calls a second never fill it. */
+/** Certificates of an account that may wait. Each takes about a twelfth of a second, so ten calls a second never reach it. */
 const MAX_WAITING = 20;
 const BUSY_S = 1;
 
-/** A page keeps the process busy; for half as long, up to this, it rests from those of the account. Milliseconds. */
-const LONGEST_REST_MS = 50;
+/** After a page, those of its account pause for half the time that it took, up to this. Milliseconds. */
+const MAX_PAUSE_MS = 50;
 
-/** How the certificates of one account wait for each other. */
+/** The limit of waiting certificates of one account. */
 export const CERTIFICATE_TURNS: TurnLimits = {
   waiting: {
     most: MAX_WAITING,
@@ -57,7 +57,7 @@ export const CERTIFICATE_TURNS: TurnLimits = {
 const drawPage = async (input: CertificateInput): Promise<Uint8Array> => {
   const begunAt = performance.now();
   const page = await certificatePdf(input);
-  await pause(Math.min(LONGEST_REST_MS, (performance.now() - begunAt) / 2));
+  await pause(Math.min(MAX_PAUSE_MS, (performance.now() - begunAt) / 2));
   return page;
 };
 
