@@ -18,18 +18,8 @@ export const usageSchema = z
   .meta({ id: 'Usage', description: 'The checks of the current month.' });
 
 /** GET /v1/usage. */
-export const presentUsage = (usage: {
-  period: string;
-  plan: Plan;
-  limit: number;
-  used: number;
-  reserved: number;
-}): z.input<typeof usageSchema> => ({
-  period: usage.period,
-  plan: usage.plan,
-  limit: usage.limit,
-  used: usage.used,
-  reserved: usage.reserved,
+export const presentUsage = (usage: Omit<z.input<typeof usageSchema>, 'reset_at'>): z.input<typeof usageSchema> => ({
+  ...usage,
   reset_at: periodEnd(usage.period).toISOString(),
 });
 

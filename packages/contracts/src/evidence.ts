@@ -99,20 +99,13 @@ export const anchorProofSchema = z
   .meta({ id: 'AnchorProof', description: 'An RFC 9162 inclusion proof of a check in its anchor.' });
 
 /** What a check shows of its time-stamp. */
-export const presentStampFacts = ({
-  genTime,
-  accuracyMs,
-  serial,
-  policy,
-  authority,
-  development,
-}: StampFacts): z.input<typeof timestampFactsSchema> => ({
-  gen_time: genTime.toISOString(),
-  accuracy_ms: accuracyMs,
-  serial,
-  policy,
-  authority,
-  development,
+export const presentStampFacts = (stamp: StampFacts): z.input<typeof timestampFactsSchema> => ({
+  gen_time: stamp.genTime.toISOString(),
+  accuracy_ms: stamp.accuracyMs,
+  serial: stamp.serial,
+  policy: stamp.policy,
+  authority: stamp.authority,
+  development: stamp.development,
 });
 
 /** The time-stamp of a check, finished or requested. */
@@ -144,14 +137,9 @@ export const presentAnchor = ({ id, body }: Pick<StoredAnchor, 'id' | 'body'>): 
 };
 
 /** An inclusion proof. */
-export const presentProof = ({
-  anchorId,
-  leafIndex,
-  treeSize,
-  path,
-}: AnchorProof): z.input<typeof anchorProofSchema> => ({
-  anchor_id: publicId('anchor', anchorId),
-  leaf_index: leafIndex,
-  tree_size: treeSize,
-  path: path.map((hash) => Buffer.from(hash).toString('hex')),
+export const presentProof = (proof: AnchorProof): z.input<typeof anchorProofSchema> => ({
+  anchor_id: publicId('anchor', proof.anchorId),
+  leaf_index: proof.leafIndex,
+  tree_size: proof.treeSize,
+  path: proof.path.map((hash) => Buffer.from(hash).toString('hex')),
 });

@@ -76,16 +76,10 @@ export const presentWatch = (watch: Watch): z.input<typeof watchSchema> => ({
 });
 
 /** An entry of GET /v1/watches/{id}/changes. */
-export const presentChange = ({
-  kind,
-  before,
-  after,
-  checkId,
-  changedAt,
-}: RecordedChange): z.input<typeof changeSchema> => ({
-  kind,
-  before,
-  after,
-  check_id: publicId('check', checkId),
-  changed_at: changedAt.toISOString(),
+export const presentChange = (change: RecordedChange): z.input<typeof changeSchema> => ({
+  kind: change.kind,
+  before: change.before,
+  after: change.after,
+  check_id: publicId('check', change.checkId),
+  changed_at: change.changedAt.toISOString(),
 });

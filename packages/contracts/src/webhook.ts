@@ -93,14 +93,10 @@ export const deliveryDetailSchema = z
   .meta({ id: 'DeliveryDetail', description: 'A delivery with its body and its attempts.' });
 
 /** GET /v1/webhook. */
-export const presentWebhook = ({
-  url,
-  secretPrefix,
-  configuredAt,
-}: WebhookConfiguration): z.input<typeof webhookSchema> => ({
-  url,
-  secret_prefix: secretPrefix,
-  configured_at: configuredAt.toISOString(),
+export const presentWebhook = (webhook: WebhookConfiguration): z.input<typeof webhookSchema> => ({
+  url: webhook.url,
+  secret_prefix: webhook.secretPrefix,
+  configured_at: webhook.configuredAt.toISOString(),
 });
 
 /** An entry of the delivery log. */

@@ -51,6 +51,12 @@ export const ownedId = <Kind extends IdKind>(kind: Kind, id: string | string[] |
   return uuid;
 };
 
+/** The row that was looked up. Throws NOT_FOUND when there is none. */
+export const found = <Row>(row: Row | null): Row => {
+  if (row === null) throw new AppError('NOT_FOUND');
+  return row;
+};
+
 /** The path of a call in the spelling of its route, with its ids: `/V1/Checks/` becomes `/v1/checks`. */
 const pathOf = ({ route, params }: Pick<Request, 'route' | 'params'>): string =>
   String(route.path).replace(/:(\w+)/g, (_name, id: string) => String(params[id]));

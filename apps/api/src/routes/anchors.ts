@@ -9,7 +9,8 @@ import {
   type StoredCheck,
   type StoredId,
 } from '@vat/domain';
-import { readPage, refuseCursor } from '../http/parse.js';
+import { found } from '../http/call.js';
+import { refuseCursor, replyWithPage } from '../http/parse.js';
 import type { Routes } from './route.js';
 
 export type AnchorRoutesDeps = {
@@ -42,23 +43,13 @@ export const anchorRoutes = (
       return { status: 200, body: presentProof(proof) };
     },
 
-    listAnchors: async ({ query }) => {
-      const { rows, nextCursor } = await readPage(query, ['anchors'], async (before, limit) =>
-        deps.listAnchors(await seqOf(before), limit),
-      );
-      return { status: 200, body: { data: rows.map(presentAnchor), next_cursor: nextCursor } };
+    listAnchors: ({ query }) => {
+      const find = async (before: string | null, limit: number) => deps.listAnchors(await seqOf(before), limit);
+      return replyWithPage(query, ['anchors'], find, presentAnchor);
     },
 
-    getAnchor: async ({ id }) => {
-      const anchor = await deps.findAnchor(id);
-      if (!anchor) throw new AppError('NOT_FOUND');
-      return { status: 200, body: presentAnchor(anchor) };
-    },
+    getAnchor: async ({ id }) => ({ status: 200, body: presentAnchor(found(await deps.findAnchor(id))) }),
 
-    getAnchorToken: async ({ id }) => {
-      const token = await deps.findToken(id, null);
-      if (!token) throw new AppError('NOT_FOUND');
-      return { status: 200, bytes: token };
-    },
+    getAnchorToken: async ({ id }) => ({ status: 200, bytes: found(await deps.findToken(id, null)) }),
   };
 };

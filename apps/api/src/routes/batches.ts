@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { batchFields, presentBatch, presentBatchLine } from '@vat/contracts';
+import { type BATCH_OPERATIONS, batchFields, presentBatch, presentBatchLine } from '@vat/contracts';
 import type { ResultsHead, WantedLines } from '@vat/db';
 import {
   AppError,
@@ -15,8 +15,9 @@ import {
 } from '@vat/domain';
 import type { z } from 'zod';
 import type { HeldLease } from '../exports/send-zip.js';
+import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
-import { parseQuery, readPage } from '../http/parse.js';
+import { parseQuery, replyWithPage } from '../http/parse.js';
 import { describeResults, type Results, streamResults } from '../results/stream-results.js';
 import type { InTurn } from '../turns.js';
 import type { FileToRead } from '../upload/read-batch.js';
@@ -52,13 +53,8 @@ const STALLED_MS = 60_000;
 /** Retry-After of TOO_MANY_DOWNLOADS, in seconds. */
 const DOWNLOAD_RETRY_AFTER_S = 2;
 
-type BatchRoutes = Pick<
-  Routes,
-  'createBatch' | 'listBatches' | 'getBatch' | 'deleteBatch' | 'listBatchLines' | 'getBatchResults'
->;
-
 /** The routes of /v1/batches. */
-export const batchRoutes = (deps: BatchRoutesDeps): BatchRoutes => {
+export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BATCH_OPERATIONS> => {
   const answerOf = (batch: Batch): StoredAnswer =>
     storedAnswer<ResponseTo<'createBatch'>>({
       status: 201,
@@ -92,16 +88,13 @@ export const batchRoutes = (deps: BatchRoutesDeps): BatchRoutes => {
       return { answer, replayed: kind === 'replay' };
     },
 
-    listBatches: async ({ caller: { accountId }, query }) => {
-      const { rows, nextCursor } = await readPage(query, ['batches', accountId], (before, limit) =>
-        deps.listBatches(accountId, before, limit),
-      );
-      return { status: 200, body: { data: rows.map(presentBatch), next_cursor: nextCursor } };
+    listBatches: ({ caller: { accountId }, query }) => {
+      const find = (before: string | null, limit: number) => deps.listBatches(accountId, before, limit);
+      return replyWithPage(query, ['batches', accountId], find, presentBatch);
     },
 
     getBatch: async ({ id, caller }) => {
-      const batch = await deps.findBatch(id, caller.accountId);
-      if (!batch) throw new AppError('NOT_FOUND');
+      const batch = found(await deps.findBatch(id, caller.accountId));
       return { status: 200, body: presentBatch(batch) };
     },
 
@@ -112,18 +105,14 @@ export const batchRoutes = (deps: BatchRoutesDeps): BatchRoutes => {
       return { status: 204 };
     },
 
-    listBatchLines: async ({ id, caller, query: { status, ...page } }) => {
-      const { rows, nextCursor } = await readPage(page, ['lines', id, status], async (afterId, limit) => {
-        const found = await deps.listLines(id, caller.accountId, { status, afterId, limit });
-        if (!found) throw new AppError('NOT_FOUND');
-        return found;
-      });
-      return { status: 200, body: { data: rows.map(presentBatchLine), next_cursor: nextCursor } };
+    listBatchLines: ({ id, caller, query: { status, ...page } }) => {
+      const find = async (afterId: string | null, limit: number) =>
+        found(await deps.listLines(id, caller.accountId, { status, afterId, limit }));
+      return replyWithPage(page, ['lines', id, status], find, presentBatchLine);
     },
 
     getBatchResults: async ({ req, res, id, caller: { accountId }, query: form }) => {
-      const head = await deps.findResultsHead(id, accountId);
-      if (!head) throw new AppError('NOT_FOUND');
+      const head = found(await deps.findResultsHead(id, accountId));
       const file = { batchId: id, head, form };
       if (req.method === 'HEAD') {
         describeResults(res, file);

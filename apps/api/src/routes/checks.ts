@@ -1,4 +1,4 @@
-import { presentAcceptance, presentCheck, presentRequest } from '@vat/contracts';
+import { type CHECK_OPERATIONS, presentAcceptance, presentCheck, presentRequest } from '@vat/contracts';
 import type { CheckFilter } from '@vat/db';
 import {
   AppError,
@@ -11,7 +11,7 @@ import {
   type StoredCheck,
   type StoredId,
 } from '@vat/domain';
-import { normalizeNumber } from '../http/call.js';
+import { found, normalizeNumber } from '../http/call.js';
 import { ownerOf, readPage } from '../http/parse.js';
 import type { Routes } from './route.js';
 
@@ -28,14 +28,7 @@ export type CheckRoutesDeps = {
 const POLL_AFTER_S = 5;
 
 /** The routes of /v1/checks and /v1/requests. */
-export const checkRoutes = (
-  deps: CheckRoutesDeps,
-): Pick<Routes, 'createCheck' | 'listChecks' | 'getCheck' | 'getCheckEvidence' | 'getRequest'> => {
-  const getCheck = async (id: StoredId<'check'>, reader: Reader): Promise<StoredCheck> => {
-    const check = await deps.findCheck(id, reader);
-    if (!check) throw new AppError('NOT_FOUND');
-    return check;
-  };
+export const checkRoutes = (deps: CheckRoutesDeps): Pick<Routes, keyof typeof CHECK_OPERATIONS> => {
   const present = async (check: StoredCheck) =>
     presentCheck(check, (await deps.findEvidence([check.id])).get(check.id));
 
@@ -73,15 +66,15 @@ export const checkRoutes = (
       return { status: 200, body: { data, next_cursor: nextCursor } };
     },
 
-    getCheck: async ({ id, reader }) => ({ status: 200, body: await present(await getCheck(id, reader)) }),
+    getCheck: async ({ id, reader }) => ({ status: 200, body: await present(found(await deps.findCheck(id, reader))) }),
 
-    getCheckEvidence: async ({ id, reader }) => ({ status: 200, bytes: (await getCheck(id, reader)).bytes }),
+    getCheckEvidence: async ({ id, reader }) => ({ status: 200, bytes: found(await deps.findCheck(id, reader)).bytes }),
 
     getRequest: async ({ id, reader }) => {
-      const found = await deps.findRequest(id, reader);
+      const { request, check } = found(await deps.findRequest(id, reader));
       // A withdrawn request was refused to its caller, so there is nothing to read.
-      if (!found || found.request.state === 'withdrawn') throw new AppError('NOT_FOUND');
-      return { status: 200, body: presentRequest(found.request, found.check && (await present(found.check))) };
+      if (request.state === 'withdrawn') throw new AppError('NOT_FOUND');
+      return { status: 200, body: presentRequest(request, check && (await present(check))) };
     },
   };
 };

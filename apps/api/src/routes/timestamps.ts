@@ -15,6 +15,7 @@ import {
 } from '@vat/domain';
 import { type CertificateInput, certificatePdf } from '@vat/evidence';
 import { create as contentDisposition } from 'content-disposition';
+import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import type { InTurn, TurnLimits } from '../turns.js';
 import type { Routes } from './route.js';
@@ -76,25 +77,21 @@ export const timestampRoutes = (
   },
 
   getTimestamp: async ({ id, caller }) => {
-    const stamp = await deps.findCheckStamp(id, caller.accountId);
     // The check itself is not read: without a time-stamp the response must be that of an unknown id.
-    const body = stamp && presentTimestamp(stamp);
-    if (!body) throw new AppError('NOT_FOUND');
+    const body = presentTimestamp(found(await deps.findCheckStamp(id, caller.accountId)));
     if (body.status === 'pending')
       throw new AppError('NOT_FOUND', { message: 'The time-stamp was requested and is not there yet.' });
     return { status: 200, body };
   },
 
   getTimestampToken: async ({ id, caller }) => {
-    const token = await deps.findToken(id, caller.accountId);
-    if (!token) throw new AppError('NOT_FOUND');
+    const token = found(await deps.findToken(id, caller.accountId));
     return { status: 200, bytes: token };
   },
 
   /** The certificate of a test check is marked as such. */
   getCertificate: async ({ id, caller, reader, res }) => {
-    const check = await deps.findCheck(id, reader);
-    if (!check) throw new AppError('NOT_FOUND');
+    const check = found(await deps.findCheck(id, reader));
     const evidence = (await deps.findEvidence([id])).get(id);
     const position = evidence?.anchor ?? null;
     const anchor = position && (await deps.findAnchor(position.anchorId));

@@ -1,4 +1,4 @@
-import { presentChange, presentWatch } from '@vat/contracts';
+import { presentChange, presentWatch, type WATCH_OPERATIONS } from '@vat/contracts';
 import {
   AppError,
   amendWatch,
@@ -8,7 +8,8 @@ import {
   type Watch,
   type WatchCall,
 } from '@vat/domain';
-import { readPage } from '../http/parse.js';
+import { found } from '../http/call.js';
+import { replyWithPage } from '../http/parse.js';
 import type { Routes } from './route.js';
 
 export type WatchRoutesDeps = {
@@ -32,13 +33,8 @@ export type WatchRoutesDeps = {
   now: () => Date;
 };
 
-type WatchRoutes = Pick<
-  Routes,
-  'createWatch' | 'listWatches' | 'getWatch' | 'updateWatch' | 'deleteWatch' | 'listWatchChanges'
->;
-
 /** The routes of /v1/watches. */
-export const watchRoutes = (deps: WatchRoutesDeps): WatchRoutes => ({
+export const watchRoutes = (deps: WatchRoutesDeps): Pick<Routes, keyof typeof WATCH_OPERATIONS> => ({
   createWatch: ({ caller, body, idempotencyOf }) =>
     deps.requestWatch({
       caller,
@@ -50,16 +46,13 @@ export const watchRoutes = (deps: WatchRoutesDeps): WatchRoutes => ({
       idempotency: idempotencyOf(body),
     }),
 
-  listWatches: async ({ caller: { accountId }, query }) => {
-    const { rows, nextCursor } = await readPage(query, ['watches', accountId], (before, limit) =>
-      deps.listWatches(accountId, before, limit),
-    );
-    return { status: 200, body: { data: rows.map(presentWatch), next_cursor: nextCursor } };
+  listWatches: ({ caller: { accountId }, query }) => {
+    const find = (before: string | null, limit: number) => deps.listWatches(accountId, before, limit);
+    return replyWithPage(query, ['watches', accountId], find, presentWatch);
   },
 
   getWatch: async ({ id, caller }) => {
-    const watch = await deps.findWatch(id, caller.accountId);
-    if (!watch) throw new AppError('NOT_FOUND');
+    const watch = found(await deps.findWatch(id, caller.accountId));
     return { status: 200, body: presentWatch(watch) };
   },
 
@@ -67,8 +60,7 @@ export const watchRoutes = (deps: WatchRoutesDeps): WatchRoutes => ({
     const changed = await deps.changeWatch(id, accountId, (watch, active) =>
       amendWatch(watch, body, { plan, active }, deps.now()),
     );
-    if (!changed) throw new AppError('NOT_FOUND');
-    return { status: 200, body: presentWatch(changed) };
+    return { status: 200, body: presentWatch(found(changed)) };
   },
 
   deleteWatch: async ({ id, caller }) => {
@@ -76,12 +68,9 @@ export const watchRoutes = (deps: WatchRoutesDeps): WatchRoutes => ({
     return { status: 204 };
   },
 
-  listWatchChanges: async ({ id, caller, query }) => {
-    const { rows, nextCursor } = await readPage(query, ['changes', id], async (before, limit) => {
-      const found = await deps.listChanges(id, caller.accountId, before, limit);
-      if (!found) throw new AppError('NOT_FOUND');
-      return found;
-    });
-    return { status: 200, body: { data: rows.map(presentChange), next_cursor: nextCursor } };
+  listWatchChanges: ({ id, caller, query }) => {
+    const find = async (before: string | null, limit: number) =>
+      found(await deps.listChanges(id, caller.accountId, before, limit));
+    return replyWithPage(query, ['changes', id], find, presentChange);
   },
 });

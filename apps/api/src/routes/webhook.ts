@@ -1,4 +1,4 @@
-import { presentDelivery, presentDeliveryDetail, presentWebhook } from '@vat/contracts';
+import { presentDelivery, presentDeliveryDetail, presentWebhook, type WEBHOOK_OPERATIONS } from '@vat/contracts';
 import type { Resend, TestEvent } from '@vat/db';
 import {
   AppError,
@@ -14,7 +14,8 @@ import {
   type WebhookConfiguration,
   webhookTestBody,
 } from '@vat/domain';
-import { ownerOf, readPage } from '../http/parse.js';
+import { found } from '../http/call.js';
+import { ownerOf, replyWithPage } from '../http/parse.js';
 import type { ResponseTo, Routes } from './route.js';
 
 export type WebhookRoutesDeps = {
@@ -28,10 +29,8 @@ export type WebhookRoutesDeps = {
   now: () => Date;
 };
 
-type WebhookRoutes = Pick<Routes, 'getWebhook' | 'sendTestEvent' | 'listDeliveries' | 'getDelivery' | 'resendDelivery'>;
-
 /** The routes of /v1/webhook. The endpoint is configured in the dashboard only. A test key reads deliveries of test events. */
-export const webhookRoutes = (deps: WebhookRoutesDeps): WebhookRoutes => {
+export const webhookRoutes = (deps: WebhookRoutesDeps): Pick<Routes, keyof typeof WEBHOOK_OPERATIONS> => {
   /** Enqueues a delivery that was made. Throws the error of one that was not. */
   const enqueue = async (
     result: OnDemandResult,
@@ -62,16 +61,13 @@ export const webhookRoutes = (deps: WebhookRoutesDeps): WebhookRoutes => {
       return enqueue(sent, { id: deliveryId, accountId, dueAt: now });
     },
 
-    listDeliveries: async ({ reader, query }) => {
-      const { rows, nextCursor } = await readPage(query, ['deliveries', ownerOf(reader)], (before, limit) =>
-        deps.listDeliveries(reader, before, limit),
-      );
-      return { status: 200, body: { data: rows.map(presentDelivery), next_cursor: nextCursor } };
+    listDeliveries: ({ reader, query }) => {
+      const find = (before: string | null, limit: number) => deps.listDeliveries(reader, before, limit);
+      return replyWithPage(query, ['deliveries', ownerOf(reader)], find, presentDelivery);
     },
 
     getDelivery: async ({ id, reader }) => {
-      const delivery = await deps.findDelivery(id, reader);
-      if (!delivery) throw new AppError('NOT_FOUND');
+      const delivery = found(await deps.findDelivery(id, reader));
       return { status: 200, body: presentDeliveryDetail(delivery) };
     },
 
