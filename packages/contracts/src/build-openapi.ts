@@ -41,31 +41,18 @@ const headersOf = (names: readonly string[]): Json =>
 
 /**
  * A schema in OpenAPI 3.1, which is JSON Schema 2020-12. Where a schema accepts text for another type, such as a number in a
- * query, its meta data contains the schema to show as `openapi`.
+ * query, its meta data contains the schema to show as `openapi`; {@link finish} puts that in its place.
  */
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    unrepresentable: 'any',
-    override: ({ jsonSchema }) => {
-      const shown = jsonSchema.openapi as Json | undefined;
-      if (shown === undefined) return;
-      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-      Object.assign(jsonSchema, shown);
-    },
-  }) as Json;
-  return rest;
-};
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => z.toJSONSchema(schema, { io, unrepresentable: 'any' });
 
-/** Moves the definitions that zod puts into each schema to `components`, and points the references there. */
-const moveDefinitions = (document: Json): Json => {
+/** Drops what is undefined, and moves the definitions that zod puts into each schema to `components`. */
+const finish = (document: Json): Json => {
   const definitions: Json = {};
   const { components, ...rest } = JSON.parse(JSON.stringify(document), (key, value) => {
     if (key === '$ref') return value.replace('#/$defs/', '#/components/schemas/');
-    if (key !== '$defs') return value;
-    Object.assign(definitions, value);
-    return undefined;
+    if (key === '$defs') Object.assign(definitions, value);
+    if (key === '$defs' || key === '$schema') return undefined;
+    return typeof value?.openapi === 'object' ? value.openapi : value;
   });
   return { ...rest, components: { ...components, schemas: { ...components.schemas, ...definitions } } };
 };
@@ -110,59 +97,52 @@ const errorResponses = (codes: readonly ErrorCode[]): Json => {
   );
 };
 
-const exampleOf = (example: unknown): Json => (example === undefined ? {} : { example });
-
 const successResponse = (status: number, success: Success, idempotent: boolean): Json => ({
   description: success.description,
   headers: headersOf([...(success.headers ?? []), ...(idempotent ? ['Idempotency-Replayed'] : [])]),
-  ...(status === NO_CONTENT
-    ? {}
-    : {
-        content: {
+  content:
+    status === NO_CONTENT
+      ? undefined
+      : {
           [success.contentType ?? 'application/json']: {
             schema: success.schema ? schemaOf(success.schema, 'output') : {},
-            ...exampleOf(success.example),
+            example: success.example,
           },
         },
-      }),
 });
 
-const requestBodyOf = ({ body, bodyExample, uploads = {} }: Operation): Json => {
-  const json = body ? { 'application/json': { schema: schemaOf(body, 'input'), ...exampleOf(bodyExample) } } : {};
-  const others = Object.entries(uploads).map(([type, { schema, example }]) => [
+const requestBodyOf = ({ body, bodyExample, uploads }: Operation): Json | undefined => {
+  const contents = Object.entries(
+    body ? { 'application/json': { schema: body, example: bodyExample } } : (uploads ?? {}),
+  ).map(([type, { schema, example }]) => [
     type,
-    { schema: schema ? schemaOf(schema, 'input') : { type: 'string', format: 'binary' }, ...exampleOf(example) },
+    { schema: schema ? schemaOf(schema, 'input') : { type: 'string', format: 'binary' }, example },
   ]);
-  const content = { ...json, ...Object.fromEntries(others) };
-  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
+  return contents.length === 0 ? undefined : { required: true, content: Object.fromEntries(contents) };
 };
 
-const parametersOf = (operation: Operation): Json[] => {
-  const path = operation.id && {
-    name: 'id',
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-    description: `The id, which begins with \`${ID_PREFIXES[operation.id]}_\`.`,
-  };
-  const query = Object.entries(operation.query?.shape ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    schema: schemaOf(schema as z.ZodType, 'input'),
-  }));
-  const idempotency = operation.idempotent && { $ref: '#/components/parameters/IdempotencyKey' };
-  return [...(path ? [path] : []), ...query, ...(idempotency ? [idempotency] : [])];
+const parametersOf = ({ id, query, idempotent }: Operation): Json[] => {
+  const description = id && `The id, which begins with \`${ID_PREFIXES[id]}_\`.`;
+  return [
+    ...(id ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' }, description }] : []),
+    ...Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: false,
+      schema: schemaOf(schema as z.ZodType, 'input'),
+    })),
+    ...(idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+  ];
 };
 
 const operationOf = (name: string, operation: Operation): Json => ({
   operationId: name,
   tags: [operation.tag],
   summary: operation.summary,
-  ...(operation.description ? { description: operation.description } : {}),
+  description: operation.description,
   security: operation.key === false ? [] : [{ key: [] }],
   parameters: parametersOf(operation),
-  ...requestBodyOf(operation),
+  requestBody: requestBodyOf(operation),
   responses: {
     ...Object.fromEntries(
       Object.entries(operation.success).map(([status, success]) => [
@@ -181,7 +161,7 @@ export const buildOpenApi = (version: string, baseUrl: string): Json => {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(name, operation) };
   }
   const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
-  return moveDefinitions({
+  return finish({
     openapi: '3.1.0',
     info: {
       title: 'VAT Validation Service',
