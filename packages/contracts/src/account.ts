@@ -24,7 +24,7 @@ export const presentUsage = (usage: Omit<z.input<typeof usageSchema>, 'reset_at'
 });
 
 /** Minimum and maximum characters of a new password. */
-export const PASSWORD_LENGTH = { min: 12, max: 1_024 } as const;
+const PASSWORD_LENGTH = { min: 12, max: 1_024 } as const;
 
 /** A new password, used exactly as it is typed. Only its length is validated, since length makes it strong. */
 export const newPassword = () => z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max);
@@ -93,7 +93,6 @@ export const signInBody = z.strictObject({
   email: printable(320).transform((text) => text.trim().toLowerCase()),
   password: z.string().min(1).max(1_024),
 });
-export type SignInBody = z.output<typeof signInBody>;
 
 /** Body of POST /app/api/sign-up. Only the form of the address is validated: nothing is sent to it. */
 export const signUpBody = z.strictObject({

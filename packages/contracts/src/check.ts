@@ -46,13 +46,11 @@ export const checkRequestBody = z.strictObject({
     .describe('What you know about the trader. VIES compares it approximately where the member state supports that.'),
 });
 
-export type CheckRequestBody = z.infer<typeof checkRequestBody>;
-
 const stated = (text: string) => z.string().optional().describe(text);
 const letter = z.enum(MATCH_LETTERS);
 
 /** What a register states. */
-export const sourceFactsSchema = z
+const sourceFactsSchema = z
   .strictObject({
     name: stated('The name in the register.'),
     address: stated('The address in the register, on one line.'),
@@ -97,7 +95,7 @@ export const checkEntrySchema = z
 const match = z.enum(['valid', 'invalid', 'not_processed']).nullable();
 
 /** The approximate comparison of the trader by VIES. */
-export const traderMatchSchema = z
+const traderMatchSchema = z
   .strictObject({ name: match, street: match, postal_code: match, city: match, company_type: match })
   .meta({
     id: 'TraderMatch',
@@ -107,7 +105,7 @@ export const traderMatchSchema = z
 const given = z.string().optional();
 
 /** What the caller sent about the trader. */
-export const traderSchema = z
+const traderSchema = z
   .strictObject({ name: given, street: given, postal_code: given, city: given, company_type: given } satisfies Record<
     (typeof TRADER_FIELDS)[number],
     typeof given

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { numberText, printable } from './text.js';
 
 /** Page sizes of every list. */
-export const LIST_LIMIT = { default: 20, max: 100 } as const;
+const LIST_LIMIT = { default: 20, max: 100 } as const;
 
 /** The paging parameters of every list. */
 export const pageQuery = {
@@ -56,7 +56,7 @@ export const checkListQuery = z.strictObject({
 export const dossierQuery = z.strictObject(filters);
 
 /** A page of a list, newest first. */
-export const listOf = <S extends z.ZodType>(item: S) =>
+const listOf = <S extends z.ZodType>(item: S) =>
   z.strictObject({
     data: z.array(item),
     next_cursor: z.string().nullable().describe('Send it as `cursor` to get the next page. Null on the last page.'),
