@@ -139,9 +139,9 @@ const lockKey = async (
   if (idempotency === null) return;
   const lock = createHash('sha256').update(`batch ${accountId} ${idempotency.key}`).digest().readBigInt64BE();
   const [row] = await query(tx, { taken: 'bool' })`SELECT pg_try_advisory_xact_lock(${lock}::bigint) AS taken`;
-  if (!row?.taken) refuse({ kind: 'key_taken', bound: null });
+  if (!row?.taken) refuse({ kind: 'key_taken' });
   const bound = await findIdempotencyKey(tx)(accountId, idempotency.key, idempotency.expiredBefore);
-  if (bound) refuse({ kind: 'key_taken', bound });
+  if (bound) refuse({ kind: 'key_taken' });
 };
 
 /** Applies `units` to the requests in the order of the file. Requests beyond the quota are removed, and their lines fail. */
@@ -225,7 +225,7 @@ export const insertBatch =
         const answer = batch.answerOf(created);
         if (batch.idempotency !== null) {
           const bound = await bindAnswer(tx)(accountId, { ...batch.idempotency, answer }, createdAt);
-          if (bound !== null) refuse({ kind: 'key_taken', bound });
+          if (!bound) refuse({ kind: 'key_taken' });
         }
         return { kind: 'created', batch: created, answer, deliveryId: completed?.deliveryId ?? null };
       },
