@@ -66,7 +66,7 @@ export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSigna
 
   const close = async () => {
     checks.close();
-    dashboard.close();
+    await dashboard.close();
     flushPageUpdates();
     await ops.close();
     await closeRedis();

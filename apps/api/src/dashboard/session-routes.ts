@@ -3,7 +3,7 @@ import type { SignedIn } from '@vat/db';
 import type { RequestHandler } from 'express';
 import { goneOf } from '../http/connection.js';
 import { parse } from '../http/parse.js';
-import { clientOf } from './client-network.js';
+import { clientOf, trustsProxyOf } from './client-network.js';
 import { type SessionCookie, type SessionTokens, sessionOf } from './session.js';
 import type { SignInInput } from './sign-in.js';
 
@@ -24,7 +24,7 @@ export const sessionRoutes = ({ cookie, tokens, ...deps }: SessionRoutesDeps) =>
       email,
       password,
       earlier: cookie.read(req),
-      client: clientOf(req),
+      client: clientOf(req, trustsProxyOf(req.app)),
       gone: goneOf(res),
     });
     const session = await deps.findSession(tokens.hash(token), deps.now());

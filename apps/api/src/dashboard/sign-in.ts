@@ -48,7 +48,7 @@ export const SIGN_IN_QUEUE = { tokens: { burst: 60, perSecond: 2 }, maxWaiting: 
 /** Seconds after which a sign-in may be repeated that was refused because the queue was full. */
 const BUSY_RETRY_AFTER_S = 2;
 
-/** The error of a sign-in that is refused because too many wait. Shared: in a flood, creating errors costs more than refusing. */
+/** The error of a sign-in that is refused because too many wait. Shared, as those of `signIn` are. */
 const TOO_BUSY = new AppError('TOO_MANY_SIGN_INS', {
   message: 'Too many are signing in at this moment.',
   extra: { retry_after: BUSY_RETRY_AFTER_S },
@@ -93,8 +93,14 @@ export type SignInInput = {
  * that is refused because the queue is full, or again within a second, reads and writes nothing in the database.
  */
 export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
-  const tooMany = (free: Date) =>
-    new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: secondsUntil(free, now()) } });
+  // At most one for each second of the window. Shared: in a flood, creating errors costs more than refusing.
+  const errors = new Map<number, AppError>();
+  const tooMany = (free: Date): AppError => {
+    const seconds = secondsUntil(free, now());
+    const error = errors.get(seconds) ?? new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: seconds } });
+    errors.set(seconds, error);
+    return error;
+  };
 
   const verify = async (input: SignInInput, site: Buffer): Promise<UserToSignIn> => {
     const { email, password, client } = input;
