@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
+import type { Client } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
 import type { Application, RequestHandler } from 'express';
 
@@ -39,16 +40,6 @@ export const networksOf = (address: string): Networks => {
  * address, since one household has the remaining bits.
  */
 export const networkOf = (address: string): string => networksOf(address).narrow;
-
-/** The origin of a sign-in. */
-export type Client = {
-  /** Networks from the widest to the narrowest. */
-  branches: string[];
-  /** The networks by which wrong passwords for one e-mail address are counted, see {@link networksOf}. */
-  family: string;
-  wide: string;
-  site: string;
-};
 
 /** Whether TRUSTED_PROXIES names an address. `hop`: its position before the client, from 0. */
 export type TrustsProxy = (address: string, hop: number) => boolean;

@@ -26,7 +26,19 @@ import {
   saveWebhook,
   takeBackSignIn,
 } from '@vat/db';
-import { createAccount } from '@vat/domain';
+import {
+  beginSession,
+  changePassword,
+  createAccount,
+  createKey,
+  PASSWORD_CHANGE_LIMIT,
+  SIGN_IN_LIMITS,
+  SIGN_IN_QUEUE,
+  SIGN_UP_LIMITS,
+  signIn,
+  signUp,
+  tooBusyToSignIn,
+} from '@vat/domain';
 import { type readSettings, SettingsError } from '@vat/runtime';
 import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
 import { Tinypool } from 'tinypool';
@@ -36,10 +48,7 @@ import { shortMemory } from '../short-memory.js';
 import { keyedMutex } from '../turns.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
-import { changePassword, PASSWORD_CHANGE_LIMIT } from './password.js';
 import { sessionCookie, sessionTokens } from './session.js';
-import { beginSession, SIGN_IN_LIMITS, SIGN_IN_QUEUE, signIn, tooBusyToSignIn } from './sign-in.js';
-import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 
 /** The settings of the dashboard's API. */
 export const DASHBOARD_SETTINGS = [
@@ -189,7 +198,7 @@ export const composeDashboard = (
     saveWebhook: saveWebhook(db),
     removeWebhook: removeWebhook(db),
     listKeys: listApiKeys(db),
-    insertKey: insertApiKey(db),
+    createKey: createKey({ insertKey: insertApiKey(db), now }),
     revokeKey: revokeOwnKey(db),
   };
   const close = async () => {

@@ -1,11 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { presentError } from '@vat/contracts';
-import type { AppError } from '@vat/domain';
+import { type AppError, type Client, tooBusyToSignIn } from '@vat/domain';
 import type { Metrics } from '@vat/runtime';
 import { headersOf } from '../http/secure.js';
 import { requestIdOf } from '../middleware/request.js';
-import { type Client, clientOf, type TrustsProxy } from './client-network.js';
-import { tooBusyToSignIn } from './sign-in.js';
+import { clientOf, type TrustsProxy } from './client-network.js';
 
 /** The path of sign-ins, as Express matches it. */
 const PATH = /^\/app\/api\/session\/?(?:\?|$)/i;
