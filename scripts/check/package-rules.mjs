@@ -48,7 +48,7 @@ const ALLOWED_PACKAGES = {
   'apps/admin': SOURCES,
   'apps/vies-sandbox': SOURCES,
   'apps/stack': [...SOURCES, 'embedded'],
-  'apps/dashboard': ['contracts', 'domain', 'spreadsheet'],
+  'apps/dashboard': ['contracts', 'domain', 'evidence', 'spreadsheet'],
 };
 
 /**

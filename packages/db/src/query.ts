@@ -1,5 +1,13 @@
-import type { Reader } from './connect-reader.js';
 import { Prisma } from './generated/client.js';
+
+/** Runs queries: Prisma's client, one of its transactions, or a connection for large reads. */
+export type Reader = {
+  $queryRaw: <T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) => Promise<T>;
+};
+
+/** A statement, from it or from the parts of its template. */
+export const sqlOf = (query: TemplateStringsArray | Prisma.Sql, values: readonly unknown[]): Prisma.Sql =>
+  'text' in query ? query : Prisma.sql(query, ...values);
 
 /** The Postgres types in results, with what the driver returns for them. */
 type Values = {

@@ -61,7 +61,7 @@ const countInDatabase =
   };
 
 const databaseUrlOf = (env: NodeJS.ProcessEnv): string | undefined =>
-  env.DATABASE_URL || env.DATABASE_URL_FILE ? readSettings(env, ['DATABASE_URL']).DATABASE_URL : undefined;
+  env.DATABASE_URL || env.DATABASE_URL_FILE ? readSettings(env, 'admin', ['DATABASE_URL']).DATABASE_URL : undefined;
 
 /** upstreams probe. It needs neither Postgres nor Redis, since it may be the first command that is run on a machine. */
 export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Record<string, Command> => ({
@@ -69,7 +69,7 @@ export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Recor
     usage: 'upstreams probe [--timeout SECONDS]',
     flags: { timeout: { type: 'string' } },
     run: async ({ flags }) => {
-      const settings = readSettings(env, PROBE_SETTINGS);
+      const settings = readSettings(env, 'admin', PROBE_SETTINGS);
       const { TSA_URL: tsaUrl, TSA_ROOTS: roots } = settings;
       const userAgent = userAgentOf(settings.CONTACT_URL);
       const timeoutMs = readTimeout(flags.timeout);

@@ -27,7 +27,7 @@ import {
   takeBackSignIn,
 } from '@vat/db';
 import { createAccount } from '@vat/domain';
-import { hashPassword, type readSettings, SettingsError, verifyPassword } from '@vat/runtime';
+import { hashPassword, SettingsError, type SettingsOf, verifyPassword } from '@vat/runtime';
 import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
@@ -41,15 +41,10 @@ import { beginSession, SIGN_IN_LIMITS, SIGN_IN_QUEUE, signIn, tooBusyToSignIn } 
 import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 
 /** The settings of the dashboard's API. */
-export const DASHBOARD_SETTINGS = [
-  'SECRET_KEY',
-  'SECRET_KEY_PREVIOUS',
-  'SESSION_IDLE',
-  'SESSION_MAX_AGE',
-  'SIGNUP',
-  'WEBHOOK_ALLOWED_NETWORKS',
-] as const;
-type DashboardSettings = ReturnType<typeof readSettings<(typeof DASHBOARD_SETTINGS)[number]>>;
+type DashboardSettings = SettingsOf<
+  'api',
+  ('SECRET_KEY' | 'SECRET_KEY_PREVIOUS' | 'SIGNUP' | 'WEBHOOK_ALLOWED_NETWORKS') | ('SESSION_IDLE' | 'SESSION_MAX_AGE')
+>;
 
 /** The built dashboard, next to this app in the checkout and in the image. */
 const PAGES = fileURLToPath(new URL('../../../dashboard/dist', import.meta.url));

@@ -21,6 +21,7 @@ export const performLookupJob =
   async (job) => {
     const step = await perform(requestOfJob(job));
     if (step === null) return undefined;
+    if ('pauseMs' in step) return { pauseQueueMs: step.pauseMs };
     return step.request ? { again: step.at, priority: priorityClassOf(step.request) } : { again: step.at };
   };
 

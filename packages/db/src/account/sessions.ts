@@ -99,7 +99,7 @@ export const deleteSessionsOfUser =
 export const liveSessions =
   (db: Queryable) =>
   async (ids: readonly string[], now: Date): Promise<Set<string>> => {
-    const rows = await query(db, { id: 'uuid' })`
+    const rows = await query(db, { id: 'text' })`
       SELECT encode(id, 'hex') AS id FROM session
       WHERE id IN (SELECT decode(h, 'hex') FROM unnest(${[...ids]}::text[]) h) AND expires_at > ${now}::timestamptz`;
     return new Set(rows.map(({ id }) => id));

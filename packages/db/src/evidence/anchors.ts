@@ -1,8 +1,7 @@
 import type { BlockPosition, FindAnchor, FindLeaves, ListAnchors, ReadBlock, ReadBlocks } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import type { Reader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, type RowOf, selectList } from '../query.js';
+import { columns, query, type Reader, type RowOf, selectList } from '../query.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
 const ANCHOR = columns({

@@ -1,18 +1,18 @@
 import type {
+  AccountChange,
   CheckEntry,
   ChooseEvidence,
   EvidenceChoice,
-  ExportedChange,
   FindEvidence,
   ReadEvidence,
   RequestState,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import type { ConnectedReader, Reader } from '../connect-reader.js';
+import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, selectList, typed } from '../query.js';
+import { columns, query, type Reader, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
-import { CHANGE } from '../watch/watches.js';
+import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from '../watch/watches.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
 const EXPORTED_CHECK = columns({ id: 'uuid', requestId: 'uuid', bytes: 'bytea', hash: 'bytea', token: 'bytea?' });
@@ -115,10 +115,10 @@ export const readEvidence = (db: Reader): ReadEvidence => ({
     SELECT a.seq, a.body, s.token FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
     WHERE a.seq = ANY(${[...seqs]}::int[])`,
   changes: async (ids) => {
-    const rows = await query(db, { ...CHANGE, watchId: 'uuid', vatNumber: 'text', label: 'text?' })`
-      SELECT ${selectList('x', CHANGE)}, x.watch_id AS "watchId", w.vat_number AS "vatNumber", w.label
-      FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE x.id = ANY(${[...ids]}::uuid[])`;
-    return rows as ExportedChange[];
+    const rows = await query(db, ACCOUNT_CHANGE)`
+      SELECT ${ACCOUNT_CHANGE_LIST} FROM watch_change c JOIN watch w ON w.id = c.watch_id
+      WHERE c.id = ANY(${[...ids]}::uuid[])`;
+    return rows as AccountChange[];
   },
 });
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CheckSource, type Exchange, newUuid } from '@vat/domain';
-import type { Reader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, type RowOf, selectList, typed } from '../query.js';
+import { columns, query, type Reader, type RowOf, selectList, typed } from '../query.js';
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -24,7 +24,7 @@ const MINUTE = columns({
   minute: 'timestamptz',
   end: typed<LookupEnd>('text'),
   lookups: 'int4',
-  buckets: 'int4[]',
+  buckets: 'int4[]!',
 });
 
 /** The counts per minute since `from`. */

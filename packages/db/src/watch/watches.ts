@@ -21,7 +21,7 @@ const WATCH = columns({
 const WATCH_LIST = selectList('w', WATCH);
 
 /** A row of `watch_change`; its kind determines the type of its values. */
-export const CHANGE = columns({
+const CHANGE = columns({
   id: 'uuid',
   kind: typed<RecordedChange['kind']>('text'),
   before: typed<RecordedChange['before']>('jsonb?'),
@@ -29,6 +29,11 @@ export const CHANGE = columns({
   checkId: 'uuid',
   changedAt: 'timestamptz',
 });
+
+/** A change with its watch, for a query with the aliases `watch_change` c and `watch` w. */
+export const ACCOUNT_CHANGE = columns({ ...CHANGE, watchId: 'uuid', vatNumber: 'text', label: 'text?' });
+export const ACCOUNT_CHANGE_LIST = Prisma.sql`${selectList('c', CHANGE)}, w.id AS "watchId", w.vat_number AS "vatNumber",
+  w.label`;
 
 /** One watch of an account; `null` when the account has no such watch. */
 export const findWatch =
@@ -83,8 +88,8 @@ export const createWatch =
       return await db.$transaction(async (tx) => {
         const { accountId, createdAt } = watch;
         await lockAccount(tx, accountId);
-        const bound = idempotency && (await bindAnswer(tx)(accountId, idempotency, createdAt));
-        if (bound) return { kind: 'key_taken' as const, bound };
+        const bound = idempotency === null || (await bindAnswer(tx)(accountId, idempotency, createdAt));
+        if (!bound) return { kind: 'key_taken' as const };
         const [others] = await query(tx, { n: 'int4', same: 'bool' })`
           SELECT count(*)::int AS n, COALESCE(bool_or(vat_number = ${watch.vatNumber}), false) AS same
           FROM watch WHERE account_id = ${accountId}::uuid`;

@@ -1,29 +1,7 @@
-import type { DeliveryPlan, LoggedAttempt } from '@vat/domain';
+import type { AttemptToClaim, AttemptToRecord, Claim } from '@vat/domain';
 import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 import { columns, query, type RowOf } from '../query.js';
-
-/** A due attempt of one delivery. `number` counts from 1. */
-export type AttemptToClaim = { deliveryId: string; number: number; now: Date; leasedUntil: Date };
-
-/** A claimed attempt with the current endpoint; `endpoint` is null when it was removed. */
-export type ClaimedAttempt = {
-  eventId: string;
-  eventType: string;
-  body: string;
-  dueAt: Date;
-  endpoint: { url: string; secretSealed: Uint8Array } | null;
-};
-
-/**
- * `not_yet`: the attempt is due, or its lease ends, at `at`. `settled`: the attempt was made, or the delivery has ended.
- * `held`: its account is disabled; the sweep enqueues it again when the account is enabled.
- */
-export type Claim =
-  | { kind: 'claimed'; attempt: ClaimedAttempt }
-  | { kind: 'not_yet'; at: Date }
-  | { kind: 'settled' }
-  | { kind: 'held' };
 
 const CLAIMED = columns({
   n: 'int4',
@@ -98,8 +76,6 @@ export const releaseDelivery =
       UPDATE delivery SET leased_until = NULL
       WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int`;
   };
-
-export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan };
 
 /** The number of record statements that run at once; further calls share the next one. */
 const RECORD_CONCURRENCY = 1;

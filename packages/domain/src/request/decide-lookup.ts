@@ -96,7 +96,7 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
     // The window of a dispute runs from its first answer: the caller is not held for a second one.
     const unconfirmed = { ...base, unconfirmed: answer, unconfirmedAt: request.unconfirmedAt ?? endedAt };
     if (earlier === null) return { ...unconfirmed, windowRetries: 0, entries, next: { kind: 'retry', at: notBefore } };
-    const detail = `Disagrees with the answer before it (${earlier.verdict}); asked again later.`;
+    const detail = `Disagrees with the answer before it (${earlier.verdict}); looked up again later.`;
     const retry = planRetry({ ...request, ...unconfirmed }, policy, endedAt, 'background', notBefore);
     return {
       ...unconfirmed,

@@ -4,7 +4,7 @@ import {
   type MinuteTally,
   memberStateHealth,
   percentile,
-} from '../member-state-health.js';
+} from './member-state-health.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 

@@ -1,13 +1,10 @@
-import type { RecordedChange } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
-import { query, selectList } from '../query.js';
-import { CHANGE } from '../watch/watches.js';
+import type { AccountChange } from '@vat/domain';
+import type { Queryable } from './connect-database.js';
+import { query } from './query.js';
+import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from './watch/watches.js';
 
 /** Live checks of one UTC day (`YYYY-MM-DD`). */
 export type DayCount = { date: string; valid: number; invalid: number; malformed: number };
-
-/** A change and its watch. */
-export type AccountChange = RecordedChange & { watchId: string; vatNumber: string; label: string | null };
 
 /** The summary of an account on the dashboard's first page. */
 export type Overview = {
@@ -41,8 +38,8 @@ export const readOverview =
         FROM generate_series(${today}::date - ${span.days - 1}::int, ${today}::date, interval '1 day') AS s(day)
         LEFT JOIN check_day d ON d.account_id = ${accountId}::uuid AND d.day = s.day::date
         ORDER BY s.day`,
-      query(db, { ...CHANGE, watchId: 'uuid', vatNumber: 'text', label: 'text?' })`
-        SELECT ${selectList('c', CHANGE)}, w.id AS "watchId", w.vat_number AS "vatNumber", w.label
+      query(db, ACCOUNT_CHANGE)`
+        SELECT ${ACCOUNT_CHANGE_LIST}
         FROM event e JOIN watch_change c ON c.id = e.subject_id JOIN watch w ON w.id = c.watch_id
         WHERE e.account_id = ${accountId}::uuid AND e.type = 'watch.changed'
         ORDER BY e.id DESC LIMIT ${span.changes}::int`,
