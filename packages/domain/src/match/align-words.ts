@@ -28,8 +28,10 @@ const ROMAN = new Map(
   ['i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix', 'x'].map((numeral, at) => [numeral, `${at + 1}`]),
 );
 const HAS_DIGIT = /\p{N}/u;
-const asNumber = (spelling: string): string | null =>
-  ROMAN.get(spelling) ?? (HAS_DIGIT.test(spelling) ? spelling.replace(/^0+(?=.)/, '') : null);
+/** The number that a word is; "V." is an initial, not five. */
+const asNumber = ({ spellings: [spelling], abbreviated }: Word): string | null =>
+  (abbreviated ? undefined : ROMAN.get(spelling)) ??
+  (HAS_DIGIT.test(spelling) ? spelling.replace(/^0+(?=.)/, '') : null);
 
 /** Letters of difference up to which two words of this length are spellings of one word. */
 const tolerance = (length: number): number => (length < 4 ? 0 : length < 8 ? 1 : length < 14 ? 2 : 3);
@@ -60,7 +62,7 @@ const spellingCost = (one: string, other: string): number | null => {
 
 const isAbbreviationOf = (short: Word, long: Word): boolean =>
   short.abbreviated &&
-  short.spellings[0].length >= 2 &&
+  short.spellings[0].length >= 3 &&
   long.spellings.some((spelling, at) => spelling.startsWith(short.spellings[at] ?? short.spellings[0]));
 
 const isInitialOf = (short: Word, long: Word): boolean =>
@@ -71,7 +73,7 @@ const isInitialOf = (short: Word, long: Word): boolean =>
 /** What it costs to take two words for one, in letters; null when they are different words. Numbers are never similar. */
 export const wordCost = (one: Word, other: Word): number | null => {
   if (sameWord(one, other)) return 0;
-  const numbers = [asNumber(one.spellings[0]), asNumber(other.spellings[0])];
+  const numbers = [asNumber(one), asNumber(other)];
   if (numbers[0] !== null || numbers[1] !== null) return numbers[0] === numbers[1] ? 0 : null;
   if (isAbbreviationOf(one, other) || isAbbreviationOf(other, one)) return ABBREVIATION_COST;
   if (isInitialOf(one, other) || isInitialOf(other, one)) return INITIAL_COST;

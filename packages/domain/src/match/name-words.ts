@@ -69,11 +69,17 @@ CANONICAL.delete('p');
 
 const wordSet = (...lines: string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(' ')));
 
-/** Articles, prepositions, titles and words for a company: they add nothing when only one side has them. */
+/** Articles and prepositions. They add little to a name of several words, but make another surname: "Van Dam" and "Dam". */
 const PARTICLES = wordSet(
-  'and the of for de del della dello di da do dos das du des la le les el los las il lo der die das den dem fur fuer von vom zu zur zum',
-  'van vd vdr het een pour par per za pro na do en in un al aan op te l d all nell sull qu',
-  'firma fa company societe etablissements entreprise empresa ditta impresa azienda firm obchodni podnik',
+  'of for de del della dello di da do dos das du des la le les el los las il lo der die das den dem fur fuer von vom zu zur zum',
+  'van vd vdr ter ten het een pour par per za pro na do en in un al aan op te l d all nell sull qu company',
+);
+
+const SURNAME_PREFIXES = wordSet('van von vom vd vdr ter ten');
+
+/** Words for a company, titles and the like: they add nothing when only one side has them. */
+const FILLERS = wordSet(
+  'and the firma fa societe etablissements entreprise empresa ditta impresa azienda firm obchodni podnik',
   'doctor engineer mag dipl prof mgr ingenieur inz mr mrs ms herr frau magister dkfm bc mudr judr phd mba hc',
   'inhaber inh gerant proprietor prop titular vlasnik vl',
 );
@@ -111,8 +117,14 @@ const DISTINGUISHING = wordSet(
 /** Whether a word is the trade of a full company name. */
 export const isTrade = (word: Word): boolean => TRADES.has(spellingOf(word));
 
+/** Whether a word is an article or preposition, which may belong to a surname. */
+export const isParticle = (word: Word): boolean => PARTICLES.has(spellingOf(word));
+
+/** Whether a word makes another surname wherever it stands: Dutch and German "van", "von". */
+export const isSurnamePrefix = (word: Word): boolean => SURNAME_PREFIXES.has(spellingOf(word));
+
 /** Whether a word of a name can be missing on one side without making it another name. */
-export const isLight = (word: Word): boolean => PARTICLES.has(spellingOf(word)) || isTrade(word);
+export const isLight = (word: Word): boolean => isParticle(word) || FILLERS.has(spellingOf(word)) || isTrade(word);
 
 /** Whether a word names another company, branch or place. */
 export const isDistinguishing = (word: Word): boolean => DISTINGUISHING.has(spellingOf(word));

@@ -9,13 +9,13 @@ const SAINTS: ReadonlyMap<string, Word> = new Map(
     return [short, { spellings: [long, long, long], abbreviated: false }];
   }),
 );
-const saintly = (words: readonly Word[]): Word[] => words.map((word) => SAINTS.get(spellingOf(word)) ?? word);
+const spellOutSaints = (words: readonly Word[]): Word[] => words.map((word) => SAINTS.get(spellingOf(word)) ?? word);
 
 const createIndex = (): ReadonlyMap<string, readonly number[]> => {
   const index = new Map<string, number[]>();
   for (const [city, line] of CITY_NAMES.entries()) {
     for (const name of line.split('|')) {
-      for (const key of new Set(joinWords(saintly(wordsOf(name))).spellings))
+      for (const key of new Set(joinWords(spellOutSaints(wordsOf(name))).spellings))
         index.set(key, [...(index.get(key) ?? []), city]);
     }
   }
@@ -41,7 +41,7 @@ const isKind = (word: Word): boolean =>
 type City = { words: readonly Word[]; qualifier: readonly Word[]; districts: readonly string[] };
 
 const DISTRICT_WORDS =
-  /\b(?:mestska cast|mestska castm?|m\. ?c\.|linnaosa?|keruelet|kerulet|ker\.|bezirk|arrondissement|sector(?:ul)?|cedex|dzielnica|rajons|rayon|district|mestna cetrt|okres)\b.*$/;
+  /\b(?:mestska cast|m\. ?c\.|linnaosa?|keruelet|kerulet|ker\.|bezirk|arrondissement|sector(?:ul)?|cedex|dzielnica|rajons|rayon|district|mestna cetrt|okres)\b.*$/;
 const PROVINCE = /\s*\(?\b[A-Z]{2}\)?$/;
 
 /** Separates "Praha 4 - Michle", "Paris 8e", "Dublin 4", "København K", "Bratislava - mestská časť Ružinov". */
@@ -68,7 +68,7 @@ const readCity = (text: string): City => {
   cut(/,.*$/);
   cut(/\s+(?:\d{1,2}\s?(?:er|e|eme|o|a|th)?|[ivx]+)\.?$/); // "Praha 4", "Paris 8e", "Budapest XI."
   const named = wordsOf(latin).filter((word, at, all) => all.length === 1 || at > 1 || !isKind(word));
-  const words = saintly(named);
+  const words = spellOutSaints(named);
   const last = words.at(-1);
   // Danish districts are one or two letters: København K, Aarhus C, København SV.
   if (

@@ -1,6 +1,6 @@
 import { alignWords } from './align-words.js';
 import { isUnstated, joinWords, sameWord, spellingOf, type Word } from './fold-text.js';
-import { isDistinguishing, isLight, isTrade } from './name-words.js';
+import { isDistinguishing, isLight, isParticle, isSurnamePrefix, isTrade } from './name-words.js';
 import { type NameReading, readName } from './read-name.js';
 import { compareForms } from './split-legal-form.js';
 
@@ -13,6 +13,8 @@ const TRANSPOSED = 96;
 /** Names that differ in a word of their own stay below this, those that share most words come nearest to it. */
 const OTHER_NAME = 66;
 const NAMESAKE = 78;
+/** Names of one word that differ in a particle, or names with and without "van". */
+const OTHER_SURNAME = 88;
 
 const isContent = (word: Word): boolean => !isLight(word);
 
@@ -43,7 +45,10 @@ const scoreWords = (ones: readonly Word[], others: readonly Word[], forms: boole
   }
   const light = onlyOne.length + onlyOther.length;
   const replaced = Math.min(onlyOne.length, onlyOther.length) > 0 ? 12 : 0;
-  const score = 100 * typing - Math.min(10, LIGHT_WORD_COST * light) - replaced;
+  const missing = [...onlyOne, ...onlyOther];
+  const isSurname = missing.some(isSurnamePrefix) || (content.length === 1 && missing.some(isParticle));
+  const most = isSurname ? OTHER_SURNAME : 100;
+  const score = Math.min(most, 100 * typing - Math.min(10, LIGHT_WORD_COST * light) - replaced);
   // Natural persons are registered with either name first.
   return transposed && forms ? Math.min(score, TRANSPOSED) : score;
 };
@@ -55,12 +60,14 @@ const DIFFERENT_FORM = 0.85;
 const TRUNCATED = 92;
 const MIN_CUT_IN_WORD = 24;
 const MIN_CUT = 60;
-const isCut = (one: readonly Word[], other: readonly Word[]): boolean => {
-  const [short, long] = [one, other]
-    .map((words) => words.map(spellingOf).join(' '))
-    .sort((a, b) => a.length - b.length) as [string, string];
-  if (!long.startsWith(short) || short.length < MIN_CUT_IN_WORD || short.length === long.length) return false;
-  return long[short.length] !== ' ' || short.length >= MIN_CUT;
+const isCut = (one: NameReading, other: NameReading): boolean => {
+  const [short, long] = one.words.length <= other.words.length ? [one, other] : [other, one];
+  const [cut, whole] = [short, long].map(({ words }) => words.map(spellingOf).join(' ')) as [string, string];
+  // A name that ends with its legal form is complete.
+  if (short.form !== null || cut.length < MIN_CUT_IN_WORD || cut.length >= whole.length) return false;
+  if (!whole.startsWith(cut)) return false;
+  if (whole[cut.length] !== ' ') return true;
+  return cut.length >= MIN_CUT && !long.words.slice(short.words.length).some(isDistinguishing);
 };
 
 const SOLE_TRADERS = new Set([
@@ -87,7 +94,7 @@ const scoreReadings = (one: NameReading, other: NameReading, memberState: string
   const forms = compareForms(one.form, other.form, memberState);
   const factor = forms === 'equal' ? 1 : forms === 'related' ? RELATED_FORM : DIFFERENT_FORM;
   const score = factor * scoreWords(one.core, other.core, isCompany(one.form) || isCompany(other.form));
-  const whole = score < TRUNCATED && isCut(one.words, other.words) ? TRUNCATED : score;
+  const whole = score < TRUNCATED && isCut(one, other) ? TRUNCATED : score;
   return Math.min(whole, one.atMost, other.atMost);
 };
 

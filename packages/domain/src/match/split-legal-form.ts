@@ -66,8 +66,10 @@ const findAtEnd = (words: readonly Word[]): Cut | null => {
 };
 
 /** Short spellings in front of a name are forms only in the states that write them there: "AG Insurance" is a name. */
-const isFrontForm = (spelling: string, { form, place }: KnownForm, memberState: string | undefined): boolean => {
-  if (place === 'end') return false;
+const isFrontForm = (head: readonly Word[], { form, place }: KnownForm, memberState: string | undefined): boolean => {
+  // A single word that is a form inside a name may be the beginning of one: "Limited Editions".
+  if (place === 'end' || (place === 'anywhere' && head.length === 1)) return false;
+  const spelling = spellingOf(joinWords(head));
   const states = FRONT_STATES[form];
   return spelling.length > 4 || !memberState || !states || states.split(' ').includes(memberState);
 };
@@ -76,7 +78,7 @@ const findAtFront = (words: readonly Word[], memberState: string | undefined): C
   for (let length = Math.min(LONGEST, words.length - 1); length >= 1; length -= 1) {
     const head = words.slice(0, length);
     const known = findForm(head);
-    if (known && isFrontForm(spellingOf(joinWords(head)), known, memberState)) {
+    if (known && isFrontForm(head, known, memberState)) {
       return { at: 0, length, form: known.form };
     }
   }
