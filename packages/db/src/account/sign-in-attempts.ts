@@ -1,4 +1,6 @@
+import type { ReserveTries } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
+import { query } from '../query.js';
 
 /**
  * Removes the one attempt that was counted under each key at `at`, because its password was correct or was not verified.
@@ -25,30 +27,21 @@ export const takeBackSignIn =
         ORDER BY address FOR UPDATE) AND cardinality(tried_at) = 0`;
   };
 
-/** The maximum attempts of a key within `windowMs` milliseconds. */
-export type SignInLimit = { tries: number; windowMs: number };
-
-/** A key under which attempts are counted (an HMAC of an e-mail address, of a network or of both), and its maximum. */
-export type TryLimit = { key: Uint8Array; tries: number };
-
-/** A limit that refused an attempt, and when it admits the next one. */
-export type RefusedTries = { key: Buffer; free: Date };
-
 /**
  * Counts an attempt under all keys before its password is verified, so that concurrent attempts are counted too. Returns
  * the limits that refuse it; then nothing is counted. One statement that locks the rows of the keys, so the limits hold
  * across all processes.
  */
 export const reserveTries =
-  (db: Queryable, windowMs: number) =>
-  async (limits: readonly TryLimit[], now: Date): Promise<RefusedTries[]> => {
+  (db: Queryable, windowMs: number): ReserveTries =>
+  async (limits, now) => {
     const hexOf = (key: Uint8Array) => Buffer.from(key).toString('hex');
     const keys = limits.map(({ key }) => hexOf(key));
     const tries = limits.map((limit) => limit.tries);
     const since = new Date(now.getTime() - windowMs);
     const end = new Date(now.getTime() + windowMs);
     // Rows are locked in the order of the keys, which prevents deadlocks.
-    const counted = await db.$queryRaw<{ key: string }[]>`
+    const counted = await query(db, { key: 'text' })`
       INSERT INTO sign_in_attempt AS s (address, tried_at, expires_at)
       SELECT decode(key, 'hex'), ARRAY[${now}::timestamptz], ${end}::timestamptz
       FROM unnest(${keys}::text[]) AS key ORDER BY decode(key, 'hex')
@@ -67,7 +60,7 @@ export const reserveTries =
         now,
       );
     }
-    const oldest = await db.$queryRaw<{ key: string; at: Date }[]>`
+    const oldest = await query(db, { key: 'text', at: 'timestamptz' })`
       SELECT encode(address, 'hex') AS key, min(t) AS at FROM sign_in_attempt, unnest(tried_at) t
       WHERE address IN (SELECT decode(key, 'hex') FROM unnest(${refused}::text[]) AS key) AND t > ${since}::timestamptz
       GROUP BY address`;
@@ -77,8 +70,8 @@ export const reserveTries =
     });
   };
 
-/** {@link reserveTries} for one key: `null` when the attempt was counted, otherwise the time of the next possible one. */
-export const reserveSignIn = (db: Queryable, { tries, windowMs }: SignInLimit) => {
+/** {@link reserveTries} for one key and at most `tries` attempts within `windowMs` milliseconds: `null` when the attempt was counted, otherwise the time of the next possible one. */
+export const reserveSignIn = (db: Queryable, { tries, windowMs }: { tries: number; windowMs: number }) => {
   const reserve = reserveTries(db, windowMs);
   return async (key: Uint8Array, now: Date): Promise<Date | null> =>
     (await reserve([{ key, tries }], now))[0]?.free ?? null;
