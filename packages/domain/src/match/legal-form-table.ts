@@ -100,7 +100,7 @@ export const LEGAL_FORMS: readonly FormRow[] = [
   ['maatschap', 'front', 'Maatschap | société simple'],
   ['eenmanszaak', 'end', 'eenmanszaak'],
   // Italy, Romania, Spain, Portugal
-  ['srl', 'front', 'SRL | S.R.L. | società a responsabilità limitata | societate cu răspundere limitată'],
+  ['srl', 'front', 'SRL | S.R.L. | a r.l. | società a responsabilità limitata | societate cu răspundere limitată'],
   ['srls', 'end', 'SRLS | S.R.L.S. | società a responsabilità limitata semplificata | S.R.L. semplificata'],
   ['srl-d', 'end', 'SRL-D | societate cu răspundere limitată debutant'],
   ['spa', 'end', 'SPA | S.p.A. | SpA'],

@@ -80,7 +80,7 @@ const SURNAME_PREFIXES = wordSet('van von vom vd vdr ter ten');
 /** Words for a company, titles and the like: they add nothing when only one side has them. */
 const FILLERS = wordSet(
   'and the firma fa societe etablissements entreprise empresa ditta impresa azienda firm obchodni podnik',
-  'doctor engineer mag dipl prof mgr ingenieur inz mr mrs ms herr frau magister dkfm bc mudr judr phd mba hc',
+  'doctor engineer mag dipl prof mgr ingenieur inz mr mrs ms mme mlle sr sra don dona sig sigra pan pani herr frau fru magister dkfm bc mudr judr phd mba hc',
   'inhaber inh gerant proprietor prop titular vlasnik vl',
 );
 

@@ -41,7 +41,7 @@ const canonicalTitle = (word: Word): Word => {
 };
 
 /** "Hauptstr." is a street with the name "Haupt". */
-const SUFFIX = /(?<=.{2})(?:strasse|straat|str)$/;
+const SUFFIX = /(?<=.{2})(?:strasser?|straat|str)$/;
 const withoutSuffix = (word: Word): Word => {
   if (!SUFFIX.test(spellingOf(word))) return word;
   const [first, second, third] = word.spellings;

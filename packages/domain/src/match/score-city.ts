@@ -99,6 +99,12 @@ const PREPOSITIONS = new Set(
 );
 const isName = (word: Word): boolean => !PREPOSITIONS.has(spellingOf(word));
 
+/** "v.d.H." for the end of "Bad Homburg vor der Höhe". */
+const areInitials = (words: readonly Word[], city: readonly Word[]): boolean => {
+  const initials = city.map((word) => spellingOf(word)[0]).join('');
+  return words.every((word) => spellingOf(word).length > 1 && initials.endsWith(spellingOf(word)));
+};
+
 const scoreParts = (one: City, other: City): number => {
   const apart = one.districts.length > 0 && other.districts.length > 0;
   const districts = apart && !one.districts.some((name) => other.districts.includes(name)) ? OTHER_DISTRICT : 100;
@@ -117,7 +123,10 @@ const scoreParts = (one: City, other: City): number => {
     squeeze(all(other).map(spellingOf).join(' ')).length,
   );
   const typing = Math.max(0, 100 - (COST_PER_LETTER * pairs.reduce((sum, { cost }) => sum + cost, 0)) / letters);
-  if (onlyOne.length > 0 && onlyOther.length > 0) return Math.min(OTHER_QUALIFIER, typing);
+  if (onlyOne.length > 0 && onlyOther.length > 0) {
+    const short = areInitials(onlyOne, all(other)) || areInitials(onlyOther, all(one));
+    return Math.min(short ? WITHOUT_QUALIFIER : OTHER_QUALIFIER, typing);
+  }
   if (onlyOne.length === 0 && onlyOther.length === 0) return Math.min(districts, typing);
   // "Neustadt" and "Neustadt an der Weinstraße": the first word must agree, else it is "Bad Homburg" and "Bad".
   const firstAgrees = pairs.some((pair) => pair.one === all(one)[0] && pair.other === all(other)[0]);

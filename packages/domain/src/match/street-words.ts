@@ -68,7 +68,7 @@ export const UNIT_AFTER =
   /\b(\d+|[ivx]+)\s?\.?\s?(?:st|nd|rd|th|er|eme|e|o|a)?\.?\s*(?:floor|stock|stk|og|obergeschoss|etage|etg|piso|planta|andar|emelet|em|krs|patro|poschodie|pietro|etazh|orofos|stiege|sal)\b\.?/g;
 /** A post-office box. */
 export const BOX =
-  /\b(?:p\.?\s?o\.?\s?box|po box|postfach|postbus|boite postale|bp|b\.p\.|cs|apartado(?: de correos)?|apdo\.?|casella postale|skr(?:ytka|\.)? poczt(?:owa|\.)?|box|pl|pb|p\.b\.|tax\.? ?thyr(?:ida|\.)?|t\.th\.)\s*\.?\s*(\d[\d\s]*)\b/g;
+  /\b(?:p\.?\s?o\.?\s?box|po box|postfach|postbus|boite postale|bp|b\.p\.|cs|apartado(?: de correos)?|apdo\.?|casella postale|skr(?:ytka|\.)? poczt(?:owa|\.)?|box|pb|p\.b\.|tax\.? ?thyr(?:ida|\.)?|t\.th\.)\s*\.?\s*(\d[\d\s]*)\b/g;
 /** Hungarian floor and door: "12. II/3". */
 export const ROMAN_FLOOR = /(?<=\d\.?,?\s)\b([ivx]+)\s?[./]\s?\d+\b\.?/g;
 /** Danish floor and side: "3. tv." */
