@@ -101,7 +101,7 @@ const joinNeighbours = (words: readonly Word[], others: readonly Word[]): Word[]
 };
 
 /**
- * Pairs the words of two texts, equal ones first, then the cheapest. `transposed` tells whether pairs cross. At most 40 words
+ * Pairs the words of two texts, equal ones first, then the cheapest. `transposed`: pairs cross. At most 40 words
  * of each are compared.
  */
 export const alignWords = (ones: readonly Word[], others: readonly Word[]): Alignment => {

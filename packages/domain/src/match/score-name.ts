@@ -47,8 +47,8 @@ const scoreWords = (ones: readonly Word[], others: readonly Word[], forms: boole
   const replaced = Math.min(onlyOne.length, onlyOther.length) > 0 ? 12 : 0;
   const missing = [...onlyOne, ...onlyOther];
   const isSurname = missing.some(isSurnamePrefix) || (content.length === 1 && missing.some(isParticle));
-  const most = isSurname ? OTHER_SURNAME : 100;
-  const score = Math.min(most, 100 * typing - Math.min(10, LIGHT_WORD_COST * light) - replaced);
+  const limit = isSurname ? OTHER_SURNAME : 100;
+  const score = Math.min(limit, 100 * typing - Math.min(10, LIGHT_WORD_COST * light) - replaced);
   // Natural persons are registered with either name first.
   return transposed && forms ? Math.min(score, TRANSPOSED) : score;
 };
