@@ -105,7 +105,7 @@ export const composeEvidence = (
       stampCheck: stampCheck({
         findKey: findIdempotencyKey(db),
         relockKey: relockIdempotencyKey(db),
-        ask: requestStampForCheck(db),
+        requestStamp: requestStampForCheck(db),
         make,
         find: findCheckStamp(db),
         enqueue: (stamp) =>

@@ -33,7 +33,7 @@ export const presentStatus = (states: readonly MemberStateHealth[], at: Date) =>
   member_states: states.map((state) => ({
     member_state: state.memberState,
     health: state.health,
-    asks: state.asks,
+    asks: state.lookups,
     answered: state.answered,
     saturated: state.saturated,
     unavailable: state.unavailable,

@@ -7,29 +7,27 @@ import {
 } from '@vat/domain';
 import type { Queryable } from './connect-database.js';
 import { inChunks } from './in-chunks.js';
+import { columns, query, selectList, typed } from './query.js';
+
+const KEY = columns({
+  fingerprint: 'bytea',
+  requestId: 'uuid?',
+  lockedUntil: 'timestamptz',
+  status: 'int4?',
+  headers: typed<Record<string, string> | null>('jsonb?'),
+  body: 'bytea?',
+});
 
 /** The binding of a key; `null` when the key is free or was bound before `expiredBefore`. */
 export const findIdempotencyKey =
   (db: Queryable) =>
   async (accountId: string, key: string, expiredBefore: Date): Promise<BoundKey | null> => {
-    const [row] = await db.$queryRaw<
-      {
-        fingerprint: Uint8Array;
-        request_id: string | null;
-        locked_until: Date;
-        status: number | null;
-        headers: Record<string, string> | null;
-        body: Uint8Array | null;
-      }[]
-    >`SELECT fingerprint, request_id, locked_until, status, headers, body FROM idempotency_key
+    const [row] = await query(db, KEY)`
+      SELECT ${selectList('k', KEY)} FROM idempotency_key k
       WHERE account_id = ${accountId}::uuid AND key = ${key} AND created_at >= ${expiredBefore}::timestamptz`;
     if (!row) return null;
-    return {
-      fingerprint: row.fingerprint,
-      requestId: row.request_id,
-      lockedUntil: row.locked_until,
-      answer: row.status && row.body ? { status: row.status, headers: row.headers ?? {}, body: row.body } : null,
-    };
+    const { status, headers, body, ...bound } = row;
+    return { ...bound, answer: status && body ? { status, headers: headers ?? {}, body } : null };
   };
 
 /**

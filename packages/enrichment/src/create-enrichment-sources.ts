@@ -32,7 +32,7 @@ export type EnrichmentSourcesDeps = {
   enabled: readonly EnrichmentSourceName[];
   /** Base URLs that differ from {@link DEFAULT_ENRICHMENT_URLS}. Settings ENRICHMENT_<NAME>_URL. */
   urls: Partial<Record<EnrichmentSourceName, string>>;
-  /** Deadline of one `look`, including the wait for the rate limit, in milliseconds. */
+  /** Deadline of one `consult`, including the wait for the rate limit, in milliseconds. */
   timeoutMs: number;
   /** The `user-agent` of every call. */
   userAgent: string;
@@ -66,7 +66,7 @@ export const baseUrlOf = (name: EnrichmentSourceName, given: string | undefined)
 
 /**
  * Creates the enabled national sources in the catalogue's order. They share one pair of keep-alive agents; each has its
- * own circuit. Call `close` after the last `look`; it closes the open connections.
+ * own circuit. Call `close` after the last `consult`; it closes the open connections.
  *
  * @throws TypeError when a given base URL is not http or https
  */

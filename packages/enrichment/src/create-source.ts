@@ -12,7 +12,7 @@ const COALESCE_MS = { callerWaits: 100, nobodyWaits: 1_000 } as const;
 const COALESCE_SHARE = 0.25;
 const LIST_SHARE = 0.5;
 
-/** The dependencies of one source: the call, its base URL, the deadline of one `look` in milliseconds, and the time. */
+/** The dependencies of one source: the call, its base URL, the deadline of one `consult` in milliseconds, and the time. */
 type SourceDeps = SearchDeps & { timeoutMs: number };
 
 const reason = (error: unknown) => (error instanceof Error ? error.name : 'unknown');
@@ -24,7 +24,7 @@ const aborted = (signal: AbortSignal | undefined): Promise<Search> =>
 
 /**
  * Implements the port {@link EnrichmentSource} for one definition, with a circuit and, where the source requires them, a
- * rate limit, shared searches and a daily limit. `look` never throws: every failure is an outcome.
+ * rate limit, shared searches and a daily limit. `consult` never throws: every failure is an outcome.
  */
 export const createSource =
   (deps: SourceDeps) =>
@@ -75,7 +75,7 @@ export const createSource =
       return { answer: { outcome: 'skipped', ...(code ? { code } : {}), detail }, exchange: null };
     };
 
-    const look = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
+    const consult = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
       const startedAt = now();
       const start = performance.now();
       const { answer, exchange } = await searchAndRead(subject, signal).catch(
@@ -104,6 +104,6 @@ export const createSource =
       name: definition.name,
       appliesTo: definition.appliesTo,
       ...(definition.usesRegisterId ? { usesRegisterId: true } : {}),
-      look,
+      consult,
     };
   };

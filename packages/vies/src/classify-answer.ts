@@ -1,9 +1,9 @@
 import {
-  type Ask,
   type Exchange,
   type LookupNoAnswer,
   type LookupOutcome,
   type LookupRejected,
+  type LookupSubject,
   MISSING_FIELD_CODE,
   type SplitVatNumber,
   TRADER_FIELDS,
@@ -240,7 +240,10 @@ const readTraderMatch = (answer: Record<string, unknown>): TraderMatch => {
  * JSON object with a boolean `valid`, without any error, and not about another number. Every other answer is a refusal or
  * no answer, so that a verdict is never invented.
  */
-export const classifyAnswer = (lookup: Ask, { status, headers, body, complete }: UpstreamAnswer): LookupOutcome => {
+export const classifyAnswer = (
+  lookup: LookupSubject,
+  { status, headers, body, complete }: UpstreamAnswer,
+): LookupOutcome => {
   if (!complete) return noAnswer('unavailable', 'an answer cut short');
 
   const text = utf8.decode(body);

@@ -2,11 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import {
-  type Ask,
+  type CallUpstream,
   type Exchange,
-  type LookUp,
   type LookupNoAnswer,
   type LookupOutcome,
+  type LookupSubject,
   MAX_RETRY_AFTER_MS,
   type RetryAfter,
   storedHeaders,
@@ -175,7 +175,7 @@ export const readRetryAfter = (
   return { ms: Math.min(ms, MAX_RETRY_AFTER_MS), scope: scopeOf(outcome, status) };
 };
 
-const classify = (lookup: Ask, posted: Posted): LookupOutcome => {
+const classify = (lookup: LookupSubject, posted: Posted): LookupOutcome => {
   if (posted.end === 'complete') return classifyAnswer(lookup, posted.response);
   if (posted.end === 'failed') return describeFailure(posted.failure);
   if (posted.end === 'too_long') return noAnswer('unavailable', posted.error);
@@ -186,7 +186,7 @@ const classify = (lookup: Ask, posted: Posted): LookupOutcome => {
  * The outcome of a lookup from the end of its request, with the Retry-After of the answer, also of one that was cut
  * short. Pure; `receivedAt` is compared with a Retry-After that is a date.
  */
-export const readPosted = (lookup: Ask, posted: Posted, receivedAt: Date): LookupOutcome => {
+export const readPosted = (lookup: LookupSubject, posted: Posted, receivedAt: Date): LookupOutcome => {
   const outcome = classify(lookup, posted);
   const retryAfter = posted.response === null ? null : readRetryAfter(outcome, posted.response, receivedAt);
   return retryAfter === null ? outcome : { ...outcome, retryAfter };
@@ -203,8 +203,8 @@ type ViesClientOptions = {
   now?: () => Date;
 };
 
-/** An upstream client. `ask` makes one lookup; `close` aborts the lookups in flight and closes the connections. */
-export type ViesClient = { ask: LookUp; close: () => Promise<void> };
+/** An upstream client. `lookUp` makes one lookup; `close` aborts the lookups in flight and closes the connections. */
+export type ViesClient = { lookUp: CallUpstream; close: () => Promise<void> };
 
 const parseTarget = (baseUrl: string): URL | null => {
   if (!URL.canParse(baseUrl)) return null;
@@ -218,7 +218,7 @@ const parseTarget = (baseUrl: string): URL | null => {
 };
 
 /**
- * A client of VIES's REST service. `ask` never throws and settles within `attemptTimeoutMs`. The source of the exchange
+ * A client of VIES's REST service. `lookUp` never throws and settles within `attemptTimeoutMs`. The source of the exchange
  * is `vies`; a caller that makes a confirmation renames it. Proxy variables are ignored (the agents are explicit),
  * redirects are not followed and nothing is retried: the caller decides when to repeat a lookup.
  */
@@ -258,7 +258,7 @@ export const createViesClient = ({
   const inFlight = new Set<Promise<unknown>>();
   const send = post({ client, target, deadlineMs: attemptTimeoutMs, closing: closing.signal });
 
-  const ask: LookUp = async (lookup, signal) => {
+  const lookUp: CallUpstream = async (lookup, signal) => {
     const startedAt = now();
     const start = performance.now();
     const body = encodeLookup(lookup);
@@ -288,5 +288,5 @@ export const createViesClient = ({
     agent.http.destroy();
     agent.https.destroy();
   };
-  return { ask, close };
+  return { lookUp, close };
 };

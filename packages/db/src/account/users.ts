@@ -1,5 +1,6 @@
 import type { PasswordChange, UserCredentials, UserToSignIn } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
+import { query } from '../query.js';
 import { insertSession } from './sessions.js';
 
 /** The user with an e-mail address (trimmed, lower case); `null` when there is none. */
@@ -26,7 +27,7 @@ export const rememberNetwork =
 export const listKnownNetworks =
   (db: Queryable) =>
   async (max: number): Promise<Uint8Array[]> => {
-    const rows = await db.$queryRaw<{ network: Uint8Array }[]>`
+    const rows = await query(db, { network: 'bytea' })`
       SELECT network FROM app_user, unnest(known_networks) AS network LIMIT ${max}::int`;
     return rows.map(({ network }) => network);
   };

@@ -38,7 +38,7 @@ test('a file becomes a batch, its lines in file order and one request for the li
   expect(lines[0]?.cells).toEqual([a, 'row 0']);
 
   const requests = await requestsOf(account);
-  expect(requests.map(({ state, origin, fed, acceptedAt }) => [state, origin, fed, acceptedAt])).toEqual(
+  expect(requests.map(({ state, origin, dispatched, acceptedAt }) => [state, origin, dispatched, acceptedAt])).toEqual(
     Array.from({ length: 3 }, () => ['pending', 'batch', false, null]),
   );
   const malformed = requests.find((request) => request.vatNumber === 'DE12');

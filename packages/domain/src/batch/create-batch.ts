@@ -33,7 +33,7 @@ export type CreateBatchDeps = {
   findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
   insert: InsertBatch;
   /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
-  feed: (queues: DispatchQueue[]) => Promise<void>;
+  dispatch: (queues: DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
@@ -105,7 +105,7 @@ export const createBatch =
       throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
     }
     const { batch, answer, deliveryId } = inserted;
-    if (batch.status !== 'completed') deps.feed(dispatchQueuesOf(plan.requests)).catch(deps.onEnqueueFailure);
+    if (batch.status !== 'completed') deps.dispatch(dispatchQueuesOf(plan.requests)).catch(deps.onEnqueueFailure);
     if (deliveryId !== null)
       deps
         .enqueueDelivery({ id: deliveryId, accountId: caller.accountId, attempt: 1, dueAt: now })

@@ -96,7 +96,7 @@ export type RequestWithCheck = { request: CheckRequest; check: StoredCheck | nul
 export type FindRequest = (id: string, reader?: Reader) => Promise<RequestWithCheck | null>;
 
 /** Port: resolves when a request should be read again: on a notification, a slow poll, at `until` or when the process stops. */
-export type News = { next: (until: Date) => Promise<void>; close: () => void };
+export type RequestSubscription = { next: (until: Date) => Promise<void>; close: () => void };
 
 export type Ending = {
   requestId: string;

@@ -7,7 +7,15 @@ import { newUuid } from '../ids.js';
 import type { MemberState } from '../member-states.js';
 import { readVatNumber } from '../vat-number/index.js';
 import { type AwaitEndDeps, awaitEnd, type CallEnd, PENDING_RETRY_AFTER_S } from './await-end.js';
-import type { AdmitRequest, BoundKey, KeyToBind, NewRequest, News, RecordMalformed, StoredAnswer } from './ports.js';
+import type {
+  AdmitRequest,
+  BoundKey,
+  KeyToBind,
+  NewRequest,
+  RecordMalformed,
+  RequestSubscription,
+  StoredAnswer,
+} from './ports.js';
 import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
 import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
 
@@ -99,7 +107,7 @@ export type RequestCheckDeps = AwaitEndDeps &
     findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
     relockKey: (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
     policyOf: (test: boolean) => UpstreamPolicy;
-    openSubscription: (requestId: string) => News;
+    openSubscription: (requestId: string) => RequestSubscription;
     /** Enqueues the lookup, or fails quickly. A failure is harmless: the sweep finds the row. */
     enqueueLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
     /** Lowers the priority of the job of a call that became a background request. */
@@ -128,7 +136,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
 
   const wait = async (
     request: { id: string; test: boolean; memberState: MemberState },
-    subscription: News,
+    subscription: RequestSubscription,
   ): Promise<CallEnd> => {
     const end = await waitForEnd(request.id, deps.policyOf(request.test), subscription);
     // Not awaited: it affects priority only, and a Redis that hangs must not delay the 202.
@@ -246,7 +254,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     }
   };
 
-  function acceptNow(requestId: string, policy: UpstreamPolicy, subscription: News): Promise<CallEnd> {
+  function acceptNow(requestId: string, policy: UpstreamPolicy, subscription: RequestSubscription): Promise<CallEnd> {
     return awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, subscription);
   }
 };

@@ -5,9 +5,9 @@ import { type Anchor, evaluateAnchor, hashAnchor, NO_ANCHOR_HASH } from './ancho
 /** The end of a chain: the last anchor's `seq` and hash. */
 export type ChainEnd = Pick<Anchor, 'seq' | 'closed_at'> & { hash: string };
 
-/** One fault. `place` is the position of the anchor in the input, from 0; `seq` is the value in the anchor. */
+/** One fault. `index` is the position of the anchor in the input, from 0; `seq` is the value in the anchor. */
 export type ChainFault = {
-  place: number;
+  index: number;
   seq: number | null;
   fault: 'ill_formed' | 'wrong_seq' | 'wrong_prev_anchor_hash' | 'closed_too_early';
   /** One sentence for the operator. */
@@ -42,24 +42,24 @@ export const verifyAnchorChain = async (
 ): Promise<ChainReport> => {
   const faults: ChainFault[] = [];
   let end = after;
-  let place = 0;
+  let index = 0;
   for await (const anchor of anchors) {
     const wrong = evaluateAnchor(anchor);
     if (wrong === null) {
-      for (const [fault, detail] of differences(anchor, end)) faults.push({ place, seq: anchor.seq, fault, detail });
+      for (const [fault, detail] of differences(anchor, end)) faults.push({ index, seq: anchor.seq, fault, detail });
       end = { seq: anchor.seq, closed_at: anchor.closed_at, hash: hashAnchor(anchor) };
     } else {
-      faults.push({ place, seq: null, fault: 'ill_formed', detail: `not an anchor: ${wrong}` });
+      faults.push({ index, seq: null, fault: 'ill_formed', detail: `not an anchor: ${wrong}` });
     }
-    place += 1;
+    index += 1;
   }
-  return { anchors: place, end, faults };
+  return { anchors: index, end, faults };
 };
 
 type ProveChecksDeps = { findLeaves: FindLeaves; readBlocks: ReadBlocks };
 type WantedBlock = BlockPosition & Pick<BlockOnPath, 'nodes'>;
 
-const keyOf = ({ seq, level, place }: BlockPosition): string => `${seq} ${level} ${place}`;
+const keyOf = ({ seq, level, index }: BlockPosition): string => `${seq} ${level} ${index}`;
 
 /**
  * Makes the inclusion proofs of checks. Each proof needs one block of 64 nodes from each stored level. All blocks are read

@@ -161,10 +161,10 @@ const BLOCK_BYTES = BLOCK_NODES * 32;
 
 const evaluateNodes = async (tree: TreeBlocks, { row, audit, differs }: EvaluateAnchorTree): Promise<void> => {
   for (const [level, nodes] of tree.nodes) {
-    for (let place = 0; place * BLOCK_BYTES < nodes.length; place += 1) {
-      const expected = nodes.subarray(place * BLOCK_BYTES, (place + 1) * BLOCK_BYTES);
-      if (Buffer.compare(expected, await audit.readBlock({ seq: row.seq, level, place })) === 0) continue;
-      const detail = `block ${place} of level ${level} differs from the one computed from its leaves`;
+    for (let index = 0; index * BLOCK_BYTES < nodes.length; index += 1) {
+      const expected = nodes.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES);
+      if (Buffer.compare(expected, await audit.readBlock({ seq: row.seq, level, index })) === 0) continue;
+      const detail = `block ${index} of level ${level} differs from the one computed from its leaves`;
       differs({ kind: 'anchor_nodes', anchor_seq: row.seq, detail });
     }
   }

@@ -186,7 +186,7 @@ export const domainStamper = ({ stamp }: Pick<Timestamper, 'stamp'>): Pick<MakeS
     stamp: stampData,
     reasonOf: (error) =>
       error instanceof TimestampRefused
-        ? { error: `${error.refusal}: ${error.message}`, asked: error.refusal !== 'circuit_open' }
+        ? { error: `${error.refusal}: ${error.message}`, called: error.refusal !== 'circuit_open' }
         : null,
   };
 };

@@ -13,9 +13,9 @@ const blocksOf = (leaves: readonly Uint8Array[], slice: number) => {
 };
 
 const readerOf =
-  (leaves: readonly Uint8Array[], nodes: Map<number, Uint8Array>) => async (level: number, place: number) => {
+  (leaves: readonly Uint8Array[], nodes: Map<number, Uint8Array>) => async (level: number, index: number) => {
     const whole = level === 0 ? Buffer.concat(leaves) : (nodes.get(level) ?? Buffer.alloc(0));
-    return whole.subarray(place * BLOCK_NODES * 32, (place + 1) * BLOCK_NODES * 32);
+    return whole.subarray(index * BLOCK_NODES * 32, (index + 1) * BLOCK_NODES * 32);
   };
 
 test('root and paths equal those of the complete tree, for any page size', async () => {

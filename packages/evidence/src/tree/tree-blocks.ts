@@ -5,7 +5,7 @@ export const BLOCK_LEVELS = 6;
 export const BLOCK_NODES = 2 ** BLOCK_LEVELS;
 
 /** A stored block on the path from a leaf to the root: it has `nodes` nodes, and the path contains node number `at`. */
-export type BlockOnPath = { level: number; place: number; nodes: number; at: number };
+export type BlockOnPath = { level: number; index: number; nodes: number; at: number };
 
 /**
  * The stored blocks that prove leaf `index` of a tree of `size`, from the leaf upwards. Throws a RangeError for a leaf that
@@ -17,11 +17,11 @@ export const locateBlocks = (size: number, index: number): BlockOnPath[] => {
   const blocks: BlockOnPath[] = [];
   let [width, at] = [size, index];
   for (let level = 0; width > 1; level += BLOCK_LEVELS) {
-    const place = Math.floor(at / BLOCK_NODES);
-    const nodes = Math.min(BLOCK_NODES, width - place * BLOCK_NODES);
-    blocks.push({ level, place, nodes, at: at % BLOCK_NODES });
+    const block = Math.floor(at / BLOCK_NODES);
+    const nodes = Math.min(BLOCK_NODES, width - block * BLOCK_NODES);
+    blocks.push({ level, index: block, nodes, at: at % BLOCK_NODES });
     width = Math.ceil(width / BLOCK_NODES);
-    at = place;
+    at = block;
   }
   return blocks;
 };
@@ -40,10 +40,10 @@ export const nodesAbove = (nodes: readonly Uint8Array[]): Uint8Array[] => {
 export type BlockRows = readonly (readonly Uint8Array[])[];
 
 /** Hashes a block's rows. `stored`: 32 bytes per node; at level 0 the leaves' data. Throws if its length is wrong. */
-export const blockRows = ({ level, place, nodes }: Omit<BlockOnPath, 'at'>, stored: Uint8Array): BlockRows => {
+export const blockRows = ({ level, index, nodes }: Omit<BlockOnPath, 'at'>, stored: Uint8Array): BlockRows => {
   const split = splitHashes(stored);
   if (split.length !== nodes)
-    throw new Error(`block ${place} of level ${level} has ${split.length} hashes, not ${nodes}`);
+    throw new Error(`block ${index} of level ${level} has ${split.length} hashes, not ${nodes}`);
   const rows: Uint8Array[][] = [level === 0 ? split.map((leaf) => hashLeaf(leaf)) : split];
   for (let row = rows[0] ?? []; row.length > 1; ) {
     row = nodesAbove(row);
@@ -55,11 +55,11 @@ export const blockRows = ({ level, place, nodes }: Omit<BlockOnPath, 'at'>, stor
 /** The siblings on the path up from node `at` of a block. A node without sibling adds nothing. */
 export const siblingsIn = (rows: BlockRows, at: number): Uint8Array[] => {
   const siblings: Uint8Array[] = [];
-  let place = at;
+  let index = at;
   for (const row of rows) {
-    const sibling = row[place % 2 === 0 ? place + 1 : place - 1];
+    const sibling = row[index % 2 === 0 ? index + 1 : index - 1];
     if (sibling) siblings.push(sibling);
-    place = Math.floor(place / 2);
+    index = Math.floor(index / 2);
   }
   return siblings;
 };
@@ -120,7 +120,7 @@ export const openTreeBuilder = (): TreeBuilder => {
 };
 
 /** Reads a block of a stored level; level 0 has the leaves' data. 32 bytes each, concatenated. */
-export type ReadTreeBlock = (level: number, place: number) => Promise<Uint8Array>;
+export type ReadTreeBlock = (level: number, index: number) => Promise<Uint8Array>;
 
 /**
  * The inclusion path of leaf `index` of a tree of `size`, from one block of each stored level. Throws a RangeError for a
@@ -129,6 +129,6 @@ export type ReadTreeBlock = (level: number, place: number) => Promise<Uint8Array
 export const proveLeaf = async (size: number, index: number, readBlock: ReadTreeBlock): Promise<Uint8Array[]> => {
   const path: Uint8Array[] = [];
   for (const block of locateBlocks(size, index))
-    path.push(...siblingsIn(blockRows(block, await readBlock(block.level, block.place)), block.at));
+    path.push(...siblingsIn(blockRows(block, await readBlock(block.level, block.index)), block.at));
   return path;
 };

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type DueDelivery, newUuid, sweepDeliveries } from '@vat/domain';
 import fc from 'fast-check';
 import { testDatabase } from '../test-database.fixture.js';
-import { dueDeliveries, listDeliveries } from '../webhook/deliveries.js';
-import { claimDelivery } from '../webhook/delivery-attempts.js';
-import { endRemovedDeliveries, holdDeliveries, resumeDeliveries } from '../webhook/delivery-retention.js';
-import { resendDelivery, sendTestEvent } from '../webhook/events.js';
+import { dueDeliveries, listDeliveries } from './deliveries.js';
+import { claimDelivery } from './delivery-attempts.js';
+import { endRemovedDeliveries, holdDeliveries, resumeDeliveries } from './delivery-retention.js';
+import { resendDelivery, sendTestEvent } from './events.js';
 
 const database = testDatabase(10);
 const AT = new Date('2026-11-20T10:00:00.000Z');

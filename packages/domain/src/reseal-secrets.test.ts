@@ -1,4 +1,4 @@
-import { openText, type ResealedRow, resealSecrets, type SealedStore, sealText } from '../sealing.js';
+import { openText, type ResealedRow, resealSecrets, type SealedStore, sealText } from './sealing.js';
 
 const OLD = 'the key before';
 const NEW = 'the key from now on';

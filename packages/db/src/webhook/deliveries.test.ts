@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type DeliveryState, type LoggedAttempt, newUuid, WEBHOOK_REMOVED } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { connectDatabase, type Database } from '../connect-database.js';
-import { dueDeliveries, findDelivery } from '../webhook/deliveries.js';
-import { claimDelivery, recordAttempt, releaseDelivery } from '../webhook/delivery-attempts.js';
-import { deleteOldDeliveries, endRemovedDeliveries } from '../webhook/delivery-retention.js';
-import { resendDelivery, sendTestEvent } from '../webhook/events.js';
-import { removeWebhook } from '../webhook/webhooks.js';
+import { dueDeliveries, findDelivery } from './deliveries.js';
+import { claimDelivery, recordAttempt, releaseDelivery } from './delivery-attempts.js';
+import { deleteOldDeliveries, endRemovedDeliveries } from './delivery-retention.js';
+import { resendDelivery, sendTestEvent } from './events.js';
+import { removeWebhook } from './webhooks.js';
 
 let cloned: ClonedDatabase;
 let connected: { db: Database; close: () => Promise<void> };

@@ -4,14 +4,14 @@ import {
   type MinuteTally,
   memberStateHealth,
   percentile,
-} from '../member-state-health.js';
+} from './member-state-health.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 
 const tally = (end: MinuteTally['end'], durations: number[]): MinuteTally => {
   const buckets = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
   for (const ms of durations) buckets[bucketOf(ms)] = (buckets[bucketOf(ms)] ?? 0) + 1;
-  return { memberState: 'DE', minute: NOW, end, asks: durations.length, buckets };
+  return { memberState: 'DE', minute: NOW, end, lookups: durations.length, buckets };
 };
 
 const germany = (tallies: MinuteTally[]) =>
@@ -31,7 +31,7 @@ test('shares are of all lookups, over all minutes', () => {
     tally('saturated', [20]),
     tally('unavailable', [5, 5, 5, 5]),
   ]);
-  expect(entry).toMatchObject({ asks: 8, answered: 0.375, saturated: 0.125, unavailable: 0.5, health: 'degraded' });
+  expect(entry).toMatchObject({ lookups: 8, answered: 0.375, saturated: 0.125, unavailable: 0.5, health: 'degraded' });
 });
 
 test.each([

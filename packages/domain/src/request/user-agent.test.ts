@@ -1,4 +1,4 @@
-import { userAgentOf } from './request/lookup.js';
+import { userAgentOf } from './lookup.js';
 
 test('names the service, and whom to write to where that is known', () => {
   expect(userAgentOf()).toBe('vat-validation-service');

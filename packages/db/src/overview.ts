@@ -1,11 +1,10 @@
-import type { RecordedChange } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
+import type { AccountChange } from '@vat/domain';
+import type { Queryable } from './connect-database.js';
+import { query } from './query.js';
+import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from './watch/watches.js';
 
 /** Live checks of one UTC day (`YYYY-MM-DD`). */
 export type DayCount = { date: string; valid: number; invalid: number; malformed: number };
-
-/** A change and its watch. */
-export type AccountChange = RecordedChange & { watchId: string; vatNumber: string; label: string | null };
 
 /** The summary of an account on the dashboard's first page. */
 export type Overview = {
@@ -33,19 +32,18 @@ export const readOverview =
     const today = now.toISOString().slice(0, 10);
     const failedSince = new Date(now.getTime() - span.failuresDays * DAY_MS);
     const [days, changes, [counts]] = await Promise.all([
-      db.$queryRaw<DayCount[]>`
+      query(db, { date: 'text', valid: 'int4', invalid: 'int4', malformed: 'int4' })`
         SELECT to_char(s.day, 'YYYY-MM-DD') AS date, COALESCE(d.valid, 0) AS valid, COALESCE(d.invalid, 0) AS invalid,
           COALESCE(d.malformed, 0) AS malformed
         FROM generate_series(${today}::date - ${span.days - 1}::int, ${today}::date, interval '1 day') AS s(day)
         LEFT JOIN check_day d ON d.account_id = ${accountId}::uuid AND d.day = s.day::date
         ORDER BY s.day`,
-      db.$queryRaw<AccountChange[]>`
-        SELECT c.id, c.kind, c.before, c.after, c.check_id AS "checkId", c.changed_at AS "changedAt", w.id AS "watchId",
-          w.vat_number AS "vatNumber", w.label
+      query(db, ACCOUNT_CHANGE)`
+        SELECT ${ACCOUNT_CHANGE_LIST}
         FROM event e JOIN watch_change c ON c.id = e.subject_id JOIN watch w ON w.id = c.watch_id
         WHERE e.account_id = ${accountId}::uuid AND e.type = 'watch.changed'
         ORDER BY e.id DESC LIMIT ${span.changes}::int`,
-      db.$queryRaw<{ failed: number; batches: number; pending: number }[]>`
+      query(db, { failed: 'int4', batches: 'int4', pending: 'int4' })`
         SELECT
           (SELECT count(*)::int FROM delivery WHERE account_id = ${accountId}::uuid AND state = 'failed'
             AND created_at >= ${failedSince}::timestamptz) AS failed,
@@ -55,7 +53,7 @@ export const readOverview =
     ]);
     return {
       days,
-      changes,
+      changes: changes as AccountChange[],
       failedDeliveries: counts?.failed ?? 0,
       activeBatches: counts?.batches ?? 0,
       pendingRequests: counts?.pending ?? 0,
