@@ -127,7 +127,7 @@ const samples: Record<string, Sample> = {
   },
   noRestrictedGlobals: {
     wrong: ['apps/api/src/a.ts', `export const a = () => fetch('https://vat.example');\n`],
-    right: ['packages/vies/src/a.ts', `export const a = () => fetch('https://vat.example');\n`],
+    right: ['packages/outgoing/src/a.ts', `export const a = () => fetch('https://vat.example');\n`],
   },
   'test rules, mocks': {
     rule: 'plugin',

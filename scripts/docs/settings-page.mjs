@@ -13,11 +13,12 @@ const defaultOf = (schema) => {
 export const settingsPage = async () => {
   const { SECRET_SETTINGS, SETTINGS } = await import('@vat/runtime');
   const rows = Object.entries(SETTINGS).map(
-    ([name, schema]) => `| \`${name}\` | ${defaultOf(schema)} | ${schema.description ?? ''} |`,
+    ([name, { schema, readBy, meaning }]) =>
+      `| \`${name}\` | ${defaultOf(schema)} | ${readBy.join(', ')} | ${meaning} |`,
   );
   return `# Settings
 
-Made from \`packages/runtime/src/settings.ts\` by \`node scripts/docs.mjs\`; do not edit.
+Made from \`packages/runtime/src/setting-table.ts\` by \`node scripts/docs.mjs\`; do not edit.
 
 Everything is set through environment variables. Durations are written \`250ms\`, \`10s\`, \`2m\`, \`1h\`; an empty value counts
 as unset. A wrong value ends a process that reads it at start, with one message that names it.
@@ -26,8 +27,8 @@ Each setting that holds a secret (${SECRET_SETTINGS.map((name) => `\`${name}\``)
 \`NAME_FILE\` names the file, as Docker and Kubernetes mount secrets. A line break at its end is not part of the secret. \`NAME\` and
 \`NAME_FILE\` together are an error.
 
-| setting | default | meaning |
-|---|---|---|
+| setting | default | read by | meaning |
+|---|---|---|---|
 ${rows.join('\n')}
 `;
 };

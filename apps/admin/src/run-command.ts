@@ -62,7 +62,7 @@ export const runCommand = async (
   const standalone = upstreamCommands(env, now);
   const alone = findCommand(standalone, words);
   if (alone) return alone.command.run(parse(alone.command, alone.rest));
-  const { DATABASE_URL: url } = readSettings(env, ['DATABASE_URL']);
+  const { DATABASE_URL: url } = readSettings(env, 'admin', ['DATABASE_URL']);
   const { db, close } = connectDatabase({
     url,
     maxConnections: 2,

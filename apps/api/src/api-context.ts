@@ -1,9 +1,9 @@
 import { connectDatabase, type Database } from '@vat/db';
 import type { PublishChange } from '@vat/domain';
 import { connectRedis, createProducer, type Producer, publishPageUpdates } from '@vat/queues';
-import { createMetrics, type Logger, type Metrics, type readSettings, throttledWarn } from '@vat/runtime';
+import { createMetrics, type Logger, type Metrics, type SettingsOf, throttledWarn } from '@vat/runtime';
 
-type ConnectionSettings = ReturnType<typeof readSettings<'DATABASE_URL' | 'REDIS_URL' | 'REDIS_PREFIX'>>;
+type ConnectionSettings = SettingsOf<'api', 'DATABASE_URL' | 'REDIS_URL' | 'REDIS_PREFIX'>;
 
 /** What the features of an API process share: its connections, its clock and its log. */
 export type ApiContext = {

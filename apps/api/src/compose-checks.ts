@@ -14,15 +14,14 @@ import {
 import { publicId, type RequestCheckDeps, requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
 import { hashCheck } from '@vat/evidence';
 import { lookupQueueOf, subscribeNotifications } from '@vat/queues';
-import { errorFields } from '@vat/runtime';
+import { errorFields, type SettingsOf } from '@vat/runtime';
 import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { requestNotifier } from './request-notifier.js';
-import type { ApiSettings } from './settings.js';
 import { keyedMutex } from './turns.js';
 
 const SALT_BYTES = 16;
 
-const livePolicyOf = (settings: ApiSettings): UpstreamPolicy => ({
+const livePolicyOf = (settings: SettingsOf<'api'>): UpstreamPolicy => ({
   windowMs: settings.UPSTREAM_WINDOW,
   windowRetryDelaysMs: settings.UPSTREAM_RETRY_DELAYS,
   backgroundRetryDelaysMs: settings.BACKGROUND_RETRY_DELAYS,
@@ -31,7 +30,7 @@ const livePolicyOf = (settings: ApiSettings): UpstreamPolicy => ({
 });
 
 /** Composes direct checks: their repositories, their lookup jobs, and the notifications that workers send back. */
-export const composeChecks = (settings: ApiSettings, context: ApiContext) => {
+export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) => {
   const { db, producer, subscriberRedis, publishChange, log, stopping, now } = context;
   const livePolicy = livePolicyOf(settings);
 

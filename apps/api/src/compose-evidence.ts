@@ -22,18 +22,19 @@ import {
 import { makeStamp, stampCheck } from '@vat/domain';
 import { createTimestamper, domainStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
 import { enqueueStamp } from '@vat/queues';
-import { errorFields, type readSettings, SettingsError, throttledLog } from '@vat/runtime';
+import { errorFields, SettingsError, type SettingsOf, throttledLog } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
 import { openSealer } from './exports/dossier-source.js';
 import { holdLease } from './exports/send-zip.js';
-import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
-import { CERTIFICATE_TURNS } from './routes/timestamps.js';
+import type { AnchorRoutesDeps } from './routes/anchors.js';
+import type { ExportRoutesDeps } from './routes/exports.js';
+import { CERTIFICATE_TURNS, type TimestampRoutesDeps } from './routes/timestamps.js';
 import { keyedMutex } from './turns.js';
 
 /** The settings of time-stamps. */
-export const EVIDENCE_SETTINGS = ['TSA_URL', 'TSA_ROOTS', 'TSA_HASH', 'TSA_RETRY_DELAYS'] as const;
-type EvidenceSettings = ReturnType<
-  typeof readSettings<(typeof EVIDENCE_SETTINGS)[number] | 'DATABASE_URL' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'>
+type EvidenceSettings = SettingsOf<
+  'api',
+  ('TSA_URL' | 'TSA_ROOTS' | 'TSA_HASH' | 'TSA_RETRY_DELAYS') | ('DATABASE_URL' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS')
 >;
 
 /** How long a call waits for its time-stamp before it is answered as pending. */
@@ -82,7 +83,10 @@ const openTimestamper = (settings: EvidenceSettings, { db, log, now }: EvidenceC
 export const composeEvidence = (
   settings: EvidenceSettings,
   context: EvidenceContext,
-): { deps: Omit<EvidenceRoutesDeps, 'findCheck' | 'storeAnswer' | 'baseUrl' | 'now'>; close: () => Promise<void> } => {
+): {
+  deps: Omit<AnchorRoutesDeps & ExportRoutesDeps & TimestampRoutesDeps, 'findCheck' | 'baseUrl' | 'now'>;
+  close: () => Promise<void>;
+} => {
   const { db, producer, log, now } = context;
   const enqueue = enqueueStamp(producer);
   const timestamper = openTimestamper(settings, context);

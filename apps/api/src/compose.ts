@@ -1,7 +1,7 @@
 import { findApiKey, pingDatabase, queueDepths, readMinutes, touchApiKey } from '@vat/db';
 import { readVerifierProgram } from '@vat/evidence';
 import { pingRedis, subscribePageUpdates } from '@vat/queues';
-import { type Logger, throttledWarn } from '@vat/runtime';
+import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
 import { createApiContext, HUNG_AFTER_MS, REPEAT_WARNING_MS } from './api-context.js';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
@@ -12,10 +12,9 @@ import { createApp } from './create-app.js';
 import { createCallRates } from './create-call-rates.js';
 import { composeDashboard } from './dashboard/compose-dashboard.js';
 import { composeOps } from './ops/compose-ops.js';
-import type { ApiSettings } from './settings.js';
 
 /** Composes an API process from its features. `baseUrl` is called only once the server listens. */
-export const compose = (settings: ApiSettings, log: Logger, stopping: AbortSignal, baseUrl: () => string) => {
+export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: AbortSignal, baseUrl: () => string) => {
   const { context, warmed, flushPageUpdates, closeRedis, closeDatabase } = createApiContext(settings, {
     log,
     stopping,

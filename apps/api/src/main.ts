@@ -5,7 +5,6 @@ import { createLogger, readSettings, reportReady, runProcess, SettingsError } fr
 import { compose } from './compose.js';
 import { deriveBaseUrl } from './derive-base-url.js';
 import { createApiServer } from './server/create-api-server.js';
-import { API_SETTINGS } from './settings.js';
 
 /** How long open calls may take to finish after a stop begins. Checks that wait for an upstream are answered 202 at once. */
 const DRAIN_MS = 8_000;
@@ -25,7 +24,7 @@ const drain = (server: Server): Promise<void> =>
   });
 
 const main = (): void => {
-  const settings = readSettings(process.env, API_SETTINGS);
+  const settings = readSettings(process.env, 'api');
   const log = createLogger({
     level: settings.LOG_LEVEL,
     pretty: process.stdout.isTTY,

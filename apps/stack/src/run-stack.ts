@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { readSettings, StartupError } from './read-settings.js';
+import { readStackSettings, StartupError } from './read-settings.js';
 import { type StackCommands, startStack } from './start-stack.js';
 
 type RunStack = {
@@ -50,7 +50,7 @@ export const runStack = async ({ env, commands, endWithParent = false }: RunStac
 
   const run = async (): Promise<number> => {
     try {
-      const settings = readSettings(env);
+      const settings = readStackSettings(env);
       const stack = await startStack({ settings, env, commands, log, signal: stopping.signal, force: force.signal });
       process.stdout.write(`${stack.welcome}\n`);
       await stopRequested;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { jest } from '@jest/globals';
 import { findFreePort, inspectProcess, isPortFree, startRedis } from '@vat/embedded';
 import type { RunState } from './data-dir.js';
-import { readSettings } from './read-settings.js';
+import { readStackSettings } from './read-settings.js';
 import { type Stack, startStack } from './start-stack.js';
 import { fakeApps } from './testing/fake-apps.js';
 import { until } from './testing/until.js';
@@ -52,7 +52,7 @@ describe('startStack', () => {
       ...env,
     };
     const stack = await startStack({
-      ...{ settings: readSettings(full), env: full, commands: apps.commands, signal, force },
+      ...{ settings: readStackSettings(full), env: full, commands: apps.commands, signal, force },
       log: (line) => logged.push(line),
     });
     stacks.push(stack);

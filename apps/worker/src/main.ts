@@ -1,14 +1,13 @@
 import process from 'node:process';
 import { createLogger, readSettings, reportReady, runProcess, SettingsError, startProbeServer } from '@vat/runtime';
 import { compose } from './compose.js';
-import { WORKER_SETTINGS } from './settings.js';
 
 /** How long a stopping worker waits for open lookups and attempts before it aborts them; their jobs are rescheduled. */
 const ABORT_GRACE_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 
 const main = async (): Promise<void> => {
-  const settings = readSettings(process.env, WORKER_SETTINGS);
+  const settings = readSettings(process.env, 'worker');
   const log = createLogger({
     level: settings.LOG_LEVEL,
     pretty: process.stdout.isTTY,

@@ -1,55 +1,9 @@
 import { type EnrichmentSourceName, MEMBER_STATES, type MemberState, type UpstreamPolicy } from '@vat/domain';
 import { readEnabledSources } from '@vat/enrichment';
-import { type readSettings, SettingsError } from '@vat/runtime';
+import { SettingsError, type SettingsOf } from '@vat/runtime';
 import { type Network, parseNetworks } from '@vat/webhooks';
 
-/** The settings a worker process reads. */
-export const WORKER_SETTINGS = [
-  'DATABASE_URL',
-  'REDIS_URL',
-  'REDIS_PREFIX',
-  'VIES_URL',
-  'UPSTREAM_WINDOW',
-  'UPSTREAM_ATTEMPT_TIMEOUT',
-  'UPSTREAM_RETRY_DELAYS',
-  'BACKPRESSURE_AFTER',
-  'BACKGROUND_RETRY_DELAYS',
-  'BACKGROUND_GIVE_UP_AFTER',
-  'SECRET_KEY',
-  'SECRET_KEY_PREVIOUS',
-  'WEBHOOK_TIMEOUT',
-  'WEBHOOK_RETRY_DELAYS',
-  'WEBHOOK_ALLOWED_NETWORKS',
-  'DELIVERIES_KEPT',
-  'BATCHES_KEPT',
-  'EVIDENCE_KEPT',
-  'TSA_URL',
-  'TSA_ROOTS',
-  'TSA_HASH',
-  'TSA_RETRY_DELAYS',
-  'ANCHOR_EVERY',
-  'ANCHORS_VERIFIED_EVERY',
-  'ENRICHMENT_SOURCES',
-  'ENRICHMENT_TIMEOUT',
-  'ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES',
-  'CONTACT_URL',
-  'ENRICHMENT_PL_WHITE_LIST_URL',
-  'ENRICHMENT_CZ_ARES_URL',
-  'ENRICHMENT_RO_ANAF_URL',
-  'ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL',
-  'ENRICHMENT_FI_PRH_URL',
-  'ENRICHMENT_DE_EVATR_URL',
-  'ENRICHMENT_GLEIF_URL',
-  'WORKER_QUEUES',
-  'WORKER_MEMBER_STATES',
-  'SWEEP_EVERY',
-  'WATCHES_EVERY',
-  'AUDIT_EVERY',
-  'LOG_LEVEL',
-  'METRICS_PORT',
-  'HOST',
-] as const;
-export type WorkerSettings = ReturnType<typeof readSettings<(typeof WORKER_SETTINGS)[number]>>;
+export type WorkerSettings = SettingsOf<'worker'>;
 
 /** What WORKER_QUEUES may name. See docs/settings.md. */
 const WORKER_ROLES = ['checks', 'webhooks', 'batches', 'watches', 'evidence', 'maintenance'] as const;

@@ -1,8 +1,9 @@
 import {
   type AnswerToBind,
-  type BoundKey,
+  type FindKey,
   IDEMPOTENCY_RETENTION_MS,
   type KeyToBind,
+  type RelockKey,
   type StoredAnswer,
 } from '@vat/domain';
 import type { Queryable } from './connect-database.js';
@@ -20,8 +21,8 @@ const KEY = columns({
 
 /** The binding of a key; `null` when the key is free or was bound before `expiredBefore`. */
 export const findIdempotencyKey =
-  (db: Queryable) =>
-  async (accountId: string, key: string, expiredBefore: Date): Promise<BoundKey | null> => {
+  (db: Queryable): FindKey =>
+  async (accountId, key, expiredBefore) => {
     const [row] = await query(db, KEY)`
       SELECT ${selectList('k', KEY)} FROM idempotency_key k
       WHERE account_id = ${accountId}::uuid AND key = ${key} AND created_at >= ${expiredBefore}::timestamptz`;
@@ -31,16 +32,12 @@ export const findIdempotencyKey =
   };
 
 /**
- * Binds a key together with its answer, inside the transaction that does the work. Returns `null` on success, otherwise the
- * existing binding. Waits for a concurrent transaction with the same key.
+ * Binds a key together with its answer, inside the transaction that does the work; false when it is already bound and has
+ * not expired. Waits for a concurrent transaction with the same key.
  */
 export const bindAnswer =
   (tx: Queryable) =>
-  async (
-    accountId: string,
-    { key, fingerprint, expiredBefore, answer }: AnswerToBind,
-    now: Date,
-  ): Promise<BoundKey | null> => {
+  async (accountId: string, { key, fingerprint, expiredBefore, answer }: AnswerToBind, now: Date): Promise<boolean> => {
     const bound = await tx.$executeRaw`
       INSERT INTO idempotency_key (account_id, key, fingerprint, status, headers, body, created_at, locked_until)
       VALUES (${accountId}::uuid, ${key}, ${fingerprint}, ${answer.status}::int, ${JSON.stringify(answer.headers)}::jsonb,
@@ -49,10 +46,7 @@ export const bindAnswer =
         status = excluded.status, headers = excluded.headers, body = excluded.body, created_at = excluded.created_at,
         locked_until = excluded.locked_until
       WHERE idempotency_key.created_at < ${expiredBefore}::timestamptz`;
-    if (bound > 0) return null;
-    const earlier = await findIdempotencyKey(tx)(accountId, key, expiredBefore);
-    if (!earlier) throw new Error('a bound Idempotency-Key cannot be read');
-    return earlier;
+    return bound > 0;
   };
 
 /** Binds a key, to a request if there is one; false when it is already bound and has not expired. */
@@ -86,8 +80,8 @@ export const deleteExpiredKeys =
 
 /** Takes over a key whose first call died; true for exactly one of several concurrent callers. */
 export const relockIdempotencyKey =
-  (db: Queryable) =>
-  async (accountId: string, key: string, now: Date, lockedUntil: Date): Promise<boolean> => {
+  (db: Queryable): RelockKey =>
+  async (accountId, key, now, lockedUntil) => {
     const taken = await db.$executeRaw`
       UPDATE idempotency_key SET locked_until = ${lockedUntil}::timestamptz
       WHERE account_id = ${accountId}::uuid AND key = ${key} AND status IS NULL AND locked_until <= ${now}::timestamptz`;

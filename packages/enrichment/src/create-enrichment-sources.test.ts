@@ -1,7 +1,5 @@
-import { createServer, Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import { createServer } from 'node:http';
 import { ENRICHMENT_SOURCES, type EnrichmentFinding } from '@vat/domain';
-import { ANSWER_CAP_BYTES, callSource } from './call-source.js';
 import { createEnrichmentSources } from './create-enrichment-sources.js';
 import {
   countedSearches,
@@ -12,6 +10,7 @@ import {
   text,
   withLocalSource,
 } from './local-source.fixture.js';
+import { ANSWER_CAP_BYTES } from './open-source-calls.js';
 
 const PL_FOUND = {
   result: {
@@ -289,12 +288,16 @@ test('stores neither cookies nor the credentials of its URL, although these are 
     response.end('{}');
   };
   await withLocalSource('cz_ares', handler, async ({ url, seen }) => {
-    const agents = { http: new HttpAgent(), https: new HttpsAgent() };
-    const call = callSource({ agents, userAgent: 'vat-test', now: () => new Date() });
-    const secretUrl = url.replace('http://', 'http://operator:secret@');
-    const { exchange } = await call({ source: 'cz_ares', url: `${secretUrl}/x?ico=1`, timeoutMs: 4_000 });
+    const { sources, close } = createEnrichmentSources({
+      ...{ ...SOURCE_DEPS, enabled: ['cz_ares'], budget: countedSearches() },
+      urls: { cz_ares: url.replace('http://', 'http://operator:secret@') },
+    });
+    const finding = await sources[0]?.consult(SUBJECTS.cz_ares);
+    close();
+    const exchange = finding?.exchange;
+    if (!exchange) throw new Error('no exchange');
     expect(seen[0]?.headers.authorization).toBe(`Basic ${btoa('operator:secret')}`);
-    expect(exchange.request.url).toBe(`${url}/x?ico=1`);
+    expect(exchange.request.url).toBe(url + seen[0]?.url);
     expect(exchange.response?.headers).toMatchObject({ 'content-type': 'application/json' });
     expect(JSON.stringify(exchange)).not.toMatch(/secret|authorization|cookie/i);
     expect(Buffer.from(exchange.response?.body ?? []).toString()).toBe('{}');
@@ -353,10 +356,10 @@ test('the caller can abort a call, which does not count as a failure of the sour
     async ({ source, seen, answer }) => {
       for (let n = 1; n <= 6; n += 1) {
         const stop = new AbortController();
-        const looking = source.consult(SUBJECTS.fi_prh, stop.signal);
+        const consulting = source.consult(SUBJECTS.fi_prh, stop.signal);
         await until(() => seen.length === n);
         stop.abort();
-        const { entry } = await looking;
+        const { entry } = await consulting;
         expect(entry.outcome).toBe('timeout');
         expect(entry.duration_ms).toBeLessThan(1_000);
       }

@@ -1,7 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { readSettings, SECRET_SETTINGS, SettingsError, settingProblems, withSecretFiles } from './settings.js';
+import {
+  type Environment,
+  readSettings,
+  SECRET_SETTINGS,
+  type SettingOf,
+  SettingsError,
+  settingProblems,
+} from './settings.js';
 
 let folder: string;
 beforeAll(() => {
@@ -15,9 +22,9 @@ const fileOf = (content: string): string => {
   return file;
 };
 /** The message of the error. */
-const refusal = (...[env, names]: Parameters<typeof readSettings>): string => {
+const refusal = (env: Environment, names: SettingOf<'api'>[]): string => {
   try {
-    readSettings(env, names);
+    readSettings(env, 'api', names);
     return 'accepted';
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
@@ -30,7 +37,7 @@ const SECRET = 'sixteen characters, and more';
 describe('a secret setting', () => {
   test.each(['', '\n', '\r\n', '\n\n'])('is read from the file of NAME_FILE, without the %j at its end', (end) => {
     const env = { SECRET_KEY_FILE: fileOf(`${SECRET}${end}`), OPS_PASSWORD_FILE: fileOf(` inner blanks stay ${end}`) };
-    expect(readSettings(env, ['SECRET_KEY', 'OPS_PASSWORD'])).toEqual({
+    expect(readSettings(env, 'api', ['SECRET_KEY', 'OPS_PASSWORD'])).toEqual({
       SECRET_KEY: SECRET,
       OPS_PASSWORD: ' inner blanks stay ',
     });
@@ -39,9 +46,14 @@ describe('a secret setting', () => {
   test('can be read from a file, whichever it is', () => {
     const env = Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(`${SECRET} of ${name}`)]));
     const read = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, `${SECRET} of ${name}`]));
-    expect(readSettings(env, SECRET_SETTINGS)).toEqual(read);
-    expect(withSecretFiles({ ...env, PORT: '1' })).toEqual({ ...read, PORT: '1' });
-    expect(settingProblems(env)).toEqual([]);
+    // The API reads every secret.
+    expect(readSettings(env, 'api', SECRET_SETTINGS as SettingOf<'api'>[])).toEqual(read);
+    expect(settingProblems(env, 'api')).toEqual([]);
+    const addresses = { DATABASE_URL: 'postgresql://u:p@h/db', REDIS_URL: 'redis://:p@h/0', SECRET_KEY: SECRET };
+    const files = Object.entries(addresses).map(([name, text]) => [`${name}_FILE`, fileOf(text)]);
+    const stack = { ...Object.fromEntries(files), PORT: '1' };
+    expect(readSettings(stack, 'stack')).toMatchObject({ ...addresses, PORT: 1 });
+    expect(settingProblems(stack, 'stack')).toEqual([]);
   });
 
   test('is refused when both are set; an empty one counts as unset', () => {
@@ -50,9 +62,13 @@ describe('a secret setting', () => {
     expect(refusal(both, ['SECRET_KEY'])).toBe(
       'Settings are wrong. SECRET_KEY: set SECRET_KEY or SECRET_KEY_FILE, not both.',
     );
-    expect(settingProblems(both)).toEqual(['SECRET_KEY: set SECRET_KEY or SECRET_KEY_FILE, not both']);
-    expect(readSettings({ SECRET_KEY: ' ', SECRET_KEY_FILE: file }, ['SECRET_KEY'])).toEqual({ SECRET_KEY: SECRET });
-    expect(readSettings({ SECRET_KEY: SECRET, SECRET_KEY_FILE: '' }, ['SECRET_KEY'])).toEqual({ SECRET_KEY: SECRET });
+    expect(settingProblems(both, 'stack')).toEqual(['SECRET_KEY: set SECRET_KEY or SECRET_KEY_FILE, not both']);
+    expect(readSettings({ SECRET_KEY: ' ', SECRET_KEY_FILE: file }, 'api', ['SECRET_KEY'])).toEqual({
+      SECRET_KEY: SECRET,
+    });
+    expect(readSettings({ SECRET_KEY: SECRET, SECRET_KEY_FILE: '' }, 'api', ['SECRET_KEY'])).toEqual({
+      SECRET_KEY: SECRET,
+    });
   });
 
   test('whose file cannot be read is refused with the name of the setting, without the content or the path', () => {
@@ -77,10 +93,10 @@ describe('a secret setting', () => {
     expect(refusal(given('11 chars on'), ['OPS_PASSWORD'])).toBe(
       'Settings are wrong. OPS_PASSWORD: at least 12 characters.',
     );
-    expect(readSettings(given('12 chars now'), ['OPS_PASSWORD'])).toEqual({ OPS_PASSWORD: '12 chars now' });
+    expect(readSettings(given('12 chars now'), 'api', ['OPS_PASSWORD'])).toEqual({ OPS_PASSWORD: '12 chars now' });
   });
 
   test('is the only kind of setting that NAME_FILE works for', () => {
-    expect(readSettings({ LOG_LEVEL_FILE: fileOf('debug') }, ['LOG_LEVEL'])).toEqual({ LOG_LEVEL: 'info' });
+    expect(readSettings({ LOG_LEVEL_FILE: fileOf('debug') }, 'api', ['LOG_LEVEL'])).toEqual({ LOG_LEVEL: 'info' });
   });
 });

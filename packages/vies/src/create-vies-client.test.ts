@@ -44,7 +44,7 @@ const answering =
 
 const sendValid = (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(VALID);
-const askOf = async (answer: (response: ServerResponse) => void, attemptTimeoutMs?: number) => {
+const lookupAnswered = async (answer: (response: ServerResponse) => void, attemptTimeoutMs?: number) => {
   const { baseUrl } = await startServer(answering(answer));
   const started = performance.now();
   const answered = await client(baseUrl, attemptTimeoutMs).lookUp(LOOKUP);
@@ -174,13 +174,13 @@ describe('a lookup', () => {
       },
     ],
   ])('reads a %s as no answer and returns its Retry-After: %s', async (_kind, _value, ms, answer) => {
-    const { outcome, exchange } = await askOf(answer);
+    const { outcome, exchange } = await lookupAnswered(answer);
     expect(outcome).toMatchObject({ kind: 'no_answer', retryAfter: { ms, scope: 'global' } });
     expect(exchange.response?.headers['retry-after']).toBeDefined();
   });
 
   test('returns no delay without a Retry-After', async () => {
-    const { outcome } = await askOf((response) => response.writeHead(429).end('no'));
+    const { outcome } = await lookupAnswered((response) => response.writeHead(429).end('no'));
     expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 429'));
   });
 
@@ -194,7 +194,7 @@ describe('a lookup', () => {
 
 describe('an upstream that gives no answer', () => {
   test('that hangs is a time-out at the deadline', async () => {
-    const { outcome, exchange, tookMs } = await askOf(() => undefined, 300);
+    const { outcome, exchange, tookMs } = await lookupAnswered(() => undefined, 300);
     expect(outcome).toEqual(noAnswer('timeout', 'no complete answer within 300 ms'));
     expect(exchange).toMatchObject({ response: null, error: 'no complete answer within 300 ms' });
     expect(tookMs).toBeGreaterThan(280);
@@ -203,7 +203,7 @@ describe('an upstream that gives no answer', () => {
   });
 
   test('that answers byte by byte is a time-out at the same deadline, and the received bytes are stored', async () => {
-    const { outcome, exchange, tookMs } = await askOf((response) => {
+    const { outcome, exchange, tookMs } = await lookupAnswered((response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write('{'), 50);
       response.once('close', () => clearInterval(timer));
@@ -215,7 +215,7 @@ describe('an upstream that gives no answer', () => {
   });
 
   test('that resets the connection is unavailable', async () => {
-    const { outcome, exchange } = await askOf((response) => response.socket?.resetAndDestroy());
+    const { outcome, exchange } = await lookupAnswered((response) => response.socket?.resetAndDestroy());
     expect(outcome).toEqual(noAnswer('unavailable', 'connection reset'));
     expect(exchange.response).toBeNull();
     expect(exchange.error).toMatch(/^RequestError: .+/);
@@ -223,7 +223,7 @@ describe('an upstream that gives no answer', () => {
 
   test('that closes the connection after half an answer is unavailable, and the half is stored', async () => {
     const half = VALID.slice(0, 40);
-    const { outcome, exchange } = await askOf((response) => {
+    const { outcome, exchange } = await lookupAnswered((response) => {
       response.writeHead(200, { 'content-length': VALID.length });
       response.write(half, () => response.socket?.destroy());
     });
@@ -235,7 +235,7 @@ describe('an upstream that gives no answer', () => {
 
   test('that sends an endless answer is cut off at 256 KiB', async () => {
     let written = 0;
-    const { outcome, exchange } = await askOf((response) => {
+    const { outcome, exchange } = await lookupAnswered((response) => {
       const pipeWithLimit = () => {
         do written += 65_536;
         while (response.write(Buffer.alloc(65_536, 'A')));
@@ -250,7 +250,7 @@ describe('an upstream that gives no answer', () => {
   });
 
   test('that switches protocols is unavailable at once', async () => {
-    const { outcome, tookMs } = await askOf((response) => {
+    const { outcome, tookMs } = await lookupAnswered((response) => {
       response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n');
     });
     expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 101'));
@@ -258,12 +258,12 @@ describe('an upstream that gives no answer', () => {
   });
 
   test('that does not speak HTTP is unavailable', async () => {
-    const { outcome } = await askOf((response) => response.socket?.end('220 mail ready\r\n'));
+    const { outcome } = await lookupAnswered((response) => response.socket?.end('220 mail ready\r\n'));
     expect(outcome).toEqual(noAnswer('unavailable', 'an answer that is not HTTP'));
   });
 
   test('that compresses without a request is not decompressed', async () => {
-    const { outcome, exchange } = await askOf((response) => {
+    const { outcome, exchange } = await lookupAnswered((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x1f, 0x8b, 8, 0]));
     });
     expect(outcome).toMatchObject({ outcome: 'unavailable', detail: expect.stringContaining('gzip') });

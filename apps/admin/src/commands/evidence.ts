@@ -46,7 +46,7 @@ export const anchorCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => 
     usage: 'anchor verify',
     flags: {},
     run: async () => {
-      const { TSA_ROOTS: roots } = readSettings(env, ['TSA_ROOTS']);
+      const { TSA_ROOTS: roots } = readSettings(env, 'admin', ['TSA_ROOTS']);
       const verify = verifyAnchors({ audit: auditAnchors(db), trustedRoots: roots === undefined ? [] : [roots] });
       const { differences, leftOff, whole: _whole, ...counts } = await verify();
       const answer = { ...counts, differences, ...(leftOff > 0 ? { left_off: leftOff } : {}) };

@@ -39,7 +39,7 @@ export const operationCommands = (
     usage: 'reconcile',
     flags: {},
     run: async () => {
-      const settings = readSettings(env, ['BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
+      const settings = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
       return withProducer(env, async (producer) => {
         const requests = sweepRequests({
           overdue: overdueRequests(db),

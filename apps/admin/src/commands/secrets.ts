@@ -13,7 +13,7 @@ export const secretCommands = (db: Database, env: NodeJS.ProcessEnv): Record<str
     usage: 'secrets reseal',
     flags: {},
     run: async () => {
-      const settings = readSettings(env, ['SECRET_KEY', 'SECRET_KEY_PREVIOUS']);
+      const settings = readSettings(env, 'admin', ['SECRET_KEY', 'SECRET_KEY_PREVIOUS']);
       const keys = { masterKey: settings.SECRET_KEY, previousKey: settings.SECRET_KEY_PREVIOUS };
       const webhooks = await resealSecrets({ ...keys, purpose: 'webhook secret' }, sealedWebhooks(db));
       const authority = await resealSecrets({ ...keys, purpose: 'development authority' }, sealedDevelopmentKey(db));

@@ -61,7 +61,7 @@ const countInDatabase =
   };
 
 const databaseUrlOf = (env: NodeJS.ProcessEnv): string | undefined =>
-  env.DATABASE_URL || env.DATABASE_URL_FILE ? readSettings(env, ['DATABASE_URL']).DATABASE_URL : undefined;
+  env.DATABASE_URL || env.DATABASE_URL_FILE ? readSettings(env, 'admin', ['DATABASE_URL']).DATABASE_URL : undefined;
 
 /** upstreams probe. It needs neither Postgres nor Redis, since it may be the first command that is run on a machine. */
 export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Record<string, Command> => ({
@@ -69,13 +69,13 @@ export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Recor
     usage: 'upstreams probe [--timeout SECONDS]',
     flags: { timeout: { type: 'string' } },
     run: async ({ flags }) => {
-      const settings = readSettings(env, PROBE_SETTINGS);
+      const settings = readSettings(env, 'admin', PROBE_SETTINGS);
       const { TSA_URL: tsaUrl, TSA_ROOTS: roots } = settings;
       const userAgent = userAgentOf(settings.CONTACT_URL);
       const timeoutMs = readTimeout(flags.timeout);
       const enabled = asSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
       const [vies, sources, authorities] = await Promise.all([
-        probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs }),
+        probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs, now }),
         probeSources({
           ...{ enabled, urls: readSourceUrls(settings), userAgent, timeoutMs, now },
           countSearch: countInDatabase(databaseUrlOf(env), settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),

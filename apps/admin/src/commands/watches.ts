@@ -13,7 +13,7 @@ export const watchCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => D
     run: async ({ positionals: [id = ''] }) => {
       const uuid = uuidOf('watch', id);
       if (uuid === null) throw new UsageError('Name the watch by its id, wat_….');
-      const { BACKGROUND_GIVE_UP_AFTER: giveUpAfterMs } = readSettings(env, ['BACKGROUND_GIVE_UP_AFTER']);
+      const { BACKGROUND_GIVE_UP_AFTER: giveUpAfterMs } = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER']);
       const run = await withProducer(env, (producer) =>
         runWatch({
           findOrFollow: findOrFollowWatch(db),

@@ -39,7 +39,7 @@ import {
   signUp,
   tooBusyToSignIn,
 } from '@vat/domain';
-import { type readSettings, SettingsError } from '@vat/runtime';
+import { SettingsError, type SettingsOf } from '@vat/runtime';
 import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
 import { Tinypool } from 'tinypool';
 import { fairQueue } from '../fair-queue.js';
@@ -51,15 +51,10 @@ import { type PageStreamsDeps, pageStreams } from './page-streams.js';
 import { sessionCookie, sessionTokens } from './session.js';
 
 /** The settings of the dashboard's API. */
-export const DASHBOARD_SETTINGS = [
-  'SECRET_KEY',
-  'SECRET_KEY_PREVIOUS',
-  'SESSION_IDLE',
-  'SESSION_MAX_AGE',
-  'SIGNUP',
-  'WEBHOOK_ALLOWED_NETWORKS',
-] as const;
-type DashboardSettings = ReturnType<typeof readSettings<(typeof DASHBOARD_SETTINGS)[number]>>;
+type DashboardSettings = SettingsOf<
+  'api',
+  ('SECRET_KEY' | 'SECRET_KEY_PREVIOUS' | 'SIGNUP' | 'WEBHOOK_ALLOWED_NETWORKS') | ('SESSION_IDLE' | 'SESSION_MAX_AGE')
+>;
 
 /** The built dashboard, next to this app in the checkout and in the image. */
 const PAGES = fileURLToPath(new URL('../../../dashboard/dist', import.meta.url));

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Database, forgetSignIns, reserveSignIn } from '@vat/db';
 import { AppError, secondsUntil } from '@vat/domain';
 import { createQueueBoard, type QueueBoard } from '@vat/queues';
-import type { readSettings } from '@vat/runtime';
+import type { SettingsOf } from '@vat/runtime';
 import { type RequestHandler, Router } from 'express';
 import { networkOf } from '../dashboard/client-network.js';
 import { sessionTokens } from '../dashboard/session.js';
@@ -81,8 +81,7 @@ const requireOpsPassword = ({
 };
 
 /** The settings of the operations page. */
-export const OPS_SETTINGS = ['OPS_PASSWORD', 'SECRET_KEY', 'REDIS_PREFIX'] as const;
-type OpsSettings = ReturnType<typeof readSettings<(typeof OPS_SETTINGS)[number]>>;
+type OpsSettings = SettingsOf<'api', 'OPS_PASSWORD' | 'SECRET_KEY' | 'REDIS_PREFIX'>;
 
 type OpsServices = {
   db: Database;

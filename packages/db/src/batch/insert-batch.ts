@@ -137,9 +137,9 @@ const lockKey = async (tx: Queryable, { accountId, idempotency }: NewBatch): Pro
   if (idempotency === null) return;
   const lock = createHash('sha256').update(`batch ${accountId} ${idempotency.key}`).digest().readBigInt64BE();
   const [row] = await query(tx, { taken: 'bool' })`SELECT pg_try_advisory_xact_lock(${lock}::bigint) AS taken`;
-  if (!row?.taken) throw new Refused({ kind: 'key_taken', bound: null });
+  if (!row?.taken) throw new Refused({ kind: 'key_taken' });
   const bound = await findIdempotencyKey(tx)(accountId, idempotency.key, idempotency.expiredBefore);
-  if (bound) throw new Refused({ kind: 'key_taken', bound });
+  if (bound) throw new Refused({ kind: 'key_taken' });
 };
 
 /** Applies `units` to the requests in the order of the file. Requests beyond the quota are removed, and their lines fail. */
@@ -223,7 +223,7 @@ export const insertBatch =
           const answer = batch.answerOf(created);
           if (batch.idempotency !== null) {
             const bound = await bindAnswer(tx)(accountId, { ...batch.idempotency, answer }, createdAt);
-            if (bound !== null) throw new Refused({ kind: 'key_taken', bound });
+            if (!bound) throw new Refused({ kind: 'key_taken' });
           }
           return { kind: 'created' as const, batch: created, answer, deliveryId: completed?.deliveryId ?? null };
         },

@@ -88,8 +88,8 @@ export const createWatch =
       return await db.$transaction(async (tx) => {
         const { accountId, createdAt } = watch;
         await lockAccount(tx, accountId);
-        const bound = idempotency && (await bindAnswer(tx)(accountId, idempotency, createdAt));
-        if (bound) return { kind: 'key_taken' as const, bound };
+        const bound = idempotency === null || (await bindAnswer(tx)(accountId, idempotency, createdAt));
+        if (!bound) return { kind: 'key_taken' as const };
         const [others] = await query(tx, { n: 'int4', same: 'bool' })`
           SELECT count(*)::int AS n, COALESCE(bool_or(vat_number = ${watch.vatNumber}), false) AS same
           FROM watch WHERE account_id = ${accountId}::uuid`;

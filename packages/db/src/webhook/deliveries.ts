@@ -3,6 +3,7 @@ import type {
   DeliveryDetail,
   DeliveryState,
   DueCursor,
+  EventType,
   LoggedAttempt,
   OverdueDelivery,
   Reader,
@@ -24,7 +25,7 @@ const STORED = columns({
   lastDurationMs: 'int4?',
   lastError: 'text?',
 });
-const DELIVERY = columns({ ...STORED, eventType: 'text' });
+const DELIVERY = columns({ ...STORED, eventType: typed<EventType>('text') });
 const DELIVERY_LIST = Prisma.sql`${selectList('d', STORED)}, e.type AS "eventType"`;
 
 const deliveryOfRow = <R extends RowOf<typeof DELIVERY>>(row: R) => {

@@ -1,3 +1,4 @@
+import { newUuid, publicId } from '../ids.js';
 import { attemptCounts, clock, codeOf, memory, secrets } from './account.fixture.js';
 import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 
@@ -16,7 +17,7 @@ const openSignUp = () => {
     createAccount: async ({ email }) => {
       if (users.has(email)) return null;
       users.add(email);
-      return { accountId: 'account', liveKey: 'live', testKey: 'test' };
+      return { accountId: publicId('account', newUuid()), liveKey: 'live', testKey: 'test' };
     },
     findUser: async (email) => (users.has(email) ? { id: email, passwordHash: 'hash' } : null),
     beginSession: async ({ id }) => `session of ${id}`,

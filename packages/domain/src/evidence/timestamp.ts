@@ -1,6 +1,6 @@
 import { AppError } from '../errors.js';
-import type { BoundKey, KeyToBind, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_RETENTION_MS, idempotencyInProgress, replayOf } from '../request/request-check.js';
+import type { FindKey, IdempotencyKey, KeyToBind, RelockKey } from '../idempotency-key.js';
+import { oncePerKey, type Replay } from '../once-per-key.js';
 import type {
   DueStamp,
   FindCheckStamp,
@@ -66,7 +66,7 @@ export const makeStamp =
 export type StampCall = {
   caller: { accountId: string; disabled: boolean };
   checkId: string;
-  idempotency: { key: string; fingerprint: Uint8Array } | null;
+  idempotency: IdempotencyKey | null;
 };
 
 /** The result of requesting a stamp. `key_taken`: the Idempotency-Key was used before; nothing was changed. */
@@ -82,8 +82,8 @@ export type RequestStampForCheck = (
 ) => Promise<RequestedStamp>;
 
 export type StampCheckDeps = {
-  findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
-  relockKey: (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
+  findKey: FindKey;
+  relockKey: RelockKey;
   requestStamp: RequestStampForCheck;
   make: (checkId: string, signal: AbortSignal) => Promise<MadeStamp>;
   find: FindCheckStamp;
@@ -95,9 +95,7 @@ export type StampCheckDeps = {
 };
 
 /** `stamp.facts` is null while it is pending. `created`: this call requested it. */
-export type StampCallResult =
-  | { kind: 'replay'; answer: StoredAnswer }
-  | { kind: 'requested'; stamp: Stamp; created: boolean };
+export type StampCallResult = Replay | { kind: 'requested'; stamp: Stamp; created: boolean };
 
 /** How long a crashed call locks its key: longer than a caller waits. */
 const KEY_LOCK_MS = 15_000;
@@ -129,30 +127,22 @@ export const stampCheck = ({
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
     const { accountId } = caller;
     const at = now();
-    const expiredBefore = new Date(at.getTime() - IDEMPOTENCY_RETENTION_MS);
     const lockedUntil = new Date(at.getTime() + KEY_LOCK_MS);
-    const boundTo = async (key: string) => findKey(accountId, key, expiredBefore);
-
-    const bound = idempotency && (await boundTo(idempotency.key));
-    // A first call that crashed leaves its key without an answer; the next call takes over its work.
-    const takenOver =
-      idempotency !== null &&
-      bound !== null &&
-      bound.answer === null &&
-      Buffer.compare(bound.fingerprint, idempotency.fingerprint) === 0 &&
-      (await relockKey(accountId, idempotency.key, at, lockedUntil));
-    if (idempotency && bound && !takenOver) return { kind: 'replay', answer: replayOf(bound, idempotency.fingerprint) };
-
-    const key = idempotency && !takenOver ? { ...idempotency, lockedUntil, expiredBefore } : null;
-    const requested = await requestStamp({ checkId, accountId, now: at }, key);
-    if (requested.kind === 'no_check') throw new AppError('NOT_FOUND');
-    if (requested.kind === 'key_taken') {
-      const other = idempotency && (await boundTo(idempotency.key));
-      if (idempotency && other) return { kind: 'replay', answer: replayOf(other, idempotency.fingerprint) };
-      throw idempotencyInProgress();
-    }
-    const { stamp, created } = requested;
-    return { kind: 'requested', stamp: created && !stamp.facts ? await attemptOnce(stamp) : stamp, created };
+    const work = async (key: KeyToBind | null): Promise<StampCallResult | null> => {
+      const requested = await requestStamp({ checkId, accountId, now: at }, key);
+      if (requested.kind === 'no_check') throw new AppError('NOT_FOUND');
+      if (requested.kind === 'key_taken') return null;
+      const { stamp, created } = requested;
+      return { kind: 'requested', stamp: created && !stamp.facts ? await attemptOnce(stamp) : stamp, created };
+    };
+    return oncePerKey<StampCallResult>(findKey, {
+      accountId,
+      idempotency,
+      now: at,
+      work: (key) => work(key && { ...key, lockedUntil }),
+      // A first call that crashed leaves its key without an answer; the next call takes over its work.
+      resume: async (_bound, { key }) => ((await relockKey(accountId, key, at, lockedUntil)) ? work(null) : null),
+    });
   };
 };
 

@@ -6,7 +6,7 @@ import { type Stamped, verifyTimestamp } from '../timestamp/verify-timestamp.js'
 import { BLOCK_NODES, openTreeBuilder, type TreeBlocks } from '../tree/tree-blocks.js';
 
 /** One difference between the recorded evidence and the recomputed one. Ids are public ids; `detail` is one sentence. */
-export type AnchorDifference = { kind: string; anchor_seq?: number; check_id?: string; detail: string };
+type AnchorDifference = { kind: string; anchor_seq?: number; check_id?: string; detail: string };
 
 /** The result of verifying all evidence, which is valid without differences. `whole` is false if the run was aborted. */
 export type AnchorsReport = {
@@ -25,7 +25,7 @@ export type AnchorsReport = {
 const MAX_DIFFERENCES = 200;
 
 /** A report that is being filled; `differs` adds one difference. */
-export type ReportBuilder = { report: AnchorsReport; differs: (difference: AnchorDifference) => void };
+type ReportBuilder = { report: AnchorsReport; differs: (difference: AnchorDifference) => void };
 
 /** An empty report. */
 export const openReport = (): ReportBuilder => {

@@ -1,7 +1,7 @@
 import { hashLeaf, hashNode, splitHashes, type TreeHead } from './merkle-tree.js';
 
 /** Every sixth level of a tree is stored, in blocks of 64 nodes: half a byte per leaf, and a proof hashes 64 leaves. */
-export const BLOCK_LEVELS = 6;
+const BLOCK_LEVELS = 6;
 export const BLOCK_NODES = 2 ** BLOCK_LEVELS;
 
 /** A stored block on the path from a leaf to the root: it has `nodes` nodes, and the path contains node number `at`. */
@@ -27,7 +27,7 @@ export const locateBlocks = (size: number, index: number): BlockOnPath[] => {
 };
 
 /** The level above a level of a tree: siblings are hashed, a last node without sibling is repeated. Source: RFC 9162 §2.1.1. */
-export const nodesAbove = (nodes: readonly Uint8Array[]): Uint8Array[] => {
+const nodesAbove = (nodes: readonly Uint8Array[]): Uint8Array[] => {
   const above: Uint8Array[] = [];
   for (let n = 0; n < nodes.length; n += 2) {
     const [left, right] = [nodes[n] as Uint8Array, nodes[n + 1]];
@@ -77,7 +77,7 @@ const foldOf = (nodes: readonly Uint8Array[]): Uint8Array => {
 };
 
 /** Builds the stored part of a tree from pages of leaves. */
-export type TreeBuilder = {
+type TreeBuilder = {
   /** Adds the concatenated data of leaves, 32 bytes each. Blocks the event loop for about three milliseconds per thousand. */
   add: (leaves: Uint8Array) => void;
   /** Throws if there were no leaves. */
@@ -85,7 +85,7 @@ export type TreeBuilder = {
 };
 
 /**
- * Builds a tree with half a byte of memory per leaf. The root is that of `computeRoot`; `proveLeaf` reads the stored nodes.
+ * Builds a tree with half a byte of memory per leaf. The root is that of `computeRoot`; `proveChecks` reads the stored nodes.
  * Source: RFC 9162 §2.1.
  */
 export const openTreeBuilder = (): TreeBuilder => {
@@ -117,18 +117,4 @@ export const openTreeBuilder = (): TreeBuilder => {
       return { size, root: Buffer.from(top[0] as Uint8Array), nodes };
     },
   };
-};
-
-/** Reads a block of a stored level; level 0 has the leaves' data. 32 bytes each, concatenated. */
-export type ReadTreeBlock = (level: number, index: number) => Promise<Uint8Array>;
-
-/**
- * The inclusion path of leaf `index` of a tree of `size`, from one block of each stored level. Throws a RangeError for a
- * leaf that is not in the tree, an Error if a block has the wrong length. Source: RFC 9162 §2.1.3.
- */
-export const proveLeaf = async (size: number, index: number, readBlock: ReadTreeBlock): Promise<Uint8Array[]> => {
-  const path: Uint8Array[] = [];
-  for (const block of locateBlocks(size, index))
-    path.push(...siblingsIn(blockRows(block, await readBlock(block.level, block.index)), block.at));
-  return path;
 };

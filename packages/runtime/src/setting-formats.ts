@@ -1,0 +1,67 @@
+import { z } from 'zod';
+
+/** A program that reads settings; `stack` is the supervisor that `npm start` runs. */
+export type Program = 'api' | 'worker' | 'admin' | 'stack';
+
+type Options<S> = {
+  /**
+   * The setting holds a secret. It can be read from the file that NAME_FILE names, since container tools display the
+   * environment and every child process inherits it.
+   */
+  secret?: boolean;
+  /** What the supervisor accepts instead: it starts servers whose addresses are unset, and needs ports that are known. */
+  stack?: S;
+};
+
+/** The programs that read the setting, the schema of its text, and its meaning for docs/settings.md. */
+export const setting = <const P extends readonly Program[], S extends z.ZodType, T extends z.ZodType = S>(
+  readBy: P,
+  schema: S,
+  meaning: string,
+  { secret = false, stack }: Options<T> = {},
+) => ({ readBy, schema, meaning, secret, stack: stack ?? (schema as unknown as T) });
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** Reads `250ms`, `10s`, `2m`, `1h` as milliseconds; `null` for anything else. */
+const readDuration = (text: string): number | null => {
+  const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text.trim());
+  return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : null;
+};
+
+/** A duration; milliseconds once read. */
+export const duration = () =>
+  z.string().transform((text, context) => {
+    const ms = readDuration(text);
+    if (ms !== null) return ms;
+    context.addIssue({ code: 'custom', message: 'write a duration as 250ms, 10s, 2m or 1h' });
+    return z.NEVER;
+  });
+
+/** A comma-separated list of at least one duration. */
+export const durations = () =>
+  z.string().transform((text, context) => {
+    const list = text.split(',').map(readDuration);
+    if (list.every((ms) => ms !== null)) return list;
+    context.addIssue({ code: 'custom', message: 'write durations as 500ms,1s,2m' });
+    return z.NEVER;
+  });
+
+/** A comma-separated list, without its empty elements. */
+export const list = () =>
+  z.string().transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  );
+
+/** A whole number. */
+export const count = (min: number, max?: number) => {
+  const number = z.coerce.number().int().min(min);
+  return max === undefined ? number : number.max(max);
+};
+
+/** A URL with one of the schemes. The message names the expected form and never the value, which may contain a password. */
+export const address = (...schemes: string[]) =>
+  z.url({ protocol: new RegExp(`^(${schemes.join('|')})$`), error: `expected an address like ${schemes[0]}://…` });

@@ -1,0 +1,237 @@
+import { z } from 'zod';
+import { address, count, duration, durations, list, setting } from './setting-formats.js';
+
+const masterKey = () => z.string().min(16, 'at least 16 characters');
+const sourceUrl = (source: string) =>
+  setting(['worker', 'admin'], z.url().optional(), `Overrides the URL of the source ${source}.`);
+
+/** Every setting of the service. `docs/settings.md` and what each program reads derive from this table. */
+export const SETTINGS = {
+  PORT: setting(['api', 'stack'], count(0, 65_535).default(3000), 'Port the API listens on.', {
+    stack: count(1, 65_535).default(3000),
+  }),
+  HOST: setting(['api', 'worker', 'stack'], z.string().default('127.0.0.1'), 'Address the API listens on.'),
+  BASE_URL: setting(
+    ['api', 'stack'],
+    z.url().optional(),
+    'Public URL of the API, used in `poll_url`; derived from HOST and PORT when unset.',
+    { stack: address('http', 'https').optional() },
+  ),
+  DATABASE_URL: setting(
+    ['api', 'worker', 'admin', 'stack'],
+    z.string().min(1),
+    'Connection string of Postgres. `npm start` and `npm test` start their own server when unset.',
+    { secret: true, stack: address('postgresql', 'postgres').optional() },
+  ),
+  REDIS_URL: setting(
+    ['api', 'worker', 'admin', 'stack'],
+    z.string().min(1),
+    'Connection string of Redis. `npm start` and `npm test` start their own server when unset.',
+    { secret: true, stack: address('redis', 'rediss').optional() },
+  ),
+  REDIS_PREFIX: setting(
+    ['api', 'worker', 'admin'],
+    z.string().min(1).default('vat'),
+    'Prefix of all Redis keys, so that several deployments can share one Redis.',
+  ),
+  DATA_DIR: setting(
+    ['stack'],
+    z.string().default('.data'),
+    'Directory in which the embedded servers store their files.',
+  ),
+  SECRET_KEY: setting(
+    ['api', 'worker', 'admin', 'stack'],
+    masterKey(),
+    'Master key for webhook secrets, sessions and the development authority; `npm start` creates one and stores it in DATA_DIR.',
+    { secret: true, stack: masterKey().optional() },
+  ),
+  SECRET_KEY_PREVIOUS: setting(
+    ['api', 'worker', 'admin'],
+    masterKey().optional(),
+    'Previous SECRET_KEY: decrypts what was encrypted with it, until `admin secrets reseal` has encrypted everything with the current key.',
+    { secret: true },
+  ),
+  SESSION_IDLE: setting(['api'], duration().prefault('12h'), 'A dashboard session ends after this long without use.'),
+  SESSION_MAX_AGE: setting(
+    ['api'],
+    duration().prefault('168h'),
+    'A dashboard session ends after this long, even when it is in use.',
+  ),
+  SIGNUP: setting(['api'], z.enum(['open', 'closed']).default('closed'), '`open` allows sign-up on the dashboard.'),
+  TRUSTED_PROXIES: setting(
+    ['api'],
+    list().prefault(''),
+    'Addresses or CIDRs of reverse proxies whose X-Forwarded-For is trusted, so that sign-ups are counted by the network of the client; none when unset.',
+  ),
+  VIES_URL: setting(
+    ['worker', 'admin'],
+    z.url().default('https://ec.europa.eu/taxation_customs/vies/rest-api'),
+    'Base URL of the upstream for live keys.',
+  ),
+  UPSTREAM_WINDOW: setting(
+    ['api', 'worker', 'admin'],
+    duration().prefault('20s'),
+    'Window: how long a direct check waits for the upstream.',
+  ),
+  UPSTREAM_ATTEMPT_TIMEOUT: setting(['worker'], duration().prefault('20s'), 'Time-out of one call to the upstream.'),
+  UPSTREAM_RETRY_DELAYS: setting(
+    ['api', 'worker'],
+    durations().prefault('500ms,1s,2s,4s,8s'),
+    'Delays between lookups that got no answer, within the window; the slot is free in the meantime.',
+  ),
+  BACKPRESSURE_AFTER: setting(
+    ['api', 'worker'],
+    duration().prefault('5s'),
+    'An entry is marked when its lookup waits longer than this for a slot.',
+  ),
+  BACKGROUND_RETRY_DELAYS: setting(
+    ['api', 'worker'],
+    durations().prefault('30s,2m,10m,30m,1h'),
+    'Delays between lookups in the background; the last one repeats.',
+  ),
+  BACKGROUND_GIVE_UP_AFTER: setting(
+    ['api', 'worker', 'admin'],
+    duration().prefault('24h'),
+    'A request without an answer is abandoned this long after it was accepted.',
+  ),
+  ENRICHMENT_SOURCES: setting(
+    ['worker', 'admin'],
+    z.string().default('all'),
+    'National sources to call: comma-separated names, `all` or `none`.',
+  ),
+  ENRICHMENT_PL_WHITE_LIST_URL: sourceUrl('pl_white_list'),
+  ENRICHMENT_CZ_ARES_URL: sourceUrl('cz_ares'),
+  ENRICHMENT_RO_ANAF_URL: sourceUrl('ro_anaf'),
+  ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: sourceUrl('fr_recherche_entreprises'),
+  ENRICHMENT_FI_PRH_URL: sourceUrl('fi_prh'),
+  ENRICHMENT_DE_EVATR_URL: sourceUrl('de_evatr'),
+  ENRICHMENT_GLEIF_URL: sourceUrl('gleif'),
+  ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES: setting(
+    ['worker', 'admin'],
+    count(0).default(100),
+    'Maximum searches of pl_white_list per Polish calendar day, over all workers; each covers up to 30 numbers. The list allows 100 per IP address.',
+  ),
+  ENRICHMENT_TIMEOUT: setting(['worker'], duration().prefault('4s'), 'Time-out of one call to a national source.'),
+  CONTACT_URL: setting(
+    ['worker', 'admin'],
+    z.url().optional(),
+    'Web or mailto address added to the User-Agent of outgoing calls, for the operators of the upstreams.',
+  ),
+  WEBHOOK_TIMEOUT: setting(
+    ['worker'],
+    duration().prefault('10s'),
+    'Time-out of one delivery attempt, including DNS, TLS, headers and body.',
+  ),
+  WEBHOOK_RETRY_DELAYS: setting(
+    ['worker'],
+    durations().prefault('30s,2m,10m,30m,60m'),
+    'Delays from the end of a failed delivery attempt to the next one; the delivery has failed when the attempt after the last delay fails.',
+  ),
+  DELIVERIES_KEPT: setting(
+    ['worker'],
+    duration().prefault('2160h'),
+    'Ended deliveries and their attempts are deleted from the delivery log after this long.',
+  ),
+  BATCHES_KEPT: setting(
+    ['worker'],
+    duration().prefault('8760h'),
+    'Completed batches and their lines are deleted after this long; their checks are not deleted.',
+  ),
+  TSA_URL: setting(
+    ['api', 'worker', 'admin'],
+    z.url().optional(),
+    'URL of the RFC 3161 time-stamping authority; a local development authority, marked as such, when unset.',
+  ),
+  TSA_ROOTS: setting(
+    ['api', 'worker', 'admin'],
+    z.string().optional(),
+    'PEM text (not a path) of the trusted root certificates of the authority. Required when TSA_URL is not https; otherwise, when unset, the root of its first response is pinned.',
+  ),
+  TSA_HASH: setting(
+    ['api', 'worker', 'admin'],
+    z.enum(['sha256', 'sha384', 'sha512']).prefault('sha256'),
+    'Hash function for time-stamps of checks, anchors and dossiers.',
+  ),
+  TSA_RETRY_DELAYS: setting(
+    ['api', 'worker'],
+    durations().prefault('10s,1m,5m,15m,1h'),
+    'Delays from a failed time-stamp request to the next one; the last one repeats.',
+  ),
+  ANCHOR_EVERY: setting(
+    ['worker'],
+    duration().prefault('1h'),
+    'How often an anchor is created for the checks that have none yet.',
+  ),
+  ANCHORS_VERIFIED_EVERY: setting(
+    ['worker'],
+    duration().prefault('24h'),
+    'How often all anchors are recomputed from their leaves and checks.',
+  ),
+  EVIDENCE_KEPT: setting(
+    ['worker'],
+    duration().prefault('87660h'),
+    'Retention of checks and all their evidence (ten years by default); anchors are not deleted.',
+  ),
+  WEBHOOK_ALLOWED_NETWORKS: setting(
+    ['api', 'worker'],
+    z.string().optional(),
+    'CIDRs exempt from the public-address rule of webhooks, for tests and local receivers; none when unset.',
+  ),
+  WORKER_QUEUES: setting(
+    ['worker'],
+    list().prefault('all'),
+    'Job types that this worker processes: `checks`, `webhooks`, `batches`, `watches`, `evidence`, `maintenance`, or `all`.',
+  ),
+  WORKER_MEMBER_STATES: setting(
+    ['worker'],
+    list().prefault('all'),
+    'Member states for which this worker makes lookups, such as `DE,FR`, or `all`.',
+  ),
+  WORKERS: setting(['stack'], count(0, 64).default(1), 'Number of worker processes that `npm start` runs, 0 to 64.'),
+  AUDIT_EVERY: setting(
+    ['worker'],
+    duration().prefault('1h'),
+    'How often the usage counters are compared with the rows they count.',
+  ),
+  RATE_LIMIT: setting(
+    ['api'],
+    count(1).default(10),
+    'Maximum calls of one API key in any second, over all API processes.',
+  ),
+  SESSION_RATE_LIMIT: setting(
+    ['api'],
+    count(1).default(50),
+    'Maximum calls of one dashboard user in any second, over all API processes.',
+  ),
+  MAX_CONNECTIONS: setting(
+    ['api'],
+    count(1).default(10_000),
+    'Maximum open connections of one API process; further connections are closed on arrival.',
+  ),
+  RESPONSE_STALL_TIMEOUT: setting(
+    ['api'],
+    duration().prefault('60s'),
+    'A connection is closed when its client reads nothing of the response for this long.',
+  ),
+  WATCHES_EVERY: setting(['worker'], duration().prefault('5s'), 'How often the runs of due watches are started.'),
+  SWEEP_EVERY: setting(['worker'], duration().prefault('10s'), 'How often the sweep looks for rows without a job.'),
+  OPS_PASSWORD: setting(
+    ['api'],
+    z.string().min(12, 'at least 12 characters').optional(),
+    'Password of `/ops`, the page that shows the queues: basic auth with any user name. At least 12 characters; the page is off when unset.',
+    { secret: true },
+  ),
+  LOG_LEVEL: setting(
+    ['api', 'worker'],
+    z.enum(['error', 'warn', 'info', 'debug']).default('info'),
+    'Least severe level that is logged.',
+  ),
+  METRICS_PORT: setting(
+    ['worker', 'stack'],
+    count(0, 65_535).default(9464),
+    'Port of /healthz, /readyz and /metrics of a worker; the next free port when it is taken.',
+    { stack: count(1, 65_000).default(9464) },
+  ),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
