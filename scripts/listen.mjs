@@ -4,7 +4,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeCertificate } from './listen/make-certificate.mjs';
 import { ROOT } from './prepare/root.mjs';
 import { prepare } from './prepare.mjs';
 
@@ -13,7 +12,7 @@ const USAGE = `usage: npm run listen -- --secret whsec_… [options]
   --secret whsec_…   the secret shown when the webhook was saved; may be given twice while it is rotated
   --port 4000        0 takes any free port
   --host 127.0.0.1   address to listen on
-  --self-signed      https with a certificate for localhost, made with openssl and stored in .data/listen
+  --self-signed      https with a certificate for localhost, stored in .data/listen
   --cert F --key F   https with your own certificate and key, both PEM
   --fail             answers 500 after printing, to watch the service retry
 `;
@@ -41,19 +40,21 @@ const readArguments = () => {
 /** @param {NonNullable<ReturnType<typeof readArguments>>} options */
 const readTls = async (options) => {
   if (!options.cert && !options['self-signed']) return null;
+  // Loaded after prepare(), which builds its dependencies.
+  const { makeCertificate } = await import('./listen/make-certificate.mjs');
   const { cert, key } =
     options.cert && options.key
       ? { cert: options.cert, key: options.key }
-      : await makeCertificate(path.join(ROOT, '.data/listen'));
+      : makeCertificate(path.join(ROOT, '.data/listen'));
   return { file: path.resolve(cert), cert: readFileSync(cert), key: readFileSync(key) };
 };
 
 const main = async () => {
   const options = readArguments();
   if (!options) return void process.stdout.write(USAGE);
+  const built = ['packages/receiver/dist/index.js', 'packages/evidence/dist/proof.js'];
+  if (!built.every((file) => existsSync(path.join(ROOT, file)))) await prepare();
   const tls = await readTls(options);
-  if (!existsSync(path.join(ROOT, 'packages/receiver/dist/index.js'))) await prepare();
-  // Loaded after prepare(), which builds its dependencies.
   const { startListener } = await import('./listen/start-listener.mjs');
   const { url, stop } = await startListener({ ...options, tls, print: (line) => console.log(line) });
   console.log(`listening on ${url}; Ctrl-C ends it`);

@@ -25,8 +25,8 @@ export const prepare = async () => {
         await install();
       }
       if (await generate()) log('generated the database client');
-      const [, isBuilt] = await Promise.all([build(), buildDashboard()]);
-      if (isBuilt) log('built the dashboard');
+      await build();
+      if (await buildDashboard()) log('built the dashboard');
     },
     () => log('waiting for another command that installs or builds in this folder'),
   );

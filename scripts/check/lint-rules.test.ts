@@ -112,6 +112,12 @@ const samples: Record<string, Sample> = {
     wrong: ['packages/domain/src/a.ts', `import { readFileSync } from 'node:fs';\nexport const a = readFileSync;\n`],
     right: ['packages/domain/src/a.ts', `import { createHash } from 'node:crypto';\nexport const a = createHash;\n`],
   },
+  'noRestrictedImports, a rule of the trade outside the domain': {
+    rule: 'noRestrictedImports',
+    wrong: ['apps/worker/src/a.ts', `import { decideLookup } from '@vat/domain';\nexport const a = decideLookup;\n`],
+    right: ['apps/worker/src/a.ts', `import { performLookup } from '@vat/domain';\nexport const a = performLookup;\n`],
+    others: [['apps/worker/package.json', '{"dependencies":{"@vat/domain":"0"}}']],
+  },
   noNodejsModules: {
     wrong: ['packages/contracts/src/a.ts', `import { createHash } from 'node:crypto';\nexport const a = createHash;\n`],
     right: [
@@ -121,7 +127,7 @@ const samples: Record<string, Sample> = {
   },
   noRestrictedGlobals: {
     wrong: ['apps/api/src/a.ts', `export const a = () => fetch('https://vat.example');\n`],
-    right: ['packages/vies/src/a.ts', `export const a = () => fetch('https://vat.example');\n`],
+    right: ['packages/outgoing/src/a.ts', `export const a = () => fetch('https://vat.example');\n`],
   },
   'test rules, mocks': {
     rule: 'plugin',

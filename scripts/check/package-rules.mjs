@@ -13,6 +13,7 @@ const SOURCES = [
   'domain',
   'enrichment',
   'evidence',
+  'outgoing',
   'queues',
   'receiver',
   'runtime',
@@ -33,10 +34,11 @@ const ALLOWED_PACKAGES = {
   'packages/spreadsheet': ['domain'],
   'packages/db': ['domain'],
   'packages/queues': ['domain'],
-  'packages/vies': ['domain'],
-  'packages/enrichment': ['domain'],
+  'packages/outgoing': ['domain'],
+  'packages/vies': ['domain', 'outgoing'],
+  'packages/enrichment': ['domain', 'outgoing'],
   'packages/webhooks': ['domain'],
-  'packages/evidence': ['domain', 'spreadsheet'],
+  'packages/evidence': ['domain', 'outgoing', 'spreadsheet'],
   'packages/runtime': [],
   'packages/embedded': [],
   'packages/receiver': [],
@@ -46,7 +48,7 @@ const ALLOWED_PACKAGES = {
   'apps/admin': SOURCES,
   'apps/vies-sandbox': SOURCES,
   'apps/stack': [...SOURCES, 'embedded'],
-  'apps/dashboard': ['contracts', 'domain', 'spreadsheet'],
+  'apps/dashboard': ['contracts', 'domain', 'evidence', 'spreadsheet'],
 };
 
 /**
@@ -71,8 +73,8 @@ const RESERVED_PACKAGES = [
   },
   {
     packages: /^(got|axios|node-fetch|request-filtering-agent)$/,
-    allowed: ['packages/vies', 'packages/enrichment', 'packages/evidence', '.'],
-    why: 'only vies, enrichment and evidence make outgoing calls through a library',
+    allowed: ['packages/outgoing', '.'],
+    why: 'only outgoing makes calls to upstreams (and bench, to compare)',
   },
   {
     packages: /^undici$/,

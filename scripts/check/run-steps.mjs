@@ -68,6 +68,11 @@ const steps = (write) => [
     remedy: 'Types of tests, bench and scripts: `npx tsc -p scripts/check/tsconfig.tests.json` shows the same.',
   },
   {
+    name: 'columns',
+    run: checkColumns,
+    remedy: 'Declare the columns as Postgres names them; the types of columns are in packages/db/src/query.ts.',
+  },
+  {
     name: 'compose',
     run: checkSettings,
     remedy: 'Name the setting in docker-compose.yml; without a value it is passed on.',
@@ -96,6 +101,13 @@ const checkManifests = async () => {
     .filter((folder) => existsSync(join(TOP, folder, 'package.json')))
     .map((folder) => [folder, JSON.parse(readFileSync(join(TOP, folder, 'package.json'), 'utf8'))]);
   const lines = checkPackages(Object.fromEntries(manifests));
+  return { ok: lines.length === 0, output: lines.join('\n') };
+};
+
+/** Runs after `types`, which builds the packages that are read here. @returns {Promise<Outcome>} */
+const checkColumns = async () => {
+  const { verifyStatements } = await import('./verify-statements.mjs');
+  const lines = await verifyStatements();
   return { ok: lines.length === 0, output: lines.join('\n') };
 };
 

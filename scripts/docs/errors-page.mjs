@@ -5,7 +5,7 @@ export const errorsPage = async () => {
   const { ERROR_CATALOGUE } = await import('@vat/domain');
   const rows = Object.entries(ERROR_CATALOGUE).map(([code, spec]) => {
     const extra = 'extra' in spec ? spec.extra.map((/** @type {string} */ name) => `\`${name}\``).join(', ') : '';
-    return `| \`${code}\` | ${spec.status} | ${spec.message} | ${spec.remedy} | ${extra} | ${spec.retryable ? 'yes' : 'no'} |`;
+    return `| \`${code}\` | ${spec.status} | ${spec.message} | ${spec.remedy} | ${extra} | ${'retryable' in spec ? 'yes' : 'no'} |`;
   });
   return `# Errors
 

@@ -11,7 +11,13 @@ const STAMP = path.join(DASHBOARD, 'dist/.inputs');
 const IGNORED = new Set(['dist', 'node_modules']);
 
 /** Other inputs of the build: packages that the pages import, and the page of docs that the settings page quotes. */
-const OTHER_INPUTS = ['packages/domain/src', 'packages/contracts/src', 'packages/spreadsheet/src', 'docs/webhooks.md'];
+const OTHER_INPUTS = [
+  'packages/domain/src',
+  'packages/contracts/src',
+  'packages/spreadsheet/src',
+  'packages/evidence/src',
+  'docs/webhooks.md',
+];
 
 const IS_TEST = /\.(test|fixture)\.tsx?$/;
 

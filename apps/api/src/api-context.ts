@@ -72,7 +72,7 @@ export const createApiContext = (
       redis,
       subscriberRedis,
       producer,
-      publishChange: pageUpdates.tell,
+      publishChange: pageUpdates.publish,
       metrics: createMetrics('api'),
       log,
       stopping,

@@ -66,7 +66,7 @@ export const composeBatches = (
       createBatch: createBatch({
         findKey: findIdempotencyKey(db),
         insert: insertBatch(db),
-        feed: enqueueDispatches(producer),
+        dispatch: enqueueDispatches(producer),
         enqueueDelivery: enqueueDelivery(producer),
         onEnqueueFailure: (error) =>
           log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),

@@ -26,8 +26,9 @@ import { errorFields, SettingsError, type SettingsOf, throttledLog } from '@vat/
 import type { ApiContext } from './api-context.js';
 import { openSealer } from './exports/dossier-source.js';
 import { holdLease } from './exports/send-zip.js';
-import type { EvidenceRoutesDeps } from './routes/mount-evidence-routes.js';
-import { CERTIFICATE_TURNS } from './routes/timestamps.js';
+import type { AnchorRoutesDeps } from './routes/anchors.js';
+import type { ExportRoutesDeps } from './routes/exports.js';
+import { CERTIFICATE_TURNS, type TimestampRoutesDeps } from './routes/timestamps.js';
 import { keyedMutex } from './turns.js';
 
 /** The settings of time-stamps. */
@@ -82,7 +83,10 @@ const openTimestamper = (settings: EvidenceSettings, { db, log, now }: EvidenceC
 export const composeEvidence = (
   settings: EvidenceSettings,
   context: EvidenceContext,
-): { deps: Omit<EvidenceRoutesDeps, 'findCheck' | 'storeAnswer' | 'baseUrl' | 'now'>; close: () => Promise<void> } => {
+): {
+  deps: Omit<AnchorRoutesDeps & ExportRoutesDeps & TimestampRoutesDeps, 'findCheck' | 'baseUrl' | 'now'>;
+  close: () => Promise<void>;
+} => {
   const { db, producer, log, now } = context;
   const enqueue = enqueueStamp(producer);
   const timestamper = openTimestamper(settings, context);
@@ -105,7 +109,7 @@ export const composeEvidence = (
       stampCheck: stampCheck({
         findKey: findIdempotencyKey(db),
         relockKey: relockIdempotencyKey(db),
-        ask: requestStampForCheck(db),
+        requestStamp: requestStampForCheck(db),
         make,
         find: findCheckStamp(db),
         enqueue: (stamp) =>

@@ -10,7 +10,7 @@ import {
 } from '@vat/db';
 import { publicId, requestWatch, type Watch } from '@vat/domain';
 import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
-import { jsonAnswer } from './http/answer.js';
+import { type ResponseTo, storedAnswer } from './routes/route.js';
 import { keyedMutex } from './turns.js';
 
 /** Composes watches. Creating and changing those of one account runs in turn, since both lock the account's row. */
@@ -29,7 +29,11 @@ export const composeWatches = ({ db, baseUrl, now }: Pick<ApiContext, 'db' | 'ba
       findKey: findIdempotencyKey(db),
       create: (watch, ...rest) => inTurn(watch.accountId, () => create(watch, ...rest)),
       answerOf: (watch) =>
-        jsonAnswer(201, presentWatch(watch), { Location: `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}` }),
+        storedAnswer<ResponseTo<'createWatch'>>({
+          status: 201,
+          body: presentWatch(watch),
+          headers: { Location: `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}` },
+        }),
       now,
     }),
   };

@@ -10,16 +10,14 @@ import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
 import { refuseBrokenHeaders, requestId, sendError } from './middleware/request.js';
-import { docsRoutes, showOpenApi, type VerifierRoutesDeps, verifierRoutes } from './routes/documentation.js';
+import { docsRoutes, showOpenApi } from './routes/documentation.js';
 import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-customer-routes.js';
-import { webhookRoutes } from './routes/webhook.js';
 
 type AppDeps = AuthenticateDeps &
   CustomerRoutesDeps &
   HealthDeps &
-  LimitKeyRateDeps &
-  VerifierRoutesDeps & {
+  LimitKeyRateDeps & {
     log: Logger;
     metrics: Metrics;
     dashboard: DashboardDeps;
@@ -30,8 +28,8 @@ type AppDeps = AuthenticateDeps &
     trustedProxies: readonly string[];
   };
 
-/** A flood is reported again after this long. */
-const SAY_EVERY_MS = 30_000;
+/** A flood of sign-ins is reported again after this long. */
+const REPEAT_WARNING_MS = 30_000;
 
 const trust = (app: Express, proxies: readonly string[]): void => {
   try {
@@ -42,8 +40,8 @@ const trust = (app: Express, proxies: readonly string[]): void => {
 };
 
 /**
- * The HTTP interface: every route, in the order of judgement of contract part 2 §1. Throws SettingsError. It expects one
- * request of a connection at a time, as `guardConnections` hands them over.
+ * The HTTP interface with all routes. Throws SettingsError. Expects one request of a connection at a time, which
+ * `guardConnections` ensures.
  */
 export const createApp = (deps: AppDeps): Express => {
   const app = express();
@@ -53,7 +51,7 @@ export const createApp = (deps: AppDeps): Express => {
   trust(app, deps.trustedProxies);
   const onShed = throttledLog(
     (fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields),
-    SAY_EVERY_MS,
+    REPEAT_WARNING_MS,
     deps.now,
   );
   app.use(
@@ -80,18 +78,13 @@ export const createApp = (deps: AppDeps): Express => {
   resource(app, '/docs/start.js', { get: docs.start });
   app.use('/docs', ...docs.assets);
 
-  const verifier = verifierRoutes(deps);
-  resource(app, '/verifier', { get: [verifier.show] });
-  resource(app, '/verifier/verify.py', { get: [verifier.file] });
-
   if (deps.ops) app.use('/ops', deps.ops);
 
   const key = [authenticate(deps), limitKeyRate(deps)];
-  resource(app, '/v1/webhook', { get: [...key, webhookRoutes(deps).show] });
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });
 
   mountDashboard(app, { ...deps, ...deps.dashboard });
-  // Below /app/api there are no pages: what nobody answered so far is the usual 404.
+  // There are no pages below /app/api: an unknown path there gets the usual 404.
   app.use(/^\/app(?!\/api(\/|$))/, servePages(deps.dashboard));
 
   app.use(() => {

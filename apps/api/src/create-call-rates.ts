@@ -27,6 +27,6 @@ export const createCallRates = (
         warnAlone(error);
       },
     });
-    return { calls, count: limiter.judge };
+    return { calls, count: limiter.admit };
   };
 };

@@ -1,4 +1,4 @@
-import { OPERATIONS } from '@vat/contracts';
+import { OPERATIONS, type Operation } from '@vat/contracts';
 import { hashApiKey, issueKey, newUuid, publicId } from '@vat/domain';
 import { issueKeys, startWorld, until, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
@@ -163,7 +163,9 @@ describe('BAD_REQUEST', () => {
   });
 
   describe.each(
-    OPERATIONS.filter(({ method, body, uploads }) => method === 'post' && !body && !uploads).map(({ path }) => path),
+    Object.values<Operation>(OPERATIONS)
+      .filter(({ method, body, uploads }) => method === 'post' && !body && !uploads)
+      .map(({ path }) => path),
   )('of %s, which takes no body,', (path) => {
     // The body is checked before the id is looked up, so an unknown id distinguishes the two errors.
     const real = path.replace('{id}', publicId(path.includes('deliveries') ? 'delivery' : 'check', newUuid()));

@@ -1,4 +1,4 @@
-import { OPERATIONS } from '@vat/contracts';
+import { OPERATIONS, type Operation } from '@vat/contracts';
 import { newUuid, publicId } from '@vat/domain';
 import { startWorld, type TestAccount, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
@@ -90,7 +90,9 @@ describe('a cursor', () => {
 
   test('of one list is refused by every other list', async () => {
     const cursor = await cursorOf('?limit=1');
-    const others = OPERATIONS.filter(({ path, query }) => query?.shape.cursor && path !== '/v1/checks');
+    const others = Object.values<Operation>(OPERATIONS).filter(
+      ({ path, query }) => query?.shape.cursor && path !== '/v1/checks',
+    );
     expect(others.length).toBeGreaterThanOrEqual(6);
     for (const { path } of others) {
       const id = publicId(path.startsWith('/v1/watches') ? 'watch' : 'batch', newUuid());
@@ -167,7 +169,7 @@ test.each([
 });
 
 test('a repeated parameter is refused with that message, in every list and export', async () => {
-  for (const { path, query, method } of OPERATIONS) {
+  for (const { path, query, method } of Object.values<Operation>(OPERATIONS)) {
     if (!query || method !== 'get') continue;
     for (const name of Object.keys(query.shape)) {
       const real = path.replace('{id}', publicId('batch', newUuid()));

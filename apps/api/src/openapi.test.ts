@@ -1,4 +1,4 @@
-import { COMMON_ERRORS, errorSchema, OPERATIONS, type Operation } from '@vat/contracts';
+import { errorSchema, errorsOf, OPERATIONS, type Operation } from '@vat/contracts';
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, newUuid, publicId } from '@vat/domain';
 import { startWorld, type World } from '@vat/testkit';
 import { anyText } from '@vat/testkit/any-text';
@@ -7,6 +7,8 @@ import fc from 'fast-check';
 /** How many generated requests; set by the jest configuration (1 000 in CI, 10 000 in `npm run test:faults`). */
 declare const FUZZ_RUNS: number;
 const AT_ONCE = 20;
+
+const operations = Object.values<Operation>(OPERATIONS);
 
 let world: World;
 let document: Json;
@@ -51,20 +53,20 @@ test('every reference in the document resolves, and every header and parameter i
   expect(shared.filter((component) => !references.includes(component))).toEqual([]);
 });
 
-test('every documented operation is served, and every other method of its path is 405 with Allow', async () => {
+test('an operation needs a key unless it is public, and every other method of its path is 405 with Allow', async () => {
   const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
-  const paths = new Set(OPERATIONS.map((operation) => operation.path));
+  const paths = new Set(operations.map((operation) => operation.path));
   for (const path of paths) {
-    const documented = OPERATIONS.filter((operation) => operation.path === path).map(
-      (operation) => operation.method as string,
-    );
+    const documented = operations
+      .filter((operation) => operation.path === path)
+      .map((operation) => operation.method as string);
     const real = path.replace('{id}', publicId('check', newUuid()));
     for (const method of methods) {
       const { status, headers, body } = await (method === 'get' || method === 'post'
         ? world.http(null)[method](real)
         : world.http(null).method(method, real));
       if (documented.includes(method)) {
-        const isPublic = OPERATIONS.some((one) => one.path === path && one.key === false);
+        const isPublic = operations.some((one) => one.path === path && one.key === false);
         expect([path, method, status]).toEqual([path, method, isPublic ? 200 : 401]);
       } else {
         expect([path, method, status, body.error.code]).toEqual([path, method, 405, 'METHOD_NOT_ALLOWED']);
@@ -95,7 +97,7 @@ test('the documentation page and all its files are served by the service itself'
 });
 
 test('each operation has an example of each answer and each error', () => {
-  for (const operation of OPERATIONS) {
+  for (const operation of operations) {
     const responses = operationIn(operation).responses as Record<
       string,
       { content: Record<string, { example?: unknown; examples?: Json }> }
@@ -106,8 +108,7 @@ test('each operation has an example of each answer and each error', () => {
       expect(content?.example).toBeDefined();
       expect(success.schema.safeParse(success.example).error).toBeUndefined();
     }
-    const common = operation.key === false ? (['INTERNAL'] as const) : COMMON_ERRORS;
-    for (const code of [...common, ...operation.errors]) {
+    for (const code of errorsOf(operation)) {
       const [content] = Object.values(responses[String(ERROR_CATALOGUE[code].status)]?.content ?? {});
       expect(
         errorSchema(code).safeParse(content?.examples?.[code] && (content.examples[code] as Json).value).error,
@@ -238,7 +239,7 @@ describe('generated requests', () => {
   );
   const printable = fc.stringMatching(/^[ -~]{0,300}$/);
 
-  const call: fc.Arbitrary<Call> = fc.constantFrom(...OPERATIONS).chain((operation) =>
+  const call: fc.Arbitrary<Call> = fc.constantFrom(...operations).chain((operation) =>
     fc
       .record({
         id,
@@ -287,7 +288,7 @@ describe('generated requests', () => {
     const { code } = (JSON.parse(answer) as { error: { code: ErrorCode } }).error;
     const spec: ErrorSpec | undefined = ERROR_CATALOGUE[code];
     if (!spec || spec.status !== response.status) return `code and status disagree: ${shown}`;
-    if (![...COMMON_ERRORS, ...operation.errors].includes(code)) return `undocumented code: ${shown}`;
+    if (!errorsOf(operation).includes(code)) return `undocumented code: ${shown}`;
     const parsed = errorSchema(code).safeParse(JSON.parse(answer));
     return parsed.success ? null : `${parsed.error.message}: ${shown}`;
   };

@@ -1,4 +1,4 @@
-import type { News as Subscription } from '@vat/domain';
+import type { RequestSubscription as Subscription } from '@vat/domain';
 
 /** All waiting calls read Postgres at this interval, since a notification may be lost. */
 const POLL_INTERVAL_MS = 1_000;

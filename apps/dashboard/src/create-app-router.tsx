@@ -13,106 +13,89 @@ const stringParams =
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: '/sign-in',
-  validateSearch: stringParams('next'),
-  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.js'), 'SignInPage'),
-});
-const signUp = createRoute({
-  getParentRoute: () => root,
-  path: '/sign-up',
-  component: lazyRouteComponent(() => import('./pages/sign-up/sign-up-page.js'), 'SignUpPage'),
-});
-
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn });
 
-const welcome = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/welcome',
-  component: lazyRouteComponent(() => import('./pages/welcome/welcome-page.js'), 'WelcomePage'),
-});
-const overview = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/',
-  component: lazyRouteComponent(() => import('./pages/overview/overview-page.js'), 'OverviewPage'),
-});
-const checks = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/checks',
-  validateSearch: stringParams('vat_number', 'valid', 'from', 'to', 'reference'),
-  component: lazyRouteComponent(() => import('./pages/checks/checks-page.js'), 'ChecksPage'),
-});
-const newCheck = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/checks/new',
-  validateSearch: stringParams('request', 'vat_number'),
-  component: lazyRouteComponent(() => import('./pages/new-check/new-check-page.js'), 'NewCheckPage'),
-});
-const check = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/checks/$id',
-  component: lazyRouteComponent(() => import('./pages/check/check-page.js'), 'CheckPage'),
-});
-const deliveries = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/deliveries',
-  component: lazyRouteComponent(() => import('./pages/deliveries/deliveries-page.js'), 'DeliveriesPage'),
-});
-const delivery = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/deliveries/$id',
-  component: lazyRouteComponent(() => import('./pages/delivery/delivery-page.js'), 'DeliveryPage'),
-});
-const batches = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/batches',
-  component: lazyRouteComponent(() => import('./pages/batches/batches-page.js'), 'BatchesPage'),
-});
-const batch = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/batches/$id',
-  validateSearch: stringParams('status'),
-  component: lazyRouteComponent(() => import('./pages/batch/batch-page.js'), 'BatchPage'),
-});
-const watches = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/watches',
-  component: lazyRouteComponent(() => import('./pages/watches/watches-page.js'), 'WatchesPage'),
-});
-const watch = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/watches/$id',
-  component: lazyRouteComponent(() => import('./pages/watch/watch-page.js'), 'WatchPage'),
-});
-const evidence = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/evidence',
-  component: lazyRouteComponent(() => import('./pages/evidence/evidence-page.js'), 'EvidencePage'),
-});
-const settings = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/settings',
-  component: lazyRouteComponent(() => import('./pages/settings/settings-page.js'), 'SettingsPage'),
-});
-
 const tree = root.addChildren([
-  signIn,
-  signUp,
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in',
+    validateSearch: stringParams('next'),
+    component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.js'), 'SignInPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-up',
+    component: lazyRouteComponent(() => import('./pages/sign-up/sign-up-page.js'), 'SignUpPage'),
+  }),
   signedIn.addChildren([
-    overview,
-    welcome,
-    checks,
-    newCheck,
-    check,
-    batches,
-    batch,
-    watches,
-    watch,
-    evidence,
-    deliveries,
-    delivery,
-    settings,
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/',
+      component: lazyRouteComponent(() => import('./pages/overview/overview-page.js'), 'OverviewPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/welcome',
+      component: lazyRouteComponent(() => import('./pages/welcome/welcome-page.js'), 'WelcomePage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/checks',
+      validateSearch: stringParams('vat_number', 'valid', 'from', 'to', 'reference'),
+      component: lazyRouteComponent(() => import('./pages/checks/checks-page.js'), 'ChecksPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/checks/new',
+      validateSearch: stringParams('request', 'vat_number'),
+      component: lazyRouteComponent(() => import('./pages/new-check/new-check-page.js'), 'NewCheckPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/checks/$id',
+      component: lazyRouteComponent(() => import('./pages/check/check-page.js'), 'CheckPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/batches',
+      component: lazyRouteComponent(() => import('./pages/batches/batches-page.js'), 'BatchesPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/batches/$id',
+      validateSearch: stringParams('status'),
+      component: lazyRouteComponent(() => import('./pages/batch/batch-page.js'), 'BatchPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/watches',
+      component: lazyRouteComponent(() => import('./pages/watches/watches-page.js'), 'WatchesPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/watches/$id',
+      component: lazyRouteComponent(() => import('./pages/watch/watch-page.js'), 'WatchPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/evidence',
+      component: lazyRouteComponent(() => import('./pages/evidence/evidence-page.js'), 'EvidencePage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/deliveries',
+      component: lazyRouteComponent(() => import('./pages/deliveries/deliveries-page.js'), 'DeliveriesPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/deliveries/$id',
+      component: lazyRouteComponent(() => import('./pages/delivery/delivery-page.js'), 'DeliveryPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/settings',
+      component: lazyRouteComponent(() => import('./pages/settings/settings-page.js'), 'SettingsPage'),
+    }),
   ]),
 ]);
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
   receivers = await openReceivers();
   dashboard = await openDashboard({ settings: { ...receivers.settings, WEBHOOK_RETRY_DELAYS: '500ms,1h' } });
   account = await dashboard.account(EMAIL);
-  visit = await dashboard.visit({ refused: /\/app\/api\/(webhook|password)/ });
+  visit = await dashboard.visit();
   await visit.enter(EMAIL);
 }, 120_000);
 afterAll(async () => {
@@ -22,6 +22,13 @@ afterAll(async () => {
 afterEach(() => expect(visit.complaints()).toEqual([]));
 
 const region = (name: string) => visit.page.getByRole('region', { name, exact: true });
+/** Calls to the path that the service refused since the last test; the browser reports each on its console. */
+const expectRefusals = async (path: string, times: number) => {
+  const refused = (text: string) => text.includes('Failed to load resource') && text.endsWith(path);
+  await until('the refusals', () => visit.complaints().filter(refused).length === times);
+  const others = visit.complaints().filter((text) => !refused(text));
+  visit.complaints().splice(0, Infinity, ...others);
+};
 const saveWebhook = async (url: string): Promise<string> => {
   await visit.go('/settings');
   const webhook = region('Webhook');
@@ -173,6 +180,8 @@ test('an invalid URL is rejected with its rule, and so is a test event without a
     await webhook.getByRole('button', { name: 'Save' }).click();
     await webhook.getByRole('alert').getByText(rule).waitFor();
   }
+  await expectRefusals('/app/api/webhook/test', 1);
+  await expectRefusals('/app/api/webhook', 3);
 });
 
 test('the secret is shown once and signs the test event; the delivery shows attempt, body and signature', async () => {
@@ -184,6 +193,7 @@ test('the secret is shown once and signs the test event; the delivery shows atte
   await webhook.getByRole('button', { name: 'Save' }).click();
   await webhook.getByRole('alert').getByText(/https/).waitFor();
   await webhook.getByText(secret, { exact: true }).waitFor();
+  await expectRefusals('/app/api/webhook', 1);
   await webhook.getByRole('button', { name: 'Send test event' }).click();
   await webhook.getByRole('link', { name: 'View delivery' }).click();
   const { page } = visit;
@@ -254,7 +264,7 @@ test('a double click counts once, on forms and other buttons, and separate click
   await webhook.getByLabel('Endpoint URL').fill(receiver.url);
   const save = webhook.getByRole('button', { name: 'Save' });
   const secret = webhook.getByText(/^whsec_[\w+/]{43}=$/);
-  // A press within 300 ms of the last one is ignored.
+  // A press is pending, and ignores others, for at least 300 ms.
   const apart = async () => {
     const since = performance.now();
     await until('the next press to count', () => performance.now() - since > 300);
@@ -290,24 +300,36 @@ test('a double click counts once, on forms and other buttons, and separate click
   await attempts.getByText('204', { exact: true }).waitFor();
 });
 
-test('an endpoint that loads late does not overwrite the input', async () => {
+test('an endpoint that loads late does not change a field with input or focus', async () => {
   const { page } = visit;
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await page.route('**/app/api/settings', async (route) => {
-    await held;
-    await route.continue();
-  });
-  await visit.go('/settings');
-  const webhook = region('Webhook');
-  const field = webhook.getByLabel('Endpoint URL');
-  await field.fill('https://example.com/typed');
-  answer();
-  await webhook.getByText(/^whsec_.+…$/).waitFor();
+  const field = region('Webhook').getByLabel('Endpoint URL');
+  const openAndLoadAfter = async (edit: () => Promise<void>) => {
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/app/api/settings', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await visit.go('/settings');
+    await edit();
+    answer();
+    await region('Webhook')
+      .getByText(/^whsec_.+…$/)
+      .waitFor();
+    await page.unroute('**/app/api/settings');
+  };
+  await openAndLoadAfter(() => field.fill('https://example.com/typed'));
   expect(await field.inputValue()).toBe('https://example.com/typed');
-  await page.unroute('**/app/api/settings');
+
+  await openAndLoadAfter(() => field.focus());
+  await page.keyboard.insertText('https://example.com/pasted');
+  expect(await field.inputValue()).toBe('https://example.com/pasted');
+
+  await openAndLoadAfter(() => field.focus());
+  await field.blur();
+  expect(await field.inputValue()).toMatch(/^https:\/\/127\.0\.0\.1/);
 });
 
 test('an endpoint is removed after confirmation, and its deliveries stay', async () => {

@@ -385,7 +385,7 @@ describe('malformed answers', () => {
       'quirky',
     ]) {
       await put('/answer', kind);
-      const { outcome } = await client.ask({ memberState: 'FR', national: '1', requester: null, trader: null });
+      const { outcome } = await client.lookUp({ memberState: 'FR', national: '1', requester: null, trader: null });
       outcomes[kind] = outcome;
     }
     await client.close();

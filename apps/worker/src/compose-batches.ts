@@ -1,16 +1,16 @@
 import { dispatchLines, findMalformedLines, settleMalformedLines, startBatches } from '@vat/db';
 import { dispatchMemberState, recordMalformedLines } from '@vat/domain';
-import { batchesQueue, enqueueLines } from '@vat/queues';
+import { enqueueLines } from '@vat/queues';
 import type { Recording } from './compose-recording.js';
 import { dispatchLinesJob } from './processors/dispatch-lines.js';
 import type { WorkerContext } from './worker-context.js';
 
-/** Serves the dispatching of batch lines. Their lookups are served with all others. */
+/** The dispatching of batch lines. Their lookups are served with all others. */
 export const composeBatches = (
-  { db, producer, serve, now, publishChange }: WorkerContext,
+  { db, producer, now, publishChange }: WorkerContext,
   { make, record, progress }: Recording,
   stopping: AbortSignal,
-): void => {
+) => {
   const dispatch = dispatchMemberState({
     dispatchLines: dispatchLines(db),
     enqueueLines: enqueueLines(producer),
@@ -27,5 +27,5 @@ export const composeBatches = (
     now,
     stopping,
   });
-  serve(batchesQueue, dispatchLinesJob({ dispatch, recordMalformed }));
+  return { batches: dispatchLinesJob({ dispatch, recordMalformed }) };
 };

@@ -20,7 +20,7 @@ import {
   userAgentOf,
 } from '@vat/domain';
 import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
-import { priorityClassOf, sandboxQueue, settleQueue, upstreamQueue } from '@vat/queues';
+import { perMemberState, priorityClassOf, settleQueue } from '@vat/queues';
 import { errorFields, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import type { Recording } from './compose-recording.js';
@@ -59,14 +59,14 @@ const createAlarm = ({ log, metrics, now }: WorkerContext) => {
   };
 };
 
-/** Serves the lookups of this process's member states, the sandbox, and the recording of answers. */
+/** The lookups of this process's member states, the sandbox, and the recording of answers. */
 export const composeChecks = (
   context: WorkerContext,
   { record, notifyCaller, sendDelivery, dispatchByJob, progress }: Recording,
   abortLookups: AbortSignal,
-): Stoppable[] => {
+) => {
   const { advanced } = progress;
-  const { settings, log, now, metrics, db, producer, publishChange, serve } = context;
+  const { settings, log, now, metrics, db, producer, publishChange } = context;
   const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
   const slots = memberStateSlots(settings.DATABASE_URL, warn('The slot connection broke; open lookups end.'));
   const vies = createViesClient({
@@ -113,7 +113,7 @@ export const composeChecks = (
         beginLookup: beginLookup(db),
         find,
         lookUp: lookUpWithinSlot({
-          lookUp: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.ask),
+          lookUp: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.lookUp),
           markLookupStarted: markLookupStarted(db),
           abortLookups,
         }),
@@ -144,12 +144,9 @@ export const composeChecks = (
       }),
     );
 
-  for (const memberState of statesOf(settings)) serve(upstreamQueue(memberState), lookupHandler(memberState));
-  serve(sandboxQueue, lookupHandler(null));
+  const states = statesOf(settings);
   const settle = settleCheck({ find, sources, recordCheck: record, timeout: (ms) => AbortSignal.timeout(ms) });
-  serve(settleQueue, settleCheckJob(settle));
-
-  return [
+  const parts: Stoppable[] = [
     { name: 'slots', stop: slots.close },
     {
       name: 'outgoing connections',
@@ -167,4 +164,10 @@ export const composeChecks = (
     },
     { name: 'recordings', stop: recordings.drain },
   ];
+  return {
+    lookups: perMemberState((memberState) => (states.includes(memberState) ? lookupHandler(memberState) : null)),
+    sandbox: lookupHandler(null),
+    settle: settleCheckJob(settle),
+    parts,
+  };
 };

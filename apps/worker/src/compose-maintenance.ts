@@ -38,6 +38,8 @@ import {
   enqueueStamps,
   ensureSchedulers,
   evidenceQueue,
+  type JobHandler,
+  type MaintenanceJob,
   type MaintenanceTask,
   maintenanceQueue,
   upstreamQueue,
@@ -45,7 +47,6 @@ import {
 } from '@vat/queues';
 import { errorFields, type Stoppable, throttledWarn } from '@vat/runtime';
 import { watchEvidence } from './open-timestamper.js';
-import type { WorkerRole } from './settings.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** A part of the sweep; resolves to its actions and how often each was taken. */
@@ -75,11 +76,11 @@ const STATISTICS_RETENTION_MS = 24 * HOUR_MS;
 const MAX_DIFFERENCES = 20;
 
 /**
- * Maintains the job schedulers in Redis, in every process, and serves the maintenance jobs where that role is enabled: the
- * sweep, expiry, and the audit of the usage counters.
+ * Maintains the job schedulers in Redis, in every process. The maintenance jobs are the sweep, expiry, and the audit of the
+ * usage counters.
  */
-export const composeMaintenance = (context: WorkerContext, roles: readonly WorkerRole[]): Stoppable[] => {
-  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, serve } = context;
+export const composeMaintenance = (context: WorkerContext) => {
+  const { settings, log, now, metrics, db, producer, producerRedis, publishChange } = context;
 
   const sweepRequestsOnce = sweepRequests({
     overdue: overdueRequests(db),
@@ -112,7 +113,7 @@ export const composeMaintenance = (context: WorkerContext, roles: readonly Worke
       return completed;
     },
     queuesToDispatch: queuesToDispatch(db),
-    feed: enqueueDispatches(producer),
+    dispatch: enqueueDispatches(producer),
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });
@@ -159,21 +160,19 @@ export const composeMaintenance = (context: WorkerContext, roles: readonly Worke
     },
     audit,
   };
-  if (roles.includes('maintenance')) {
-    const warn = {
-      sweep: throttledWarn(log, 'A sweep failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
-      expire: throttledWarn(log, 'The expiry failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
-      audit: throttledWarn(log, 'The audit failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
-    } satisfies Record<MaintenanceTask, unknown>;
-    // Not retried: jobs that keep failing would pile up before the sweeps, one more in every period.
-    serve(maintenanceQueue, async ({ task }) => {
-      await tasks[task]().catch((error: unknown) => {
-        metrics.jobErrors.inc({ queue: maintenanceQueue.name });
-        warn[task](error);
-      });
-      return undefined;
+  const warn = {
+    sweep: throttledWarn(log, 'A sweep failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
+    expire: throttledWarn(log, 'The expiry failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
+    audit: throttledWarn(log, 'The audit failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
+  } satisfies Record<MaintenanceTask, unknown>;
+  // Not retried: jobs that keep failing would pile up before the sweeps, one more in every period.
+  const maintenance: JobHandler<MaintenanceJob> = async ({ task }) => {
+    await tasks[task]().catch((error: unknown) => {
+      metrics.jobErrors.inc({ queue: maintenanceQueue.name });
+      warn[task](error);
     });
-  }
+    return undefined;
+  };
 
   const intervals: Record<MaintenanceTask, number> = {
     sweep: settings.SWEEP_EVERY,
@@ -205,5 +204,6 @@ export const composeMaintenance = (context: WorkerContext, roles: readonly Worke
       now,
     ),
   });
-  return [{ name: 'schedulers', stop: schedulers.close }];
+  const parts: Stoppable[] = [{ name: 'schedulers', stop: schedulers.close }];
+  return { maintenance, parts };
 };

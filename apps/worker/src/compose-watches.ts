@@ -1,12 +1,12 @@
 import { findDueWatches, startRun } from '@vat/db';
 import { MEMBER_STATES, startDueWatches } from '@vat/domain';
-import { enqueueOverdue, watchesQueue } from '@vat/queues';
+import { enqueueOverdue, type JobHandler, type Payload } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
 import type { WorkerContext } from './worker-context.js';
 
-/** Serves the job that starts the runs of due watches. */
-export const composeWatches = (context: WorkerContext, stopping: AbortSignal): void => {
-  const { settings, log, now, metrics, db, producer, serve } = context;
+/** The job that starts the runs of due watches. */
+export const composeWatches = (context: WorkerContext, stopping: AbortSignal) => {
+  const { settings, log, now, metrics, db, producer } = context;
   const start = startDueWatches({
     findDue: findDueWatches(db)(MEMBER_STATES),
     startRun: startRun(db),
@@ -17,10 +17,11 @@ export const composeWatches = (context: WorkerContext, stopping: AbortSignal): v
     stopping,
     now,
   });
-  serve(watchesQueue, async () => {
+  const watches: JobHandler<Payload<'watches'>> = async () => {
     const started = await start();
     for (const [outcome, n] of Object.entries(started)) if (n > 0) metrics.watchRuns.inc({ outcome }, n);
     if (Object.values(started).some((n) => n > 0)) log.info('Started the runs of due watches.', started);
     return undefined;
-  });
+  };
+  return { watches };
 };

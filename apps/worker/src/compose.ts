@@ -1,3 +1,4 @@
+import { perMemberState } from '@vat/queues';
 import type { Logger, Stoppable } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
@@ -6,7 +7,7 @@ import { composeMaintenance } from './compose-maintenance.js';
 import { composeRecording } from './compose-recording.js';
 import { composeWatches } from './compose-watches.js';
 import { composeWebhooks } from './compose-webhooks.js';
-import { rolesOf, statesOf, type WorkerSettings } from './settings.js';
+import { rolesOf, statesOf, type WorkerRole, type WorkerSettings } from './settings.js';
 import { createWorkerContext } from './worker-context.js';
 
 /** Composes a worker process and starts its consumers. Throws SettingsError on unknown names. */
@@ -14,15 +15,34 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   const roles = rolesOf(settings);
   const states = statesOf(settings);
   const context = createWorkerContext(settings, log, stopping);
-  const { servers, serving, ready, scrape } = context;
+  const { servers, serve, ready, scrape } = context;
+  const ifServed = <T>(role: WorkerRole, composePart: () => T): T | null =>
+    roles.includes(role) ? composePart() : null;
 
   const recording = composeRecording(context, roles);
-  const parts: Stoppable[] = [...servers, { name: 'progress of batches', stop: recording.progress.drain }];
-  if (roles.includes('checks')) parts.push(...composeChecks(context, recording, abortLookups));
-  if (roles.includes('batches')) composeBatches(context, recording, stopping);
-  if (roles.includes('webhooks')) parts.push(...composeWebhooks(context, abortLookups));
-  if (roles.includes('watches')) composeWatches(context, stopping);
-  if (roles.includes('evidence')) parts.push(...composeEvidence(context, abortLookups));
-  parts.push(...composeMaintenance(context, roles), context.joinFleet(), serving);
+  const checks = ifServed('checks', () => composeChecks(context, recording, abortLookups));
+  const batches = ifServed('batches', () => composeBatches(context, recording, stopping));
+  const webhooks = ifServed('webhooks', () => composeWebhooks(context, abortLookups));
+  const watches = ifServed('watches', () => composeWatches(context, stopping));
+  const evidence = ifServed('evidence', () => composeEvidence(context, abortLookups));
+  const maintenance = composeMaintenance(context);
+  const serving = serve({
+    ...(checks?.lookups ?? perMemberState(() => null)),
+    'upstream-sandbox': checks?.sandbox ?? null,
+    settle: checks?.settle ?? null,
+    deliveries: webhooks?.deliveries ?? null,
+    'deliveries-retry': webhooks?.retries ?? null,
+    batches: batches?.batches ?? null,
+    watches: watches?.watches ?? null,
+    evidence: evidence?.evidence ?? null,
+    maintenance: ifServed('maintenance', () => maintenance.maintenance),
+  });
+  /** Stopped last first. */
+  const parts: Stoppable[] = [
+    ...servers,
+    { name: 'progress of batches', stop: recording.progress.drain },
+    ...[checks, webhooks, evidence, maintenance].flatMap((part) => part?.parts ?? []),
+    ...serving,
+  ];
   return { parts, ready, scrape, roles, states };
 };

@@ -57,29 +57,24 @@ type WatchEvidenceDeps = {
 const STAMP_ALARM_MS = 3_600_000;
 const ANCHOR_GRACE_MS = 600_000;
 const REPEAT_MS = 600_000;
+const STAMPS_PENDING = 'Time-stamps have been pending for too long.';
 
 /** Measures how long evidence waits for its anchor and its time-stamps; logs an error when that is too long, at most every ten minutes. */
 export const watchEvidence = ({ readAge, anchorEveryMs, metrics, now, log }: WatchEvidenceDeps) => {
-  const alarmedAt = new Map<string, number>();
-  const alarm = (what: string, message: string, fields: Record<string, unknown>) => {
-    const at = now().getTime();
-    if (at - (alarmedAt.get(what) ?? 0) < REPEAT_MS) return;
-    alarmedAt.set(what, at);
-    log.error(message, fields);
-  };
+  const alarm = (message: string) => throttledLog((fields) => log.error(message, fields), REPEAT_MS, now);
+  const unanchored = alarm('Checks wait too long for an anchor.');
+  const pendingOf = { check: alarm(STAMPS_PENDING), anchor: alarm(STAMPS_PENDING) };
   return async (): Promise<void> => {
     const { unanchoredSince, stamps } = await readAge();
     const ageOf = (since: Date | null) => (since === null ? 0 : now().getTime() - since.getTime());
     const unanchoredMs = ageOf(unanchoredSince);
     metrics.evidenceAge.set({ what: 'unanchored' }, unanchoredMs / 1_000);
-    if (unanchoredMs > 2 * anchorEveryMs + ANCHOR_GRACE_MS)
-      alarm('unanchored', 'Checks wait too long for an anchor.', { since: unanchoredSince?.toISOString() });
+    if (unanchoredMs > 2 * anchorEveryMs + ANCHOR_GRACE_MS) unanchored({ since: unanchoredSince?.toISOString() });
     for (const kind of ['check', 'anchor'] as const) {
       const { pending, since } = stamps[kind];
       metrics.stampsPending.set({ kind }, pending);
       metrics.evidenceAge.set({ what: `unstamped_${kind}` }, ageOf(since) / 1_000);
-      if (ageOf(since) > STAMP_ALARM_MS)
-        alarm(kind, 'Time-stamps have been pending for too long.', { kind, pending, since: since?.toISOString() });
+      if (ageOf(since) > STAMP_ALARM_MS) pendingOf[kind]({ kind, pending, since: since?.toISOString() });
     }
   };
 };

@@ -1,8 +1,8 @@
 import {
   bucketOf,
+  type CallUpstream,
   type CheckRequest,
   DURATION_BOUNDS_MS,
-  type LookUp,
   type LookupEnd,
   type LookupNoAnswer,
   lookupOf,
@@ -13,12 +13,12 @@ import {
 } from '@vat/domain';
 import { answerSandbox } from '@vat/vies';
 
-/** Looks a request's number up; see {@link LookUp}. */
-type LookUpRequest = (request: CheckRequest, signal: AbortSignal) => ReturnType<LookUp>;
+/** Looks a request's number up; see {@link CallUpstream}. */
+type LookUpRequest = (request: CheckRequest, signal: AbortSignal) => ReturnType<CallUpstream>;
 
 /** Looks a request's number up at VIES; without requester and trader once VIES has refused them. */
 export const lookUpInVies =
-  (lookUp: LookUp): LookUpRequest =>
+  (lookUp: CallUpstream): LookUpRequest =>
   (request, signal) =>
     lookUp(lookupOf(request), signal);
 
@@ -101,7 +101,7 @@ export const upstreamStatistics = (
     const key = `${tally.memberState} ${tally.minute.getTime()} ${tally.end}`;
     const known = counted.get(key);
     if (!known) return void counted.set(key, tally);
-    known.asks += tally.asks;
+    known.lookups += tally.lookups;
     for (const [n, count] of tally.buckets.entries()) known.buckets[n] = (known.buckets[n] ?? 0) + count;
   };
 
@@ -110,7 +110,7 @@ export const upstreamStatistics = (
       const minute = new Date(Math.floor(now().getTime() / 60_000) * 60_000);
       const buckets = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
       buckets[bucketOf(durationMs)] = 1;
-      add({ memberState, minute, end, asks: 1, buckets });
+      add({ memberState, minute, end, lookups: 1, buckets });
     },
     flush: async () => {
       const tallies = [...counted.values()];

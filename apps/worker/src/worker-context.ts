@@ -3,12 +3,13 @@ import {
   type Consumer,
   connectRedis,
   createProducer,
-  type JobHandler,
+  DELIVERY_QUEUES,
+  type JobHandlers,
   joinCluster,
   pingRedis,
   publishPageUpdates,
-  type QueueDefinition,
-  startConsumer,
+  QUEUES,
+  startConsumers,
 } from '@vat/queues';
 import { createMetrics, type Logger, type Stoppable, throttledWarn, withLogContext } from '@vat/runtime';
 import type { WorkerSettings } from './settings.js';
@@ -17,7 +18,9 @@ import type { WorkerSettings } from './settings.js';
 export const REPEAT_WARNING_MS = 30_000;
 const REPEAT_JOB_WARNING_MS = 1_000;
 
-/** What all parts of a worker share: settings, connections, log, metrics and `serve`, which starts a consumer. */
+const UNLOGGED_QUEUES = Object.values(DELIVERY_QUEUES).map(({ name }) => name);
+
+/** What all parts of a worker share: settings, connections, log, metrics and `serve`, which starts the consumers. */
 export type WorkerContext = ReturnType<typeof createWorkerContext>;
 
 /** Connects a worker process to Postgres and Redis. `stopping` aborts when no new job is to be started. */
@@ -40,42 +43,39 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
   const onJobError = throttledWarn(log, 'A job failed and was rescheduled.', REPEAT_JOB_WARNING_MS, now);
   // For example: a job moved to another worker because this one stalled for longer than its lock, or Redis lost the job.
   const onQueueError = throttledWarn(log, 'A queue had an error.', REPEAT_WARNING_MS, now);
-  const consumers: Consumer[] = [];
-  /** Capped queues by name. The processes of the fleet share the cap. */
-  const capped = new Map<string, { consumer: Consumer; globalConcurrency: number }>();
-  /**
-   * Runs the jobs of a queue in this process. Their log lines carry the job's id unless `logJobId` is false: the log context
-   * costs time at every promise, too much for a queue with thousands of jobs a second.
-   */
-  const serve = <P>(definition: QueueDefinition<P>, handle: JobHandler<P>, { logJobId = true } = {}): void => {
-    const handleWithContext: JobHandler<P> = (payload, context) =>
-      withLogContext({ job_id: context.jobId, queue: definition.name }, () => handle(payload, context));
-    const consumer = startConsumer(definition, logJobId ? handleWithContext : handle, {
+  let consumers: Consumer[] = [];
+  /** Serves the queues that have a handler. Returns what to stop, last first. */
+  const serve = (handlers: JobHandlers): Stoppable[] => {
+    consumers = startConsumers(handlers, {
       connection: consumerRedis,
       prefix: settings.REDIS_PREFIX,
       stopping,
       onError: onQueueError,
-      onJobError: (error, job) => {
-        metrics.jobErrors.inc({ queue: job.queue });
-        onJobError(error, { queue: job.queue, job_id: job.jobId });
+      onJobError: (error, { queue, jobId }) => {
+        metrics.jobErrors.inc({ queue });
+        onJobError(error, { queue, job_id: jobId });
       },
+      // The log context costs time at every promise, too much for queues with thousands of jobs a second.
+      runJob: ({ queue, jobId }, run) =>
+        UNLOGGED_QUEUES.includes(queue) ? run() : withLogContext({ job_id: jobId, queue }, run),
     });
-    consumers.push(consumer);
-    const { globalConcurrency } = definition;
-    if (globalConcurrency !== null) capped.set(definition.name, { consumer, globalConcurrency });
-  };
-  /** Call it after all queues are served. */
-  const joinFleet = (): Stoppable => {
+    const capOf = new Map(Object.values(QUEUES).map(({ name, globalConcurrency }) => [name, globalConcurrency]));
     const membership = joinCluster({
       connection: producerRedis,
       prefix: settings.REDIS_PREFIX,
-      queues: [...capped.keys()],
+      queues: consumers.map(({ name }) => name).filter((name) => capOf.get(name)),
       onCount: (queue, processes) => {
-        const known = capped.get(queue);
-        if (known) known.consumer.setConcurrency(Math.max(1, Math.ceil(known.globalConcurrency / processes)));
+        const consumer = consumers.find(({ name }) => name === queue);
+        consumer?.setConcurrency(Math.max(1, Math.ceil((capOf.get(queue) ?? 1) / processes)));
       },
     });
-    return { name: 'fleet', stop: membership.close };
+    return [
+      { name: 'fleet', stop: membership.close },
+      {
+        name: 'consumers',
+        stop: async () => void (await Promise.all(consumers.map((consumer) => consumer.close()))),
+      },
+    ];
   };
 
   /** Stopped last: everything else may still need them. */
@@ -91,12 +91,6 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
       },
     },
   ];
-  /** Stopped first. */
-  const serving: Stoppable = {
-    name: 'consumers',
-    stop: async () => void (await Promise.all(consumers.map((consumer) => consumer.close()))),
-  };
-
   const redisAnswers = pingRedis(producerRedis);
   const ready = async () => {
     const [postgres, redis] = await Promise.all([
@@ -116,7 +110,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     return { type: metrics.registry.contentType, text: await metrics.registry.metrics() };
   };
 
-  const publishChange = pages.tell;
+  const publishChange = pages.publish;
   return {
     settings,
     log,
@@ -127,8 +121,6 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     producerRedis,
     publishChange,
     serve,
-    joinFleet,
-    serving,
     servers,
     ready,
     scrape,

@@ -8,35 +8,25 @@ export const usageSchema = z
     period: z
       .string()
       .regex(/^\d{4}-\d{2}$/)
-      .describe('UTC calendar month.'),
+      .describe('The calendar month in UTC.'),
     plan: z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]),
     limit: z.int().min(0),
-    used: z.int().min(0).describe('Units consumed by recorded verdicts.'),
-    reserved: z.int().min(0).describe('Units held for work in hand.'),
+    used: z.int().min(0).describe('Checks that were recorded this month.'),
+    reserved: z.int().min(0).describe('Checks that are reserved for requests in progress.'),
     reset_at: instant(),
   })
-  .meta({ id: 'Usage', description: 'Checks of the current month.' });
+  .meta({ id: 'Usage', description: 'The checks of the current month.' });
 
-/** GET /v1/usage. Source: contract part 2 §3. */
-export const presentUsage = (usage: {
-  period: string;
-  plan: string;
-  limit: number;
-  used: number;
-  reserved: number;
-}) => ({
-  period: usage.period,
-  plan: usage.plan,
-  limit: usage.limit,
-  used: usage.used,
-  reserved: usage.reserved,
+/** GET /v1/usage. */
+export const presentUsage = (usage: Omit<z.input<typeof usageSchema>, 'reset_at'>): z.input<typeof usageSchema> => ({
+  ...usage,
   reset_at: periodEnd(usage.period).toISOString(),
 });
 
-/** Fewest and most characters of a password that is chosen here. */
-export const PASSWORD_LENGTH = { min: 12, max: 1_024 } as const;
+/** Minimum and maximum characters of a new password. */
+const PASSWORD_LENGTH = { min: 12, max: 1_024 } as const;
 
-/** A password that somebody chooses, taken as it is typed: length is what makes it strong. */
+/** A new password, used exactly as it is typed. Only its length is validated, since length makes it strong. */
 export const newPassword = () => z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max);
 
 /** Body of PUT /app/api/password. */
@@ -56,7 +46,7 @@ export const createKeyBody = z.strictObject({
   test: z.boolean().default(false),
 });
 
-/** An entry of GET /app/api/keys: `hint` is the key's last four characters; the key itself is known to its owner only. */
+/** An entry of GET /app/api/keys. `hint`: the last four characters of the key, which is not stored itself. */
 export const presentKey = (key: {
   id: string;
   name: string;
@@ -75,7 +65,7 @@ export const presentKey = (key: {
   revoked_at: key.revokedAt?.toISOString() ?? null,
 });
 
-/** Answer of POST and GET /app/api/session. `quota`: checks a month. Source: contract part 2 §9. */
+/** Response of POST and GET /app/api/session. `quota`: checks a month. */
 export const presentSession = (
   session: { accountId: string; accountName: string; email: string; plan: Plan; quota: number; disabled: boolean },
   csrfToken: string,
@@ -96,16 +86,15 @@ export const presentSession = (
 });
 
 /**
- * Body of POST /app/api/session. The address is only cleaned, not judged: one that cannot exist is answered like one that
- * does not. The password is taken as it is typed.
+ * Body of POST /app/api/session. The address is not validated: one that cannot exist gets the same response as an unknown
+ * one. The password is used exactly as it is typed.
  */
 export const signInBody = z.strictObject({
   email: printable(320).transform((text) => text.trim().toLowerCase()),
   password: z.string().min(1).max(1_024),
 });
-export type SignInBody = z.output<typeof signInBody>;
 
-/** Body of POST /app/api/sign-up. The address is judged for its form alone: nothing is sent to it. */
+/** Body of POST /app/api/sign-up. Only the form of the address is validated: nothing is sent to it. */
 export const signUpBody = z.strictObject({
   name: printable(100).transform((text) => text.trim()),
   email: printable(254)

@@ -1,5 +1,5 @@
 import { batchFields, batchForm, batchLineSchema, batchSchema, lineListQuery, resultsQuery } from './batch.js';
-import { listOperation } from './lists.js';
+import { pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
 
 const created = {
@@ -59,16 +59,16 @@ const RESULTS = `vat_number,reference,vat_number,valid,verdict,name,address,cons
 FR 40 303 265 045,S-1001,FR40303265045,true,valid,SA EXEMPLE,1 RUE DE LA PAIX 75002 PARIS,,chk_01kafksw9te0a9v6n3r4t7y1bf,
 `;
 
-/** The operations of batches, for live keys alone. */
-export const BATCH_OPERATIONS: readonly Operation[] = [
-  {
+/** The operations of batches, for live keys only. */
+export const BATCH_OPERATIONS = {
+  createBatch: {
     method: 'post',
     path: '/v1/batches',
-    id: 'createBatch',
+    live: true,
     tag: 'Batches',
     summary: 'Check a file of numbers',
     description:
-      'Takes a CSV file as spreadsheets write it: any usual delimiter and encoding, with or without a header row. The file is read at once, its lines are checked in the background after direct checks, and `batch.completed` is sent once no line is left. Fields may be sent in the form or in the query.',
+      'Accepts a CSV file as spreadsheets write it: any usual delimiter and encoding, with or without a header row. The file is validated immediately. Its lines are checked in the background, after direct checks, and the event `batch.completed` is sent when all lines have ended. Send the fields in the form or in the query.',
     query: batchFields,
     uploads: {
       'multipart/form-data': { schema: batchForm },
@@ -79,8 +79,6 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       201: { description: 'The batch.', schema: batchSchema, example: created, headers: ['Location'] },
     },
     errors: [
-      'TEST_KEY_NOT_ALLOWED',
-      'BAD_REQUEST',
       'EMPTY_FILE',
       'TOO_MANY_ROWS',
       'INVALID_CSV',
@@ -88,71 +86,67 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       'FILE_TOO_LARGE',
       'INVALID_REQUESTER',
       'ACCOUNT_DISABLED',
-      'IDEMPOTENCY_MISMATCH',
-      'IDEMPOTENCY_IN_PROGRESS',
       'TOO_MANY_BATCHES',
       'BATCH_LINE_LIMIT',
     ],
   },
-  listOperation({
+  listBatches: {
+    method: 'get',
     path: '/v1/batches',
-    id: 'listBatches',
+    live: true,
     tag: 'Batches',
     summary: 'List batches, newest first',
-    item: batchSchema,
-    examples: [completed],
-    live: true,
-  }),
-  {
+    query: pageListQuery,
+    success: pageOf(batchSchema, [completed]),
+  },
+  getBatch: {
     method: 'get',
     path: '/v1/batches/{id}',
-    id: 'getBatch',
+    live: true,
     tag: 'Batches',
     summary: 'Get a batch with its counts',
-    idPrefix: 'bat',
+    id: 'batch',
     success: { 200: { description: 'The batch.', schema: batchSchema, example: completed } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
+  deleteBatch: {
     method: 'delete',
     path: '/v1/batches/{id}',
-    id: 'deleteBatch',
+    live: true,
     tag: 'Batches',
     summary: 'Delete a completed batch',
-    description: 'Its lines go with it, its checks stay.',
-    idPrefix: 'bat',
-    success: { 204: { description: 'It is gone.' } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND', 'BATCH_RUNNING'],
+    description: 'Deletes the batch and its lines. Its checks are not deleted.',
+    id: 'batch',
+    success: { 204: { description: 'The batch was deleted.' } },
+    errors: ['BATCH_RUNNING'],
   },
-  listOperation({
+  listBatchLines: {
+    method: 'get',
     path: '/v1/batches/{id}/lines',
-    id: 'listBatchLines',
+    live: true,
     tag: 'Batches',
     summary: 'List the lines of a batch, in the order of the file',
-    idPrefix: 'bat',
+    id: 'batch',
     query: lineListQuery,
-    item: batchLineSchema,
-    examples: [line, failedLine],
-    live: true,
-  }),
-  {
+    success: pageOf(batchLineSchema, [line, failedLine]),
+  },
+  getBatchResults: {
     method: 'get',
     path: '/v1/batches/{id}/results.csv',
-    id: 'getBatchResults',
+    live: true,
     tag: 'Batches',
     summary: 'Download the file with its results',
     description:
-      'A header row, then one row a line in the order of the file: the original cells first, then the columns of the result. While the batch runs, those of a queued line are empty. A cell that a spreadsheet would run as a formula begins with an apostrophe.',
-    idPrefix: 'bat',
+      'Returns a header row and one row for each line, in the order of the file: the original cells, followed by the columns of the result. The result columns of a queued line are empty. A cell that a spreadsheet would evaluate as a formula begins with an apostrophe.',
+    id: 'batch',
     query: resultsQuery,
     success: {
       200: {
-        description: 'The file, UTF-8.',
+        description: 'The file, encoded in UTF-8.',
         contentType: 'text/csv',
         headers: ['Content-Disposition'],
         example: RESULTS,
       },
     },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND', 'TOO_MANY_DOWNLOADS'],
+    errors: ['TOO_MANY_DOWNLOADS'],
   },
-];
+} as const satisfies Record<string, Operation>;

@@ -1,28 +1,17 @@
-import {
-  BATCH_STATUSES,
-  type Batch,
-  type BatchLine,
-  LINE_ERROR_CODES,
-  LINE_STATUSES,
-  publicId,
-  stripUnsafeCharacters,
-} from '@vat/domain';
+import { BATCH_STATUSES, type Batch, type BatchLine, LINE_ERROR_CODES, LINE_STATUSES, publicId } from '@vat/domain';
 import { z } from 'zod';
 import { pageQuery } from './lists.js';
-import { idOf, instant, printable } from './text.js';
+import { idOf, instant, printable, requesterText } from './text.js';
 
-/** What is sent beside a batch's file, as form fields or in the query. Source: contract part 2 §5. */
+/** The fields that accompany a batch's file, in the form or in the query. */
 export const batchFields = z.strictObject({
   label: printable(100).optional().describe('Your own name for the batch, 1 to 100 printable characters.'),
-  // No length is judged here: whatever is no VAT number is INVALID_REQUESTER and not BAD_REQUEST.
-  requester_vat_number: z
-    .string()
-    .overwrite(stripUnsafeCharacters)
-    .optional()
-    .describe('Your own VAT number, for every line that names no requester of its own.'),
+  requester_vat_number: requesterText().describe(
+    'Your own VAT number, for all lines without a requester of their own.',
+  ),
 });
 
-/** The form of POST /v1/batches, as the description shows it; the file is judged while it is read. */
+/** The form of POST /v1/batches in the documentation. The file itself is validated while it is read. */
 export const batchForm = batchFields.extend({
   file: z.file().meta({
     openapi: { type: 'string', format: 'binary', description: 'The CSV file, at most 2 MiB and 10 000 rows.' },
@@ -53,45 +42,48 @@ export const resultsQuery = z.strictObject({
 
 const count = (what: string) => z.int().min(0).describe(what);
 
-/** The batch object. Source: contract part 2 §5. */
+/** The batch object. */
 export const batchSchema = z
   .strictObject({
-    batch_id: idOf('bat'),
+    batch_id: idOf('batch'),
     object: z.literal('batch'),
     status: z.enum(BATCH_STATUSES),
     label: z.string().nullable(),
-    file_name: z.string().nullable().describe('As it was sent, without folders.'),
+    file_name: z.string().nullable().describe('The name that you sent, without folders.'),
     total: count('Lines of the file.'),
     done: count('Lines that have a check.'),
     failed: count('Lines that ended with an error. Once completed, done + failed = total.'),
-    valid: count('Lines whose check says valid.'),
-    invalid: count('Lines whose check says invalid or malformed; valid + invalid = done.'),
+    valid: count('Lines whose check is valid.'),
+    invalid: count('Lines whose check is invalid or malformed. valid + invalid = done.'),
     created_at: instant(),
     completed_at: instant().nullable(),
   })
-  .meta({ id: 'Batch', description: 'A file of numbers.' });
+  .meta({ id: 'Batch', description: 'An uploaded file of VAT numbers.' });
 
-/** One line of a batch. Source: contract part 2 §5. */
+/** One line of a batch. */
 export const batchLineSchema = z
   .strictObject({
-    line_id: idOf('lin'),
-    line: z.int().min(1).describe('Where the row begins in the file, as a text editor counts.'),
+    line_id: idOf('line'),
+    line: z.int().min(1).describe('The line of the file where the row begins, counted from 1 as in a text editor.'),
     status: z.enum(LINE_STATUSES),
-    input: z.string().describe('The number as the file has it.'),
-    vat_number: z.string().nullable().describe('Normalised; null when no country can be told.'),
+    input: z.string().describe('The VAT number as it is in the file.'),
+    vat_number: z
+      .string()
+      .nullable()
+      .describe('The normalised VAT number. Null when its country cannot be determined.'),
     reference: z.string().nullable(),
-    check_id: idOf('chk').nullable().describe('Lines with the same number and requester share a check.'),
+    check_id: idOf('check').nullable().describe('The check. Lines with the same number and requester share one.'),
     error: z
       .strictObject({ code: z.enum(LINE_ERROR_CODES), message: z.string() })
       .nullable()
-      .describe('Why this line has no check; the others are not touched.'),
+      .describe('Why the line has no check. Other lines are not affected.'),
   })
-  .meta({ id: 'BatchLine', description: 'A row of the file.' });
+  .meta({ id: 'BatchLine', description: 'One row of the file.' });
 
-/** The batch object. Source: contract part 2 §5. */
-export const presentBatch = (batch: Batch) => ({
+/** The batch object. */
+export const presentBatch = (batch: Batch): z.input<typeof batchSchema> => ({
   batch_id: publicId('batch', batch.id),
-  object: 'batch' as const,
+  object: 'batch',
   status: batch.status,
   label: batch.label,
   file_name: batch.fileName,
@@ -105,13 +97,13 @@ export const presentBatch = (batch: Batch) => ({
 });
 
 /** A line of a batch. */
-export const presentBatchLine = (line: BatchLine) => ({
+export const presentBatchLine = (line: BatchLine): z.input<typeof batchLineSchema> => ({
   line_id: publicId('line', line.id),
   line: line.line,
   status: line.status,
   input: line.input,
   vat_number: line.vatNumber,
   reference: line.reference,
-  check_id: line.checkId && publicId('check', line.checkId),
+  check_id: line.checkId === null ? null : publicId('check', line.checkId),
   error: line.error && { code: line.error.code, message: line.error.message },
 });

@@ -1,8 +1,8 @@
-import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec } from '@vat/domain';
+import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, ID_PREFIXES } from '@vat/domain';
 import { z } from 'zod';
 import { errorSchema } from './error.js';
-import type { Operation, Success } from './operation.js';
-import { COMMON_ERRORS, OPERATIONS } from './operations.js';
+import { errorsOf, type Operation, type Success } from './operation.js';
+import { OPERATIONS } from './operations.js';
 
 type Json = Record<string, unknown>;
 
@@ -22,58 +22,39 @@ const EXTRA_EXAMPLES: Json = {
 
 const HEADERS: Readonly<Record<string, Json>> = {
   'X-Request-Id': {
-    description: 'Names this call in our logs; a well-formed one of yours is kept.',
+    description: 'Identifies the call in our logs. A well-formed id that you send is used.',
     schema: { type: 'string' },
   },
-  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
-  Location: { description: 'Where the result is.', schema: { type: 'string' } },
-  'Content-Disposition': { description: 'The name to save it under.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds to wait before the next call.', schema: { type: 'integer' } },
+  Location: { description: 'The URL of the result.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'The suggested file name.', schema: { type: 'string' } },
   ETag: { description: 'Changes with the content.', schema: { type: 'string' } },
-  'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } },
-  'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: '`Bearer`', schema: { type: 'string' } },
+  'Idempotency-Replayed': {
+    description: '`true` when the response repeats the first response to the same Idempotency-Key.',
+    schema: { type: 'string' },
+  },
 };
 
 const headersOf = (names: readonly string[]): Json =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /**
- * A schema as it reads in OpenAPI 3.1, which is JSON Schema 2020-12. A schema whose text form says less than is known of it
- * (a number in a query) carries what to show instead as `openapi` in its meta data.
+ * A schema in OpenAPI 3.1, which is JSON Schema 2020-12. Where a schema accepts text for another type, such as a number in a
+ * query, its meta data contains the schema to show as `openapi`; {@link finish} puts that in its place.
  */
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    unrepresentable: 'any',
-    override: ({ jsonSchema }) => {
-      const shown = jsonSchema.openapi as Json | undefined;
-      if (shown === undefined) return;
-      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-      Object.assign(jsonSchema, shown);
-    },
-  }) as Json;
-  return rest;
-};
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => z.toJSONSchema(schema, { io, unrepresentable: 'any' });
 
-/** Moves the definitions that zod leaves beside each schema into `components`, and points the references there. */
-const collect = (document: Json): Json => {
-  const schemas: Json = {};
-  const walk = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(walk);
-    if (typeof value !== 'object' || value === null) return value;
-    const { $defs, ...rest } = value as Json;
-    for (const [name, schema] of Object.entries(($defs as Json | undefined) ?? {})) schemas[name] ??= walk(schema);
-    return Object.fromEntries(
-      Object.entries(rest).map(([key, inner]) =>
-        key === '$ref' && typeof inner === 'string'
-          ? [key, inner.replace('#/$defs/', '#/components/schemas/')]
-          : [key, walk(inner)],
-      ),
-    );
-  };
-  const walked = walk(document) as Json;
-  const components = walked.components as Json;
-  return { ...walked, components: { ...components, schemas: { ...(components.schemas as Json), ...schemas } } };
+/** Drops what is undefined, and moves the definitions that zod puts into each schema to `components`. */
+const finish = (document: Json): Json => {
+  const definitions: Json = {};
+  const { components, ...rest } = JSON.parse(JSON.stringify(document), (key, value) => {
+    if (key === '$ref') return value.replace('#/$defs/', '#/components/schemas/');
+    if (key === '$defs') Object.assign(definitions, value);
+    if (key === '$defs' || key === '$schema') return undefined;
+    return typeof value?.openapi === 'object' ? value.openapi : value;
+  });
+  return { ...rest, components: { ...components, schemas: { ...components.schemas, ...definitions } } };
 };
 
 const errorExample = (code: ErrorCode): Json => {
@@ -82,17 +63,12 @@ const errorExample = (code: ErrorCode): Json => {
   return { error: { code, message: spec.message, ...extra } };
 };
 
-const carries = (code: ErrorCode, field: string): boolean => {
-  const spec: ErrorSpec = ERROR_CATALOGUE[code];
-  return spec.extra?.includes(field) ?? false;
-};
-
 const errorHeaders = (codes: readonly ErrorCode[]): string[] => [
-  ...(codes.some((code) => carries(code, 'retry_after')) ? ['Retry-After'] : []),
+  ...(codes.some((code) => (ERROR_CATALOGUE[code] as ErrorSpec).extra?.includes('retry_after')) ? ['Retry-After'] : []),
   ...(codes.includes('UNAUTHORIZED') ? ['WWW-Authenticate'] : []),
 ];
 
-/** One response a status, with an example a code. */
+/** One response for each status, with an example for each code. */
 const errorResponses = (codes: readonly ErrorCode[]): Json => {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
@@ -121,63 +97,52 @@ const errorResponses = (codes: readonly ErrorCode[]): Json => {
   );
 };
 
-const exampleOf = (example: unknown): Json => (example === undefined ? {} : { example });
-
 const successResponse = (status: number, success: Success, idempotent: boolean): Json => ({
   description: success.description,
   headers: headersOf([...(success.headers ?? []), ...(idempotent ? ['Idempotency-Replayed'] : [])]),
-  ...(status === NO_CONTENT
-    ? {}
-    : {
-        content: {
+  content:
+    status === NO_CONTENT
+      ? undefined
+      : {
           [success.contentType ?? 'application/json']: {
             schema: success.schema ? schemaOf(success.schema, 'output') : {},
-            ...exampleOf(success.example),
+            example: success.example,
           },
         },
-      }),
 });
 
-const requestBodyOf = ({ body, bodyExample, uploads = {} }: Operation): Json => {
-  const json = body ? { 'application/json': { schema: schemaOf(body, 'input'), ...exampleOf(bodyExample) } } : {};
-  const others = Object.entries(uploads).map(([type, { schema, example }]) => [
+const requestBodyOf = ({ body, bodyExample, uploads }: Operation): Json | undefined => {
+  const contents = Object.entries(
+    body ? { 'application/json': { schema: body, example: bodyExample } } : (uploads ?? {}),
+  ).map(([type, { schema, example }]) => [
     type,
-    { schema: schema ? schemaOf(schema, 'input') : { type: 'string', format: 'binary' }, ...exampleOf(example) },
+    { schema: schema ? schemaOf(schema, 'input') : { type: 'string', format: 'binary' }, example },
   ]);
-  const content = { ...json, ...Object.fromEntries(others) };
-  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
+  return contents.length === 0 ? undefined : { required: true, content: Object.fromEntries(contents) };
 };
 
-const parametersOf = (operation: Operation): Json[] => {
-  const path = operation.idPrefix
-    ? [
-        {
-          name: 'id',
-          in: 'path',
-          required: true,
-          schema: { type: 'string' },
-          description: `An id that begins with \`${operation.idPrefix}_\`.`,
-        },
-      ]
-    : [];
-  const query = Object.entries(operation.query?.shape ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    schema: schemaOf(schema as z.ZodType, 'input'),
-  }));
-  const idempotency = operation.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
-  return [...path, ...query, ...idempotency];
+const parametersOf = ({ id, query, idempotent }: Operation): Json[] => {
+  const description = id && `The id, which begins with \`${ID_PREFIXES[id]}_\`.`;
+  return [
+    ...(id ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' }, description }] : []),
+    ...Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: false,
+      schema: schemaOf(schema as z.ZodType, 'input'),
+    })),
+    ...(idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+  ];
 };
 
-const operationOf = (operation: Operation): Json => ({
-  operationId: operation.id,
+const operationOf = (name: string, operation: Operation): Json => ({
+  operationId: name,
   tags: [operation.tag],
   summary: operation.summary,
-  ...(operation.description ? { description: operation.description } : {}),
+  description: operation.description,
   security: operation.key === false ? [] : [{ key: [] }],
   parameters: parametersOf(operation),
-  ...requestBodyOf(operation),
+  requestBody: requestBodyOf(operation),
   responses: {
     ...Object.fromEntries(
       Object.entries(operation.success).map(([status, success]) => [
@@ -185,26 +150,24 @@ const operationOf = (operation: Operation): Json => ({
         successResponse(Number(status), success, operation.idempotent ?? false),
       ]),
     ),
-    ...errorResponses([
-      ...new Set([...(operation.key === false ? ['INTERNAL' as const] : COMMON_ERRORS), ...operation.errors]),
-    ]),
+    ...errorResponses(errorsOf(operation)),
   },
 });
 
-/** The OpenAPI 3.1 document, made from the schemas that judge requests and the catalogue that names errors. */
+/** The OpenAPI 3.1 document, generated from the schemas that validate requests and from the error catalogue. */
 export const buildOpenApi = (version: string, baseUrl: string): Json => {
   const paths: Record<string, Json> = {};
-  for (const operation of OPERATIONS) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(operation) };
+  for (const [name, operation] of Object.entries<Operation>(OPERATIONS)) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(name, operation) };
   }
   const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
-  return collect({
+  return finish({
     openapi: '3.1.0',
     info: {
       title: 'VAT Validation Service',
       version,
       description:
-        'Validates EU VAT numbers and keeps proof of every answer. An outage is never a verdict: what cannot be answered in time is accepted with 202 and finished in the background.',
+        'Validates EU VAT numbers and stores proof of every answer. An outage is never a verdict: a request that cannot be answered in time is accepted with 202 and completed in the background.',
     },
     servers: [{ url: baseUrl }],
     paths,
@@ -218,7 +181,7 @@ export const buildOpenApi = (version: string, baseUrl: string): Json => {
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          description: 'Makes the call safe to repeat for 24 hours.',
+          description: 'Makes the call safe to repeat for 24 hours: a repeated call returns the first response.',
           schema: { type: 'string', minLength: 1, maxLength: 255 },
         },
       },

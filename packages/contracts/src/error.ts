@@ -3,10 +3,10 @@ import { type ZodError, z } from 'zod';
 import { checkEntrySchema } from './check.js';
 import { instant } from './text.js';
 
-/** The extra fields an error can carry, by name. Which code carries which is the catalogue's to say. */
+/** The extra fields of errors, by name. The catalogue says which code has which fields. */
 const EXTRA_FIELDS = {
   fields: z.array(z.strictObject({ path: z.string(), message: z.string() })),
-  retry_after: z.int().min(1).describe('Seconds, as in the Retry-After header.'),
+  retry_after: z.int().min(1).describe('Seconds to wait, as in the Retry-After header.'),
   reset_at: instant(),
   pending: z.int().min(0),
   active: z.int().min(0),
@@ -15,32 +15,32 @@ const EXTRA_FIELDS = {
   checks: z.array(checkEntrySchema),
 } as const;
 
-/** `fields` and `checks` tell more where there is more to tell; the others are always there. */
-const SOMETIMES: readonly string[] = ['fields', 'checks'];
+/** Extra fields that an error may omit. */
+const OPTIONAL: readonly string[] = ['fields', 'checks'];
 
-/** The envelope of one code, exactly: its extra fields and no others. */
+/** The error envelope of one code, with exactly its extra fields. */
 export const errorSchema = (code: ErrorCode) => {
   const spec: ErrorSpec = ERROR_CATALOGUE[code];
   const extra = Object.fromEntries(
     (spec.extra ?? []).map((name) => {
       const field = EXTRA_FIELDS[name as keyof typeof EXTRA_FIELDS];
-      return [name, SOMETIMES.includes(name) ? field.optional() : field];
+      return [name, OPTIONAL.includes(name) ? field.optional() : field];
     }),
   );
   return z.strictObject({ error: z.strictObject({ code: z.literal(code), message: z.string(), ...extra }) });
 };
 
-/** The error envelope; extra fields lie inside `error`. Source: contract part 1 §2. */
+/** The error envelope. Extra fields lie inside `error`. */
 export const presentError = (error: AppError) => ({
   error: { code: error.code, message: error.message, ...error.extra },
 });
 
-/** What a caller must correct, from what zod found and {@link explainIssue} said about it. */
+/** The fields that a caller must correct, with the messages of {@link explainIssue}. */
 export const fieldErrors = (error: ZodError): FieldError[] =>
   error.issues.flatMap((issue) => {
-    const places = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-    return places.map((place) => {
-      const path = place.join('.');
+    const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+    return paths.map((parts) => {
+      const path = parts.join('.');
       return { path, message: `${path === '' ? 'The body' : path} ${issue.message}` };
     });
   });

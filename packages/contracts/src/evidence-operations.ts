@@ -5,7 +5,7 @@ import {
   timestampSchema,
   verifierSchema,
 } from './evidence.js';
-import { dossierQuery, listOperation } from './lists.js';
+import { dossierQuery, pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
 
 const checkId = 'chk_01m7w2q8z5e0a9v6n3r4t7y1bc';
@@ -59,135 +59,121 @@ const TSR = 'application/timestamp-reply';
 const stamped = (description: string) => ({ description, schema: timestampSchema, example: stampedExample });
 
 /** The operations of time-stamps, anchors, certificates and dossiers. */
-export const EVIDENCE_OPERATIONS: readonly Operation[] = [
-  {
+export const EVIDENCE_OPERATIONS = {
+  createTimestamp: {
     method: 'post',
     path: '/v1/checks/{id}/timestamp',
-    id: 'createTimestamp',
+    live: true,
     tag: 'Evidence',
-    summary: 'Have a check time-stamped',
+    summary: 'Time-stamp a check',
     description:
-      'Takes no body (or `{}`). A check has one time-stamp (RFC 3161, SHA-256) over its hashed bytes; lookingUp again gives the same one. When the authority does not answer at once it is asked again in the background, until it does.',
-    idPrefix: 'chk',
+      'Takes no body, or `{}`. A check has one time-stamp (RFC 3161, SHA-256) over its hashed bytes; repeated calls return the same one. If the authority does not answer immediately, the time-stamp is requested again in the background until it does.',
+    id: 'check',
     idempotent: true,
     success: {
-      200: stamped('It was stamped before.'),
+      200: stamped('The check already has a time-stamp.'),
       201: { ...stamped('The time-stamp.'), headers: ['Location'] },
       202: {
-        description: 'Asked for, and not there yet. `Location` answers 404 until it is.',
+        description: 'The time-stamp was requested and is not available yet. Until it is, `Location` returns 404.',
         schema: pendingTimestampSchema,
         example: pendingExample,
         headers: ['Location', 'Retry-After'],
       },
     },
-    errors: [
-      'TEST_KEY_NOT_ALLOWED',
-      'BAD_REQUEST',
-      'ACCOUNT_DISABLED',
-      'NOT_FOUND',
-      'IDEMPOTENCY_MISMATCH',
-      'IDEMPOTENCY_IN_PROGRESS',
-    ],
+    errors: ['ACCOUNT_DISABLED'],
   },
-  {
+  getTimestamp: {
     method: 'get',
     path: '/v1/checks/{id}/timestamp',
-    id: 'getTimestamp',
+    live: true,
     tag: 'Evidence',
-    summary: "Get the facts of a check's time-stamp",
-    idPrefix: 'chk',
+    summary: "Get a check's time-stamp",
+    id: 'check',
     success: { 200: stamped('The time-stamp.') },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
+  getTimestampToken: {
     method: 'get',
     path: '/v1/checks/{id}/timestamp.tsr',
-    id: 'getTimestampToken',
+    live: true,
     tag: 'Evidence',
-    summary: "Get the authority's answer",
-    description: '`openssl ts -verify -in timestamp.tsr -data evidence.json` verifies it over the evidence bytes.',
-    idPrefix: 'chk',
+    summary: "Get the authority's response",
+    description: 'Verify it over the evidence bytes with `openssl ts -verify -in timestamp.tsr -data evidence.json`.',
+    id: 'check',
     success: { 200: { description: 'The TimeStampResp (DER), byte for byte.', contentType: TSR } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
+  getAnchorProof: {
     method: 'get',
     path: '/v1/checks/{id}/anchor',
-    id: 'getAnchorProof',
+    live: true,
     tag: 'Evidence',
     summary: 'Get the proof that a check is in its anchor',
-    idPrefix: 'chk',
+    id: 'check',
     success: { 200: { description: 'The inclusion proof.', schema: anchorProofSchema, example: proofExample } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
+  getCertificate: {
     method: 'get',
     path: '/v1/checks/{id}/certificate.pdf',
-    id: 'getCertificate',
     tag: 'Evidence',
-    summary: 'Get a page about a check, to be filed',
+    summary: 'Get the certificate of a check',
     description:
-      'One A4 page: number, verdict, name and address, consultation number, times, hash, anchor, how to verify.',
-    idPrefix: 'chk',
+      'One A4 page for your files: number, verdict, name and address, consultation number, times, hash, anchor, and how to verify them.',
+    id: 'check',
     success: {
-      200: { description: 'The page.', contentType: 'application/pdf', headers: ['Content-Disposition'] },
+      200: { description: 'The certificate.', contentType: 'application/pdf', headers: ['Content-Disposition'] },
     },
-    errors: ['NOT_FOUND'],
   },
-  listOperation({
+  listAnchors: {
+    method: 'get',
     path: '/v1/anchors',
-    id: 'listAnchors',
+    live: true,
     tag: 'Evidence',
     summary: 'List anchors, newest first',
-    description: 'Anchors are those of the whole service: one tree holds the checks of all accounts.',
-    item: anchorSchema,
-    examples: [anchorExample],
-    live: true,
-  }),
-  {
+    description: 'Anchors belong to the whole service: one tree contains the checks of all accounts.',
+    query: pageListQuery,
+    success: pageOf(anchorSchema, [anchorExample]),
+  },
+  getAnchor: {
     method: 'get',
     path: '/v1/anchors/{id}',
-    id: 'getAnchor',
+    live: true,
     tag: 'Evidence',
     summary: 'Get an anchor',
-    idPrefix: 'anc',
+    id: 'anchor',
     success: { 200: { description: 'The anchor.', schema: anchorSchema, example: anchorExample } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
+  getAnchorToken: {
     method: 'get',
     path: '/v1/anchors/{id}.tsr',
-    id: 'getAnchorToken',
+    live: true,
     tag: 'Evidence',
-    summary: "Get the authority's answer about an anchor",
-    description: 'It stamps the RFC 8785 form of the anchor without `anchor_id`. 404 until it is there.',
-    idPrefix: 'anc',
+    summary: "Get the authority's response for an anchor",
+    description: 'Stamps the RFC 8785 form of the anchor without `anchor_id`. Returns 404 until the anchor is stamped.',
+    id: 'anchor',
     success: { 200: { description: 'The TimeStampResp (DER), byte for byte.', contentType: TSR } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
+  exportDossier: {
     method: 'get',
     path: '/v1/exports/dossier.zip',
-    id: 'exportDossier',
+    live: true,
     tag: 'Evidence',
     summary: "Export the account's evidence",
     description:
-      'Streams a zip that verifies offline with what it contains (`sh verify.sh`): the live checks of the choice with every exchange, time-stamps, anchors and proofs; attempts that came to nothing; changes of watches. At most 10 000 checks, and one export of an account at a time. A connection that is cut before its end is no dossier.',
+      'Streams a zip with the selected live checks and all their exchanges, time-stamps, anchors and proofs, the requests that ended without a check, and the changes of watches. It verifies offline with its own program (`sh verify.sh`). An export has at most 10 000 checks, and an account runs one export at a time. If the connection ends early, the file is incomplete and does not verify.',
     query: dossierQuery,
     success: {
       200: { description: 'The dossier.', contentType: 'application/zip', headers: ['Content-Disposition'] },
     },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'EXPORT_TOO_LARGE', 'EXPORT_IN_PROGRESS'],
+    errors: ['EXPORT_TOO_LARGE', 'EXPORT_IN_PROGRESS'],
   },
-  {
+  getVerifier: {
     method: 'get',
     path: '/verifier',
-    id: 'getVerifier',
     tag: 'Evidence',
-    summary: 'Get the SHA-256 of the program that verifies dossiers',
+    summary: 'Get the SHA-256 of the dossier verifier',
     description:
-      'A dossier contains a copy of this program. An auditor who does not trust that copy downloads this one, compares its SHA-256, and runs `python3 -I verify.py DIR`. It verifies dossiers of earlier releases too.',
+      'Every dossier contains a copy of this program. An auditor who does not trust the copy downloads the program here, compares its SHA-256 and runs `python3 -I verify.py DIR`. It also verifies dossiers of earlier releases.',
     key: false,
+    dashboard: false,
     success: {
       200: {
         description: 'The program.',
@@ -201,19 +187,18 @@ export const EVIDENCE_OPERATIONS: readonly Operation[] = [
         },
       },
     },
-    errors: [],
   },
-  {
+  getVerifierFile: {
     method: 'get',
     path: '/verifier/verify.py',
-    id: 'getVerifierFile',
     tag: 'Evidence',
-    summary: 'Get the program that verifies dossiers',
-    description: 'Needs Python 3.8 and OpenSSL 1.1.1 or later, and no network. `ETag` is the SHA-256 of the file.',
+    summary: 'Download the dossier verifier',
+    description:
+      'Requires Python 3.8 and OpenSSL 1.1.1 or later, and no network access. `ETag` is the SHA-256 of the file.',
     key: false,
+    dashboard: false,
     success: {
       200: { description: 'The program.', contentType: 'text/x-python', headers: ['Content-Disposition', 'ETag'] },
     },
-    errors: [],
   },
-];
+} as const satisfies Record<string, Operation>;

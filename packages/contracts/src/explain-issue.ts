@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Where an input came from: a query gives a parameter that is repeated as an array, and calls its fields parameters. */
+/** The source of an input. In a query, a repeated parameter is an array, and fields are called parameters. */
 export type InputSource = 'body' | 'query';
 
 type RawIssue = z.core.$ZodRawIssue;
@@ -20,14 +20,14 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
 };
 
-/** A value's type in the words of JSON. */
+/** The JSON type of a value. */
 const typeOf = (value: unknown): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'boolean' ? 'a boolean' : (TYPES[typeof value] ?? typeof value);
 };
 
-/** `a, b or c`; what is no plain word in quotes. */
+/** `a, b or c`, with quotes around everything that is not a plain word. */
 const choiceOf = (values: readonly unknown[]): string => {
   const shown = values.map((value) => (/^\w+$/.test(String(value)) ? String(value) : JSON.stringify(value)));
   return [shown.slice(0, -1).join(', '), ...shown.slice(-1)].filter((part) => part !== '').join(' or ');
@@ -47,9 +47,8 @@ const outOfRange = (issue: RawIssue & { code: 'too_small' | 'too_big' }): string
 };
 
 /**
- * What is wrong with a field, as the rest of a sentence that begins with its name: `is required`. It is given to zod with
- * each parse, so that no schema has words of its own but for a rule that zod has no name for (a pattern, a refinement);
- * those too are the rest of such a sentence.
+ * What is wrong with a field, as the rest of a sentence that begins with its name: `is required`. It is passed to zod with
+ * each parse, so a schema needs messages only for patterns and refinements. They too are the rest of such a sentence.
  */
 export const explainIssue =
   (source: InputSource) =>
@@ -68,7 +67,7 @@ export const explainIssue =
       case 'invalid_format':
         return `must be ${FORMATS[issue.format] ?? 'well-formed'}`;
       case 'invalid_union':
-        // The first alternative is the one that is meant; the others are short forms of it.
+        // The first alternative is the full form; the others are short forms of it.
         return issue.errors[0]?.[0]?.message ?? 'is not valid';
       default:
         return 'is not valid';

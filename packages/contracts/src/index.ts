@@ -3,6 +3,7 @@ export * from './batch.js';
 export * from './batch-operations.js';
 export * from './build-openapi.js';
 export * from './check.js';
+export * from './check-operations.js';
 export * from './error.js';
 export * from './evidence.js';
 export * from './evidence-operations.js';

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Operation } from './operation.js';
 import { numberText, printable } from './text.js';
 
-/** Page sizes of every list. Source: contract part 2 §1. */
-export const LIST_LIMIT = { default: 20, max: 100 } as const;
+/** Page sizes of every list. */
+const LIST_LIMIT = { default: 20, max: 100 } as const;
 
-/** The paging parameters every list takes. */
+/** The paging parameters of every list. */
 export const pageQuery = {
   limit: z
     .string()
@@ -20,11 +19,11 @@ export const pageQuery = {
 /** Query of a list without filters. */
 export const pageListQuery = z.strictObject(pageQuery);
 
-/** A moment as RFC 3339, or a plain day which means its beginning in UTC. */
+/** A time in RFC 3339, or a date, which means the beginning of that day in UTC. */
 const moment = () =>
   z
     .union([z.iso.datetime({ offset: true }), z.iso.date()])
-    // Nothing of ours is older than 1970, and Postgres knows no year 0, which RFC 3339 can write.
+    // No row is older than 1970, and Postgres has no year 0, which RFC 3339 allows.
     .transform((text) => new Date(Math.max(0, Date.parse(text))))
     .meta({
       openapi: {
@@ -34,8 +33,8 @@ const moment = () =>
       },
     });
 
-/** Which checks are meant. `from` is inclusive, `to` exclusive. */
-const choice = {
+/** The filters of checks. `from` is inclusive, `to` exclusive. */
+const filters = {
   vat_number: numberText().optional(),
   from: moment().optional(),
   to: moment().optional(),
@@ -50,44 +49,20 @@ export const checkListQuery = z.strictObject({
     .transform((text) => text === 'true')
     .optional()
     .meta({ openapi: { type: 'boolean' } }),
-  ...choice,
+  ...filters,
 });
 
 /** Query of GET /v1/exports/dossier.zip. */
-export const dossierQuery = z.strictObject(choice);
+export const dossierQuery = z.strictObject(filters);
 
 /** A page of a list, newest first. */
-export const listOf = <S extends z.ZodType>(item: S) =>
+const listOf = <S extends z.ZodType>(item: S) =>
   z.strictObject({
     data: z.array(item),
-    next_cursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last.'),
+    next_cursor: z.string().nullable().describe('Send it as `cursor` to get the next page. Null on the last page.'),
   });
 
-type ListOperation = Pick<Operation, 'path' | 'id' | 'tag' | 'summary' | 'description' | 'idPrefix'> & {
-  /** Paging alone where nothing else is said. */
-  query?: z.ZodObject;
-  item: z.ZodType;
-  /** The items of a page. */
-  examples: readonly unknown[];
-  /** Test keys are refused. */
-  live?: true;
-};
-
-/** The operation that reads a list page by page. */
-export const listOperation = ({ query = pageListQuery, item, examples, live, ...rest }: ListOperation): Operation => ({
-  ...rest,
-  method: 'get',
-  query,
-  success: {
-    200: {
-      description: 'A page.',
-      schema: listOf(item),
-      example: { data: examples, next_cursor: null },
-    },
-  },
-  errors: [
-    ...(live ? (['TEST_KEY_NOT_ALLOWED'] as const) : []),
-    'BAD_REQUEST',
-    ...(rest.idPrefix === undefined ? [] : (['NOT_FOUND'] as const)),
-  ],
+/** The success of a list that is read page by page. `examples`: the items of a page. */
+export const pageOf = <S extends z.ZodType>(item: S, examples: readonly unknown[]) => ({
+  200: { description: 'A page of the list.', schema: listOf(item), example: { data: examples, next_cursor: null } },
 });

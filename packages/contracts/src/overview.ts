@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { pageQuery } from './lists.js';
 import { presentChange } from './watch.js';
 
-/** GET /app/api/overview. Source: contract part 2 §9. */
+/** GET /app/api/overview. */
 export const presentOverview = (overview: {
   days: { date: string; valid: number; invalid: number; malformed: number }[];
   changes: (RecordedChange & { watchId: string; vatNumber: string; label: string | null })[];

@@ -4,11 +4,11 @@ import { instant } from './text.js';
 
 const share = () => z.number().min(0).max(1).nullable();
 
-/** GET /v1/status. Shares and percentiles are null where nothing was asked lately. */
+/** GET /v1/status. Shares and percentiles are null without recent lookups. */
 export const statusSchema = z
   .strictObject({
     generated_at: instant(),
-    window_seconds: z.int().describe('How far back the figures go.'),
+    window_seconds: z.int().describe('The period of the figures.'),
     member_states: z.array(
       z.strictObject({
         member_state: z.enum(MEMBER_STATES),
@@ -19,21 +19,21 @@ export const statusSchema = z
         unavailable: share(),
         p50_ms: z.int().min(0).nullable(),
         p95_ms: z.int().min(0).nullable(),
-        queue_depth: z.int().min(0).describe('Requests that are due and have no answer yet.'),
+        queue_depth: z.int().min(0).describe('Requests that are due and not answered yet.'),
         oldest_wait_ms: z.int().min(0).nullable(),
       }),
     ),
   })
-  .meta({ id: 'Status', description: 'What this service itself saw of each member state lately.' });
+  .meta({ id: 'Status', description: 'The recent availability of each member state, as observed by this service.' });
 
 /** GET /v1/status. */
-export const presentStatus = (states: readonly MemberStateHealth[], at: Date) => ({
+export const presentStatus = (states: readonly MemberStateHealth[], at: Date): z.input<typeof statusSchema> => ({
   generated_at: at.toISOString(),
   window_seconds: STATUS_WINDOW_MS / 1_000,
   member_states: states.map((state) => ({
     member_state: state.memberState,
     health: state.health,
-    asks: state.asks,
+    asks: state.lookups,
     answered: state.answered,
     saturated: state.saturated,
     unavailable: state.unavailable,

@@ -1,7 +1,7 @@
-import { stripUnsafeCharacters } from '@vat/domain';
+import { ID_PREFIXES, type IdKind, type PublicId, stripUnsafeCharacters } from '@vat/domain';
 import { z } from 'zod';
 
-/** A number as it was written: {@link stripUnsafeCharacters}, and no U+0000 either, which Postgres keeps in no text. */
+/** A VAT number as a caller wrote it, after {@link stripUnsafeCharacters} and without U+0000, which Postgres cannot store. */
 export const numberText = () =>
   z
     .string()
@@ -9,22 +9,40 @@ export const numberText = () =>
     .min(1)
     .max(40);
 
-/** Text that is not blank, without control characters of any kind, after {@link stripUnsafeCharacters}. */
+/** Text that is not blank and has no control characters, after {@link stripUnsafeCharacters}. */
 export const printable = (max: number) =>
   z
     .string()
     .overwrite(stripUnsafeCharacters)
     .min(1)
     .max(max)
-    // Blanks alone are nothing to be found or recognised by.
+    // A text of blanks only could not be found or recognised.
     .refine((text) => text === '' || /\S/.test(text), { abort: true, error: 'must not be empty' })
     .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must not contain control characters');
 
-/** A moment on the wire: RFC 3339, UTC, milliseconds. */
+/** The fields of a body that name the VAT number to check. */
+export const numberFields = {
+  vat_number: numberText().describe('The VAT number in any notation, with or without its country prefix.'),
+  country_code: z
+    .string()
+    .overwrite(stripUnsafeCharacters)
+    .max(10, 'must be two letters, such as DE')
+    .optional()
+    .describe('Two letters. Required when the number has no country prefix. GR and EL both mean Greece.'),
+};
+
+/** A requester. It has no length limit: any text that is not a VAT number is INVALID_REQUESTER and not BAD_REQUEST. */
+export const requesterText = () => z.string().overwrite(stripUnsafeCharacters).optional();
+
+/** A time in responses: RFC 3339, UTC, milliseconds. */
 export const instant = () => z.iso.datetime({ precision: 3 });
 
-/** A public id with its prefix. */
-export const idOf = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+/** A public id of one kind. */
+export const idOf = <Kind extends IdKind>(kind: Kind) =>
+  z.string().regex(new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)) as unknown as z.ZodType<
+    PublicId<Kind>,
+    PublicId<Kind>
+  >;
 
-/** The body of a POST that needs none, where one is sent: there is nothing to say. */
+/** The only body that a POST without parameters accepts. */
 export const emptyBody = z.strictObject({});

@@ -1,4 +1,4 @@
-import { listOperation } from './lists.js';
+import { pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
 import { changeSchema, watchAmendmentBody, watchRequestBody, watchSchema } from './watch.js';
 
@@ -18,82 +18,77 @@ const watchExample = {
 const watch = (description: string) => ({ description, schema: watchSchema, example: watchExample });
 
 /** The operations of watches. */
-export const WATCH_OPERATIONS: readonly Operation[] = [
-  {
+export const WATCH_OPERATIONS = {
+  createWatch: {
     method: 'post',
     path: '/v1/watches',
-    id: 'createWatch',
+    live: true,
     tag: 'Watches',
     summary: 'Watch a VAT number',
     description:
-      'The number is asked about soon, and again every day or week. The first answer is the baseline; each later change is listed, and told by the event `watch.changed`.',
+      'Checks the number soon and then every day or week. The first check is the baseline. Each later change is listed and sent as the event `watch.changed`.',
     body: watchRequestBody,
     bodyExample: { vat_number: 'FR 40 303 265 045', label: 'supplier 7', frequency: 'weekly' },
     idempotent: true,
     success: { 201: { ...watch('The watch.'), headers: ['Location'] } },
     errors: [
-      'TEST_KEY_NOT_ALLOWED',
-      'BAD_REQUEST',
       'INVALID_FORMAT',
       'INVALID_REQUESTER',
       'ACCOUNT_DISABLED',
-      'IDEMPOTENCY_MISMATCH',
-      'IDEMPOTENCY_IN_PROGRESS',
       'FREQUENCY_NOT_ALLOWED',
       'WATCH_EXISTS',
       'WATCH_LIMIT',
     ],
   },
-  listOperation({
+  listWatches: {
+    method: 'get',
     path: '/v1/watches',
-    id: 'listWatches',
+    live: true,
     tag: 'Watches',
     summary: 'List watches, newest first',
-    item: watchSchema,
-    examples: [watchExample],
-    live: true,
-  }),
-  {
+    query: pageListQuery,
+    success: pageOf(watchSchema, [watchExample]),
+  },
+  getWatch: {
     method: 'get',
     path: '/v1/watches/{id}',
-    id: 'getWatch',
+    live: true,
     tag: 'Watches',
     summary: 'Get a watch',
-    idPrefix: 'wat',
+    id: 'watch',
     success: { 200: watch('The watch.') },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
   },
-  {
+  updateWatch: {
     method: 'patch',
     path: '/v1/watches/{id}',
-    id: 'updateWatch',
+    live: true,
     tag: 'Watches',
-    summary: 'Label, pause, resume or reschedule a watch',
-    idPrefix: 'wat',
+    summary: 'Update a watch',
+    id: 'watch',
     body: watchAmendmentBody,
     bodyExample: { status: 'paused' },
-    success: { 200: watch('The watch as it is now.') },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'BAD_REQUEST', 'NOT_FOUND', 'FREQUENCY_NOT_ALLOWED', 'WATCH_LIMIT'],
+    success: { 200: watch('The updated watch.') },
+    errors: ['FREQUENCY_NOT_ALLOWED', 'WATCH_LIMIT'],
   },
-  {
+  deleteWatch: {
     method: 'delete',
     path: '/v1/watches/{id}',
-    id: 'deleteWatch',
+    live: true,
     tag: 'Watches',
-    summary: 'Stop watching a number',
-    description: 'Its changes go with it; its checks stay.',
-    idPrefix: 'wat',
-    success: { 204: { description: 'It is gone.' } },
-    errors: ['TEST_KEY_NOT_ALLOWED', 'NOT_FOUND'],
+    summary: 'Delete a watch',
+    description: 'Deletes the watch and its changes. Its checks are not deleted.',
+    id: 'watch',
+    success: { 204: { description: 'The watch was deleted.' } },
   },
-  listOperation({
+  listWatchChanges: {
+    method: 'get',
     path: '/v1/watches/{id}/changes',
-    id: 'listWatchChanges',
+    live: true,
     tag: 'Watches',
-    summary: 'List the changes of a watched number, newest first',
-    idPrefix: 'wat',
-    item: changeSchema,
-    examples: [
+    summary: 'List the changes of a watch, newest first',
+    id: 'watch',
+    query: pageListQuery,
+    success: pageOf(changeSchema, [
       {
         kind: 'validity',
         before: true,
@@ -101,7 +96,6 @@ export const WATCH_OPERATIONS: readonly Operation[] = [
         check_id: watchExample.last_check_id,
         changed_at: watchExample.last_checked_at,
       },
-    ],
-    live: true,
-  }),
-];
+    ]),
+  },
+} as const satisfies Record<string, Operation>;

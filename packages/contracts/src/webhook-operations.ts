@@ -1,4 +1,4 @@
-import { listOperation } from './lists.js';
+import { pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
 import { deliveryDetailSchema, deliverySchema, sentSchema, webhookSchema } from './webhook.js';
 
@@ -17,14 +17,14 @@ const sent = (description: string) => ({
   202: { description, schema: sentSchema, example: { delivery_id: deliveryExample.delivery_id } },
 });
 
-/** The operations of the webhook. An API key reads and tries it; it is configured from the dashboard alone. */
-export const WEBHOOK_OPERATIONS: readonly Operation[] = [
-  {
+/** The operations of the webhook. An API key can read and test it; it is configured in the dashboard. */
+export const WEBHOOK_OPERATIONS = {
+  getWebhook: {
     method: 'get',
     path: '/v1/webhook',
-    id: 'getWebhook',
+    dashboard: false,
     tag: 'Webhook',
-    summary: 'Get the endpoint',
+    summary: 'Get the webhook endpoint',
     success: {
       200: {
         description: 'The endpoint.',
@@ -38,31 +38,30 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     },
     errors: ['NOT_FOUND'],
   },
-  {
+  sendTestEvent: {
     method: 'post',
     path: '/v1/webhook/test',
-    id: 'sendTestEvent',
     tag: 'Webhook',
     summary: 'Send a test event',
-    description: 'Takes no body (or `{}`). Queues a signed `webhook.test`, which goes the way of every event.',
-    success: sent('The event is on its way.'),
-    errors: ['BAD_REQUEST', 'NO_WEBHOOK', 'TOO_MANY_DELIVERIES'],
+    description:
+      'Takes no body, or `{}`. Queues a signed `webhook.test` event, which is delivered like any other event.',
+    success: sent('The delivery was queued.'),
+    errors: ['NO_WEBHOOK', 'TOO_MANY_DELIVERIES'],
   },
-  listOperation({
+  listDeliveries: {
+    method: 'get',
     path: '/v1/webhook/deliveries',
-    id: 'listDeliveries',
     tag: 'Webhook',
     summary: 'List deliveries, newest first',
-    item: deliverySchema,
-    examples: [deliveryExample],
-  }),
-  {
+    query: pageListQuery,
+    success: pageOf(deliverySchema, [deliveryExample]),
+  },
+  getDelivery: {
     method: 'get',
     path: '/v1/webhook/deliveries/{id}',
-    id: 'getDelivery',
     tag: 'Webhook',
     summary: 'Get a delivery with its body and attempts',
-    idPrefix: 'dlv',
+    id: 'delivery',
     success: {
       200: {
         description: 'The delivery.',
@@ -93,18 +92,16 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
         },
       },
     },
-    errors: ['NOT_FOUND'],
   },
-  {
+  resendDelivery: {
     method: 'post',
     path: '/v1/webhook/deliveries/{id}/resend',
-    id: 'resendDelivery',
     tag: 'Webhook',
-    summary: 'Send the event of a delivery again',
+    summary: 'Resend the event of a delivery',
     description:
-      'Takes no body (or `{}`). A new delivery of the same event, with the same body and `webhook-id`, to the endpoint that is set now.',
-    idPrefix: 'dlv',
-    success: sent('The new delivery is on its way.'),
-    errors: ['BAD_REQUEST', 'NOT_FOUND', 'NO_WEBHOOK', 'TOO_MANY_DELIVERIES'],
+      'Takes no body, or `{}`. Creates a delivery of the same event, with the same body and `webhook-id`, to the current endpoint.',
+    id: 'delivery',
+    success: sent('The new delivery was queued.'),
+    errors: ['NO_WEBHOOK', 'TOO_MANY_DELIVERIES'],
   },
-];
+} as const satisfies Record<string, Operation>;

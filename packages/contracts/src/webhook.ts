@@ -9,28 +9,32 @@ import {
 import { z } from 'zod';
 import { idOf, instant } from './text.js';
 
-/** GET /v1/webhook. Source: contract part 2 §8. */
+/** GET /v1/webhook. */
 export const webhookSchema = z
   .strictObject({
-    url: z.string().describe('As it was given.'),
-    secret_prefix: z.string().length(8).describe('The first 8 characters of the secret; the rest is shown only once.'),
+    url: z.string().describe('The URL as you entered it.'),
+    secret_prefix: z
+      .string()
+      .length(8)
+      .describe('The first 8 characters of the secret. The whole secret is shown only once.'),
     configured_at: instant(),
   })
   .meta({ id: 'Webhook', description: "The account's endpoint." });
 
-/** What a call that sends something answers. */
-export const sentSchema = z.strictObject({ delivery_id: idOf('dlv') });
+/** The response to a test event and to a resend. */
+export const sentSchema = z.strictObject({ delivery_id: idOf('delivery') });
 
-const statusCode = () => z.int().min(100).max(599).nullable().describe('Null when no answer arrived.');
+const statusCode = () =>
+  z.int().min(100).max(599).nullable().describe('The status of the response. Null when no response arrived.');
 const attemptError = () =>
-  z.string().nullable().describe('`CLASS: sentence`; null when an answer arrived whole, whatever its status.');
+  z.string().nullable().describe('`CLASS: sentence`. Null when a complete response arrived, whatever its status.');
 
 const entry = {
-  delivery_id: idOf('dlv'),
+  delivery_id: idOf('delivery'),
   event: z.enum(EVENT_TYPES),
-  event_id: idOf('evt'),
+  event_id: idOf('event'),
   status: z.enum(DELIVERY_STATES),
-  attempts: z.int().min(0).describe('Attempts made.'),
+  attempts: z.int().min(0).describe('The number of attempts made.'),
   created_at: instant(),
   next_attempt_at: instant().nullable(),
   last_attempt: z
@@ -38,13 +42,15 @@ const entry = {
       at: instant(),
       status_code: statusCode(),
       duration_ms: z.int().min(0),
-      error: attemptError().describe('`WEBHOOK_REMOVED` when the endpoint was removed before the delivery had ended.'),
+      error: attemptError().describe('`WEBHOOK_REMOVED` when the endpoint was removed before the delivery ended.'),
     })
     .nullable(),
 };
 
 /** An entry of the delivery log. */
-export const deliverySchema = z.strictObject(entry).meta({ id: 'Delivery', description: 'One event on its way.' });
+export const deliverySchema = z
+  .strictObject(entry)
+  .meta({ id: 'Delivery', description: 'The delivery of one event to your endpoint.' });
 
 const phase = () => z.int().min(0).nullable();
 
@@ -53,11 +59,14 @@ export const attemptSchema = z
   .strictObject({
     attempt: z.int().min(1),
     at: instant(),
-    url: z.string().describe('Where it went.'),
+    url: z.string().describe('The URL that was called.'),
     status_code: statusCode(),
     duration_ms: z.int().min(0),
     error: attemptError(),
-    address: z.string().nullable().describe('The address connected to, or tried first; null when none was.'),
+    address: z
+      .string()
+      .nullable()
+      .describe('The IP address of the connection, or the first one that was tried. Null when there was none.'),
     timings: z
       .strictObject({
         dns_ms: phase(),
@@ -66,8 +75,8 @@ export const attemptSchema = z
         first_byte_ms: phase(),
         total_ms: z.int().min(0),
       })
-      .describe('Milliseconds; null where a phase did not take place, as on a connection that was kept.'),
-    answer: z.string().describe("The first 2 KiB of the answer's body, read as UTF-8."),
+      .describe('Milliseconds. Null where a phase did not take place, as on a reused connection.'),
+    answer: z.string().describe('The first 2 KiB of the response body, read as UTF-8.'),
     answer_truncated: z.boolean(),
   })
   .meta({ id: 'DeliveryAttempt', description: 'One attempt of a delivery.' });
@@ -76,20 +85,22 @@ export const attemptSchema = z
 export const deliveryDetailSchema = z
   .strictObject({
     ...entry,
-    body: z.record(z.string(), z.unknown()).describe("The event's body, its keys in the order that is sent."),
-    attempts_log: z.array(attemptSchema).describe('Oldest first.'),
+    body: z
+      .record(z.string(), z.unknown())
+      .describe('The body of the event, with its keys in the order in which they are sent.'),
+    attempts_log: z.array(attemptSchema).describe('The attempts, oldest first.'),
   })
   .meta({ id: 'DeliveryDetail', description: 'A delivery with its body and its attempts.' });
 
 /** GET /v1/webhook. */
-export const presentWebhook = ({ url, secretPrefix, configuredAt }: WebhookConfiguration) => ({
-  url,
-  secret_prefix: secretPrefix,
-  configured_at: configuredAt.toISOString(),
+export const presentWebhook = (webhook: WebhookConfiguration): z.input<typeof webhookSchema> => ({
+  url: webhook.url,
+  secret_prefix: webhook.secretPrefix,
+  configured_at: webhook.configuredAt.toISOString(),
 });
 
-/** An entry of the delivery log. Source: contract part 2 §8. */
-export const presentDelivery = (delivery: Delivery) => ({
+/** An entry of the delivery log. */
+export const presentDelivery = (delivery: Delivery): z.input<typeof deliverySchema> => ({
   delivery_id: publicId('delivery', delivery.id),
   event: delivery.eventType,
   event_id: publicId('event', delivery.eventId),
@@ -105,8 +116,8 @@ export const presentDelivery = (delivery: Delivery) => ({
   },
 });
 
-/** The same with its body and the log of its attempts. An answer that is no UTF-8 is shown as far as it can be. */
-export const presentDeliveryDetail = (delivery: DeliveryDetail) => ({
+/** A delivery with its body and its attempts. Bytes of a response that are not UTF-8 are replaced. */
+export const presentDeliveryDetail = (delivery: DeliveryDetail): z.input<typeof deliveryDetailSchema> => ({
   ...presentDelivery(delivery),
   body: JSON.parse(delivery.body) as Record<string, unknown>,
   attempts_log: delivery.log.map((attempt) => ({
@@ -123,5 +134,5 @@ export const presentDeliveryDetail = (delivery: DeliveryDetail) => ({
   })),
 });
 
-/** Body of PUT /app/api/webhook. Any text is judged by the address rule, which has its own code. */
+/** Body of PUT /app/api/webhook. The URL is validated later, since an invalid one has its own error code. */
 export const saveWebhookBody = z.strictObject({ url: z.string() });

@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.js';
 import { nameStatement } from './name-statement.js';
+import { query } from './query.js';
 
 /** How a process uses Postgres. Times in milliseconds. */
 export type DatabaseOptions = {
@@ -80,5 +81,5 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
 
 /** Resolves when Postgres responds; throws otherwise. */
 export const pingDatabase = (db: Queryable) => async (): Promise<void> => {
-  await db.$queryRaw`SELECT 1`;
+  await query(db, { alive: 'bool' })`SELECT true AS alive`;
 };

@@ -1,11 +1,6 @@
 import pg from 'pg';
 import type { DatabaseOptions } from './connect-database.js';
-import { Prisma } from './generated/client.js';
-
-/** Runs queries. Prisma's client is one, and so is the reader of {@link ConnectedReader}. */
-export type Reader = {
-  $queryRaw: <T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) => Promise<T>;
-};
+import { type Reader, sqlOf } from './query.js';
 
 /** Connections for large reads. `snapshot` runs `work` in one read-only transaction with one snapshot. */
 export type ConnectedReader = {
@@ -18,8 +13,8 @@ export type ConnectedReader = {
 type Statements = { query: (statement: { text: string; values: unknown[] }) => Promise<{ rows: unknown[] }> };
 
 const readerOn = (statements: Statements): Reader => ({
-  $queryRaw: async <T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T> => {
-    const { text, values: all } = 'text' in query ? query : Prisma.sql(query, ...values);
+  $queryRaw: async <T>(...[query, ...values]: Parameters<Reader['$queryRaw']>): Promise<T> => {
+    const { text, values: all } = sqlOf(query, values);
     return (await statements.query({ text, values: all })).rows as T;
   },
 });

@@ -1,48 +1,43 @@
 import {
   type AnswerToBind,
-  type BoundKey,
+  type FindKey,
   IDEMPOTENCY_RETENTION_MS,
   type KeyToBind,
+  type RelockKey,
   type StoredAnswer,
 } from '@vat/domain';
 import type { Queryable } from './connect-database.js';
 import { inChunks } from './in-chunks.js';
+import { columns, query, selectList, typed } from './query.js';
+
+const KEY = columns({
+  fingerprint: 'bytea',
+  requestId: 'uuid?',
+  lockedUntil: 'timestamptz',
+  status: 'int4?',
+  headers: typed<Record<string, string> | null>('jsonb?'),
+  body: 'bytea?',
+});
 
 /** The binding of a key; `null` when the key is free or was bound before `expiredBefore`. */
 export const findIdempotencyKey =
-  (db: Queryable) =>
-  async (accountId: string, key: string, expiredBefore: Date): Promise<BoundKey | null> => {
-    const [row] = await db.$queryRaw<
-      {
-        fingerprint: Uint8Array;
-        request_id: string | null;
-        locked_until: Date;
-        status: number | null;
-        headers: Record<string, string> | null;
-        body: Uint8Array | null;
-      }[]
-    >`SELECT fingerprint, request_id, locked_until, status, headers, body FROM idempotency_key
+  (db: Queryable): FindKey =>
+  async (accountId, key, expiredBefore) => {
+    const [row] = await query(db, KEY)`
+      SELECT ${selectList('k', KEY)} FROM idempotency_key k
       WHERE account_id = ${accountId}::uuid AND key = ${key} AND created_at >= ${expiredBefore}::timestamptz`;
     if (!row) return null;
-    return {
-      fingerprint: row.fingerprint,
-      requestId: row.request_id,
-      lockedUntil: row.locked_until,
-      answer: row.status && row.body ? { status: row.status, headers: row.headers ?? {}, body: row.body } : null,
-    };
+    const { status, headers, body, ...bound } = row;
+    return { ...bound, answer: status && body ? { status, headers: headers ?? {}, body } : null };
   };
 
 /**
- * Binds a key together with its answer, inside the transaction that does the work. Returns `null` on success, otherwise the
- * existing binding. Waits for a concurrent transaction with the same key.
+ * Binds a key together with its answer, inside the transaction that does the work; false when it is already bound and has
+ * not expired. Waits for a concurrent transaction with the same key.
  */
 export const bindAnswer =
   (tx: Queryable) =>
-  async (
-    accountId: string,
-    { key, fingerprint, expiredBefore, answer }: AnswerToBind,
-    now: Date,
-  ): Promise<BoundKey | null> => {
+  async (accountId: string, { key, fingerprint, expiredBefore, answer }: AnswerToBind, now: Date): Promise<boolean> => {
     const bound = await tx.$executeRaw`
       INSERT INTO idempotency_key (account_id, key, fingerprint, status, headers, body, created_at, locked_until)
       VALUES (${accountId}::uuid, ${key}, ${fingerprint}, ${answer.status}::int, ${JSON.stringify(answer.headers)}::jsonb,
@@ -51,10 +46,7 @@ export const bindAnswer =
         status = excluded.status, headers = excluded.headers, body = excluded.body, created_at = excluded.created_at,
         locked_until = excluded.locked_until
       WHERE idempotency_key.created_at < ${expiredBefore}::timestamptz`;
-    if (bound > 0) return null;
-    const earlier = await findIdempotencyKey(tx)(accountId, key, expiredBefore);
-    if (!earlier) throw new Error('a bound Idempotency-Key cannot be read');
-    return earlier;
+    return bound > 0;
   };
 
 /** Binds a key, to a request if there is one; false when it is already bound and has not expired. */
@@ -88,8 +80,8 @@ export const deleteExpiredKeys =
 
 /** Takes over a key whose first call died; true for exactly one of several concurrent callers. */
 export const relockIdempotencyKey =
-  (db: Queryable) =>
-  async (accountId: string, key: string, now: Date, lockedUntil: Date): Promise<boolean> => {
+  (db: Queryable): RelockKey =>
+  async (accountId, key, now, lockedUntil) => {
     const taken = await db.$executeRaw`
       UPDATE idempotency_key SET locked_until = ${lockedUntil}::timestamptz
       WHERE account_id = ${accountId}::uuid AND key = ${key} AND status IS NULL AND locked_until <= ${now}::timestamptz`;

@@ -1,6 +1,5 @@
 export * from './account/accounts.js';
 export * from './account/api-keys.js';
-export * from './account/overview.js';
 export * from './account/sessions.js';
 export * from './account/sign-in-attempts.js';
 export * from './account/usage.js';
@@ -24,6 +23,8 @@ export * from './evidence/timestamps.js';
 export * from './idempotency-keys.js';
 export * from './member-state-slots.js';
 export * from './migrate.js';
+export * from './overview.js';
+export * from './query.js';
 export * from './request/admit-request.js';
 export * from './request/checks.js';
 export * from './request/lookups.js';

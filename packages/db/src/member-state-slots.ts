@@ -4,12 +4,6 @@ import pg from 'pg';
 /** The first of the two numbers of a slot's advisory lock; the second is the slot itself. */
 const SLOT_LOCKS = 0x5107;
 
-/**
- * A released slot stays cached in its process for this long: under load, the next lookup of the same member state reuses it
- * without a round trip.
- */
-const CACHED_MS = 20;
-
 /** An acquired slot. `lost` aborts when the connection that holds it breaks; the lookup must then end at once. */
 export type Slot = { lost: AbortSignal; release: () => void };
 
@@ -61,7 +55,7 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       client.end().catch(() => undefined);
       throw error;
     }
-    return { client, held: new Set(), cached: new Map(), lost: broken.signal, send: sendCommands(client, drop) };
+    return { client, held: new Set(), lost: broken.signal, send: sendCommands(client, drop) };
   };
 
   const slotOf = (open: Connection, slot: number): Slot => {
@@ -71,14 +65,9 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       release: () => {
         if (released) return;
         released = true;
-        // The next lookup of this process reuses the cached slot without a round trip.
-        const timer = setTimeout(() => {
-          open.cached.delete(slot);
-          // Commands are sent in order, so from here on this process may request the slot again.
-          open.held.delete(slot);
-          if (!open.lost.aborted) open.send({ slot, take: false }).catch(() => undefined);
-        }, CACHED_MS);
-        open.cached.set(slot, timer);
+        // Commands are sent in order, so from here on this process may request the slot again.
+        open.held.delete(slot);
+        if (!open.lost.aborted) open.send({ slot, take: false }).catch(() => undefined);
       },
     };
   };
@@ -89,12 +78,6 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       const open = await connection;
       const first = MEMBER_STATES.indexOf(memberState) * SLOTS_PER_MEMBER_STATE;
       const slots = Array.from({ length: SLOTS_PER_MEMBER_STATE }, (_, n) => first + n);
-      const cached = slots.find((slot) => open.cached.has(slot));
-      if (cached !== undefined) {
-        clearTimeout(open.cached.get(cached));
-        open.cached.delete(cached);
-        return slotOf(open, cached);
-      }
       for (const slot of slots) {
         // Advisory locks are re-entrant within a session, so a slot that this process holds must not be requested again.
         if (open.held.has(slot)) continue;
@@ -108,12 +91,7 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       const closing = connection;
       connection = null;
       if (!closing) return;
-      await closing
-        .then(({ client, cached }) => {
-          for (const timer of cached.values()) clearTimeout(timer);
-          return client.end();
-        })
-        .catch(() => undefined);
+      await closing.then(({ client }) => client.end()).catch(() => undefined);
     },
   };
 };
@@ -123,10 +101,8 @@ type Command = { slot: number; take: boolean };
 
 type Connection = {
   client: pg.Client;
-  /** Slots that this session holds, including the cached ones. */
+  /** Slots that this session holds. */
   held: Set<number>;
-  /** Recently released slots, with the timers that end their caching. */
-  cached: Map<number, NodeJS.Timeout>;
   lost: AbortSignal;
   /** Acquires or releases one slot, in the order of the calls; false when it was not free. A failure drops the connection. */
   send: (command: Command) => Promise<boolean>;

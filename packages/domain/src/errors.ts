@@ -5,8 +5,8 @@ import { MAX_ON_DEMAND_DELIVERIES } from './delivery/delivery.js';
 export type ErrorSpec = {
   /** HTTP status. */
   status: number;
-  /** Whether the same call can succeed later unchanged. */
-  retryable: boolean;
+  /** The same call can succeed later unchanged. */
+  retryable?: true;
   /** The default message. */
   message: string;
   /** What to do about it; goes into the docs and the dashboard. */
@@ -23,26 +23,22 @@ const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$
 export const ERROR_CATALOGUE = {
   BAD_REQUEST: {
     status: 400,
-    retryable: false,
     message: 'The request is not valid.',
     remedy: 'Correct the fields named in `fields` and send the call again.',
     extra: ['fields'],
   },
   UNAUTHORIZED: {
     status: 401,
-    retryable: false,
     message: 'The API key is missing, malformed, unknown or revoked.',
     remedy: 'Send `Authorization: Bearer KEY` with a key of your account.',
   },
   NOT_FOUND: {
     status: 404,
-    retryable: false,
     message: 'There is nothing here, or it is not yours.',
     remedy: 'Check the path and the id.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    retryable: false,
     message: 'This path does not accept that method.',
     remedy: 'Use a method of the `Allow` header.',
   },
@@ -62,7 +58,6 @@ export const ERROR_CATALOGUE = {
   },
   ACCOUNT_DISABLED: {
     status: 403,
-    retryable: false,
     message: 'The account is disabled.',
     remedy: 'Contact the operator of the service.',
   },
@@ -75,32 +70,27 @@ export const ERROR_CATALOGUE = {
   },
   EMPTY_FILE: {
     status: 400,
-    retryable: false,
     message: 'The file has no data row.',
     remedy: 'Upload a CSV file with at least one VAT number.',
   },
   TOO_MANY_ROWS: {
     status: 400,
-    retryable: false,
     message: 'The file has more than 10 000 rows.',
     remedy: 'Split the file.',
   },
   INVALID_CSV: {
     status: 400,
-    retryable: false,
     message: 'The file cannot be read as CSV.',
-    remedy: 'Save it as CSV (UTF-8) and look at the line named in `line`.',
+    remedy: 'Save it as CSV (UTF-8) and correct the line named in `line`.',
     extra: ['line'],
   },
   MISSING_CANDIDATE: {
     status: 400,
-    retryable: false,
     message: 'No column can be the VAT number.',
     remedy: 'Name the column `vat_number`.',
   },
   INVALID_REFERENCE: {
     status: 400,
-    retryable: false,
     message: 'The reference is not 1 to 64 printable characters.',
     remedy: 'Shorten the reference or remove control characters.',
   },
@@ -110,7 +100,7 @@ export const ERROR_CATALOGUE = {
     message: 'The batch is still queued or running.',
     remedy: 'Wait for batch.completed, then delete it.',
   },
-  FILE_TOO_LARGE: { status: 413, retryable: false, message: 'The file is over 2 MiB.', remedy: 'Split the file.' },
+  FILE_TOO_LARGE: { status: 413, message: 'The file is over 2 MiB.', remedy: 'Split the file.' },
   TOO_MANY_BATCHES: {
     status: 429,
     retryable: true,
@@ -134,7 +124,6 @@ export const ERROR_CATALOGUE = {
   },
   EXPORT_TOO_LARGE: {
     status: 400,
-    retryable: false,
     message: 'The export would hold more than 10 000 checks.',
     remedy: 'Narrow `from` and `to`.',
   },
@@ -146,32 +135,27 @@ export const ERROR_CATALOGUE = {
   },
   INVALID_FORMAT: {
     status: 400,
-    retryable: false,
     message: 'The VAT number cannot be normalised.',
     remedy: 'Send a number in the form of its country.',
   },
   WATCH_LIMIT: {
     status: 403,
-    retryable: false,
     message: "The plan's watch limit is reached.",
     remedy: 'Remove a watch or move to a larger plan.',
     extra: ['limit'],
   },
   FREQUENCY_NOT_ALLOWED: {
     status: 403,
-    retryable: false,
     message: 'The plan does not sell this frequency.',
     remedy: 'Choose another frequency or a larger plan.',
   },
   WATCH_EXISTS: {
     status: 409,
-    retryable: false,
     message: 'The account already watches this number.',
     remedy: 'Change the existing watch instead.',
   },
   NO_WEBHOOK: {
     status: 400,
-    retryable: false,
     message: 'No webhook is configured.',
     remedy: 'Save an endpoint URL in the settings of the dashboard.',
   },
@@ -179,19 +163,17 @@ export const ERROR_CATALOGUE = {
     status: 429,
     retryable: true,
     message: `${grouped(MAX_ON_DEMAND_DELIVERIES)} deliveries of test events and resends are already pending.`,
-    remedy: 'Wait `retry_after` seconds for some of them to end; look at why the endpoint does not answer 2xx.',
+    remedy: 'Wait `retry_after` seconds for some of them to end; find out why the endpoint does not answer 2xx.',
     extra: ['retry_after', 'pending'],
   },
   INVALID_REQUESTER: {
     status: 400,
-    retryable: false,
     message: 'requester_vat_number is not a valid VAT number.',
     remedy: 'Send your own, valid EU VAT number or leave the field out.',
     extra: ['checks'],
   },
   IDEMPOTENCY_MISMATCH: {
     status: 422,
-    retryable: false,
     message: 'This Idempotency-Key was used with a different request.',
     remedy: 'Use a new key for a new request.',
   },
@@ -204,7 +186,6 @@ export const ERROR_CATALOGUE = {
   },
   TEST_KEY_NOT_ALLOWED: {
     status: 403,
-    retryable: false,
     message: 'A test key cannot be used here.',
     remedy: 'Use a live key.',
   },
@@ -222,13 +203,11 @@ export const ERROR_CATALOGUE = {
   },
   INVALID_WEBHOOK_URL: {
     status: 400,
-    retryable: false,
     message: 'The endpoint URL is refused.',
     remedy: 'Use an https URL whose name resolves to public addresses only.',
   },
   FORBIDDEN: {
     status: 403,
-    retryable: false,
     message: 'The CSRF token is missing or wrong.',
     remedy: 'Reload the page and sign in again.',
   },
@@ -242,26 +221,24 @@ export const ERROR_CATALOGUE = {
   TOO_MANY_SIGN_UPS: {
     status: 429,
     retryable: true,
-    message: 'Too many accounts were opened lately, from this network or in all.',
+    message: 'Too many accounts were opened recently, from this network or in total.',
     remedy: 'Wait `retry_after` seconds.',
     extra: ['retry_after'],
   },
   EMAIL_TAKEN: {
     status: 409,
-    retryable: false,
     message: 'There is an account with this e-mail address.',
     remedy: 'Sign in, or use another address.',
   },
   TOO_MANY_STREAMS: {
     status: 429,
     retryable: true,
-    message: 'Too many pages listen for news at once.',
-    remedy: 'Close some of them; a page that does not listen asks by itself.',
+    message: 'Too many pages receive live updates at once.',
+    remedy: 'Close some of them; a page without live updates reads its data at intervals.',
     extra: ['retry_after'],
   },
   KEY_LIMIT: {
     status: 403,
-    retryable: false,
     message: 'The account has 200 API keys already.',
     remedy: 'Revoke a key that is no longer used.',
     extra: ['limit'],

@@ -16,18 +16,35 @@ export const ID_PREFIXES = {
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
+declare const publicKind: unique symbol;
+declare const storedKind: unique symbol;
+
+/** An id as callers know it, such as `chk_01m7w2…`. Only {@link publicId} and the schemas of the API make one. */
+export type PublicId<Kind extends IdKind = IdKind> = string & { readonly [publicKind]: Kind };
+
+/** The UUID of a stored row of one kind. */
+export type StoredId<Kind extends IdKind = IdKind> = string & { readonly [storedKind]: Kind };
+
+/** A UUID whose kind is known or not stated: anything but a public id or the id of another kind. */
+type IdOfRow<Kind extends IdKind> = string & {
+  readonly length: number;
+  readonly [storedKind]?: Kind;
+  readonly [publicKind]?: never;
+};
+
 /** A new UUIDv7, as the database and jobs carry ids. */
 export const newUuid = (): string => toUUID(typeidUnboxed(''));
 
 /** The public form of a stored id, e.g. `chk_01m7w2…`. */
-export const publicId = (kind: IdKind, uuid: string): string => fromUUID(uuid, ID_PREFIXES[kind]);
+export const publicId = <Kind extends IdKind>(kind: Kind, uuid: IdOfRow<NoInfer<Kind>>): PublicId<Kind> =>
+  fromUUID(uuid, ID_PREFIXES[kind]) as string as PublicId<Kind>;
 
 /** The stored form of a public id; `null` when it is ill-formed or of another kind, which callers answer with 404. */
-export const uuidOf = (kind: IdKind, id: string): string | null => {
+export const uuidOf = <Kind extends IdKind>(kind: Kind, id: string): StoredId<Kind> | null => {
   const prefix = ID_PREFIXES[kind];
   if (!/^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id) || !id.startsWith(`${prefix}_`)) return null;
   try {
-    return TypeID.fromString(id, prefix).toUUID();
+    return TypeID.fromString(id, prefix).toUUID() as string as StoredId<Kind>;
   } catch {
     // Well-formed, but its bits are no UUID: most likely a made-up id.
     return null;

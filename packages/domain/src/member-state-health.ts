@@ -9,7 +9,13 @@ export const DURATION_BOUNDS_MS = [
 export type LookupEnd = 'answered' | 'saturated' | 'unavailable';
 
 /** Lookups of one member state within one minute that ended one way. `buckets` counts durations by {@link DURATION_BOUNDS_MS}. */
-export type MinuteTally = { memberState: MemberState; minute: Date; end: LookupEnd; asks: number; buckets: number[] };
+export type MinuteTally = {
+  memberState: MemberState;
+  minute: Date;
+  end: LookupEnd;
+  lookups: number;
+  buckets: number[];
+};
 
 /** The bucket of a duration. */
 export const bucketOf = (durationMs: number): number => {
@@ -33,7 +39,7 @@ export const percentile = (buckets: readonly number[], share: number): number | 
 export type MemberStateHealth = {
   memberState: MemberState;
   health: 'ok' | 'degraded' | 'down' | 'unknown';
-  asks: number;
+  lookups: number;
   answered: number | null;
   saturated: number | null;
   unavailable: number | null;
@@ -62,9 +68,11 @@ export const memberStateHealth = (
 ): MemberStateHealth[] =>
   MEMBER_STATES.map((memberState) => {
     const mine = tallies.filter((tally) => tally.memberState === memberState);
-    const asks = mine.reduce((sum, tally) => sum + tally.asks, 0);
+    const lookups = mine.reduce((sum, tally) => sum + tally.lookups, 0);
     const share = (end: LookupEnd) =>
-      asks === 0 ? null : rounded(mine.reduce((sum, tally) => sum + (tally.end === end ? tally.asks : 0), 0) / asks);
+      lookups === 0
+        ? null
+        : rounded(mine.reduce((sum, tally) => sum + (tally.end === end ? tally.lookups : 0), 0) / lookups);
     const buckets = mine.reduce<number[]>((sum, tally) => {
       for (const [n, count] of tally.buckets.entries()) sum[n] = (sum[n] ?? 0) + count;
       return sum;
@@ -74,7 +82,7 @@ export const memberStateHealth = (
     return {
       memberState,
       health: answered === null ? 'unknown' : answered >= OK_FROM ? 'ok' : answered < DOWN_BELOW ? 'down' : 'degraded',
-      asks,
+      lookups,
       answered,
       saturated: share('saturated'),
       unavailable: share('unavailable'),

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
+/** How long to wait for the server of an earlier run. */
+export const ADOPT_TIMEOUT_MS = 30_000;
+/** A server that does not respond to this many probes in a row is killed. */
+export const MAX_HANGING_PROBES = 3;
+/** The time-out of a connection to an external server. */
+export const REACH_TIMEOUT_MS = 5_000;
+
 /** A database server that the project starts and stops itself. */
 export type EmbeddedServer = {
   /** Connection string with the password; it does not change when the server is restarted. */

@@ -1,25 +1,33 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { type Access, type EmbeddedServer, recallAccess, rememberAccess, unreachable } from './embedded-server.js';
+import {
+  type Access,
+  ADOPT_TIMEOUT_MS,
+  type EmbeddedServer,
+  MAX_HANGING_PROBES,
+  REACH_TIMEOUT_MS,
+  recallAccess,
+  rememberAccess,
+  unreachable,
+} from './embedded-server.js';
 import {
   choosePostgresDataDirectory,
   findPostgresPackage,
   makeCluster,
   type PostgresLocation,
 } from './postgres-package.js';
-import { findFreePort, inspectProcess, isPortFree, openLog, stopProcess, waitForExit } from './server-process.js';
+import {
+  findFreePort,
+  inspectProcess,
+  isPortFree,
+  type Launched,
+  launchServer,
+  stopProcess,
+  waitForExit,
+} from './server-process.js';
 
-/** How long a started server may take until it is ready. */
-const READY_MS = 60_000;
-/** How long to wait for the server of an earlier run. */
-const ADOPT_TIMEOUT_MS = 30_000;
-/** A server that does not respond to this many probes in a row is killed. */
-const MAX_HANGING_PROBES = 3;
-/** The time-out of a connection to an external server. */
-const REACH_TIMEOUT_MS = 5_000;
 /** How long to retry a start that fails because resources of an earlier server are still in use. */
 const RETRY_TIMEOUT_MS = 10_000;
 // After kill -9 the backends of the old server hold its shared memory, and possibly its socket, for about a second.
@@ -180,47 +188,18 @@ const settings = (durable: boolean): string[] =>
 
 type LaunchPostgres = { location: PostgresLocation; access: Access; durable: boolean; logFile: string };
 
-/** A Postgres that is ready, or the reason from its log why it is not. */
-export type LaunchedPostgres = { pid: number; exited: Promise<string> } | { failure: string };
-
 /** Starts the server process on an existing cluster and waits until it is ready or has ended. */
-export const launchPostgres = async ({
-  location,
-  access,
-  durable,
-  logFile,
-}: LaunchPostgres): Promise<LaunchedPostgres> => {
-  const output = openLog(logFile);
-  // Detached, in its own session: Ctrl-C in the terminal must not stop it before the workers have returned their jobs.
-  const child = spawn(
-    path.join(location.native, 'bin/postgres'),
-    ['-D', location.cluster, '-p', String(access.port), ...settings(durable)],
-    {
-      ...location.ids,
-      cwd: '/',
-      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-      stdio: ['ignore', output.fd, output.fd],
-      detached: true,
-    },
-  );
-  child.unref();
-  output.close();
-  const exited = waitForExit(child);
-  let ended: string | null = null;
-  void exited.then((reason) => {
-    ended = reason;
+export const launchPostgres = ({ location, access, durable, logFile }: LaunchPostgres): Promise<Launched> =>
+  launchServer({
+    command: [
+      path.join(location.native, 'bin/postgres'),
+      ...['-D', location.cluster, '-p', String(access.port), ...settings(durable)],
+    ],
+    options: { ...location.ids, cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
+    logFile,
+    isReady: async () => (await probePostgres(access)) === 'serving',
+    stop: { signal: 'SIGQUIT', timeoutMs: 2_000 },
   });
-  const deadline = Date.now() + READY_MS;
-  while (Date.now() < deadline) {
-    if (ended !== null || child.pid === undefined) return { failure: output.tail() || (await exited) };
-    const state = await probePostgres(access);
-    // Another server may respond on the port; then this one cannot bind it, ends at once, and logs the reason.
-    if (state === 'serving' && ended === null) return { pid: child.pid, exited };
-    await wait(20);
-  }
-  await stopProcess({ pid: child.pid ?? 0, exited, steps: [{ signal: 'SIGQUIT', timeoutMs: 2_000 }] });
-  return { failure: `not ready after ${READY_MS / 1000} s: ${output.tail()}` };
-};
 
 /** The state of a Postgres port: ready, not ready yet, no listener, no response, or a server with another password. */
 export type PostgresState = 'serving' | 'starting' | 'absent' | 'hanging' | 'foreign';

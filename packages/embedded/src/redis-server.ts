@@ -1,11 +1,27 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { type Access, type EmbeddedServer, recallAccess, rememberAccess, unreachable } from './embedded-server.js';
+import {
+  type Access,
+  ADOPT_TIMEOUT_MS,
+  type EmbeddedServer,
+  MAX_HANGING_PROBES,
+  REACH_TIMEOUT_MS,
+  recallAccess,
+  rememberAccess,
+  unreachable,
+} from './embedded-server.js';
 import { chooseRedis, type RedisBinary, redisEnvironment } from './redis-package.js';
-import { findFreePort, inspectProcess, isPortFree, openLog, stopProcess, waitForExit } from './server-process.js';
+import {
+  findFreePort,
+  inspectProcess,
+  isPortFree,
+  type Launched,
+  launchServer,
+  stopProcess,
+  waitForExit,
+} from './server-process.js';
 
 const DEFAULT_PATH = [
   '/usr/local/sbin',
@@ -16,15 +32,7 @@ const DEFAULT_PATH = [
   '/bin',
   '/opt/homebrew/bin',
 ];
-/** How long a started server may take until it is ready. */
-const READY_MS = 60_000;
-/** How long to wait for the server of an earlier run. */
-const ADOPT_TIMEOUT_MS = 30_000;
-/** A server that does not respond to this many probes in a row is killed. */
-const MAX_HANGING_PROBES = 3;
 const PROBE_TIMEOUT_MS = 1_000;
-/** The time-out of a connection to an external server. */
-const REACH_TIMEOUT_MS = 5_000;
 
 /** Options of {@link startRedis}. */
 export type StartRedis = {
@@ -138,35 +146,21 @@ const configuration = (access: Access, dir: string, pidFile: string, durable: bo
   ].join('\n');
 
 type LaunchRedis = { binary: RedisBinary; access: Access; dir: string; dataDir: string; durable: boolean };
-/** A Redis that is ready, or the reason from its log why it is not. */
-export type LaunchedRedis = { pid: number; exited: Promise<string> } | { failure: string };
 
 /** Starts the server process on `dir` and waits until it is ready or has ended. */
-export const launchRedis = async ({ binary, access, dir, dataDir, durable }: LaunchRedis): Promise<LaunchedRedis> => {
+export const launchRedis = ({ binary, access, dir, dataDir, durable }: LaunchRedis): Promise<Launched> => {
   const file = path.join(dataDir, 'redis.conf');
   writeFileSync(file, configuration(access, dir, path.join(dataDir, 'redis.pid'), durable), { mode: 0o600 });
-  const output = openLog(path.join(dataDir, 'redis.log'));
-  // Detached, in its own session: Ctrl-C in the terminal must not stop it before the workers have returned their jobs.
-  const child = spawn(binary.file, [file], {
-    ...{ cwd: dir, env: redisEnvironment(binary), detached: true },
-    stdio: ['ignore', output.fd, output.fd],
+  return launchServer({
+    command: [binary.file, file],
+    options: { cwd: dir, env: redisEnvironment(binary) },
+    logFile: path.join(dataDir, 'redis.log'),
+    isReady: async (pid) => {
+      const state = await probeRedis(access);
+      return state.kind === 'serving' && state.pid === pid;
+    },
+    stop: { signal: 'SIGTERM', timeoutMs: 2_000 },
   });
-  child.unref();
-  output.close();
-  const exited = waitForExit(child);
-  let ended: string | null = null;
-  void exited.then((reason) => {
-    ended = reason;
-  });
-  const deadline = Date.now() + READY_MS;
-  while (Date.now() < deadline) {
-    if (ended !== null || child.pid === undefined) return { failure: output.tail() || (await exited) };
-    const state = await probeRedis(access);
-    if (state.kind === 'serving' && state.pid === child.pid) return { pid: child.pid, exited };
-    await wait(20);
-  }
-  await stopProcess({ pid: child.pid ?? 0, exited, steps: [{ signal: 'SIGTERM', timeoutMs: 2_000 }] });
-  return { failure: `not ready after ${READY_MS / 1000} s: ${output.tail()}` };
 };
 
 /** The state of a Redis port; `serving` includes the pid and the data directory that the server reports. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -121,6 +121,46 @@ export const openLog = (file: string): ServerLog => {
     tail: () => readFileSync(file).subarray(from).subarray(-TAIL_BYTES).toString('utf8').trim(),
     close: () => closeSync(fd),
   };
+};
+
+/** How long a started server may take until it is ready. */
+const READY_MS = 60_000;
+
+/** `isReady`: probes the server once. `stop`: ends one that does not become ready. */
+export type Launch = {
+  command: readonly [string, ...string[]];
+  options: SpawnOptions;
+  logFile: string;
+  isReady: (pid: number) => Promise<boolean>;
+  stop: StopStep;
+};
+
+/** A server that is ready, or the reason from its log why it is not. */
+export type Launched = { pid: number; exited: Promise<string> } | { failure: string };
+
+/** Starts a server process and waits until it is ready or has ended. */
+export const launchServer = async ({ command, options, logFile, isReady, stop }: Launch): Promise<Launched> => {
+  const [file, ...args] = command;
+  const output = openLog(logFile);
+  // Detached, in its own session: Ctrl-C in the terminal must not stop it before the workers have returned their jobs.
+  const child = spawn(file, args, { ...options, stdio: ['ignore', output.fd, output.fd], detached: true });
+  child.unref();
+  output.close();
+  const { pid } = child;
+  const exited = waitForExit(child);
+  let ended = false;
+  void exited.then(() => {
+    ended = true;
+  });
+  const deadline = Date.now() + READY_MS;
+  while (Date.now() < deadline) {
+    if (ended || pid === undefined) return { failure: output.tail() || (await exited) };
+    // Another server may respond on the port; then this one cannot bind it, ends at once, and logs the reason.
+    if ((await isReady(pid)) && !ended) return { pid, exited };
+    await wait(20);
+  }
+  await stopProcess({ pid: pid ?? 0, exited, steps: [stop] });
+  return { failure: `not ready after ${READY_MS / 1000} s: ${output.tail()}` };
 };
 
 // Below the ephemeral range of every system (Linux 32768+, others 49152+). In that range, a client that reconnects to the

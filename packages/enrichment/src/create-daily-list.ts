@@ -1,4 +1,4 @@
-import type { SourceCall } from './call-source.js';
+import { type RecordedCall, readJson } from '@vat/outgoing';
 import type { DailyList } from './source-definition.js';
 
 /** How long a list is cached. */
@@ -9,16 +9,8 @@ const RETRY_AFTER_FAILURE_MS = 600_000;
 
 type DailyListDeps = {
   definition: DailyList;
-  call: (path: string) => Promise<SourceCall>;
+  call: () => Promise<RecordedCall>;
   now: () => Date;
-};
-
-const parse = (body: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return null;
-  }
 };
 
 /** Returns the list, or null while it cannot be read. Concurrent callers share one call. Never rejects. */
@@ -30,9 +22,8 @@ export const createDailyList = ({
   let cached: { list: Promise<readonly string[] | null>; until: number } | null = null;
 
   const read = async (): Promise<readonly string[] | null> => {
-    const { exchange } = await call(definition.path);
-    const { response } = exchange;
-    const list = response?.complete && response.status === 200 ? definition.read(parse(response.body)) : null;
+    const { response } = await call();
+    const list = response?.complete && response.status === 200 ? definition.read(readJson(response.body)) : null;
     if (list === null && cached) cached.until = now().getTime() + RETRY_AFTER_FAILURE_MS;
     return list;
   };

@@ -1,7 +1,5 @@
-import { createServer, Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import { createServer } from 'node:http';
 import { ENRICHMENT_SOURCES, type EnrichmentFinding } from '@vat/domain';
-import { ANSWER_CAP_BYTES, callSource } from './call-source.js';
 import { createEnrichmentSources } from './create-enrichment-sources.js';
 import {
   countedSearches,
@@ -12,6 +10,7 @@ import {
   text,
   withLocalSource,
 } from './local-source.fixture.js';
+import { ANSWER_CAP_BYTES } from './open-source-calls.js';
 
 const PL_FOUND = {
   result: {
@@ -185,7 +184,7 @@ describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
       name,
       failure.handler,
       async ({ source, seen }) => {
-        const finding = await source.look(SUBJECTS[name]);
+        const finding = await source.consult(SUBJECTS[name]);
         expect(finding.entry.source).toBe(name);
         expect(finding.exchange?.source).toBe(name);
         expectFailure(finding, failure);
@@ -209,7 +208,7 @@ describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
       urls: { [name]: url },
       ...{ ...SOURCE_DEPS, timeoutMs: TIMEOUT_MS, budget: countedSearches() },
     });
-    const finding = await sources[0]?.look(SUBJECTS[name]);
+    const finding = await sources[0]?.consult(SUBJECTS[name]);
     close();
     expect(finding).toMatchObject({
       entry: { outcome: 'unavailable', detail: 'connection failed: ECONNREFUSED' },
@@ -251,7 +250,7 @@ test('a base URL may have a prefix, and one that is not http or https is refused
   await withLocalSource('pl_white_list', json(PL_FOUND), async ({ url, seen }) => {
     const deps = { ...SOURCE_DEPS, budget: countedSearches(), enabled: ['pl_white_list'] as const };
     const { sources, close } = createEnrichmentSources({ ...deps, urls: { pl_white_list: `${url}/mirror/` } });
-    expect((await sources[0]?.look(SUBJECTS.pl_white_list))?.entry.outcome).toBe('found');
+    expect((await sources[0]?.consult(SUBJECTS.pl_white_list))?.entry.outcome).toBe('found');
     close();
     expect(seen[0]?.url).toMatch(/^\/mirror\/api\/search\/nips\//);
     for (const bad of ['nowhere', 'ftp://127.0.0.1/']) {
@@ -265,7 +264,7 @@ test('a base URL may have a prefix, and one that is not http or https is refused
 test('records the exchange byte for byte, with the sent headers', async () => {
   const bytes = '\ufeff{"status":"evatr-0000",  "id":"ä"}\n';
   await withLocalSource('de_evatr', text(bytes, 200, 'application/json'), async ({ source, seen, url }) => {
-    const { exchange, entry } = await source.look(SUBJECTS.de_evatr);
+    const { exchange, entry } = await source.consult(SUBJECTS.de_evatr);
     expect(entry.outcome).toBe('found');
     expect(Buffer.from(exchange?.response?.body ?? []).toString()).toBe(bytes);
     expect(exchange?.response?.headers['content-type']).toBe('application/json');
@@ -289,12 +288,16 @@ test('stores neither cookies nor the credentials of its URL, although these are 
     response.end('{}');
   };
   await withLocalSource('cz_ares', handler, async ({ url, seen }) => {
-    const agents = { http: new HttpAgent(), https: new HttpsAgent() };
-    const call = callSource({ agents, userAgent: 'vat-test', now: () => new Date() });
-    const secretUrl = url.replace('http://', 'http://operator:secret@');
-    const { exchange } = await call({ source: 'cz_ares', url: `${secretUrl}/x?ico=1`, timeoutMs: 4_000 });
+    const { sources, close } = createEnrichmentSources({
+      ...{ ...SOURCE_DEPS, enabled: ['cz_ares'], budget: countedSearches() },
+      urls: { cz_ares: url.replace('http://', 'http://operator:secret@') },
+    });
+    const finding = await sources[0]?.consult(SUBJECTS.cz_ares);
+    close();
+    const exchange = finding?.exchange;
+    if (!exchange) throw new Error('no exchange');
     expect(seen[0]?.headers.authorization).toBe(`Basic ${btoa('operator:secret')}`);
-    expect(exchange.request.url).toBe(`${url}/x?ico=1`);
+    expect(exchange.request.url).toBe(url + seen[0]?.url);
     expect(exchange.response?.headers).toMatchObject({ 'content-type': 'application/json' });
     expect(JSON.stringify(exchange)).not.toMatch(/secret|authorization|cookie/i);
     expect(Buffer.from(exchange.response?.body ?? []).toString()).toBe('{}');
@@ -307,17 +310,17 @@ test('pauses a source after five consecutive failures, probes it after a minute,
     'cz_ares',
     text('down', 503),
     async ({ source, seen, answer }) => {
-      const look = () => source.look(SUBJECTS.cz_ares);
-      for (let n = 0; n < 5; n += 1) expect((await look()).entry.outcome).toBe('unavailable');
-      const paused = await look();
+      const consult = () => source.consult(SUBJECTS.cz_ares);
+      for (let n = 0; n < 5; n += 1) expect((await consult()).entry.outcome).toBe('unavailable');
+      const paused = await consult();
       expect(paused).toMatchObject({ entry: { outcome: 'skipped' }, exchange: null });
       expect(paused.entry).not.toHaveProperty('attempts');
       expect(paused.entry.detail).toContain('2026-11-20T10:01:00.000Z');
       expect(seen).toHaveLength(5);
       at += 60_000;
       answer(json({ ico: '00006947', obchodniJmeno: 'Ministerstvo financí' }));
-      expect((await look()).entry.outcome).toBe('found');
-      expect((await look()).entry.outcome).toBe('found');
+      expect((await consult()).entry.outcome).toBe('found');
+      expect((await consult()).entry.outcome).toBe('found');
     },
     { now: () => new Date(at) },
   );
@@ -334,35 +337,35 @@ test.each([
     'fr_recherche_entreprises',
     handler,
     async ({ source, seen }) => {
-      const look = () => source.look(SUBJECTS.fr_recherche_entreprises);
-      await look();
+      const consult = () => source.consult(SUBJECTS.fr_recherche_entreprises);
+      await consult();
       at += seconds * 1_000 - 1_000;
-      expect((await look()).entry.outcome).toBe('skipped');
+      expect((await consult()).entry.outcome).toBe('skipped');
       at += 1_000;
-      expect((await look()).entry.outcome).toBe('blocked');
+      expect((await consult()).entry.outcome).toBe('blocked');
       expect(seen).toHaveLength(2);
     },
     { now: () => new Date(at) },
   );
 });
 
-test('the caller can abort a look, which does not count as a failure of the source', async () => {
+test('the caller can abort a call, which does not count as a failure of the source', async () => {
   await withLocalSource(
     'fi_prh',
     () => undefined,
     async ({ source, seen, answer }) => {
       for (let n = 1; n <= 6; n += 1) {
         const stop = new AbortController();
-        const looking = source.look(SUBJECTS.fi_prh, stop.signal);
+        const consulting = source.consult(SUBJECTS.fi_prh, stop.signal);
         await until(() => seen.length === n);
         stop.abort();
-        const { entry } = await looking;
+        const { entry } = await consulting;
         expect(entry.outcome).toBe('timeout');
         expect(entry.duration_ms).toBeLessThan(1_000);
       }
       answer(json({ companies: [] }));
-      expect((await source.look(SUBJECTS.fi_prh)).entry.outcome).toBe('not_found');
-      const late = await source.look(SUBJECTS.fi_prh, AbortSignal.abort());
+      expect((await source.consult(SUBJECTS.fi_prh)).entry.outcome).toBe('not_found');
+      const late = await source.consult(SUBJECTS.fi_prh, AbortSignal.abort());
       expect(late).toMatchObject({ entry: { outcome: 'skipped' }, exchange: null });
       expect(seen).toHaveLength(7);
     },
@@ -371,8 +374,8 @@ test('the caller can abort a look, which does not count as a failure of the sour
 
 test('calls reuse a connection, and close ends it', async () => {
   await withLocalSource('pl_white_list', json(PL_FOUND), async ({ source, seen, openConnections, closeSources }) => {
-    await source.look(SUBJECTS.pl_white_list);
-    await source.look(SUBJECTS.pl_white_list);
+    await source.consult(SUBJECTS.pl_white_list);
+    await source.consult(SUBJECTS.pl_white_list);
     expect(seen[0]?.port).toBe(seen[1]?.port);
     expect(await openConnections()).toBe(1);
     closeSources();
@@ -388,7 +391,7 @@ test('an internal failure is an outcome too', async () => {
     'pl_white_list',
     json(PL_FOUND),
     async ({ source }) => {
-      expect(await source.look(SUBJECTS.pl_white_list)).toMatchObject({
+      expect(await source.consult(SUBJECTS.pl_white_list)).toMatchObject({
         entry: { outcome: 'unavailable', detail: 'internal failure: RangeError' },
         exchange: null,
       });

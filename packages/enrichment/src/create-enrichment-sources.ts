@@ -1,9 +1,7 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import { ENRICHMENT_SOURCES, type EnrichmentSource, type EnrichmentSourceName, type SearchBudget } from '@vat/domain';
-import { callSource } from './call-source.js';
 import { createSource } from './create-source.js';
-import { localDate } from './read-answer.js';
+import { openSourceCalls } from './open-source-calls.js';
+import { localDate } from './register-fields.js';
 import { czAres } from './sources/cz-ares.js';
 import { deEvatr } from './sources/de-evatr.js';
 import { fiPrh } from './sources/fi-prh.js';
@@ -12,27 +10,13 @@ import { gleif } from './sources/gleif.js';
 import { plWhiteList } from './sources/pl-white-list.js';
 import { roAnaf } from './sources/ro-anaf.js';
 
-/**
- * The base URL of each national source unless ENRICHMENT_<NAME>_URL overrides it: scheme, host and an optional
- * prefix. The API's own path (`/api/search/nip/…`, `/app/v1/abfrage` …) follows as its authority publishes it.
- */
-const DEFAULT_ENRICHMENT_URLS: Readonly<Record<EnrichmentSourceName, string>> = {
-  pl_white_list: 'https://wl-api.mf.gov.pl',
-  cz_ares: 'https://ares.gov.cz',
-  ro_anaf: 'https://webservicesp.anaf.ro',
-  fr_recherche_entreprises: 'https://recherche-entreprises.api.gouv.fr',
-  fi_prh: 'https://avoindata.prh.fi',
-  de_evatr: 'https://api.evatr.vies.bzst.de',
-  gleif: 'https://api.gleif.org',
-};
-
 /** The dependencies of the sources of one process. */
 export type EnrichmentSourcesDeps = {
   /** The enabled sources. Setting ENRICHMENT_SOURCES. */
   enabled: readonly EnrichmentSourceName[];
-  /** Base URLs that differ from {@link DEFAULT_ENRICHMENT_URLS}. Settings ENRICHMENT_<NAME>_URL. */
+  /** Base URLs that differ from the default. Settings ENRICHMENT_<NAME>_URL. */
   urls: Partial<Record<EnrichmentSourceName, string>>;
-  /** Deadline of one `look`, including the wait for the rate limit, in milliseconds. */
+  /** Deadline of one `consult`, including the wait for the rate limit, in milliseconds. */
   timeoutMs: number;
   /** The `user-agent` of every call. */
   userAgent: string;
@@ -48,25 +32,12 @@ export type EnrichmentSourcesDeps = {
   today?: (timeZone: string) => string;
 };
 
-// Shorter than the usual keep-alive of servers: a call on a socket that the server just closed would look like an
-// outage.
-const IDLE_SOCKET_MS = 4_000;
-
 /** All sources, in the catalogue's order. */
 export const DEFINITIONS = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif] as const;
 
-/** The base URL of a source without a trailing slash. Throws a TypeError when the given URL is not http or https. */
-export const baseUrlOf = (name: EnrichmentSourceName, given: string | undefined) => {
-  const text = given ?? DEFAULT_ENRICHMENT_URLS[name];
-  const protocol = URL.canParse(text) ? new URL(text).protocol : null;
-  if (protocol !== 'http:' && protocol !== 'https:')
-    throw new TypeError(`The URL of ${name} is not an http or https URL.`);
-  return text.replace(/\/+$/, '');
-};
-
 /**
- * Creates the enabled national sources in the catalogue's order. They share one pair of keep-alive agents; each has its
- * own circuit. Call `close` after the last `look`; it closes the open connections.
+ * Creates the enabled national sources in the catalogue's order. They share connections; each has its own
+ * circuit. Call `close` after the last `consult`; it closes the open connections.
  *
  * @throws TypeError when a given base URL is not http or https
  */
@@ -75,20 +46,13 @@ export const createEnrichmentSources = (
 ): { sources: EnrichmentSource[]; close: () => void } => {
   const { enabled, urls, timeoutMs, userAgent, budget, dailySearches, now } = deps;
   const today = deps.today ?? ((timeZone: string) => localDate(now(), timeZone));
-  const agents = {
-    http: new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
-    https: new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
-  };
-  const call = callSource({ agents, userAgent, now });
+  const { callsOf, close } = openSourceCalls({ userAgent, urls, now });
+  const definitions = DEFINITIONS.filter(({ name }) => enabled.includes(name));
   return {
-    sources: DEFINITIONS.filter(({ name }) => enabled.includes(name)).map((definition) => {
-      const baseUrl = baseUrlOf(definition.name, urls[definition.name]);
-      return createSource({ call, baseUrl, timeoutMs, budget, dailySearches, now, today })(definition);
-    }),
-    close: () => {
-      agents.http.destroy();
-      agents.https.destroy();
-    },
+    sources: definitions.map((definition) =>
+      createSource({ call: callsOf(definition), timeoutMs, budget, dailySearches, now, today })(definition),
+    ),
+    close,
   };
 };
 

@@ -1,4 +1,5 @@
 import type { EnrichmentFinding, EnrichmentSource, EnrichmentSubject, Exchange } from '@vat/domain';
+import { exchangeOf } from '@vat/outgoing';
 import { coalesceSubjects } from './coalesce-subjects.js';
 import { createDailyList } from './create-daily-list.js';
 import { makeSearch, type Search, type SearchDeps } from './make-search.js';
@@ -12,7 +13,7 @@ const COALESCE_MS = { callerWaits: 100, nobodyWaits: 1_000 } as const;
 const COALESCE_SHARE = 0.25;
 const LIST_SHARE = 0.5;
 
-/** The dependencies of one source: the call, its base URL, the deadline of one `look` in milliseconds, and the time. */
+/** The dependencies of one source; `timeoutMs` is the deadline of one `consult`. */
 type SourceDeps = SearchDeps & { timeoutMs: number };
 
 const reason = (error: unknown) => (error instanceof Error ? error.name : 'unknown');
@@ -24,7 +25,7 @@ const aborted = (signal: AbortSignal | undefined): Promise<Search> =>
 
 /**
  * Implements the port {@link EnrichmentSource} for one definition, with a circuit and, where the source requires them, a
- * rate limit, shared searches and a daily limit. `look` never throws: every failure is an outcome.
+ * rate limit, shared searches and a daily limit. `consult` never throws: every failure is an outcome.
  */
 export const createSource =
   (deps: SourceDeps) =>
@@ -36,8 +37,7 @@ export const createSource =
       dailyList &&
       createDailyList({
         definition: dailyList,
-        call: (path) =>
-          deps.call({ source: definition.name, url: `${deps.baseUrl}${path}`, timeoutMs: timeoutMs * LIST_SHARE }),
+        call: () => deps.call(dailyList, timeoutMs * LIST_SHARE),
         now,
       });
     const sharedSearch =
@@ -70,12 +70,15 @@ export const createSource =
     const searchAndRead = async (subject: EnrichmentSubject, signal: AbortSignal | undefined): Promise<Result> => {
       const result = await searchFor(subject, signal);
       if ('call' in result)
-        return { answer: readAnswer(definition, result.call, subject), exchange: result.call.exchange };
+        return {
+          answer: readAnswer(definition, result.call, subject),
+          exchange: exchangeOf(definition.name, result.call),
+        };
       const { skip: detail, code } = result;
       return { answer: { outcome: 'skipped', ...(code ? { code } : {}), detail }, exchange: null };
     };
 
-    const look = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
+    const consult = async (subject: EnrichmentSubject, signal?: AbortSignal): Promise<EnrichmentFinding> => {
       const startedAt = now();
       const start = performance.now();
       const { answer, exchange } = await searchAndRead(subject, signal).catch(
@@ -104,6 +107,6 @@ export const createSource =
       name: definition.name,
       appliesTo: definition.appliesTo,
       ...(definition.usesRegisterId ? { usesRegisterId: true } : {}),
-      look,
+      consult,
     };
   };

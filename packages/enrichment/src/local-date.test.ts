@@ -1,4 +1,4 @@
-import { localDate } from './read-answer.js';
+import { localDate } from './register-fields.js';
 
 test('returns the day of the register, which begins before that of UTC', () => {
   const at = new Date('2026-11-20T23:30:00.000Z');

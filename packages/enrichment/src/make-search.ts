@@ -1,25 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EnrichmentSubject, Exchange, SearchBudget } from '@vat/domain';
-import type { CallInput, SourceCall } from './call-source.js';
-import { createCircuit, FAILURE_PAUSE_MS } from './create-circuit.js';
+import type { EnrichmentSubject, SearchBudget } from '@vat/domain';
+import { createCircuit, createPace, type RecordedCall, retryAfterMs } from '@vat/outgoing';
+import type { CallSource } from './open-source-calls.js';
 import { readAnswer } from './read-answer.js';
 import type { SourceDefinition, SourceRequest } from './source-definition.js';
-
-/**
- * Spaces the calls of one process: each reserved call starts at least `gapMs` after the previous one. Returns the
- * milliseconds to wait, or null (without a reservation) when that would be longer than `maxWaitMs`.
- */
-export const createPace = ({ gapMs }: { gapMs: number }) => {
-  let nextFreeAt = 0;
-  return (maxWaitMs: number): number | null => {
-    // The monotonic clock, because a change of the wall clock must neither bunch nor delay the calls.
-    const at = performance.now();
-    const startAt = Math.max(at, nextFreeAt);
-    if (startAt - at > maxWaitMs) return null;
-    nextFreeAt = startAt + gapMs;
-    return startAt - at;
-  };
-};
 
 /** The share of the time-out that waiting before a call may take; the rest is reserved for the call itself. */
 const MAX_WAIT_SHARE = 0.75;
@@ -35,11 +19,10 @@ const MAX_BLOCK_MS = 3_600_000;
 const DAY_CODES = { exhausted: 'DAILY_SEARCHES_USED', blocked: 'BLOCKED_UNTIL_MIDNIGHT' } as const;
 
 /** A call that was made, or the reason why none was made. */
-export type Search = { call: SourceCall } | { skip: string; code?: string };
+export type Search = { call: RecordedCall } | { skip: string; code?: string };
 
 export type SearchDeps = {
-  call: (input: CallInput) => Promise<SourceCall>;
-  baseUrl: string;
+  call: CallSource;
   now: () => Date;
   today: (timeZone: string) => string;
   budget: SearchBudget;
@@ -57,15 +40,11 @@ type SearchInput = {
   signal?: AbortSignal | undefined;
 };
 
-const retryAfterMs = (exchange: Exchange, now: Date): number | null => {
-  const value = exchange.response?.headers['retry-after'];
-  if (value === undefined) return null;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now.getTime();
-  return Number.isFinite(ms) ? Math.max(0, ms) : null;
+/** The Retry-After of a call within the limits; undefined when it has none. */
+const blockMs = ({ response }: RecordedCall, now: Date): number | undefined => {
+  const requestedMs = response && retryAfterMs(response.headers, now);
+  return requestedMs === null ? undefined : Math.min(Math.max(requestedMs, MIN_BLOCK_MS), MAX_BLOCK_MS);
 };
-
-const blockMs = (requestedMs: number | null): number =>
-  requestedMs === null ? FAILURE_PAUSE_MS : Math.min(Math.max(requestedMs, MIN_BLOCK_MS), MAX_BLOCK_MS);
 
 const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   const stop = new AbortController();
@@ -84,7 +63,7 @@ const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
  */
 export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
   const { now, budget } = deps;
-  const circuit = createCircuit({ now, failurePauseMs: definition.failurePauseMs });
+  const circuit = createCircuit({ now, pauseMs: definition.failurePauseMs });
   const reserveCall = definition.gapMs === undefined ? null : createPace({ gapMs: definition.gapMs });
   /**
    * The day on which the source blocks this service, so that no call is made even when the fleet's count cannot be
@@ -94,19 +73,17 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
 
   const dayOf = () => (definition.shared ? deps.today(definition.shared.timeZone) : null);
 
-  const recordResult = (call: SourceCall, subject: EnrichmentSubject, day: string | null): void => {
-    // The caller cancelled, which says nothing about the source.
-    if (call.end === 'aborted') return;
+  const recordResult = (call: RecordedCall, subject: EnrichmentSubject, day: string | null): void => {
     const { outcome } = readAnswer(definition, call, subject);
-    if (outcome === 'blocked' && day !== null) {
+    if (call.end === 'aborted') circuit.aborted();
+    else if (outcome === 'unavailable' || outcome === 'timeout') circuit.failed();
+    else if (outcome !== 'blocked') circuit.answered();
+    else if (day === null) circuit.blocked(blockMs(call, now()));
+    else {
       blockedDay = day;
       circuit.answered();
       budget.block(definition.name, day).catch(() => undefined);
-      return;
     }
-    if (outcome === 'blocked') circuit.blocked(blockMs(retryAfterMs(call.exchange, now())));
-    else if (outcome === 'unavailable' || outcome === 'timeout') circuit.failed();
-    else circuit.answered();
   };
 
   /** Counts one search of the day; returns the reason when the day permits none, otherwise null. */
@@ -142,14 +119,7 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
       if (cancelled) return { skip: 'the check could not wait longer' };
     }
 
-    const call = await deps.call({
-      source: definition.name,
-      url: `${deps.baseUrl}${request.path}`,
-      ...(request.json === undefined ? {} : { json: request.json }),
-      accept: definition.accept,
-      timeoutMs: timeoutMs - (performance.now() - start),
-      signal,
-    });
+    const call = await deps.call(request, timeoutMs - (performance.now() - start), signal);
     recordResult(call, subject, day);
     return { call };
   };

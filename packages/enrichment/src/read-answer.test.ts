@@ -1,6 +1,6 @@
 import type { EnrichmentSourceName } from '@vat/domain';
+import type { RecordedCall } from '@vat/outgoing';
 import fc from 'fast-check';
-import type { SourceCall } from './call-source.js';
 import { SUBJECTS } from './local-source.fixture.js';
 import { readAnswer } from './read-answer.js';
 import type { SourceDefinition } from './source-definition.js';
@@ -12,17 +12,14 @@ import { gleif } from './sources/gleif.js';
 import { plWhiteList } from './sources/pl-white-list.js';
 import { roAnaf } from './sources/ro-anaf.js';
 
-const callWith = (source: EnrichmentSourceName, status: number, body: string): SourceCall => ({
+const callWith = (status: number, body: string): RecordedCall => ({
   end: 'complete',
   errorCode: null,
-  exchange: {
-    source,
-    startedAt: new Date(0),
-    durationMs: 1,
-    request: { method: 'GET', url: 'http://localhost/', headers: {}, body: new Uint8Array() },
-    response: { status, headers: {}, body: new TextEncoder().encode(body), complete: true },
-    error: null,
-  },
+  startedAt: new Date(0),
+  durationMs: 1,
+  request: { method: 'GET', url: 'http://localhost/', headers: {}, body: new Uint8Array() },
+  response: { status, headers: {}, body: new TextEncoder().encode(body), complete: true },
+  error: null,
 });
 
 const definitions: SourceDefinition[] = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif];
@@ -86,11 +83,7 @@ const found: Record<EnrichmentSourceName, (thing: unknown) => unknown> = {
 };
 
 const accept = (definition: SourceDefinition, status: number, json: unknown) => {
-  const answer = readAnswer(
-    definition,
-    callWith(definition.name, status, JSON.stringify(json)),
-    SUBJECTS[definition.name],
-  );
+  const answer = readAnswer(definition, callWith(status, JSON.stringify(json)), SUBJECTS[definition.name]);
   expect(answer.detail?.length ?? 1).toBeLessThanOrEqual(300);
   expect(answer.detail ?? 'x').not.toMatch(/[\p{Cc}\p{Cs}]/u);
   return answer;

@@ -1,6 +1,6 @@
 import type { CheckOutcome, EnrichmentSubject, SourceFacts } from '@vat/domain';
-import { z } from 'zod';
-import { ANSWER_CAP_BYTES, type SourceCall } from './call-source.js';
+import { isHtml, type RecordedCall, readJson } from '@vat/outgoing';
+import { ANSWER_CAP_BYTES } from './open-source-calls.js';
 import type { DetailPairs, SourceDefinition, SourceReading, StatedFacts } from './source-definition.js';
 
 /** The maximum length of an entry's `detail`, in UTF-16 code units. */
@@ -72,16 +72,6 @@ export type Answer = {
   contradicts?: true;
 };
 
-const NOT_JSON = Symbol('not JSON');
-
-const parse = (body: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return NOT_JSON;
-  }
-};
-
 const withReading = (reading: SourceReading, fallback?: string): Answer => {
   const detail = reading.detail ? detailLine(reading.detail) : (fallback ?? '');
   const facts = storedFacts(reading.facts);
@@ -94,42 +84,33 @@ const withReading = (reading: SourceReading, fallback?: string): Answer => {
   };
 };
 
-const unreadable = (body: Uint8Array, json: unknown) => {
-  if (json !== NOT_JSON) return 'JSON of another shape than documented';
-  return new TextDecoder().decode(body.subarray(0, 64)).trimStart().startsWith('<')
-    ? 'HTML instead of JSON'
-    : 'not JSON';
-};
-
-const readJson = (
-  definition: SourceDefinition,
-  { json, status, subject, ok }: { json: unknown; status: number; subject: EnrichmentSubject; ok: boolean },
-): SourceReading | null => {
-  if (ok) return definition.read(json, subject);
-  return definition.readRefusal?.(json, status, subject) ?? null;
-};
-
-const unanswered = ({ end, errorCode }: SourceCall): Answer => {
-  if (end === 'timeout') return { outcome: 'timeout', detail: 'no complete answer in time' };
+const unanswered = ({ end, errorCode }: RecordedCall): Answer => {
+  if (end === 'deadline') return { outcome: 'timeout', detail: 'no complete answer in time' };
   if (end === 'aborted') return { outcome: 'timeout', detail: 'the check could not wait longer' };
-  if (end === 'too_large') return { outcome: 'unavailable', detail: `answer over ${ANSWER_CAP_BYTES / 1024} KiB` };
-  return { outcome: 'unavailable', detail: `connection failed${errorCode ? `: ${errorCode}` : ''}` };
+  if (end === 'too_long') return { outcome: 'unavailable', detail: `answer over ${ANSWER_CAP_BYTES / 1024} KiB` };
+  return { outcome: 'unavailable', detail: `connection failed: ${errorCode}` };
+};
+
+const unreadable = (body: Uint8Array, json: unknown): string => {
+  if (json !== undefined) return 'JSON of another shape than documented';
+  return isHtml(body) ? 'HTML instead of JSON' : 'not JSON';
 };
 
 /**
  * Maps a call to an outcome, in the same way for every source: only the source's own JSON is `found` or `not_found`; an
  * HTML page, a 404 without that JSON (an API that moved) or a 5xx is no answer. Never throws.
  */
-export const readAnswer = (definition: SourceDefinition, call: SourceCall, subject: EnrichmentSubject): Answer => {
-  const { response } = call.exchange;
+export const readAnswer = (definition: SourceDefinition, call: RecordedCall, subject: EnrichmentSubject): Answer => {
+  const { response } = call;
   if (response === null) return unanswered(call);
   const { status, body } = response;
   if (!response.complete && status !== 429) return unanswered(call);
 
   const http = `HTTP ${status}`;
-  const json = parse(body);
+  const json = readJson(body);
   const ok = status >= 200 && status < 300;
-  const reading = json === NOT_JSON ? null : readJson(definition, { json, status, subject, ok });
+  const read = () => (ok ? definition.read(json, subject) : (definition.readRefusal?.(json, status, subject) ?? null));
+  const reading = json === undefined ? null : read();
   const code = reading?.code ? { code: reading.code } : {};
 
   if (status === 429) return { outcome: 'blocked', ...code, detail: http };
@@ -139,24 +120,6 @@ export const readAnswer = (definition: SourceDefinition, call: SourceCall, subje
   if (status < 400) return { outcome: 'unavailable', detail: `${http}, redirects are not followed` };
   if (status === 401 || status === 403) return { outcome: 'blocked', detail: http };
   // Only a refusal in the API's own form concerns the request; a proxy's page does not.
-  if ((status === 400 || status === 422) && json !== NOT_JSON) return { outcome: 'rejected', detail: http };
+  if ((status === 400 || status === 422) && json !== undefined) return { outcome: 'rejected', detail: http };
   return { outcome: 'unavailable', detail: http };
-};
-
-/**
- * Text from a register: a string or number as trimmed text; null for anything else, so that one field with a new type
- * does not make the whole answer unreadable.
- */
-export const lenientText = z
-  .union([z.string(), z.number()])
-  .transform((value) => String(value).trim() || null)
-  .nullable()
-  .catch(null)
-  .default(null);
-
-/** The calendar day (YYYY-MM-DD) of `at` in an IANA time zone; registers expect their local day, not UTC's. */
-export const localDate = (at: Date, timeZone: string): string => {
-  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
-  const of = Object.fromEntries(parts.formatToParts(at).map(({ type, value }) => [type, value]));
-  return `${of.year}-${of.month}-${of.day}`;
 };

@@ -51,6 +51,13 @@ type SharedSearch = {
  */
 export type SourceDefinition = {
   name: EnrichmentSourceName;
+  /**
+   * Scheme, host and an optional prefix, unless the setting ENRICHMENT_<NAME>_URL overrides it. The API's own path
+   * follows as its authority publishes it.
+   */
+  url: string;
+  /** The subject of a test request: a public body or a listed company, whose number is public. */
+  sample?: Pick<EnrichmentSubject, 'memberState' | 'national'> & { name?: string };
   /** The `accept` header; plain JSON by default. */
   accept?: string;
   appliesTo: (subject: EnrichmentSubject) => boolean;

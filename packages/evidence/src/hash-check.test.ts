@@ -12,9 +12,9 @@ import fc from 'fast-check';
 import { hashCheck } from './index.js';
 
 const body = (changes: Partial<CheckBody> = {}): CheckBody => ({
-  id: 'chk_01m7w2z6v4f2kbk2ykq3n5xv9r',
+  id: 'chk_01m7w2z6v4f2kbk2ykq3n5xv9r' as CheckBody['id'],
   object: 'check',
-  request_id: 'req_01m7w2z6v4f2kbk2ykq3n5xv9s',
+  request_id: 'req_01m7w2z6v4f2kbk2ykq3n5xv9s' as CheckBody['request_id'],
   vat_number: 'EL094014201',
   country_code: 'EL',
   input: 'el 094014201',

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CheckBody, HashCheck } from '@vat/domain';
-import canonicalize from 'canonicalize';
+import { canonicalText } from './canonical-form.js';
+
+/** The RFC 8785 form of any JSON value as UTF-8 bytes: equal values give equal bytes. */
+export const canonicalForm = (value: unknown): Buffer => Buffer.from(canonicalText(value), 'utf8');
 
 /**
  * The RFC 8785 (JCS) form of a check's body and its SHA-256. Throws for values that implementations of JCS treat differently
@@ -8,9 +11,7 @@ import canonicalize from 'canonicalize';
  */
 export const hashCheck: HashCheck = (body: CheckBody) => {
   assertPlain(body, 'check');
-  const text = canonicalize(body);
-  if (text === undefined) throw new Error('a check cannot be canonicalised');
-  const bytes = Buffer.from(text, 'utf8');
+  const bytes = canonicalForm(body);
   return { body, bytes, hash: createHash('sha256').update(bytes).digest() };
 };
 
@@ -24,6 +25,3 @@ const assertPlain = (value: unknown, path: string): void => {
     assertPlain(inner, `${path}.${key}`);
   }
 };
-
-/** The RFC 8785 form of any JSON value as UTF-8 bytes: equal values give equal bytes. */
-export const canonicalForm = (value: unknown): Buffer => Buffer.from(canonicalize(value) ?? 'null', 'utf8');

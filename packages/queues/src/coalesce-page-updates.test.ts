@@ -8,7 +8,7 @@ type Sent = { accountId: string; updates: PageUpdate[]; at: number };
 
 const startCoalescer = (everyMs: number) => {
   const sent: Sent[] = [];
-  const { tell: publish, flush } = coalescePageUpdates(everyMs, (accountId, updates) =>
+  const { publish, flush } = coalescePageUpdates(everyMs, (accountId, updates) =>
     sent.push({ accountId, updates, at: performance.now() }),
   );
   return { sent, publish, flush };

@@ -1,28 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Writable } from 'node:stream';
 import { Redis } from 'ioredis';
-
-/**
- * Coalesces the writes of one turn of the event loop into one system call. Thirty jobs that end together send thirty
- * commands in one turn: one write, and one read by Redis, instead of thirty each. This adds no latency, since the data
- * leaves at the end of the turn.
- */
-export const coalesceWrites = (stream: Writable): void => {
-  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
-  let corked = false;
-  const flush = (): void => {
-    corked = false;
-    stream.uncork();
-  };
-  stream.write = (...args: unknown[]): boolean => {
-    if (!corked) {
-      corked = true;
-      stream.cork();
-      process.nextTick(flush);
-    }
-    return write(...args);
-  };
-};
 
 /**
  * `producer`: fails fast, for processes that respond to callers: no offline queue, one attempt, a deadline on every command.
@@ -46,7 +22,6 @@ export const connectRedis = (url: string, role: RedisRole, onError: (error: Erro
     lazyConnect: false,
   });
   redis.on('error', onError);
-  redis.on('connect', () => coalesceWrites(redis.stream));
   return redis;
 };
 
@@ -62,23 +37,12 @@ export const pingRedis = (connection: Redis) => async (): Promise<boolean> => {
   );
 };
 
-/** Runs a script with its keys and arguments; rejects like any command. */
-export type RunScript = (keys: readonly string[], args: readonly string[]) => Promise<unknown>;
-
-const isUnknownScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
-
 /**
- * Prepares a Lua script that is called by its hash. Its text is sent only when Redis does not know it: on first use, and
- * after a restart of Redis. Sending one or two kilobytes with each call would cost more than running the script.
+ * Defines a Lua script as a command of the connection. Its arguments are its keys, `keys` in number, and then the others.
+ * Its text is sent only when Redis does not know it: sending a kilobyte with each call would cost more than running it.
  */
-export const prepareScript = (connection: Redis, script: string): RunScript => {
-  const hash = createHash('sha1').update(script).digest('hex');
-  return async (keys, args) => {
-    try {
-      return await connection.evalsha(hash, keys.length, ...keys, ...args);
-    } catch (error) {
-      if (!isUnknownScript(error)) throw error;
-      return connection.eval(script, keys.length, ...keys, ...args);
-    }
-  };
+export const defineScript = <Reply>(connection: Redis, name: string, keys: number, lua: string) => {
+  connection.defineCommand(name, { numberOfKeys: keys, lua });
+  const run = Reflect.get(connection, name) as (...args: (string | number)[]) => Promise<Reply>;
+  return run.bind(connection);
 };

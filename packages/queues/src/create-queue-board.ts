@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { ALL_QUEUES } from './job-catalogue.js';
+import { QUEUES } from './job-catalogue.js';
 
 /** The board as an Express handler, to be mounted at `basePath`. */
 export type QueueBoard = {
@@ -33,7 +33,7 @@ export const createQueueBoard = async (
     import('@bull-board/api/bullMQAdapter'),
     import('@bull-board/express'),
   ]);
-  const queues = ALL_QUEUES.map(({ name }) => {
+  const queues = Object.values(QUEUES).map(({ name }) => {
     // The board writes nothing to Redis; the producer sets the metadata of a queue.
     const queue = new Queue(name, { connection, prefix, skipVersionCheck: true, skipMetasUpdate: true });
     queue.on('error', () => undefined); // the shared connection reports its own errors

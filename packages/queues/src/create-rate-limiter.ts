@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { defineScript } from './connect-redis.js';
 
 /** The maximum number of calls of one key in any window. */
 export type RateLimit = {
@@ -88,7 +89,7 @@ return {1, at - now, limit - used}
 
 export type RateLimiter = {
   /** Admits or refuses one call of a key. Never throws, and returns within about 100 ms even if Redis does not respond. */
-  judge: (key: string) => Promise<RateDecision>;
+  admit: (key: string) => Promise<RateDecision>;
   /** True while this process uses its local count because Redis is unavailable. */
   isAlone: () => boolean;
 };
@@ -107,6 +108,7 @@ export type RateLimiterOptions = {
  */
 export const createRateLimiter = ({ connection, prefix, limit, onAlone }: RateLimiterOptions): RateLimiter => {
   const local = createLocalLimiter(limit, () => performance.now());
+  const admit = defineScript<[number, number, number]>(connection, 'admitCall', 1, ADMIT);
   let localUntil = 0;
 
   const admitInRedis = async (key: string): Promise<RateDecision> => {
@@ -120,17 +122,9 @@ export const createRateLimiter = ({ connection, prefix, limit, onAlone }: RateLi
         REDIS_DEADLINE_MS,
       );
     });
-    const us = (ms: number) => String(ms * 1_000);
-    const reply = connection.eval(
-      ADMIT,
-      1,
-      `${prefix}:rate:${key}`,
-      String(limit.calls),
-      us(limit.windowMs),
-      us(limit.holdMs),
-    );
+    const reply = admit(`${prefix}:rate:${key}`, limit.calls, limit.windowMs * 1_000, limit.holdMs * 1_000);
     try {
-      const [admitted, waitUs, remaining] = (await Promise.race([reply, timedOut])) as [number, number, number];
+      const [admitted, waitUs, remaining] = await Promise.race([reply, timedOut]);
       return { admitted: admitted === 1, waitMs: waitUs / 1_000, remaining };
     } finally {
       clearTimeout(timer);
@@ -140,7 +134,7 @@ export const createRateLimiter = ({ connection, prefix, limit, onAlone }: RateLi
 
   return {
     isAlone: () => performance.now() < localUntil,
-    judge: async (key) => {
+    admit: async (key) => {
       if (performance.now() < localUntil) return local.check(key);
       try {
         const decision = await admitInRedis(key);

@@ -76,14 +76,14 @@ export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19,
 export type PriorityClass = keyof typeof PRIORITIES;
 
 /** Dispatches the waiting batch lines of one dispatch queue. `at`: the time for which it was enqueued, in milliseconds. */
-// `lane` and the ids `feed-…` are the names of jobs that are already in Redis; a rename would lose them.
+// `lane` is a name in jobs that are already in Redis; a rename would lose them.
 export const dispatchJob = z.object({ lane: z.enum(DISPATCH_QUEUES), at: z.int() });
 export type DispatchJob = z.infer<typeof dispatchJob>;
 
 export const batchesQueue = {
   name: '{batches}',
   payload: dispatchJob,
-  jobId: (job: DispatchJob) => `feed-${job.lane}-${job.at}`,
+  jobId: (job: DispatchJob) => `dispatch-${job.lane}-${job.at}`,
   globalConcurrency: null,
   processConcurrency: 8,
 } satisfies QueueDefinition<DispatchJob>;
@@ -128,14 +128,25 @@ export const maintenanceQueue = {
   processConcurrency: 1,
 } satisfies QueueDefinition<MaintenanceJob>;
 
-/** All queues of the service, those of the member states first. */
-export const ALL_QUEUES: readonly Pick<QueueDefinition, 'name'>[] = [
-  ...MEMBER_STATES.map(upstreamQueue),
-  sandboxQueue,
-  settleQueue,
-  ...Object.values(DELIVERY_QUEUES),
-  batchesQueue,
-  watchesQueue,
-  evidenceQueue,
-  maintenanceQueue,
-];
+/** A value for the queue of each member state, by the name of the queue. */
+export const perMemberState = <T>(make: (memberState: MemberState) => T) =>
+  Object.fromEntries(MEMBER_STATES.map((memberState) => [`upstream-${memberState}`, make(memberState)])) as {
+    [State in MemberState as `upstream-${State}`]: T;
+  };
+
+/** All queues of the service by name, those of the member states first. */
+export const QUEUES = {
+  ...perMemberState(upstreamQueue),
+  'upstream-sandbox': sandboxQueue,
+  settle: settleQueue,
+  deliveries: DELIVERY_QUEUES.first,
+  'deliveries-retry': DELIVERY_QUEUES.retry,
+  batches: batchesQueue,
+  watches: watchesQueue,
+  evidence: evidenceQueue,
+  maintenance: maintenanceQueue,
+};
+export type QueueName = keyof typeof QUEUES;
+
+/** The payload of the jobs of a queue. */
+export type Payload<Name extends QueueName> = z.infer<(typeof QUEUES)[Name]['payload']>;

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 /** Coalesces page updates into a limited number of messages per account. */
 export type PageUpdateCoalescer = {
-  tell: PublishChange;
+  publish: PublishChange;
   /** Sends the pending updates at once. */
   flush: () => void;
 };
@@ -41,7 +41,7 @@ export const coalescePageUpdates = (
   };
 
   return {
-    tell: (accountId, topic, id) => {
+    publish: (accountId, topic, id) => {
       const pending = accounts.get(accountId)?.pending ?? startInterval(accountId, COALESCE_MS);
       pending.set(topic, pending.has(topic) && pending.get(topic) !== id ? null : id);
     },
@@ -84,12 +84,15 @@ export const readPageUpdates = (message: string): PageUpdate[] => {
 const MESSAGE_INTERVAL_MS = 500;
 
 /** Publishes page updates over a producer's connection. They are dropped while Redis is unavailable: pages also poll. */
-export const publishPageUpdates = (connection: Redis, prefix: string): { tell: PublishChange; close: () => void } => {
-  const { tell, flush } = coalescePageUpdates(MESSAGE_INTERVAL_MS, (accountId, updates) => {
+export const publishPageUpdates = (
+  connection: Redis,
+  prefix: string,
+): { publish: PublishChange; close: () => void } => {
+  const { publish, flush } = coalescePageUpdates(MESSAGE_INTERVAL_MS, (accountId, updates) => {
     connection.publish(pageUpdateChannel(prefix, accountId), JSON.stringify(updates)).catch(() => undefined);
   });
   // The last updates are sent before the caller closes the connection.
-  return { tell, close: flush };
+  return { publish, close: flush };
 };
 
 /** The subscriptions of a process to the accounts that have pages open on it. */

@@ -1,6 +1,7 @@
 import { AppError } from '@vat/domain/errors';
 import { isBlank } from './cells.js';
-import { findColumns, nameColumns, recogniseColumns } from './columns.js';
+import { nameColumns, recogniseColumns } from './columns.js';
+import { findColumns } from './find-columns.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
 import { findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
 

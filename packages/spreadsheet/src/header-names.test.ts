@@ -1,6 +1,6 @@
 import type { Meaning } from './batch-file.js';
 import { foldName } from './cells.js';
-import { findColumns } from './columns.js';
+import { findColumns } from './find-columns.js';
 import { HEADER_NAMES } from './header-names.js';
 
 const meanings = Object.keys(HEADER_NAMES) as Meaning[];

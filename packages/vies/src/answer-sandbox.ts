@@ -1,6 +1,6 @@
 import type { LookupOutcome, LookupVerdict, MemberState, SplitVatNumber, Trader, TraderMatch } from '@vat/domain';
 import { TRADER_FIELDS } from '@vat/domain';
-import { classifyErrorCode, noAnswer } from './classify-answer.js';
+import { classifyErrorCode, noAnswer } from './error-codes.js';
 
 /** The error codes of VIES's published test service, by national number. There, 100 is valid and 200 invalid. */
 export const SANDBOX_ERROR_CODES: ReadonlyMap<string, string> = new Map([

@@ -1,8 +1,8 @@
-import type { Ask, LookupOutcome } from '@vat/domain';
+import type { LookupOutcome, LookupSubject } from '@vat/domain';
 import fc from 'fast-check';
 import { classifyAnswer } from './classify-answer.js';
 
-const ASK: Ask = { memberState: 'FR', national: '40303265045', requester: null, trader: null };
+const LOOKUP: LookupSubject = { memberState: 'FR', national: '40303265045', requester: null, trader: null };
 const REAL = {
   countryCode: 'FR',
   vatNumber: '40303265045',
@@ -154,30 +154,30 @@ const known = (outcome: LookupOutcome) => {
 
 describe('classifying an answer', () => {
   test.each(ROWS)('reads %s (HTTP %i)', (_title, status, body, expected) => {
-    expect(classifyAnswer(ASK, answer(status, body))).toEqual(expected);
+    expect(classifyAnswer(LOOKUP, answer(status, body))).toEqual(expected);
   });
 
   test('accepts both codes of Greece', () => {
-    const lookup: Ask = { ...ASK, memberState: 'EL', national: '094259216' };
+    const lookup: LookupSubject = { ...LOOKUP, memberState: 'EL', national: '094259216' };
     const body = { countryCode: 'GR', vatNumber: '94259216', valid: true };
     expect(classifyAnswer(lookup, answer(200, body))).toEqual(verdict(true));
   });
 
   test('does not accept a truncated answer, even if its body looks complete', () => {
-    expect(classifyAnswer(ASK, { ...answer(200, REAL), complete: false })).toEqual(
+    expect(classifyAnswer(LOOKUP, { ...answer(200, REAL), complete: false })).toEqual(
       unavailable(null, 'an answer cut short'),
     );
   });
 
   test('names the encoding of an answer that was not requested', () => {
-    const outcome = classifyAnswer(ASK, answer(200, '\u001f\u008b\b', { 'content-encoding': 'gzip' }));
+    const outcome = classifyAnswer(LOOKUP, answer(200, '\u001f\u008b\b', { 'content-encoding': 'gzip' }));
     expect(outcome).toEqual(unavailable(null, expect.stringContaining('gzip')));
   });
 
   test('returns name, address with its lines, and the consultation number when a requester was sent', () => {
     const body = answer(200, { ...REAL, requestIdentifier: 'WAPIAAAAYvV3ZaaT' });
-    expect(known(classifyAnswer(ASK, body)).consultationNumber).toBeNull();
-    const outcome = known(classifyAnswer({ ...ASK, requester: { memberState: 'DE', national: '1' } }, body));
+    expect(known(classifyAnswer(LOOKUP, body)).consultationNumber).toBeNull();
+    const outcome = known(classifyAnswer({ ...LOOKUP, requester: { memberState: 'DE', national: '1' } }, body));
     expect(outcome).toEqual({
       kind: 'verdict',
       valid: true,
@@ -190,12 +190,12 @@ describe('classifying an answer', () => {
 
   test.each(['---', ' --- ', '', ' \n', null, 7, { a: 1 }])('treats %j as not disclosed', (nothing) => {
     const body = { ...REAL, name: nothing, address: nothing, requestIdentifier: nothing };
-    const { name, address, consultationNumber } = known(classifyAnswer(ASK, answer(200, body)));
+    const { name, address, consultationNumber } = known(classifyAnswer(LOOKUP, answer(200, body)));
     expect([name, address, consultationNumber]).toEqual([null, null, null]);
   });
 
   test('reads the match of each part when a trader was given', () => {
-    const lookup: Ask = { ...ASK, trader: { name: 'Sodimas', city: 'Pont' } };
+    const lookup: LookupSubject = { ...LOOKUP, trader: { name: 'Sodimas', city: 'Pont' } };
     const body = {
       ...REAL,
       traderNameMatch: 'VALID',
@@ -214,7 +214,7 @@ describe('classifying an answer', () => {
 
   test('has no trader match when the trader given was empty', () => {
     const body = { ...REAL, traderNameMatch: 'VALID' };
-    expect(known(classifyAnswer({ ...ASK, trader: {} }, answer(200, body))).traderMatch).toBeNull();
+    expect(known(classifyAnswer({ ...LOOKUP, trader: {} }, answer(200, body))).traderMatch).toBeNull();
   });
 });
 
@@ -272,7 +272,7 @@ describe('the rule that no verdict is invented', () => {
     let verdicts = 0;
     fc.assert(
       fc.property(status, bytes, fc.boolean(), (code, body, cut) => {
-        const outcome = classifyAnswer(ASK, { status: code, headers: {}, body, complete: !cut });
+        const outcome = classifyAnswer(LOOKUP, { status: code, headers: {}, body, complete: !cut });
         if (outcome.kind !== 'verdict') return;
         verdicts += 1;
         expect(mayBeVerdict(code, !cut, body)).toBe(outcome.valid);

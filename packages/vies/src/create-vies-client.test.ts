@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Ask } from '@vat/domain';
+import type { LookupSubject } from '@vat/domain';
 import { createViesClient, type ViesClient } from './create-vies-client.js';
 
-const ASK: Ask = { memberState: 'DE', national: '123456789', requester: null, trader: null };
+const LOOKUP: LookupSubject = { memberState: 'DE', national: '123456789', requester: null, trader: null };
 const VALID = JSON.stringify({ countryCode: 'DE', vatNumber: '123456789', valid: true, name: '---', address: '---' });
 const AT_NOON = new Date('2026-11-03T12:00:00.000Z');
 
@@ -44,10 +44,10 @@ const answering =
 
 const sendValid = (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(VALID);
-const askOf = async (answer: (response: ServerResponse) => void, attemptTimeoutMs?: number) => {
+const lookupAnswered = async (answer: (response: ServerResponse) => void, attemptTimeoutMs?: number) => {
   const { baseUrl } = await startServer(answering(answer));
   const started = performance.now();
-  const answered = await client(baseUrl, attemptTimeoutMs).ask(ASK);
+  const answered = await client(baseUrl, attemptTimeoutMs).lookUp(LOOKUP);
   return { ...answered, tookMs: performance.now() - started };
 };
 const noAnswer = (outcome: string, detail: unknown) => ({
@@ -72,7 +72,7 @@ describe('a lookup', () => {
         response.writeHead(200, headers).end(VALID);
       }, received),
     );
-    const { outcome, exchange } = await client(baseUrl).ask(ASK);
+    const { outcome, exchange } = await client(baseUrl).lookUp(LOOKUP);
 
     expect(outcome).toMatchObject({ kind: 'verdict', valid: true });
     const [request] = received;
@@ -92,8 +92,8 @@ describe('a lookup', () => {
   test('sends requester and trader under the names of VIES, and only given fields', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(answering(sendValid, received));
-    await client(baseUrl).ask({
-      ...ASK,
+    await client(baseUrl).lookUp({
+      ...LOOKUP,
       requester: { memberState: 'EL', national: '094259216' },
       trader: { name: 'Żółć AG', postal_code: '10115', street: '' },
     });
@@ -113,8 +113,8 @@ describe('a lookup', () => {
     server.on('connection', () => {
       connections += 1;
     });
-    const { ask } = client(baseUrl);
-    for (let count = 0; count < 20; count += 1) expect((await ask(ASK)).outcome.kind).toBe('verdict');
+    const { lookUp } = client(baseUrl);
+    for (let count = 0; count < 20; count += 1) expect((await lookUp(LOOKUP)).outcome.kind).toBe('verdict');
     expect(connections).toBe(1);
   });
 
@@ -124,7 +124,7 @@ describe('a lookup', () => {
     const connected = once(server, 'connection');
     const made = createViesClient({ baseUrl, attemptTimeoutMs: 5_000, idleConnectionMs: 50 });
     closers.push(made.close);
-    const answer = made.ask(ASK);
+    const answer = made.lookUp(LOOKUP);
     const [socket] = await connected;
     const closed = once(socket, 'close');
     expect((await answer).outcome.kind).toBe('verdict');
@@ -133,8 +133,8 @@ describe('a lookup', () => {
 
   test('makes lookups for all member states at the same time', async () => {
     const { baseUrl } = await startServer(answering((response) => setTimeout(sendValid, 50, response)));
-    const { ask } = client(baseUrl);
-    const answers = await Promise.all(Array.from({ length: 56 }, () => ask(ASK)));
+    const { lookUp } = client(baseUrl);
+    const answers = await Promise.all(Array.from({ length: 56 }, () => lookUp(LOOKUP)));
     expect(answers.filter(({ outcome }) => outcome.kind === 'verdict')).toHaveLength(56);
   });
 
@@ -143,7 +143,7 @@ describe('a lookup', () => {
     const { baseUrl } = await startServer(
       answering((response) => response.writeHead(307, { location: '/elsewhere' }).end(), received),
     );
-    const { outcome } = await client(baseUrl).ask(ASK);
+    const { outcome } = await client(baseUrl).lookUp(LOOKUP);
     expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 307'));
     expect(received).toHaveLength(1);
   });
@@ -174,27 +174,27 @@ describe('a lookup', () => {
       },
     ],
   ])('reads a %s as no answer and returns its Retry-After: %s', async (_kind, _value, ms, answer) => {
-    const { outcome, exchange } = await askOf(answer);
+    const { outcome, exchange } = await lookupAnswered(answer);
     expect(outcome).toMatchObject({ kind: 'no_answer', retryAfter: { ms, scope: 'global' } });
     expect(exchange.response?.headers['retry-after']).toBeDefined();
   });
 
   test('returns no delay without a Retry-After', async () => {
-    const { outcome } = await askOf((response) => response.writeHead(429).end('no'));
+    const { outcome } = await lookupAnswered((response) => response.writeHead(429).end('no'));
     expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 429'));
   });
 
   test('sends one request, whatever its result', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(answering((response) => response.writeHead(503).end(), received));
-    await client(baseUrl).ask(ASK);
+    await client(baseUrl).lookUp(LOOKUP);
     expect(received).toHaveLength(1);
   });
 });
 
 describe('an upstream that gives no answer', () => {
   test('that hangs is a time-out at the deadline', async () => {
-    const { outcome, exchange, tookMs } = await askOf(() => undefined, 300);
+    const { outcome, exchange, tookMs } = await lookupAnswered(() => undefined, 300);
     expect(outcome).toEqual(noAnswer('timeout', 'no complete answer within 300 ms'));
     expect(exchange).toMatchObject({ response: null, error: 'no complete answer within 300 ms' });
     expect(tookMs).toBeGreaterThan(280);
@@ -203,7 +203,7 @@ describe('an upstream that gives no answer', () => {
   });
 
   test('that answers byte by byte is a time-out at the same deadline, and the received bytes are stored', async () => {
-    const { outcome, exchange, tookMs } = await askOf((response) => {
+    const { outcome, exchange, tookMs } = await lookupAnswered((response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write('{'), 50);
       response.once('close', () => clearInterval(timer));
@@ -215,7 +215,7 @@ describe('an upstream that gives no answer', () => {
   });
 
   test('that resets the connection is unavailable', async () => {
-    const { outcome, exchange } = await askOf((response) => response.socket?.resetAndDestroy());
+    const { outcome, exchange } = await lookupAnswered((response) => response.socket?.resetAndDestroy());
     expect(outcome).toEqual(noAnswer('unavailable', 'connection reset'));
     expect(exchange.response).toBeNull();
     expect(exchange.error).toMatch(/^RequestError: .+/);
@@ -223,7 +223,7 @@ describe('an upstream that gives no answer', () => {
 
   test('that closes the connection after half an answer is unavailable, and the half is stored', async () => {
     const half = VALID.slice(0, 40);
-    const { outcome, exchange } = await askOf((response) => {
+    const { outcome, exchange } = await lookupAnswered((response) => {
       response.writeHead(200, { 'content-length': VALID.length });
       response.write(half, () => response.socket?.destroy());
     });
@@ -235,7 +235,7 @@ describe('an upstream that gives no answer', () => {
 
   test('that sends an endless answer is cut off at 256 KiB', async () => {
     let written = 0;
-    const { outcome, exchange } = await askOf((response) => {
+    const { outcome, exchange } = await lookupAnswered((response) => {
       const pipeWithLimit = () => {
         do written += 65_536;
         while (response.write(Buffer.alloc(65_536, 'A')));
@@ -250,7 +250,7 @@ describe('an upstream that gives no answer', () => {
   });
 
   test('that switches protocols is unavailable at once', async () => {
-    const { outcome, tookMs } = await askOf((response) => {
+    const { outcome, tookMs } = await lookupAnswered((response) => {
       response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n');
     });
     expect(outcome).toEqual(noAnswer('unavailable', 'HTTP 101'));
@@ -258,12 +258,12 @@ describe('an upstream that gives no answer', () => {
   });
 
   test('that does not speak HTTP is unavailable', async () => {
-    const { outcome } = await askOf((response) => response.socket?.end('220 mail ready\r\n'));
+    const { outcome } = await lookupAnswered((response) => response.socket?.end('220 mail ready\r\n'));
     expect(outcome).toEqual(noAnswer('unavailable', 'an answer that is not HTTP'));
   });
 
   test('that compresses without a request is not decompressed', async () => {
-    const { outcome, exchange } = await askOf((response) => {
+    const { outcome, exchange } = await lookupAnswered((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x1f, 0x8b, 8, 0]));
     });
     expect(outcome).toMatchObject({ outcome: 'unavailable', detail: expect.stringContaining('gzip') });
@@ -276,12 +276,12 @@ describe('an upstream that gives no answer', () => {
     server.close();
     await closed;
     closers.pop();
-    const { outcome } = await client(baseUrl).ask(ASK);
+    const { outcome } = await client(baseUrl).lookUp(LOOKUP);
     expect(outcome).toEqual(noAnswer('unavailable', 'connection refused'));
   });
 
   test.each(['nonsense', '', 'ftp://127.0.0.1/x', 'http://'])('has no address: %j', async (baseUrl) => {
-    const { outcome, exchange } = await client(baseUrl).ask(ASK);
+    const { outcome, exchange } = await client(baseUrl).lookUp(LOOKUP);
     expect(outcome).toEqual(noAnswer('unavailable', 'the upstream address is not an http(s) URL'));
     expect(exchange.response).toBeNull();
   });
@@ -293,7 +293,7 @@ describe('aborting a lookup', () => {
     const made = client(baseUrl);
     const controller = new AbortController();
     const requested = once(server, 'request');
-    const answer = made.ask(ASK, controller.signal);
+    const answer = made.lookUp(LOOKUP, controller.signal);
     await requested;
     return { made, controller, answer };
   };
@@ -309,7 +309,7 @@ describe('aborting a lookup', () => {
   test('an abort before the lookup sends nothing', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(answering(sendValid, received));
-    const { outcome } = await client(baseUrl).ask(ASK, AbortSignal.abort());
+    const { outcome } = await client(baseUrl).lookUp(LOOKUP, AbortSignal.abort());
     expect(outcome).toEqual(noAnswer('timeout', 'aborted'));
     expect(received).toEqual([]);
   });
@@ -318,7 +318,7 @@ describe('aborting a lookup', () => {
     const { made, answer } = await hanging();
     await made.close();
     expect((await answer).outcome).toEqual(noAnswer('timeout', 'aborted'));
-    expect((await made.ask(ASK)).outcome).toEqual(noAnswer('timeout', 'aborted'));
+    expect((await made.lookUp(LOOKUP)).outcome).toEqual(noAnswer('timeout', 'aborted'));
   });
 });
 
@@ -326,7 +326,7 @@ describe('credentials in the address', () => {
   test('are neither sent nor stored', async () => {
     const received: Received[] = [];
     const { baseUrl } = await startServer(answering(sendValid, received));
-    const { exchange } = await client(baseUrl.replace('http://', 'http://user:secret@')).ask(ASK);
+    const { exchange } = await client(baseUrl.replace('http://', 'http://user:secret@')).lookUp(LOOKUP);
     expect(received[0]?.headers.authorization).toBeUndefined();
     expect(JSON.stringify(exchange)).not.toContain('secret');
   });

@@ -1,5 +1,4 @@
-export * from './answer-sandbox.js';
-export * from './classify-answer.js';
-export * from './create-vies-client.js';
-export * from './probe-vies.js';
-export * from './wire.js';
+export { answerSandbox, SANDBOX_ERROR_CODES } from './answer-sandbox.js';
+export { createViesClient, type ViesClient } from './create-vies-client.js';
+export { probeVies } from './probe-vies.js';
+export { TRADER_WIRE_NAMES } from './wire.js';

@@ -1,7 +1,7 @@
-import type { Ask } from '@vat/domain';
+import type { LookupSubject } from '@vat/domain';
 import { classifyAnswer } from './classify-answer.js';
 
-const LOOKUP: Ask = {
+const LOOKUP: LookupSubject = {
   memberState: 'CZ',
   national: '45274649',
   requester: { memberState: 'PL', national: '8992790965' },

@@ -1,8 +1,8 @@
 import {
-  type Ask,
   type CheckRequest,
   decideLookup,
   type LookupDecision,
+  type LookupSubject,
   lookupOf,
   type Trader,
   type UpstreamPolicy,
@@ -11,7 +11,7 @@ import {
 } from '@vat/domain';
 import { faultSize } from '@vat/testkit/fault-size';
 import fc from 'fast-check';
-import { readPosted } from './create-vies-client.js';
+import { readLookup } from './create-vies-client.js';
 import { encodeLookup } from './wire.js';
 import { type Meaning, NUMBER, type Reply, vocabulary } from './wire-vocabulary.fixture.js';
 
@@ -60,7 +60,7 @@ const newRequest = ({ requester, trader }: Start): CheckRequest => ({
   checkId: null,
 });
 
-type Lookup = { reply: Reply; ask: Ask; sent: string[]; endedAt: number; decision: LookupDecision };
+type Lookup = { reply: Reply; lookup: LookupSubject; sent: string[]; endedAt: number; decision: LookupDecision };
 
 /** Processes replies as a worker does: makes a lookup, decides, stores, and waits until the next lookup is due. */
 const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
@@ -70,12 +70,12 @@ const play = (start: Start, replies: readonly Reply[]): Lookup[] => {
     const startedAt = request.dueAt;
     if (request.giveUpAt !== null && request.giveUpAt <= startedAt) break; // abandoned instead
     const endedAt = new Date(startedAt.getTime() + 50);
-    const ask = lookupOf(request);
-    const sent = Object.keys(JSON.parse(Buffer.from(encodeLookup(ask)).toString()));
-    const outcome = readPosted(ask, reply.posted, endedAt);
+    const lookup = lookupOf(request);
+    const sent = Object.keys(JSON.parse(Buffer.from(encodeLookup(lookup)).toString()));
+    const outcome = readLookup(lookup, reply.call, endedAt);
     const decision = decideLookup(request, { outcome, startedAt, endedAt, backpressure: false }, POLICY);
-    lookups.push({ reply, ask, sent, endedAt: endedAt.getTime(), decision });
-    if (decision.next.kind !== 'ask_again') break;
+    lookups.push({ reply, lookup, sent, endedAt: endedAt.getTime(), decision });
+    if (decision.next.kind !== 'retry') break;
     const { next, ...stored } = decision;
     request = { ...request, ...stored, dueAt: next.at };
     // The caller gets a 202 when its window has ended.
@@ -145,12 +145,12 @@ const checkLaws = (lookups: readonly Lookup[]): LookupDecision['next']['kind'] |
       reply.means === 'refuses_requester' && carriedRequester(last),
       lookups,
     );
-  if (next.kind === 'ask_again') {
+  if (next.kind === 'retry') {
     const settled =
       answers.length === 1 ? latest?.verdict === 'valid' : latest !== undefined && earlier?.verdict === latest.verdict;
     holds('what can be believed is not looked up again', !(latest?.lookup === last && settled), lookups);
     const waited = next.at.getTime() - endedAt;
-    const wanted = Number(reply.posted.response?.headers['retry-after'] ?? 0) * 1_000;
+    const wanted = Number(reply.call.response?.headers['retry-after'] ?? 0) * 1_000;
     holds(
       'the next lookup is not in the past, and not before Retry-After',
       waited >= Math.min(wanted, 60_000),
@@ -190,10 +190,14 @@ const start: fc.Arbitrary<Start> = fc.record({
 });
 
 test('every reply of the vocabulary has its documented meaning for a lookup with all details', () => {
-  const ask: Ask = { ...NUMBER, requester: { memberState: 'DE', national: '136695976' }, trader: { name: 'Sodimas' } };
+  const lookup: LookupSubject = {
+    ...NUMBER,
+    requester: { memberState: 'DE', national: '136695976' },
+    trader: { name: 'Sodimas' },
+  };
   const wrong = Object.values(WORDS).flatMap((replies) =>
-    replies.filter(({ posted, means }) => {
-      const outcome = readPosted(ask, posted, new Date(T0));
+    replies.filter(({ call, means }) => {
+      const outcome = readLookup(lookup, call, new Date(T0));
       if (outcome.kind === 'verdict') return means !== (outcome.valid ? 'valid' : 'invalid');
       if (outcome.kind === 'rejected')
         return means !== (outcome.code === 'INVALID_INPUT' ? 'refuses_input' : 'refuses_requester');
@@ -221,7 +225,7 @@ test(
       { numRuns: SEQUENCES, endOnFailure: false },
     );
     // Otherwise the rules would hold because no request ever ends.
-    for (const end of ['valid', 'invalid', 'malformed', 'refuse', 'ask_again'])
+    for (const end of ['valid', 'invalid', 'malformed', 'refuse', 'retry'])
       expect([end, (ends.get(end) ?? 0) > SEQUENCES / 200]).toEqual([end, true]);
   },
   faultSize(60_000, 3_600_000),
@@ -239,7 +243,7 @@ test(
         );
         holds(
           'no answer gives no verdict',
-          lookups.every(({ decision }) => decision.next.kind === 'ask_again'),
+          lookups.every(({ decision }) => decision.next.kind === 'retry'),
           lookups,
         );
         const lastAt = lookups.at(-1)?.endedAt ?? 0;

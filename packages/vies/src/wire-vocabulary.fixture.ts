@@ -1,11 +1,11 @@
-import type { Posted } from './create-vies-client.js';
+import type { EndedCall } from './create-vies-client.js';
 
 /**
  * The meaning of an upstream reply according to docs/api.md, independent of the code under test. `nothing`: no answer
  * of any kind.
  */
 export type Meaning = 'valid' | 'invalid' | 'refuses_input' | 'refuses_requester' | 'nothing';
-export type Reply = { means: Meaning; posted: Posted; title: string };
+export type Reply = { means: Meaning; call: EndedCall; title: string };
 
 /** The number in every reply. */
 export const NUMBER = { memberState: 'FR', national: '40303265045' } as const;
@@ -48,10 +48,11 @@ const VERDICT = {
   traderNameMatch: 'VALID',
 };
 
-const posted = (body: unknown, status = 200, headers: Record<string, string> = {}, complete = true): Posted => ({
+const answered = (body: unknown, status = 200, headers: Record<string, string> = {}, complete = true): EndedCall => ({
   end: 'complete',
   response: { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), complete },
   error: null,
+  errorCode: null,
 });
 
 /** The forms of an error. In `silent` ones the code must not be read. */
@@ -124,7 +125,7 @@ const errors = (): Reply[] =>
         const means = meaningOf(code, status, silent);
         const title = `${code} as ${form} under ${status}`;
         const headers: Record<string, string> = status === 429 ? { 'retry-after': '7' } : {};
-        return { means, posted: posted(body(code), status, headers), title };
+        return { means, call: answered(body(code), status, headers), title };
       }),
     ),
   );
@@ -155,12 +156,12 @@ const verdicts = (): Reply[] =>
     ];
     const nothing = (body: unknown, status = 200, complete = true): Reply => ({
       means: 'nothing',
-      posted: posted(body, status, {}, complete),
+      call: answered(body, status, {}, complete),
       title: `${JSON.stringify(body)} under ${status}${complete ? '' : ', cut'}`,
     });
     return [
-      ...clear.map((body): Reply => ({ means, posted: posted(body), title: JSON.stringify(body) })),
-      { means, posted: posted(answer, 200, { 'retry-after': '3' }), title: `${valid} with Retry-After` },
+      ...clear.map((body): Reply => ({ means, call: answered(body), title: JSON.stringify(body) })),
+      { means, call: answered(answer, 200, { 'retry-after': '3' }), title: `${valid} with Retry-After` },
       ...unclear.map((body) => nothing(body)),
       ...STATUSES.filter((status) => status !== 200).map((status) => nothing(answer, status)),
       nothing(answer, 200, false),
@@ -168,28 +169,18 @@ const verdicts = (): Reply[] =>
   });
 
 const broken = (): Reply[] => {
-  const ends: Posted[] = [
+  const ends: EndedCall[] = [
     ...STATUSES.flatMap((status) =>
-      ['', '<html></html>', 'busy', '{}', 'null', '[]'].map((body) => posted(body, status)),
+      ['', '<html></html>', 'busy', '{}', 'null', '[]'].map((body) => answered(body, status)),
     ),
-    posted('', 503, { 'retry-after': '3600' }),
-    { end: 'deadline', response: null, error: 'no complete answer within 20000 ms' },
-    { end: 'aborted', response: null, error: 'AbortError: aborted' },
-    { end: 'too_long', response: null, error: 'an answer over 262144 bytes' },
-    {
-      end: 'failed',
-      response: null,
-      error: 'RequestError',
-      failure: Object.assign(new Error('x'), { code: 'ECONNRESET' }),
-    },
-    {
-      end: 'failed',
-      response: null,
-      error: 'RequestError',
-      failure: Object.assign(new Error('x'), { code: 'ETIMEDOUT' }),
-    },
+    answered('', 503, { 'retry-after': '3600' }),
+    { end: 'deadline', response: null, error: 'no complete answer within 20000 ms', errorCode: null },
+    { end: 'aborted', response: null, error: 'AbortError: aborted', errorCode: null },
+    { end: 'too_long', response: null, error: 'an answer over 262144 bytes', errorCode: null },
+    { end: 'failed', response: null, error: 'RequestError', errorCode: 'ECONNRESET' },
+    { end: 'failed', response: null, error: 'RequestError', errorCode: 'ETIMEDOUT' },
   ];
-  return ends.map((end) => ({ means: 'nothing', posted: end, title: `${end.end} ${end.error ?? ''}` }));
+  return ends.map((end) => ({ means: 'nothing', call: end, title: `${end.end} ${end.error ?? ''}` }));
 };
 
 /** Every possible upstream reply, in every form, by its meaning. */

@@ -1,4 +1,4 @@
-import { type Ask, TRADER_FIELDS, type TraderField } from '@vat/domain';
+import { type LookupSubject, TRADER_FIELDS, type TraderField } from '@vat/domain';
 
 /** VIES's field names for the parts of a trader in requests; answers use them with the suffix `Match`. */
 export const TRADER_WIRE_NAMES = {
@@ -13,7 +13,7 @@ export const TRADER_WIRE_NAMES = {
  * The body of `POST /check-vat-number`, UTF-8 JSON. Requester and trader keys are sent only when given, because VIES
  * validates empty ones.
  */
-export const encodeLookup = ({ memberState, national, requester, trader }: Ask): Uint8Array => {
+export const encodeLookup = ({ memberState, national, requester, trader }: LookupSubject): Uint8Array => {
   const body: Record<string, string> = { countryCode: memberState, vatNumber: national };
   if (requester) {
     body.requesterMemberStateCode = requester.memberState;

@@ -26,7 +26,7 @@ type WebhookSenderOptions = {
 };
 
 /** One attempt: `body` is sent unchanged as UTF-8, `headers` come from `signDelivery`. */
-export type WebhookAttempt = { url: string; headers: Record<string, string>; body: string; signal?: AbortSignal };
+type WebhookAttempt = { url: string; headers: Record<string, string>; body: string; signal?: AbortSignal };
 
 /** Sends attempts. `close` aborts those in flight (as ABORTED), closes idle connections and cancels DNS queries. */
 export type WebhookSender = {

@@ -5,7 +5,7 @@ import { errorCode } from './resolve-name.js';
 /**
  * Whole milliseconds of each phase of an attempt; null when the phase did not occur (a literal, a reused connection).
  */
-export type AttemptTimings = {
+type AttemptTimings = {
   dnsMs: number | null;
   tcpMs: number | null;
   tlsMs: number | null;
@@ -15,7 +15,7 @@ export type AttemptTimings = {
 };
 
 /** The class that an attempt's error begins with. */
-export type AttemptErrorClass =
+type AttemptErrorClass =
   | 'ADDRESS_REFUSED'
   | 'DNS'
   | 'TIMEOUT'
@@ -76,7 +76,7 @@ const MAX_LENGTH = 300;
 
 const CLOSED = 'CONNECTION_RESET: the receiver closed the connection before its answer was complete';
 /** The error of an answer 101, of which only the head is read. */
-export const SWITCHED_PROTOCOLS = 'PROTOCOL: the receiver switched protocols';
+const SWITCHED_PROTOCOLS = 'PROTOCOL: the receiver switched protocols';
 
 /** Codes of OpenSSL's certificate check; they have no common prefix. Source: Node's documentation of `node:tls`. */
 const CERTIFICATE_CODES =

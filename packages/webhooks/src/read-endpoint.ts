@@ -1,5 +1,5 @@
 /** The part of the address rule that a refused URL breaks. */
-export type UrlRule = 'scheme' | 'user_info' | 'port' | 'length' | 'address' | 'resolution' | 'form';
+type UrlRule = 'scheme' | 'user_info' | 'port' | 'length' | 'address' | 'resolution' | 'form';
 
 /** A refused URL: `message` is a sentence for the user. */
 export type UrlRefusal = { ok: false; rule: UrlRule; message: string };

@@ -5,7 +5,7 @@ import { userAgentOf } from '@vat/domain';
  * The input of a signature. `secret` is as shown to the user (`whsec_…`), ids are as the receiver sees them, `at` is
  * the time of the attempt.
  */
-export type DeliveryToSign = {
+type DeliveryToSign = {
   secret: string;
   eventId: string;
   eventType: string;

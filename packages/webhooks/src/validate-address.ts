@@ -27,7 +27,7 @@ export const parseNetworks = (text: string): Network[] =>
     .map(parseNetwork);
 
 /** A block that is not public unicast, with its name in a refusal. */
-export type SpecialNetwork = { name: string; network: Network };
+type SpecialNetwork = { name: string; network: Network };
 
 const SPECIAL_BLOCKS: readonly (readonly [name: string, cidrs: string])[] = [
   ['an unspecified address', '0.0.0.0/8,::/128'],
@@ -62,7 +62,7 @@ const SPECIAL_BLOCKS: readonly (readonly [name: string, cidrs: string])[] = [
  * The deny list of the address rule; the first match names the refusal. Sources: IANA's IPv4 and IPv6 special-purpose
  * address registries (RFC 6890 and successors), and the metadata addresses of cloud providers.
  */
-export const specialNetworks = (): SpecialNetwork[] =>
+const specialNetworks = (): SpecialNetwork[] =>
   SPECIAL_BLOCKS.flatMap(([name, cidrs]) => parseNetworks(cidrs).map((network) => ({ name, network })));
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;

@@ -4,7 +4,7 @@ import { errorCode, isLocalName, type ResolveName } from './resolve-name.js';
 import { type Network, validateAddress } from './validate-address.js';
 
 /** A host with its permitted addresses (at least one). `resolved`: whether the addresses come from DNS. */
-export type ResolvedHost = { ok: true; addresses: string[]; resolved: boolean };
+type ResolvedHost = { ok: true; addresses: string[]; resolved: boolean };
 
 type ResolveHostDeps = { resolve: ResolveName; allowed: readonly Network[] };
 

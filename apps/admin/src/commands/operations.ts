@@ -50,7 +50,7 @@ export const operationCommands = (
         endLost: endLostLines(db),
         complete: (at) => complete(null, at),
         queuesToDispatch: queuesToDispatch(db),
-        feed: enqueueDispatches(producer),
+        dispatch: enqueueDispatches(producer),
         enqueueDelivery: enqueueDelivery(producer),
         now,
       });

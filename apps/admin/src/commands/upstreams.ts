@@ -72,7 +72,7 @@ export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Comma
     const timeoutMs = readTimeout(flags.timeout);
     const enabled = asSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
     const [vies, sources, authorities] = await Promise.all([
-      probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs }),
+      probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs, now }),
       probeSources({
         ...{ enabled, urls: readSourceUrls(settings), userAgent, timeoutMs, now },
         countSearch: countInDatabase(databaseUrlOf(env), settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),

@@ -6,8 +6,8 @@ import {
   presentRequest,
   requestListQuery,
 } from '@vat/contracts';
-import type { AcceptedState, ApiKeySummary, Overview, RequestWithCheck } from '@vat/db';
-import { AppError, issueKey, MAX_KEYS, type NewKey, publicCheck, publicId } from '@vat/domain';
+import type { AcceptedState, ApiKeySummary, Overview } from '@vat/db';
+import { AppError, issueKey, MAX_KEYS, type NewKey, publicCheck, publicId, type RequestWithCheck } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { ownedId } from '../http/call.js';
 import { parse, parseQuery, readPage } from '../http/parse.js';

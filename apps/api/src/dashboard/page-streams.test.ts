@@ -97,15 +97,15 @@ test('the number of streams is limited per session, account and process', () => 
 });
 
 test('updates of an account reach each of its pages until they disconnect', async () => {
-  const { tell } = publishPageUpdates(publisher, prefix);
+  const { publish } = publishPageUpdates(publisher, prefix);
   const [one, two, stranger] = [join('a', 's1'), join('a', 's2'), join('b', 's3')];
   await Promise.all([one.ready, two.ready, stranger.ready]);
-  tell('a', 'checks', 'chk_1');
+  publish('a', 'checks', 'chk_1');
   const event = 'event: changed\ndata: {"topic":"checks","id":"chk_1"}\n\n';
   await until('the news', () => one.text.includes(event) && two.text.includes(event));
   one.leave();
   const heard = one.text;
-  tell('a', 'watches');
+  publish('a', 'watches');
   await until('the next update', () => two.text.includes('"watches"'));
   expect([one.text, stranger.text.includes('changed')]).toEqual([heard, false]);
   two.leave();
@@ -123,12 +123,12 @@ test('while Redis is away pages are told to read everything, and once more when 
   redis.disconnect();
   await until('all topics to be sent', () => one.text.includes('"deliveries"'));
   await redis.connect();
-  const { tell } = publishPageUpdates(publisher, prefix);
+  const { publish } = publishPageUpdates(publisher, prefix);
   await until('the channel to be listened to again', async () => {
     const [, count] = (await publisher.pubsub('NUMSUB', `${prefix}:pages:a`)) as unknown[];
     return Number(count) === 1;
   });
-  tell('a', 'deliveries', 'dlv_1');
+  publish('a', 'deliveries', 'dlv_1');
   await until('updates again', () => one.text.includes('{"topic":"deliveries","id":"dlv_1"}'));
 });
 

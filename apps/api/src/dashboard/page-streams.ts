@@ -52,7 +52,7 @@ export const pageStreams = ({ subscribe, liveSessions, limits, now }: PageStream
   const all = new Set<PageStream>();
   let isClosed = false;
 
-  const { tell: send, flush } = coalescePageUpdates(limits.coalesceMs, (accountId, updates) => {
+  const { publish: send, flush } = coalescePageUpdates(limits.coalesceMs, (accountId, updates) => {
     const text = updates.map(eventOf).join('');
     for (const stream of byAccount.get(accountId) ?? []) stream.write(text);
   });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Caller, SignedIn } from '@vat/db';
-import { AppError, type IdKind, type Reader, readVatNumber, uuidOf } from '@vat/domain';
+import { AppError, type IdKind, type Reader, readVatNumber, type StoredId, uuidOf } from '@vat/domain';
 import { canonicalForm } from '@vat/evidence';
 import type { Logger } from '@vat/runtime';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 
 /** The signed-in user of the dashboard and the token of the session. */
 export type DashboardSession = SignedIn & { token: string };
@@ -45,10 +45,16 @@ export const idempotencyKeyOf = (req: Request, caller: Pick<Caller, 'test'>): st
 };
 
 /** The stored id of a public id in a path. Throws NOT_FOUND for an ill-formed one, as for an unknown one. */
-export const ownedId = (kind: IdKind, id: string | string[] | undefined): string => {
+export const ownedId = <Kind extends IdKind>(kind: Kind, id: string | string[] | undefined): StoredId<Kind> => {
   const uuid = typeof id === 'string' ? uuidOf(kind, id) : null;
   if (uuid === null) throw new AppError('NOT_FOUND');
   return uuid;
+};
+
+/** The row that was looked up. Throws NOT_FOUND when there is none. */
+export const found = <Row>(row: Row | null): Row => {
+  if (row === null) throw new AppError('NOT_FOUND');
+  return row;
 };
 
 /** The path of a call in the spelling of its route, with its ids: `/V1/Checks/` becomes `/v1/checks`. */
@@ -70,6 +76,3 @@ export const normalizeNumber = (vatNumber: string): string => {
   const read = readVatNumber(vatNumber);
   return read.kind === 'unresolvable' ? vatNumber : read.vatNumber;
 };
-
-/** The middleware that runs before a route: authentication and rate limit, and for `changing` also protection against forged calls. */
-export type Gates = { reading: RequestHandler[]; changing: RequestHandler[] };

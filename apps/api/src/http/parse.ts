@@ -69,3 +69,14 @@ export const readPage = async <Row extends { id: string }>(
   const last = rows.at(-1);
   return { rows, nextCursor: found.length > limit && last ? encodeCursor(last.id, list) : null };
 };
+
+/** {@link readPage} as the reply of a list's operation. `present` makes an item of the list from a row. */
+export const replyWithPage = async <Row extends { id: string }, Item>(
+  query: { limit: number; cursor?: string | undefined },
+  list: ListIdentity,
+  find: (position: string | null, limit: number) => Promise<Row[]>,
+  present: (row: Row) => Item,
+) => {
+  const { rows, nextCursor } = await readPage(query, list, find);
+  return { status: 200 as const, body: { data: rows.map(present), next_cursor: nextCursor } };
+};

@@ -1,4 +1,4 @@
-import { pageListQuery, presentAnchor, presentProof } from '@vat/contracts';
+import { presentAnchor, presentProof } from '@vat/contracts';
 import {
   AppError,
   type FindAnchor,
@@ -7,13 +7,14 @@ import {
   type ProveChecks,
   type Reader,
   type StoredCheck,
+  type StoredId,
 } from '@vat/domain';
-import type { RequestHandler } from 'express';
-import { ownedId, readerOf } from '../http/call.js';
-import { parseQuery, readPage, refuseCursor } from '../http/parse.js';
+import { found } from '../http/call.js';
+import { refuseCursor, replyWithPage } from '../http/parse.js';
+import type { Routes } from './route.js';
 
 export type AnchorRoutesDeps = {
-  findCheck: (id: string, reader: Reader) => Promise<StoredCheck | null>;
+  findCheck: (id: StoredId<'check'>, reader: Reader) => Promise<StoredCheck | null>;
   listAnchors: ListAnchors;
   findAnchor: FindAnchor;
   findToken: FindToken;
@@ -21,44 +22,34 @@ export type AnchorRoutesDeps = {
 };
 
 /**
- * The routes of /v1/anchors, which are the same for every account: an anchor shows how many checks it holds and the root
- * of their hashes, and nothing of whose they are. A check's place in one is its account's alone.
+ * The routes of /v1/anchors, which are the same for every account: an anchor has a number of checks and the root of their
+ * hashes, and nothing that belongs to an account. Only the owner of a check can read its proof.
  */
-export const anchorRoutes = (deps: AnchorRoutesDeps) => {
-  /** A page ends at an anchor; where the next one begins is its place in the chain. */
+export const anchorRoutes = (
+  deps: AnchorRoutesDeps,
+): Pick<Routes, 'getAnchorProof' | 'listAnchors' | 'getAnchor' | 'getAnchorToken'> => {
+  /** The sequence number of the anchor at which a page ended. */
   const seqOf = async (id: string | null): Promise<number | null> => {
     if (id === null) return null;
     const anchor = await deps.findAnchor(id);
     return anchor ? anchor.seq : refuseCursor();
   };
 
-  const list: RequestHandler = async (req, res) => {
-    const asked = parseQuery(pageListQuery, req.query);
-    const { rows, nextCursor } = await readPage(asked, ['anchors'], async (before, most) =>
-      deps.listAnchors(await seqOf(before), most),
-    );
-    res.json({ data: rows.map(presentAnchor), next_cursor: nextCursor });
-  };
+  return {
+    getAnchorProof: async ({ id, reader }) => {
+      const check = await deps.findCheck(id, reader);
+      const proof = check && (await deps.prove([id])).get(id);
+      if (!proof) throw new AppError('NOT_FOUND', check ? { message: 'The check is not in an anchor yet.' } : {});
+      return { status: 200, body: presentProof(proof) };
+    },
 
-  const show: RequestHandler = async (req, res) => {
-    const anchor = await deps.findAnchor(ownedId('anchor', req.params.id));
-    if (!anchor) throw new AppError('NOT_FOUND');
-    res.json(presentAnchor(anchor));
-  };
+    listAnchors: ({ query }) => {
+      const find = async (before: string | null, limit: number) => deps.listAnchors(await seqOf(before), limit);
+      return replyWithPage(query, ['anchors'], find, presentAnchor);
+    },
 
-  const token: RequestHandler = async (req, res) => {
-    const found = await deps.findToken(ownedId('anchor', req.params.id), null);
-    if (!found) throw new AppError('NOT_FOUND');
-    res.type('application/timestamp-reply').end(Buffer.from(found));
-  };
+    getAnchor: async ({ id }) => ({ status: 200, body: presentAnchor(found(await deps.findAnchor(id))) }),
 
-  const proveCheck: RequestHandler = async (req, res) => {
-    const id = ownedId('check', req.params.id);
-    const check = await deps.findCheck(id, readerOf(res));
-    const proof = check && (await deps.prove([id])).get(id);
-    if (!proof) throw new AppError('NOT_FOUND', check ? { message: 'The check is not in an anchor yet.' } : {});
-    res.json(presentProof(proof));
+    getAnchorToken: async ({ id }) => ({ status: 200, bytes: found(await deps.findToken(id, null)) }),
   };
-
-  return { list, show, token, proveCheck };
 };

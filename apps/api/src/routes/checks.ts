@@ -1,35 +1,25 @@
-import { checkListQuery, checkRequestBody, presentAcceptance, presentCheck } from '@vat/contracts';
+import { type CHECK_OPERATIONS, presentAcceptance, presentCheck, presentRequest } from '@vat/contracts';
 import type { CheckFilter } from '@vat/db';
 import {
   AppError,
   type CheckCall,
   type CheckCallResult,
   type FindEvidence,
-  publicCheck,
+  type FindRequest,
   publicId,
   type Reader,
-  type StoredAnswer,
   type StoredCheck,
+  type StoredId,
 } from '@vat/domain';
-import { errorFields } from '@vat/runtime';
-import type { Request, RequestHandler, Response } from 'express';
-import { jsonAnswer, sendAnswer } from '../http/answer.js';
-import {
-  callerOf,
-  contextOf,
-  fingerprintOf,
-  idempotencyKeyOf,
-  normalizeNumber,
-  ownedId,
-  readerOf,
-} from '../http/call.js';
-import { ownerOf, parse, parseQuery, readPage } from '../http/parse.js';
+import { found, normalizeNumber } from '../http/call.js';
+import { ownerOf, readPage } from '../http/parse.js';
+import type { Routes } from './route.js';
 
 export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;
-  storeAnswer: (accountId: string, key: string, answer: StoredAnswer) => Promise<void>;
-  findCheck: (id: string, reader: Reader) => Promise<StoredCheck | null>;
+  findCheck: (id: StoredId<'check'>, reader: Reader) => Promise<StoredCheck | null>;
   listChecks: (reader: Reader, filter: CheckFilter, beforeId: string | null, limit: number) => Promise<StoredCheck[]>;
+  findRequest: FindRequest;
   findEvidence: FindEvidence;
   baseUrl: () => string;
 };
@@ -37,73 +27,54 @@ export type CheckRoutesDeps = {
 /** Seconds after which polling a pending request is worth a call. */
 const POLL_AFTER_S = 5;
 
-const answerOf = (result: Exclude<CheckCallResult, { kind: 'replay' }>, baseUrl: string): StoredAnswer => {
-  if (result.kind === 'checked') {
-    const location = `${baseUrl}/v1/checks/${publicId('check', result.check.id)}`;
-    return jsonAnswer(201, publicCheck(result.check), { Location: location });
-  }
-  const body = presentAcceptance(result.request, baseUrl);
-  return jsonAnswer(202, body, { Location: body.poll_url, 'Retry-After': String(POLL_AFTER_S) });
-};
+/** The routes of /v1/checks and /v1/requests. */
+export const checkRoutes = (deps: CheckRoutesDeps): Pick<Routes, keyof typeof CHECK_OPERATIONS> => {
+  const present = async (check: StoredCheck) =>
+    presentCheck(check, (await deps.findEvidence([check.id])).get(check.id));
 
-/** The routes of /v1/checks. */
-export const checkRoutes = (deps: CheckRoutesDeps) => {
-  const create: RequestHandler = async (req, res) => {
-    const caller = callerOf(res);
-    const body = parse(checkRequestBody, req.body);
-    const key = idempotencyKeyOf(req, caller);
-    const result = await deps.requestCheck({
-      caller,
-      vatNumber: body.vat_number,
-      countryCode: body.country_code,
-      requester: body.requester_vat_number,
-      reference: body.reference,
-      trader:
-        body.trader &&
-        (Object.fromEntries(
-          Object.entries(body.trader).filter(([, text]) => text !== undefined),
-        ) as CheckCall['trader']),
-      idempotency: key === null ? null : { key, fingerprint: fingerprintOf(req, body) },
-    });
-    if (result.kind === 'replay') return sendAnswer(res, result.answer, true);
-    const answer = answerOf(result, deps.baseUrl());
-    if (key !== null) {
-      // The work is bound to the key: if these bytes cannot be kept, a replay is made from how the work stands then.
-      await deps.storeAnswer(caller.accountId, key, answer).catch((error: unknown) => {
-        contextOf(res).log.warn('An idempotent answer was not kept.', errorFields(error));
+  return {
+    createCheck: async ({ caller, body, idempotencyOf }) => {
+      const trader = body.trader && Object.entries(body.trader).filter(([, text]) => text !== undefined);
+      const result = await deps.requestCheck({
+        caller,
+        vatNumber: body.vat_number,
+        countryCode: body.country_code,
+        requester: body.requester_vat_number,
+        reference: body.reference,
+        trader: trader && (Object.fromEntries(trader) as CheckCall['trader']),
+        idempotency: idempotencyOf(body),
       });
-    }
-    sendAnswer(res, answer, result.replayed);
-  };
+      if (result.kind === 'replay') return { answer: result.answer, replayed: true };
+      const { replayed } = result;
+      if (result.kind === 'checked') {
+        const headers = { Location: `${deps.baseUrl()}/v1/checks/${publicId('check', result.check.id)}` };
+        return { status: 201, body: presentCheck(result.check, undefined), headers, replayed };
+      }
+      const accepted = presentAcceptance(result.request, deps.baseUrl());
+      const headers = { Location: accepted.poll_url, 'Retry-After': String(POLL_AFTER_S) };
+      return { status: 202, body: accepted, headers, replayed };
+    },
 
-  const list: RequestHandler = async (req, res) => {
-    const reader = readerOf(res);
-    const { limit, cursor, vat_number: vatNumber, ...others } = parseQuery(checkListQuery, req.query);
-    const filter = { ...others, vatNumber: vatNumber && normalizeNumber(vatNumber) };
-    const { rows, nextCursor } = await readPage(
-      { limit, cursor },
-      ['checks', ownerOf(reader), filter],
-      (before, most) => deps.listChecks(reader, filter, before, most),
-    );
-    const evidence = await deps.findEvidence(rows.map(({ id }) => id));
-    res.json({ data: rows.map((check) => presentCheck(check, evidence.get(check.id))), next_cursor: nextCursor });
-  };
+    listChecks: async ({ reader, query: { limit, cursor, vat_number: vatNumber, ...others } }) => {
+      const filter = { ...others, vatNumber: vatNumber && normalizeNumber(vatNumber) };
+      const list = ['checks', ownerOf(reader), filter] as const;
+      const { rows, nextCursor } = await readPage({ limit, cursor }, list, (before, max) =>
+        deps.listChecks(reader, filter, before, max),
+      );
+      const evidence = await deps.findEvidence(rows.map(({ id }) => id));
+      const data = rows.map((check) => presentCheck(check, evidence.get(check.id)));
+      return { status: 200, body: { data, next_cursor: nextCursor } };
+    },
 
-  const find = async (req: Request, res: Response): Promise<StoredCheck> => {
-    const check = await deps.findCheck(ownedId('check', req.params.id), readerOf(res));
-    if (!check) throw new AppError('NOT_FOUND');
-    return check;
-  };
+    getCheck: async ({ id, reader }) => ({ status: 200, body: await present(found(await deps.findCheck(id, reader))) }),
 
-  const show: RequestHandler = async (req, res) => {
-    const check = await find(req, res);
-    res.json(presentCheck(check, (await deps.findEvidence([check.id])).get(check.id)));
-  };
+    getCheckEvidence: async ({ id, reader }) => ({ status: 200, bytes: found(await deps.findCheck(id, reader)).bytes }),
 
-  const evidence: RequestHandler = async (req, res) => {
-    const { bytes } = await find(req, res);
-    res.type('application/json').end(Buffer.from(bytes));
+    getRequest: async ({ id, reader }) => {
+      const { request, check } = found(await deps.findRequest(id, reader));
+      // A withdrawn request was refused to its caller, so there is nothing to read.
+      if (request.state === 'withdrawn') throw new AppError('NOT_FOUND');
+      return { status: 200, body: presentRequest(request, check && (await present(check))) };
+    },
   };
-
-  return { create, list, show, evidence };
 };

@@ -1,11 +1,12 @@
-// Not the package itself: that evaluates the whole page's script, a third of what starting the API costs.
-
 import { createHash } from 'node:crypto';
 import { buildOpenApi } from '@vat/contracts';
 import type { Verifier } from '@vat/evidence';
-import express, { type RequestHandler, type Response } from 'express';
+import { create as contentDisposition } from 'content-disposition';
+import express, { type RequestHandler } from 'express';
+// Importing the package itself would run the script of the whole page, a third of the time that the API takes to start.
 import absolutePath from 'swagger-ui-dist/absolute-path.js';
 import { secure } from '../http/secure.js';
+import type { Routes } from './route.js';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -24,23 +25,23 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// Without validatorUrl the page would send the description's address to a service of somebody else.
+// Without `validatorUrl: null` the page would send the address of the document to a third party.
 const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, tryItOutEnabled: true });
 `;
 
-/** GET /docs: the API description for people, with every asset served from here. */
+/** GET /docs: the API reference, with all its files served from here. */
 export const docsRoutes = (): { page: RequestHandler[]; start: RequestHandler[]; assets: RequestHandler[] } => ({
   page: [secure('docs'), (_req, res) => void res.type('html').send(PAGE)],
   start: [secure('docs'), (_req, res) => void res.type('js').send(START)],
   assets: [secure('docs'), express.static(absolutePath(), { index: false, maxAge: '1h' })],
 });
 
-/** The version of the description: that of the path prefix and a count of additions; it never takes away. */
+/** The version of the document: the major version is that of the path prefix, and later versions only add to the API. */
 const API_VERSION = '1.0.0';
 
 /**
- * GET /v1/openapi.json: made once, from the schemas that judge requests. All responses share its bytes: a copy for each would
- * let clients that do not read fill the memory. A client that has them already gets 304.
+ * GET /v1/openapi.json, generated once. All responses share its bytes: with a copy for each, clients that do not read could
+ * fill the memory. A client that has the current document gets 304.
  */
 export const showOpenApi = (baseUrl: () => string): RequestHandler => {
   let made: { bytes: Buffer; etag: string } | null = null;
@@ -56,14 +57,17 @@ export const showOpenApi = (baseUrl: () => string): RequestHandler => {
 
 export type VerifierRoutesDeps = { readVerifier: () => Promise<Verifier>; baseUrl: () => string };
 
-/** Short: after an upgrade a cached hash and a newly fetched file may differ for so long. */
+/** Short, since after an upgrade a cached hash and a newly fetched file may differ for this long. */
 const MAX_AGE_SECONDS = 60;
 
 /**
- * The routes of /verifier: the program that verifies dossiers, and its SHA-256. Public, since auditors have no key. A dossier's own
- * copy proves nothing about a dossier that somebody forged as a whole.
+ * The routes of /verifier: the program that verifies dossiers, and its SHA-256. Public, since auditors have no key. The copy
+ * in a dossier proves nothing about a dossier that is forged as a whole.
  */
-export const verifierRoutes = ({ readVerifier, baseUrl }: VerifierRoutesDeps) => {
+export const verifierRoutes = ({
+  readVerifier,
+  baseUrl,
+}: VerifierRoutesDeps): Pick<Routes, 'getVerifier' | 'getVerifierFile'> => {
   let reading: Promise<Verifier> | null = null;
   const read = async (): Promise<Verifier> => {
     reading ??= readVerifier();
@@ -74,21 +78,24 @@ export const verifierRoutes = ({ readVerifier, baseUrl }: VerifierRoutesDeps) =>
       throw error;
     }
   };
-  const cacheable = (res: Response, sha256: string) =>
-    res.set({
-      'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
-      ETag: `"${sha256}"`,
-      'X-Content-Type-Options': 'nosniff',
-    });
+  const cacheHeaders = (sha256: string) => ({
+    'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
+    ETag: `"${sha256}"`,
+    'X-Content-Type-Options': 'nosniff',
+  });
 
-  const show: RequestHandler = async (_req, res) => {
-    const { fileName, bytes, sha256 } = await read();
-    const url = `${baseUrl()}/verifier/${fileName}`;
-    cacheable(res, sha256).json({ object: 'verifier', file_name: fileName, sha256, size: bytes.length, url });
+  return {
+    getVerifier: async () => {
+      const { fileName, bytes, sha256 } = await read();
+      const url = `${baseUrl()}/verifier/${fileName}`;
+      const body = { object: 'verifier', file_name: fileName, sha256, size: bytes.length, url } as const;
+      return { status: 200, body, headers: cacheHeaders(sha256) };
+    },
+
+    getVerifierFile: async () => {
+      const { fileName, bytes, sha256 } = await read();
+      const headers = { ...cacheHeaders(sha256), 'Content-Disposition': contentDisposition(fileName) };
+      return { status: 200, bytes, headers };
+    },
   };
-  const file: RequestHandler = async (_req, res) => {
-    const { fileName, bytes, sha256 } = await read();
-    cacheable(res, sha256).attachment(fileName).type('text/x-python; charset=utf-8').send(Buffer.from(bytes));
-  };
-  return { show, file };
 };

@@ -1,13 +1,11 @@
-import { dossierQuery } from '@vat/contracts';
 import { AppError, type ChooseEvidence, type EvidenceChoice, MAX_EXPORTED_CHECKS, type ProveChecks } from '@vat/domain';
 import { type DossierOptions, type DossierSource, tokenCertificates, withIssuers, writeDossier } from '@vat/evidence';
-import type { RequestHandler } from 'express';
 import type { Sealer } from '../exports/dossier-source.js';
 import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
 import type { HeldLease } from '../exports/send-zip.js';
 import { sendZip } from '../exports/send-zip.js';
-import { callerOf, normalizeNumber } from '../http/call.js';
-import { parseQuery } from '../http/parse.js';
+import { normalizeNumber } from '../http/call.js';
+import { type Routes, SENT } from './route.js';
 
 export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
   proveMany: ProveChecks;
@@ -15,7 +13,7 @@ export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
   holdLease: (accountId: string) => Promise<HeldLease | null>;
   chooseEvidence: ChooseEvidence;
   sealer: Sealer;
-  /** PEM: what stamps are trusted to lead to. */
+  /** PEM certificates to which the chain of a time-stamp may lead. */
   trustedRoots: readonly string[];
   now: () => Date;
 };
@@ -24,7 +22,7 @@ export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
 const fileNameOf = (at: Date): string => `vat-dossier-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z.zip`;
 
 /** The routes of /v1/exports. */
-export const exportRoutes = (deps: ExportRoutesDeps) => {
+export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossier'> => {
   const { read, proveMany: prove, sealer, trustedRoots } = deps;
 
   const makeDossier = (
@@ -40,24 +38,25 @@ export const exportRoutes = (deps: ExportRoutesDeps) => {
     return writeDossier(source, { ...options, certificates, stamp: sealer.stamp });
   };
 
-  const dossier: RequestHandler = async (req, res) => {
-    const { from, to, vat_number: vatNumber, reference } = parseQuery(dossierQuery, req.query);
+  const exportDossier: Routes['exportDossier'] = async ({ req, res, caller: { accountId }, query }) => {
     const choice: EvidenceChoice = {
-      from: from ?? null,
-      to: to ?? null,
-      vatNumber: vatNumber === undefined ? null : normalizeNumber(vatNumber),
-      reference: reference ?? null,
+      from: query.from ?? null,
+      to: query.to ?? null,
+      vatNumber: query.vat_number === undefined ? null : normalizeNumber(query.vat_number),
+      reference: query.reference ?? null,
     };
-    const { accountId } = callerOf(res);
     const createdAt = deps.now();
-    if (req.method === 'HEAD') return void res.type('application/zip').end();
+    if (req.method === 'HEAD') {
+      res.type('application/zip').end();
+      return SENT;
+    }
 
     const lease = await deps.holdLease(accountId);
     if (!lease) throw new AppError('EXPORT_IN_PROGRESS');
     try {
       const { accountName, ...chosen } = await deps.chooseEvidence(accountId, choice, MAX_EXPORTED_CHECKS + 1);
       if (chosen.checks.length > MAX_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE');
-      // What lies beside the checks grows the archive's directory as they do.
+      // Everything beside the checks makes the archive's directory larger in the same way.
       for (const [what, { length }] of [
         ['requests without a check', chosen.requests],
         ['changes of watches', chosen.changes],
@@ -68,10 +67,11 @@ export const exportRoutes = (deps: ExportRoutesDeps) => {
       const zip = makeDossier(chosen, { account: { id: accountId, name: accountName }, createdAt, choice });
       const { lost: signal, release: beforeEnd } = lease;
       await sendZip(res, zip, { fileName: fileNameOf(createdAt), signal, beforeEnd });
+      return SENT;
     } finally {
       await lease.release();
     }
   };
 
-  return { dossier };
+  return { exportDossier };
 };

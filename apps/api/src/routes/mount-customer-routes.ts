@@ -1,64 +1,136 @@
-import type { IRouter } from 'express';
-import type { Gates } from '../http/call.js';
+import { OPERATIONS, type Operation, type OperationName } from '@vat/contracts';
+import type { StoredAnswer } from '@vat/domain';
+import { errorFields } from '@vat/runtime';
+import type { IRouter, RequestHandler, Response } from 'express';
+import { callerOf, contextOf, fingerprintOf, idempotencyKeyOf, ownedId, readerOf } from '../http/call.js';
+import { parse, parseQuery } from '../http/parse.js';
 import { resource } from '../http/resource.js';
 import { refuseTestKey } from '../middleware/authenticate.js';
 import { jsonBody, noBody } from '../middleware/body.js';
+import { type AnchorRoutesDeps, anchorRoutes } from './anchors.js';
 import { type BatchRoutesDeps, batchRoutes } from './batches.js';
 import { type CheckRoutesDeps, checkRoutes } from './checks.js';
-import { type StatusDeps, showStatus } from './health.js';
-import { type EvidenceRoutesDeps, mountEvidenceRoutes } from './mount-evidence-routes.js';
-import { type RequestDeps, showRequest, showUsage, type UsageDeps } from './requests.js';
+import { type VerifierRoutesDeps, verifierRoutes } from './documentation.js';
+import { type ExportRoutesDeps, exportRoutes } from './exports.js';
+import { type JsonReply, type Routes, SENT, type StoredReply, storedAnswer } from './route.js';
+import { type TimestampRoutesDeps, timestampRoutes } from './timestamps.js';
+import { type UsageRoutesDeps, usageRoutes } from './usage-and-status.js';
 import { type WatchRoutesDeps, watchRoutes } from './watches.js';
-import { type DeliveryRoutesDeps, deliveryRoutes, type WebhookRoutesDeps, webhookRoutes } from './webhook.js';
+import { type WebhookRoutesDeps, webhookRoutes } from './webhook.js';
 
-export type CustomerRoutesDeps = BatchRoutesDeps &
+type RoutesDeps = AnchorRoutesDeps &
+  BatchRoutesDeps &
   CheckRoutesDeps &
-  DeliveryRoutesDeps &
-  EvidenceRoutesDeps &
-  RequestDeps &
-  StatusDeps &
-  UsageDeps &
+  ExportRoutesDeps &
+  TimestampRoutesDeps &
+  UsageRoutesDeps &
+  VerifierRoutesDeps &
   WatchRoutesDeps &
   WebhookRoutesDeps;
 
+export type CustomerRoutesDeps = RoutesDeps & {
+  /** Stores the first response of an Idempotency-Key. */
+  storeAnswer: (accountId: string, key: string, answer: StoredAnswer) => Promise<void>;
+};
+
+/** The middleware before the handlers of operations that read, and of those that change something. */
+type Gates = { reading: RequestHandler[]; changing: RequestHandler[] };
+
+const routesOf = (deps: RoutesDeps): Routes => ({
+  ...checkRoutes(deps),
+  ...timestampRoutes(deps),
+  ...anchorRoutes(deps),
+  ...exportRoutes(deps),
+  ...verifierRoutes(deps),
+  ...batchRoutes(deps),
+  ...watchRoutes(deps),
+  ...webhookRoutes(deps),
+  ...usageRoutes(deps),
+});
+
+const gatesOf = ({ method, key, live, body, uploads }: Operation, { reading, changing }: Gates): RequestHandler[] => [
+  ...(key === false ? [] : method === 'get' ? reading : changing),
+  ...(live ? [refuseTestKey] : []),
+  ...(body ? [jsonBody] : method === 'post' && !uploads ? noBody : []),
+];
+
+type AnyReply =
+  | (JsonReply & { replayed?: boolean })
+  | (Omit<JsonReply, 'body'> & { bytes: Uint8Array })
+  | Omit<JsonReply, 'body'>
+  | StoredReply
+  | typeof SENT;
+
+/** Sends a stored answer. `replayed`: it was already sent for the same Idempotency-Key. */
+const sendStored = (res: Response, { answer, replayed }: StoredReply): void => {
+  if (replayed) res.setHeader('Idempotency-Replayed', 'true');
+  res.status(answer.status).set(answer.headers).end(Buffer.from(answer.body));
+};
+
+/** Parses a call by what its operation declares, runs the handler and sends its reply. */
+const serve =
+  (
+    operation: Operation,
+    handler: (call: never) => Promise<AnyReply>,
+    storeAnswer: CustomerRoutesDeps['storeAnswer'],
+  ): RequestHandler =>
+  async (req, res) => {
+    const query = operation.query && parseQuery(operation.query, req.query);
+    const body = operation.body && parse(operation.body, req.body);
+    const id = operation.id && ownedId(operation.id, req.params.id);
+    const caller = operation.key === false ? undefined : callerOf(res);
+    const key = caller && operation.idempotent ? idempotencyKeyOf(req, caller) : null;
+    const call = {
+      req,
+      res,
+      caller,
+      reader: caller && readerOf(res),
+      id,
+      query,
+      body,
+      idempotencyOf: (content: object) => (key === null ? null : { key, fingerprint: fingerprintOf(req, content) }),
+    };
+    // `Routes` relates the handler to its operation, and `call` was made by the schemas of the same operation.
+    const reply = await handler(call as never);
+    if (reply === SENT) return;
+    if ('answer' in reply) return sendStored(res, reply);
+    if ('body' in reply && caller && key !== null) {
+      const answer = storedAnswer(reply);
+      // The work is bound to the key: without these bytes, a replay is made from the state of the work at that time.
+      await storeAnswer(caller.accountId, key, answer).catch((error: unknown) => {
+        contextOf(res).log.warn('An idempotent answer was not stored.', errorFields(error));
+      });
+      return sendStored(res, { answer, replayed: reply.replayed ?? false });
+    }
+    res.status(reply.status).set(reply.headers ?? {});
+    if ('body' in reply) res.json(reply.body);
+    else if ('bytes' in reply) {
+      const type = operation.success[reply.status]?.contentType;
+      res.type(type ?? 'application/octet-stream').send(Buffer.from(reply.bytes));
+    } else res.end();
+  };
+
 /**
- * What a customer can read and start, below `prefix`: the public API serves it to keys (`/v1`), the dashboard the same
- * handlers to sessions (`/app/api`), so that the two cannot disagree. Every gate leaves a caller behind.
+ * Mounts the operations of the API. Under `/v1` they serve API keys, under `/app/api` the sessions of the dashboard, so that
+ * both have the same behaviour. Every gate must set the caller.
  */
 export const mountCustomerRoutes = (
   app: IRouter,
-  prefix: string,
+  prefix: '/v1' | '/app/api',
   deps: CustomerRoutesDeps,
-  { reading, changing }: Gates,
+  gates: Gates,
 ): void => {
-  const at: typeof resource = (router, path, methods) => resource(router, `${prefix}${path}`, methods);
-
-  const checks = checkRoutes(deps);
-  at(app, '/checks', { get: [...reading, checks.list], post: [...changing, jsonBody, checks.create] });
-  at(app, '/checks/:id', { get: [...reading, checks.show] });
-  at(app, '/checks/:id/evidence', { get: [...reading, checks.evidence] });
-  at(app, '/requests/:id', { get: [...reading, showRequest(deps)] });
-  mountEvidenceRoutes(app, prefix, deps, { reading, changing });
-  const readingLive = [...reading, refuseTestKey];
-  const changingLive = [...changing, refuseTestKey];
-  const batches = batchRoutes(deps);
-  at(app, '/batches', { get: [...readingLive, batches.list], post: [...changingLive, batches.create] });
-  at(app, '/batches/:id', { get: [...readingLive, batches.show], delete: [...changingLive, batches.remove] });
-  at(app, '/batches/:id/lines', { get: [...readingLive, batches.listLines] });
-  at(app, '/batches/:id/results.csv', { get: [...readingLive, batches.results] });
-  const watches = watchRoutes(deps);
-  at(app, '/watches', { get: [...readingLive, watches.list], post: [...changingLive, jsonBody, watches.create] });
-  at(app, '/watches/:id', {
-    get: [...readingLive, watches.show],
-    patch: [...changingLive, jsonBody, watches.change],
-    delete: [...changingLive, watches.remove],
-  });
-  at(app, '/watches/:id/changes', { get: [...readingLive, watches.listChanges] });
-  at(app, '/webhook/test', { post: [...changing, ...noBody, webhookRoutes(deps).test] });
-  const deliveries = deliveryRoutes(deps);
-  at(app, '/webhook/deliveries', { get: [...reading, deliveries.list] });
-  at(app, '/webhook/deliveries/:id', { get: [...reading, deliveries.show] });
-  at(app, '/webhook/deliveries/:id/resend', { post: [...changing, ...noBody, deliveries.resend] });
-  at(app, '/usage', { get: [...reading, showUsage(deps)] });
-  at(app, '/status', { get: [...reading, showStatus(deps)] });
+  const routes = routesOf(deps);
+  const paths = new Map<string, Partial<Record<Operation['method'], RequestHandler[]>>>();
+  for (const [name, operation] of Object.entries<Operation>(OPERATIONS)) {
+    if (prefix !== '/v1' && operation.dashboard === false) continue;
+    const path = operation.path.replace(/^\/v1/, prefix).replace('{id}', ':id');
+    const route = [...gatesOf(operation, gates), serve(operation, routes[name as OperationName], deps.storeAnswer)];
+    paths.set(path, { ...paths.get(path), [operation.method]: route });
+  }
+  // Paths that end with an id come last: `/anchors/:id` also matches what `/anchors/:id.tsr` is for.
+  const endsWithId = (path: string) => Number(path.endsWith('/:id'));
+  for (const [path, methods] of [...paths].sort(([a], [b]) => endsWithId(a) - endsWithId(b))) {
+    resource(app, path, methods);
+  }
 };

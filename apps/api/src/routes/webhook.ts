@@ -1,4 +1,4 @@
-import { pageListQuery, presentDelivery, presentDeliveryDetail, presentWebhook } from '@vat/contracts';
+import { presentDelivery, presentDeliveryDetail, presentWebhook, type WEBHOOK_OPERATIONS } from '@vat/contracts';
 import type { Resend, TestEvent } from '@vat/db';
 import {
   AppError,
@@ -10,88 +10,72 @@ import {
   type OnDemandResult,
   publicId,
   type Reader,
+  type StoredId,
   type WebhookConfiguration,
   webhookTestBody,
 } from '@vat/domain';
-import type { RequestHandler } from 'express';
-import { callerOf, ownedId, readerOf } from '../http/call.js';
-import { ownerOf, parseQuery, readPage } from '../http/parse.js';
+import { found } from '../http/call.js';
+import { ownerOf, replyWithPage } from '../http/parse.js';
+import type { ResponseTo, Routes } from './route.js';
 
 export type WebhookRoutesDeps = {
   findWebhook: (accountId: string) => Promise<WebhookConfiguration | null>;
   sendTestEvent: (test: TestEvent) => Promise<OnDemandResult>;
-  /** Never rejects: what is not enqueued is found by the sweep. */
-  enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
-  now: () => Date;
-};
-
-/** Why a test event or a resend was not made, as its caller is told. */
-const refusedDelivery = (refusal: Exclude<OnDemandResult, { kind: 'made' }>): AppError => {
-  if (refusal.kind === 'not_found') return new AppError('NOT_FOUND');
-  if (refusal.kind === 'no_webhook') return new AppError('NO_WEBHOOK');
-  const { pending } = refusal;
-  return new AppError('TOO_MANY_DELIVERIES', { extra: { retry_after: ON_DEMAND_RETRY_AFTER_S, pending } });
-};
-
-/** The routes of /v1/webhook. Configuring is the dashboard's alone (contract part 1 §4). */
-export const webhookRoutes = (deps: WebhookRoutesDeps) => {
-  const show: RequestHandler = async (_req, res) => {
-    const webhook = await deps.findWebhook(callerOf(res).accountId);
-    if (!webhook) throw new AppError('NOT_FOUND', { message: 'No webhook is configured.' });
-    res.json(presentWebhook(webhook));
-  };
-
-  const test: RequestHandler = async (_req, res) => {
-    const caller = callerOf(res);
-    const now = deps.now();
-    const event = { id: newUuid(), type: 'webhook.test' as const, body: webhookTestBody(now) };
-    const deliveryId = newUuid();
-    const { accountId } = caller;
-    const sent = await deps.sendTestEvent({ accountId, test: caller.test, event, deliveryId, now });
-    if (sent.kind !== 'made') throw refusedDelivery(sent);
-    await deps.enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: now });
-    res.status(202).json({ delivery_id: publicId('delivery', deliveryId) });
-  };
-
-  return { show, test };
-};
-
-export type DeliveryRoutesDeps = {
   listDeliveries: (reader: Reader, beforeId: string | null, limit: number) => Promise<Delivery[]>;
-  findDelivery: (id: string, reader: Reader) => Promise<DeliveryDetail | null>;
+  findDelivery: (id: StoredId<'delivery'>, reader: Reader) => Promise<DeliveryDetail | null>;
   resendDelivery: (resend: Resend) => Promise<OnDemandResult>;
-  /** Never rejects: what is not enqueued is found by the sweep. */
+  /** Never rejects: the sweep finds what is not enqueued. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   now: () => Date;
 };
 
-/** The routes of /v1/webhook/deliveries: one log an account, of which a test key reads the deliveries of test events. */
-export const deliveryRoutes = (deps: DeliveryRoutesDeps) => {
-  const list: RequestHandler = async (req, res) => {
-    const reader = readerOf(res);
-    const asked = parseQuery(pageListQuery, req.query);
-    const { rows, nextCursor } = await readPage(asked, ['deliveries', ownerOf(reader)], (before, most) =>
-      deps.listDeliveries(reader, before, most),
-    );
-    res.json({ data: rows.map(presentDelivery), next_cursor: nextCursor });
+/** The routes of /v1/webhook. The endpoint is configured in the dashboard only. A test key reads deliveries of test events. */
+export const webhookRoutes = (deps: WebhookRoutesDeps): Pick<Routes, keyof typeof WEBHOOK_OPERATIONS> => {
+  /** Enqueues a delivery that was made. Throws the error of one that was not. */
+  const enqueue = async (
+    result: OnDemandResult,
+    delivery: Pick<DueDelivery, 'id' | 'accountId' | 'dueAt'>,
+  ): Promise<ResponseTo<'sendTestEvent'>> => {
+    if (result.kind === 'not_found') throw new AppError('NOT_FOUND');
+    if (result.kind === 'no_webhook') throw new AppError('NO_WEBHOOK');
+    if (result.kind !== 'made') {
+      const extra = { retry_after: ON_DEMAND_RETRY_AFTER_S, pending: result.pending };
+      throw new AppError('TOO_MANY_DELIVERIES', { extra });
+    }
+    await deps.enqueueDelivery({ ...delivery, attempt: 1 });
+    return { status: 202, body: { delivery_id: publicId('delivery', delivery.id) } };
   };
 
-  const show: RequestHandler = async (req, res) => {
-    const delivery = await deps.findDelivery(ownedId('delivery', req.params.id), readerOf(res));
-    if (!delivery) throw new AppError('NOT_FOUND');
-    res.json(presentDeliveryDetail(delivery));
-  };
+  return {
+    getWebhook: async ({ caller }) => {
+      const webhook = await deps.findWebhook(caller.accountId);
+      if (!webhook) throw new AppError('NOT_FOUND', { message: 'No webhook is configured.' });
+      return { status: 200, body: presentWebhook(webhook) };
+    },
 
-  const resend: RequestHandler = async (req, res) => {
-    const reader = readerOf(res);
-    const newDeliveryId = newUuid();
-    const now = deps.now();
-    const deliveryId = ownedId('delivery', req.params.id);
-    const resent = await deps.resendDelivery({ deliveryId, reader, newDeliveryId, now });
-    if (resent.kind !== 'made') throw refusedDelivery(resent);
-    await deps.enqueueDelivery({ id: newDeliveryId, accountId: reader.accountId, attempt: 1, dueAt: now });
-    res.status(202).json({ delivery_id: publicId('delivery', newDeliveryId) });
-  };
+    sendTestEvent: async ({ caller: { accountId, test } }) => {
+      const now = deps.now();
+      const event = { id: newUuid(), type: 'webhook.test' as const, body: webhookTestBody(now) };
+      const deliveryId = newUuid();
+      const sent = await deps.sendTestEvent({ accountId, test, event, deliveryId, now });
+      return enqueue(sent, { id: deliveryId, accountId, dueAt: now });
+    },
 
-  return { list, show, resend };
+    listDeliveries: ({ reader, query }) => {
+      const find = (before: string | null, limit: number) => deps.listDeliveries(reader, before, limit);
+      return replyWithPage(query, ['deliveries', ownerOf(reader)], find, presentDelivery);
+    },
+
+    getDelivery: async ({ id, reader }) => {
+      const delivery = found(await deps.findDelivery(id, reader));
+      return { status: 200, body: presentDeliveryDetail(delivery) };
+    },
+
+    resendDelivery: async ({ id: deliveryId, reader }) => {
+      const newDeliveryId = newUuid();
+      const now = deps.now();
+      const resent = await deps.resendDelivery({ deliveryId, reader, newDeliveryId, now });
+      return enqueue(resent, { id: newDeliveryId, accountId: reader.accountId, dueAt: now });
+    },
+  };
 };

@@ -4,19 +4,34 @@ import { type Api, useApi } from './create-api.js';
 import { ApiError } from './errors.js';
 import { invalidate, REMOVAL, type Topic } from './use-api-query.js';
 
+/** The shortest time for which a call is pending, whatever the service takes: longer than a double click. */
+const MIN_PENDING_MS = 300;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /**
  * A mutation that invalidates the queries of its topics when it settles, also after an error. While it is pending, `mutate`
- * and `reset` do nothing: a second press can arrive before React renders the pending state of the first.
+ * and `reset` do nothing, so that a double click or a second press of Enter creates no second check and rotates no second
+ * secret. The service often responds between two such presses; therefore a call is pending for at least
+ * {@link MIN_PENDING_MS}.
  */
-export const useApiMutation = <Input, Output>(
+export const useApiMutation = <Output, Input = void>(
   topics: readonly Topic[],
   change: (api: Api, input: Input) => Promise<Output>,
 ): UseMutationResult<Output, Error, Input> => {
   const api = useApi();
   const queries = useQueryClient();
+  // The second press can arrive before React renders the pending state of the first.
   const isInFlight = useRef(false);
   const mutation = useMutation({
-    mutationFn: (input: Input) => change(api, input),
+    mutationFn: async (input: Input) => {
+      const shortest = pause(MIN_PENDING_MS);
+      try {
+        return await change(api, input);
+      } finally {
+        await shortest;
+      }
+    },
     onSettled: () => {
       isInFlight.current = false;
       invalidate(queries)(...topics);
@@ -73,8 +88,6 @@ const newKey = (): string =>
 const isOutcomeUnknown = (error: unknown): boolean =>
   !(error instanceof ApiError) || error.status >= 500 || error.code === 'IDEMPOTENCY_IN_PROGRESS';
 
-const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1_000));
-
 /**
  * Sends a call with an Idempotency-Key. A retry of the same `content` (compared part by part) reuses the key until a
  * response arrives, so that it creates no duplicate. After a response the next call gets a new key. A first attempt that is
@@ -98,7 +111,7 @@ export const useIdempotencyKey = () => {
         if (!isOutcomeUnknown(error)) last.current = null;
         const isRunning = error instanceof ApiError && error.code === 'IDEMPOTENCY_IN_PROGRESS';
         if (!isRunning || waits === MAX_WAITS) throw error;
-        await seconds(error.extra.retry_after ?? 1);
+        await pause((error.extra.retry_after ?? 1) * 1_000);
       }
     }
   };

@@ -7,7 +7,7 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query';
-import { useLive } from '../live/live-context.js';
+import { createContext, useContext } from 'react';
 import { type Query, useApi } from './create-api.js';
 import { isNotFound } from './errors.js';
 
@@ -34,6 +34,9 @@ const DEPENDENT_TOPICS: Partial<Record<Topic, readonly Topic[]>> = {
   deliveries: ['overview'],
 };
 
+/** True while the server pushes page updates; false while pages must poll. */
+export const LiveContext = createContext(false);
+
 type QueryOptions<T> = {
   query?: Query;
   enabled?: boolean;
@@ -52,7 +55,7 @@ export const useApiQuery = <T>(
   { query = {}, enabled = true, every, retry }: QueryOptions<T> = {},
 ): UseQueryResult<T> => {
   const api = useApi();
-  const isLive = useLive();
+  const isLive = useContext(LiveContext);
   return useQuery<T>({
     queryKey: [topic, path, query],
     queryFn: ({ signal }) => api.call<T>('GET', path, { query, signal }),
@@ -76,7 +79,7 @@ export const useApiList = <T>(
   everyMs: number | false = false,
 ): UseInfiniteQueryResult<T[]> => {
   const api = useApi();
-  const isLive = useLive();
+  const isLive = useContext(LiveContext);
   return useInfiniteQuery({
     queryKey: [topic, path, query, 'pages'],
     queryFn: ({ pageParam, signal }) =>

@@ -1,8 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Topic } from '../api/use-api-query.js';
-import { invalidate } from '../api/use-api-query.js';
-import { LiveContext } from './live-context.js';
+import { invalidate, LiveContext, type Topic } from '../api/use-api-query.js';
 
 /** Updates within this time cause one refetch per topic: a batch can send thousands. */
 const COALESCE_MS = 300;

@@ -1,9 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
-import { useApi } from '../api/create-api.js';
+import { useApiMutation } from '../api/use-api-mutation.js';
 import { Button } from './button.js';
 import { saveFile } from './format.js';
 import { ErrorAlert } from './states.js';
@@ -55,11 +54,9 @@ type DownloadButtonProps = { path: string; fileName: string; children: string; s
 
 /** Downloads a file. Unlike a link, it shows an error when the file does not exist yet. */
 export const DownloadButton = ({ path, fileName, children, small = false }: DownloadButtonProps) => {
-  const api = useApi();
-  const download = useMutation({
-    mutationFn: async () =>
-      saveFile(await (await api.send('GET', path, { headers: { Accept: '*/*' } })).blob(), fileName),
-  });
+  const download = useApiMutation([], async (api) =>
+    saveFile(await (await api.send('GET', path, { headers: { Accept: '*/*' } })).blob(), fileName),
+  );
   return (
     <>
       <Button small={small} isPending={download.isPending} onPress={() => download.mutate()}>

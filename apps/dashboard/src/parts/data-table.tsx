@@ -60,26 +60,22 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey }: DataTableProps
   </table>
 );
 
-type ListingProps<Row> = {
-  label: string;
+type PagedListProps<Row> = {
   list: Pick<
     UseInfiniteQueryResult<Row[]>,
     'data' | 'error' | 'refetch' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isPlaceholderData'
   >;
-  columns: readonly Column<Row>[];
-  rowKey: (row: Row) => string;
-  /** Shown when the list is empty. */
-  empty: ReactNode;
+  children: (rows: Row[]) => ReactNode;
 };
 
-/** A paged list of the API as a table with a button that loads more rows. */
-export const PagedTable = <Row,>({ label, list, columns, rowKey, empty }: ListingProps<Row>) => {
+/** A paged list of the API with a button that loads more rows. */
+export const PagedList = <Row,>({ list, children }: PagedListProps<Row>) => {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = list;
   if (data === undefined) return error ? <ErrorAlert error={error} onRetry={refetch} /> : <Loading />;
   return (
     <div className={isPlaceholderData ? 'outdated' : undefined} aria-busy={isPlaceholderData}>
       {error && <ErrorAlert error={error} onRetry={refetch} />}
-      {data.length === 0 ? empty : <DataTable label={label} columns={columns} rows={data} rowKey={rowKey} />}
+      {children(data)}
       {hasNextPage && (
         <div className="more">
           <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
@@ -90,3 +86,14 @@ export const PagedTable = <Row,>({ label, list, columns, rowKey, empty }: Listin
     </div>
   );
 };
+
+type PagedTableProps<Row> = Omit<DataTableProps<Row>, 'rows'> &
+  Pick<PagedListProps<Row>, 'list'> & {
+    /** Shown when the list is empty. */
+    empty: ReactNode;
+  };
+
+/** A paged list of the API as a table. */
+export const PagedTable = <Row,>({ list, empty, ...table }: PagedTableProps<Row>) => (
+  <PagedList list={list}>{(rows) => (rows.length === 0 ? empty : <DataTable {...table} rows={rows} />)}</PagedList>
+);

@@ -15,7 +15,7 @@ import { Text } from 'react-aria-components/Text';
 import { TextField, type TextFieldProps } from 'react-aria-components/TextField';
 
 /** A problem that prevents submission: the id of the input and a message. Null when there is none. */
-export type FieldProblem = { id: string; text: string } | null;
+type FieldProblem = { id: string; text: string } | null;
 
 /** Passes the problem from the form to its field. */
 const FormContext = createContext<FieldProblem>(null);
@@ -24,7 +24,7 @@ type FormProps = Omit<ComponentProps<'form'>, 'onSubmit' | 'noValidate'> & {
   /** Called for valid input. The default submission is prevented. */
   onSubmit: (event: FormEvent<HTMLFormElement>) => void;
   /** Called on each submission before validation, to clear the results of the last one. */
-  onBeforeSubmit: () => void;
+  onBeforeSubmit?: () => void;
   /** Validation across fields, after each field is valid. */
   validate?: (form: HTMLFormElement) => FieldProblem;
 };
@@ -62,11 +62,9 @@ export const Form = ({ onSubmit, onBeforeSubmit, validate, children, ...props }:
   const [problem, setProblem] = useState<FieldProblem>(null);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // A pending button has no submit type, but Enter in a single field submits the form nevertheless.
-    if (!event.currentTarget.querySelector('[type=submit]')) return;
     const found = firstProblem(event.currentTarget) ?? validate?.(event.currentTarget) ?? null;
     setProblem(found);
-    onBeforeSubmit();
+    onBeforeSubmit?.();
     if (found) document.getElementById(found.id)?.focus();
     else onSubmit(event);
   };
@@ -75,6 +73,23 @@ export const Form = ({ onSubmit, onBeforeSubmit, validate, children, ...props }:
       <FormContext value={problem}>{children}</FormContext>
     </form>
   );
+};
+
+/** The trimmed values of the named fields of a form, without empty ones. */
+export const filledFields = <Name extends string>(
+  form: HTMLFormElement,
+  names: readonly Name[],
+): { [K in Name]?: string } => {
+  const fields = new FormData(form);
+  const values = names.map((name) => [name, String(fields.get(name) ?? '').trim()]);
+  return Object.fromEntries(values.filter(([, value]) => value !== '')) as { [K in Name]?: string };
+};
+
+/** Validates that the input `to` of a form, which is exclusive, is later than `from`. Null when the period is valid. */
+export const validatePeriod = (form: HTMLFormElement): FieldProblem => {
+  const [from, to] = (['from', 'to'] as const).map((name) => form.querySelector<HTMLInputElement>(`[name=${name}]`));
+  if (!from?.value || !to?.value || from.value < to.value) return null;
+  return { id: to.id, text: 'Before must be later than From.' };
 };
 
 type FieldProps = Omit<TextFieldProps, 'children' | 'className' | 'id'> & {

@@ -1,5 +1,3 @@
-import type { FieldProblem } from './form.js';
-
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
 /** A number of bytes in a readable unit. */
@@ -38,13 +36,6 @@ const MAX_LENGTH = 200;
 /** Truncates a text of unlimited length: a cell of a file may have two million characters. */
 export const shorten = (text: string): string =>
   text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH).toWellFormed()}…`;
-
-/** Validates that the input `to` of a form, which is exclusive, is later than `from`. Null when the period is valid. */
-export const validatePeriod = (form: HTMLFormElement): FieldProblem => {
-  const [from, to] = (['from', 'to'] as const).map((name) => form.querySelector<HTMLInputElement>(`[name=${name}]`));
-  if (!from?.value || !to?.value || from.value < to.value) return null;
-  return { id: to.id, text: 'Before must be later than From.' };
-};
 
 /** Saves a file through the downloads of the browser. */
 export const saveFile = (file: Blob, name: string): void => {

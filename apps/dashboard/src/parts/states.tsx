@@ -1,10 +1,8 @@
-import { type UseMutationResult, type UseQueryResult, useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { explainError } from '../api/errors.js';
-import type { Finding } from '../proof/verify-check.js';
+import type { Finding } from '../proof/verify.js';
 import { Button } from './button.js';
-import { Page } from './text.js';
 
 /** Placeholder for an empty list, with an explanation and an optional action. */
 export const Empty = ({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) => (
@@ -20,20 +18,6 @@ export const Loading = () => (
   <p className="loading" role="status">
     Loading…
   </p>
-);
-
-type NotFoundProps = { what: string; list: '/checks' | '/batches' | '/watches' | '/deliveries' };
-
-/** The page for an object that does not exist or belongs to another account. */
-export const NotFound = ({ what, list }: NotFoundProps) => (
-  <Page title={`${what} not found`}>
-    <p role="alert" className="error-alert">
-      <span>
-        <strong>{what} not found.</strong> It may have been deleted, or the address may be wrong.{' '}
-        <Link to={list}>Go back to the list.</Link>
-      </span>
-    </p>
-  </Page>
 );
 
 /** Cause and remedy of an error, as an alert. Renders nothing without an error. */
@@ -70,10 +54,6 @@ export const QueryView = <T,>({ query, children }: { query: UseQueryResult<T>; c
     </>
   );
 };
-
-/** Runs a verification on request. */
-export const useVerify = (verify: () => Promise<Finding[]>): UseMutationResult<Finding[], Error, void> =>
-  useMutation({ mutationFn: verify });
 
 /** The results of a verification. */
 export const Findings = ({ findings }: { findings: readonly Finding[] }) => (

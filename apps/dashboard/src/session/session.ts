@@ -1,5 +1,5 @@
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type Api, useApi } from '../api/create-api.js';
+import { useApi } from '../api/create-api.js';
 import type { Session } from '../api/shapes.js';
 
 /** The data every page needs first: the session, and whether sign-up is open. */
@@ -7,8 +7,6 @@ export type Boot = { signup: 'open' | 'closed'; session: Session | null };
 
 /** Query key of the boot data. */
 export const BOOT = ['boot'] as const;
-
-const readBoot = (api: Api): Promise<Boot> => api.call<Boot>('GET', '/config');
 
 /** The broadcast channel on which windows of one browser announce sign-in and sign-out. */
 export const SESSION_CHANNEL = 'vat-session';
@@ -22,7 +20,11 @@ const notifyOtherWindows = (): void => {
 /** The boot data: fetched once, then updated by sign-in and sign-out. */
 export const useBoot = (): UseQueryResult<Boot> => {
   const api = useApi();
-  return useQuery({ queryKey: BOOT, queryFn: () => readBoot(api), staleTime: Number.POSITIVE_INFINITY });
+  return useQuery({
+    queryKey: BOOT,
+    queryFn: () => api.call<Boot>('GET', '/config'),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 };
 
 /** Sets the session after sign-in, or null after sign-out. Removes the cached data of the previous session. */

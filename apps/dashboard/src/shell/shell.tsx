@@ -34,7 +34,7 @@ const SignOut = () => {
   });
   return (
     <>
-      <Button small variant="quiet" isPending={signOut.isPending} onPress={() => signOut.mutate(undefined)}>
+      <Button small variant="quiet" isPending={signOut.isPending} onPress={() => signOut.mutate()}>
         Sign out
       </Button>
       <ErrorAlert error={signOut.error} />

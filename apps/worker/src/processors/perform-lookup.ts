@@ -1,6 +1,6 @@
 import {
+  type CallUpstream,
   type CheckRequest,
-  type LookUp,
   type Lookup,
   type LookupNoAnswer,
   type LookupOutcome,
@@ -21,11 +21,12 @@ export const performLookupJob =
   async (job) => {
     const step = await perform(requestOfJob(job));
     if (step === null) return undefined;
+    if ('pauseMs' in step) return { pauseQueueMs: step.pauseMs };
     return step.request ? { again: step.at, priority: priorityClassOf(step.request) } : { again: step.at };
   };
 
 type LookUpWithinSlotDeps = {
-  lookUp: (request: CheckRequest, signal: AbortSignal) => ReturnType<LookUp>;
+  lookUp: (request: CheckRequest, signal: AbortSignal) => ReturnType<CallUpstream>;
   markLookupStarted: (id: string, attempts: number, since: Date) => Promise<void>;
   /** Aborts when a stopping process no longer waits for open lookups. */
   abortLookups: AbortSignal;

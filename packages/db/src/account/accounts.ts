@@ -1,6 +1,7 @@
 import type { NewAccount, NewKey, Plan } from '@vat/domain';
-import type { Database } from '../connect-database.js';
+import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { query } from '../query.js';
 
 const keyData = (key: NewKey, now: Date) => ({ ...key, hash: Buffer.from(key.hash), createdAt: now });
 
@@ -27,16 +28,19 @@ export const insertAccount =
     }
   };
 
+/** Locks the row of an account until the transaction ends, so that counts of its rows stay correct; false without account. */
+export const lockAccount = async (tx: Queryable, accountId: string): Promise<boolean> => {
+  const found = await query(tx, { found: 'bool' })`
+    SELECT true AS found FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+  return found.length > 0;
+};
+
 /** Adds a key to an account; false when the account does not exist or has `maxKeys` live ones. */
 export const insertApiKey =
   (db: Database) =>
   async (accountId: string, key: NewKey, now: Date, maxKeys: number): Promise<boolean> =>
     db.$transaction(async (tx) => {
-      // The lock keeps the count correct when several calls run at once.
-      const found = await tx.$queryRaw<
-        unknown[]
-      >`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
-      if (found.length === 0) return false;
+      if (!(await lockAccount(tx, accountId))) return false;
       if ((await tx.apiKey.count({ where: { accountId, revokedAt: null } })) >= maxKeys) return false;
       await tx.apiKey.create({ data: { ...keyData(key, now), accountId } });
       return true;

@@ -7,13 +7,13 @@ const connected = testDatabase(1, 10_000);
 
 const PERIOD = '2026-11';
 
-/** Inserts requests of an account with their reserved units; `fed` and `answered` as given. */
-const requests = (accountId: string, count: number, state: string, { fed = true, answered = false } = {}) =>
+/** Inserts requests of an account with their reserved units; `dispatched` and `answered` as given. */
+const requests = (accountId: string, count: number, state: string, { dispatched = true, answered = false } = {}) =>
   connected.db.$executeRaw`
     INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
       window_ends_at, due_at, quota_period, fed, answer, check_id)
     SELECT gen_random_uuid(), ${accountId}::uuid, false, ${state}, 'DE1', 'DE', '1', 'DE1', '[]', now(), now(),
-      now() + make_interval(secs => n), ${PERIOD}, ${fed}, CASE WHEN ${answered} THEN '{}'::jsonb END,
+      now() + make_interval(secs => n), ${PERIOD}, ${dispatched}, CASE WHEN ${answered} THEN '{}'::jsonb END,
       CASE WHEN ${state} = 'completed' THEN gen_random_uuid() END
     FROM generate_series(1, ${count}::int) AS n`;
 const ledger = (accountId: string, count: number, period: string) => connected.db.$executeRaw`
@@ -35,8 +35,8 @@ test('counts all live requests and the usage entries of the month, and returns b
   await ledger(right, 3, '2026-10');
   await requests(right, 1, 'waiting');
   await requests(right, 2, 'pending');
-  await requests(right, 1, 'pending', { fed: false });
-  await requests(right, 2, 'pending', { fed: false, answered: true });
+  await requests(right, 1, 'pending', { dispatched: false });
+  await requests(right, 2, 'pending', { dispatched: false, answered: true });
   await requests(right, 5, 'completed');
   expect(await audit()).toEqual([]);
   const wrong = await account(1, 0);

@@ -1,6 +1,7 @@
 import { isPlan, monthlyQuota, type Plan } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { inChunks } from '../in-chunks.js';
+import { columns, query } from '../query.js';
 
 /** A new session. `id`: SHA-256 of its token. `passwordHash`: the hash of the verified password. */
 export type NewSession = { id: Uint8Array; userId: string; passwordHash: string; now: Date; expiresAt: Date };
@@ -47,15 +48,15 @@ export type SessionTerms = {
   noteEveryMs: number;
 };
 
-type Row = {
-  user_id: string;
-  email: string;
-  account_id: string;
-  name: string;
-  plan: string;
-  monthly_quota: number | null;
-  disabled_at: Date | null;
-};
+const SIGNED_IN = columns({
+  userId: 'uuid',
+  email: 'text',
+  accountId: 'uuid',
+  accountName: 'text',
+  plan: 'text',
+  monthlyQuota: 'int4?',
+  disabled: 'bool',
+});
 
 /** The user of a live session, whose use is recorded; `null` when the session is unknown, ended or expired. */
 export const findSession =
@@ -63,27 +64,21 @@ export const findSession =
   async (id: Uint8Array, now: Date): Promise<SignedIn | null> => {
     const hash = Buffer.from(id);
     const idleEnd = new Date(now.getTime() + idleMs);
-    const [row] = await db.$queryRaw<Row[]>`
+    const [row] = await query(db, SIGNED_IN)`
       WITH noted AS (
         UPDATE session SET last_seen_at = ${now}::timestamptz,
           expires_at = LEAST(${idleEnd}::timestamptz, created_at + ${maxAgeMs / 1_000}::float8 * interval '1 second')
         WHERE id = ${hash}::bytea AND expires_at > ${now}::timestamptz
           AND last_seen_at <= ${new Date(now.getTime() - noteEveryMs)}::timestamptz
       )
-      SELECT u.id AS user_id, u.email, a.id AS account_id, a.name, a.plan, a.monthly_quota, a.disabled_at
+      SELECT u.id AS "userId", u.email, a.id AS "accountId", a.name AS "accountName", a.plan,
+        a.monthly_quota AS "monthlyQuota", a.disabled_at IS NOT NULL AS disabled
       FROM session s JOIN app_user u ON u.id = s.user_id JOIN account a ON a.id = u.account_id
       WHERE s.id = ${hash}::bytea AND s.expires_at > ${now}::timestamptz`;
     if (!row) return null;
-    if (!isPlan(row.plan)) throw new Error(`account ${row.account_id} has the unknown plan ${row.plan}`);
-    return {
-      userId: row.user_id,
-      email: row.email,
-      accountId: row.account_id,
-      accountName: row.name,
-      plan: row.plan,
-      quota: monthlyQuota({ plan: row.plan, monthlyQuota: row.monthly_quota }),
-      disabled: row.disabled_at !== null,
-    };
+    const { plan, monthlyQuota: own, ...user } = row;
+    if (!isPlan(plan)) throw new Error(`account ${user.accountId} has the unknown plan ${plan}`);
+    return { ...user, plan, quota: monthlyQuota({ plan, monthlyQuota: own }) };
   };
 
 /** Ends a session, effective in all processes at once. `id`: SHA-256 of its token. Idempotent. */
@@ -104,7 +99,7 @@ export const deleteSessionsOfUser =
 export const liveSessions =
   (db: Queryable) =>
   async (ids: readonly string[], now: Date): Promise<Set<string>> => {
-    const rows = await db.$queryRaw<{ id: string }[]>`
+    const rows = await query(db, { id: 'text' })`
       SELECT encode(id, 'hex') AS id FROM session
       WHERE id IN (SELECT decode(h, 'hex') FROM unnest(${[...ids]}::text[]) h) AND expires_at > ${now}::timestamptz`;
     return new Set(rows.map(({ id }) => id));

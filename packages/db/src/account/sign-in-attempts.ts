@@ -1,4 +1,5 @@
 import type { Queryable } from '../connect-database.js';
+import { query } from '../query.js';
 
 /**
  * Removes the one attempt that was counted under each key at `at`, because its password was correct or was not verified.
@@ -48,7 +49,7 @@ export const reserveTries =
     const since = new Date(now.getTime() - windowMs);
     const end = new Date(now.getTime() + windowMs);
     // Rows are locked in the order of the keys, which prevents deadlocks.
-    const counted = await db.$queryRaw<{ key: string }[]>`
+    const counted = await query(db, { key: 'text' })`
       INSERT INTO sign_in_attempt AS s (address, tried_at, expires_at)
       SELECT decode(key, 'hex'), ARRAY[${now}::timestamptz], ${end}::timestamptz
       FROM unnest(${keys}::text[]) AS key ORDER BY decode(key, 'hex')
@@ -67,7 +68,7 @@ export const reserveTries =
         now,
       );
     }
-    const oldest = await db.$queryRaw<{ key: string; at: Date }[]>`
+    const oldest = await query(db, { key: 'text', at: 'timestamptz' })`
       SELECT encode(address, 'hex') AS key, min(t) AS at FROM sign_in_attempt, unnest(tried_at) t
       WHERE address IN (SELECT decode(key, 'hex') FROM unnest(${refused}::text[]) AS key) AND t > ${since}::timestamptz
       GROUP BY address`;

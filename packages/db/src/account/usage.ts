@@ -1,5 +1,6 @@
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { columns, query } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** A month whose counters differ from the rows they count. */
@@ -19,7 +20,14 @@ export type UsageDifference = {
 /** Accounts per statement, so that each statement is short. */
 const CHUNK = 200;
 
-type Row = { account_id: string; used: number; consumed: number; reserved: number; held: number; shortfall: number };
+const COUNTERS = columns({
+  accountId: 'uuid',
+  used: 'int4',
+  consumed: 'int4',
+  reserved: 'int4',
+  held: 'int4',
+  shortfall: 'int4',
+});
 
 /**
  * Recomputes the counters of a month and returns the differences, present or past (`shortfall`), of at most `limit` accounts
@@ -31,12 +39,12 @@ export const auditUsage =
   async (period: string, limit: number): Promise<UsageDifference[]> => {
     const differences: UsageDifference[] = [];
     for (let after = NIL; differences.length < limit; ) {
-      const accounts = await db.$queryRaw<{ id: string }[]>`
+      const accounts = await query(db, { id: 'uuid' })`
         SELECT id FROM account WHERE id > ${after}::uuid ORDER BY id LIMIT ${CHUNK}::int`;
       const last = accounts.at(-1);
       if (!last) break;
       // Live requests in three parts, each of which is a complete partial index. A waiting request is always dispatched.
-      const rows = await db.$queryRaw<Row[]>`
+      const rows = await query(db, COUNTERS)`
         WITH live AS (
           SELECT account_id, quota_period FROM request WHERE state IN ('waiting', 'pending') AND fed
           UNION ALL
@@ -46,7 +54,7 @@ export const auditUsage =
         ), held AS (
           SELECT account_id, count(*)::int AS n FROM live WHERE quota_period = ${period} GROUP BY account_id
         )
-        SELECT a.id AS account_id, COALESCE(u.used, 0) AS used, c.n AS consumed, COALESCE(u.reserved, 0) AS reserved,
+        SELECT a.id AS "accountId", COALESCE(u.used, 0) AS used, c.n AS consumed, COALESCE(u.reserved, 0) AS reserved,
           COALESCE(h.n, 0) AS held, COALESCE(u.shortfall, 0) AS shortfall
         FROM unnest(${accounts.map(({ id }) => id)}::uuid[]) AS a(id)
         LEFT JOIN usage u ON u.account_id = a.id AND u.period = ${period}
@@ -56,7 +64,7 @@ export const auditUsage =
         LEFT JOIN held h ON h.account_id = a.id
         WHERE COALESCE(u.used, 0) <> c.n OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0) OR u.shortfall > 0
         ORDER BY a.id`;
-      for (const { account_id: accountId, ...counts } of rows) differences.push({ accountId, period, ...counts });
+      differences.push(...rows.map((row) => ({ ...row, period })));
       after = last.id;
     }
     return differences.slice(0, limit);
@@ -69,27 +77,19 @@ export const auditUsage =
 export const releaseUnits = (units: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`reserved = GREATEST(u.reserved - ${units}, 0), shortfall = u.shortfall + GREATEST(${units} - u.reserved, 0)`;
 
+type UnitsToReserve = { accountId: string; period: string; limit: number; wanted: number };
+
 /**
  * Reserves at most `wanted` units, as far as the quota allows, and returns their number. To be called in a transaction, which
  * locks the usage of the account until its end.
  */
 export const reserveUnits =
   (tx: Queryable) =>
-  async ({
-    accountId,
-    period,
-    limit,
-    wanted,
-  }: {
-    accountId: string;
-    period: string;
-    limit: number;
-    wanted: number;
-  }): Promise<number> => {
+  async ({ accountId, period, limit, wanted }: UnitsToReserve): Promise<number> => {
     if (wanted === 0) return 0;
     await tx.$executeRaw`
       INSERT INTO usage (account_id, period) VALUES (${accountId}::uuid, ${period}) ON CONFLICT DO NOTHING`;
-    const [usage] = await tx.$queryRaw<{ taken: number }[]>`
+    const [usage] = await query(tx, { taken: 'int4' })`
       SELECT used + reserved AS taken FROM usage WHERE account_id = ${accountId}::uuid AND period = ${period} FOR UPDATE`;
     const granted = Math.min(wanted, Math.max(0, limit - (usage?.taken ?? 0)));
     if (granted > 0)

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '../connect-database.js';
+import { query } from '../query.js';
 import { insertSession, type NewSession } from './sessions.js';
 
 /** The user whose password is verified. `passwordHash`: argon2id, PHC string. */
@@ -31,7 +32,7 @@ export const rememberNetwork =
 export const listKnownNetworks =
   (db: Queryable) =>
   async (max: number): Promise<Uint8Array[]> => {
-    const rows = await db.$queryRaw<{ network: Uint8Array }[]>`
+    const rows = await query(db, { network: 'bytea' })`
       SELECT network FROM app_user, unnest(known_networks) AS network LIMIT ${max}::int`;
     return rows.map(({ network }) => network);
   };

@@ -1,18 +1,31 @@
-import type { BatchLine, LineErrorCode, LineStatus, ResultLine } from '@vat/domain';
+import type { BatchLine, LineError, LineErrorCode, LineStatus, ResultLine } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { columns, query, typed } from '../query.js';
 
-type LineRow = {
-  id: string;
-  line: number;
-  status: LineStatus;
-  input: string;
-  vat_number: string | null;
-  reference: string | null;
-  check_id: string | null;
-  error_code: LineErrorCode | null;
-  error_message: string | null;
-};
+type ErrorColumns = { errorCode: LineErrorCode | null; errorMessage: string | null };
+const lineError = ({ errorCode, errorMessage }: ErrorColumns): LineError | null =>
+  errorCode && { code: errorCode, message: errorMessage ?? '' };
+
+const ERROR = columns({ errorCode: typed<LineErrorCode | null>('text?'), errorMessage: 'text?' });
+const LINE = columns({
+  id: 'uuid',
+  line: 'int4',
+  status: typed<LineStatus>('text'),
+  input: 'text',
+  vatNumber: 'text?',
+  reference: 'text?',
+  checkId: 'uuid?',
+  ...ERROR,
+});
+const RESULT = columns({
+  id: 'uuid',
+  cellsJson: 'text',
+  vatNumber: 'text?',
+  checkId: 'uuid?',
+  body: 'bytea?',
+  ...ERROR,
+});
 
 /** `status`: only lines with it. `afterId`: the last id of the previous page. */
 export type WantedLines = { status: LineStatus | undefined; afterId: string | null; limit: number };
@@ -24,9 +37,9 @@ export const listLines =
     const withStatus = status === undefined ? Prisma.empty : Prisma.sql`AND l.status = ${status}`;
     const after = afterId === null ? Prisma.empty : Prisma.sql`AND l.id > ${afterId}::uuid`;
     // With the outer join, a batch without such lines returns one row of nulls, and a missing batch returns no row.
-    const rows = await db.$queryRaw<(LineRow | Record<keyof LineRow, null>)[]>`
-      SELECT page.id, page.line, page.status, page.input, page.vat_number, page.reference, page.check_id,
-        page.error_code, page.error_message
+    const rows = await query(db, LINE)`
+      SELECT page.id, page.line, page.status, page.input, page.vat_number AS "vatNumber", page.reference,
+        page.check_id AS "checkId", page.error_code AS "errorCode", page.error_message AS "errorMessage"
       FROM batch b LEFT JOIN LATERAL (
         SELECT l.id, l.line, l.status, l.input, l.vat_number, l.reference, l.check_id, l.error_code, l.error_message
         FROM batch_line l WHERE l.batch_id = b.id ${withStatus} ${after} ORDER BY l.id LIMIT ${limit}::int
@@ -34,44 +47,26 @@ export const listLines =
       WHERE b.id = ${batchId}::uuid AND b.account_id = ${accountId}::uuid ORDER BY page.id`;
     if (rows.length === 0) return null;
     return rows
-      .filter((row) => row.id !== null)
-      .map((row) => ({
-        id: row.id,
-        line: row.line,
-        status: row.status,
-        input: row.input,
-        vatNumber: row.vat_number,
-        reference: row.reference,
-        checkId: row.check_id,
-        error: row.error_code && { code: row.error_code, message: row.error_message ?? '' },
-      }));
+      .filter(({ id }) => id !== null)
+      .map(({ errorCode, errorMessage, ...line }) => ({ ...line, error: lineError({ errorCode, errorMessage }) }));
   };
-
-type ResultRow = {
-  id: string;
-  cells: string;
-  vat_number: string | null;
-  error_code: LineErrorCode | null;
-  error_message: string | null;
-  check_id: string | null;
-  body: Uint8Array | null;
-};
 
 /** A page of the lines of a batch after `afterId`, in the order of the file, each with its result. */
 export const readResults =
   (db: Queryable) =>
   async (batchId: string, afterId: string | null, limit: number): Promise<ResultLine[]> => {
     const after = afterId === null ? Prisma.empty : Prisma.sql`AND l.id > ${afterId}::uuid`;
-    const rows = await db.$queryRaw<ResultRow[]>`
-      SELECT l.id, l.cells::text AS cells, l.vat_number, l.error_code, l.error_message, l.check_id, c.body
+    const rows = await query(db, RESULT)`
+      SELECT l.id, l.cells::text AS "cellsJson", l.vat_number AS "vatNumber", l.check_id AS "checkId", c.body,
+        l.error_code AS "errorCode", l.error_message AS "errorMessage"
       FROM batch_line l LEFT JOIN "check" c ON c.id = l.check_id
       WHERE l.batch_id = ${batchId}::uuid ${after} ORDER BY l.id LIMIT ${limit}::int`;
-    return rows.map((row) => ({
-      id: row.id,
-      cellsJson: row.cells,
-      vatNumber: row.vat_number,
-      error: row.error_code && { code: row.error_code, message: row.error_message ?? '' },
-      check: row.check_id !== null && row.body !== null ? { id: row.check_id, bytes: row.body } : null,
+    return rows.map(({ id, cellsJson, vatNumber, checkId, body, ...error }) => ({
+      id,
+      cellsJson,
+      vatNumber,
+      error: lineError(error),
+      check: checkId !== null && body !== null ? { id: checkId, bytes: body } : null,
     }));
   };
 
@@ -85,12 +80,15 @@ export type ResultsHead = { fileName: string | null; header: string[] | null; wi
 export const findResultsHead =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<ResultsHead | null> => {
-    const [row] = await db.$queryRaw<
-      { file_name: string | null; header: string[] | null; width: number; total: number }[]
-    >`
-      SELECT b.file_name, b.header, b.total, GREATEST(jsonb_array_length(b.header), (
+    const [row] = await query(db, {
+      fileName: 'text?',
+      header: typed<string[] | null>('jsonb?'),
+      width: 'int4',
+      total: 'int4',
+    })`
+      SELECT b.file_name AS "fileName", b.header, b.total, GREATEST(jsonb_array_length(b.header), (
         SELECT max(jsonb_array_length(l.cells)) FROM batch_line l WHERE l.batch_id = b.id
       )) AS width
       FROM batch b WHERE b.id = ${id}::uuid AND b.account_id = ${accountId}::uuid`;
-    return row ? { fileName: row.file_name, header: row.header, width: row.width, total: row.total } : null;
+    return row ?? null;
   };

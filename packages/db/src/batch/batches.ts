@@ -2,28 +2,30 @@ import type { Batch, BatchStatus } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
+import { columns, query, typed } from '../query.js';
 
-/** A row of {@link selectBatches}, as raw queries return it. */
-export type BatchRow = {
-  id: string;
-  state: BatchStatus;
-  label: string | null;
-  file_name: string | null;
-  total: number;
-  done: number;
-  failed: number;
-  valid: number;
-  created_at: Date;
-  completed_at: Date | null;
-};
+const BATCH = columns({
+  id: 'uuid',
+  status: typed<BatchStatus>('text'),
+  label: 'text?',
+  fileName: 'text?',
+  total: 'int4',
+  done: 'int4',
+  failed: 'int4',
+  valid: 'int4',
+  invalid: 'int4',
+  createdAt: 'timestamptz',
+  completedAt: 'timestamptz?',
+});
 
 /**
  * Selects batches `b` with their counts. A completed batch stores its counts; for the others the ended lines are counted,
  * which uses an index, and an account has at most five such batches.
  */
-export const selectBatches = Prisma.sql`
-  SELECT b.id, b.state, b.label, b.file_name, b.total, b.created_at, b.completed_at,
-    b.done + ended.done AS done, b.failed + ended.failed AS failed, b.valid + ended.valid AS valid
+const selectBatches = Prisma.sql`
+  SELECT b.id, b.state AS status, b.label, b.file_name AS "fileName", b.total, b.created_at AS "createdAt",
+    b.completed_at AS "completedAt", b.done + ended.done AS done, b.failed + ended.failed AS failed,
+    b.valid + ended.valid AS valid, b.done + ended.done - b.valid - ended.valid AS invalid
   FROM batch b CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE l.status = 'done')::int AS done, count(*) FILTER (WHERE l.status = 'failed')::int AS failed,
       count(*) FILTER (WHERE l.valid)::int AS valid
@@ -31,28 +33,13 @@ export const selectBatches = Prisma.sql`
     WHERE b.state <> 'completed' AND l.batch_id = b.id AND l.status IN ('done', 'failed')
   ) ended`;
 
-/** The domain's batch from its row. */
-export const batchOfRow = (row: BatchRow): Batch => ({
-  id: row.id,
-  status: row.state,
-  label: row.label,
-  fileName: row.file_name,
-  total: row.total,
-  done: row.done,
-  failed: row.failed,
-  valid: row.valid,
-  invalid: row.done - row.valid,
-  createdAt: row.created_at,
-  completedAt: row.completed_at,
-});
-
 /** One batch of an account; `null` when the account has no such batch. */
 export const findBatch =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<Batch | null> => {
-    const [row] = await db.$queryRaw<BatchRow[]>`
+    const [row] = await query(db, BATCH)`
       ${selectBatches} WHERE b.id = ${id}::uuid AND b.account_id = ${accountId}::uuid`;
-    return row ? batchOfRow(row) : null;
+    return row ?? null;
   };
 
 /** Batches of an account before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor. */
@@ -60,16 +47,15 @@ export const listBatches =
   (db: Queryable) =>
   async (accountId: string, beforeId: string | null, limit: number): Promise<Batch[]> => {
     const before = beforeId === null ? Prisma.empty : Prisma.sql`AND b.id < ${beforeId}::uuid`;
-    const rows = await db.$queryRaw<BatchRow[]>`
+    return query(db, BATCH)`
       ${selectBatches} WHERE b.account_id = ${accountId}::uuid ${before} ORDER BY b.id DESC LIMIT ${limit}::int`;
-    return rows.map(batchOfRow);
   };
 
 /** Deletes a completed batch of an account with its lines, but not its checks. */
 export const deleteBatch =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<'deleted' | 'running' | 'not_found'> => {
-    const [row] = await db.$queryRaw<{ deleted: boolean; running: boolean }[]>`
+    const [row] = await query(db, { deleted: 'bool', running: 'bool' })`
       WITH gone AS (
         DELETE FROM batch WHERE id = ${id}::uuid AND account_id = ${accountId}::uuid AND state = 'completed' RETURNING 1
       )

@@ -14,7 +14,7 @@ const AT = new Date('2026-11-20T10:00:00.000Z');
 const LATER = new Date(AT.getTime() + 1_000);
 const ANSWER = JSON.stringify({ verdict: 'valid' });
 
-type Waiting = { accountId: string; memberState?: MemberState; dueAt?: Date; fed?: boolean; answered?: boolean };
+type Waiting = { accountId: string; memberState?: MemberState; dueAt?: Date; dispatched?: boolean; answered?: boolean };
 
 /** Inserts requests as an upload does; returns their ids in file order. */
 const insert = async (count: number, row: Waiting): Promise<string[]> => {
@@ -22,7 +22,7 @@ const insert = async (count: number, row: Waiting): Promise<string[]> => {
   await connected.db.$executeRaw`
     INSERT INTO request (id, account_id, test, origin, fed, state, input, country_code, national, vat_number, entries,
       created_at, window_ends_at, due_at, answer)
-    SELECT id, ${row.accountId}::uuid, false, 'batch', ${row.fed ?? false}, 'pending', '', ${row.memberState ?? 'DE'}, '',
+    SELECT id, ${row.accountId}::uuid, false, 'batch', ${row.dispatched ?? false}, 'pending', '', ${row.memberState ?? 'DE'}, '',
       '', '[]', ${AT}::timestamptz, ${AT}::timestamptz, ${row.dueAt ?? AT}::timestamptz,
       ${row.answered ? ANSWER : null}::jsonb
     FROM unnest(${ids}::uuid[]) AS id`;
@@ -57,7 +57,7 @@ test('a window is never overfull, and accounts take turns, however the lines are
         const owners = new Map<string, number>();
         for (const [n, { inside, waiting }] of accounts.entries()) {
           const accountId = randomUUID();
-          await insert(inside, { accountId, fed: true });
+          await insert(inside, { accountId, dispatched: true });
           for (const id of await insert(waiting, { accountId })) owners.set(id, n);
         }
         const before = await inWindow();
@@ -87,7 +87,10 @@ test('concurrent dispatches of one member state do not overfill its window', asy
   for (let round = 0; round < 10; round += 1) {
     await Promise.all(Array.from({ length: 6 }, () => dispatch()));
     expect(await inWindow()).toBe(LINES_IN_WINDOW);
-    await connected.db.request.updateMany({ where: { fed: true, state: 'pending' }, data: { state: 'abandoned' } });
+    await connected.db.request.updateMany({
+      where: { dispatched: true, state: 'pending' },
+      data: { state: 'abandoned' },
+    });
   }
 });
 
@@ -100,7 +103,7 @@ test('a line that waits for its next lookup is not dispatched before it is due',
 
 test('lines whose answer is being enriched make room for others, up to a limit', async () => {
   const accountId = randomUUID();
-  await insert(MAX_DISPATCHED - 2, { accountId, fed: true, answered: true });
+  await insert(MAX_DISPATCHED - 2, { accountId, dispatched: true, answered: true });
   await insert(20, { accountId });
   expect((await dispatch()).map(({ rank }) => rank)).toEqual([1, 2]);
 });

@@ -9,13 +9,14 @@ import {
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { query, typed } from '../query.js';
 
 /** The first of the two numbers of the advisory lock for dispatching; the second is the member state. */
 const DISPATCH_LOCKS = 0xfeed;
 
 /**
  * Fills the window of a member state with waiting lines, round robin over the accounts: the k-th line of an account in the
- * window has rank k, and low ranks are dispatched first. Marks the lines as dispatched (`fed`) and their batches as running.
+ * window has rank k, and low ranks are dispatched first. Marks the lines as dispatched (column `fed`) and their batches as running.
  * `null` when another process dispatches this member state at the same time. If that process has just committed and this
  * statement does not see it yet, no line is dispatched twice, since the UPDATE checks `fed` again. The statement reads at
  * most one window of lines per account, by the index of waiting lines, however many lines wait.
@@ -25,15 +26,15 @@ export const dispatchLines =
   async (memberState: MemberState, now: Date): Promise<DispatchedLine[] | null> => {
     const lock = MEMBER_STATES.indexOf(memberState);
     const waits = Prisma.sql`q.country_code = ${memberState} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL`;
-    const [row] = await db.$queryRaw<{ mine: boolean; ids: string[]; ranks: number[] }[]>`
-      WITH RECURSIVE turn AS MATERIALIZED (
+    const [row] = await query(db, { mine: 'bool', ids: 'uuid[]', ranks: 'int4[]' })`
+      WITH RECURSIVE lock AS MATERIALIZED (
         SELECT pg_try_advisory_xact_lock(${DISPATCH_LOCKS}::int, ${lock}::int) AS mine
       ), inside AS MATERIALIZED (
-        SELECT account_id, count(*)::int AS fed, count(*) FILTER (WHERE answer IS NULL)::int AS unanswered FROM request
+        SELECT account_id, count(*)::int AS dispatched, count(*) FILTER (WHERE answer IS NULL)::int AS unanswered FROM request
         WHERE origin = 'batch' AND country_code = ${memberState} AND state = 'pending' AND fed GROUP BY account_id
       ), room AS MATERIALIZED (
-        SELECT CASE WHEN (SELECT mine FROM turn) THEN GREATEST(0, LEAST(
-          ${LINES_IN_WINDOW}::int - COALESCE(sum(unanswered), 0)::int, ${MAX_DISPATCHED}::int - COALESCE(sum(fed), 0)::int
+        SELECT CASE WHEN (SELECT mine FROM lock) THEN GREATEST(0, LEAST(
+          ${LINES_IN_WINDOW}::int - COALESCE(sum(unanswered), 0)::int, ${MAX_DISPATCHED}::int - COALESCE(sum(dispatched), 0)::int
         )) ELSE 0 END AS n
         FROM inside
       ), account(id) AS (
@@ -44,16 +45,16 @@ export const dispatchLines =
           ORDER BY q.account_id LIMIT 1)
         FROM account WHERE account.id IS NOT NULL
       ), picked AS (
-        SELECT line.id, (COALESCE(inside.unanswered, 0) + line.place)::int AS rank
+        SELECT line.id, (COALESCE(inside.unanswered, 0) + line.turn)::int AS rank
         FROM account CROSS JOIN LATERAL (
-          SELECT first.id, first.due_at, row_number() OVER (ORDER BY first.due_at, first.id) AS place FROM (
+          SELECT first.id, first.due_at, row_number() OVER (ORDER BY first.due_at, first.id) AS turn FROM (
             SELECT q.id, q.due_at FROM request q
             WHERE ${waits} AND q.account_id = account.id AND q.due_at <= ${now}::timestamptz
             ORDER BY q.due_at, q.id LIMIT (SELECT n FROM room)
           ) AS first
         ) AS line LEFT JOIN inside ON inside.account_id = account.id
         ORDER BY rank, line.due_at, line.id LIMIT (SELECT n FROM room)
-      ), fed AS (
+      ), dispatched AS (
         UPDATE request q SET fed = true, due_at = ${now}::timestamptz
         FROM picked WHERE q.id = picked.id AND NOT q.fed RETURNING q.id, picked.rank
       ), started AS (
@@ -63,8 +64,8 @@ export const dispatchLines =
           WHERE b.state = 'queued' AND b.id IN (SELECT l.batch_id FROM picked JOIN batch_line l ON l.request_id = picked.id)
           FOR UPDATE SKIP LOCKED)
       )
-      SELECT (SELECT mine FROM turn) AS mine, ARRAY(SELECT id FROM fed ORDER BY rank, id) AS ids,
-        ARRAY(SELECT rank FROM fed ORDER BY rank, id) AS ranks`;
+      SELECT (SELECT mine FROM lock) AS mine, ARRAY(SELECT id FROM dispatched ORDER BY rank, id) AS ids,
+        ARRAY(SELECT rank FROM dispatched ORDER BY rank, id) AS ranks`;
     if (!row?.mine) return null;
     return row.ids.map((id, n) => ({ id, rank: row.ranks[n] ?? LINES_IN_WINDOW }));
   };
@@ -76,15 +77,15 @@ export const dispatchLines =
 export const queuesToDispatch =
   (db: Queryable) =>
   async (queues: readonly DispatchQueue[]): Promise<DispatchQueue[]> => {
-    const rows = await db.$queryRaw<{ lane: DispatchQueue }[]>`
-      SELECT lane FROM unnest(${[...queues]}::text[]) AS l(lane)
-      WHERE CASE WHEN lane = 'malformed'
+    const rows = await query(db, { queue: typed<DispatchQueue>('text') })`
+      SELECT queue FROM unnest(${[...queues]}::text[]) AS q(queue)
+      WHERE CASE WHEN queue = 'malformed'
         THEN (SELECT true FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL LIMIT 1)
         ELSE (
-          SELECT true FROM request WHERE country_code = lane AND state = 'pending' AND NOT fed AND answer IS NULL LIMIT 1
+          SELECT true FROM request WHERE country_code = queue AND state = 'pending' AND NOT fed AND answer IS NULL LIMIT 1
         ) AND ${REFILL_AT}::int >= (
           SELECT count(*) FROM request
-          WHERE origin = 'batch' AND country_code = lane AND state = 'pending' AND fed AND answer IS NULL
+          WHERE origin = 'batch' AND country_code = queue AND state = 'pending' AND fed AND answer IS NULL
         ) END`;
-    return rows.map((row) => row.lane);
+    return rows.map((row) => row.queue);
   };

@@ -9,6 +9,7 @@ import {
 import { releaseUnits } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { columns, query, typed } from '../query.js';
 import { publishToAccount } from '../webhook/events.js';
 
 /** The CTE `lines`: marks the lines of a request with a check (the CTE `done`) as done. Returns `batch_id`. */
@@ -38,7 +39,7 @@ export const endLostLines =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<number> => {
     const messages = JSON.stringify(Object.values(LINE_ENDINGS));
-    const [row] = await db.$queryRaw<{ n: number }[]>`
+    const [row] = await query(db, { n: 'int4' })`
       WITH late AS (
         SELECT id FROM request
         WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
@@ -66,8 +67,8 @@ export const endLostLines =
         ) AS units
         WHERE u.account_id = units.account_id AND u.period = units.quota_period
       ), lines AS (
-        UPDATE batch_line l SET status = 'failed', error_code = said.code, error_message = said.message
-        FROM gone JOIN jsonb_to_recordset(${messages}::jsonb) AS said(code text, message text) ON said.code = gone.reason
+        UPDATE batch_line l SET status = 'failed', error_code = ending.code, error_message = ending.message
+        FROM gone JOIN jsonb_to_recordset(${messages}::jsonb) AS ending(code text, message text) ON ending.code = gone.reason
         WHERE l.request_id = gone.id AND l.status = 'queued'
       )
       SELECT count(*)::int AS n FROM gone`;
@@ -80,7 +81,7 @@ export type CompletedNow = Pick<Batch, 'id' | 'total' | 'done' | 'failed' | 'val
   deliveryId: string | null;
 };
 
-type Counted = { id: string; account_id: string; total: number; done: number; failed: number; valid: number };
+const COUNTED = columns({ id: 'uuid', accountId: 'uuid', total: 'int4', done: 'int4', failed: 'int4', valid: 'int4' });
 
 /**
  * Completes the batches that have no queued lines: state, counts, event and delivery in one statement, which takes effect
@@ -91,32 +92,31 @@ export const completeBatches =
   (db: Queryable) =>
   async (ids: readonly string[] | null, now: Date): Promise<CompletedNow[]> => {
     const among = ids === null ? Prisma.empty : Prisma.sql`AND b.id = ANY(${[...ids]}::uuid[])`;
-    const ended = await db.$queryRaw<Counted[]>`
+    const ended = await query(db, COUNTED)`
       WITH ended AS MATERIALIZED (
         SELECT b.id, b.account_id, b.total FROM batch b
         WHERE b.state <> 'completed' ${among} AND (
           SELECT true FROM batch_line l WHERE l.batch_id = b.id AND l.status = 'queued' LIMIT 1
         ) IS NULL
       )
-      SELECT ended.id, ended.account_id, ended.total, c.done, c.failed, c.valid FROM ended CROSS JOIN LATERAL (
+      SELECT ended.id, ended.account_id AS "accountId", ended.total, c.done, c.failed, c.valid FROM ended CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE status = 'done')::int AS done, count(*) FILTER (WHERE status = 'failed')::int AS failed,
           count(*) FILTER (WHERE valid)::int AS valid
         FROM batch_line WHERE batch_id = ended.id
       ) c`;
     const completed: CompletedNow[] = [];
-    for (const { account_id: accountId, ...counts } of ended) {
+    for (const { accountId, ...counts } of ended) {
       const event = { id: newUuid(), type: 'batch.completed' as const, body: batchCompletedBody(counts) };
       const about = Prisma.sql`SELECT id, account_id, false FROM done`;
-      const [row] = await db.$queryRaw<{ delivery_id: string | null }[]>`
+      const [row] = await query(db, { deliveryId: 'uuid?' })`
         WITH done AS (
           UPDATE batch SET state = 'completed', done = ${counts.done}::int, failed = ${counts.failed}::int,
             valid = ${counts.valid}::int, invalid = ${counts.done - counts.valid}::int, completed_at = ${now}::timestamptz
           WHERE id = ${counts.id}::uuid AND state <> 'completed'
           RETURNING id, account_id
         ), ${publishToAccount(event, newUuid(), now, about)}
-        SELECT (SELECT id FROM sent) AS delivery_id FROM done`;
-      if (row)
-        completed.push({ ...counts, accountId, invalid: counts.done - counts.valid, deliveryId: row.delivery_id });
+        SELECT (SELECT id FROM sent) AS "deliveryId" FROM done`;
+      if (row) completed.push({ ...counts, ...row, accountId, invalid: counts.done - counts.valid });
     }
     return completed;
   };
@@ -128,10 +128,15 @@ export type BatchDifference = { batchId: string; counts: BatchCounts; counted: B
 export const auditBatches =
   (db: Queryable) =>
   async (since: Date, limit: number): Promise<BatchDifference[]> => {
-    const rows = await db.$queryRaw<{ id: string; events: number; counts: BatchCounts; counted: BatchCounts }[]>`
-      SELECT b.id, told.events, to_jsonb(kept) AS counts, to_jsonb(c) AS counted
+    return query(db, {
+      batchId: 'uuid',
+      events: 'int4',
+      counts: typed<BatchCounts>('jsonb'),
+      counted: typed<BatchCounts>('jsonb'),
+    })`
+      SELECT b.id AS "batchId", published.events, to_jsonb(stored) AS counts, to_jsonb(c) AS counted
       FROM batch b
-      CROSS JOIN LATERAL (SELECT b.done, b.failed, b.valid, b.invalid) AS kept
+      CROSS JOIN LATERAL (SELECT b.done, b.failed, b.valid, b.invalid) AS stored
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE status = 'done') AS done, count(*) FILTER (WHERE status = 'failed') AS failed,
           count(*) FILTER (WHERE status = 'done' AND valid) AS valid,
@@ -140,9 +145,8 @@ export const auditBatches =
       ) AS c
       CROSS JOIN LATERAL (
         SELECT count(*)::int AS events FROM event WHERE type = 'batch.completed' AND subject_id = b.id
-      ) AS told
+      ) AS published
       WHERE b.state = 'completed' AND b.completed_at >= ${since}::timestamptz
-        AND (to_jsonb(kept) <> to_jsonb(c) OR told.events <> 1)
+        AND (to_jsonb(stored) <> to_jsonb(c) OR published.events <> 1)
       LIMIT ${limit}::int`;
-    return rows.map(({ id, ...row }) => ({ batchId: id, ...row }));
   };

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { BatchInsertion, InsertBatch, NewBatch, NewBatchRequest, NewLine } from '@vat/domain';
+import { lockAccount } from '../account/accounts.js';
 import { reserveUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { bindAnswer, findIdempotencyKey } from '../idempotency-keys.js';
+import { query } from '../query.js';
 import { completeBatches } from './end-lines.js';
 
 /**
@@ -99,7 +101,7 @@ class Refused extends Error {
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
 const countActive = async (tx: Queryable, accountId: string, exceptId: string): Promise<number> => {
-  const [row] = await tx.$queryRaw<{ n: number }[]>`
+  const [row] = await query(tx, { n: 'int4' })`
     SELECT count(*)::int AS n FROM batch
     WHERE account_id = ${accountId}::uuid AND state <> 'completed' AND id <> ${exceptId}::uuid`;
   return row?.n ?? 0;
@@ -111,7 +113,7 @@ const countActive = async (tx: Queryable, accountId: string, exceptId: string): 
  */
 const refuseTooManyLines = async (tx: Queryable, { accountId, lines, lineLimit }: NewBatch): Promise<void> => {
   const over = lines.length - lineLimit.max;
-  const [freed] = await tx.$queryRaw<{ created_at: Date }[]>`
+  const [freed] = await query(tx, { created_at: 'timestamptz' })`
     SELECT x.created_at FROM (
       SELECT created_at, sum(lines) OVER (ORDER BY created_at, id) AS left_by, sum(lines) OVER () AS uploaded
       FROM batch_upload WHERE account_id = ${accountId}::uuid AND created_at > ${lineLimit.since}::timestamptz
@@ -134,10 +136,10 @@ const recordUpload = async (tx: Queryable, { id, accountId, lines, createdAt, li
 const lockKey = async (tx: Queryable, { accountId, idempotency }: NewBatch): Promise<void> => {
   if (idempotency === null) return;
   const lock = createHash('sha256').update(`batch ${accountId} ${idempotency.key}`).digest().readBigInt64BE();
-  const [row] = await tx.$queryRaw<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(${lock}::bigint) AS taken`;
-  if (!row?.taken) throw new Refused({ kind: 'key_taken', bound: null });
+  const [row] = await query(tx, { taken: 'bool' })`SELECT pg_try_advisory_xact_lock(${lock}::bigint) AS taken`;
+  if (!row?.taken) throw new Refused({ kind: 'key_taken' });
   const bound = await findIdempotencyKey(tx)(accountId, idempotency.key, idempotency.expiredBefore);
-  if (bound) throw new Refused({ kind: 'key_taken', bound });
+  if (bound) throw new Refused({ kind: 'key_taken' });
 };
 
 /** Applies `units` to the requests in the order of the file. Requests beyond the quota are removed, and their lines fail. */
@@ -187,13 +189,13 @@ export const insertBatch =
           if (before >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active: before });
           await refuseTooManyLines(tx, batch);
 
-          const [usage] = await tx.$queryRaw<{ taken: number }[]>`
+          const [usage] = await query(tx, { taken: 'int4' })`
             SELECT used + reserved AS taken FROM usage
             WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
           const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
           await insertBatchRows(tx)({ ...batch, ...covered });
 
-          await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+          await lockAccount(tx, accountId);
           const active = await countActive(tx, accountId, id);
           if (active >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active });
           await refuseTooManyLines(tx, batch);
@@ -221,7 +223,7 @@ export const insertBatch =
           const answer = batch.answerOf(created);
           if (batch.idempotency !== null) {
             const bound = await bindAnswer(tx)(accountId, { ...batch.idempotency, answer }, createdAt);
-            if (bound !== null) throw new Refused({ kind: 'key_taken', bound });
+            if (!bound) throw new Refused({ kind: 'key_taken' });
           }
           return { kind: 'created' as const, batch: created, answer, deliveryId: completed?.deliveryId ?? null };
         },

@@ -66,7 +66,7 @@ test('a sweep ends all lines of a disabled account, even if they share a request
     endLost: (now) => endLostLines(connected.db)(now, 2),
     complete: () => Promise.resolve([]),
     queuesToDispatch: () => Promise.resolve([]),
-    feed: () => Promise.resolve(),
+    dispatch: () => Promise.resolve(),
     enqueueDelivery: () => Promise.resolve(),
     now: () => AT,
   })();

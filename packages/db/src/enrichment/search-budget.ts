@@ -1,5 +1,6 @@
 import type { SearchBudget, SearchPermit } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
+import { query } from '../query.js';
 
 /**
  * Counts the searches of a source per day, for all workers in one row. The day never changes to an earlier one, so that a
@@ -14,7 +15,7 @@ export const searchBudget = (db: Queryable): SearchBudget => ({
         used = CASE WHEN s.day = excluded.day THEN s.used + 1 ELSE 1 END, blocked = false
       WHERE s.day < excluded.day OR (s.day = excluded.day AND s.used < ${limit}::int AND NOT s.blocked)`;
     if (taken > 0) return 'taken';
-    const rows = await db.$queryRaw<{ blocked: boolean }[]>`SELECT blocked FROM source_search WHERE source = ${source}`;
+    const rows = await query(db, { blocked: 'bool' })`SELECT blocked FROM source_search WHERE source = ${source}`;
     return rows[0]?.blocked ? 'blocked' : 'exhausted';
   },
   block: async (source, day) => {

@@ -1,50 +1,35 @@
-import type {
-  BlockPosition,
-  FindAnchor,
-  FindLeaves,
-  ListAnchors,
-  ReadBlock,
-  ReadBlocks,
-  StoredAnchor,
-} from '@vat/domain';
+import type { BlockPosition, FindAnchor, FindLeaves, ListAnchors, ReadBlock, ReadBlocks } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import type { Reader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { FACTS_COLUMNS, type FactsRow, factsOfRow } from './timestamps.js';
+import { columns, query, type Reader, type RowOf, selectList } from '../query.js';
+import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
-/** A row of `anchor` (as `a`) with the facts of its stamp (as `s`). */
-export type AnchorRow = FactsRow & {
-  id: string;
-  seq: number;
-  closed_at: Date;
-  tree_size: number;
-  root: Uint8Array;
-  prev_anchor_hash: Uint8Array;
-  body: Uint8Array;
-  hash: Uint8Array;
-};
+const ANCHOR = columns({
+  id: 'uuid',
+  seq: 'int4',
+  closedAt: 'timestamptz',
+  treeSize: 'int4',
+  root: 'bytea',
+  prevAnchorHash: 'bytea',
+  body: 'bytea',
+  hash: 'bytea',
+});
 
-export const ANCHOR_COLUMNS = Prisma.sql`a.id, a.seq, a.closed_at, a.tree_size, a.root, a.prev_anchor_hash, a.body, a.hash,
-  ${FACTS_COLUMNS}`;
+/** A row of {@link ANCHORS}: an anchor with the facts of its stamp. */
+export const STAMPED_ANCHOR = columns({ ...ANCHOR, ...FACTS });
+export const ANCHOR_LIST = Prisma.sql`${selectList('a', ANCHOR)}, ${FACTS_LIST}`;
 export const ANCHORS = Prisma.sql`anchor a LEFT JOIN stamp s ON s.subject_id = a.id AND s.kind = 'anchor'`;
 
-export const anchorOfRow = (row: AnchorRow): StoredAnchor => ({
-  id: row.id,
-  seq: row.seq,
-  closedAt: row.closed_at,
-  treeSize: row.tree_size,
-  root: row.root,
-  prevAnchorHash: row.prev_anchor_hash,
-  body: row.body,
-  hash: row.hash,
-  stamp: factsOfRow(row),
-});
+export const anchorOfRow = <R extends RowOf<typeof STAMPED_ANCHOR>>(row: R) => {
+  const { facts: stamp, rest } = splitFacts(row);
+  return { ...rest, stamp };
+};
 
 /** One anchor; `null` when there is none. */
 export const findAnchor =
   (db: Queryable): FindAnchor =>
   async (id) => {
-    const [row] = await db.$queryRaw<AnchorRow[]>`SELECT ${ANCHOR_COLUMNS} FROM ${ANCHORS} WHERE a.id = ${id}::uuid`;
+    const [row] = await query(db, STAMPED_ANCHOR)`SELECT ${ANCHOR_LIST} FROM ${ANCHORS} WHERE a.id = ${id}::uuid`;
     return row ? anchorOfRow(row) : null;
   };
 
@@ -53,19 +38,19 @@ export const listAnchors =
   (db: Queryable): ListAnchors =>
   async (beforeSeq, limit) => {
     const before = beforeSeq === null ? Prisma.empty : Prisma.sql`WHERE a.seq < ${beforeSeq}::int`;
-    const rows = await db.$queryRaw<AnchorRow[]>`
-      SELECT ${ANCHOR_COLUMNS} FROM ${ANCHORS} ${before} ORDER BY a.seq DESC LIMIT ${limit}::int`;
+    const rows = await query(db, STAMPED_ANCHOR)`
+      SELECT ${ANCHOR_LIST} FROM ${ANCHORS} ${before} ORDER BY a.seq DESC LIMIT ${limit}::int`;
     return rows.map(anchorOfRow);
   };
 
-type LeafRow = {
-  check_id: string;
-  anchor_id: string;
-  seq: number;
-  leaf_index: number;
-  tree_size: number;
-  hash: Uint8Array;
-};
+const LEAF = columns({
+  checkId: 'uuid',
+  anchorId: 'uuid',
+  seq: 'int4',
+  leafIndex: 'int4!',
+  treeSize: 'int4',
+  hash: 'bytea',
+});
 
 /**
  * The leaves of those checks that are anchored. The leaves are read before the join: right after a large anchor was closed,
@@ -75,44 +60,35 @@ type LeafRow = {
 export const findLeaves =
   (db: Reader): FindLeaves =>
   async (checkIds) => {
-    const rows = await db.$queryRaw<LeafRow[]>`
+    return query(db, LEAF)`
       WITH l AS MATERIALIZED (
         SELECT check_id, anchor_seq, leaf_index, hash FROM anchor_leaf WHERE check_id = ANY(${[...checkIds]}::uuid[])
       )
-      SELECT l.check_id, a.id AS anchor_id, a.seq, l.leaf_index, a.tree_size, l.hash
+      SELECT l.check_id AS "checkId", a.id AS "anchorId", a.seq, l.leaf_index AS "leafIndex", a.tree_size AS "treeSize",
+        l.hash
       FROM l JOIN anchor a ON a.seq = l.anchor_seq`;
-    return rows.map((row) => ({
-      checkId: row.check_id,
-      anchorId: row.anchor_id,
-      seq: row.seq,
-      leafIndex: row.leaf_index,
-      treeSize: row.tree_size,
-      hash: row.hash,
-    }));
   };
 
 /** Nodes per block, as in the tree builder. */
 const BLOCK_NODES = 64;
-
-type BlockRow = { position: number; hashes: Uint8Array | null };
 
 /** Reads blocks of anchors' trees; a missing block is empty. Level 0: the leaves. */
 export const readBlocks =
   (db: Reader): ReadBlocks =>
   async (blocks) => {
     const column = (name: keyof BlockPosition) => blocks.map((block) => block[name]);
-    const rows = await db.$queryRaw<BlockRow[]>`
+    const rows = await query(db, { position: 'int4', hashes: 'bytea?' })`
       SELECT (b.position - 1)::int AS position, found.hashes
-      FROM unnest(${column('seq')}::int[], ${column('level')}::int[], ${column('place')}::int[])
-        WITH ORDINALITY AS b(seq, level, place, position),
+      FROM unnest(${column('seq')}::int[], ${column('level')}::int[], ${column('index')}::int[])
+        WITH ORDINALITY AS b(seq, level, index, position),
       LATERAL (
         SELECT string_agg(l.hash, ''::bytea ORDER BY l.leaf_index) AS hashes FROM anchor_leaf l
-        WHERE b.level = 0 AND l.anchor_seq = b.seq AND l.leaf_index >= b.place * ${BLOCK_NODES}::int
-          AND l.leaf_index < (b.place + 1) * ${BLOCK_NODES}::int
+        WHERE b.level = 0 AND l.anchor_seq = b.seq AND l.leaf_index >= b.index * ${BLOCK_NODES}::int
+          AND l.leaf_index < (b.index + 1) * ${BLOCK_NODES}::int
         HAVING b.level = 0
         UNION ALL
         SELECT n.hashes FROM anchor_node n
-        WHERE b.level > 0 AND n.anchor_seq = b.seq AND n.level = b.level AND n.place = b.place
+        WHERE b.level > 0 AND n.anchor_seq = b.seq AND n.level = b.level AND n.place = b.index
       ) AS found`;
     const read: Uint8Array[] = blocks.map(() => new Uint8Array());
     for (const { position, hashes } of rows) if (hashes) read[position] = hashes;

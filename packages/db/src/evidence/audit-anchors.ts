@@ -1,18 +1,25 @@
 import type { AnchorAudit, LeafDifference, LeafFault, StampFacts } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
+import { columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
-import { ANCHOR_COLUMNS, ANCHORS, type AnchorRow, anchorOfRow, readBlock } from './anchors.js';
-import { FACTS_COLUMNS, type FactsRow, factsOfRow } from './timestamps.js';
+import { ANCHOR_LIST, ANCHORS, anchorOfRow, readBlock, STAMPED_ANCHOR } from './anchors.js';
+import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
-type PageRow = { hashes: Uint8Array | null; n: number; last: number | null; differing: LeafDifference[] | null };
-type StampRow = FactsRow & {
-  subject_id: string;
-  digest: Uint8Array;
-  token: Uint8Array;
-  check_hash: Uint8Array | null;
-  check_body: Uint8Array | null;
-  checked_at: Date | null;
-};
+const LEAF_PAGE = columns({
+  hashes: 'bytea?',
+  n: 'int4',
+  last: 'int4?',
+  differing: typed<LeafDifference[] | null>('jsonb?'),
+});
+const CHECK_STAMP = columns({
+  subjectId: 'uuid',
+  digest: 'bytea',
+  token: 'bytea!',
+  checkHash: 'bytea?',
+  checkBody: 'bytea?',
+  checkedAt: 'timestamptz?',
+  ...FACTS,
+});
 
 /** The tolerated difference between the clocks of two processes; dossiers use the same value. */
 const MAX_CLOCK_SKEW = '6 minutes';
@@ -24,14 +31,14 @@ const MAX_CLOCK_SKEW = '6 minutes';
  */
 export const auditAnchors = (db: Queryable): AnchorAudit => ({
   anchors: async (afterSeq, limit) => {
-    const rows = await db.$queryRaw<(AnchorRow & { token: Uint8Array | null; digest: Uint8Array | null })[]>`
-      SELECT ${ANCHOR_COLUMNS}, s.token, s.digest FROM ${ANCHORS}
+    const rows = await query(db, { ...STAMPED_ANCHOR, token: 'bytea?', stampDigest: 'bytea?' })`
+      SELECT ${ANCHOR_LIST}, s.token, s.digest AS "stampDigest" FROM ${ANCHORS}
       WHERE a.seq > ${afterSeq}::int ORDER BY a.seq LIMIT ${limit}::int`;
-    return rows.map((row) => ({ ...anchorOfRow(row), token: row.token, stampDigest: row.digest }));
+    return rows.map(anchorOfRow);
   },
 
   leaves: async (seq, from, limit) => {
-    const [row] = await db.$queryRaw<PageRow[]>`
+    const [row] = await query(db, LEAF_PAGE)`
       WITH slice AS MATERIALIZED (
         SELECT check_id, leaf_index, hash FROM anchor_leaf WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from}::int
         ORDER BY leaf_index LIMIT ${limit}::int
@@ -57,16 +64,16 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
   readBlock: readBlock(db),
 
   leavesBeyond: async () => {
-    const [row] = await db.$queryRaw<{ n: number }[]>`
+    const [row] = await query(db, { n: 'int4' })`
       SELECT count(*)::int AS n FROM anchor_leaf WHERE anchor_seq > (SELECT COALESCE(max(seq), 0) FROM anchor)`;
     return row?.n ?? 0;
   },
 
   leafFaults: async (afterCheckId, limit) => {
-    const [row] = await db.$queryRaw<{ faults: LeafFault[] | null; n: number; last: string | null }[]>`
+    const [row] = await query(db, { faults: typed<LeafFault[] | null>('jsonb?'), n: 'int4', last: 'uuid?' })`
       WITH slice AS MATERIALIZED (
         SELECT id, test, hash, body FROM "check" WHERE id > ${afterCheckId ?? NIL}::uuid ORDER BY id LIMIT ${limit}::int
-      ), judged AS (
+      ), faulty AS (
         SELECT c.id, CASE
             WHEN l.check_id IS NULL THEN 'no_leaf'
             WHEN l.anchor_seq IS NULL AND (l.hash <> c.hash OR sha256(c.body) <> l.hash) THEN 'unanchored_differs'
@@ -75,7 +82,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
         FROM slice c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN anchor a ON a.seq = l.anchor_seq
         WHERE NOT c.test
       )
-      SELECT (SELECT jsonb_agg(jsonb_build_object('checkId', id, 'kind', kind) ORDER BY id) FROM judged
+      SELECT (SELECT jsonb_agg(jsonb_build_object('checkId', id, 'kind', kind) ORDER BY id) FROM faulty
           WHERE kind IS NOT NULL) AS faults, count(*)::int AS n,
         (SELECT id FROM slice ORDER BY id DESC LIMIT 1) AS last
       FROM slice`;
@@ -83,19 +90,15 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
   },
 
   checkStamps: async (afterId, limit) => {
-    const rows = await db.$queryRaw<StampRow[]>`
-      SELECT s.subject_id, s.digest, s.token, c.hash AS check_hash, c.body AS check_body, c.checked_at, ${FACTS_COLUMNS}
+    const rows = await query(db, CHECK_STAMP)`
+      SELECT s.subject_id AS "subjectId", s.digest, s.token, c.hash AS "checkHash", c.body AS "checkBody",
+        c.checked_at AS "checkedAt", ${FACTS_LIST}
       FROM stamp s LEFT JOIN "check" c ON c.id = s.subject_id
       WHERE s.kind = 'check' AND s.token IS NOT NULL AND s.subject_id > ${afterId ?? NIL}::uuid
       ORDER BY s.subject_id LIMIT ${limit}::int`;
-    return rows.map((row) => ({
-      subjectId: row.subject_id,
-      digest: row.digest,
-      token: row.token,
-      facts: factsOfRow(row) as StampFacts,
-      checkHash: row.check_hash,
-      checkBody: row.check_body,
-      checkedAt: row.checked_at,
-    }));
+    return rows.map((row) => {
+      const { facts, rest } = splitFacts(row);
+      return { ...rest, facts: facts as StampFacts };
+    });
   },
 });

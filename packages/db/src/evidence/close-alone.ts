@@ -1,5 +1,6 @@
 import type { AnchorClosing, CloseAlone, NewAnchor } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
+import { query } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** The two numbers of the advisory lock for closing an anchor. */
@@ -10,11 +11,11 @@ const BLOCK_BYTES = 64 * 32;
 
 const blocksOf = ({ seq, nodes }: NewAnchor) =>
   [...nodes].flatMap(([level, hashes]) =>
-    Array.from({ length: Math.ceil(hashes.length / BLOCK_BYTES) }, (_, place) => ({
+    Array.from({ length: Math.ceil(hashes.length / BLOCK_BYTES) }, (_, index) => ({
       seq,
       level,
-      place,
-      hashes: Buffer.from(hashes.subarray(place * BLOCK_BYTES, (place + 1) * BLOCK_BYTES)).toString('hex'),
+      index,
+      hashes: Buffer.from(hashes.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES)).toString('hex'),
     })),
   );
 
@@ -25,18 +26,18 @@ const closing = (tx: Queryable, previous: Uint8Array | null): AnchorClosing => {
   return {
     previous,
     take: async (seq, from, limit) => {
-      const [page] = await tx.$queryRaw<{ hashes: Uint8Array | null; last: string | null }[]>`
-        WITH slice AS MATERIALIZED (
-          SELECT check_id, hash, (row_number() OVER (ORDER BY check_id))::int - 1 AS place FROM (
+      const [page] = await query(tx, { hashes: 'bytea?', last: 'uuid?' })`
+        WITH page AS MATERIALIZED (
+          SELECT check_id, hash, (row_number() OVER (ORDER BY check_id))::int - 1 AS offset_in_page FROM (
             SELECT check_id, hash FROM anchor_leaf WHERE anchor_seq IS NULL AND check_id > ${after}::uuid
             ORDER BY check_id LIMIT ${limit}::int) AS next
         ), placed AS (
-          UPDATE anchor_leaf l SET anchor_seq = ${seq}::int, leaf_index = ${from}::int + s.place
-          FROM slice s WHERE l.check_id = s.check_id
+          UPDATE anchor_leaf l SET anchor_seq = ${seq}::int, leaf_index = ${from}::int + s.offset_in_page
+          FROM page s WHERE l.check_id = s.check_id
         )
-        SELECT string_agg(hash, ''::bytea ORDER BY place) AS hashes,
-          (SELECT check_id FROM slice ORDER BY place DESC LIMIT 1) AS last
-        FROM slice`;
+        SELECT string_agg(hash, ''::bytea ORDER BY offset_in_page) AS hashes,
+          (SELECT check_id FROM page ORDER BY offset_in_page DESC LIMIT 1) AS last
+        FROM page`;
       after = page?.last ?? after;
       return page?.hashes ?? new Uint8Array();
     },
@@ -47,8 +48,8 @@ const closing = (tx: Queryable, previous: Uint8Array | null): AnchorClosing => {
           ${anchor.root}, ${anchor.prevAnchorHash}, ${anchor.body}, ${anchor.hash})`;
       await tx.$executeRaw`
         INSERT INTO anchor_node (anchor_seq, level, place, hashes)
-        SELECT n.seq, n.level, n.place, decode(n.hashes, 'hex')
-        FROM jsonb_to_recordset(${JSON.stringify(blocksOf(anchor))}::jsonb) AS n(seq int, level int, place int, hashes text)`;
+        SELECT n.seq, n.level, n.index, decode(n.hashes, 'hex')
+        FROM jsonb_to_recordset(${JSON.stringify(blocksOf(anchor))}::jsonb) AS n(seq int, level int, index int, hashes text)`;
       await tx.$executeRaw`
         INSERT INTO stamp (subject_id, kind, digest, requested_at, next_attempt_at)
         VALUES (${anchor.id}::uuid, 'anchor', ${anchor.hash}, ${anchor.closedAt}::timestamptz,
@@ -66,10 +67,10 @@ export const closeAlone =
   (work) =>
     db.$transaction(
       async (tx) => {
-        const [lock] = await tx.$queryRaw<{ taken: boolean }[]>`
+        const [lock] = await query(tx, { taken: 'bool' })`
           SELECT pg_try_advisory_xact_lock(${CLOSER_LOCK.of}::int, ${CLOSER_LOCK.which}::int) AS taken`;
         if (!lock?.taken) return null;
-        const [newest] = await tx.$queryRaw<{ body: Uint8Array }[]>`SELECT body FROM anchor ORDER BY seq DESC LIMIT 1`;
+        const [newest] = await query(tx, { body: 'bytea' })`SELECT body FROM anchor ORDER BY seq DESC LIMIT 1`;
         return { done: await work(closing(tx, newest?.body ?? null)) };
       },
       { timeout: TRANSACTION_MS },

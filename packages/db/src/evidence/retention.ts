@@ -3,6 +3,7 @@ import { releaseUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks, MAX_CHUNKS } from '../in-chunks.js';
+import { query, typed } from '../query.js';
 import { idAt, NIL, timeOfId } from '../uuid-bounds.js';
 
 /**
@@ -12,11 +13,11 @@ import { idAt, NIL, timeOfId } from '../uuid-bounds.js';
 export const deleteRequests = (): Prisma.Sql => Prisma.sql`
   exchanged AS (DELETE FROM exchange WHERE request_id IN (SELECT id FROM old)),
   stamped AS (DELETE FROM stamp WHERE kind = 'check' AND subject_id IN (SELECT check_id FROM old)),
-  told AS (
+  events AS (
     DELETE FROM event WHERE type IN ('check.completed', 'check.failed') AND subject_id IN (SELECT id FROM old)
     RETURNING id
   ),
-  sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM told)),
+  sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM events)),
   checked AS (DELETE FROM "check" WHERE id IN (SELECT check_id FROM old)),
   requested AS (DELETE FROM request WHERE id IN (SELECT id FROM old))`;
 
@@ -38,7 +39,7 @@ export const deleteOldEvidence =
     const bound = idAt(before);
     const deleted = { requests: 0, events: 0, changes: 0 };
     for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
-      const [chunk] = await db.$queryRaw<{ n: number; last: string | null }[]>`
+      const [chunk] = await query(db, { n: 'int4', last: 'uuid?' })`
         WITH old AS MATERIALIZED (
           SELECT id, check_id FROM request
           WHERE id < ${bound}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
@@ -80,9 +81,9 @@ export type EvidenceAge = {
 
 /** Reads since when checks have been waiting for an anchor, and time-stamps for their token. */
 export const evidenceAge = (db: Queryable) => async (): Promise<EvidenceAge> => {
-  const [oldest] = await db.$queryRaw<{ check_id: string }[]>`
+  const [oldest] = await query(db, { check_id: 'uuid' })`
       SELECT check_id FROM anchor_leaf WHERE anchor_seq IS NULL ORDER BY check_id LIMIT 1`;
-  const rows = await db.$queryRaw<{ kind: StampKind; pending: number; since: Date }[]>`
+  const rows = await query(db, { kind: typed<StampKind>('text'), pending: 'int4', since: 'timestamptz' })`
       SELECT kind, count(*)::int AS pending, min(requested_at) AS since FROM stamp WHERE token IS NULL GROUP BY kind`;
   const of = (kind: StampKind) => {
     const row = rows.find((candidate) => candidate.kind === kind);
@@ -112,7 +113,7 @@ const chunksOf = (accountId: string) => [
 ];
 
 const deleteChunk = async (db: Queryable, accountId: string, chunk: Prisma.Sql): Promise<number> => {
-  const [row] = await db.$queryRaw<{ n: number }[]>`
+  const [row] = await query(db, { n: 'int4' })`
     WITH old AS MATERIALIZED (${chunk}), released AS (
       UPDATE usage u SET ${releaseUnits(Prisma.sql`held.n`)}
       FROM (SELECT quota_period, count(*)::int AS n FROM old

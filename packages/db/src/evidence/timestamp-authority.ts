@@ -1,5 +1,6 @@
 import type { SealedStore } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
+import { query } from '../query.js';
 
 /** The stored development authority: certificates as PEM, and the sealed key. */
 export type StoredIdentity = { certificate: string; root: string; keySealed: Uint8Array };
@@ -60,7 +61,7 @@ export const pinTimestampRoot =
   (db: Queryable) =>
   async (tsaUrl: string, certificate: string, now: Date): Promise<string> => {
     const find = () =>
-      db.$queryRaw<{ certificate: string }[]>`SELECT certificate FROM timestamp_root WHERE tsa_url = ${tsaUrl}`;
+      query(db, { certificate: 'text' })`SELECT certificate FROM timestamp_root WHERE tsa_url = ${tsaUrl}`;
     const [pinned] = await find();
     if (pinned) return pinned.certificate;
     await db.$executeRaw`
@@ -72,11 +73,9 @@ export const pinTimestampRoot =
   };
 
 /** All pinned roots, ordered by URL. */
-export const listTimestampRoots = (db: Queryable) => async (): Promise<TimestampRoot[]> => {
-  const rows = await db.$queryRaw<{ tsa_url: string; certificate: string; pinned_at: Date }[]>`
-    SELECT tsa_url, certificate, pinned_at FROM timestamp_root ORDER BY tsa_url`;
-  return rows.map((row) => ({ tsaUrl: row.tsa_url, certificate: row.certificate, pinnedAt: row.pinned_at }));
-};
+export const listTimestampRoots = (db: Queryable) => (): Promise<TimestampRoot[]> =>
+  query(db, { tsaUrl: 'text', certificate: 'text', pinnedAt: 'timestamptz' })`
+    SELECT tsa_url AS "tsaUrl", certificate, pinned_at AS "pinnedAt" FROM timestamp_root ORDER BY tsa_url`;
 
 /** Deletes the pinned root of an authority; false when none was pinned. The root of its next response is pinned instead. */
 export const forgetTimestampRoot =

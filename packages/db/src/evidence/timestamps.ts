@@ -6,104 +6,103 @@ import type {
   RecordStamp,
   RequestStamp,
   RequestStampForCheck,
-  Stamp,
   StampCursor,
   StampFacts,
   StampKind,
 } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
-import { Prisma } from '../generated/client.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
+import { columns, query, type RowOf, selectList, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** The facts of a row of `stamp`; all null while it is pending. */
-export type FactsRow = {
-  gen_time: Date | null;
-  accuracy_ms: number | null;
-  serial: string | null;
-  policy: string | null;
-  authority: string | null;
-  development: boolean | null;
-};
+export const FACTS = columns({
+  genTime: 'timestamptz?',
+  accuracyMs: 'int4?',
+  serial: 'text?',
+  policy: 'text?',
+  authority: 'text?',
+  development: 'bool?',
+});
+const STAMP = columns({
+  subjectId: 'uuid',
+  kind: typed<StampKind>('text'),
+  accountId: 'uuid?',
+  requestedAt: 'timestamptz',
+  attempts: 'int4',
+  nextAttemptAt: 'timestamptz?',
+  lastError: 'text?',
+  ...FACTS,
+});
 
-/** A row of `stamp` (as `s`) without its token. */
-export type StampRow = FactsRow & {
-  subject_id: string;
-  kind: StampKind;
-  account_id: string | null;
-  requested_at: Date;
-  attempts: number;
-  next_attempt_at: Date | null;
-  last_error: string | null;
-};
+/** The columns {@link FACTS} of a `stamp` with the alias s. */
+export const FACTS_LIST = selectList('s', FACTS);
 
-export const FACTS_COLUMNS = Prisma.sql`s.gen_time, s.accuracy_ms, s.serial, s.policy, s.authority, s.development`;
-export const STAMP_COLUMNS = Prisma.sql`s.subject_id, s.kind, s.account_id, s.requested_at, s.attempts, s.next_attempt_at,
-  s.last_error, ${FACTS_COLUMNS}`;
-
-/** The facts of a row's token; null while it is pending. */
-export const factsOfRow = (row: FactsRow): StampFacts | null =>
-  row.gen_time === null
-    ? null
-    : {
-        genTime: row.gen_time,
-        accuracyMs: row.accuracy_ms,
-        serial: row.serial ?? '',
-        policy: row.policy ?? '',
-        authority: row.authority ?? '',
-        development: row.development ?? false,
-      };
-
-export const stampOfRow = (row: StampRow): Stamp => ({
-  subjectId: row.subject_id,
-  kind: row.kind,
-  accountId: row.account_id,
-  requestedAt: row.requested_at,
-  attempts: row.attempts,
-  nextAttemptAt: row.next_attempt_at,
-  lastError: row.last_error,
-  facts: factsOfRow(row),
+/** Separates the facts of a row's token from its other columns; null while it is pending. */
+export const splitFacts = <R extends RowOf<typeof FACTS>>({
+  genTime,
+  accuracyMs,
+  serial,
+  policy,
+  authority,
+  development,
+  ...rest
+}: R): { facts: StampFacts | null; rest: Omit<R, keyof typeof FACTS> } => ({
+  facts:
+    genTime === null
+      ? null
+      : {
+          genTime,
+          accuracyMs,
+          serial: serial ?? '',
+          policy: policy ?? '',
+          authority: authority ?? '',
+          development: development ?? false,
+        },
+  rest,
 });
 
 /** The stamp of an account's check. */
 export const findCheckStamp =
   (db: Queryable): FindCheckStamp =>
   async (checkId, accountId) => {
-    const [row] = await db.$queryRaw<StampRow[]>`
-      SELECT ${STAMP_COLUMNS} FROM stamp s WHERE s.subject_id = ${checkId}::uuid AND s.account_id = ${accountId}::uuid`;
-    return row ? stampOfRow(row) : null;
+    const [row] = await query(db, STAMP)`
+      SELECT ${selectList('s', STAMP)} FROM stamp s WHERE s.subject_id = ${checkId}::uuid AND s.account_id = ${accountId}::uuid`;
+    if (!row) return null;
+    const { facts, rest } = splitFacts(row);
+    return { ...rest, facts };
   };
 
 /** The token of an account's check or, without an account, of an anchor. */
 export const findToken =
   (db: Queryable): FindToken =>
   async (subjectId, accountId) => {
-    const [row] = await db.$queryRaw<{ token: Uint8Array }[]>`
+    const [row] = await query(db, { token: 'bytea!' })`
       SELECT token FROM stamp WHERE subject_id = ${subjectId}::uuid AND account_id IS NOT DISTINCT FROM ${accountId}::uuid
         AND token IS NOT NULL`;
     return row?.token ?? null;
   };
 
-type PendingRow = {
-  kind: StampKind;
-  account_id: string | null;
-  requested_at: Date;
-  attempts: number;
-  data: Uint8Array;
-};
+const PENDING = columns({
+  subjectId: 'uuid',
+  kind: typed<StampKind>('text'),
+  accountId: 'uuid?',
+  requestedAt: 'timestamptz',
+  attempts: 'int4',
+  data: 'bytea',
+});
 
 /** A pending time-stamp with the bytes to stamp; null when there is none, or when its check was deleted. */
 export const findPendingStamp =
   (db: Queryable): FindPendingStamp =>
   async (subjectId) => {
-    const [row] = await db.$queryRaw<PendingRow[]>`
-      SELECT s.kind, s.account_id, s.requested_at, s.attempts, COALESCE(c.body, a.body) AS data
+    const [row] = await query(db, PENDING)`
+      SELECT s.subject_id AS "subjectId", s.kind, s.account_id AS "accountId", s.requested_at AS "requestedAt", s.attempts,
+        COALESCE(c.body, a.body) AS data
       FROM stamp s LEFT JOIN "check" c ON s.kind = 'check' AND c.id = s.subject_id
         LEFT JOIN anchor a ON s.kind = 'anchor' AND a.id = s.subject_id
       WHERE s.subject_id = ${subjectId}::uuid AND s.token IS NULL AND COALESCE(c.body, a.body) IS NOT NULL`;
-    if (!row) return null;
-    const { kind, account_id: accountId, requested_at: requestedAt, attempts, data } = row;
-    return { subjectId, kind, accountId, requestedAt, attempts, data };
+    return row ?? null;
   };
 
 /** Records the outcome of an attempt. False, without a change, when the stamp exists or another attempt was recorded first. */
@@ -154,7 +153,7 @@ export const requestStampForCheck =
         const requested = await requestStamp(tx)(checkId, accountId, now);
         if (!requested) throw new NoCheck();
         const { created, ...stamp } = requested;
-        return { kind: 'asked' as const, stamp, created };
+        return { kind: 'requested' as const, stamp, created };
       });
     } catch (error) {
       if (error instanceof NoCheck) return { kind: 'no_check' };
@@ -166,10 +165,9 @@ export const requestStampForCheck =
 export const dueStamps =
   (db: Queryable) =>
   async (before: Date, after: StampCursor | null, limit: number): Promise<DueStamp[]> => {
-    const rows = await db.$queryRaw<{ subject_id: string; next_attempt_at: Date }[]>`
-      SELECT subject_id, next_attempt_at FROM stamp
+    return query(db, { subjectId: 'uuid', dueAt: 'timestamptz!' })`
+      SELECT subject_id AS "subjectId", next_attempt_at AS "dueAt" FROM stamp
       WHERE token IS NULL AND next_attempt_at < ${before}::timestamptz
         AND (next_attempt_at, subject_id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.subjectId ?? NIL}::uuid)
       ORDER BY next_attempt_at, subject_id LIMIT ${limit}::int`;
-    return rows.map((row) => ({ subjectId: row.subject_id, dueAt: row.next_attempt_at }));
   };

@@ -1,8 +1,10 @@
 import type { AcceptRequest, Admission, AdmissionResult, AdmitRequest } from '@vat/domain';
+import { lockAccount } from '../account/accounts.js';
 import { releaseUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
+import { query } from '../query.js';
 
 /** Thrown inside the transaction to roll it back, including the binding of the key. */
 class Refused extends Error {
@@ -14,7 +16,7 @@ class Refused extends Error {
 /** Checks the number of pending requests, reserves a unit and inserts the request, in one statement. */
 const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<AdmissionResult> => {
   const { request, quota, maxPending } = admission;
-  const [row] = await db.$queryRaw<{ pending: number; reserved: number; admitted: number }[]>`
+  const [row] = await query(db, { pending: 'int4', reserved: 'int4', admitted: 'int4' })`
     WITH pend AS (
       SELECT count(*)::int AS n FROM request WHERE account_id = ${request.accountId}::uuid AND state = 'pending' AND origin = 'direct'
     ), reserved AS (
@@ -81,8 +83,8 @@ export const acceptRequest =
   (db: Database): AcceptRequest =>
   ({ id, accountId, now, giveUpAt, maxPending, evenAnswered }) =>
     db.$transaction(async (tx) => {
-      await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
-      const [count] = await tx.$queryRaw<{ n: number }[]>`
+      await lockAccount(tx, accountId);
+      const [count] = await query(tx, { n: 'int4' })`
         SELECT count(*)::int AS n FROM request WHERE account_id = ${accountId}::uuid AND state = 'pending' AND origin = 'direct' AND id <> ${id}::uuid`;
       const pending = count?.n ?? 0;
       if (pending >= maxPending) {
@@ -101,11 +103,11 @@ export const acceptRequest =
         if (withdrawn > 0) return { kind: 'too_many_pending' as const, pending };
       }
       // A pending request without accepted_at (its first caller was lost) is accepted regardless of the limit, since it already counts.
-      const [accepted] = await tx.$queryRaw<{ give_up_at: Date }[]>`
+      const [accepted] = await query(tx, { giveUpAt: 'timestamptz!' })`
         UPDATE request SET state = 'pending', accepted_at = ${now}::timestamptz,
           give_up_at = COALESCE(give_up_at, ${giveUpAt}::timestamptz), due_at = LEAST(due_at, ${giveUpAt}::timestamptz)
         WHERE id = ${id}::uuid AND ((state = 'pending' AND accepted_at IS NULL AND origin = 'direct')
           OR (state = 'waiting' AND ${pending < maxPending} AND (answer IS NULL OR ${evenAnswered})))
-        RETURNING give_up_at`;
-      return accepted ? { kind: 'accepted' as const, giveUpAt: accepted.give_up_at } : { kind: 'lost_race' as const };
+        RETURNING give_up_at AS "giveUpAt"`;
+      return accepted ? { kind: 'accepted' as const, ...accepted } : { kind: 'lost_race' as const };
     });

@@ -1,12 +1,15 @@
 import type { Reader, StoredCheck, Verdict } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { columns, query } from '../query.js';
+
+const STORED = columns({ id: 'uuid', bytes: 'bytea', hash: 'bytea' });
 
 /** One check; `null` when there is none that `reader` may read. */
 export const findCheck =
   (db: Queryable) =>
   async (id: string, { accountId, testOnly }: Reader): Promise<StoredCheck | null> => {
-    const [row] = await db.$queryRaw<StoredCheck[]>`
+    const [row] = await query(db, STORED)`
       SELECT id, body AS bytes, hash FROM "check"
       WHERE id = ${id}::uuid AND account_id = ${accountId}::uuid AND (test OR NOT ${testOnly}::boolean)`;
     return row ?? null;
@@ -37,7 +40,7 @@ export const listChecks =
       ...(filter.to ? [Prisma.sql`checked_at < ${filter.to}::timestamptz`] : []),
       ...(filter.reference === undefined ? [] : [Prisma.sql`reference = ${filter.reference}`]),
     ];
-    return db.$queryRaw<StoredCheck[]>`
+    return query(db, STORED)`
       SELECT id, body AS bytes, hash FROM "check" WHERE ${Prisma.join(conditions, ' AND ')}
       ORDER BY id DESC LIMIT ${limit}::int`;
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CheckSource, type Exchange, newUuid } from '@vat/domain';
-import type { Reader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
+import { columns, query, type Reader, type RowOf, selectList, typed } from '../query.js';
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -37,57 +37,47 @@ export const insertExchanges = (exchanges: readonly Exchange[], requestIds: Pris
     request_body text, request_sha256 text, status int, response_headers jsonb, response_body text,
     response_sha256 text, complete boolean, error text)`;
 
-type Row = {
-  request_id: string;
-  source: CheckSource;
-  started_at: Date;
-  duration_ms: number;
-  method: string;
-  url: string;
-  request_headers: Record<string, string>;
-  request_body: Uint8Array;
-  status: number | null;
-  response_headers: Record<string, string> | null;
-  response_body: Uint8Array | null;
-  complete: boolean;
-  error: string | null;
-};
-
-const exchangeOfRow = (row: Row): Exchange => ({
-  source: row.source,
-  startedAt: row.started_at,
-  durationMs: row.duration_ms,
-  request: {
-    method: row.method,
-    url: row.url,
-    headers: row.request_headers,
-    body: row.request_body,
-  },
-  response:
-    row.status === null
-      ? null
-      : {
-          status: row.status,
-          headers: row.response_headers ?? {},
-          body: row.response_body ?? new Uint8Array(),
-          complete: row.complete,
-        },
-  error: row.error,
+const EXCHANGE = columns({
+  requestId: 'uuid',
+  source: typed<CheckSource>('text'),
+  startedAt: 'timestamptz',
+  durationMs: 'int4',
+  method: 'text',
+  url: 'text',
+  requestHeaders: typed<Record<string, string>>('jsonb'),
+  requestBody: 'bytea',
+  status: 'int4?',
+  responseHeaders: typed<Record<string, string> | null>('jsonb?'),
+  responseBody: 'bytea?',
+  complete: 'bool',
+  error: 'text?',
 });
+
+const exchangeOfRow = (row: RowOf<typeof EXCHANGE>): Exchange => {
+  const { source, startedAt, durationMs, method, url, status, complete, error } = row;
+  const response = { headers: row.responseHeaders ?? {}, body: row.responseBody ?? new Uint8Array(), complete };
+  return {
+    source,
+    startedAt,
+    durationMs,
+    request: { method, url, headers: row.requestHeaders, body: row.requestBody },
+    response: status === null ? null : { status, ...response },
+    error,
+  };
+};
 
 /** The exchanges of requests, in the order in which they were made. A request without any has no entry. */
 export const readExchanges =
   (db: Reader) =>
   async (requestIds: readonly string[]): Promise<Map<string, Exchange[]>> => {
-    const rows = await db.$queryRaw<Row[]>`
-      SELECT request_id, source, started_at, duration_ms, method, url, request_headers, request_body, status,
-        response_headers, response_body, complete, error
-      FROM exchange WHERE request_id = ANY(${[...requestIds]}::uuid[]) ORDER BY started_at, id`;
+    const rows = await query(db, EXCHANGE)`
+      SELECT ${selectList('e', EXCHANGE)} FROM exchange e WHERE e.request_id = ANY(${[...requestIds]}::uuid[])
+      ORDER BY e.started_at, e.id`;
     const byRequest = new Map<string, Exchange[]>();
     for (const row of rows) {
-      const exchanges = byRequest.get(row.request_id) ?? [];
+      const exchanges = byRequest.get(row.requestId) ?? [];
       exchanges.push(exchangeOfRow(row));
-      byRequest.set(row.request_id, exchanges);
+      byRequest.set(row.requestId, exchanges);
     }
     return byRequest;
   };

@@ -1,8 +1,9 @@
-import type { CheckRequest, Exchange, LookupDecision, RequestState } from '@vat/domain';
+import type { CheckRequest, RequestState, StoreLookup } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { query, typed } from '../query.js';
 import { insertExchanges } from './exchanges.js';
-import { REQUEST_COLUMNS, type RequestRow, requestOfRow } from './request-row.js';
+import { REQUEST, REQUEST_LIST } from './request-row.js';
 
 /** A job may run slightly before its row is due, because clocks differ and the queue rounds. */
 const DUE_TOLERANCE_MS = 100;
@@ -11,11 +12,11 @@ const DUE_TOLERANCE_MS = 100;
 export const beginLookup =
   (db: Queryable) =>
   async (id: string, now: Date): Promise<CheckRequest | null> => {
-    const [row] = await db.$queryRaw<RequestRow[]>`
-      SELECT ${REQUEST_COLUMNS} FROM request r JOIN account a ON a.id = r.account_id
+    const [row] = await query(db, REQUEST)`
+      SELECT ${REQUEST_LIST} FROM request r JOIN account a ON a.id = r.account_id
       WHERE r.id = ${id}::uuid AND r.state IN ('waiting', 'pending') AND r.answer IS NULL
         AND r.due_at <= ${new Date(now.getTime() + DUE_TOLERANCE_MS)}::timestamptz`;
-    return row ? requestOfRow(row) : null;
+    return row ?? null;
   };
 
 /**
@@ -30,35 +31,16 @@ export const markLookupStarted =
       WHERE id = ${id}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL AND attempts = ${attempts}::int`;
   };
 
-export type LookupToStore = {
-  requestId: string;
-  /** The value of `attempts` that was read, so that a second run of the job does not overwrite the result of the first. */
-  expectedAttempts: number;
-  decision: LookupDecision;
-  exchange: Exchange | null;
-  /** Whether the request has no job until it is due and dispatched again. */
-  suspend?: boolean;
-  /** When the next step is due: the next lookup, or now when the answer is to be recorded. */
-  dueAt: Date;
-};
-
 /**
  * Stores the exchange in any case and, if the request has not changed since it was read, the decision. Returns the new state
  * and due time; `null` when the request had changed.
  */
 export const storeLookup =
-  (db: Queryable) =>
-  async ({
-    requestId,
-    expectedAttempts,
-    decision,
-    exchange,
-    suspend = false,
-    dueAt,
-  }: LookupToStore): Promise<{ state: RequestState; dueAt: Date } | null> => {
+  (db: Queryable): StoreLookup =>
+  async ({ requestId, expectedAttempts, decision, exchange, suspend, dueAt }) => {
     const answer = decision.next.kind === 'settle' ? JSON.stringify(decision.next.answer) : null;
-    const [row] = await db.$queryRaw<{ state: RequestState; due_at: Date }[]>`
-      WITH kept AS (${insertExchanges(exchange === null ? [] : [exchange], Prisma.sql`SELECT ${requestId}::uuid`)})
+    const [row] = await query(db, { state: typed<RequestState>('text'), dueAt: 'timestamptz' })`
+      WITH stored AS (${insertExchanges(exchange === null ? [] : [exchange], Prisma.sql`SELECT ${requestId}::uuid`)})
       UPDATE request SET entries = ${JSON.stringify(decision.entries)}::jsonb, attempts = ${decision.attempts}::int,
         window_retries = ${decision.windowRetries}::int, background_retries = ${decision.backgroundRetries}::int,
         last_error = ${decision.lastError},
@@ -68,6 +50,6 @@ export const storeLookup =
         due_at = LEAST(${dueAt}::timestamptz, COALESCE(give_up_at, 'infinity'::timestamptz))
       WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
         AND attempts = ${expectedAttempts}::int
-      RETURNING state, due_at`;
-    return row ? { state: row.state, dueAt: row.due_at } : null;
+      RETURNING state, due_at AS "dueAt"`;
+    return row ?? null;
   };

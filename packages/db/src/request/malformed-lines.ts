@@ -1,13 +1,13 @@
-import type { CheckRequest } from '@vat/domain';
+import type { CheckRecord, CheckRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { REQUEST_COLUMNS, type RequestRow, requestOfRow } from './request-row.js';
-import type { Settlement } from './settle-request.js';
+import { query } from '../query.js';
+import { REQUEST, REQUEST_LIST } from './request-row.js';
 
 /** Malformed numbers of batches that have no check yet, round robin over the accounts. */
 export const findMalformedLines =
   (db: Queryable) =>
   async (limit: number): Promise<CheckRequest[]> => {
-    const rows = await db.$queryRaw<RequestRow[]>`
+    return query(db, REQUEST)`
       WITH RECURSIVE account_waiting(id) AS (
         (SELECT account_id FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
           ORDER BY account_id LIMIT 1)
@@ -17,20 +17,19 @@ export const findMalformedLines =
           ORDER BY q.account_id LIMIT 1)
         FROM account_waiting WHERE account_waiting.id IS NOT NULL
       ), picked AS (
-        SELECT first.id, first.place FROM account_waiting w CROSS JOIN LATERAL (
-          SELECT q.id, row_number() OVER (ORDER BY q.id) AS place FROM request q
+        SELECT first.id, first.turn FROM account_waiting w CROSS JOIN LATERAL (
+          SELECT q.id, row_number() OVER (ORDER BY q.id) AS turn FROM request q
           WHERE q.state = 'pending' AND NOT q.fed AND q.answer IS NOT NULL AND q.account_id = w.id
           ORDER BY q.id LIMIT ${limit}::int
         ) AS first
-        ORDER BY first.place, first.id LIMIT ${limit}::int
+        ORDER BY first.turn, first.id LIMIT ${limit}::int
       )
-      SELECT ${REQUEST_COLUMNS} FROM picked JOIN request r ON r.id = picked.id JOIN account a ON a.id = r.account_id
-      ORDER BY picked.place, r.id`;
-    return rows.map(requestOfRow);
+      SELECT ${REQUEST_LIST} FROM picked JOIN request r ON r.id = picked.id JOIN account a ON a.id = r.account_id
+      ORDER BY picked.turn, r.id`;
   };
 
 /** The check for a malformed number of a batch. */
-export type MalformedLine = { requestId: string; check: Settlement['check'] };
+export type MalformedLine = { requestId: string; check: CheckRecord };
 
 /** A request that ended with its check, and the batch of its lines. */
 export type SettledLine = { requestId: string; batchId: string | null };
@@ -56,7 +55,7 @@ const record = ({ requestId, check }: MalformedLine) => ({
 export const settleMalformedLines =
   (db: Queryable) =>
   async (lines: readonly MalformedLine[], now: Date): Promise<SettledLine[]> => {
-    const rows = await db.$queryRaw<{ id: string; batch_id: string | null }[]>`
+    return query(db, { requestId: 'uuid', batchId: 'uuid?' })`
       WITH given AS MATERIALIZED (
         SELECT * FROM jsonb_to_recordset(${JSON.stringify(lines.map(record))}::jsonb) AS x(request_id uuid, id uuid,
           vat_number text, reference text, checked_at timestamptz, body text, hash text)
@@ -88,6 +87,5 @@ export const settleMalformedLines =
         FROM done WHERE l.request_id = done.request_id AND l.status = 'queued'
         RETURNING l.request_id, l.batch_id
       )
-      SELECT DISTINCT done.request_id AS id, ended.batch_id FROM done LEFT JOIN ended USING (request_id)`;
-    return rows.map((row) => ({ requestId: row.id, batchId: row.batch_id }));
+      SELECT DISTINCT done.request_id AS "requestId", ended.batch_id AS "batchId" FROM done LEFT JOIN ended USING (request_id)`;
   };

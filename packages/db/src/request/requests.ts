@@ -1,19 +1,15 @@
-import type { FindRequest, RequestState } from '@vat/domain';
+import type { FindRequest, RequestState, RequestWithCheck } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import {
-  REQUESTS_WITH_CHECKS,
-  type RequestWithCheck,
-  type RequestWithCheckRow,
-  requestWithCheck,
-} from './request-row.js';
+import { query } from '../query.js';
+import { REQUEST_WITH_CHECK, REQUESTS_WITH_CHECKS, requestWithCheck } from './request-row.js';
 
 /** Reads one request; `null` when there is none, or none that `reader`, if given, may read. */
 export const findRequest =
   (db: Queryable): FindRequest =>
   async (id, reader) => {
     const accountId = reader?.accountId ?? null;
-    const [row] = await db.$queryRaw<RequestWithCheckRow[]>`
+    const [row] = await query(db, REQUEST_WITH_CHECK)`
       ${REQUESTS_WITH_CHECKS}
       WHERE r.id = ${id}::uuid AND (${accountId}::uuid IS NULL OR r.account_id = ${accountId}::uuid)
         AND (r.test OR NOT ${reader?.testOnly ?? false}::boolean)`;
@@ -41,7 +37,7 @@ export const listRequests =
       (SELECT id FROM request WHERE account_id = ${accountId}::uuid AND state = ${one} AND accepted_at IS NOT NULL ${before}
        ORDER BY id DESC LIMIT ${limit}::int)`;
     const ids = Prisma.join((state === undefined ? ACCEPTED_STATES : [state]).map(ofState), ' UNION ALL ');
-    const rows = await db.$queryRaw<RequestWithCheckRow[]>`
+    const rows = await query(db, REQUEST_WITH_CHECK)`
       ${REQUESTS_WITH_CHECKS}
       WHERE r.id IN (SELECT id FROM (${ids}) AS found ORDER BY id DESC LIMIT ${limit}::int)
       ORDER BY r.id DESC`;

@@ -1,48 +1,13 @@
-import type { Answer, CheckEntry, EndedAs, EndRequest, Exchange, NewEvent } from '@vat/domain';
+import type { EndedAs, EndRequest, Settled, Settlement } from '@vat/domain';
 import { releaseUnits } from '../account/usage.js';
 import { endLines, failLines } from '../batch/end-lines.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { recordWatch, releaseWatch, type WatchRecord } from '../watch/watch-runs.js';
+import { query, typed } from '../query.js';
+import { recordWatch, releaseWatch } from '../watch/watch-runs.js';
 import { publishToAccount } from '../webhook/events.js';
 import { countCheck } from './checks.js';
 import { insertExchanges } from './exchanges.js';
-
-export type Settlement = {
-  requestId: string;
-  entries: CheckEntry[];
-  check: {
-    id: string;
-    vatNumber: string;
-    valid: boolean;
-    reference: string | null;
-    checkedAt: Date;
-    bytes: Uint8Array;
-    hash: Uint8Array;
-  };
-  /** False for a verdict that consumes no unit (malformed): the reserved unit is released instead. */
-  consumes: boolean;
-  /** Exchanges that are not stored yet. */
-  exchanges: Exchange[];
-  /**
-   * The lookup whose answer is recorded, if it was not stored before: both are stored in one statement, and only if the
-   * request has not changed since it was read. Absent when the request already has the answer.
-   */
-  ask?: { expectedAttempts: number; attempts: number; answer: Answer } | undefined;
-  /** Published only if the request was answered 202, which the statement checks. */
-  event: NewEvent;
-  deliveryId: string;
-  /** Whether the request belongs to a batch, whose lines end with the check. */
-  ofBatch?: boolean | undefined;
-  /** The result for the watch, when the request is its run. */
-  watch?: WatchRecord | undefined;
-  now: Date;
-};
-
-/**
- * `batchId`: the batch of the lines that ended. `null` when the request had already ended or had changed since it was read.
- */
-export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId: string | null } | null;
 
 /**
  * Settles a request with a check: the check, its leaf for the next anchor, the unit, the count of the day and the end of the
@@ -52,17 +17,17 @@ export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId:
 export const settleRequest =
   (db: Queryable) =>
   async (settlement: Settlement): Promise<Settled> => {
-    const { ask, check, event, now, requestId, watch } = settlement;
+    const { lookup, check, event, now, requestId, watch } = settlement;
     const verdict = check.valid ? 'valid' : settlement.consumes ? 'invalid' : 'malformed';
     const withAnswer =
-      ask === undefined
+      lookup === undefined
         ? { set: Prisma.empty, where: Prisma.empty }
         : {
-            set: Prisma.sql`, answer = ${JSON.stringify(ask.answer)}::jsonb, attempts = ${ask.attempts}::int`,
-            where: Prisma.sql` AND answer IS NULL AND attempts = ${ask.expectedAttempts}::int`,
+            set: Prisma.sql`, answer = ${JSON.stringify(lookup.answer)}::jsonb, attempts = ${lookup.attempts}::int`,
+            where: Prisma.sql` AND answer IS NULL AND attempts = ${lookup.expectedAttempts}::int`,
           };
     // The exchange with the upstream is stored even when it ended too late.
-    const exchangesOf = ask === undefined ? Prisma.sql`SELECT id FROM done` : Prisma.sql`SELECT ${requestId}::uuid`;
+    const exchangesOf = lookup === undefined ? Prisma.sql`SELECT id FROM done` : Prisma.sql`SELECT ${requestId}::uuid`;
     const watched =
       watch === undefined
         ? { ctes: Prisma.empty, sent: Prisma.empty }
@@ -70,7 +35,7 @@ export const settleRequest =
     const batchLines = settlement.ofBatch
       ? { ctes: Prisma.sql`, ${endLines(check)}`, batch: Prisma.sql`(SELECT batch_id FROM lines LIMIT 1)` }
       : { ctes: Prisma.empty, batch: Prisma.sql`NULL::uuid` };
-    const [row] = await db.$queryRaw<{ accepted_at: Date | null; delivery_ids: string[]; batch_id: string | null }[]>`
+    const [row] = await query(db, { acceptedAt: 'timestamptz?', deliveryIds: 'uuid[]', batchId: 'uuid?' })`
       WITH done AS (
         UPDATE request SET state = 'completed', ended_at = ${now}::timestamptz, check_id = ${check.id}::uuid,
           entries = ${JSON.stringify(settlement.entries)}::jsonb, asking_since = NULL, last_error = NULL${withAnswer.set}
@@ -90,10 +55,12 @@ export const settleRequest =
         INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
         SELECT ${check.id}::uuid, account_id, quota_period, ${now}::timestamptz FROM done
         WHERE quota_period IS NOT NULL AND ${settlement.consumes}
-      ), ${countCheck(verdict, check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}, kept AS (${insertExchanges(settlement.exchanges, exchangesOf)}
+      ), ${countCheck(verdict, check.checkedAt, Prisma.sql`SELECT account_id, test FROM done`)}, exchanged AS (${insertExchanges(settlement.exchanges, exchangesOf)}
       ), ${publishToAccount(event, settlement.deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM done WHERE accepted_at IS NOT NULL`)}${watched.ctes}${batchLines.ctes}
-      SELECT accepted_at, ARRAY(SELECT id FROM sent${watched.sent}) AS delivery_ids, ${batchLines.batch} AS batch_id FROM done`;
-    return row ? { acceptedAt: row.accepted_at, deliveryIds: row.delivery_ids, batchId: row.batch_id } : null;
+      SELECT accepted_at AS "acceptedAt", ARRAY(SELECT id FROM sent${watched.sent}) AS "deliveryIds",
+        ${batchLines.batch} AS "batchId"
+      FROM done`;
+    return row ?? null;
   };
 
 /**
@@ -104,9 +71,7 @@ export const settleRequest =
 export const endRequest =
   (db: Queryable): EndRequest =>
   async ({ requestId, reason, event, deliveryId, now }) => {
-    const [row] = await db.$queryRaw<
-      { state: EndedAs['state']; delivery_id: string | null; batch_id: string | null }[]
-    >`
+    const [row] = await query(db, { state: typed<EndedAs['state']>('text'), deliveryId: 'uuid?', batchId: 'uuid?' })`
       WITH gone AS (
         UPDATE request SET state = CASE state WHEN 'waiting' THEN 'withdrawn' ELSE 'abandoned' END, reason = ${reason},
           ended_at = ${now}::timestamptz, asking_since = NULL
@@ -118,7 +83,6 @@ export const endRequest =
       ), unbound AS (
         DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id AND gone.accepted_at IS NULL
       ), ${releaseWatch()}, ${failLines(reason)}, ${publishToAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
-      SELECT state, (SELECT id FROM sent) AS delivery_id, (SELECT batch_id FROM lines LIMIT 1) AS batch_id
-      FROM gone`;
-    return row ? { state: row.state, deliveryId: row.delivery_id, batchId: row.batch_id } : null;
+      SELECT state, (SELECT id FROM sent) AS "deliveryId", (SELECT batch_id FROM lines LIMIT 1) AS "batchId" FROM gone`;
+    return row ?? null;
   };

@@ -1,60 +1,62 @@
-import type { EndedRequest, MemberState, OverdueCursor, OverdueRequest, RequestOrigin } from '@vat/domain';
+import type {
+  AbandonReason,
+  EndedRequest,
+  MemberState,
+  OverdueCursor,
+  OverdueRequest,
+  RequestOrigin,
+} from '@vat/domain';
 import { releaseUnits } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
-type Row = {
-  id: string;
-  test: boolean;
-  origin: RequestOrigin;
-  country_code: MemberState;
-  state: string;
-  answered: boolean;
-  due_at: Date;
-};
+const OVERDUE = columns({
+  id: 'uuid',
+  test: 'bool',
+  origin: typed<RequestOrigin>('text'),
+  memberState: typed<MemberState>('text'),
+  pending: 'bool',
+  answered: 'bool',
+  dueAt: 'timestamptz',
+});
 
 /** A page of the live requests due before `before`, oldest first. */
 export const overdueRequests =
   (db: Queryable) =>
   async (before: Date, after: OverdueCursor | null, limit: number): Promise<OverdueRequest[]> => {
-    const rows = await db.$queryRaw<Row[]>`
-      SELECT id, test, origin, country_code, state, answer IS NOT NULL AS answered, due_at FROM request
+    return query(db, OVERDUE)`
+      SELECT id, test, origin, country_code AS "memberState", state = 'pending' AS pending, answer IS NOT NULL AS answered,
+        due_at AS "dueAt"
+      FROM request
       WHERE state IN ('waiting', 'pending') AND fed AND due_at < ${before}::timestamptz
         AND (due_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
       ORDER BY due_at, id LIMIT ${limit}::int`;
-    return rows.map((row) => ({
-      id: row.id,
-      test: row.test,
-      origin: row.origin,
-      memberState: row.country_code,
-      pending: row.state === 'pending',
-      answered: row.answered,
-      dueAt: row.due_at,
-    }));
   };
+
+const ENDED = columns({
+  id: 'uuid',
+  accountId: 'uuid',
+  test: 'bool',
+  reason: typed<AbandonReason>('text'),
+  lastError: 'text?',
+});
 
 /** Pending requests past their deadline, or of a disabled account; for those of batches see `endLostLines`. */
 export const requestsToAbandon =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<EndedRequest[]> => {
-    const rows = await db.$queryRaw<
-      { id: string; account_id: string; test: boolean; disabled: boolean; last_error: string | null }[]
-    >`
-      (SELECT r.id, r.account_id, r.test, false AS disabled, r.last_error FROM request r
+    return query(db, ENDED)`
+      (SELECT r.id, r.account_id AS "accountId", r.test, 'UPSTREAM_NO_ANSWER' AS reason, r.last_error AS "lastError"
+        FROM request r
         WHERE r.state = 'pending' AND r.origin <> 'batch' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL
         LIMIT ${limit}::int)
       UNION ALL
-      (SELECT r.id, r.account_id, r.test, true, r.last_error FROM account a JOIN request r ON r.account_id = a.id
+      (SELECT r.id, r.account_id, r.test, 'ACCOUNT_DISABLED', r.last_error FROM account a
+        JOIN request r ON r.account_id = a.id
         WHERE a.disabled_at IS NOT NULL AND r.state = 'pending' AND r.fed AND r.origin <> 'batch' AND r.answer IS NULL
         LIMIT ${limit}::int)`;
-    return rows.map((row) => ({
-      id: row.id,
-      accountId: row.account_id,
-      test: row.test,
-      reason: row.disabled ? 'ACCOUNT_DISABLED' : 'UPSTREAM_NO_ANSWER',
-      lastError: row.last_error,
-    }));
   };
 
 /**
@@ -65,7 +67,7 @@ export const requestsToAbandon =
 export const releaseOrphans =
   (db: Queryable) =>
   async (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }): Promise<number> => {
-    const [row] = await db.$queryRaw<{ n: number }[]>`
+    const [row] = await query(db, { n: 'int4' })`
       WITH lost AS (
         SELECT r.id, EXISTS (SELECT 1 FROM idempotency_key k WHERE k.request_id = r.id) AS keyed FROM request r
         WHERE r.state = 'waiting' AND r.answer IS NULL AND r.created_at < ${createdBefore}::timestamptz
@@ -73,7 +75,7 @@ export const releaseOrphans =
       ), gone AS (
         UPDATE request r SET state = 'withdrawn', reason = 'CALLER_LOST', ended_at = ${now}::timestamptz
         FROM lost WHERE r.id = lost.id AND NOT lost.keyed RETURNING r.account_id, r.quota_period
-      ), kept AS (
+      ), continued AS (
         UPDATE request r SET state = 'pending',
           give_up_at = CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END
         FROM lost WHERE r.id = lost.id AND lost.keyed RETURNING 1
@@ -83,6 +85,6 @@ export const releaseOrphans =
         UPDATE usage u SET ${releaseUnits(Prisma.sql`p.n`)} FROM per_account p
         WHERE u.account_id = p.account_id AND u.period = p.quota_period
       )
-      SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM kept))::int AS n`;
+      SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM continued))::int AS n`;
     return row?.n ?? 0;
   };

@@ -1,44 +1,39 @@
 import type { LookupEnd, MemberState, MinuteTally, QueueDepth } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
+import { columns, query, typed } from '../query.js';
 
 /** Adds the counts of one worker to those of all workers, per minute. */
 export const recordMinutes =
   (db: Queryable) =>
   async (tallies: readonly MinuteTally[]): Promise<void> => {
     if (tallies.length === 0) return;
-    const rows = tallies.map((tally) => ({
-      member_state: tally.memberState,
-      minute: tally.minute.toISOString(),
-      ended: tally.end,
-      asks: tally.asks,
-      buckets: tally.buckets,
-    }));
     // Rows are written in a fixed order, which prevents deadlocks between workers.
     await db.$executeRaw`
       INSERT INTO upstream_minute (member_state, minute, ended, asks, buckets)
-      SELECT x.member_state, x.minute, x.ended, x.asks, x.buckets
-      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS x(member_state text, minute timestamptz, ended text,
-        asks int, buckets int[])
-      ORDER BY x.member_state, x.minute, x.ended
+      SELECT x."memberState", x.minute, x."end", x.lookups, x.buckets
+      FROM jsonb_to_recordset(${JSON.stringify(tallies)}::jsonb) AS x("memberState" text, minute timestamptz, "end" text,
+        lookups int, buckets int[])
+      ORDER BY x."memberState", x.minute, x."end"
       ON CONFLICT (member_state, minute, ended) DO UPDATE SET asks = upstream_minute.asks + excluded.asks,
         buckets = (SELECT array_agg(COALESCE(a, 0) + COALESCE(b, 0) ORDER BY n)
           FROM unnest(upstream_minute.buckets, excluded.buckets) WITH ORDINALITY AS sums(a, b, n))`;
   };
 
+const MINUTE = columns({
+  memberState: typed<MemberState>('text'),
+  minute: 'timestamptz',
+  end: typed<LookupEnd>('text'),
+  lookups: 'int4',
+  buckets: 'int4[]!',
+});
+
 /** The counts per minute since `from`. */
 export const readMinutes =
   (db: Queryable) =>
   async (from: Date): Promise<MinuteTally[]> => {
-    const rows = await db.$queryRaw<
-      { member_state: MemberState; minute: Date; ended: LookupEnd; asks: number; buckets: number[] }[]
-    >`SELECT member_state, minute, ended, asks, buckets FROM upstream_minute WHERE minute >= ${from}::timestamptz`;
-    return rows.map((row) => ({
-      memberState: row.member_state,
-      minute: row.minute,
-      end: row.ended,
-      asks: row.asks,
-      buckets: row.buckets,
-    }));
+    return query(db, MINUTE)`
+      SELECT member_state AS "memberState", minute, ended AS "end", asks AS lookups, buckets FROM upstream_minute
+      WHERE minute >= ${from}::timestamptz`;
   };
 
 /** Deletes the counts before `before`; the status page shows only recent minutes. */
@@ -54,9 +49,8 @@ export const deleteMinutes =
 export const queueDepths =
   (db: Queryable) =>
   async (now: Date): Promise<QueueDepth[]> => {
-    const rows = await db.$queryRaw<{ country_code: MemberState; depth: number; oldest: Date }[]>`
-      SELECT country_code, count(*)::int AS depth, min(due_at) AS oldest FROM request
+    return query(db, { memberState: typed<MemberState>('text'), depth: 'int4', oldestDueAt: 'timestamptz' })`
+      SELECT country_code AS "memberState", count(*)::int AS depth, min(due_at) AS "oldestDueAt" FROM request
       WHERE state IN ('waiting', 'pending') AND fed AND answer IS NULL AND NOT test AND due_at <= ${now}::timestamptz
       GROUP BY country_code`;
-    return rows.map((row) => ({ memberState: row.country_code, depth: row.depth, oldestDueAt: row.oldest }));
   };

@@ -1,6 +1,27 @@
-import type { DueWatch, ObservedChange, RunningWatch, RunStart, RunWatchDeps, StartRun } from '@vat/domain';
+import type {
+  DueWatch,
+  FindRunningWatch,
+  MemberState,
+  Plan,
+  RunStart,
+  RunWatchDeps,
+  StartRun,
+  WatchFrequency,
+  WatchRecord,
+  WatchState,
+} from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { columns, query, selectList, typed } from '../query.js';
+
+const DUE = columns({
+  id: 'uuid',
+  memberState: typed<MemberState>('text'),
+  vatNumber: 'text',
+  frequency: typed<WatchFrequency>('text'),
+  plan: typed<Plan>('text'),
+  monthlyQuota: 'int4?',
+});
 
 /**
  * Due watches, earliest due time first; per member state at most `maxUnderWay` minus the runs in progress. Each member state
@@ -11,7 +32,7 @@ export const findDueWatches =
   (db: Queryable) =>
   (memberStates: readonly string[]) =>
   async (now: Date, maxUnderWay: number): Promise<DueWatch[]> =>
-    db.$queryRaw<DueWatch[]>`
+    query(db, DUE)`
       SELECT w.id, w.country_code AS "memberState", w.vat_number AS "vatNumber", w.frequency, a.plan,
         a.monthly_quota AS "monthlyQuota"
       FROM unnest(${memberStates as string[]}::text[]) AS s(code)
@@ -36,7 +57,7 @@ export const findDueWatches =
 export const startRun =
   (db: Queryable): StartRun =>
   async ({ watchId, requestId, entries, now, giveUpAt, quota, nextCheckAt, retryAt, asIfDue }) => {
-    const [row] = await db.$queryRaw<{ started: boolean; disabled: boolean }[]>`
+    const [row] = await query(db, { started: 'bool', disabled: 'bool' })`
       WITH due AS (
         SELECT w.id, w.account_id, w.input, w.country_code, w.national, w.vat_number, w.requester,
           a.disabled_at IS NOT NULL AS disabled
@@ -50,7 +71,7 @@ export const startRun =
         ON CONFLICT (account_id, period) DO UPDATE SET reserved = usage.reserved + 1
         WHERE usage.used + usage.reserved < ${quota.limit}::int
         RETURNING 1
-      ), asked AS (
+      ), requested AS (
         INSERT INTO request (id, account_id, test, origin, fed, state, input, country_code, national, vat_number, requester,
           entries, created_at, window_ends_at, give_up_at, due_at, quota_period)
         SELECT ${requestId}::uuid, account_id, false, 'watch', true, 'pending', input, country_code, national, vat_number,
@@ -59,8 +80,8 @@ export const startRun =
         FROM due WHERE EXISTS (SELECT 1 FROM reserved)
         RETURNING id
       )
-      UPDATE watch w SET request_id = (SELECT id FROM asked),
-        next_check_at = CASE WHEN EXISTS (SELECT 1 FROM asked) THEN ${nextCheckAt}::timestamptz ELSE ${retryAt}::timestamptz END
+      UPDATE watch w SET request_id = (SELECT id FROM requested),
+        next_check_at = CASE WHEN EXISTS (SELECT 1 FROM requested) THEN ${nextCheckAt}::timestamptz ELSE ${retryAt}::timestamptz END
       FROM due WHERE w.id = due.id
       RETURNING w.request_id IS NOT NULL AS started, due.disabled`;
     if (!row) return 'not_due' satisfies RunStart;
@@ -68,43 +89,35 @@ export const startRun =
     return row.disabled ? 'account_disabled' : 'quota_exceeded';
   };
 
-type Row = {
-  id: string;
-  vat_number: string;
-  label: string | null;
-  last_valid: boolean | null;
-  last_valid_check_id: string | null;
-  last_name: string | null;
-  last_address: string | null;
-};
+const RUNNING = columns({
+  id: 'uuid',
+  vatNumber: 'text',
+  label: 'text?',
+  lastValid: 'bool?',
+  lastValidCheckId: 'uuid?',
+  lastName: 'text?',
+  lastAddress: 'text?',
+});
 
 /**
  * The watch whose run a request is, with its last known state; `null` when it was deleted or the run has ended. Only the end
  * of the run changes that state, so it stays as read while the run lasts.
  */
 export const findRunningWatch =
-  (db: Queryable) =>
-  async (requestId: string): Promise<RunningWatch | null> => {
-    const [row] = await db.$queryRaw<Row[]>`
-      SELECT id, vat_number, label, last_valid, last_valid_check_id, last_name, last_address
-      FROM watch WHERE request_id = ${requestId}::uuid`;
+  (db: Queryable): FindRunningWatch =>
+  async (requestId) => {
+    const [row] = await query(db, RUNNING)`
+      SELECT ${selectList('w', RUNNING)} FROM watch w WHERE w.request_id = ${requestId}::uuid`;
     if (!row) return null;
-    return {
-      id: row.id,
-      vatNumber: row.vat_number,
-      label: row.label,
-      lastValid: row.last_valid,
-      whenValid: row.last_valid_check_id === null ? null : { name: row.last_name, address: row.last_address },
-    };
+    const { lastValidCheckId, lastName: name, lastAddress: address, ...watch } = row;
+    return { ...watch, whenValid: lastValidCheckId === null ? null : { name, address } };
   };
-
-type Found = Awaited<ReturnType<RunWatchDeps['findOrFollow']>>;
 
 /** A watch; if a run is in progress, the watch becomes due, so that another run follows. `null` when there is none. */
 export const findOrFollowWatch =
   (db: Queryable): RunWatchDeps['findOrFollow'] =>
   async (id, now) => {
-    const [row] = await db.$queryRaw<NonNullable<Found>[]>`
+    const [row] = await query(db, { ...DUE, state: typed<WatchState>('text'), requestId: 'uuid?' })`
       UPDATE watch w SET next_check_at = CASE WHEN w.request_id IS NULL THEN w.next_check_at
         ELSE LEAST(w.next_check_at, ${now}::timestamptz) END
       FROM account a WHERE w.id = ${id}::uuid AND a.id = w.account_id
@@ -113,20 +126,7 @@ export const findOrFollowWatch =
     return row ?? null;
   };
 
-/** A change with the ids and the body of its event. */
-export type ChangeToRecord = ObservedChange & { id: string; eventId: string; deliveryId: string; body: string };
-
-/** The result of a run for its watch. */
-export type WatchRecord = {
-  watchId: string;
-  checkId: string;
-  checkedAt: Date;
-  seen: { valid: boolean; name: string | null; address: string | null };
-  changes: ChangeToRecord[];
-  now: Date;
-};
-
-const record = ({ id, kind, before, after, eventId, deliveryId, body }: ChangeToRecord) => ({
+const record = ({ id, kind, before, after, eventId, deliveryId, body }: WatchRecord['changes'][number]) => ({
   id,
   kind,
   before,
@@ -157,7 +157,7 @@ export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }:
   ), changed AS (
     INSERT INTO watch_change (id, watch_id, kind, before, after, check_id, changed_at)
     SELECT id, watch_id, kind, before, after, ${checkId}::uuid, ${checkedAt}::timestamptz FROM differs
-  ), watch_told AS (
+  ), watch_event AS (
     INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
     SELECT event_id, account_id, 'watch.changed', id, body, false, ${now}::timestamptz FROM differs
   ), watch_sent AS (

@@ -1,19 +1,46 @@
-import type { CreateWatch, RecordedChange, Watch, WatchCreation } from '@vat/domain';
+import type { CreateWatch, RecordedChange, Watch, WatchCreation, WatchFrequency, WatchState } from '@vat/domain';
+import { lockAccount } from '../account/accounts.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { bindAnswer } from '../idempotency-keys.js';
+import { columns, query, selectList, typed } from '../query.js';
 
-/** The columns of the domain's watch, for a query with the alias `watch` w; listed, so that a named statement survives a migration. */
-export const WATCH_COLUMNS = Prisma.sql`w.id, w.account_id AS "accountId", w.vat_number AS "vatNumber", w.label, w.frequency,
-  w.state, w.created_at AS "createdAt", w.next_check_at AS "nextCheckAt", w.request_id AS "requestId",
-  w.last_check_id AS "lastCheckId", w.last_checked_at AS "lastCheckedAt"`;
+const WATCH = columns({
+  id: 'uuid',
+  accountId: 'uuid',
+  vatNumber: 'text',
+  label: 'text?',
+  frequency: typed<WatchFrequency>('text'),
+  state: typed<WatchState>('text'),
+  createdAt: 'timestamptz',
+  nextCheckAt: 'timestamptz',
+  requestId: 'uuid?',
+  lastCheckId: 'uuid?',
+  lastCheckedAt: 'timestamptz?',
+});
+const WATCH_LIST = selectList('w', WATCH);
+
+/** A row of `watch_change`; its kind determines the type of its values. */
+const CHANGE = columns({
+  id: 'uuid',
+  kind: typed<RecordedChange['kind']>('text'),
+  before: typed<RecordedChange['before']>('jsonb?'),
+  after: typed<RecordedChange['after']>('jsonb?'),
+  checkId: 'uuid',
+  changedAt: 'timestamptz',
+});
+
+/** A change with its watch, for a query with the aliases `watch_change` c and `watch` w. */
+export const ACCOUNT_CHANGE = columns({ ...CHANGE, watchId: 'uuid', vatNumber: 'text', label: 'text?' });
+export const ACCOUNT_CHANGE_LIST = Prisma.sql`${selectList('c', CHANGE)}, w.id AS "watchId", w.vat_number AS "vatNumber",
+  w.label`;
 
 /** One watch of an account; `null` when the account has no such watch. */
 export const findWatch =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<Watch | null> => {
-    const [row] = await db.$queryRaw<Watch[]>`
-      SELECT ${WATCH_COLUMNS} FROM watch w WHERE w.id = ${id}::uuid AND w.account_id = ${accountId}::uuid`;
+    const [row] = await query(db, WATCH)`
+      SELECT ${WATCH_LIST} FROM watch w WHERE w.id = ${id}::uuid AND w.account_id = ${accountId}::uuid`;
     return row ?? null;
   };
 
@@ -21,8 +48,8 @@ export const findWatch =
 export const listWatches =
   (db: Queryable) =>
   (accountId: string, beforeId: string | null, limit: number): Promise<Watch[]> =>
-    db.$queryRaw<Watch[]>`
-      SELECT ${WATCH_COLUMNS} FROM watch w
+    query(db, WATCH)`
+      SELECT ${WATCH_LIST} FROM watch w
       WHERE w.account_id = ${accountId}::uuid ${beforeId ? Prisma.sql`AND w.id < ${beforeId}::uuid` : Prisma.empty}
       ORDER BY w.id DESC LIMIT ${limit}::int`;
 
@@ -35,13 +62,12 @@ export const listChanges =
     beforeId: string | null,
     limit: number,
   ): Promise<RecordedChange[] | null> => {
-    const found = await db.$queryRaw<unknown[]>`
-      SELECT 1 FROM watch WHERE id = ${watchId}::uuid AND account_id = ${accountId}::uuid`;
-    if (found.length === 0) return null;
-    return db.$queryRaw<RecordedChange[]>`
-      SELECT id, kind, before, after, check_id AS "checkId", changed_at AS "changedAt" FROM watch_change
-      WHERE watch_id = ${watchId}::uuid ${beforeId ? Prisma.sql`AND id < ${beforeId}::uuid` : Prisma.empty}
-      ORDER BY id DESC LIMIT ${limit}::int`;
+    if ((await findWatch(db)(watchId, accountId)) === null) return null;
+    const rows = await query(db, CHANGE)`
+      SELECT ${selectList('c', CHANGE)} FROM watch_change c
+      WHERE c.watch_id = ${watchId}::uuid ${beforeId ? Prisma.sql`AND c.id < ${beforeId}::uuid` : Prisma.empty}
+      ORDER BY c.id DESC LIMIT ${limit}::int`;
+    return rows as RecordedChange[];
   };
 
 /** Thrown inside the transaction to roll it back, including the binding of the key. */
@@ -61,10 +87,10 @@ export const createWatch =
     try {
       return await db.$transaction(async (tx) => {
         const { accountId, createdAt } = watch;
-        await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
-        const bound = idempotency && (await bindAnswer(tx)(accountId, idempotency, createdAt));
-        if (bound) return { kind: 'key_taken' as const, bound };
-        const [others] = await tx.$queryRaw<{ n: number; same: boolean }[]>`
+        await lockAccount(tx, accountId);
+        const bound = idempotency === null || (await bindAnswer(tx)(accountId, idempotency, createdAt));
+        if (!bound) return { kind: 'key_taken' as const };
+        const [others] = await query(tx, { n: 'int4', same: 'bool' })`
           SELECT count(*)::int AS n, COALESCE(bool_or(vat_number = ${watch.vatNumber}), false) AS same
           FROM watch WHERE account_id = ${accountId}::uuid`;
         if (others?.same) throw new Refused({ kind: 'exists' });
@@ -84,7 +110,7 @@ export const createWatch =
   };
 
 const countActive = async (tx: Queryable, accountId: string): Promise<number> => {
-  const [active] = await tx.$queryRaw<{ n: number }[]>`
+  const [active] = await query(tx, { n: 'int4' })`
     SELECT count(*)::int AS n FROM watch WHERE account_id = ${accountId}::uuid AND state = 'active'`;
   return active?.n ?? 0;
 };
@@ -99,9 +125,9 @@ export const changeWatch =
   (db: Database) =>
   (id: string, accountId: string, amend: (watch: Watch, active: number | null) => Watch): Promise<Watch | null> =>
     db.$transaction(async (tx) => {
-      await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
-      const [watch] = await tx.$queryRaw<Watch[]>`
-        SELECT ${WATCH_COLUMNS} FROM watch w WHERE w.id = ${id}::uuid AND w.account_id = ${accountId}::uuid FOR UPDATE`;
+      await lockAccount(tx, accountId);
+      const [watch] = await query(tx, WATCH)`
+        SELECT ${WATCH_LIST} FROM watch w WHERE w.id = ${id}::uuid AND w.account_id = ${accountId}::uuid FOR UPDATE`;
       if (!watch) return null;
       const amended = amend(watch, watch.state === 'paused' ? await countActive(tx, accountId) : null);
       await tx.$executeRaw`

@@ -1,48 +1,26 @@
-import type { DeliveryPlan, LoggedAttempt } from '@vat/domain';
+import type { AttemptToClaim, AttemptToRecord, Claim } from '@vat/domain';
 import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
+import { columns, query, type RowOf } from '../query.js';
 
-/** A due attempt of one delivery. `number` counts from 1. */
-export type AttemptToClaim = { deliveryId: string; number: number; now: Date; leasedUntil: Date };
-
-/** A claimed attempt with the current endpoint; `endpoint` is null when it was removed. */
-export type ClaimedAttempt = {
-  eventId: string;
-  eventType: string;
-  body: string;
-  dueAt: Date;
-  endpoint: { url: string; secretSealed: Uint8Array } | null;
-};
-
-/**
- * `not_yet`: the attempt is due, or its lease ends, at `at`. `settled`: the attempt was made, or the delivery has ended.
- * `held`: its account is disabled; the sweep enqueues it again when the account is enabled.
- */
-export type Claim =
-  | { kind: 'claimed'; attempt: ClaimedAttempt }
-  | { kind: 'not_yet'; at: Date }
-  | { kind: 'settled' }
-  | { kind: 'held' };
-
-type Row = {
-  n: number;
-  held: boolean;
-  event_id: string;
-  type: string;
-  body: string;
-  next_attempt_at: Date;
-  url: string | null;
-  secret_sealed: Uint8Array | null;
-};
+const CLAIMED = columns({
+  n: 'int4',
+  held: 'bool',
+  eventId: 'uuid',
+  eventType: 'text',
+  body: 'text',
+  dueAt: 'timestamptz!',
+  url: 'text?',
+  secretSealed: 'bytea?',
+});
+type Claimed = RowOf<typeof CLAIMED>;
 
 /** The number of claim statements that run at once; further calls share the next one. */
 const CLAIM_CONCURRENCY = 1;
 
-const claimedOf = (row: Row): Claim => {
-  if (row.held) return { kind: 'held' };
-  const { url, secret_sealed: secretSealed } = row;
+const claimOf = ({ held, url, secretSealed, eventId, eventType, body, dueAt }: Claimed): Claim => {
+  if (held) return { kind: 'held' };
   const endpoint = url === null || secretSealed === null ? null : { url, secretSealed };
-  const { event_id: eventId, type: eventType, body, next_attempt_at: dueAt } = row;
   return { kind: 'claimed', attempt: { eventId, eventType, body, dueAt, endpoint } };
 };
 
@@ -52,7 +30,7 @@ const claimedOf = (row: Row): Claim => {
  * is dead. The same statement checks that the account is enabled, so that nothing is claimed after it was disabled.
  */
 export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Promise<Claim>) => {
-  const claimAll = async (wanted: AttemptToClaim[]): Promise<(Row | undefined)[]> => {
+  const claimAll = async (wanted: AttemptToClaim[]): Promise<(Claimed | undefined)[]> => {
     const list = wanted.map((attempt, n) => ({
       n,
       id: attempt.deliveryId,
@@ -61,7 +39,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
       until: attempt.leasedUntil,
     }));
     // Of several claims of one delivery, the UPDATE grants one.
-    const rows = await db.$queryRaw<Row[]>`
+    const rows = await query(db, CLAIMED)`
       WITH claimed AS (
         UPDATE delivery d SET held = a.disabled_at IS NOT NULL,
           leased_until = CASE WHEN a.disabled_at IS NULL THEN w.until END
@@ -71,7 +49,8 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
           AND (d.leased_until IS NULL OR d.leased_until <= w.at)
         RETURNING w.n, d.held, d.account_id, d.event_id, d.generation, d.next_attempt_at
       )
-      SELECT c.n, c.held, c.event_id, c.next_attempt_at, e.type, e.body, w.url, w.secret_sealed
+      SELECT c.n, c.held, c.event_id AS "eventId", c.next_attempt_at AS "dueAt", e.type AS "eventType", e.body, w.url,
+        w.secret_sealed AS "secretSealed"
       FROM claimed c JOIN event e ON e.id = c.event_id
         LEFT JOIN webhook w ON w.account_id = c.account_id AND w.generation = c.generation`;
     const byIndex = new Map(rows.map((row) => [row.n, row]));
@@ -81,8 +60,8 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
 
   return async (attempt) => {
     const row = await claim(attempt);
-    if (row) return claimedOf(row);
-    const [waiting] = await db.$queryRaw<{ at: Date }[]>`
+    if (row) return claimOf(row);
+    const [waiting] = await query(db, { at: 'timestamptz' })`
       SELECT GREATEST(next_attempt_at, leased_until) AS at FROM delivery
       WHERE id = ${attempt.deliveryId}::uuid AND state = 'pending' AND attempts = ${attempt.number - 1}::int`;
     return waiting ? { kind: 'not_yet', at: waiting.at } : { kind: 'settled' };
@@ -97,8 +76,6 @@ export const releaseDelivery =
       UPDATE delivery SET leased_until = NULL
       WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int`;
   };
-
-export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan };
 
 /** The number of record statements that run at once; further calls share the next one. */
 const RECORD_CONCURRENCY = 1;
@@ -125,7 +102,7 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
       answer: Buffer.from(attempt.answer).toString('hex'),
       answer_truncated: attempt.answerTruncated,
     }));
-    const settled = await db.$queryRaw<{ n: number }[]>`
+    const settled = await query(db, { n: 'int4' })`
       WITH made AS (
         SELECT n, id, state, next_attempt_at, number, at, url, status_code, duration_ms, error, address, timings, answer,
           answer_truncated

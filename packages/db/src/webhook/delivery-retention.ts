@@ -2,7 +2,8 @@ import { type DueDelivery, WEBHOOK_REMOVED } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
-import { type DueRow, dueDeliveryOf } from './deliveries.js';
+import { query } from '../query.js';
+import { DUE } from './deliveries.js';
 
 const CHUNK = 5_000;
 
@@ -66,7 +67,7 @@ export const holdDeliveries =
 export const resumeDeliveries =
   (db: Queryable) =>
   async (perAccount: number): Promise<DueDelivery[]> => {
-    const rows = await db.$queryRaw<DueRow[]>`
+    return query(db, DUE)`
       WITH RECURSIVE holder AS (
         (SELECT account_id FROM delivery WHERE state = 'pending' AND held
           ORDER BY account_id, next_attempt_at, id LIMIT 1)
@@ -83,6 +84,6 @@ export const resumeDeliveries =
             ) AS part)
         RETURNING d.id, d.account_id, d.attempts, d.next_attempt_at
       )
-      SELECT id, account_id, attempts, next_attempt_at FROM resumed ORDER BY next_attempt_at, id`;
-    return rows.map(dueDeliveryOf);
+      SELECT id, account_id AS "accountId", attempts + 1 AS attempt, next_attempt_at AS "dueAt" FROM resumed
+      ORDER BY next_attempt_at, id`;
   };

@@ -1,9 +1,10 @@
 import type { NewEvent, OnDemandResult, Reader } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { columns, query, type RowOf } from '../query.js';
 
 /**
- * The CTEs `told` and `sent`: insert an event and, if the account has an endpoint, its first delivery, in the transaction that
+ * The CTEs `published` and `sent`: insert an event and, if the account has an endpoint, its first delivery, in the transaction that
  * causes them. `about`: a query of (id, account_id, test) of one subject, or of none to publish nothing. `onDemand`: the
  * event was requested by the account itself (a test event).
  */
@@ -14,16 +15,16 @@ export const publishToAccount = (
   about: Prisma.Sql,
   { onDemand }: { onDemand: boolean } = { onDemand: false },
 ): Prisma.Sql => Prisma.sql`
-  told AS (
+  published AS (
     INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
     SELECT ${event.id}::uuid, about.account_id, ${event.type}, about.id, ${event.body}, about.test, ${now}::timestamptz
     FROM (${about}) AS about(id, account_id, test)
     RETURNING id, account_id, test
   ), sent AS (
     INSERT INTO delivery (id, account_id, event_id, generation, state, test, on_demand, created_at, next_attempt_at)
-    SELECT ${deliveryId}::uuid, told.account_id, told.id, w.generation, 'pending', told.test, ${onDemand},
+    SELECT ${deliveryId}::uuid, published.account_id, published.id, w.generation, 'pending', published.test, ${onDemand},
       ${now}::timestamptz, ${now}::timestamptz
-    FROM told JOIN webhook w ON w.account_id = told.account_id
+    FROM published JOIN webhook w ON w.account_id = published.account_id
     RETURNING id
   )`;
 
@@ -40,8 +41,10 @@ const countPending = (accountId: string): Prisma.Sql => Prisma.sql`
 /** No lock is needed this far below the limit. */
 const UNLOCKED_DISTANCE = 500;
 
+const MADE = columns({ made: 'bool', pending: 'int4' });
+
 /** Inserts when fewer than `below` deliveries are pending; returns whether it did and their number, or no row when there is nothing to resend. */
-type Write = (db: Queryable, below: number) => Promise<{ made: boolean; pending: number }[]>;
+type Write = (db: Queryable, below: number) => Promise<RowOf<typeof MADE>[]>;
 
 /**
  * Runs the statement that counts and inserts. Near the limit, the calls of an account are serialized by a lock on the row of
@@ -59,8 +62,8 @@ const writeWithin = async (
   if (!row) return { kind: 'not_found' };
   if (row.made) return { kind: 'made' };
   return db.$transaction(async (tx) => {
-    const locked = await tx.$queryRaw<unknown[]>`
-      SELECT 1 AS locked FROM webhook WHERE account_id = ${accountId}::uuid FOR NO KEY UPDATE`;
+    const locked = await query(tx, { locked: 'bool' })`
+      SELECT true AS locked FROM webhook WHERE account_id = ${accountId}::uuid FOR NO KEY UPDATE`;
     if (locked.length === 0) return { kind: 'no_webhook' };
     const [again] = await write(tx, maxPending);
     if (!again) return { kind: 'not_found' };
@@ -79,7 +82,7 @@ export const sendTestEvent =
       db,
       accountId,
       maxPending,
-      (tx, below) => tx.$queryRaw`
+      (tx, below) => query(tx, MADE)`
         WITH ${countPending(accountId)}, ${publishToAccount(event, deliveryId, now, about(below), { onDemand: true })}
         SELECT EXISTS (SELECT 1 FROM sent) AS made, n AS pending FROM pending`,
     );
@@ -93,7 +96,7 @@ export const resendDelivery =
       db,
       accountId,
       maxPending,
-      (tx, below) => tx.$queryRaw`
+      (tx, below) => query(tx, MADE)`
         WITH ${countPending(accountId)}, old AS (
           SELECT event_id, test FROM delivery
           WHERE id = ${deliveryId}::uuid AND account_id = ${accountId}::uuid AND (test OR NOT ${testOnly}::boolean)

@@ -1,5 +1,6 @@
 import { type SealedStore, WEBHOOK_REMOVED, type WebhookConfiguration } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
+import { query } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** The displayed endpoint of an account; `null` when none is set. */
@@ -18,7 +19,7 @@ export const findWebhook =
 export const removeWebhook =
   (db: Queryable) =>
   async (accountId: string, now: Date): Promise<boolean> => {
-    const [row] = await db.$queryRaw<{ removed: boolean }[]>`
+    const [row] = await query(db, { removed: 'bool' })`
       WITH gone AS (
         DELETE FROM webhook WHERE account_id = ${accountId}::uuid RETURNING account_id
       ), ended AS (

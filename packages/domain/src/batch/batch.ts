@@ -1,6 +1,6 @@
 import type { CheckEntry } from '../check/entry.js';
+import type { StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import type { MemberState } from '../member-states.js';
-import type { AnswerToBind, BoundKey, StoredAnswer } from '../request/ports.js';
 import type { Answer } from '../request/request.js';
 
 /** Batches an account may have queued or running. */
@@ -135,7 +135,7 @@ export type NewBatch = {
   maxActive: number;
   /** At most `max` lines may be uploaded after `since`, those of this batch included. */
   lineLimit: { max: number; since: Date };
-  idempotency: Omit<AnswerToBind, 'answer'> | null;
+  idempotency: UnexpiredKey | null;
   /** The answer to the caller, made and stored within the transaction so that the key can replay it. */
   answerOf: (batch: Batch) => StoredAnswer;
 };
@@ -145,8 +145,8 @@ export type BatchInsertion =
   | { kind: 'too_many_batches'; active: number }
   /** `freedBy`: the time of the upload that must leave the window before there is room for these lines. */
   | { kind: 'too_many_lines'; freedBy: Date }
-  /** `bound`: the key's binding; null when its first call is under way. */
-  | { kind: 'key_taken'; bound: BoundKey | null };
+  /** The Idempotency-Key was used before, or its first call is under way. Nothing was changed. */
+  | { kind: 'key_taken' };
 
 /** Port: enforces TOO_MANY_BATCHES and BATCH_LINE_LIMIT, binds the key with its answer, reserves units and writes the rows, or changes nothing. */
 export type InsertBatch = (batch: NewBatch) => Promise<BatchInsertion>;

@@ -1,9 +1,10 @@
 import { periodEnd, periodOf } from '../account/account.js';
 import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
+import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
-import type { BoundKey, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_RETENTION_MS, idempotencyInProgress, readRequester, replayOf } from '../request/request-check.js';
+import { oncePerKey, type Replay } from '../once-per-key.js';
+import { readRequester } from '../request/request-check.js';
 import type { BatchRow, DispatchQueue, InsertBatch } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
 import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
@@ -19,21 +20,21 @@ export type BatchUpload = {
   /** Planned with `requester` at `createdAt`. */
   plan: BatchPlan;
   createdAt: Date;
-  idempotency: { key: string; fingerprint: Uint8Array } | null;
+  idempotency: IdempotencyKey | null;
   /** The 201 of a batch at its creation; stored with the key, byte for byte. */
   answerOf: (batch: Batch) => StoredAnswer;
 };
 
+type CreatedBatch = { kind: 'created'; batch: Batch; answer: StoredAnswer };
+
 /** `replay`: an earlier upload used the same Idempotency-Key. */
-export type BatchUploadResult =
-  | { kind: 'created'; batch: Batch; answer: StoredAnswer }
-  | { kind: 'replay'; answer: StoredAnswer };
+export type BatchUploadResult = CreatedBatch | Replay;
 
 export type CreateBatchDeps = {
-  findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
+  findKey: FindKey;
   insert: InsertBatch;
   /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
-  feed: (queues: DispatchQueue[]) => Promise<void>;
+  dispatch: (queues: DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
@@ -68,49 +69,44 @@ export const createBatch =
   (deps: CreateBatchDeps) =>
   async (upload: BatchUpload): Promise<BatchUploadResult> => {
     const { caller, idempotency, plan, createdAt: now } = upload;
+    const { accountId } = caller;
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
-    const expiredBefore = new Date(now.getTime() - IDEMPOTENCY_RETENTION_MS);
-    const earlier = idempotency && (await deps.findKey(caller.accountId, idempotency.key, expiredBefore));
-    if (idempotency && earlier) return { kind: 'replay', answer: replayOf(earlier, idempotency.fingerprint) };
-
     const period = periodOf(now);
-    const inserted = await deps.insert({
-      id: newUuid(),
-      accountId: caller.accountId,
-      label: upload.label,
-      fileName: upload.fileName,
-      requester: upload.requester,
-      header: upload.header,
-      ...plan,
-      quota: { period, limit: caller.quota },
-      overQuota: {
-        code: 'QUOTA_EXCEEDED',
-        message: `The month's checks are used up; new ones are there from ${periodEnd(period).toISOString()}.`,
-      },
-      createdAt: now,
-      giveUpAt: new Date(now.getTime() + deps.giveUpAfterMs),
-      maxActive: MAX_ACTIVE_BATCHES,
-      lineLimit: { max: MAX_UPLOADED_LINES, since: new Date(now.getTime() - LINE_WINDOW_MS) },
-      idempotency: idempotency && { ...idempotency, expiredBefore },
-      answerOf: upload.answerOf,
-    });
-    if (inserted.kind === 'key_taken') {
-      if (idempotency === null || inserted.bound === null) throw idempotencyInProgress();
-      return { kind: 'replay', answer: replayOf(inserted.bound, idempotency.fingerprint) };
-    }
-    if (inserted.kind === 'too_many_batches')
-      throw new AppError('TOO_MANY_BATCHES', { extra: { active: inserted.active } });
-    if (inserted.kind === 'too_many_lines') {
-      const resetAt = new Date(inserted.freedBy.getTime() + LINE_WINDOW_MS);
-      throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
-    }
-    const { batch, answer, deliveryId } = inserted;
-    if (batch.status !== 'completed') deps.feed(dispatchQueuesOf(plan.requests)).catch(deps.onEnqueueFailure);
-    if (deliveryId !== null)
-      deps
-        .enqueueDelivery({ id: deliveryId, accountId: caller.accountId, attempt: 1, dueAt: now })
-        .catch(deps.onEnqueueFailure);
-    return { kind: 'created', batch, answer };
+    const work = async (key: UnexpiredKey | null): Promise<CreatedBatch | null> => {
+      const inserted = await deps.insert({
+        id: newUuid(),
+        accountId,
+        label: upload.label,
+        fileName: upload.fileName,
+        requester: upload.requester,
+        header: upload.header,
+        ...plan,
+        quota: { period, limit: caller.quota },
+        overQuota: {
+          code: 'QUOTA_EXCEEDED',
+          message: `The month's checks are used up; new ones are there from ${periodEnd(period).toISOString()}.`,
+        },
+        createdAt: now,
+        giveUpAt: new Date(now.getTime() + deps.giveUpAfterMs),
+        maxActive: MAX_ACTIVE_BATCHES,
+        lineLimit: { max: MAX_UPLOADED_LINES, since: new Date(now.getTime() - LINE_WINDOW_MS) },
+        idempotency: key,
+        answerOf: upload.answerOf,
+      });
+      if (inserted.kind === 'key_taken') return null;
+      if (inserted.kind === 'too_many_batches')
+        throw new AppError('TOO_MANY_BATCHES', { extra: { active: inserted.active } });
+      if (inserted.kind === 'too_many_lines') {
+        const resetAt = new Date(inserted.freedBy.getTime() + LINE_WINDOW_MS);
+        throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
+      }
+      const { batch, answer, deliveryId } = inserted;
+      if (batch.status !== 'completed') deps.dispatch(dispatchQueuesOf(plan.requests)).catch(deps.onEnqueueFailure);
+      if (deliveryId !== null)
+        deps.enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: now }).catch(deps.onEnqueueFailure);
+      return { kind: 'created', batch, answer };
+    };
+    return oncePerKey(deps.findKey, { accountId, idempotency, now, work });
   };
 
 const dispatchQueuesOf = (requests: { memberState: DispatchQueue; answer: unknown }[]): DispatchQueue[] => [

@@ -1,6 +1,6 @@
 import type { DueDelivery } from '../delivery/delivery.js';
 import type { DispatchQueue } from './batch.js';
-import { DISPATCH_QUEUES } from './feed.js';
+import { DISPATCH_QUEUES } from './dispatch-lines.js';
 
 export type SweepBatchesDeps = {
   /**
@@ -12,7 +12,7 @@ export type SweepBatchesDeps = {
   complete: (now: Date) => Promise<{ accountId: string; deliveryId: string | null }[]>;
   /** Those of `queues` in which lines wait and whose window has room. */
   queuesToDispatch: (queues: readonly DispatchQueue[]) => Promise<DispatchQueue[]>;
-  feed: (queues: DispatchQueue[]) => Promise<void>;
+  dispatch: (queues: DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed. A failure is harmless: the sweep of deliveries finds the row. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   now: () => Date;
@@ -25,7 +25,7 @@ export type SweptBatches = { lost_lines: number; batches: number; lanes: number 
 
 /** Ends, completes and dispatches what a crash or a loss of Redis left behind in batches. Idempotent. */
 export const sweepBatches =
-  ({ endLost, complete, queuesToDispatch, feed, enqueueDelivery, now }: SweepBatchesDeps) =>
+  ({ endLost, complete, queuesToDispatch, dispatch, enqueueDelivery, now }: SweepBatchesDeps) =>
   async (): Promise<SweptBatches> => {
     const swept: SweptBatches = { lost_lines: 0, batches: 0, lanes: 0 };
     const at = now();
@@ -39,7 +39,7 @@ export const sweepBatches =
     }
 
     const queues = await queuesToDispatch(DISPATCH_QUEUES);
-    if (queues.length > 0) await feed(queues);
+    if (queues.length > 0) await dispatch(queues);
     swept.lanes = queues.length;
     return swept;
   };

@@ -1,4 +1,5 @@
-import { newUuid, publicId } from '../ids.js';
+import { newUuid, type PublicId, publicId } from '../ids.js';
+import type { MemberState } from '../member-states.js';
 import type { Answer, CheckRequest } from '../request/request.js';
 import type { CheckEntry, Verdict } from './entry.js';
 import { FACT_NAMES } from './facts.js';
@@ -12,12 +13,12 @@ export const HASH_PROFILE = 'jcs-sha256-v1';
  * the evidence: numbers are integers, keys are `[a-z0-9_]`.
  */
 export type CheckBody = {
-  id: string;
+  id: PublicId<'check'>;
   object: 'check';
   test?: true;
-  request_id: string;
+  request_id: PublicId<'request'>;
   vat_number: string;
-  country_code: string;
+  country_code: MemberState;
   input: string;
   valid: boolean;
   verdict: Verdict;
@@ -35,12 +36,8 @@ export type CheckBody = {
   hash_profile: typeof HASH_PROFILE;
 };
 
-/** The check object as the API serves it. */
-export type PublicCheck = CheckBody & {
-  response_hash: string;
-  timestamp: Record<string, unknown> | null;
-  anchor: Record<string, unknown> | null;
-};
+/** The check object as the API serves it at its recording: its evidence is made later. */
+export type PublicCheck = CheckBody & { response_hash: string; timestamp: null; anchor: null };
 
 type Source = Pick<
   CheckRequest,

@@ -25,7 +25,7 @@ const source = (
   name,
   appliesTo: () => applies,
   ...(usesRegisterId ? { usesRegisterId } : {}),
-  look: async ({ registerId }) => {
+  consult: async ({ registerId }) => {
     asked.push({ name, registerId });
     return finding(name, facts);
   },
@@ -65,7 +65,7 @@ test('all of it ends with the signal, however many sources hang', async () => {
     name,
     appliesTo: () => true,
     ...(usesRegisterId ? { usesRegisterId } : {}),
-    look: (_subject, signal) =>
+    consult: (_subject, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) resolve(finding(name));
         signal?.addEventListener('abort', () => resolve(finding(name)));

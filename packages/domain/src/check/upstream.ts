@@ -18,7 +18,7 @@ export type TraderMatch = Record<TraderField, 'valid' | 'invalid' | 'not_process
 export type SplitVatNumber = { memberState: MemberState; national: string };
 
 /** The input of one lookup. */
-export type Ask = SplitVatNumber & {
+export type LookupSubject = SplitVatNumber & {
   requester: SplitVatNumber | null;
   trader: Trader | null;
 };
@@ -87,7 +87,10 @@ export type Exchange = {
 };
 
 /** Port: looks a number up once. Never throws and never takes longer than the attempt time-out. */
-export type LookUp = (ask: Ask, signal?: AbortSignal) => Promise<{ outcome: LookupOutcome; exchange: Exchange }>;
+export type CallUpstream = (
+  ask: LookupSubject,
+  signal?: AbortSignal,
+) => Promise<{ outcome: LookupOutcome; exchange: Exchange }>;
 
 /** The input of an enrichment source. */
 export type EnrichmentSubject = SplitVatNumber & {
@@ -109,13 +112,13 @@ export type EnrichmentSubject = SplitVatNumber & {
 /** What a source found, as an entry for the check and the exchange that proves it (null when nothing was sent). */
 export type EnrichmentFinding = { entry: CheckEntry; exchange: Exchange | null };
 
-/** Port: one national register. `look` never throws and ends by its own deadline or when `signal` aborts. */
+/** Port: one national register. `consult` never throws and ends by its own deadline or when `signal` aborts. */
 export type EnrichmentSource = {
   name: EnrichmentSourceName;
   appliesTo: (subject: EnrichmentSubject) => boolean;
   /** True for a source that searches by `registerId`: it is called after the others. */
   usesRegisterId?: boolean;
-  look: (subject: EnrichmentSubject, signal?: AbortSignal) => Promise<EnrichmentFinding>;
+  consult: (subject: EnrichmentSubject, signal?: AbortSignal) => Promise<EnrichmentFinding>;
 };
 
 /** `exhausted`: the day's searches are used up. `blocked`: the source refuses this service for the rest of the day. */
@@ -140,7 +143,7 @@ export const enrichCheck = async (
 ): Promise<EnrichmentFinding[]> => {
   const findings = new Map<EnrichmentSource, EnrichmentFinding>();
   const callAll = (some: readonly EnrichmentSource[], about: EnrichmentSubject) =>
-    Promise.all(some.map(async (source) => findings.set(source, await source.look(about, signal))));
+    Promise.all(some.map(async (source) => findings.set(source, await source.consult(about, signal))));
   const applicable = sources.filter((source) => source.appliesTo(subject));
   await callAll(
     applicable.filter((source) => !source.usesRegisterId),

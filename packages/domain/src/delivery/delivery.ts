@@ -1,3 +1,5 @@
+import type { EventType } from './event-bodies.js';
+
 /** States of a delivery. */
 export const DELIVERY_STATES = ['pending', 'successful', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
@@ -51,7 +53,7 @@ export type LoggedAttempt = {
 export type Delivery = {
   id: string;
   eventId: string;
-  eventType: string;
+  eventType: EventType;
   state: DeliveryState;
   attempts: number;
   createdAt: Date;

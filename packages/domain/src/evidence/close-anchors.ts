@@ -1,4 +1,5 @@
-import type { DueStamp, StoredAnchor } from './evidence.js';
+import type { StoredAnchor } from './anchor.js';
+import type { DueStamp } from './evidence.js';
 
 /** An anchor that was just closed. */
 export type ClosedAnchor = Pick<StoredAnchor, 'id' | 'seq' | 'treeSize' | 'closedAt'>;

@@ -32,7 +32,7 @@ const tryOnce = async (
       return isRecorded;
     },
     reasonOf: (error) =>
-      error instanceof Refused ? { error: error.message, asked: error.message !== 'nobody asked' } : null,
+      error instanceof Refused ? { error: error.message, called: error.message !== 'nobody asked' } : null,
     retryDelaysMs: [10_000, 60_000, 300_000],
     now: () => NOW,
   })('a subject', signal);

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.js';
-import type { BoundKey, KeyToBind, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_RETENTION_MS, idempotencyInProgress, replayOf } from '../request/request-check.js';
+import type { FindKey, IdempotencyKey, KeyToBind, RelockKey } from '../idempotency-key.js';
+import { oncePerKey, type Replay } from '../once-per-key.js';
 import type {
   DueStamp,
   FindCheckStamp,
@@ -21,10 +21,10 @@ export type MakeStampDeps = {
   stamp: StampData;
   record: RecordStamp;
   /**
-   * The reason of a rejection of `stamp`. `asked` is false when no authority was called (`circuit_open`). `null` for errors
+   * The reason of a rejection of `stamp`. `called` is false when no authority was called (`circuit_open`). `null` for errors
    * unrelated to the authority, which are rethrown.
    */
-  reasonOf: (error: unknown) => { error: string; asked: boolean } | null;
+  reasonOf: (error: unknown) => { error: string; called: boolean } | null;
   /** From a failed attempt to the next, in milliseconds; the last one repeats. */
   retryDelaysMs: readonly number[];
   now: () => Date;
@@ -53,9 +53,9 @@ export const makeStamp =
       const reason = reasonOf(error);
       if (reason === null || signal?.aborted) throw error;
       const scheduled = retryDelaysMs[Math.min(stamp.attempts, retryDelaysMs.length - 1)] ?? CIRCUIT_DELAY_MS;
-      const delay = reason.asked ? scheduled : Math.max(scheduled, CIRCUIT_DELAY_MS);
+      const delay = reason.called ? scheduled : Math.max(scheduled, CIRCUIT_DELAY_MS);
       const nextAttemptAt = new Date(now().getTime() + delay);
-      outcome = { kind: 'failed', error: reason.error, counts: reason.asked, nextAttemptAt };
+      outcome = { kind: 'failed', error: reason.error, counts: reason.called, nextAttemptAt };
     }
     if (!(await record(stamp, outcome))) return { kind: 'gone' };
     if (outcome.kind === 'stamped') return { kind: 'stamped', stamp };
@@ -66,25 +66,25 @@ export const makeStamp =
 export type StampCall = {
   caller: { accountId: string; disabled: boolean };
   checkId: string;
-  idempotency: { key: string; fingerprint: Uint8Array } | null;
+  idempotency: IdempotencyKey | null;
 };
 
 /** The result of requesting a stamp. `key_taken`: the Idempotency-Key was used before; nothing was changed. */
 export type RequestedStamp =
-  | { kind: 'asked'; stamp: Stamp; created: boolean }
+  | { kind: 'requested'; stamp: Stamp; created: boolean }
   | { kind: 'no_check' }
   | { kind: 'key_taken' };
 
 /** Port: requests the stamp of a check and binds the key, in one transaction. */
 export type RequestStampForCheck = (
-  ask: { checkId: string; accountId: string; now: Date },
+  call: { checkId: string; accountId: string; now: Date },
   key: KeyToBind | null,
 ) => Promise<RequestedStamp>;
 
 export type StampCheckDeps = {
-  findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
-  relockKey: (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
-  ask: RequestStampForCheck;
+  findKey: FindKey;
+  relockKey: RelockKey;
+  requestStamp: RequestStampForCheck;
   make: (checkId: string, signal: AbortSignal) => Promise<MadeStamp>;
   find: FindCheckStamp;
   /** Never rejects: the sweep finds stamps that were not enqueued. */
@@ -95,9 +95,7 @@ export type StampCheckDeps = {
 };
 
 /** `stamp.facts` is null while it is pending. `created`: this call requested it. */
-export type StampCallResult =
-  | { kind: 'replay'; answer: StoredAnswer }
-  | { kind: 'asked'; stamp: Stamp; created: boolean };
+export type StampCallResult = Replay | { kind: 'requested'; stamp: Stamp; created: boolean };
 
 /** How long a crashed call locks its key: longer than a caller waits. */
 const KEY_LOCK_MS = 15_000;
@@ -107,7 +105,16 @@ const KEY_LOCK_MS = 15_000;
  * after a failure. A check has one stamp, so a second request returns the same one.
  * Throws ACCOUNT_DISABLED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS, NOT_FOUND.
  */
-export const stampCheck = ({ findKey, relockKey, ask, make, find, enqueue, patience, now }: StampCheckDeps) => {
+export const stampCheck = ({
+  findKey,
+  relockKey,
+  requestStamp,
+  make,
+  find,
+  enqueue,
+  patience,
+  now,
+}: StampCheckDeps) => {
   const attemptOnce = async (stamp: Stamp): Promise<Stamp> => {
     const { subjectId, accountId } = stamp;
     const made = await make(subjectId, patience()).catch(() => null);
@@ -120,30 +127,22 @@ export const stampCheck = ({ findKey, relockKey, ask, make, find, enqueue, patie
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
     const { accountId } = caller;
     const at = now();
-    const expiredBefore = new Date(at.getTime() - IDEMPOTENCY_RETENTION_MS);
     const lockedUntil = new Date(at.getTime() + KEY_LOCK_MS);
-    const boundTo = async (key: string) => findKey(accountId, key, expiredBefore);
-
-    const bound = idempotency && (await boundTo(idempotency.key));
-    // A first call that crashed leaves its key without an answer; the next call takes over its work.
-    const takenOver =
-      idempotency !== null &&
-      bound !== null &&
-      bound.answer === null &&
-      Buffer.compare(bound.fingerprint, idempotency.fingerprint) === 0 &&
-      (await relockKey(accountId, idempotency.key, at, lockedUntil));
-    if (idempotency && bound && !takenOver) return { kind: 'replay', answer: replayOf(bound, idempotency.fingerprint) };
-
-    const key = idempotency && !takenOver ? { ...idempotency, lockedUntil, expiredBefore } : null;
-    const asked = await ask({ checkId, accountId, now: at }, key);
-    if (asked.kind === 'no_check') throw new AppError('NOT_FOUND');
-    if (asked.kind === 'key_taken') {
-      const other = idempotency && (await boundTo(idempotency.key));
-      if (idempotency && other) return { kind: 'replay', answer: replayOf(other, idempotency.fingerprint) };
-      throw idempotencyInProgress();
-    }
-    const { stamp, created } = asked;
-    return { kind: 'asked', stamp: created && !stamp.facts ? await attemptOnce(stamp) : stamp, created };
+    const work = async (key: KeyToBind | null): Promise<StampCallResult | null> => {
+      const requested = await requestStamp({ checkId, accountId, now: at }, key);
+      if (requested.kind === 'no_check') throw new AppError('NOT_FOUND');
+      if (requested.kind === 'key_taken') return null;
+      const { stamp, created } = requested;
+      return { kind: 'requested', stamp: created && !stamp.facts ? await attemptOnce(stamp) : stamp, created };
+    };
+    return oncePerKey<StampCallResult>(findKey, {
+      accountId,
+      idempotency,
+      now: at,
+      work: (key) => work(key && { ...key, lockedUntil }),
+      // A first call that crashed leaves its key without an answer; the next call takes over its work.
+      resume: async (_bound, { key }) => ((await relockKey(accountId, key, at, lockedUntil)) ? work(null) : null),
+    });
   };
 };
 

@@ -3,7 +3,7 @@ import { type CheckEntry, recordLookup } from '../check/entry.js';
 import { AppError } from '../errors.js';
 import { lookupSourceOf } from './lookup.js';
 import { windowEnd } from './plan-retry.js';
-import type { AcceptRequest, FindRequest, News } from './ports.js';
+import type { AcceptRequest, FindRequest, RequestSubscription } from './ports.js';
 import { CHECK_DEADLINE_MS, type CheckRequest, MAX_PENDING, type UpstreamPolicy } from './request.js';
 
 type Waiting = Pick<CheckRequest, 'entries' | 'createdAt' | 'lookupStartedAt' | 'unconfirmed' | 'dueAt'>;
@@ -91,7 +91,7 @@ const deadlineOf = (request: CheckRequest, policy: UpstreamPolicy): Date => {
  */
 export const awaitEnd =
   ({ find, accept, now, stopping }: AwaitEndDeps) =>
-  async (requestId: string, policy: UpstreamPolicy, subscription: News): Promise<CallEnd> => {
+  async (requestId: string, policy: UpstreamPolicy, subscription: RequestSubscription): Promise<CallEnd> => {
     for (;;) {
       const found = await find(requestId);
       if (!found) throw new Error('an admitted request does not exist');

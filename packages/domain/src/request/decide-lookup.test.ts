@@ -16,7 +16,7 @@ const run = (start: CheckRequest, outcomes: LookupOutcome[]) => {
   for (const [n, outcome] of outcomes.entries()) {
     const decision = ask(request, outcome, (n + 1) * 100);
     decisions.push(decision);
-    if (decision.next.kind !== 'ask_again') break;
+    if (decision.next.kind !== 'retry') break;
     const { next: _next, ...stored } = decision;
     request = { ...request, ...stored };
   }
@@ -35,7 +35,7 @@ describe('what is believed', () => {
 
   test('an invalid answer is looked up once more, at once, and believed when the second agrees', () => {
     const first = ask(newRequest(), verdict(false));
-    expect(first.next).toEqual({ kind: 'ask_again', at: msIn(100) });
+    expect(first.next).toEqual({ kind: 'retry', at: msIn(100) });
     const decisions = run(newRequest(), [verdict(false), verdict(false)]);
     expect(last(decisions)?.next).toMatchObject({ kind: 'settle', answer: { verdict: 'invalid' } });
     expect(last(decisions)?.entries.map((entry) => [entry.source, entry.outcome])).toEqual([
@@ -46,9 +46,9 @@ describe('what is believed', () => {
 
   test('two answers that disagree send the request to the background', () => {
     const second = last(run(newRequest(), [verdict(false), verdict(true)]));
-    expect(second?.next.kind).toBe('ask_again');
+    expect(second?.next.kind).toBe('retry');
     expect(second?.next).toHaveProperty('at', expect.any(Date));
-    if (second?.next.kind === 'ask_again')
+    if (second?.next.kind === 'retry')
       expect(second.next.at.getTime()).toBeGreaterThanOrEqual(msIn(POLICY.windowMs).getTime());
     expect(second?.entries.at(-1)?.detail).toMatch(/Disagrees/);
   });
@@ -69,11 +69,11 @@ describe('what is believed', () => {
   ])('INVALID_INPUT with %s is no word about the number: it is looked up alone', (_with, over, what) => {
     const request = newRequest(over);
     const first = ask(request, refused);
-    expect(first).toMatchObject({ numberAlone: true, unconfirmed: null, next: { kind: 'ask_again', at: msIn(100) } });
+    expect(first).toMatchObject({ numberAlone: true, unconfirmed: null, next: { kind: 'retry', at: msIn(100) } });
     expect(first.entries).toMatchObject([{ outcome: 'rejected', detail: `Looked up again without ${what}.` }]);
     expect(lookupOf({ ...request, ...first })).toMatchObject({ requester: null, trader: null });
 
-    expect(last(run(request, [refused, refused]))?.next.kind).toBe('ask_again');
+    expect(last(run(request, [refused, refused]))?.next.kind).toBe('retry');
     const malformed = last(run(request, [refused, refused, refused]));
     expect(malformed?.next).toMatchObject({ kind: 'settle', answer: { verdict: 'malformed' } });
     expect(malformed?.entries.map(({ source, attempts }) => [source, attempts])).toEqual([
@@ -86,14 +86,14 @@ describe('what is believed', () => {
       answer: { verdict: 'valid', consultationNumber: null, traderMatch: null },
     });
     expect(valid?.entries[0]?.detail).toBe(`Looked up without ${what}: VIES refused the request with them.`);
-    expect(last(run(request, [refused, verdict(false)]))?.next.kind).toBe('ask_again');
-    expect(last(run(request, [refused, verdict(false), refused]))?.next.kind).toBe('ask_again');
+    expect(last(run(request, [refused, verdict(false)]))?.next.kind).toBe('retry');
+    expect(last(run(request, [refused, verdict(false), refused]))?.next.kind).toBe('retry');
   });
 
   test('a malformed answer that an earlier release stored without recording what was sent does not count', () => {
     const { numberAlone: _unknown, ...unconfirmed } = malformedAnswer(msIn(0));
     const request = newRequest({ numberAlone: true, trader, unconfirmed, unconfirmedAt: msIn(0) });
-    expect(last(run(request, [refused]))?.next.kind).toBe('ask_again');
+    expect(last(run(request, [refused]))?.next.kind).toBe('retry');
     expect(last(run(request, [refused, refused]))?.next).toMatchObject({ answer: { verdict: 'malformed' } });
     expect(last(run(request, [verdict(true)]))?.next).toMatchObject({ answer: { verdict: 'valid' } });
   });
@@ -113,32 +113,32 @@ describe('what is believed', () => {
   test('a Retry-After delays the next lookup, whatever the answer, and the longer wait counts', () => {
     const wait = (ms: number) => ({ retryAfter: { ms, scope: 'request' as const } });
     expect(ask(newRequest(), { ...silence('unavailable'), ...wait(7_000) }).next).toEqual({
-      kind: 'ask_again',
+      kind: 'retry',
       at: msIn(7_100),
     });
     expect(ask(newRequest(), { ...silence('unavailable'), ...wait(100) }).next).toEqual({
-      kind: 'ask_again',
+      kind: 'retry',
       at: msIn(600),
     });
     expect(ask(newRequest(), { ...verdict(false), ...wait(2_000) }).next).toEqual({
-      kind: 'ask_again',
+      kind: 'retry',
       at: msIn(2_100),
     });
     // Beyond the window the caller is answered 202 as ever, and the background's own delay is longer.
     expect(ask(newRequest(), { ...silence('unavailable'), ...wait(60_000) }).next).toEqual({
-      kind: 'ask_again',
+      kind: 'retry',
       at: msIn(60_100),
     });
     const times = { acceptedAt: msIn(0), giveUpAt: msIn(40_000) };
     const pending = newRequest({ state: 'pending', ...times });
     expect(ask(pending, { ...silence('unavailable'), ...wait(60_000) }).next).toEqual({
-      kind: 'ask_again',
+      kind: 'retry',
       at: msIn(40_000),
     });
   });
 
   test('INVALID_INPUT for a number sent alone is believed when the next answer agrees', () => {
-    expect(run(newRequest(), [refused]).at(-1)?.next.kind).toBe('ask_again');
+    expect(run(newRequest(), [refused]).at(-1)?.next.kind).toBe('retry');
     expect(run(newRequest(), [refused, refused]).at(-1)?.next).toMatchObject({
       kind: 'settle',
       answer: { verdict: 'malformed' },
@@ -151,8 +151,8 @@ describe('what is believed', () => {
       kind: 'refuse',
       reason: 'INVALID_REQUESTER',
     });
-    expect(ask(newRequest(), refused).next.kind).toBe('ask_again');
-    expect(ask(newRequest({ trader }), refused)).toMatchObject({ numberAlone: true, next: { kind: 'ask_again' } });
+    expect(ask(newRequest(), refused).next.kind).toBe('retry');
+    expect(ask(newRequest({ trader }), refused)).toMatchObject({ numberAlone: true, next: { kind: 'retry' } });
   });
 
   test('a time-out after a saturated lookup stays saturated in the entry', () => {
@@ -205,7 +205,7 @@ describe('laws', () => {
       fc.property(anyRequest, anyOutcome(), fc.integer({ min: 1, max: 90_000_000 }), (over, outcome, atMs) => {
         const times = pendingTimes(over.state);
         const decision = ask(newRequest({ ...over, ...times }), outcome, atMs);
-        if (decision.next.kind !== 'ask_again' || (times.giveUpAt && msIn(atMs) > times.giveUpAt)) return;
+        if (decision.next.kind !== 'retry' || (times.giveUpAt && msIn(atMs) > times.giveUpAt)) return;
         expect(decision.next.at.getTime()).toBeGreaterThanOrEqual(msIn(atMs).getTime());
         if (times.giveUpAt) expect(decision.next.at.getTime()).toBeLessThanOrEqual(times.giveUpAt.getTime());
       }),

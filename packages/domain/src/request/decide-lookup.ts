@@ -20,7 +20,7 @@ export type LookupDecision = Pick<
 > & {
   next:
     | { kind: 'settle'; answer: Answer }
-    | { kind: 'ask_again'; at: Date }
+    | { kind: 'retry'; at: Date }
     | { kind: 'refuse'; reason: 'INVALID_REQUESTER' };
 };
 
@@ -95,9 +95,8 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
     if (agrees) return { ...base, entries, next: { kind: 'settle', answer } };
     // The window of a dispute runs from its first answer: the caller is not held for a second one.
     const unconfirmed = { ...base, unconfirmed: answer, unconfirmedAt: request.unconfirmedAt ?? endedAt };
-    if (earlier === null)
-      return { ...unconfirmed, windowRetries: 0, entries, next: { kind: 'ask_again', at: notBefore } };
-    const detail = `Disagrees with the answer before it (${earlier.verdict}); asked again later.`;
+    if (earlier === null) return { ...unconfirmed, windowRetries: 0, entries, next: { kind: 'retry', at: notBefore } };
+    const detail = `Disagrees with the answer before it (${earlier.verdict}); looked up again later.`;
     const retry = planRetry({ ...request, ...unconfirmed }, policy, endedAt, 'background', notBefore);
     return {
       ...unconfirmed,
@@ -105,7 +104,7 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
       backgroundRetries: retry.backgroundRetries,
       lastError: 'ANSWERS_DISAGREE',
       entries: record(answer.verdict, code, detail),
-      next: { kind: 'ask_again', at: retry.at },
+      next: { kind: 'retry', at: retry.at },
     };
   };
 
@@ -120,7 +119,7 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
     }
     if (!isNumberAlone(lookup)) {
       const entries = record('rejected', code, `Looked up again without ${describeDetails(lookup)}.`);
-      return { ...base, numberAlone: true, lastError: code, entries, next: { kind: 'ask_again', at: notBefore } };
+      return { ...base, numberAlone: true, lastError: code, entries, next: { kind: 'retry', at: notBefore } };
     }
     if (outcome.code === 'INVALID_INPUT') return believe(answerOf('malformed', endedAt), code);
   }
@@ -142,6 +141,6 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
     backgroundRetries: retry.backgroundRetries,
     lastError: noAnswer.code ?? noAnswer.detail ?? noAnswer.outcome.toUpperCase(),
     entries: record(noAnswer.outcome, noAnswer.code, noAnswer.detail),
-    next: { kind: 'ask_again', at: retry.at },
+    next: { kind: 'retry', at: retry.at },
   };
 };

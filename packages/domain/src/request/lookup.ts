@@ -1,8 +1,8 @@
-import { type Ask, type SplitVatNumber, TRADER_FIELDS } from '../check/upstream.js';
+import { type LookupSubject, type SplitVatNumber, TRADER_FIELDS } from '../check/upstream.js';
 import { readVatNumber } from '../vat-number/index.js';
 import type { CheckRequest } from './request.js';
 
-type Details = Pick<Ask, 'requester' | 'trader'>;
+type Details = Pick<LookupSubject, 'requester' | 'trader'>;
 
 /** A normalised number, split for VIES; null when no covered country's syntax accepts it. */
 export const splitVatNumber = (vatNumber: string): SplitVatNumber | null => {
@@ -13,7 +13,7 @@ export const splitVatNumber = (vatNumber: string): SplitVatNumber | null => {
 /** The next lookup of a request: the number with its requester and trader, or the number alone. */
 export const lookupOf = (
   request: Pick<CheckRequest, 'memberState' | 'national' | 'requester' | 'trader' | 'numberAlone'>,
-): Ask => ({
+): LookupSubject => ({
   memberState: request.memberState,
   national: request.national,
   requester: request.numberAlone || request.requester === null ? null : splitVatNumber(request.requester),
@@ -25,7 +25,7 @@ export const lookupSourceOf = ({ unconfirmed }: Pick<CheckRequest, 'unconfirmed'
   unconfirmed === null ? 'vies' : 'vies_confirmation';
 
 /** True when a lookup carries at least one of the trader's details; empty ones are not sent. */
-export const carriesTrader = ({ trader }: Pick<Ask, 'trader'>): boolean =>
+export const carriesTrader = ({ trader }: Pick<LookupSubject, 'trader'>): boolean =>
   TRADER_FIELDS.some((field) => Boolean(trader?.[field]));
 
 /** True when nothing but the number can be what the upstream refuses. */

@@ -1,6 +1,6 @@
 import type { BatchStep } from '../batch/batch-progress.js';
-import { SUSPEND_AFTER_MS } from '../batch/feed.js';
-import type { Exchange, LookUp, LookupOutcome } from '../check/upstream.js';
+import { SUSPEND_AFTER_MS } from '../batch/dispatch-lines.js';
+import type { CallUpstream, Exchange, LookupOutcome } from '../check/upstream.js';
 import type { DueDelivery } from '../delivery/delivery.js';
 import { publicId } from '../ids.js';
 import type { LookupEnd } from '../member-state-health.js';
@@ -18,7 +18,7 @@ import type { AnswerToPersist, LookupToStore, StoreLookup } from './settle-check
 export type LookupSlot = { lost: AbortSignal; release: () => void };
 
 /** One lookup with its exchange. */
-export type Lookup = Awaited<ReturnType<LookUp>>;
+export type Lookup = Awaited<ReturnType<CallUpstream>>;
 
 export type PerformLookupDeps = {
   /** The member state that is looked up; null for the sandbox, which has no slots. */
@@ -56,11 +56,17 @@ export type PerformLookupDeps = {
   now: () => Date;
 };
 
-/** `at`: when the job runs again; null when it is done. `request` is set when the job's priority may have changed. */
-export type LookupStep = { at: Date; request?: { origin: CheckRequest['origin']; pending: boolean } } | null;
+/**
+ * `at`: when the job runs again; null when it is done. `request` is set when the job's priority may have changed. `pauseMs`:
+ * no lookup of the member state can be made for that time, so its other jobs need not try.
+ */
+export type LookupStep =
+  | { at: Date; request?: { origin: CheckRequest['origin']; pending: boolean } }
+  | { pauseMs: number }
+  | null;
 
 /** Both slots are taken although the queue admitted the job: after a loss of Redis, or while a stalled run is in flight. */
-const SLOT_TAKEN_RETRY_MS = 100;
+const SLOT_TAKEN_PAUSE_MS = 100;
 
 /** How a lookup ended for the health of its member state. A refusal is an answer: the upstream worked. */
 export const lookupEndOf = (outcome: LookupOutcome): LookupEnd =>
@@ -75,8 +81,6 @@ const abandonReasonOf = (request: CheckRequest, now: Date): AbandonReason | null
 
 /** Looks a request's number up once, stores the result, and decides what follows from it. */
 export const performLookup = (deps: PerformLookupDeps) => {
-  const after = (ms: number): LookupStep => ({ at: new Date(deps.now().getTime() + ms) });
-
   /** A line whose next lookup is far off leaves Redis to lines that are due; dispatching brings it back. */
   const isSuspended = ({ origin, dueAt }: Pick<CheckRequest, 'origin' | 'dueAt'>): boolean =>
     origin === 'batch' && dueAt.getTime() - deps.now().getTime() > SUSPEND_AFTER_MS;
@@ -125,8 +129,8 @@ export const performLookup = (deps: PerformLookupDeps) => {
     const decision = decideLookup(request, { outcome: lookup.outcome, startedAt, endedAt, backpressure }, policy);
     const { next } = decision;
     const exchange: Exchange | null = request.test ? null : { ...lookup.exchange, source: lookupSourceOf(request) };
-    const dueAt = next.kind === 'ask_again' ? next.at : endedAt;
-    const suspend = next.kind === 'ask_again' && isSuspended({ origin: request.origin, dueAt });
+    const dueAt = next.kind === 'retry' ? next.at : endedAt;
+    const suspend = next.kind === 'retry' && isSuspended({ origin: request.origin, dueAt });
     const toStore: LookupToStore = {
       requestId: request.id,
       expectedAttempts: request.attempts,
@@ -159,14 +163,14 @@ export const performLookup = (deps: PerformLookupDeps) => {
   return async (ref: RequestRef): Promise<LookupStep> => {
     const { memberState } = deps;
     const holdMs = memberState === null ? 0 : deps.holdMs(memberState);
-    if (holdMs > 0) return after(holdMs);
+    if (holdMs > 0) return { pauseMs: holdMs };
     // Bounds the answers that wait for Postgres.
     await deps.recordings.room();
     // In parallel: the row is nearly always due, and each is a round trip that a caller waits for.
     const reading = deps.beginLookup(ref.requestId, deps.now());
     reading.catch(() => undefined);
     const slot = memberState === null ? null : await deps.takeSlot(memberState);
-    if (memberState !== null && slot === null) return after(SLOT_TAKEN_RETRY_MS);
+    if (memberState !== null && slot === null) return { pauseMs: SLOT_TAKEN_PAUSE_MS };
 
     let request: CheckRequest | null;
     let lookup: Lookup | null;
@@ -180,7 +184,7 @@ export const performLookup = (deps: PerformLookupDeps) => {
       const reason = abandonReasonOf(request, startedAt);
       if (reason !== null) return await abandon(request, ref, reason);
       lookup = await deps.lookUp(request, slot, startedAt);
-      if (lookup === null) return after(0);
+      if (lookup === null) return { at: deps.now() };
     } finally {
       // The slot is for the lookup alone: storing the result neither needs it nor waits for its release.
       slot?.release();

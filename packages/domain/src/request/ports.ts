@@ -1,6 +1,7 @@
 import type { Reader } from '../account/api-key.js';
 import type { StoredCheck } from '../check/check.js';
 import type { NewEvent } from '../delivery/event-bodies.js';
+import type { KeyToBind } from '../idempotency-key.js';
 import type { MemberState } from '../member-states.js';
 import type { AbandonReason, CheckRequest, RequestOrigin } from './request.js';
 
@@ -21,26 +22,6 @@ export type NewRequest = Pick<
   | 'createdAt'
   | 'windowEndsAt'
 >;
-
-/** An Idempotency-Key to be bound in the transaction that creates its work. */
-export type KeyToBind = { key: string; fingerprint: Uint8Array; lockedUntil: Date; expiredBefore: Date };
-
-/** An Idempotency-Key that was used before. `answer`: what to replay, once the first call was answered. */
-export type BoundKey = {
-  fingerprint: Uint8Array;
-  requestId: string | null;
-  lockedUntil: Date;
-  answer: StoredAnswer | null;
-};
-
-/** An HTTP answer, stored to be replayed byte for byte. */
-export type StoredAnswer = { status: number; headers: Record<string, string>; body: Uint8Array };
-
-/**
- * An Idempotency-Key with its answer, for work that is done within one transaction: key, work and answer are committed
- * together, so that such a key is never bound without the answer to replay.
- */
-export type AnswerToBind = { key: string; fingerprint: Uint8Array; expiredBefore: Date; answer: StoredAnswer };
 
 export type Admission = {
   request: NewRequest;
@@ -96,7 +77,7 @@ export type RequestWithCheck = { request: CheckRequest; check: StoredCheck | nul
 export type FindRequest = (id: string, reader?: Reader) => Promise<RequestWithCheck | null>;
 
 /** Port: resolves when a request should be read again: on a notification, a slow poll, at `until` or when the process stops. */
-export type News = { next: (until: Date) => Promise<void>; close: () => void };
+export type RequestSubscription = { next: (until: Date) => Promise<void>; close: () => void };
 
 export type Ending = {
   requestId: string;

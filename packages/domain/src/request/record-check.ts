@@ -24,7 +24,7 @@ export type Settlement = {
   consumes: boolean;
   /** Exchanges that are not stored yet. */
   exchanges: Exchange[];
-  ask?: AnsweringLookup | undefined;
+  lookup?: AnsweringLookup | undefined;
   /** Delivered only if the request was answered 202. */
   event: NewEvent;
   deliveryId: string;
@@ -83,7 +83,7 @@ export const recordCheck = (deps: RecordCheckDeps) => {
       check,
       consumes: answer.verdict !== 'malformed',
       exchanges,
-      ask: lookup,
+      lookup,
       event: { id: newUuid(), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
       deliveryId: newUuid(),
       ofBatch: origin === 'batch',

@@ -3,11 +3,13 @@ import { type MakeCheckDeps, makeCheck } from '../check/check.js';
 import type { CheckEntry } from '../check/entry.js';
 import type { Trader } from '../check/upstream.js';
 import { AppError } from '../errors.js';
+import type { BoundKey, FindKey, IdempotencyKey, KeyToBind, RelockKey, UnexpiredKey } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
 import type { MemberState } from '../member-states.js';
+import { oncePerKey, type Replay } from '../once-per-key.js';
 import { readVatNumber } from '../vat-number/index.js';
 import { type AwaitEndDeps, awaitEnd, type CallEnd, PENDING_RETRY_AFTER_S } from './await-end.js';
-import type { AdmitRequest, BoundKey, KeyToBind, NewRequest, News, RecordMalformed, StoredAnswer } from './ports.js';
+import type { AdmitRequest, NewRequest, RecordMalformed, RequestSubscription } from './ports.js';
 import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
 import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
 
@@ -86,20 +88,20 @@ export type CheckCall = {
   requester: string | undefined;
   reference: string | undefined;
   trader: Trader | undefined;
-  idempotency: { key: string; fingerprint: Uint8Array } | null;
+  idempotency: IdempotencyKey | null;
 };
 
 /** `replayed`: an earlier call with the same Idempotency-Key had requested the work. */
-export type CheckCallResult = (CallEnd & { replayed: boolean }) | { kind: 'replay'; answer: StoredAnswer };
+export type CheckCallResult = (CallEnd & { replayed: boolean }) | Replay;
 
 export type RequestCheckDeps = AwaitEndDeps &
   MakeCheckDeps & {
     admit: AdmitRequest;
     recordMalformed: RecordMalformed;
-    findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
-    relockKey: (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
+    findKey: FindKey;
+    relockKey: RelockKey;
     policyOf: (test: boolean) => UpstreamPolicy;
-    openSubscription: (requestId: string) => News;
+    openSubscription: (requestId: string) => RequestSubscription;
     /** Enqueues the lookup, or fails quickly. A failure is harmless: the sweep finds the row. */
     enqueueLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
     /** Lowers the priority of the job of a call that became a background request. */
@@ -107,15 +109,9 @@ export type RequestCheckDeps = AwaitEndDeps &
     onEnqueueFailure: (error: unknown) => void;
   };
 
-/** Retention of an Idempotency-Key: 24 hours. */
-export const IDEMPOTENCY_RETENTION_MS = 24 * 3_600_000;
-
 /** How long a crashed first call locks its key; the API promises at most 60 s. */
 const KEY_LOCK_MS = 55_000;
-
-/** The error while the first call with an Idempotency-Key still runs. */
-export const idempotencyInProgress = (): AppError =>
-  new AppError('IDEMPOTENCY_IN_PROGRESS', { extra: { retry_after: 1 } });
+const lockEnd = (now: Date) => new Date(now.getTime() + KEY_LOCK_MS);
 
 /**
  * The direct check of POST /v1/checks. Validates in this order: the number and the requester, the account, the
@@ -128,7 +124,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
 
   const wait = async (
     request: { id: string; test: boolean; memberState: MemberState },
-    subscription: News,
+    subscription: RequestSubscription,
   ): Promise<CallEnd> => {
     const end = await waitForEnd(request.id, deps.policyOf(request.test), subscription);
     // Not awaited: it affects priority only, and a Redis that hangs must not delay the 202.
@@ -136,24 +132,19 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     return end;
   };
 
-  /** Continues the work that an earlier call with the same key requested. */
+  /** Continues the work that an earlier call with the same key requested; `null` while that call may still run. */
   const resume = async (
-    call: CheckCall,
-    bound: BoundKey,
-    fingerprint: Uint8Array,
+    { requestId, lockedUntil }: BoundKey,
+    accountId: string,
     key: string,
-  ): Promise<CheckCallResult> => {
-    if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
-    if (bound.answer) return { kind: 'replay', answer: bound.answer };
-    const now = deps.now();
-    const found = bound.requestId === null ? null : await deps.find(bound.requestId);
-    if (!found) throw idempotencyInProgress();
+  ): Promise<CheckCallResult | null> => {
+    const found = requestId === null ? null : await deps.find(requestId);
+    if (!found) return null;
     // A request that has ended or was accepted is answered here, also if the first call crashed. While it is waited for,
     // the first call may still run; once its lock has expired, one of the later calls takes over.
     if (found.request.state === 'waiting') {
-      if (bound.lockedUntil > now) throw idempotencyInProgress();
-      if (!(await deps.relockKey(call.caller.accountId, key, now, new Date(now.getTime() + KEY_LOCK_MS))))
-        throw idempotencyInProgress();
+      const now = deps.now();
+      if (lockedUntil > now || !(await deps.relockKey(accountId, key, now, lockEnd(now)))) return null;
     }
     const subscription = deps.openSubscription(found.request.id);
     try {
@@ -163,64 +154,27 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     }
   };
 
-  return async (call: CheckCall): Promise<CheckCallResult> => {
-    const read = readNumber(call);
-    const requester = readRequester(call.requester);
-    const { caller } = call;
-    if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
+  const recordAtOnce = async (request: NewRequest, idempotency: KeyToBind | null): Promise<CheckCallResult | null> => {
+    const { id, bytes, hash, checkedAt } = make(request, malformedAnswer(request.createdAt)).check;
+    const check = { id, bytes, hash };
+    const recorded = await deps.recordMalformed({ request, check: { ...check, checkedAt }, idempotency });
+    return recorded ? { kind: 'checked', check, replayed: false } : null;
+  };
 
-    const now = deps.now();
-    const expiredBefore = new Date(now.getTime() - IDEMPOTENCY_RETENTION_MS);
-    const { idempotency } = call;
-    const resumeIfBound = async (): Promise<CheckCallResult | null> => {
-      if (idempotency === null) return null;
-      const bound = await deps.findKey(caller.accountId, idempotency.key, expiredBefore);
-      return bound ? resume(call, bound, idempotency.fingerprint, idempotency.key) : null;
-    };
-    const earlier = await resumeIfBound();
-    if (earlier) return earlier;
+  const acceptNow = (requestId: string, policy: UpstreamPolicy, subscription: RequestSubscription): Promise<CallEnd> =>
+    awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, subscription);
 
-    const policy = deps.policyOf(caller.test);
-    const request: NewRequest = {
-      id: newUuid(),
-      accountId: caller.accountId,
-      test: caller.test,
-      input: call.vatNumber,
-      memberState: read.memberState,
-      national: read.national,
-      vatNumber: read.vatNumber,
-      requester,
-      reference: call.reference ?? null,
-      trader: call.trader ?? null,
-      entries: [openingEntry(read, now)],
-      createdAt: now,
-      windowEndsAt: new Date(now.getTime() + policy.windowMs),
-    };
-    const binding: KeyToBind | null = idempotency && {
-      ...idempotency,
-      lockedUntil: new Date(now.getTime() + KEY_LOCK_MS),
-      expiredBefore,
-    };
-
-    const keyTaken = async (): Promise<CheckCallResult> => {
-      const taken = await resumeIfBound();
-      if (taken) return taken;
-      throw idempotencyInProgress();
-    };
-
-    if (read.malformed !== null) {
-      const { id, bytes, hash, checkedAt } = make(request, malformedAnswer(now)).check;
-      const check = { id, bytes, hash };
-      const recorded = await deps.recordMalformed({ request, check: { ...check, checkedAt }, idempotency: binding });
-      return recorded ? { kind: 'checked', check, replayed: false } : keyTaken();
-    }
-
-    const period = periodOf(now);
+  const admitAndWait = async (
+    request: NewRequest,
+    limit: number,
+    idempotency: KeyToBind | null,
+  ): Promise<CheckCallResult | null> => {
+    const period = periodOf(request.createdAt);
     const subscription = deps.openSubscription(request.id);
     try {
-      const quota = caller.test ? null : { period, limit: caller.quota };
-      const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency: binding });
-      if (admission.kind === 'key_taken') return await keyTaken();
+      const quota = request.test ? null : { period, limit };
+      const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency });
+      if (admission.kind === 'key_taken') return null;
       if (admission.kind === 'too_many_pending') {
         throw new AppError('TOO_MANY_PENDING', {
           extra: { retry_after: PENDING_RETRY_AFTER_S, pending: admission.pending, checks: request.entries },
@@ -237,7 +191,9 @@ export const requestCheck = (deps: RequestCheckDeps) => {
         },
       );
       // Without Redis nothing happens before the sweep, so there is no reason to wait for the window to end.
-      if (!enqueued) return { ...(await acceptNow(request.id, policy, subscription)), replayed: false };
+      if (!enqueued) {
+        return { ...(await acceptNow(request.id, deps.policyOf(request.test), subscription)), replayed: false };
+      }
       // The row was just written: there is nothing to read before a notification.
       await subscription.next(request.windowEndsAt);
       return { ...(await wait(request, subscription)), replayed: false };
@@ -246,17 +202,38 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     }
   };
 
-  function acceptNow(requestId: string, policy: UpstreamPolicy, subscription: News): Promise<CallEnd> {
-    return awaitEnd({ ...deps, stopping: AbortSignal.abort() })(requestId, policy, subscription);
-  }
-};
-
-/**
- * The answer to replay for a key that was used before, where work and answer are one transaction.
- * Throws IDEMPOTENCY_MISMATCH, and IDEMPOTENCY_IN_PROGRESS where there is no answer yet.
- */
-export const replayOf = (bound: BoundKey, fingerprint: Uint8Array): StoredAnswer => {
-  if (Buffer.compare(bound.fingerprint, fingerprint) !== 0) throw new AppError('IDEMPOTENCY_MISMATCH');
-  if (bound.answer) return bound.answer;
-  throw idempotencyInProgress();
+  return async (call: CheckCall): Promise<CheckCallResult> => {
+    const read = readNumber(call);
+    const requester = readRequester(call.requester);
+    const { caller, idempotency } = call;
+    const { accountId, test, quota } = caller;
+    if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
+    const now = deps.now();
+    const work = (key: UnexpiredKey | null): Promise<CheckCallResult | null> => {
+      const request: NewRequest = {
+        id: newUuid(),
+        accountId,
+        test,
+        input: call.vatNumber,
+        memberState: read.memberState,
+        national: read.national,
+        vatNumber: read.vatNumber,
+        requester,
+        reference: call.reference ?? null,
+        trader: call.trader ?? null,
+        entries: [openingEntry(read, now)],
+        createdAt: now,
+        windowEndsAt: new Date(now.getTime() + deps.policyOf(test).windowMs),
+      };
+      const binding = key && { ...key, lockedUntil: lockEnd(now) };
+      return read.malformed === null ? admitAndWait(request, quota, binding) : recordAtOnce(request, binding);
+    };
+    return oncePerKey<CheckCallResult>(deps.findKey, {
+      accountId,
+      idempotency,
+      now,
+      work,
+      resume: (bound, { key }) => resume(bound, accountId, key),
+    });
+  };
 };

@@ -1,8 +1,9 @@
 import { PLANS, type Plan } from '../account/account.js';
 import { AppError } from '../errors.js';
+import type { AnswerToBind, FindKey, IdempotencyKey, StoredAnswer } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
-import type { AnswerToBind, BoundKey, StoredAnswer } from '../request/ports.js';
-import { IDEMPOTENCY_RETENTION_MS, readRequester, replayOf } from '../request/request-check.js';
+import { oncePerKey } from '../once-per-key.js';
+import { readRequester } from '../request/request-check.js';
 import { readVatNumber } from '../vat-number/index.js';
 import type { NewWatch, Watch, WatchFrequency } from './watch.js';
 import { sellsFrequency } from './watch.js';
@@ -15,21 +16,17 @@ export type WatchCall = {
   label: string | null;
   frequency: WatchFrequency;
   requester: string | undefined;
-  idempotency: { key: string; fingerprint: Uint8Array } | null;
+  idempotency: IdempotencyKey | null;
 };
 
 /** `key_taken`: the Idempotency-Key was used before; nothing was changed. */
-export type WatchCreation =
-  | { kind: 'created' }
-  | { kind: 'exists' }
-  | { kind: 'limit_reached' }
-  | { kind: 'key_taken'; bound: BoundKey };
+export type WatchCreation = { kind: 'created' | 'exists' | 'limit_reached' | 'key_taken' };
 
 /** Port: binds the key with its answer and creates the watch if the account has fewer than `limit` and not this one; otherwise changes nothing. */
 export type CreateWatch = (watch: NewWatch, limit: number, idempotency: AnswerToBind | null) => Promise<WatchCreation>;
 
 export type RequestWatchDeps = {
-  findKey: (accountId: string, key: string, expiredBefore: Date) => Promise<BoundKey | null>;
+  findKey: FindKey;
   create: CreateWatch;
   /** The 201 of a new watch. */
   answerOf: (watch: Watch) => StoredAnswer;
@@ -58,31 +55,33 @@ export const requestWatch =
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
 
     const createdAt = now();
-    const expiredBefore = new Date(createdAt.getTime() - IDEMPOTENCY_RETENTION_MS);
-    // A replay comes before the limit, which the first call may have reached.
-    const bound = idempotency && (await findKey(caller.accountId, idempotency.key, expiredBefore));
-    if (idempotency && bound) return { answer: replayOf(bound, idempotency.fingerprint), replayed: true };
-    if (!sellsFrequency(caller.plan, frequency)) throw new AppError('FREQUENCY_NOT_ALLOWED');
-
     const { vatNumber, memberState, national } = read;
-    const watch = { id: newUuid(), accountId: caller.accountId, vatNumber, label, frequency, createdAt };
-    const answer = answerOf({
-      ...watch,
-      state: 'active',
-      nextCheckAt: createdAt,
-      requestId: null,
-      lastCheckId: null,
-      lastCheckedAt: null,
+    // A replay comes before the limit, which the first call may have reached.
+    const created = await oncePerKey(findKey, {
+      accountId: caller.accountId,
+      idempotency,
+      now: createdAt,
+      work: async (key) => {
+        if (!sellsFrequency(caller.plan, frequency)) throw new AppError('FREQUENCY_NOT_ALLOWED');
+        const watch = { id: newUuid(), accountId: caller.accountId, vatNumber, label, frequency, createdAt };
+        const answer = answerOf({
+          ...watch,
+          state: 'active',
+          nextCheckAt: createdAt,
+          requestId: null,
+          lastCheckId: null,
+          lastCheckedAt: null,
+        });
+        const limit = PLANS[caller.plan].watches;
+        const { kind } = await create(
+          { ...watch, memberState, national, input: call.vatNumber, requester },
+          limit,
+          key && { ...key, answer },
+        );
+        if (kind === 'exists') throw new AppError('WATCH_EXISTS');
+        if (kind === 'limit_reached') throw new AppError('WATCH_LIMIT', { extra: { limit } });
+        return kind === 'created' ? { kind, answer } : null;
+      },
     });
-    const limit = PLANS[caller.plan].watches;
-    const creation = await create(
-      { ...watch, memberState, national, input: call.vatNumber, requester },
-      limit,
-      idempotency && { ...idempotency, expiredBefore, answer },
-    );
-    if (creation.kind === 'exists') throw new AppError('WATCH_EXISTS');
-    if (creation.kind === 'limit_reached') throw new AppError('WATCH_LIMIT', { extra: { limit } });
-    if (creation.kind === 'key_taken' && idempotency)
-      return { answer: replayOf(creation.bound, idempotency.fingerprint), replayed: true };
-    return { answer, replayed: false };
+    return { answer: created.answer, replayed: created.kind === 'replay' };
   };

@@ -48,6 +48,9 @@ export type Change =
 /** A change as it is stored. Ids are UUIDs. */
 export type RecordedChange = Change & { id: string; checkId: string; changedAt: Date };
 
+/** A change and its watch. */
+export type AccountChange = RecordedChange & { watchId: string; vatNumber: string; label: string | null };
+
 /** A watch that is due, with the data that its run needs. */
 export type DueWatch = {
   id: string;

@@ -14,7 +14,7 @@ const FOUND = {
 
 test('searches by IČO and returns the state in the VAT register', async () => {
   await withLocalSource('cz_ares', json(FOUND), async ({ source, seen }) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect(seen[0]?.url).toBe('/ekonomicke-subjekty-v-be/rest/ekonomicke-subjekty/00006947');
     expect(entry).toMatchObject({
       outcome: 'found',
@@ -35,20 +35,20 @@ test('searches by IČO and returns the state in the VAT register', async () => {
 test('a 404 from ARES itself means that the subject is unknown', async () => {
   const answer = { kod: 'NENALEZENO', popis: 'Nenalezeno', subKod: 'VYSTUP_SUBJEKT_NENALEZEN' };
   await withLocalSource('cz_ares', json(answer, 404), async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'not_found', code: answer.subKod });
+    expect((await source.consult(subject)).entry).toMatchObject({ outcome: 'not_found', code: answer.subKod });
   });
 });
 
 test('a refused request has the code of ARES', async () => {
   await withLocalSource('cz_ares', json({ kod: 'CHYBA_VSTUPU', popis: 'x' }, 400), async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'rejected', code: 'CHYBA_VSTUPU' });
+    expect((await source.consult(subject)).entry).toMatchObject({ outcome: 'rejected', code: 'CHYBA_VSTUPU' });
   });
 });
 
 test('no request is made for numbers of natural persons and VAT groups', async () => {
   await withLocalSource('cz_ares', json(FOUND), async ({ source, seen }) => {
     for (const national of ['640903926', '7103192745', '699000123']) {
-      expect((await source.look({ ...subject, national })).entry.outcome).toBe('skipped');
+      expect((await source.consult({ ...subject, national })).entry.outcome).toBe('skipped');
     }
     expect(seen).toEqual([]);
   });
@@ -64,7 +64,7 @@ test.each([
 ])('$stavZdrojeDph (group $stavZdrojeSkDph) beside a valid number: contradicts $contradicts', async (row) => {
   const { contradicts, ...seznamRegistraci } = row;
   await withLocalSource('cz_ares', json({ ...FOUND, seznamRegistraci }), async ({ source }) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect([entry.contradicts, entry.facts?.status]).toEqual([contradicts, row.stavZdrojeDph ?? undefined]);
   });
 });

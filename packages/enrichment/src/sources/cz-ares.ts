@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lenientText } from '../read-answer.js';
+import { lenientText, optional, readAs } from '../register-fields.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const answerSchema = z.object({
@@ -8,12 +8,8 @@ const answerSchema = z.object({
   dic: lenientText,
   pravniForma: lenientText,
   datumZaniku: lenientText,
-  sidlo: z.object({ textovaAdresa: lenientText }).nullable().catch(null).default(null),
-  seznamRegistraci: z
-    .object({ stavZdrojeDph: lenientText, stavZdrojeSkDph: lenientText })
-    .nullable()
-    .catch(null)
-    .default(null),
+  sidlo: optional(z.object({ textovaAdresa: lenientText })),
+  seznamRegistraci: optional(z.object({ stavZdrojeDph: lenientText, stavZdrojeSkDph: lenientText })),
 });
 const ACTIVE = 'AKTIVNI';
 /** The states of a subject that is not, or no longer, in the VAT register. Other states are no statement about it. */
@@ -27,15 +23,14 @@ const refusalSchema = z.object({ kod: z.string(), subKod: lenientText });
  */
 export const czAres: SourceDefinition = {
   name: 'cz_ares',
+  url: 'https://ares.gov.cz',
+  sample: { memberState: 'CZ', national: '00006947' }, // Ministerstvo financí
   appliesTo: ({ memberState, valid }) => memberState === 'CZ' && valid,
   createRequest: ({ national }) =>
     /^\d{8}$/.test(national)
       ? { path: `/ekonomicke-subjekty-v-be/rest/ekonomicke-subjekty/${national}` }
       : { skip: 'not an IČO of eight digits (a natural person or VAT group)' },
-  read: (json, { national }) => {
-    const answer = answerSchema.safeParse(json);
-    if (!answer.success) return null;
-    const { data } = answer;
+  read: readAs(answerSchema, (data, { national }) => {
     if (data.ico !== null && data.ico.padStart(8, '0') !== national) return null;
     const vat = data.seznamRegistraci?.stavZdrojeDph ?? null;
     // Members of a VAT group are registered through the group.
@@ -59,12 +54,10 @@ export const czAres: SourceDefinition = {
         ['address', data.sidlo?.textovaAdresa],
       ],
     };
-  },
-  readRefusal: (json, status) => {
-    const refusal = refusalSchema.safeParse(json);
-    if (!refusal.success) return null;
-    const code = refusal.data.subKod ?? refusal.data.kod;
+  }),
+  readRefusal: readAs(refusalSchema, ({ kod, subKod }, status) => {
+    const code = subKod ?? kod;
     if (status === 404) return { outcome: 'not_found', code };
     return status === 400 ? { outcome: 'rejected', code } : { outcome: 'unavailable', code };
-  },
+  }),
 };

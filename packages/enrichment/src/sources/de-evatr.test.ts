@@ -5,7 +5,7 @@ const subject = SUBJECTS.de_evatr;
 test('posts both numbers and returns the id and time of the confirmation', async () => {
   const answer = { id: 'c4e53ec694b7c2a6', anfrageZeitpunkt: '2026-11-20T11:05:04.392+01:00', status: 'evatr-0000' };
   await withLocalSource('de_evatr', json(answer), async ({ source, seen }) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/app/v1/abfrage' });
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ anfragendeUstid: 'DE123456788', angefragteUstid: 'ATU12345675' });
     expect(entry).toMatchObject({
@@ -32,14 +32,14 @@ test.each([
   { status: 'evatr-9999', http: 200, outcome: 'unavailable' },
 ])('$status with HTTP $http is $outcome', async ({ status, http, outcome }) => {
   await withLocalSource('de_evatr', json({ id: 'x', status }, http), async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({ outcome, code: status });
+    expect((await source.consult(subject)).entry).toMatchObject({ outcome, code: status });
   });
 });
 
 test('returns the period in which a number was valid', async () => {
   const answer = { id: 'x', status: 'evatr-2006', gueltigAb: '2001-01-01', gueltigBis: '2020-12-31' };
   await withLocalSource('de_evatr', json(answer), async ({ source }) => {
-    expect((await source.look({ ...subject, valid: false })).entry.detail).toBe(
+    expect((await source.consult({ ...subject, valid: false })).entry.detail).toBe(
       'status: evatr-2006; request id: x; valid from: 2001-01-01; valid until: 2020-12-31',
     );
   });
@@ -51,7 +51,7 @@ const compared = { ergFirmenname: 'A', ergStrasse: 'B', ergPlz: 'C', ergOrt: 'D'
 test('makes the qualified request with name and city, and returns the matches', async () => {
   const trader = { ...TRADER, street: 'Musterstrasse 1', postal_code: '1010', company_type: 'AT-1' };
   await withLocalSource('de_evatr', json({ id: 'x', status: 'evatr-0000', ...compared }), async ({ source, seen }) => {
-    const { entry } = await source.look({ ...subject, trader });
+    const { entry } = await source.consult({ ...subject, trader });
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
       anfragendeUstid: 'DE123456788',
       angefragteUstid: 'ATU12345675',
@@ -75,7 +75,7 @@ test('a part that was not requested is C, and one without a result is D', async 
     'de_evatr',
     json({ status: 'evatr-0000', ergFirmenname: 'A', ergOrt: 'A' }),
     async ({ source }) => {
-      expect((await source.look({ ...subject, trader })).entry.facts?.matches).toEqual({
+      expect((await source.consult({ ...subject, trader })).entry.facts?.matches).toEqual({
         ...{ name: 'A', street: 'D', postal_code: 'C', city: 'A' },
       });
     },
@@ -86,7 +86,7 @@ test.each([{ name: 'Musterhaus GmbH' }, { city: 'Wien' }, { street: 'Musterstras
   'makes the simple request for the trader %j',
   async (trader) => {
     await withLocalSource('de_evatr', json({ id: 'x', status: 'evatr-0000' }), async ({ source, seen }) => {
-      const { entry } = await source.look({ ...subject, trader });
+      const { entry } = await source.consult({ ...subject, trader });
       expect(Object.keys(JSON.parse(seen[0]?.body ?? ''))).toEqual(['anfragendeUstid', 'angefragteUstid']);
       expect(entry.facts).toEqual({ status: 'evatr-0000', receipt: 'x' });
     });
@@ -103,7 +103,7 @@ test.each([
   { status: 'evatr-2011', valid: true, contradicts: undefined },
 ])('$status beside valid $valid: contradicts $contradicts', async ({ status, valid, contradicts }) => {
   await withLocalSource('de_evatr', json({ id: 'x', status }), async ({ source }) => {
-    expect((await source.look({ ...subject, valid })).entry.contradicts).toBe(contradicts);
+    expect((await source.consult({ ...subject, valid })).entry.contradicts).toBe(contradicts);
   });
 });
 
@@ -130,7 +130,7 @@ describe('for Greece', () => {
       'de_evatr',
       office(list),
       async ({ source, seen }) => {
-        const { entry } = await source.look(greek);
+        const { entry } = await source.consult(greek);
         expect(entry.outcome).toBe('found');
         expect(entry.duration_ms).toBeLessThan(1_700);
         expect(JSON.parse(seen.at(-1)?.body ?? '').angefragteUstid).toBe(`${prefix}094014201`);
@@ -146,22 +146,22 @@ describe('for Greece', () => {
       office(json({}, 503)),
       async ({ source, seen, answer }) => {
         const lists = () => seen.filter(({ method }) => method === 'GET').length;
-        await source.look(subject);
+        await source.consult(subject);
         expect(lists()).toBe(0);
-        await Promise.all([source.look(greek), source.look(greek)]);
+        await Promise.all([source.consult(greek), source.consult(greek)]);
         expect(lists()).toBe(1);
         answer(office(states('GR')));
         at += 599_000;
-        await source.look(greek);
+        await source.consult(greek);
         expect(lists()).toBe(1);
         at += 1_000;
-        await source.look(greek);
+        await source.consult(greek);
         at += 86_399_000;
-        await source.look(greek);
+        await source.consult(greek);
         expect(lists()).toBe(2);
         expect(JSON.parse(seen.at(-1)?.body ?? '').angefragteUstid).toBe('GR094014201');
         at += 1_000;
-        await source.look(greek);
+        await source.consult(greek);
         expect(lists()).toBe(3);
       },
       { now: () => new Date(at) },

@@ -1,9 +1,9 @@
 import type { EnrichmentSubject, FactMatches, MatchLetter } from '@vat/domain';
 import { z } from 'zod';
-import { lenientText } from '../read-answer.js';
+import { lenientText, optional, readAs } from '../register-fields.js';
 import type { DailyList, SourceDefinition, SourceReading } from '../source-definition.js';
 
-const letter = z.enum(['A', 'B', 'C', 'D']).nullable().catch(null).default(null);
+const letter = optional(z.enum(['A', 'B', 'C', 'D']));
 const answerSchema = z.object({
   status: z.string().regex(/^evatr-\d{4}$/),
   id: lenientText,
@@ -65,12 +65,10 @@ const matchesOf = (answer: z.output<typeof answerSchema>, subject: EnrichmentSub
   };
 };
 
-const read = (json: unknown, subject: EnrichmentSubject): SourceReading | null => {
-  const answer = answerSchema.safeParse(json);
-  if (!answer.success) return null;
-  const { status, id, anfrageZeitpunkt, gueltigAb, gueltigBis } = answer.data;
+const read = readAs(answerSchema, (answer, subject: EnrichmentSubject): SourceReading => {
+  const { status, id, anfrageZeitpunkt, gueltigAb, gueltigBis } = answer;
   const outcome = (Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined) ?? 'unavailable';
-  const matches = matchesOf(answer.data, subject);
+  const matches = matchesOf(answer, subject);
   return {
     outcome,
     code: status,
@@ -88,16 +86,13 @@ const read = (json: unknown, subject: EnrichmentSubject): SourceReading | null =
       ['city', matches?.city],
     ],
   };
-};
+});
 
 /** The office's codes of the member states. Client libraries disagree on whether Greece is EL or GR there. */
 const memberStates: DailyList = {
   path: '/app/v1/info/eu_mitgliedstaaten',
   neededFor: ({ memberState }) => memberState === 'EL',
-  read: (json) => {
-    const states = statesSchema.safeParse(json);
-    return states.success ? states.data.flatMap(({ alpha2 }) => alpha2 ?? []) : null;
-  },
+  read: readAs(statesSchema, (states) => states.flatMap(({ alpha2 }) => alpha2 ?? [])),
 };
 
 const prefixOf = ({ memberState }: EnrichmentSubject, list: readonly string[] | null): string =>
@@ -111,6 +106,7 @@ const prefixOf = ({ memberState }: EnrichmentSubject, list: readonly string[] | 
  */
 export const deEvatr = {
   name: 'de_evatr',
+  url: 'https://api.evatr.vies.bzst.de',
   appliesTo: ({ memberState, requester }) => requester?.memberState === 'DE' && memberState !== 'DE',
   dailyList: memberStates,
   createRequest: (subject, { list }) =>

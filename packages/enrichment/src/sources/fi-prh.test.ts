@@ -53,7 +53,7 @@ const FOUND = {
 
 test('searches by business id and returns the current name and VAT registration', async () => {
   await withLocalSource('fi_prh', json(FOUND), async ({ source, seen }) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect(seen[0]?.url).toBe('/opendata-ytj-api/v3/companies?businessId=0112038-9');
     expect(entry).toMatchObject({
       outcome: 'found',
@@ -75,9 +75,9 @@ test('searches by business id and returns the current name and VAT registration'
 
 test('an empty list or a list of other companies is not_found', async () => {
   await withLocalSource('fi_prh', json({ totalResults: 0, companies: [] }), async ({ source, answer }) => {
-    expect((await source.look(subject)).entry.outcome).toBe('not_found');
+    expect((await source.consult(subject)).entry.outcome).toBe('not_found');
     answer(json(FOUND));
-    expect((await source.look({ ...subject, national: '20774740' })).entry.outcome).toBe('not_found');
+    expect((await source.consult({ ...subject, national: '20774740' })).entry.outcome).toBe('not_found');
   });
 });
 
@@ -88,12 +88,12 @@ test('an ended VAT registration contradicts the verdict, and a missing one does 
     json({ companies: [{ ...company, registeredEntries: [trade, ...registeredEntries] }] });
   const ended = { ...vat, endDate: '2020-12-31' };
   await withLocalSource('fi_prh', withEntries(ended, company?.registeredEntries[1]), async ({ source, answer }) => {
-    expect((await source.look(subject)).entry).toMatchObject({
+    expect((await source.consult(subject)).entry).toMatchObject({
       contradicts: true,
       facts: { registered_since: '1994-06-01', registered_until: '2020-12-31' },
     });
     answer(withEntries());
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect(entry.outcome).toBe('found');
     expect(entry).not.toHaveProperty('contradicts');
     expect(entry.facts).not.toHaveProperty('status');

@@ -1,44 +1,29 @@
 import { z } from 'zod';
-import { lenientText } from '../read-answer.js';
+import { lenientList, lenientText, readAs } from '../register-fields.js';
 import type { SourceDefinition } from '../source-definition.js';
 
-const descriptionSchema = z.object({ languageCode: lenientText, description: lenientText });
+const descriptionsSchema = lenientList(z.object({ languageCode: lenientText, description: lenientText }));
 const companySchema = z.object({
   businessId: z.object({ value: z.string() }),
-  names: z
-    .array(z.object({ name: lenientText, type: lenientText, endDate: lenientText }))
-    .catch([])
-    .default([]),
-  registeredEntries: z
-    .array(
-      z.object({
-        register: lenientText,
-        registrationDate: lenientText,
-        endDate: lenientText,
-        descriptions: z.array(descriptionSchema).catch([]).default([]),
-      }),
-    )
-    .catch([])
-    .default([]),
-  companyForms: z
-    .array(z.object({ endDate: lenientText, descriptions: z.array(descriptionSchema).catch([]).default([]) }))
-    .catch([])
-    .default([]),
-  addresses: z
-    .array(
-      z.object({
-        type: lenientText,
-        street: lenientText,
-        buildingNumber: lenientText,
-        postCode: lenientText,
-        postOffices: z
-          .array(z.object({ city: lenientText }))
-          .catch([])
-          .default([]),
-      }),
-    )
-    .catch([])
-    .default([]),
+  names: lenientList(z.object({ name: lenientText, type: lenientText, endDate: lenientText })),
+  registeredEntries: lenientList(
+    z.object({
+      register: lenientText,
+      registrationDate: lenientText,
+      endDate: lenientText,
+      descriptions: descriptionsSchema,
+    }),
+  ),
+  companyForms: lenientList(z.object({ endDate: lenientText, descriptions: descriptionsSchema })),
+  addresses: lenientList(
+    z.object({
+      type: lenientText,
+      street: lenientText,
+      buildingNumber: lenientText,
+      postCode: lenientText,
+      postOffices: lenientList(z.object({ city: lenientText })),
+    }),
+  ),
   tradeRegisterStatus: lenientText,
   endDate: lenientText,
 });
@@ -82,6 +67,8 @@ const businessIdOf = (national: string) =>
  */
 export const fiPrh: SourceDefinition = {
   name: 'fi_prh',
+  url: 'https://avoindata.prh.fi',
+  sample: { memberState: 'FI', national: '01120389' }, // Nokia
   appliesTo: ({ memberState, valid }) => memberState === 'FI' && valid,
   createRequest: ({ national }) => {
     const id = businessIdOf(national);
@@ -89,11 +76,9 @@ export const fiPrh: SourceDefinition = {
       ? { path: `/opendata-ytj-api/v3/companies?businessId=${id}` }
       : { skip: 'not a business id of eight digits' };
   },
-  read: (json, { national }) => {
-    const answer = answerSchema.safeParse(json);
-    if (!answer.success) return null;
+  read: readAs(answerSchema, ({ companies }, { national }) => {
     const id = businessIdOf(national);
-    const company = answer.data.companies.find(({ businessId }) => businessId.value === id);
+    const company = companies.find(({ businessId }) => businessId.value === id);
     if (!company) return { outcome: 'not_found' };
     const names = company.names.filter(({ endDate }) => endDate === null);
     const name = (names.find(({ type }) => type === LEGAL_NAME) ?? names[0])?.name ?? null;
@@ -122,5 +107,5 @@ export const fiPrh: SourceDefinition = {
         ['ended', company.endDate],
       ],
     };
-  },
+  }),
 };

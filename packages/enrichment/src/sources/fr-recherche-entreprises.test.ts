@@ -18,7 +18,7 @@ const answer = (...results: object[]) => json({ results, total_results: results.
 
 test('searches by SIREN and returns the company and its state', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(company()), async ({ source, seen }) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect(seen[0]?.url).toBe('/search?q=303265045&page=1&per_page=5');
     expect(entry).toMatchObject({
       outcome: 'found',
@@ -41,23 +41,23 @@ test('searches by SIREN and returns the company and its state', async () => {
 test.each(['P', 'N', undefined])('returns no name when the diffusion status is %s', async (statut_diffusion) => {
   const masked = company({ statut_diffusion, nom_complet: 'JEANNE DUPONT', etat_administratif: 'C' });
   await withLocalSource('fr_recherche_entreprises', answer(masked), async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({
+    expect((await source.consult(subject)).entry).toMatchObject({
       outcome: 'found',
       detail: 'siren: 303265045; state: ceased; vat numbers: FR40303265045; diffusion: restricted',
     });
-    expect(JSON.stringify((await source.look(subject)).entry)).not.toMatch(/DUPONT|AMPERE/);
+    expect(JSON.stringify((await source.consult(subject)).entry)).not.toMatch(/DUPONT|AMPERE/);
   });
 });
 
 test('a company that only contains the digits is not a match', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(company({ siren: '111111111' })), async ({ source }) => {
-    expect((await source.look(subject)).entry.outcome).toBe('not_found');
+    expect((await source.consult(subject)).entry.outcome).toBe('not_found');
   });
 });
 
 test('an empty list is not_found', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(), async ({ source }) => {
-    expect((await source.look(subject)).entry.outcome).toBe('not_found');
+    expect((await source.consult(subject)).entry.outcome).toBe('not_found');
   });
 });
 
@@ -71,13 +71,13 @@ test.each([
   { tva: undefined, contradicts: undefined },
 ])('the list $tva beside a valid number: contradicts $contradicts', async ({ tva, contradicts }) => {
   await withLocalSource('fr_recherche_entreprises', answer(company({ tva })), async ({ source }) => {
-    expect((await source.look(subject)).entry.contradicts).toBe(contradicts);
+    expect((await source.consult(subject)).entry.contradicts).toBe(contradicts);
   });
 });
 
 test('concurrent calls are spaced by a fifth of a second', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(company()), async ({ source }) => {
-    const findings = await Promise.all([source.look(subject), source.look(subject), source.look(subject)]);
+    const findings = await Promise.all([source.consult(subject), source.consult(subject), source.consult(subject)]);
     // The times of departure: on a busy machine two spaced calls can arrive together.
     const times = findings.map(({ exchange }) => exchange?.startedAt.getTime() ?? 0).toSorted((a, b) => a - b);
     expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(390);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lenientText } from '../read-answer.js';
+import { lenientText, optional, readAs } from '../register-fields.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const resultSchema = z.object({
@@ -10,8 +10,8 @@ const resultSchema = z.object({
   date_creation: lenientText,
   nature_juridique: lenientText,
   // The active VAT numbers of the company according to the tax authority (DGFiP); null or absent when it has none.
-  tva: z.array(z.string()).nullable().catch(null).default(null),
-  siege: z.object({ adresse: lenientText }).nullable().catch(null).default(null),
+  tva: optional(z.array(z.string())),
+  siege: optional(z.object({ adresse: lenientText })),
 });
 const answerSchema = z.object({ results: z.array(resultSchema) });
 
@@ -36,17 +36,17 @@ const sirenOf = (national: string) => /^..(\d{9})$/.exec(national)?.[1];
  */
 export const frRechercheEntreprises: SourceDefinition = {
   name: 'fr_recherche_entreprises',
+  url: 'https://recherche-entreprises.api.gouv.fr',
+  sample: { memberState: 'FR', national: '00130025265' }, // DINUM, which runs the directory
   gapMs: GAP_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'FR' && valid,
   createRequest: ({ national }) => {
     const siren = sirenOf(national);
     return siren ? { path: `/search?q=${siren}&page=1&per_page=5` } : { skip: 'the number holds no SIREN' };
   },
-  read: (json, { national }) => {
-    const answer = answerSchema.safeParse(json);
-    if (!answer.success) return null;
+  read: readAs(answerSchema, ({ results }, { national }) => {
     // The search is full-text: other companies may contain these nine digits.
-    const company = answer.data.results.find(({ siren }) => siren === sirenOf(national));
+    const company = results.find(({ siren }) => siren === sirenOf(national));
     if (!company) return { outcome: 'not_found' };
     const open = company.statut_diffusion === 'O';
     const state = company.etat_administratif;
@@ -73,5 +73,5 @@ export const frRechercheEntreprises: SourceDefinition = {
         ['address', open ? company.siege?.adresse : null],
       ],
     };
-  },
+  }),
 };

@@ -26,7 +26,7 @@ const answer = (...data: object[]) => json({ meta: { pagination: { total: data.l
 test('searches by name and country, and finds only the same name', async () => {
   const handler = answer(record('Google Ireland Holdings', 'IE', 'other'), record('Google Ireland Limited', 'IE'));
   await withLocalSource('gleif', handler, async ({ source, seen }) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     const url = new URL(seen[0]?.url ?? '', 'http://localhost');
     expect(url.pathname).toBe('/api/v1/lei-records');
     expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -54,21 +54,24 @@ test('searches by name and country, and finds only the same name', async () => {
 test('similar names, and the same name in another country, are not found but counted', async () => {
   const handler = answer(record('Google Ireland Holdings', 'IE'), record('Google Ireland Limited', 'FR'));
   await withLocalSource('gleif', handler, async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'not_found', detail: 'similar names: 2' });
+    expect((await source.consult(subject)).entry).toMatchObject({ outcome: 'not_found', detail: 'similar names: 2' });
   });
 });
 
 test('does not choose between entities of the same name', async () => {
   const handler = answer(record('Google Ireland Limited', 'IE', 'A'), record('GOOGLE IRELAND LIMITED', 'IE', 'B'));
   await withLocalSource('gleif', handler, async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'found', detail: 'entities of this name: 2' });
+    expect((await source.consult(subject)).entry).toMatchObject({
+      outcome: 'found',
+      detail: 'entities of this name: 2',
+    });
   });
 });
 
 test('uses the legal name of a Greek answer, searches in GR, and removes commas, which would split the filter', async () => {
   const greek = { ...subject, memberState: 'EL' as const, name: 'ΑΛΦΑ ΤΡΑΠΕΖΑ, Α.Ε.||ALPHA BANK' };
   await withLocalSource('gleif', answer(record('Αλφα Τράπεζα Α.Ε.', 'GR')), async ({ source, seen }) => {
-    expect((await source.look(greek)).entry.outcome).toBe('found');
+    expect((await source.consult(greek)).entry.outcome).toBe('found');
     const query = new URL(seen[0]?.url ?? '', 'http://localhost').searchParams;
     expect(query.get('filter[entity.legalName]')).toBe('ΑΛΦΑ ΤΡΑΠΕΖΑ Α.Ε.');
     expect(query.get('filter[entity.legalAddress.country]')).toBe('GR');
@@ -78,7 +81,7 @@ test('uses the legal name of a Greek answer, searches in GR, and removes commas,
 test('no request is made for a name of only punctuation', async () => {
   await withLocalSource('gleif', answer(), async ({ source, seen }) => {
     expect(source.appliesTo({ ...subject, name: '---' })).toBe(false);
-    expect((await source.look({ ...subject, name: '---' })).entry.outcome).toBe('skipped');
+    expect((await source.consult({ ...subject, name: '---' })).entry.outcome).toBe('skipped');
     expect(seen).toEqual([]);
   });
 });
@@ -91,7 +94,7 @@ test('searches by the number in a national register if one was found, and return
   };
   const handler = answer(registered('J32/392/2001', 'DE', 'A'), registered('J 32-392-2001', 'RO', 'B'));
   await withLocalSource('gleif', handler, async ({ source, seen, answer: next }) => {
-    expect((await source.look(known)).entry).toMatchObject({ outcome: 'found', facts: { register_id: 'B' } });
+    expect((await source.consult(known)).entry).toMatchObject({ outcome: 'found', facts: { register_id: 'B' } });
     const url = new URL(seen[0]?.url ?? '', 'http://localhost');
     expect(Object.fromEntries(url.searchParams)).toEqual({
       'filter[entity.registeredAs]': 'J32/392/2001',
@@ -99,7 +102,7 @@ test('searches by the number in a national register if one was found, and return
       'page[size]': '10',
     });
     next(answer(registered('J32/392/2002', 'RO')));
-    expect((await source.look(known)).entry).toMatchObject({
+    expect((await source.consult(known)).entry).toMatchObject({
       outcome: 'not_found',
       detail: 'similar register numbers: 1',
     });
@@ -108,7 +111,7 @@ test('searches by the number in a national register if one was found, and return
 
 test('concurrent calls are spaced by a second', async () => {
   await withLocalSource('gleif', answer(), async ({ source }) => {
-    const findings = await Promise.all([source.look(subject), source.look(subject)]);
+    const findings = await Promise.all([source.consult(subject), source.consult(subject)]);
     const times = findings.map(({ exchange }) => exchange?.startedAt.getTime() ?? 0).toSorted((a, b) => a - b);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1_000);
   });

@@ -1,6 +1,6 @@
 import type { EnrichmentSubject, MemberState } from '@vat/domain';
 import { z } from 'zod';
-import { lenientText } from '../read-answer.js';
+import { lenientList, lenientText, optional, readAs } from '../register-fields.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const recordSchema = z.object({
@@ -8,21 +8,19 @@ const recordSchema = z.object({
     lei: z.string(),
     entity: z.object({
       legalName: z.object({ name: z.string() }),
-      legalAddress: z
-        .object({
-          addressLines: z.array(z.string()).catch([]).default([]),
+      legalAddress: optional(
+        z.object({
+          addressLines: lenientList(z.string()),
           city: lenientText,
           postalCode: lenientText,
           country: lenientText,
-        })
-        .nullable()
-        .catch(null)
-        .default(null),
-      legalForm: z.object({ id: lenientText, other: lenientText }).nullable().catch(null).default(null),
+        }),
+      ),
+      legalForm: optional(z.object({ id: lenientText, other: lenientText })),
       status: lenientText,
       registeredAs: lenientText,
     }),
-    registration: z.object({ status: lenientText, nextRenewalDate: lenientText }).nullable().catch(null).default(null),
+    registration: optional(z.object({ status: lenientText, nextRenewalDate: lenientText })),
   }),
 });
 const answerSchema = z.object({ data: z.array(recordSchema) });
@@ -80,12 +78,14 @@ const GAP_MS = 1_100;
  */
 export const gleif: SourceDefinition = {
   name: 'gleif',
+  url: 'https://api.gleif.org',
+  sample: { memberState: 'DE', national: '', name: 'Siemens Aktiengesellschaft' },
   accept: 'application/vnd.api+json',
   gapMs: GAP_MS,
   usesRegisterId: true,
   appliesTo: ({ valid, name }) => valid && name !== null && comparable(name) !== '',
   createRequest: ({ memberState, name, registerId }) => {
-    if (registerId === null && (name === null || comparable(name) === '')) return { skip: 'no name to look for' };
+    if (registerId === null && (name === null || comparable(name) === '')) return { skip: 'no name to search for' };
     const query = new URLSearchParams({
       ...(registerId === null
         ? { 'filter[entity.legalName]': legalNameOf(name ?? '') }
@@ -95,16 +95,14 @@ export const gleif: SourceDefinition = {
     });
     return { path: `/api/v1/lei-records?${query}` };
   },
-  read: (json, subject) => {
-    const answer = answerSchema.safeParse(json);
-    if (!answer.success) return null;
-    const same = answer.data.data.filter(({ attributes: { entity } }) => {
+  read: readAs(answerSchema, ({ data: similar }, subject) => {
+    const same = similar.filter(({ attributes: { entity } }) => {
       const country = entity.legalAddress?.country ?? null;
       return isSame(entity, subject) && (country === null || country === countryOf(subject.memberState));
     });
     const [record] = same;
     const by = subject.registerId === null ? 'name' : 'register number';
-    if (!record) return { outcome: 'not_found', detail: [[`similar ${by}s`, answer.data.data.length]] };
+    if (!record) return { outcome: 'not_found', detail: [[`similar ${by}s`, similar.length]] };
     if (same.length > 1) return { outcome: 'found', detail: [[`entities of this ${by}`, same.length]] };
     const { lei, entity, registration } = record.attributes;
     return {
@@ -125,5 +123,5 @@ export const gleif: SourceDefinition = {
         ['name', entity.legalName.name],
       ],
     };
-  },
+  }),
 };

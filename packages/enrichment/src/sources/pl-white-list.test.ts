@@ -52,7 +52,7 @@ const knowsAll: Handler = (request, response) => {
 test('searches for the current day in Warsaw and returns status, request id and registers, but only the number of bank accounts', async () => {
   const now = () => new Date('2026-11-20T23:30:00.000Z');
   const body = async ({ source, seen }: Parameters<Parameters<typeof withLocalSource>[2]>[0]) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect(seen[0]).toMatchObject({ method: 'GET', url: '/api/search/nips/5260250274?date=2026-11-21', body: '' });
     expect(entry).toEqual({
       source: 'pl_white_list',
@@ -83,7 +83,7 @@ test.each([
   { statusVat: null, contradicts: undefined },
 ])('status $statusVat beside a valid number: contradicts $contradicts', async ({ statusVat, contradicts }) => {
   await withLocalSource('pl_white_list', json(answer([{ ...FOUND, statusVat }])), async ({ source }) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect(entry.contradicts).toBe(contradicts);
     expect(entry.facts?.status).toBe(statusVat ?? undefined);
   });
@@ -92,15 +92,15 @@ test.each([
 test('a removed payer is registered until its removal, unless it was restored later', async () => {
   const removed = { ...FOUND, removalDate: '2024-03-01', restorationDate: null };
   await withLocalSource('pl_white_list', json(answer([removed])), async ({ source, answer: next }) => {
-    expect((await source.look(subject)).entry.facts?.registered_until).toBe('2024-03-01');
+    expect((await source.consult(subject)).entry.facts?.registered_until).toBe('2024-03-01');
     next(json(answer([{ ...removed, restorationDate: '2024-05-01' }])));
-    expect((await source.look(subject)).entry.facts).not.toHaveProperty('registered_until');
+    expect((await source.consult(subject)).entry.facts).not.toHaveProperty('registered_until');
   });
 });
 
 test('a number that is not on the list has its request id and contradicts the verdict', async () => {
   await withLocalSource('pl_white_list', json(answer([])), async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({
+    expect((await source.consult(subject)).entry).toMatchObject({
       outcome: 'not_found',
       detail: 'request id: aa111-2ab3c4d',
       facts: { receipt: 'aa111-2ab3c4d' },
@@ -114,7 +114,7 @@ test('the format of earlier versions, one list of subjects, is read too', async 
     'pl_white_list',
     json({ result: { subjects: [FOUND], requestId: 'x1' } }),
     async ({ source }) => {
-      expect((await source.look(subject)).entry).toMatchObject({ outcome: 'found', facts: { receipt: 'x1' } });
+      expect((await source.consult(subject)).entry).toMatchObject({ outcome: 'found', facts: { receipt: 'x1' } });
     },
   );
 });
@@ -126,7 +126,7 @@ test.each([
   { code: 'WL-196', status: 503, outcome: 'unavailable' },
 ])('$code with HTTP $status is $outcome and has the code', async ({ code, status, outcome }) => {
   await withLocalSource('pl_white_list', json({ message: 'Nie.', code }, status), async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({ outcome, code });
+    expect((await source.consult(subject)).entry).toMatchObject({ outcome, code });
   });
 });
 
@@ -135,19 +135,19 @@ test('a refused number in a search does not affect the other numbers', async () 
     result: { entries: [{ identifier: '5260250274', error: { code: 'WL-115', message: 'Nie.' } }], requestId: 'x' },
   };
   await withLocalSource('pl_white_list', json(refused), async ({ source }) => {
-    expect((await source.look(subject)).entry).toMatchObject({ outcome: 'rejected', code: 'WL-115' });
+    expect((await source.consult(subject)).entry).toMatchObject({ outcome: 'rejected', code: 'WL-115' });
   });
 });
 
 test('an answer about another number is no finding', async () => {
   await withLocalSource('pl_white_list', json(answer([FOUND])), async ({ source }) => {
-    expect((await source.look({ ...subject, national: '7740001454' })).entry.outcome).toBe('unavailable');
+    expect((await source.consult({ ...subject, national: '7740001454' })).entry.outcome).toBe('unavailable');
   });
 });
 
 test.each(['12', '5260250275'])('no request is made for %s, which is not a NIP', async (national) => {
   await withLocalSource('pl_white_list', json(answer([FOUND])), async ({ source, seen }) => {
-    expect(await source.look({ ...subject, national })).toMatchObject({
+    expect(await source.consult({ ...subject, national })).toMatchObject({
       entry: { outcome: 'skipped', detail: 'not a NIP of ten digits with its check digit' },
       exchange: null,
     });
@@ -163,7 +163,7 @@ test('numbers of one account share searches of at most thirty, and each has its 
     knowsAll,
     async ({ source, seen }) => {
       const findings = await Promise.all(
-        numbers.map((national) => source.look({ ...subject, national, callerWaits: false })),
+        numbers.map((national) => source.consult({ ...subject, national, callerWaits: false })),
       );
       expect(seen.map(({ url }) => searched(url).length)).toEqual([30, 10]);
       expect(seen.flatMap(({ url }) => searched(url)).toSorted()).toEqual(numbers.toSorted());
@@ -181,8 +181,8 @@ test('two accounts never share a search, because their evidence would contain th
   const [one = '', other = ''] = nips(2);
   await withLocalSource('pl_white_list', knowsAll, async ({ source, seen }) => {
     const findings = await Promise.all([
-      source.look({ ...subject, national: one, accountId: 'one' }),
-      source.look({ ...subject, national: other, accountId: 'other' }),
+      source.consult({ ...subject, national: one, accountId: 'one' }),
+      source.consult({ ...subject, national: other, accountId: 'other' }),
     ]);
     expect(seen.map(({ url }) => searched(url)).toSorted()).toEqual([[one], [other]].toSorted());
     for (const [at, number] of [one, other].entries())
@@ -194,8 +194,8 @@ test('a subject with a waiting caller joins the others, and the search then star
   const [patient = '', hasty = ''] = nips(2);
   await withLocalSource('pl_white_list', knowsAll, async ({ source, seen }) => {
     await Promise.all([
-      source.look({ ...subject, national: patient, callerWaits: false }),
-      source.look({ ...subject, national: hasty, callerWaits: true }),
+      source.consult({ ...subject, national: patient, callerWaits: false }),
+      source.consult({ ...subject, national: hasty, callerWaits: true }),
     ]);
     expect(seen.map(({ url }) => searched(url))).toEqual([[patient, hasty]]);
   });
@@ -218,9 +218,9 @@ test("when the day's searches are used up, the entry has this reason until midni
     'pl_white_list',
     json(answer([FOUND])),
     async ({ source, seen }) => {
-      expect((await source.look(subject)).entry.outcome).toBe('found');
-      expect((await source.look(subject)).entry.outcome).toBe('found');
-      expect(await source.look(subject)).toMatchObject({
+      expect((await source.consult(subject)).entry.outcome).toBe('found');
+      expect((await source.consult(subject)).entry.outcome).toBe('found');
+      expect(await source.consult(subject)).toMatchObject({
         entry: {
           outcome: 'skipped',
           code: 'DAILY_SEARCHES_USED',
@@ -230,7 +230,7 @@ test("when the day's searches are used up, the entry has this reason until midni
       });
       expect(seen).toHaveLength(2);
       at += 60_000;
-      expect((await source.look(subject)).entry.outcome).toBe('found');
+      expect((await source.consult(subject)).entry.outcome).toBe('found');
     },
     { now: () => new Date(at), dailySearches: 2 },
   );
@@ -248,7 +248,7 @@ test.each([
     'pl_white_list',
     handler,
     async ({ source, seen, answer: next }) => {
-      const blocked = await source.look(subject);
+      const blocked = await source.consult(subject);
       expect(blocked.entry.outcome).toBe('blocked');
       expect(blocked.entry.code).toBe(code);
       next(json(answer([FOUND])));
@@ -258,18 +258,18 @@ test.each([
         code: 'BLOCKED_UNTIL_MIDNIGHT',
         detail: 'the source blocks us until midnight (Europe/Warsaw)',
       };
-      expect((await source.look(subject)).entry).toMatchObject(skipped);
+      expect((await source.consult(subject)).entry).toMatchObject(skipped);
       await withLocalSource(
         'pl_white_list',
         json(answer([FOUND])),
         async ({ source: ofAnotherProcess }) => {
-          expect((await ofAnotherProcess.look(subject)).entry).toMatchObject(skipped);
+          expect((await ofAnotherProcess.consult(subject)).entry).toMatchObject(skipped);
         },
         deps,
       );
       expect(seen).toHaveLength(1);
       at += 1_000;
-      expect((await source.look(subject)).entry.outcome).toBe('found');
+      expect((await source.consult(subject)).entry.outcome).toBe('found');
     },
     deps,
   );
@@ -282,7 +282,7 @@ test('a count that cannot be read prevents the search and causes no delay', asyn
     'pl_white_list',
     json(answer([FOUND])),
     async ({ source, seen }) => {
-      const { entry } = await source.look(subject);
+      const { entry } = await source.consult(subject);
       expect(entry).toMatchObject({ outcome: 'skipped', detail: "the count of the day's searches cannot be read" });
       expect(entry.duration_ms).toBeLessThan(700);
       expect(seen).toEqual([]);

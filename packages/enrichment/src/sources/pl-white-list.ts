@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lenientText } from '../read-answer.js';
+import { lenientText, optional, readAs } from '../register-fields.js';
 import type { SourceDefinition, SourceReading } from '../source-definition.js';
 
 const subjectSchema = z.object({
@@ -13,14 +13,14 @@ const subjectSchema = z.object({
   registrationLegalDate: lenientText,
   restorationDate: lenientText,
   removalDate: lenientText,
-  accountNumbers: z.array(z.unknown()).nullable().catch(null).default(null),
+  accountNumbers: optional(z.array(z.unknown())),
 });
 type Subject = z.output<typeof subjectSchema>;
 
 const entrySchema = z.object({
   identifier: lenientText,
   subjects: z.array(subjectSchema).nullable().default([]),
-  error: z.object({ code: z.string() }).nullable().catch(null).default(null),
+  error: optional(z.object({ code: z.string() })),
 });
 /** Since version 1.3 there is one entry for each number; earlier versions have one list of all subjects. */
 const answerSchema = z.object({
@@ -94,16 +94,15 @@ const readSubject = (subject: Subject, receipt: string | null): SourceReading =>
  */
 export const plWhiteList: SourceDefinition = {
   name: 'pl_white_list',
+  url: 'https://wl-api.mf.gov.pl',
+  sample: { memberState: 'PL', national: '5260250274' }, // Ministerstwo Finansów
   // During an outage each probe costs one of the day's searches.
   failurePauseMs: FAILURE_PAUSE_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'PL' && valid,
   shared: { size: NIPS_PER_SEARCH, numberOf: ({ national }) => national, createRequest, timeZone: 'Europe/Warsaw' },
   createRequest: ({ national }, { today }) =>
     isNip(national) ? createRequest([national], today) : { skip: 'not a NIP of ten digits with its check digit' },
-  read: (json, { national }) => {
-    const answer = answerSchema.safeParse(json);
-    if (!answer.success) return null;
-    const { result } = answer.data;
+  read: readAs(answerSchema, ({ result }, { national }) => {
     const entry = subjectsOf(result, national);
     if (entry === null) return null;
     if (entry.error) return { outcome: 'rejected', code: entry.error.code };
@@ -113,13 +112,10 @@ export const plWhiteList: SourceDefinition = {
       return { outcome: 'not_found', contradicts: true, facts: { receipt }, detail: [['request id', receipt]] };
     const subject = subjects.find(({ nip }) => nip === null || nip === national);
     return subject ? readSubject(subject, receipt) : null;
-  },
-  readRefusal: (json, status) => {
-    const refusal = refusalSchema.safeParse(json);
-    if (!refusal.success) return null;
-    const { code } = refusal.data;
+  }),
+  readRefusal: readAs(refusalSchema, ({ code }, status) => {
     if (code === DAILY_LIMIT) return { outcome: 'blocked', code };
     if (BEING_UPDATED.includes(code) || status !== 400) return { outcome: 'unavailable', code };
     return { outcome: 'rejected', code };
-  },
+  }),
 };

@@ -31,7 +31,7 @@ test('posts the number with the day in Bucharest and returns VAT registration an
     'ro_anaf',
     json(FOUND),
     async ({ source, seen }) => {
-      const { entry } = await source.look({ ...subject, national: '0014056826' });
+      const { entry } = await source.consult({ ...subject, national: '0014056826' });
       expect(seen[0]).toMatchObject({ method: 'POST', url: '/api/PlatitorTvaRest/v9/tva' });
       expect(seen[0]?.headers['content-type']).toBe('application/json');
       expect(JSON.parse(seen[0]?.body ?? '')).toEqual([{ cui: 14056826, data: '2026-11-20' }]);
@@ -73,7 +73,7 @@ test.each([
   { how: 'one that is not a list', periods: OPEN, since: '2015-03-01', until: undefined },
 ])('for periods $how it returns the period from $since to $until', async ({ periods, since, until }) => {
   await withLocalSource('ro_anaf', json(withVat({ scpTVA: true, perioade_TVA: periods })), async ({ source }) => {
-    const { facts } = (await source.look(subject)).entry;
+    const { facts } = (await source.consult(subject)).entry;
     expect([facts?.registered_since, facts?.registered_until]).toEqual([since, until]);
   });
 });
@@ -84,7 +84,7 @@ test.each([
   { scpTVA: null, contradicts: undefined },
 ])('scpTVA $scpTVA beside a valid number: contradicts $contradicts', async ({ scpTVA, contradicts }) => {
   await withLocalSource('ro_anaf', json(withVat({ scpTVA, perioade_TVA: [] })), async ({ source }) => {
-    expect((await source.look(subject)).entry.contradicts).toBe(contradicts);
+    expect((await source.consult(subject)).entry.contradicts).toBe(contradicts);
   });
 });
 
@@ -99,7 +99,7 @@ test.each([
   },
 ])('maps $how to $outcome', async ({ body, status, outcome }) => {
   await withLocalSource('ro_anaf', json(body, status), async ({ source }) => {
-    const { entry } = await source.look(subject);
+    const { entry } = await source.consult(subject);
     expect([entry.outcome, entry.contradicts]).toEqual([outcome, outcome === 'not_found' ? true : undefined]);
   });
 });
@@ -110,7 +110,7 @@ test('concurrent calls are spaced by a second; one that would wait too long is s
     'ro_anaf',
     json(FOUND),
     async ({ source, seen }) => {
-      const findings = await Promise.all([source.look(subject), source.look(subject), source.look(subject)]);
+      const findings = await Promise.all([source.consult(subject), source.consult(subject), source.consult(subject)]);
       expect(findings.map(({ entry }) => entry.outcome)).toEqual(['found', 'found', 'skipped']);
       expect(findings[2]).toMatchObject({ exchange: null, entry: { detail: expect.stringContaining('limit') } });
       expect(seen).toHaveLength(2);
@@ -123,9 +123,9 @@ test('concurrent calls are spaced by a second; one that would wait too long is s
 
 test('the wait for the rate limit ends when the caller aborts', async () => {
   await withLocalSource('ro_anaf', json(FOUND), async ({ source, seen }) => {
-    await source.look(subject);
+    await source.consult(subject);
     const stop = new AbortController();
-    const waiting = source.look(subject, stop.signal);
+    const waiting = source.consult(subject, stop.signal);
     stop.abort();
     const { entry } = await waiting;
     expect(entry.outcome).toBe('skipped');

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { lenientText } from '../read-answer.js';
+import { lenientText, optional, readAs } from '../register-fields.js';
 import type { SourceDefinition } from '../source-definition.js';
 
-const flag = z.boolean().nullable().catch(null).default(null);
+const flag = optional(z.boolean());
 const periodSchema = z.object({ data_inceput_ScpTVA: lenientText, data_sfarsit_ScpTVA: lenientText });
 type Period = z.output<typeof periodSchema>;
 // In earlier versions a single period was an object instead of a list.
@@ -19,8 +19,8 @@ const companySchema = z.object({
     stare_inregistrare: lenientText,
     forma_juridica: lenientText,
   }),
-  inregistrare_scop_Tva: z.object({ scpTVA: flag, perioade_TVA: periodsSchema }).nullable().catch(null).default(null),
-  stare_inactiv: z.object({ statusInactivi: flag }).nullable().catch(null).default(null),
+  inregistrare_scop_Tva: optional(z.object({ scpTVA: flag, perioade_TVA: periodsSchema })),
+  stare_inactiv: optional(z.object({ statusInactivi: flag })),
 });
 const answerSchema = z.object({ cod: z.literal(200).optional(), found: z.array(companySchema) });
 const notFoundSchema = z.object({ notFound: z.array(z.unknown()).min(1) });
@@ -42,16 +42,15 @@ const periodOf = (periods: readonly Period[]): Period | undefined => {
  */
 export const roAnaf: SourceDefinition = {
   name: 'ro_anaf',
+  url: 'https://webservicesp.anaf.ro',
+  sample: { memberState: 'RO', national: '14056826' }, // Romgaz
   gapMs: GAP_MS,
   appliesTo: ({ memberState, valid }) => memberState === 'RO' && valid,
   createRequest: ({ national }, { today }) =>
     /^\d{2,10}$/.test(national)
       ? { path: '/api/PlatitorTvaRest/v9/tva', json: [{ cui: Number(national), data: today('Europe/Bucharest') }] }
       : { skip: 'not a CUI of two to ten digits' },
-  read: (json, { national }) => {
-    const answer = answerSchema.safeParse(json);
-    if (!answer.success) return null;
-    const { found } = answer.data;
+  read: readAs(answerSchema, ({ found }, { national }) => {
     if (found.length === 0) return UNKNOWN;
     const expected = String(Number(national));
     const company = found.find(({ date_generale: { cui } }) => cui === null || cui === expected);
@@ -81,6 +80,6 @@ export const roAnaf: SourceDefinition = {
         ['address', general.adresa],
       ],
     };
-  },
-  readRefusal: (json, status) => (status === 404 && notFoundSchema.safeParse(json).success ? UNKNOWN : null),
+  }),
+  readRefusal: readAs(notFoundSchema, (_answer, status) => (status === 404 ? UNKNOWN : null)),
 };

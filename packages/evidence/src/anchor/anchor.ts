@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
-import { canonicalForm } from '../hash-check.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { canonicalText } from '../canonical-form.js';
 
 /** The algorithm of an anchor's root: the tree of RFC 9162 with SHA-256. */
 export const ANCHOR_ALGORITHM = 'rfc9162-sha256';
@@ -58,25 +59,25 @@ export const evaluateAnchor = (value: unknown): string | null => {
  * The bytes of an anchor: its JCS form, which is hashed, time-stamped and stored. Throws an Error if the value is not an
  * anchor, because an additional key would change the hash unnoticed.
  */
-export const encodeAnchor = (anchor: Anchor): Buffer => {
+export const encodeAnchor = (anchor: Anchor): Uint8Array<ArrayBuffer> => {
   const wrong = evaluateAnchor(anchor);
   if (wrong !== null) throw new Error(`not an anchor: ${wrong}`);
-  return canonicalForm(anchor);
+  return new TextEncoder().encode(canonicalText(anchor));
 };
-
-const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads an anchor from its stored bytes. Throws an Error unless they are exactly the JCS form of an anchor, so that hashing
  * the fields again gives the same hash.
  */
 export const decodeAnchor = (bytes: Uint8Array): Anchor => {
-  const value: unknown = JSON.parse(decoder.decode(bytes));
+  // A byte order mark is not ignored, because it would be part of what is hashed.
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  const value: unknown = JSON.parse(text);
   const wrong = evaluateAnchor(value);
   if (wrong !== null) throw new Error(`not an anchor: ${wrong}`);
-  if (!canonicalForm(value).equals(bytes)) throw new Error('not the canonical form of an anchor');
+  if (canonicalText(value) !== text) throw new Error('not the canonical form of an anchor');
   return value as Anchor;
 };
 
 /** The SHA-256 of an anchor's JCS form, 64 hex digits: the next anchor's `prev_anchor_hash`. Throws if it is not an anchor. */
-export const hashAnchor = (anchor: Anchor): string => createHash('sha256').update(encodeAnchor(anchor)).digest('hex');
+export const hashAnchor = (anchor: Anchor): string => bytesToHex(sha256(encodeAnchor(anchor)));

@@ -29,7 +29,7 @@ export const closeAnchor = ({ previous, size, root, closedAt }: CloseAnchor): An
   };
 };
 
-export type CloseNextAnchorDeps = {
+type CloseNextAnchorDeps = {
   closeAlone: CloseAlone;
   now: () => Date;
   /** Leaves that are read, indexed and hashed at once. */

@@ -1,13 +1,11 @@
-import type { AnchorProof, BlockPosition, FindLeaves, ProveChecks, ReadBlocks } from '@vat/domain';
-import { type BlockOnPath, type BlockRows, blockRows, locateBlocks, siblingsIn } from '../tree/tree-blocks.js';
 import { type Anchor, evaluateAnchor, hashAnchor, NO_ANCHOR_HASH } from './anchor.js';
 
 /** The end of a chain: the last anchor's `seq` and hash. */
 export type ChainEnd = Pick<Anchor, 'seq' | 'closed_at'> & { hash: string };
 
-/** One fault. `place` is the position of the anchor in the input, from 0; `seq` is the value in the anchor. */
-export type ChainFault = {
-  place: number;
+/** One fault. `index` is the position of the anchor in the input, from 0; `seq` is the value in the anchor. */
+type ChainFault = {
+  index: number;
   seq: number | null;
   fault: 'ill_formed' | 'wrong_seq' | 'wrong_prev_anchor_hash' | 'closed_too_early';
   /** One sentence for the operator. */
@@ -15,9 +13,17 @@ export type ChainFault = {
 };
 
 /** The result of verifying a chain, which is valid if there are no faults. `end` is null if there are no anchors. */
-export type ChainReport = { anchors: number; end: ChainEnd | null; faults: ChainFault[] };
+type ChainReport = { anchors: number; end: ChainEnd | null; faults: ChainFault[] };
 
-const differences = (anchor: Anchor, before: ChainEnd | null) => {
+/** The end of a chain whose last anchor is `anchor`. Throws if it is not an anchor. */
+export const chainEndOf = (anchor: Anchor): ChainEnd => ({
+  seq: anchor.seq,
+  closed_at: anchor.closed_at,
+  hash: hashAnchor(anchor),
+});
+
+/** What is wrong with the link of an anchor to the end of the chain before it, null for the first: kind and detail of each fault. */
+export const linkFaults = (anchor: Anchor, before: ChainEnd | null) => {
   const seq = (before?.seq ?? 0) + 1;
   const hash = before?.hash ?? NO_ANCHOR_HASH;
   return [
@@ -42,47 +48,16 @@ export const verifyAnchorChain = async (
 ): Promise<ChainReport> => {
   const faults: ChainFault[] = [];
   let end = after;
-  let place = 0;
+  let index = 0;
   for await (const anchor of anchors) {
     const wrong = evaluateAnchor(anchor);
     if (wrong === null) {
-      for (const [fault, detail] of differences(anchor, end)) faults.push({ place, seq: anchor.seq, fault, detail });
-      end = { seq: anchor.seq, closed_at: anchor.closed_at, hash: hashAnchor(anchor) };
+      for (const [fault, detail] of linkFaults(anchor, end)) faults.push({ index, seq: anchor.seq, fault, detail });
+      end = chainEndOf(anchor);
     } else {
-      faults.push({ place, seq: null, fault: 'ill_formed', detail: `not an anchor: ${wrong}` });
+      faults.push({ index, seq: null, fault: 'ill_formed', detail: `not an anchor: ${wrong}` });
     }
-    place += 1;
+    index += 1;
   }
-  return { anchors: place, end, faults };
+  return { anchors: index, end, faults };
 };
-
-type ProveChecksDeps = { findLeaves: FindLeaves; readBlocks: ReadBlocks };
-type WantedBlock = BlockPosition & Pick<BlockOnPath, 'nodes'>;
-
-const keyOf = ({ seq, level, place }: BlockPosition): string => `${seq} ${level} ${place}`;
-
-/**
- * Makes the inclusion proofs of checks. Each proof needs one block of 64 nodes from each stored level. All blocks are read
- * together, and shared blocks are read and hashed once. Throws if a tree is incomplete.
- */
-export const proveChecks =
-  ({ findLeaves, readBlocks }: ProveChecksDeps): ProveChecks =>
-  async (checkIds) => {
-    if (checkIds.length === 0) return new Map();
-    const found = await findLeaves(checkIds);
-    const paths = found.map(({ checkId, hash: _hash, ...leaf }) => {
-      const blocks = locateBlocks(leaf.treeSize, leaf.leafIndex);
-      return { checkId, leaf, blocks: blocks.map((block) => ({ ...block, seq: leaf.seq })) };
-    });
-    const wanted = new Map<string, WantedBlock>(paths.flatMap(({ blocks }) => blocks.map((one) => [keyOf(one), one])));
-    const stored = await readBlocks([...wanted.values()]);
-    const rows = new Map<string, BlockRows>();
-    for (const [position, block] of [...wanted.values()].entries())
-      rows.set(keyOf(block), blockRows(block, stored[position] ?? new Uint8Array()));
-    return new Map(
-      paths.map(({ checkId, leaf, blocks }): [string, AnchorProof] => [
-        checkId,
-        { ...leaf, path: blocks.flatMap((block) => siblingsIn(rows.get(keyOf(block)) ?? [], block.at)) },
-      ]),
-    );
-  };

@@ -6,7 +6,7 @@ import { type Stamped, verifyTimestamp } from '../timestamp/verify-timestamp.js'
 import { BLOCK_NODES, openTreeBuilder, type TreeBlocks } from '../tree/tree-blocks.js';
 
 /** One difference between the recorded evidence and the recomputed one. Ids are public ids; `detail` is one sentence. */
-export type AnchorDifference = { kind: string; anchor_seq?: number; check_id?: string; detail: string };
+type AnchorDifference = { kind: string; anchor_seq?: number; check_id?: string; detail: string };
 
 /** The result of verifying all evidence, which is valid without differences. `whole` is false if the run was aborted. */
 export type AnchorsReport = {
@@ -25,7 +25,7 @@ export type AnchorsReport = {
 const MAX_DIFFERENCES = 200;
 
 /** A report that is being filled; `differs` adds one difference. */
-export type ReportBuilder = { report: AnchorsReport; differs: (difference: AnchorDifference) => void };
+type ReportBuilder = { report: AnchorsReport; differs: (difference: AnchorDifference) => void };
 
 /** An empty report. */
 export const openReport = (): ReportBuilder => {
@@ -161,10 +161,10 @@ const BLOCK_BYTES = BLOCK_NODES * 32;
 
 const evaluateNodes = async (tree: TreeBlocks, { row, audit, differs }: EvaluateAnchorTree): Promise<void> => {
   for (const [level, nodes] of tree.nodes) {
-    for (let place = 0; place * BLOCK_BYTES < nodes.length; place += 1) {
-      const expected = nodes.subarray(place * BLOCK_BYTES, (place + 1) * BLOCK_BYTES);
-      if (Buffer.compare(expected, await audit.readBlock({ seq: row.seq, level, place })) === 0) continue;
-      const detail = `block ${place} of level ${level} differs from the one computed from its leaves`;
+    for (let index = 0; index * BLOCK_BYTES < nodes.length; index += 1) {
+      const expected = nodes.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES);
+      if (Buffer.compare(expected, await audit.readBlock({ seq: row.seq, level, index })) === 0) continue;
+      const detail = `block ${index} of level ${level} differs from the one computed from its leaves`;
       differs({ kind: 'anchor_nodes', anchor_seq: row.seq, detail });
     }
   }

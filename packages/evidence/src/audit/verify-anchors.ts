@@ -8,7 +8,7 @@ import {
   openReport,
 } from './evaluate-anchor.js';
 
-export type VerifyAnchorsDeps = {
+type VerifyAnchorsDeps = {
   audit: AnchorAudit;
   /** PEM; see `verifyTimestamp`. The chain of every authority that was ever used must lead to one of them. */
   trustedRoots?: readonly string[];

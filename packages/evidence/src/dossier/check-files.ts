@@ -50,43 +50,27 @@ const exchangeFiles = (folder: string, exchanges: readonly Exchange[]): DossierF
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Columns of `checks.csv`. A column with the name of a field of the check contains that field. */
-export const CHECK_COLUMNS = [
-  'id',
-  'checked_at',
-  'vat_number',
-  'country_code',
-  'verdict',
-  'valid',
-  'name',
-  'address',
-  'requester_vat_number',
-  'consultation_number',
-  'reference',
-  'request_id',
-  'response_hash',
-  'timestamp',
-  'anchor_seq',
-];
+/** A CSV file: each column with its cell in a row. */
+export type CsvTable<Row extends readonly unknown[]> = Readonly<Record<string, (...row: Row) => string>>;
 
-/** A check as a row of `checks.csv`. `body`: its parsed bytes. */
-export const checkCells = (check: DossierCheck, body: CheckBody): string[] => [
-  body.id,
-  body.checked_at,
-  body.vat_number,
-  body.country_code,
-  body.verdict,
-  String(body.valid),
-  body.name ?? '',
-  body.address ?? '',
-  body.requester_vat_number ?? '',
-  body.consultation_number ?? '',
-  body.reference ?? '',
-  body.request_id,
-  `sha256:${hex(check.hash)}`,
-  check.token ? 'yes' : '',
-  check.proof ? String(check.proof.seq) : '',
-];
+/** `checks.csv`, from a check and its parsed bytes. A column with the name of a field of the check contains that field. */
+export const CHECKS_TABLE: CsvTable<[check: DossierCheck, body: CheckBody]> = {
+  id: (_, { id }) => id,
+  checked_at: (_, body) => body.checked_at,
+  vat_number: (_, body) => body.vat_number,
+  country_code: (_, body) => body.country_code,
+  verdict: (_, { verdict }) => verdict,
+  valid: (_, { valid }) => String(valid),
+  name: (_, { name }) => name ?? '',
+  address: (_, { address }) => address ?? '',
+  requester_vat_number: (_, body) => body.requester_vat_number ?? '',
+  consultation_number: (_, body) => body.consultation_number ?? '',
+  reference: (_, { reference }) => reference ?? '',
+  request_id: (_, body) => body.request_id,
+  response_hash: ({ hash: hashed }) => `sha256:${hex(hashed)}`,
+  timestamp: ({ token }) => (token ? 'yes' : ''),
+  anchor_seq: ({ proof }) => (proof ? String(proof.seq) : ''),
+};
 
 /** The line of a check in `proofs.jsonl`; empty if the check is not anchored yet. `id`: its public id. */
 export const proofLine = (id: string, { proof }: DossierCheck): string =>
@@ -110,29 +94,17 @@ export const checkFiles = (id: string, { bytes, exchanges, token }: DossierCheck
 
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-/** Columns of `requests.csv`. */
-export const REQUEST_COLUMNS = [
-  'id',
-  'vat_number',
-  'status',
-  'created_at',
-  'ended_at',
-  'attempts',
-  'last_error',
-  'reason',
-];
-
-/** A request as a row of `requests.csv`. */
-export const requestCells = (request: DossierRequest): string[] => [
-  publicId('request', request.id),
-  request.vatNumber,
-  request.status,
-  request.createdAt.toISOString(),
-  iso(request.endedAt) ?? '',
-  String(request.attempts),
-  request.lastError ?? '',
-  request.reason ?? '',
-];
+/** `requests.csv`. */
+export const REQUESTS_TABLE: CsvTable<[DossierRequest]> = {
+  id: ({ id }) => publicId('request', id),
+  vat_number: ({ vatNumber }) => vatNumber,
+  status: ({ status }) => status,
+  created_at: ({ createdAt }) => createdAt.toISOString(),
+  ended_at: ({ endedAt }) => iso(endedAt) ?? '',
+  attempts: ({ attempts }) => String(attempts),
+  last_error: ({ lastError }) => lastError ?? '',
+  reason: ({ reason }) => reason ?? '',
+};
 
 /** A request without a check as files in `requests/<id>/`: `request.json` and its exchanges. */
 export const requestFiles = (request: DossierRequest): DossierFile[] => {
@@ -156,26 +128,14 @@ export const requestFiles = (request: DossierRequest): DossierFile[] => {
   return [jsonFile(`requests/${id}/request.json`, record), ...exchangeFiles(`requests/${id}`, request.exchanges)];
 };
 
-/** Columns of `watch-changes.csv`. */
-export const WATCH_CHANGE_COLUMNS = [
-  'changed_at',
-  'vat_number',
-  'label',
-  'kind',
-  'before',
-  'after',
-  'check_id',
-  'watch_id',
-];
-
-/** A change as a row of `watch-changes.csv`. */
-export const watchChangeCells = (change: DossierWatchChange): string[] => [
-  change.changedAt.toISOString(),
-  change.vatNumber,
-  change.label ?? '',
-  change.kind,
-  change.before === null ? '' : String(change.before),
-  change.after === null ? '' : String(change.after),
-  publicId('check', change.checkId),
-  publicId('watch', change.watchId),
-];
+/** `watch-changes.csv`. */
+export const WATCH_CHANGES_TABLE: CsvTable<[DossierWatchChange]> = {
+  changed_at: ({ changedAt }) => changedAt.toISOString(),
+  vat_number: ({ vatNumber }) => vatNumber,
+  label: ({ label }) => label ?? '',
+  kind: ({ kind }) => kind,
+  before: ({ before }) => String(before ?? ''),
+  after: ({ after }) => String(after ?? ''),
+  check_id: ({ checkId }) => publicId('check', checkId),
+  watch_id: ({ watchId }) => publicId('watch', watchId),
+};

@@ -11,7 +11,7 @@ const at = (seconds: number) => new Date(NOON + seconds * 1_000);
 const uuid = (number: number) => `0195f1e2-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
 /** The public id of a sample row. */
-export const sampleId = (kind: IdKind, number: number): string => publicId(kind, uuid(number));
+export const sampleId = <Kind extends IdKind>(kind: Kind, number: number) => publicId(kind, uuid(number));
 const NAMES = ['Żółć Gęślą Jaźń Sp. z o.o.', 'Ελληνική Εταιρεία Α.Ε.', 'Българска фирма ЕООД', '=1+1, "Façade"\nGmbH'];
 
 /** The body of a check that VIES answered; each `number` gives a different one. */

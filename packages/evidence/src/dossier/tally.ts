@@ -3,39 +3,24 @@ import type { CheckBody } from '@vat/domain';
 import type { DossierCheck } from './dossier-source.js';
 
 /** The counts of a dossier in `manifest.json`. */
-type DossierCounts = {
-  checks: number;
-  valid: number;
-  invalid: number;
-  malformed: number;
-  exchanges: number;
-  timestamps: number;
-  anchors: number;
-  proofs: number;
-  requests: number;
-  watch_changes: number;
-};
+const noCounts = () => ({
+  checks: 0,
+  valid: 0,
+  invalid: 0,
+  malformed: 0,
+  exchanges: 0,
+  timestamps: 0,
+  anchors: 0,
+  proofs: 0,
+  requests: 0,
+  watch_changes: 0,
+});
 
 /** The counts of a dossier that is being written. `first` and `last`: earliest and latest `checked_at` of its checks. */
-export type DossierTally = { counts: DossierCounts; first: string | null; last: string | null };
+export type DossierTally = { counts: ReturnType<typeof noCounts>; first: string | null; last: string | null };
 
 /** The tally of an empty dossier. */
-export const emptyTally = (): DossierTally => ({
-  counts: {
-    checks: 0,
-    valid: 0,
-    invalid: 0,
-    malformed: 0,
-    exchanges: 0,
-    timestamps: 0,
-    anchors: 0,
-    proofs: 0,
-    requests: 0,
-    watch_changes: 0,
-  },
-  first: null,
-  last: null,
-});
+export const emptyTally = (): DossierTally => ({ counts: noCounts(), first: null, last: null });
 
 /** Adds one check to `tally`. */
 export const tallyCheck = (tally: DossierTally, check: DossierCheck, body: CheckBody): void => {

@@ -4,15 +4,13 @@ import { type CheckBody, HASH_PROFILE, publicId } from '@vat/domain';
 import { csvRow } from '@vat/spreadsheet';
 import { readVerifier } from '../verify/read-verifier.js';
 import {
-  CHECK_COLUMNS,
-  checkCells,
+  CHECKS_TABLE,
+  type CsvTable,
   checkFiles,
   proofLine,
-  REQUEST_COLUMNS,
-  requestCells,
+  REQUESTS_TABLE,
   requestFiles,
-  WATCH_CHANGE_COLUMNS,
-  watchChangeCells,
+  WATCH_CHANGES_TABLE,
 } from './check-files.js';
 import { type DossierFile, jsonFile, textFile } from './dossier-file.js';
 import type { DossierOptions, DossierSource } from './dossier-source.js';
@@ -45,10 +43,11 @@ export const manifest = (
 /** Without this mark Excel reads a file in the code page of its country and garbles names. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-const startCsv = (columns: readonly string[]) => {
+const startCsv = <Row extends readonly unknown[]>(table: CsvTable<Row>) => {
   const rows = coalesceBytes();
-  rows.add(`${BYTE_ORDER_MARK}${csvRow(columns)}`);
-  return { add: (cells: readonly string[]) => rows.add(csvRow(cells)), take: rows.take };
+  const cells = Object.values(table);
+  rows.add(`${BYTE_ORDER_MARK}${csvRow(Object.keys(table))}`);
+  return { add: (...row: Row) => rows.add(csvRow(cells.map((cellOf) => cellOf(...row)))), take: rows.take };
 };
 
 /** Checks that keys ascend. Throws if a key does not, because the same file could then be written twice. */
@@ -64,7 +63,7 @@ const startOrder = <Key extends string | number>() => {
  * Every file of a dossier except SHA256SUMS and its time-stamp, in a fixed order: README and programs, checks with their
  * files, requests without a check, anchors, certificates, and the tables and counts, which are known only at the end.
  */
-export async function* dossierFiles(
+async function* dossierFiles(
   source: DossierSource,
   options: Omit<DossierOptions, 'stamp'>,
 ): AsyncGenerator<DossierFile, void, undefined> {
@@ -72,27 +71,27 @@ export async function* dossierFiles(
   const { counts } = tally;
   yield* await readVerifier();
 
-  const checks = startCsv(CHECK_COLUMNS);
+  const checks = startCsv(CHECKS_TABLE);
   const proofs = coalesceBytes();
   const orderOfChecks = startOrder<string>();
   for await (const check of source.checks) {
     const body = JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody;
     orderOfChecks(body.id);
     tallyCheck(tally, check, body);
-    checks.add(checkCells(check, body));
+    checks.add(check, body);
     proofs.add(proofLine(body.id, check));
     yield* checkFiles(body.id, check);
   }
   yield { path: 'proofs.jsonl', bytes: proofs.take() };
   yield { path: 'checks.csv', bytes: checks.take() };
 
-  const requests = startCsv(REQUEST_COLUMNS);
+  const requests = startCsv(REQUESTS_TABLE);
   const orderOfRequests = startOrder<string>();
   for await (const request of source.requests) {
     orderOfRequests(request.id);
     counts.requests += 1;
     counts.exchanges += request.exchanges.length;
-    requests.add(requestCells(request));
+    requests.add(request);
     yield* requestFiles(request);
   }
   yield { path: 'requests.csv', bytes: requests.take() };
@@ -108,10 +107,10 @@ export async function* dossierFiles(
   yield textFile('certs/tsa-roots.pem', roots.join(''));
   yield textFile('certs/tsa-intermediates.pem', intermediates.join(''));
 
-  const changes = startCsv(WATCH_CHANGE_COLUMNS);
+  const changes = startCsv(WATCH_CHANGES_TABLE);
   for await (const change of source.watchChanges) {
     counts.watch_changes += 1;
-    changes.add(watchChangeCells(change));
+    changes.add(change);
   }
   yield { path: 'watch-changes.csv', bytes: changes.take() };
   yield { path: 'summary.pdf', bytes: await summaryPdf(options, tally) };
@@ -121,7 +120,7 @@ export async function* dossierFiles(
 /**
  * Passes the files on, followed by `SHA256SUMS` over all of them and, if `stamp` returns one, the time-stamp of that list.
  */
-export async function* sealFiles(
+async function* sealFiles(
   files: AsyncIterable<DossierFile>,
   stamp: (bytes: Uint8Array) => Promise<Uint8Array | null>,
 ): AsyncGenerator<DossierFile, void, undefined> {

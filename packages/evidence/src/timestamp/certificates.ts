@@ -102,15 +102,13 @@ export const readTrustedRoots = (texts: readonly string[]): ReadCertificate[] =>
     return found.map((pem) => readCertificate(pem));
   });
 
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 /**
  * Adds to `certificates` those of `known` that issued any of them, directly or indirectly: a trusted root is often not in the
  * tokens that lead to it. PEM, any number of certificates in each; the result has one in each, without duplicates.
  */
 export const withIssuers = (certificates: readonly string[], known: readonly string[]): string[] => {
   const read = (pems: readonly string[]) =>
-    pems.flatMap((pem) => pem.match(BLOCK) ?? []).map((block) => new X509Certificate(block));
+    pems.flatMap((pem) => pem.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
   const all = new Map(read(certificates).map((one) => [one.fingerprint256, one]));
   let candidates = read(known);
   for (let added = true; added; ) {

@@ -46,8 +46,8 @@ describe('the development authority', () => {
 
   it('gives every token a different serial number', async () => {
     const { reply: send } = await createDevelopmentAuthority({ identity, now });
-    const ask = requestTimestamp({ send, now });
-    const serials = await Promise.all(Array.from({ length: 20 }, async () => (await ask(DIGEST)).serial));
+    const request = requestTimestamp({ send, now });
+    const serials = await Promise.all(Array.from({ length: 20 }, async () => (await request(DIGEST)).serial));
     expect(new Set(serials).size).toBe(20);
   });
 

@@ -18,7 +18,7 @@ const start = async (...answer: Parameters<typeof startAuthority>): Promise<Loca
   return authority;
 };
 const senderTo = (url: string, deadlineMs = 10_000) => {
-  const sender = createQuerySender({ url, deadlineMs });
+  const sender = createQuerySender({ url, deadlineMs, now: () => new Date() });
   closers.push(sender.close);
   return sender;
 };
@@ -122,10 +122,10 @@ describe('createQuerySender', () => {
   });
 
   it('is aborted by its signal and by closing the sender', async () => {
-    const asked = new EventEmitter();
-    const { url, queries } = await start(() => asked.emit('query'));
+    const received = new EventEmitter();
+    const { url, queries } = await start(() => received.emit('query'));
     const off = new AbortController();
-    const arrived = once(asked, 'query');
+    const arrived = once(received, 'query');
     const pending = outcome(url, 10_000, off.signal);
     await arrived;
     off.abort();

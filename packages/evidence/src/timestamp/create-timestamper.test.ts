@@ -14,7 +14,6 @@ import {
   verifyTimestamp,
 } from './index.js';
 import { type LocalAuthority, replying, startAuthority } from './local-authority.fixture.js';
-import { createCircuit } from './query-sender.js';
 
 const DATA = Buffer.from('a check');
 const noDevelopment = () => Promise.reject(new Error('not to be opened'));
@@ -94,9 +93,7 @@ describe('createTimestamper', () => {
       opened += 1;
       return createDevelopmentAuthority({ identity, now });
     };
-    const { stamp } = closeLater(
-      createTimestamper({ url: null, development, now, trustedRoots: ['nobody looks at these'] }),
-    );
+    const { stamp } = closeLater(createTimestamper({ url: null, development, now, trustedRoots: ['not read'] }));
     expect(opened).toBe(0);
     const stamps = await Promise.all([stamp(DATA), stamp(DATA), stamp(DATA)]);
     expect(stamps.every(({ development: marked }) => marked)).toBe(true);
@@ -124,9 +121,8 @@ describe('createTimestamper', () => {
         broken ? response.writeHead(503).end() : replying(reply)(response, query, request),
       ),
     );
-    const circuit = { failures: 3, restMs: 60_000 };
     const trustedRoots = [identity.root];
-    const options = { url: server.url, development: noDevelopment, now: clock.now, circuit, trustedRoots };
+    const options = { url: server.url, development: noDevelopment, now: clock.now, failures: 3, trustedRoots };
     const { stamp } = closeLater(createTimestamper(options));
     for (let i = 0; i < 3; i += 1) expect(await refusal(stamp(DATA))).toBe('http_status');
     for (let i = 0; i < 5; i += 1) expect(await refusal(stamp(DATA))).toBe('circuit_open');
@@ -140,6 +136,16 @@ describe('createTimestamper', () => {
     expect(await refusal(stamp(DATA))).toBe('none');
     expect(await refusal(stamp(DATA))).toBe('none');
     expect(server.queries()).toBe(6);
+  });
+
+  it('does not count aborted queries as failures of the authority', async () => {
+    const now = () => new Date();
+    const { reply } = await createDevelopmentAuthority({ identity, now });
+    const { url } = closeLater(await startAuthority(replying(reply)));
+    const options = { url, development: noDevelopment, now, failures: 1, trustedRoots: [identity.root] };
+    const { stamp } = closeLater(createTimestamper(options));
+    for (let i = 0; i < 5; i += 1) expect(await refusal(stamp(DATA, AbortSignal.abort()))).toBe('aborted');
+    expect(await refusal(stamp(DATA))).toBe('none');
   });
 
   it('has one schedule of retries with increasing delays', () => {
@@ -200,48 +206,5 @@ describe('pinRoot', () => {
     await show({ ...identity, root: other.root });
     expect(await refusal(stamp(digest))).toBe('wrong_chain');
     expect(stored()).toBeNull();
-  });
-});
-
-describe('createCircuit', () => {
-  const failing = (reason: 'unreachable' | 'aborted') => () => Promise.reject(new TimestampRefused(reason, 'no'));
-
-  it('counts only consecutive failures', async () => {
-    const { now } = manualClock();
-    const run = createCircuit({ failures: 2, restMs: 1_000, now });
-    for (let i = 0; i < 5; i += 1) {
-      expect(await refusal(run(failing('unreachable')))).toBe('unreachable');
-      expect(await run(() => Promise.resolve(i))).toBe(i);
-    }
-  });
-
-  it('does not count aborted calls', async () => {
-    const { now } = manualClock();
-    const run = createCircuit({ failures: 1, restMs: 1_000, now });
-    for (let i = 0; i < 5; i += 1) expect(await refusal(run(failing('aborted')))).toBe('aborted');
-    expect(await refusal(run(failing('unreachable')))).toBe('unreachable');
-    expect(await refusal(run(failing('aborted')))).toBe('circuit_open');
-  });
-
-  it('allows one trial call at a time after the pause', async () => {
-    const clock = manualClock();
-    const run = createCircuit({ failures: 1, restMs: 1_000, now: clock.now });
-    await refusal(run(failing('unreachable')));
-    clock.pass(1_000);
-    let settle: (word: string) => void = () => undefined;
-    const first = run(() => new Promise<string>((resolve) => (settle = resolve)));
-    expect(await refusal(run(() => Promise.resolve('second')))).toBe('circuit_open');
-    settle('well again');
-    expect(await first).toBe('well again');
-    expect(await run(() => Promise.resolve('third'))).toBe('third');
-  });
-
-  it('allows another trial call after an aborted one', async () => {
-    const clock = manualClock();
-    const run = createCircuit({ failures: 1, restMs: 1_000, now: clock.now });
-    await refusal(run(failing('unreachable')));
-    clock.pass(1_000);
-    expect(await refusal(run(failing('aborted')))).toBe('aborted');
-    expect(await run(() => Promise.resolve('well'))).toBe('well');
   });
 });

@@ -1,9 +1,10 @@
-import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import type { MakeStampDeps, StampData } from '@vat/domain';
+import { createCircuit } from '@vat/outgoing';
 import { readTrustedRoots } from './certificates.js';
 import type { DevelopmentAuthority } from './development-authority.js';
-import type { TimestampHash } from './object-identifiers.js';
-import { createCircuit, createQuerySender, type QuerySender, type SendQuery } from './query-sender.js';
+import { newSerial, type TimestampHash } from './object-identifiers.js';
+import { createQuerySender, type QuerySender, type SendQuery } from './query-sender.js';
 import { type Timestamp, TimestampRefused } from './timestamp.js';
 import { encodeQuery } from './timestamp-messages.js';
 import { verifyTimestamp } from './verify-timestamp.js';
@@ -19,20 +20,13 @@ type RequestTimestampDeps = {
 };
 
 /** Requests a time-stamp of one SHA-256, SHA-384 or SHA-512 digest; its length determines the function. */
-export type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
-
-/** 128 bits that always encode as a positive DER INTEGER of the same length. */
-const newNonce = (): Buffer => {
-  const nonce = randomBytes(16);
-  nonce[0] = ((nonce[0] ?? 0) & 0x3f) | 0x40;
-  return nonce;
-};
+type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Timestamp>;
 
 /** Sends one request to an authority and verifies the response completely. Rejects with `TimestampRefused`. */
 export const requestTimestamp =
   ({ send, now, trustedRoots, acceptedPolicies, clockToleranceMs = 300_000 }: RequestTimestampDeps): RequestTimestamp =>
   async (digest, signal) => {
-    const nonce = newNonce();
+    const nonce = newSerial();
     const tokenBytes = await send(encodeQuery({ digest, nonce }), signal);
     const clock = { now: now(), toleranceMs: clockToleranceMs };
     return verifyTimestamp({ tokenBytes, digest, nonce, trustedRoots, acceptedPolicies, clock });
@@ -42,7 +36,7 @@ export const requestTimestamp =
  * Stores the topmost certificate (PEM) of an authority unless one is stored already, and resolves to the stored one. If
  * several processes store one at the same time, the first one wins.
  */
-export type RootPin = (certificate: string) => Promise<string>;
+type RootPin = (certificate: string) => Promise<string>;
 
 /** The pinned root and the different root that a response led to. SHA-256 of the DER form, in lower-case hex. */
 export type OtherRoot = { pinned: string; shown: string };
@@ -58,7 +52,7 @@ type PinRootDeps = {
  * An authority's address as it is stored with a pinned root: without user, password and query, which may be secret. Throws
  * for an address without TLS, because an attacker on the network could answer first and be pinned.
  */
-export const pinnedAddress = (url: string): string => {
+const pinnedAddress = (url: string): string => {
   const { protocol, origin, pathname } = new URL(url);
   if (protocol !== 'https:') throw new Error('certificates are required, because TSA_URL is not an https address');
   return origin + pathname;
@@ -113,8 +107,8 @@ type TimestamperOptions = {
   };
   /** Deadline of one query with its response, in milliseconds. Default ten seconds. */
   deadlineMs?: number;
-  /** After `failures` consecutive failures no query is sent for `restMs`. Default five, one minute. */
-  circuit?: { failures: number; restMs: number };
+  /** After `failures` consecutive failures no query is sent for a minute. Default five. */
+  failures?: number;
 };
 
 /** Gets time-stamps of checks, anchors and dossiers. */
@@ -151,12 +145,13 @@ export const createTimestamper = ({
   userAgent,
   pinning,
   deadlineMs = 10_000,
-  circuit: { failures, restMs } = { failures: 5, restMs: 60_000 },
+  failures,
 }: TimestamperOptions): Timestamper => {
   // Checked here so that a wrong root fails the start of the process and not the first time-stamp.
   if (url !== null) readTrustedRoots(trustedRoots ?? []);
   const address = url === null || trustedRoots?.length ? null : pinnedAddress(url);
-  const { send, close } = url === null ? inProcess(development) : createQuerySender({ url, deadlineMs, userAgent });
+  const { send, close } =
+    url === null ? inProcess(development) : createQuerySender({ url, deadlineMs, userAgent, now });
   const pinned = (address: string, request: RequestTimestamp) => {
     if (!pinning) throw new Error('certificates are required');
     const { pin, onOtherRoot } = pinning;
@@ -169,9 +164,21 @@ export const createTimestamper = ({
   // The development authority has its own root, which is not configured.
   const request = requestTimestamp({ send, now, trustedRoots: url === null ? [] : trustedRoots });
   const guarded = address === null ? request : pinned(address, request);
-  const circuit = createCircuit({ failures, restMs, now });
+  const circuit = createCircuit({ now, failures });
   return {
-    stamp: (data, signal) => circuit(() => guarded(createHash(hash).update(data).digest(), signal)),
+    stamp: async (data, signal) => {
+      const refusal = circuit.refusal();
+      if (refusal !== null) throw new TimestampRefused('circuit_open', `the authority is ${refusal}`);
+      try {
+        const stamp = await guarded(createHash(hash).update(data).digest(), signal);
+        circuit.answered();
+        return stamp;
+      } catch (error) {
+        if (error instanceof TimestampRefused && error.refusal === 'aborted') circuit.aborted();
+        else circuit.failed();
+        throw error;
+      }
+    },
     close,
   };
 };
@@ -186,7 +193,7 @@ export const domainStamper = ({ stamp }: Pick<Timestamper, 'stamp'>): Pick<MakeS
     stamp: stampData,
     reasonOf: (error) =>
       error instanceof TimestampRefused
-        ? { error: `${error.refusal}: ${error.message}`, asked: error.refusal !== 'circuit_open' }
+        ? { error: `${error.refusal}: ${error.message}`, called: error.refusal !== 'circuit_open' }
         : null,
   };
 };

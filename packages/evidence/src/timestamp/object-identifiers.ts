@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { BaseBlock, Constructed, type Integer, ObjectIdentifier, OctetString } from 'asn1js';
 
 /** The object identifiers of RFC 3161, 5035, 5652 and 5280 that time-stamps use. */
@@ -7,6 +8,8 @@ export const OID = {
   sha256: '2.16.840.1.101.3.4.2.1',
   sha384: '2.16.840.1.101.3.4.2.2',
   sha512: '2.16.840.1.101.3.4.2.3',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  rsaWithSha256: '1.2.840.113549.1.1.11',
   rsaPss: '1.2.840.113549.1.1.10',
   maskGeneration1: '1.2.840.113549.1.1.8',
   contentType: '1.2.840.113549.1.9.3',
@@ -50,6 +53,13 @@ export const hashOfLength = (bytes: number): TimestampHash | null =>
  * for examples, so that no real authority can have it.
  */
 export const DEVELOPMENT_POLICY = ['2.999', ...Buffer.from('development')].join('.');
+
+/** A random serial number or nonce: 128 bits that always encode as a positive DER INTEGER of the same length. */
+export const newSerial = (): Uint8Array<ArrayBuffer> => {
+  const serial = Uint8Array.from(randomBytes(16));
+  serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;
+  return serial;
+};
 
 /** The elements of a sequence or set; an empty list for any other block. */
 export const elementsOf = (block: unknown): BaseBlock[] =>

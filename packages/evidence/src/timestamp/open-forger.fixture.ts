@@ -1,14 +1,8 @@
-import { createHash, X509Certificate } from 'node:crypto';
-import type { Attribute, Certificate } from 'pkijs';
-import {
-  authorityExtensions,
-  type Forgery,
-  forgeReply,
-  type Holder,
-  issueHolder,
-  unitExtensions,
-} from './forge-reply.fixture.js';
+import { createHash } from 'node:crypto';
+import type { Attribute } from 'pkijs';
+import { type Forgery, forgeReply, issueHolder } from './forge-reply.fixture.js';
 import { requestTimestamp, type Timestamp, type TimestampRefusal, TimestampRefused } from './index.js';
+import { authorityExtensions, type Holder, unitExtensions } from './issue-certificate.js';
 import { replying, startAuthority } from './local-authority.fixture.js';
 import { createQuerySender } from './query-sender.js';
 
@@ -31,10 +25,6 @@ export type Forger = Record<'root' | 'issuing' | 'unit', Holder> & {
   close: () => Promise<void>;
 };
 
-/** A certificate in PEM, as in a verified time-stamp. */
-export const pemOf = (certificate: Certificate): string =>
-  new X509Certificate(new Uint8Array(certificate.toSchema(true).toBER())).toString();
-
 /** Removes one signed attribute. */
 export const without =
   (type: string) =>
@@ -43,9 +33,9 @@ export const without =
 
 /** Makes the three certificates and starts the server. */
 export const openForger = async (): Promise<Forger> => {
-  const root = await issueHolder({ subject: 'Test root', issuer: null, extensions: authorityExtensions() });
-  const issuing = await issueHolder({ subject: 'Test issuing', issuer: root, extensions: authorityExtensions(0) });
-  const unit = await issueHolder({ subject: 'Test unit', issuer: issuing, extensions: unitExtensions() });
+  const root = issueHolder({ subject: 'Test root', issuer: null, extensions: authorityExtensions() });
+  const issuing = issueHolder({ subject: 'Test issuing', issuer: root, extensions: authorityExtensions(0) });
+  const unit = issueHolder({ subject: 'Test unit', issuer: issuing, extensions: unitExtensions() });
   let reply: (query: Uint8Array) => Promise<Uint8Array>;
   let lastReply: Uint8Array = new Uint8Array();
   const server = await startAuthority(
@@ -55,8 +45,8 @@ export const openForger = async (): Promise<Forger> => {
     }),
   );
   const request: Forger['request'] = async (forgery, signers = { unit, chain: [issuing, root] }, terms = {}) => {
-    reply = (query) => forgeReply(query, signers.unit, signers.chain, forgery);
-    const { send, close } = createQuerySender({ url: server.url, deadlineMs: 10_000 });
+    reply = async (query) => forgeReply(query, signers.unit, signers.chain, forgery);
+    const { send, close } = createQuerySender({ url: server.url, deadlineMs: 10_000, now: () => new Date() });
     try {
       return await requestTimestamp({ send, now: () => new Date(), ...terms })(DIGEST);
     } finally {

@@ -1,30 +1,63 @@
 import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Tool } from '@vat/testkit';
+import { provideTool } from '@vat/testkit';
+import { ContentInfo, type Extension, PKIStatusInfo, TimeStampResp } from 'pkijs';
+import {
+  authorityExtensions,
+  certificatePem,
+  type Holder,
+  issueCertificate,
+  privateKeyPem,
+  unitExtensions,
+} from './issue-certificate.js';
+import type { TimestampHash } from './object-identifiers.js';
 
-/** Arguments of `openssl genpkey`. */
+const newEc = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).privateKey;
+// Of type `object`, because @types/node declares the length as a string.
+const PSS: object = { hashAlgorithm: 'sha256', mgf1HashAlgorithm: 'sha256', saltLength: 32 };
 const KEYS = {
-  rsa: ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048'],
-  ec: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256'],
-  ec384: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-384'],
-  brainpool: [
-    '-algorithm',
-    'EC',
-    '-pkeyopt',
-    'ec_paramgen_curve:brainpoolP256r1',
-    '-pkeyopt',
-    'ec_param_enc:named_curve',
-  ],
-} as const;
-export type KeyKind = keyof typeof KEYS;
+  rsa: () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+  pss: () => generateKeyPairSync('rsa-pss', { modulusLength: 2048, ...PSS }).privateKey,
+  ec: () => newEc('P-256'),
+  ec384: () => newEc('P-384'),
+  brainpool: () => newEc('brainpoolP256r1'),
+} satisfies Record<string, () => KeyObject>;
+type KeyKind = keyof typeof KEYS;
 
-/** A root, an issuing authority and a time-stamping unit that the openssl program made. */
-type OpensslAuthority = {
+/**
+ * A time-stamping authority whose tokens the openssl program makes, so that tests do not depend on our own implementation: a
+ * root, an intermediate authority and a unit.
+ */
+export type OpensslAuthority = {
   /** PEM. */
   root: string;
+  intermediate: string;
+  /** The root's name and key, certified by another authority that verifiers need not know; it is in every token. */
+  crossSigned: string | null;
   reply: (query: Uint8Array) => Uint8Array;
+  /** Resolves to a TimeStampResp for `bytes`. */
+  stamp: (bytes: Uint8Array) => Promise<Uint8Array>;
+  /** The same with RSA-PSS, without the attribute that names the signer's certificate. */
+  stampUnnamed: (bytes: Uint8Array) => Uint8Array;
+};
+
+/** The keys and algorithms of an authority. */
+export type Terms = {
+  key?: KeyKind;
+  /** The kind of the unit's key, if it differs from those above it. */
+  unitKey?: KeyKind;
+  crossSigned?: boolean;
+  /** The hash functions of the imprint of `stamp`, of the signature, and of the name of the unit's certificate. */
+  imprint?: TimestampHash;
+  digest?: TimestampHash;
+  nameCertificateBy?: TimestampHash | 'sha1';
+  /** Signs with RSA-PSS; `unitKey` must be RSA. */
+  pss?: boolean;
+  /** With RSA-PSS: signs with another certificate, which has these extensions. */
+  signWith?: Extension[];
 };
 
 /** The input of `openssl ts -verify`. */
@@ -36,69 +69,99 @@ type OpensslVerify = { token: Uint8Array; root: string; untrusted?: string } & (
 /** openssl in its own folder; `close` removes the folder. */
 export type Openssl = {
   run: (...args: string[]) => string;
-  makeAuthority: (name: string, keys: KeyKind, digest: string, nameCertificateBy: string) => OpensslAuthority;
+  /** The certificates' names begin with `name`. */
+  makeAuthority: (name: string, terms?: Terms) => OpensslAuthority;
   /** The output of openssl if the token verifies; otherwise throws an error with the output. */
   verify: (given: OpensslVerify) => string;
   close: () => void;
 };
 
 const POLICY = '1.3.6.1.4.1.99999.1.1';
-const ISSUING = [
-  'basicConstraints=critical,CA:TRUE,pathlen:0',
-  'keyUsage=critical,keyCertSign,cRLSign',
-  'subjectKeyIdentifier=hash',
-  'authorityKeyIdentifier=keyid',
-];
-const UNIT = [
-  'basicConstraints=critical,CA:FALSE',
-  'keyUsage=critical,digitalSignature',
-  'extendedKeyUsage=critical,timeStamping',
-  'subjectKeyIdentifier=hash',
-  'authorityKeyIdentifier=keyid',
-];
+/** The object identifier of a TSTInfo. */
+const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
+const TEN_YEARS_MS = 3_650 * 86_400_000;
 
-const configuration = (folder: string, digest: string, nameCertificateBy: string) =>
+/** `namesChain`: the token names the whole chain and not only its signer; openssl then accepts no other chain. */
+const configuration = (folder: string, digest: string, nameCertificateBy: string, namesChain: boolean) =>
   [
     ...['[tsa]', 'default_tsa = t', '[t]', `serial = ${folder}/serial`, 'crypto_device = builtin'],
-    ...[`signer_cert = ${folder}/tsa.pem`, `certs = ${folder}/ica.pem`, `signer_key = ${folder}/tsa.key`],
+    ...[`signer_cert = ${folder}/unit.pem`, `certs = ${folder}/chain.pem`, `signer_key = ${folder}/unit.key`],
     ...[`signer_digest = ${digest}`, `default_policy = ${POLICY}`, 'digests = sha256, sha384, sha512'],
     ...['accuracy = secs:1, millisecs:500, microsecs:100', 'clock_precision_digits = 3', 'ordering = no'],
-    ...['tsa_name = yes', 'ess_cert_id_chain = yes', `ess_cert_id_alg = ${nameCertificateBy}`, ''],
+    ...[
+      'tsa_name = yes',
+      `ess_cert_id_chain = ${namesChain ? 'yes' : 'no'}`,
+      `ess_cert_id_alg = ${nameCertificateBy}`,
+      '',
+    ],
   ].join('\n');
 
 /** Creates a working folder for openssl. */
-export const openOpenssl = ({ file, env }: Tool): Openssl => {
+export const openOpenssl = async (): Promise<Openssl> => {
+  const { file, env } = await provideTool('openssl');
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-openssl-'));
   const run = (...args: string[]) => execFileSync(file, args, { env, cwd: folder, stdio: 'pipe' }).toString();
+  const read = (name: string) => readFileSync(path.join(folder, name));
   const write = (name: string, content: Uint8Array | string) => {
     writeFileSync(path.join(folder, name), content);
     return name;
   };
+  let authorities = 0;
 
-  const makeAuthority: Openssl['makeAuthority'] = (name, keys, digest, nameCertificateBy) => {
-    const at = (part: string) => `${name}/${part}`;
-    mkdirSync(path.join(folder, name));
-    for (const part of ['ca', 'ica', 'tsa']) run('genpkey', ...KEYS[keys], '-out', at(`${part}.key`));
-    const subject = (of: string) => ['-subj', `/C=EU/O=Test/CN=OpenSSL ${of} ${name}`];
-    const usage = ['-addext', 'keyUsage=critical,keyCertSign,cRLSign'];
-    run('req', '-x509', '-new', '-key', at('ca.key'), '-sha256', ...subject('root'), ...usage, '-out', at('ca.pem'));
-    const issue = (part: string, by: string, of: string, extensions: string[]) => {
-      run('req', '-new', '-key', at(`${part}.key`), ...subject(of), '-out', at(`${part}.csr`));
-      const issuer = ['-CA', at(`${by}.pem`), '-CAkey', at(`${by}.key`), '-CAcreateserial'];
-      const extended = ['-extfile', write(at(`${part}.ext`), `${extensions.join('\n')}\n`)];
-      run('x509', '-req', '-in', at(`${part}.csr`), ...issuer, '-sha256', ...extended, '-out', at(`${part}.pem`));
+  const makeAuthority: Openssl['makeAuthority'] = (name, terms = {}) => {
+    const { key = 'ec', unitKey = key, crossSigned = false, pss = false, signWith } = terms;
+    const { imprint = 'sha256', digest = 'sha256', nameCertificateBy = 'sha256' } = terms;
+    authorities += 1;
+    const own = `authority${authorities}`;
+    const at = (part: string) => `${own}/${part}`;
+    mkdirSync(path.join(folder, own));
+    const [from, to] = [new Date(Date.now() - 60_000), new Date(Date.now() + TEN_YEARS_MS)];
+    const issue = (what: string, issuer: Holder | null, kind: KeyObject, extensions: Extension[]) =>
+      issueCertificate({ subject: `${name} ${what}`, issuer, key: kind, from, to, extensions });
+    const writeHolder = (part: string, holder: Holder) => {
+      write(at(`${part}.pem`), certificatePem(holder.certificate));
+      write(at(`${part}.key`), privateKeyPem(holder.key));
     };
-    issue('ica', 'ca', 'issuing', ISSUING);
-    issue('tsa', 'ica', 'unit', UNIT);
+
+    const root = issue('root', null, KEYS[key](), authorityExtensions());
+    const issuing = issue('intermediate', root, KEYS[key](), authorityExtensions(0));
+    writeHolder('unit', issue('unit', issuing, KEYS[unitKey](), unitExtensions()));
+    if (signWith) writeHolder('other', issue('other', issuing, KEYS[unitKey](), signWith));
+    const elder = crossSigned ? issue('elder', null, KEYS[key](), authorityExtensions()) : null;
+    const cross = elder && certificatePem(issue('root', elder, root.key, authorityExtensions()).certificate);
+    const intermediate = certificatePem(issuing.certificate);
+    write(at('chain.pem'), intermediate + (cross ?? ''));
     write(at('serial'), '01\n');
-    write(at('tsa.cnf'), configuration(path.join(folder, name), digest, nameCertificateBy));
+    write(at('tsa.cnf'), configuration(path.join(folder, own), digest, nameCertificateBy, !crossSigned));
+
+    /** `openssl ts` cannot sign with RSA-PSS, so `openssl cms` signs its content again. */
+    const signWithPss = (named: boolean) => {
+      run('ts', '-reply', '-in', at('reply.tsr'), '-token_out', '-out', at('token'));
+      run('cms', '-verify', '-noverify', '-inform', 'DER', '-in', at('token'), '-out', at('info'));
+      const signer = at(signWith ? 'other' : 'unit');
+      run(
+        ...['cms', '-sign', '-in', at('info'), '-signer', `${signer}.pem`, '-inkey', `${signer}.key`],
+        ...['-certfile', at('chain.pem'), '-md', digest, ...(named ? ['-cades'] : [])],
+        ...['-keyopt', 'rsa_padding_mode:pss', '-binary', '-nodetach', '-nosmimecap', '-outform', 'DER'],
+        ...['-econtent_type', TIMESTAMP_INFO, '-out', at('signed')],
+      );
+      const token = ContentInfo.fromBER(Uint8Array.from(read(at('signed'))));
+      const response = new TimeStampResp({ status: new PKIStatusInfo({ status: 0 }), timeStampToken: token });
+      return Buffer.from(response.toSchema().toBER());
+    };
+    const replyTo = (query: string, named = true) => {
+      run('ts', '-reply', '-config', at('tsa.cnf'), '-queryfile', query, '-out', at('reply.tsr'));
+      return pss ? signWithPss(named) : read(at('reply.tsr'));
+    };
+    const stamp = (bytes: Uint8Array, named: boolean) => {
+      run('ts', '-query', '-data', write(at('data'), bytes), `-${imprint}`, '-cert', '-out', at('query.tsq'));
+      return replyTo(at('query.tsq'), named);
+    };
     return {
-      root: readFileSync(path.join(folder, name, 'ca.pem'), 'utf8'),
-      reply: (query) => {
-        write(at('query.tsq'), query);
-        run('ts', '-reply', '-config', at('tsa.cnf'), '-queryfile', at('query.tsq'), '-out', at('reply.tsr'));
-        return readFileSync(path.join(folder, name, 'reply.tsr'));
-      },
+      ...{ root: certificatePem(root.certificate), intermediate, crossSigned: cross },
+      reply: (query) => replyTo(write(at('query.tsq'), query)),
+      stamp: async (bytes) => stamp(bytes, true),
+      stampUnnamed: (bytes) => stamp(bytes, false),
     };
   };
 

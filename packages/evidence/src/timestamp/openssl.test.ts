@@ -1,15 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { provideTool } from '@vat/testkit';
 import {
   createDevelopmentAuthority,
   type DevelopmentIdentity,
   makeDevelopmentIdentity,
   requestTimestamp,
-  type SignatureScheme,
-  type TimestampHash,
   verifyTimestamp,
 } from './index.js';
-import { type KeyKind, type Openssl, openOpenssl } from './openssl-authority.fixture.js';
+import type { TimestampHash } from './object-identifiers.js';
+import { type Openssl, openOpenssl, type Terms } from './openssl-authority.fixture.js';
 import { encodeQuery } from './timestamp-messages.js';
 
 const DATA = Buffer.from('{"id":"chk_1","valid":true}');
@@ -18,25 +16,25 @@ const now = () => new Date();
 
 let openssl: Openssl;
 beforeAll(async () => {
-  openssl = openOpenssl(await provideTool('openssl'));
+  openssl = await openOpenssl();
 });
 afterAll(() => openssl?.close());
 
 describe('a token that openssl made', () => {
-  const kinds: [KeyKind, string, string][] = [
-    ['rsa', 'sha256', 'sha256'],
-    ['rsa', 'sha512', 'sha1'],
-    ['ec', 'sha256', 'sha384'],
-    ['ec384', 'sha384', 'sha256'],
-    ['brainpool', 'sha256', 'sha512'],
+  const kinds: Required<Pick<Terms, 'key' | 'digest' | 'nameCertificateBy'>>[] = [
+    { key: 'rsa', digest: 'sha256', nameCertificateBy: 'sha256' },
+    { key: 'rsa', digest: 'sha512', nameCertificateBy: 'sha1' },
+    { key: 'ec', digest: 'sha256', nameCertificateBy: 'sha384' },
+    { key: 'ec384', digest: 'sha384', nameCertificateBy: 'sha256' },
+    { key: 'brainpool', digest: 'sha256', nameCertificateBy: 'sha512' },
   ];
-  it.each(kinds)('verifies here: %s key, %s, certificate named by %s', async (keys, digest, nameCertificateBy) => {
-    const authority = openssl.makeAuthority(`${keys}-${digest}`, keys, digest, nameCertificateBy);
+  it.each(kinds)('verifies here: $key key, $digest, certificate named by $nameCertificateBy', async (terms) => {
+    const authority = openssl.makeAuthority('Test', terms);
     const send = (query: Uint8Array) => Promise.resolve(authority.reply(query));
     const stamp = await requestTimestamp({ send, now })(DIGEST);
     expect(stamp).toMatchObject({
       ...{ policy: '1.3.6.1.4.1.99999.1.1', serial: '02', accuracyMs: 1_501, development: false },
-      authority: `OpenSSL unit ${keys}-${digest}`,
+      authority: 'Test unit',
     });
     // With a known root the chain includes it; the token contains only the configured certificates.
     expect(stamp.certificates).toHaveLength(2);
@@ -47,7 +45,7 @@ describe('a token that openssl made', () => {
   });
 
   it('has the time that openssl prints', async () => {
-    const authority = openssl.makeAuthority('time', 'ec', 'sha256', 'sha256');
+    const authority = openssl.makeAuthority('Time');
     const nonce = Buffer.from('40ffffffffffffffffffffffffffffff', 'hex');
     const tokenBytes = authority.reply(encodeQuery({ digest: DIGEST, nonce }));
     const { genTime } = verifyTimestamp({ tokenBytes, digest: DIGEST, nonce });
@@ -59,21 +57,20 @@ describe('a token that openssl made', () => {
 });
 
 describe('a token with another hash function or signature', () => {
-  const kinds: [SignatureScheme, TimestampHash, TimestampHash][] = [
-    ['ecdsa', 'sha512', 'sha384'],
-    ['rsa', 'sha384', 'sha512'],
-    ['rsa-pss', 'sha256', 'sha256'],
-    ['rsa-pss', 'sha384', 'sha512'],
+  const kinds: [Terms, TimestampHash][] = [
+    [{ key: 'ec', digest: 'sha512' }, 'sha384'],
+    [{ key: 'rsa', digest: 'sha384' }, 'sha512'],
+    [{ key: 'pss', unitKey: 'rsa', pss: true, digest: 'sha256' }, 'sha256'],
+    [{ key: 'pss', unitKey: 'rsa', pss: true, digest: 'sha384' }, 'sha512'],
   ];
-  it.each(kinds)('verifies here and with openssl: %s, %s, over a %s', async (scheme, hash, imprint) => {
-    const identity = await makeDevelopmentIdentity(now(), scheme);
-    const { reply: send } = await createDevelopmentAuthority({ identity, now, scheme, hash });
+  it.each(kinds)('verifies here and with openssl: %j, over a %s', async (terms, imprint) => {
+    const { root, reply } = openssl.makeAuthority('Other', terms);
     const digest = createHash(imprint).update(DATA).digest();
-    const { tokenBytes: token } = await requestTimestamp({ send, now, trustedRoots: [identity.root] })(digest);
+    const send = async (query: Uint8Array) => reply(query);
+    const { tokenBytes: token } = await requestTimestamp({ send, now, trustedRoots: [root] })(digest);
     // openssl supports RSA-PSS only in CMS; the tests in ../verify verify dossiers with such tokens.
-    if (scheme === 'rsa-pss')
-      expect(() => openssl.verify({ token, root: identity.root, data: DATA })).toThrow('signature failure');
-    else expect(openssl.verify({ token, root: identity.root, data: DATA })).toBe('Verification: OK');
+    if (terms.pss) expect(() => openssl.verify({ token, root, data: DATA })).toThrow('signature failure');
+    else expect(openssl.verify({ token, root, data: DATA })).toBe('Verification: OK');
     const changed = Buffer.from(token);
     changed[changed.length - 20] = (changed.at(-20) ?? 0) ^ 1;
     expect(() => verifyTimestamp({ tokenBytes: changed, digest })).toThrow('the signature is invalid');
@@ -108,9 +105,9 @@ describe('a token of the development authority', () => {
 
   it('is made for a query of openssl, also without nonce and certificates', async () => {
     const { reply } = await createDevelopmentAuthority({ identity, now });
-    for (const asked of [['-cert'], ['-no_nonce', '-cert'], ['-no_nonce']]) {
-      openssl.run('ts', '-query', '-digest', DIGEST.toString('hex'), '-sha256', ...asked, '-out', 'asked.tsq');
-      const query = Buffer.from(openssl.run('base64', '-A', '-in', 'asked.tsq'), 'base64');
+    for (const options of [['-cert'], ['-no_nonce', '-cert'], ['-no_nonce']]) {
+      openssl.run('ts', '-query', '-digest', DIGEST.toString('hex'), '-sha256', ...options, '-out', 'received.tsq');
+      const query = Buffer.from(openssl.run('base64', '-A', '-in', 'received.tsq'), 'base64');
       const given = { token: await reply(query), root: identity.root, untrusted: identity.certificate };
       expect(openssl.verify({ ...given, query })).toBe('Verification: OK');
     }

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Probe } from '@vat/outgoing';
 import { createTimestamper } from './create-timestamper.js';
 import type { TimestampHash } from './object-identifiers.js';
 import { TimestampRefused } from './timestamp.js';
-
-/** The result of one time-stamp request. `status` is the HTTP status; null if there was no response. */
-export type AuthorityProbe = { name: 'tsa'; ok: boolean; ms: number; status: number | null; detail: string | null };
 
 type ProbeOptions = {
   url: string;
@@ -34,7 +32,7 @@ const PIN_NOTHING = {
  * Requests a time-stamp of random data and verifies the token as usual. Rejects if a trusted root is not a certificate, or
  * if there is none for an address without TLS.
  */
-export const probeAuthority = async (options: ProbeOptions): Promise<AuthorityProbe> => {
+export const probeAuthority = async (options: ProbeOptions): Promise<Probe> => {
   const { url, trustedRoots, hash, userAgent, timeoutMs, now } = options;
   const development = () => Promise.reject(new Error('an authority with a URL is not the development authority'));
   const timestamper = createTimestamper({
@@ -42,7 +40,7 @@ export const probeAuthority = async (options: ProbeOptions): Promise<AuthorityPr
     pinning: PIN_NOTHING,
   });
   const start = performance.now();
-  const result = (ok: boolean, status: number | null, detail: string): AuthorityProbe => {
+  const result = (ok: boolean, status: number | null, detail: string): Probe => {
     return { name: 'tsa', ok, ms: Math.round(performance.now() - start), status, detail };
   };
   try {

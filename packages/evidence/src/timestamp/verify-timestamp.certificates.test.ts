@@ -1,9 +1,10 @@
 import { Null } from 'asn1js';
 import { Extension } from 'pkijs';
-import { authorityExtensions, type Forgery, type Holder, issueHolder, unitExtensions } from './forge-reply.fixture.js';
+import { type Forgery, issueHolder } from './forge-reply.fixture.js';
 import { verifyTimestamp } from './index.js';
+import { authorityExtensions, certificatePem, type Holder, unitExtensions } from './issue-certificate.js';
 import { OID } from './object-identifiers.js';
-import { DIGEST, type Forger, openForger, pemOf, type Signers } from './open-forger.fixture.js';
+import { DIGEST, type Forger, openForger, type Signers } from './open-forger.fixture.js';
 
 const DAY_MS = 86_400_000;
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS);
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => forger?.close());
 
 const unitWith = async (extensions: Extension[]): Promise<Signers> => ({
-  unit: await issueHolder({ subject: 'Test unit', issuer: forger.issuing, extensions }),
+  unit: issueHolder({ subject: 'Test unit', issuer: forger.issuing, extensions }),
   chain: [forger.issuing, forger.root],
 });
 
@@ -45,20 +46,20 @@ describe("a hostile authority's certificate", () => {
     expect(await forger.refusalOf({}, { unit: await of(issuing, ago(9), ago(1)), chain })).toBe('wrong_chain');
     expect(await forger.refusalOf({}, { unit: await of(issuing, ago(-1), ago(-9)), chain })).toBe('wrong_chain');
     const expired = { from: ago(9), to: ago(1), extensions: authorityExtensions() };
-    const lapsed = await issueHolder({ subject: 'Lapsed issuing', issuer: root, ...expired });
+    const lapsed = issueHolder({ subject: 'Lapsed issuing', issuer: root, ...expired });
     const below = await of(lapsed, ago(1), ago(-1));
     expect(await forger.refusalOf({}, { unit: below, chain: [lapsed, root] })).toBe('wrong_chain');
   });
 
   it('verifies after it has expired, if it was valid at the stamped time', async () => {
     const past = { from: ago(9), to: ago(1) };
-    const oldRoot = await issueHolder({
+    const oldRoot = issueHolder({
       subject: 'Old root',
       issuer: null,
       extensions: authorityExtensions(),
       ...past,
     });
-    const oldUnit = await issueHolder({ subject: 'Old unit', issuer: oldRoot, extensions: unitExtensions(), ...past });
+    const oldUnit = issueHolder({ subject: 'Old unit', issuer: oldRoot, extensions: unitExtensions(), ...past });
     const at = new Date(Math.floor(ago(5).getTime() / 1000) * 1000);
     const stampedThen: Forgery = {
       info: (info) => {
@@ -71,11 +72,11 @@ describe("a hostile authority's certificate", () => {
 
   it('is refused when its chain is broken', async () => {
     const { issuing, root, unit } = forger;
-    const impostor = await issueHolder({ subject: 'Test issuing', issuer: root, extensions: authorityExtensions() });
+    const impostor = issueHolder({ subject: 'Test issuing', issuer: root, extensions: authorityExtensions() });
     // The unit names an issuer that did not sign it, with a different key or key identifier.
     expect(await forger.refusalOf({}, { unit, chain: [impostor, root] })).toBe('wrong_chain');
-    const forged = await issueHolder({
-      ...{ subject: 'Test unit', issuer: issuing, signedBy: impostor.keys, extensions: unitExtensions() },
+    const forged = issueHolder({
+      ...{ subject: 'Test unit', issuer: { ...issuing, key: impostor.key }, extensions: unitExtensions() },
     });
     expect(await forger.refusalOf({}, { unit: forged, chain: [issuing, root] })).toBe('wrong_chain');
   });
@@ -84,39 +85,41 @@ describe("a hostile authority's certificate", () => {
     const { issuing, root } = forger;
     // One with a key usage that forbids it, and one without the CA flag.
     for (const extensions of [unitExtensions(), []]) {
-      const plain = await issueHolder({ subject: 'Plain', issuer: root, extensions });
-      const byPlain = await issueHolder({ subject: 'Test unit', issuer: plain, extensions: unitExtensions() });
+      const plain = issueHolder({ subject: 'Plain', issuer: root, extensions });
+      const byPlain = issueHolder({ subject: 'Test unit', issuer: plain, extensions: unitExtensions() });
       expect(await forger.refusalOf({}, { unit: byPlain, chain: [plain, root] })).toBe('wrong_chain');
     }
     // `issuing` may have no authority below it.
-    const deeper = await issueHolder({ subject: 'Deeper', issuer: issuing, extensions: authorityExtensions() });
-    const tooDeep = await issueHolder({ subject: 'Test unit', issuer: deeper, extensions: unitExtensions() });
+    const deeper = issueHolder({ subject: 'Deeper', issuer: issuing, extensions: authorityExtensions() });
+    const tooDeep = issueHolder({ subject: 'Test unit', issuer: deeper, extensions: unitExtensions() });
     expect(await forger.refusalOf({}, { unit: tooDeep, chain: [deeper, issuing, root] })).toBe('wrong_chain');
   });
 
   it('is refused if it leads to none of the trusted roots', async () => {
     const { issuing, root, unit } = forger;
-    const stranger = await issueHolder({ subject: 'Test root', issuer: null, extensions: authorityExtensions() });
+    const stranger = issueHolder({ subject: 'Test root', issuer: null, extensions: authorityExtensions() });
     const both = { unit, chain: [issuing, root] };
-    expect(await forger.refusalOf({}, both, { trustedRoots: [pemOf(stranger.certificate)] })).toBe('wrong_chain');
-    expect(await forger.refusalOf({}, both, { trustedRoots: [pemOf(root.certificate)] })).toBe('none');
-    const two = [pemOf(stranger.certificate), pemOf(root.certificate)];
+    expect(await forger.refusalOf({}, both, { trustedRoots: [certificatePem(stranger.certificate)] })).toBe(
+      'wrong_chain',
+    );
+    expect(await forger.refusalOf({}, both, { trustedRoots: [certificatePem(root.certificate)] })).toBe('none');
+    const two = [certificatePem(stranger.certificate), certificatePem(root.certificate)];
     expect(await forger.refusalOf({}, both, { trustedRoots: two })).toBe('none');
-    expect(await forger.refusalOf({}, { unit, chain: [] }, { trustedRoots: [pemOf(root.certificate)] })).toBe(
+    expect(await forger.refusalOf({}, { unit, chain: [] }, { trustedRoots: [certificatePem(root.certificate)] })).toBe(
       'wrong_chain',
     );
   });
 
   it('ends the search when authorities issued each other', async () => {
     const { root } = forger;
-    const one = await issueHolder({ subject: 'One', issuer: null, extensions: authorityExtensions() });
-    const two = await issueHolder({ subject: 'Two', issuer: one, extensions: authorityExtensions() });
-    const oneByTwo = await issueHolder({ subject: 'One', issuer: two, extensions: authorityExtensions() });
-    const below = await issueHolder({ subject: 'Test unit', issuer: oneByTwo, extensions: unitExtensions() });
+    const one = issueHolder({ subject: 'One', issuer: null, extensions: authorityExtensions() });
+    const two = issueHolder({ subject: 'Two', issuer: one, extensions: authorityExtensions() });
+    const oneByTwo = issueHolder({ subject: 'One', issuer: two, extensions: authorityExtensions() });
+    const below = issueHolder({ subject: 'Test unit', issuer: oneByTwo, extensions: unitExtensions() });
     const chain = [oneByTwo, two, one];
     expect(await forger.refusalOf({}, { unit: below, chain })).toBe('none');
-    expect(await forger.refusalOf({}, { unit: below, chain }, { trustedRoots: [pemOf(root.certificate)] })).toBe(
-      'wrong_chain',
-    );
+    expect(
+      await forger.refusalOf({}, { unit: below, chain }, { trustedRoots: [certificatePem(root.certificate)] }),
+    ).toBe('wrong_chain');
   });
 });

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { Accuracy, type Attribute } from 'pkijs';
-import { signingCertificateOf } from './forge-reply.fixture.js';
 import { TimestampRefused, verifyTimestamp } from './index.js';
+import { certificatePem } from './issue-certificate.js';
 import { OID } from './object-identifiers.js';
-import { DIGEST, type Forger, openForger, pemOf, without } from './open-forger.fixture.js';
+import { DIGEST, type Forger, openForger, without } from './open-forger.fixture.js';
+import { signingCertificateOf } from './sign-token.js';
 
 let forger: Forger;
 beforeAll(async () => {
@@ -25,7 +26,7 @@ describe('an honest answer', () => {
     });
     expect(Math.abs(stamp.genTime.getTime() - Date.now())).toBeLessThan(60_000);
     expect(Buffer.from(stamp.tokenBytes).equals(forger.lastReply())).toBe(true);
-    expect(stamp.certificates).toEqual([unit, issuing, root].map(({ certificate }) => pemOf(certificate)));
+    expect(stamp.certificates).toEqual([unit, issuing, root].map(({ certificate }) => certificatePem(certificate)));
   });
 
   it('verifies later with only its bytes and the digest', async () => {
@@ -41,7 +42,7 @@ describe('an honest answer', () => {
     expect((await forger.request({ certificates })).certificates).toHaveLength(3);
     const alone = { certificates: [unit.certificate] };
     expect((await forger.request(alone)).certificates).toHaveLength(1);
-    const trustedRoots = [pemOf(issuing.certificate)];
+    const trustedRoots = [certificatePem(issuing.certificate)];
     expect((await forger.request(alone, undefined, { trustedRoots })).certificates).toHaveLength(2);
   });
 

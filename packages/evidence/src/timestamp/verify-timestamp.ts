@@ -14,7 +14,7 @@ import { validateSignature } from './validate-signature.js';
 export type Stamped = { digest: Uint8Array } | { data: Uint8Array };
 
 /** The expected content of a TSTInfo. */
-export type InfoExpectation = Stamped & {
+type InfoExpectation = Stamped & {
   /** The nonce of the query; undefined for a stored token, whose nonce is not checked. */
   nonce?: Uint8Array | undefined;
   /** Object identifiers; undefined accepts any policy. */
@@ -47,7 +47,7 @@ const validateImprint = ({ messageImprint: { hashAlgorithm, hashedMessage } }: T
 };
 
 /** Compares a TSTInfo with the query and returns its accuracy in milliseconds. Throws {@link TimestampRefused}. */
-export const validateInfo = (info: TSTInfo, expected: InfoExpectation): number | null => {
+const validateInfo = (info: TSTInfo, expected: InfoExpectation): number | null => {
   const { nonce, acceptedPolicies, clock } = expected;
   if (info.version !== 1) throw new TimestampRefused('unreadable', `a TSTInfo of version ${info.version}`);
   validateImprint(info, expected);
@@ -77,7 +77,7 @@ const SIGNING = 0b1100_0000;
  * Validates that a certificate is for time-stamping only: its extended key usage is critical and only timeStamping, its key
  * usage only signing. Throws {@link TimestampRefused}. Source: RFC 3161 §2.3.
  */
-export const validatePurpose = (certificate: ReadCertificate): void => {
+const validatePurpose = (certificate: ReadCertificate): void => {
   const purpose = extensionOf(certificate, OID.extendedKeyUsage);
   const purposes = purpose?.parsedValue instanceof ExtKeyUsage ? purpose.parsedValue.keyPurposes : [];
   if (!purpose?.critical || purposes.length !== 1 || purposes[0] !== OID.timeStamping)

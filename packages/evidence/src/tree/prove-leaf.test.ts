@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { buildTree, verifyInclusion } from './merkle-tree.js';
-import { BLOCK_NODES, openTreeBuilder, proveLeaf } from './tree-blocks.js';
+import { verifyInclusion } from './inclusion.js';
+import { buildTree } from './merkle-tree.js';
+import { BLOCK_NODES, blockRows, locateBlocks, openTreeBuilder, siblingsIn } from './tree-blocks.js';
 
 const LEAVES = Array.from({ length: 5_000 }, (_, n) => createHash('sha256').update(String(n)).digest());
 const leavesOf = (size: number) => LEAVES.slice(0, size);
@@ -13,10 +14,19 @@ const blocksOf = (leaves: readonly Uint8Array[], slice: number) => {
 };
 
 const readerOf =
-  (leaves: readonly Uint8Array[], nodes: Map<number, Uint8Array>) => async (level: number, place: number) => {
+  (leaves: readonly Uint8Array[], nodes: Map<number, Uint8Array>) => async (level: number, index: number) => {
     const whole = level === 0 ? Buffer.concat(leaves) : (nodes.get(level) ?? Buffer.alloc(0));
-    return whole.subarray(place * BLOCK_NODES * 32, (place + 1) * BLOCK_NODES * 32);
+    return whole.subarray(index * BLOCK_NODES * 32, (index + 1) * BLOCK_NODES * 32);
   };
+
+type ReadBlock = ReturnType<typeof readerOf>;
+/** The path of a leaf, as `proveChecks` reads it, for one leaf. */
+const proveLeaf = async (size: number, index: number, readBlock: ReadBlock): Promise<Uint8Array[]> => {
+  const path: Uint8Array[] = [];
+  for (const block of locateBlocks(size, index))
+    path.push(...siblingsIn(blockRows(block, await readBlock(block.level, block.index)), block.at));
+  return path;
+};
 
 test('root and paths equal those of the complete tree, for any page size', async () => {
   await fc.assert(

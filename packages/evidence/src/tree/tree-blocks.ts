@@ -1,11 +1,11 @@
 import { hashLeaf, hashNode, splitHashes, type TreeHead } from './merkle-tree.js';
 
 /** Every sixth level of a tree is stored, in blocks of 64 nodes: half a byte per leaf, and a proof hashes 64 leaves. */
-export const BLOCK_LEVELS = 6;
+const BLOCK_LEVELS = 6;
 export const BLOCK_NODES = 2 ** BLOCK_LEVELS;
 
 /** A stored block on the path from a leaf to the root: it has `nodes` nodes, and the path contains node number `at`. */
-export type BlockOnPath = { level: number; place: number; nodes: number; at: number };
+export type BlockOnPath = { level: number; index: number; nodes: number; at: number };
 
 /**
  * The stored blocks that prove leaf `index` of a tree of `size`, from the leaf upwards. Throws a RangeError for a leaf that
@@ -17,17 +17,17 @@ export const locateBlocks = (size: number, index: number): BlockOnPath[] => {
   const blocks: BlockOnPath[] = [];
   let [width, at] = [size, index];
   for (let level = 0; width > 1; level += BLOCK_LEVELS) {
-    const place = Math.floor(at / BLOCK_NODES);
-    const nodes = Math.min(BLOCK_NODES, width - place * BLOCK_NODES);
-    blocks.push({ level, place, nodes, at: at % BLOCK_NODES });
+    const block = Math.floor(at / BLOCK_NODES);
+    const nodes = Math.min(BLOCK_NODES, width - block * BLOCK_NODES);
+    blocks.push({ level, index: block, nodes, at: at % BLOCK_NODES });
     width = Math.ceil(width / BLOCK_NODES);
-    at = place;
+    at = block;
   }
   return blocks;
 };
 
 /** The level above a level of a tree: siblings are hashed, a last node without sibling is repeated. Source: RFC 9162 §2.1.1. */
-export const nodesAbove = (nodes: readonly Uint8Array[]): Uint8Array[] => {
+const nodesAbove = (nodes: readonly Uint8Array[]): Uint8Array[] => {
   const above: Uint8Array[] = [];
   for (let n = 0; n < nodes.length; n += 2) {
     const [left, right] = [nodes[n] as Uint8Array, nodes[n + 1]];
@@ -40,10 +40,10 @@ export const nodesAbove = (nodes: readonly Uint8Array[]): Uint8Array[] => {
 export type BlockRows = readonly (readonly Uint8Array[])[];
 
 /** Hashes a block's rows. `stored`: 32 bytes per node; at level 0 the leaves' data. Throws if its length is wrong. */
-export const blockRows = ({ level, place, nodes }: Omit<BlockOnPath, 'at'>, stored: Uint8Array): BlockRows => {
+export const blockRows = ({ level, index, nodes }: Omit<BlockOnPath, 'at'>, stored: Uint8Array): BlockRows => {
   const split = splitHashes(stored);
   if (split.length !== nodes)
-    throw new Error(`block ${place} of level ${level} has ${split.length} hashes, not ${nodes}`);
+    throw new Error(`block ${index} of level ${level} has ${split.length} hashes, not ${nodes}`);
   const rows: Uint8Array[][] = [level === 0 ? split.map((leaf) => hashLeaf(leaf)) : split];
   for (let row = rows[0] ?? []; row.length > 1; ) {
     row = nodesAbove(row);
@@ -55,11 +55,11 @@ export const blockRows = ({ level, place, nodes }: Omit<BlockOnPath, 'at'>, stor
 /** The siblings on the path up from node `at` of a block. A node without sibling adds nothing. */
 export const siblingsIn = (rows: BlockRows, at: number): Uint8Array[] => {
   const siblings: Uint8Array[] = [];
-  let place = at;
+  let index = at;
   for (const row of rows) {
-    const sibling = row[place % 2 === 0 ? place + 1 : place - 1];
+    const sibling = row[index % 2 === 0 ? index + 1 : index - 1];
     if (sibling) siblings.push(sibling);
-    place = Math.floor(place / 2);
+    index = Math.floor(index / 2);
   }
   return siblings;
 };
@@ -77,7 +77,7 @@ const foldOf = (nodes: readonly Uint8Array[]): Uint8Array => {
 };
 
 /** Builds the stored part of a tree from pages of leaves. */
-export type TreeBuilder = {
+type TreeBuilder = {
   /** Adds the concatenated data of leaves, 32 bytes each. Blocks the event loop for about three milliseconds per thousand. */
   add: (leaves: Uint8Array) => void;
   /** Throws if there were no leaves. */
@@ -85,7 +85,7 @@ export type TreeBuilder = {
 };
 
 /**
- * Builds a tree with half a byte of memory per leaf. The root is that of `computeRoot`; `proveLeaf` reads the stored nodes.
+ * Builds a tree with half a byte of memory per leaf. The root is that of `computeRoot`; `proveChecks` reads the stored nodes.
  * Source: RFC 9162 §2.1.
  */
 export const openTreeBuilder = (): TreeBuilder => {
@@ -117,18 +117,4 @@ export const openTreeBuilder = (): TreeBuilder => {
       return { size, root: Buffer.from(top[0] as Uint8Array), nodes };
     },
   };
-};
-
-/** Reads a block of a stored level; level 0 has the leaves' data. 32 bytes each, concatenated. */
-export type ReadTreeBlock = (level: number, place: number) => Promise<Uint8Array>;
-
-/**
- * The inclusion path of leaf `index` of a tree of `size`, from one block of each stored level. Throws a RangeError for a
- * leaf that is not in the tree, an Error if a block has the wrong length. Source: RFC 9162 §2.1.3.
- */
-export const proveLeaf = async (size: number, index: number, readBlock: ReadTreeBlock): Promise<Uint8Array[]> => {
-  const path: Uint8Array[] = [];
-  for (const block of locateBlocks(size, index))
-    path.push(...siblingsIn(blockRows(block, await readBlock(block.level, block.place)), block.at));
-  return path;
 };

@@ -5,8 +5,8 @@ import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
 import type { DossierOptions } from '../dossier/index.js';
 import { sampleSource } from '../dossier/sample-source.fixture.js';
 import { writeDossier } from '../dossier/write-dossier.js';
+import { type OpensslAuthority, openOpenssl, type Terms } from '../timestamp/openssl-authority.fixture.js';
 import { copyDossier, type Tampered } from './tampered.fixture.js';
-import { makeTestAuthority, type TestAuthority } from './test-authority.fixture.js';
 
 /** The authority of a dossier: its certificates and its stamps. */
 type Stamps = {
@@ -19,16 +19,14 @@ type Stamps = {
 /** An unpacked dossier of seven checks, and the programs to verify it. */
 export type Auditor = {
   run: RunTool;
-  authority: TestAuthority;
+  authority: OpensslAuthority;
   /** The folder of the unchanged dossier. */
   original: string;
   /** A copy that may be changed; {@link tidy} removes it. */
   tamper: () => Promise<Tampered>;
   /** Another dossier; {@link tidy} removes it. */
   makeDossier: (checks: number, stamps: Stamps) => Promise<string>;
-  makeAuthority: (
-    ...named: Parameters<typeof makeTestAuthority> extends [RunTool, ...infer Rest] ? Rest : never
-  ) => Promise<TestAuthority>;
+  makeAuthority: (name: string, terms?: Terms) => OpensslAuthority;
   makeFolder: () => Promise<string>;
   tidy: () => Promise<void>;
   close: () => Promise<void>;
@@ -50,8 +48,8 @@ const makeDossier = async (
   return unpackDossier(run, writeDossier(source, options));
 };
 
-/** The certificates and stamps of a {@link TestAuthority} for a dossier. */
-export const stampsOf = ({ intermediate, root, crossSigned, stamp }: TestAuthority): Stamps => ({
+/** The certificates and stamps of a {@link OpensslAuthority} for a dossier. */
+export const stampsOf = ({ intermediate, root, crossSigned, stamp }: OpensslAuthority): Stamps => ({
   certificates: [intermediate, root, ...(crossSigned === null ? [] : [crossSigned])],
   stamp,
 });
@@ -59,7 +57,8 @@ export const stampsOf = ({ intermediate, root, crossSigned, stamp }: TestAuthori
 /** Opens the programs, an authority and a dossier. */
 export const openAuditor = async (): Promise<Auditor> => {
   const run = await provideAuditorTools();
-  const authority = await makeTestAuthority(run, 'Trusty');
+  const openssl = await openOpenssl();
+  const authority = openssl.makeAuthority('Trusty');
   const original = await makeDossier(run, 7, stampsOf(authority));
   const opened: (() => Promise<void>)[] = [];
   const tidied = (folder: string) => {
@@ -76,17 +75,13 @@ export const openAuditor = async (): Promise<Auditor> => {
       return copy;
     },
     makeDossier: async (checks, stamps) => tidied(await makeDossier(run, checks, stamps)),
-    makeAuthority: async (...named) => {
-      const made = await makeTestAuthority(run, ...named);
-      opened.push(made.close);
-      return made;
-    },
+    makeAuthority: openssl.makeAuthority,
     makeFolder: async () => tidied(await mkdtemp(path.join(tmpdir(), 'vat-auditor-'))),
     tidy: async () => {
       for (const close of opened.splice(0)) await close();
     },
     close: async () => {
-      await authority.close();
+      openssl.close();
       await rm(original, { recursive: true, force: true });
     },
   };

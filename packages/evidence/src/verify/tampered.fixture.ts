@@ -3,7 +3,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RunTool } from '@vat/testkit';
-import type { TestAuthority } from './test-authority.fixture.js';
+import type { OpensslAuthority } from '../timestamp/openssl-authority.fixture.js';
 
 /** An unpacked dossier that tests change. */
 export type Tampered = {
@@ -14,7 +14,7 @@ export type Tampered = {
   /** Replaces text in a file; throws if the text is missing, because then nothing would be tested. */
   replace: (file: string, what: string | RegExp, by: string) => Promise<void>;
   /** Recomputes SHA256SUMS as a forger would and, given an authority, has it stamped. */
-  reseal: (authority?: TestAuthority) => Promise<void>;
+  reseal: (authority?: OpensslAuthority) => Promise<void>;
   verify: (...args: string[]) => Promise<{ code: number; output: string }>;
 };
 

@@ -141,7 +141,7 @@ describe('the verifier of a dossier', () => {
       code: 1,
       output: expect.stringContaining('SHA256SUMS.tsr is missing'),
     });
-    const stranger = await auditor.makeAuthority('Trusty');
+    const stranger = auditor.makeAuthority('Trusty');
     await copy.reseal(stranger);
     expect(await copy.verify()).toMatchObject({
       code: 1,

@@ -6,8 +6,9 @@ import { jest } from '@jest/globals';
 import { unpackDossier } from '@vat/testkit';
 import fc from 'fast-check';
 import { verifyTimestamp } from '../timestamp/index.js';
+import { unitExtensions } from '../timestamp/issue-certificate.js';
+import type { OpensslAuthority } from '../timestamp/openssl-authority.fixture.js';
 import { type Auditor, openAuditor, stampsOf } from './open-auditor.fixture.js';
-import { EC, makeTestAuthority, RSA, type TestAuthority } from './test-authority.fixture.js';
 
 const fileOf = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const VERIFIER = fileOf('assets/verify.py');
@@ -18,16 +19,13 @@ jest.setTimeout(90_000);
 
 let auditor: Auditor;
 /** Signs with RSA-PSS. */
-let modern: TestAuthority;
+let modern: OpensslAuthority;
 beforeAll(async () => {
   auditor = await openAuditor();
-  modern = await makeTestAuthority(auditor.run, 'Modern', { unitKey: RSA, pss: true });
+  modern = auditor.makeAuthority('Modern', { unitKey: 'rsa', pss: true });
 });
 afterEach(() => auditor.tidy());
-afterAll(async () => {
-  await modern?.close();
-  await auditor?.close();
-});
+afterAll(() => auditor?.close());
 
 const verify = (folder: string, ...more: string[]) => auditor.run('python3', ['-I', VERIFIER, folder, ...more]);
 
@@ -56,16 +54,16 @@ describe('dossiers of earlier releases', () => {
 
 describe('a dossier whose time-stamps are', () => {
   const kinds = [
-    ['over SHA-384 and signed with ECDSA', { unitKey: EC, imprint: 'sha384', digest: 'sha256' }],
-    ['over SHA-512 and signed with RSA and SHA-384', { unitKey: RSA, imprint: 'sha512', digest: 'sha384' }],
+    ['over SHA-384 and signed with ECDSA', { unitKey: 'ec', imprint: 'sha384', digest: 'sha256' }],
+    ['over SHA-512 and signed with RSA and SHA-384', { unitKey: 'rsa', imprint: 'sha512', digest: 'sha384' }],
     [
       'over SHA-512 and signed with RSA-PSS and SHA-512',
-      { unitKey: RSA, imprint: 'sha512', digest: 'sha512', pss: true },
+      { unitKey: 'rsa', imprint: 'sha512', digest: 'sha512', pss: true },
     ],
   ] as const;
 
   it.each(kinds)('%s verifies, and the service accepts such time-stamps', async (_, terms) => {
-    const authority = await auditor.makeAuthority('Recent', terms);
+    const authority = auditor.makeAuthority('Recent', terms);
     const folder = await auditor.makeDossier(1, stampsOf(authority));
     expect(await verify(folder)).toEqual(HOLDS);
     const data = await readFile(path.join(folder, 'SHA256SUMS'));
@@ -105,9 +103,8 @@ describe('a dossier whose time-stamps are', () => {
   });
 
   it('signed with RSA-PSS by a certificate that is not for time-stamping, or that is not named, is rejected', async () => {
-    const unit = 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n';
-    const mail = `${unit}extendedKeyUsage=critical,emailProtection\n`;
-    const other = await auditor.makeAuthority('Mail', { unitKey: RSA, pss: true, signWith: mail });
+    const mail = unitExtensions({ purposes: ['1.3.6.1.5.5.7.3.4'] });
+    const other = auditor.makeAuthority('Mail', { unitKey: 'rsa', pss: true, signWith: mail });
     const wrongPurpose = await auditor.makeDossier(1, stampsOf(other));
     expect(await verify(wrongPurpose)).toEqual({
       code: 1,
@@ -119,7 +116,7 @@ describe('a dossier whose time-stamps are', () => {
 
     const folder = await auditor.makeDossier(1, stampsOf(modern));
     const seal = path.join(folder, 'SHA256SUMS.tsr');
-    await writeFile(seal, await modern.stampUnnamed(await readFile(path.join(folder, 'SHA256SUMS'))));
+    await writeFile(seal, modern.stampUnnamed(await readFile(path.join(folder, 'SHA256SUMS'))));
     expect(await verify(folder)).toEqual({
       code: 1,
       output: expect.stringMatching(/WRONG SHA256SUMS.tsr .*its signature does not name one of its certificates/),

@@ -4,7 +4,6 @@ import { jest } from '@jest/globals';
 import { createDevelopmentAuthority, createTimestamper, makeDevelopmentIdentity } from '../timestamp/index.js';
 import { type Auditor, openAuditor, stampsOf } from './open-auditor.fixture.js';
 import { listFiles } from './tampered.fixture.js';
-import { RSA } from './test-authority.fixture.js';
 
 // The first test of a clone may have to fetch python3 and openssl.
 jest.setTimeout(90_000);
@@ -63,13 +62,13 @@ describe('a dossier', () => {
     const trusted = await verify(auditor.original, '--roots', elsewhere);
     expect(trusted).toEqual({ code: 0, output: expect.stringMatching(/trusted: subject=.*Trusty root.*Fingerprint=/) });
     expect(trusted.output).not.toContain('came with the dossier');
-    await writeFile(elsewhere, (await auditor.makeAuthority('Stranger')).root);
+    await writeFile(elsewhere, auditor.makeAuthority('Stranger').root);
     const refused = await auditor.run('sh', [path.join(auditor.original, 'verify.sh'), '--roots', 'roots.pem'], folder);
     expect(refused).toEqual({ code: 1, output: expect.stringMatching(/WRONG SHA256SUMS.tsr does not verify/) });
   });
 
   it('of an authority with RSA keys and an unknown root verifies up to its topmost certificate', async () => {
-    const authority = await auditor.makeAuthority('Rootless', { key: RSA });
+    const authority = auditor.makeAuthority('Rootless', { key: 'rsa' });
     const folder = await auditor.makeDossier(1, { ...stampsOf(authority), certificates: [authority.intermediate] });
     const { code, output } = await verify(folder);
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/topmost .* issuer=.*Rootless root/) });
@@ -78,7 +77,7 @@ describe('a dossier', () => {
   });
 
   it('verifies if its tokens contain an unnecessary certificate, and any change of that is found', async () => {
-    const authority = await auditor.makeAuthority('Crossed', { crossSigned: true });
+    const authority = auditor.makeAuthority('Crossed', { crossSigned: true });
     const folder = await auditor.makeDossier(1, stampsOf(authority));
     const { code, output } = await verify(folder);
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });

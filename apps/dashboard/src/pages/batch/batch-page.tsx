@@ -1,17 +1,17 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { addressOf } from '../../api/create-api.js';
-import { isNotFound } from '../../api/errors.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
 import { useDelete } from '../../api/use-api-mutation.js';
 import { useApiList, useApiQuery } from '../../api/use-api-query.js';
 import { Confirm } from '../../parts/confirm.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
+import { DetailPage } from '../../parts/detail-page.js';
 import { Select } from '../../parts/form.js';
 import { count, duration, shorten } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
-import { Empty, ErrorAlert, NotFound, QueryView } from '../../parts/states.js';
-import { Card, DateTime, Page, Status } from '../../parts/text.js';
+import { Empty } from '../../parts/states.js';
+import { Card, DateTime, Status } from '../../parts/text.js';
 
 type Sample = { at: number; ended: number };
 
@@ -20,7 +20,7 @@ const WINDOW_MS = 20_000;
 const POLL_INTERVAL_MS = 1_000;
 
 /** Finished lines per second over the last {@link WINDOW_MS}, as observed by this page; null until there are enough samples. */
-export const useRate = (ended: number, startedAt: string, isRunning: boolean): number | null => {
+const useRate = (ended: number, startedAt: string, isRunning: boolean): number | null => {
   const latest = useRef(ended);
   latest.current = ended;
   const [rate, setRate] = useState<number | null>(null);
@@ -55,8 +55,7 @@ const runningText = (rate: number | null, left: number): string =>
     ? 'Waiting for member states to answer. The batch continues automatically.'
     : `${rateText(rate)}, about ${duration(Math.ceil(left / rate) * 1_000)} left.`;
 
-/** Progress, rate, remaining time and results so far of a batch. */
-export const BatchProgress = ({ batch }: { batch: Batch }) => {
+const BatchProgress = ({ batch }: { batch: Batch }) => {
   const { status, total, done, failed, valid, invalid, created_at, completed_at } = batch;
   const ended = done + failed;
   const rate = useRate(ended, created_at, status !== 'completed');
@@ -92,8 +91,7 @@ export const BatchProgress = ({ batch }: { batch: Batch }) => {
   );
 };
 
-/** Columns of the list of lines. */
-export const LINE_COLUMNS: readonly Column<BatchLine>[] = [
+const LINE_COLUMNS: readonly Column<BatchLine>[] = [
   { head: 'Line', figures: true, cell: ({ line }) => line },
   {
     head: 'VAT number',
@@ -141,64 +139,63 @@ export const BatchPage = () => {
   });
   const lines = useApiList<BatchLine>('batches', `${path}/lines`, { status });
   const remove = useDelete('batches', path, () => navigate({ to: '/batches' }));
-  const { data } = batch;
-  if (isNotFound(batch.error)) return <NotFound what="Batch" list="/batches" />;
   return (
-    <Page
-      title={data ? (data.label ?? data.file_name ?? 'Batch') : 'Batch'}
-      lead={
-        data && (
-          <p className="lead-line">
-            <Status word={data.status} />
-            {data.label !== null && data.file_name} <DateTime at={data.created_at} />
-          </p>
-        )
-      }
-      actions={
-        data && (
-          <>
-            <a className="button primary" href={addressOf(`${path}/results.csv`)} download>
-              Download results
-            </a>
-            <a
-              className="button"
-              href={addressOf(`${path}/results.csv`, { delimiter: ';', bom: true })}
-              download
-              title="With semicolons and a byte order mark, for European versions of Excel"
-            >
-              Download for Excel
-            </a>
-            <Confirm action="Delete" question="Delete this batch?" onConfirm={() => remove.mutate()}>
-              <p>Deleting a batch also deletes its lines and results file. Checks stay.</p>
-            </Confirm>
-          </>
-        )
-      }
-    >
-      <ErrorAlert error={remove.error} />
-      <QueryView query={batch}>{(read) => <BatchProgress batch={read} />}</QueryView>
-      {data && (
-        <Card
-          title="Lines"
-          actions={
-            <Select
-              label="Status"
-              hideLabel
-              value={status as (typeof STATUSES)[number]['value']}
-              options={STATUSES}
-              onChange={(chosen) => void navigate({ search: chosen === '' ? {} : { status: chosen }, replace: true })}
-            />
-          }
-        >
-          <PagedTable
-            label="Lines"
-            list={lines}
-            columns={LINE_COLUMNS}
-            rowKey={({ line_id }) => line_id}
-            empty={<Empty title={status === '' ? 'No lines' : `No ${status} lines`} />}
-          />
-        </Card>
+    <DetailPage
+      what="Batch"
+      list="/batches"
+      query={batch}
+      title={({ label, file_name }) => label ?? file_name ?? 'Batch'}
+      lead={(data) => (
+        <>
+          <Status word={data.status} />
+          {data.label !== null && data.file_name} <DateTime at={data.created_at} />
+        </>
       )}
-    </Page>
+      actions={() => (
+        <>
+          <a className="button primary" href={addressOf(`${path}/results.csv`)} download>
+            Download results
+          </a>
+          <a
+            className="button"
+            href={addressOf(`${path}/results.csv`, { delimiter: ';', bom: true })}
+            download
+            title="With semicolons and a byte order mark, for European versions of Excel"
+          >
+            Download for Excel
+          </a>
+          <Confirm action="Delete" question="Delete this batch?" onConfirm={() => remove.mutate()}>
+            <p>This also deletes its lines and results file. The checks are not deleted.</p>
+          </Confirm>
+        </>
+      )}
+      error={remove.error}
+    >
+      {(data) => (
+        <>
+          <BatchProgress batch={data} />
+          <Card
+            title="Lines"
+            actions={
+              <Select
+                label="Status"
+                hideLabel
+                value={status as (typeof STATUSES)[number]['value']}
+                options={STATUSES}
+                onChange={(chosen) => void navigate({ search: chosen === '' ? {} : { status: chosen }, replace: true })}
+              />
+            }
+          >
+            <PagedTable
+              label="Lines"
+              list={lines}
+              columns={LINE_COLUMNS}
+              rowKey={({ line_id }) => line_id}
+              empty={<Empty title={status === '' ? 'No lines' : `No ${status} lines`} />}
+            />
+          </Card>
+        </>
+      )}
+    </DetailPage>
   );
 };

@@ -65,7 +65,6 @@ const nameOf = ({ header }: BatchFile, column: number): string => {
 const OTHERS = { country: 'Country', reference: 'Reference', requester: 'Requester' } as const;
 type Other = keyof typeof OTHERS;
 
-/** The optional columns that the file contains. */
 const othersOf = ({ columns }: BatchFile): { meaning: Other; column: number }[] =>
   (Object.keys(OTHERS) as Other[]).flatMap((meaning) => {
     const column = columns[meaning];
@@ -81,7 +80,6 @@ const columnsOf = (batch: BatchFile): Column<Row>[] => [
   })),
 ];
 
-/** The recognised columns, the first rows and the repairs of a file. */
 const FilePreview = ({ name, batch }: { name: string; batch: BatchFile }) => {
   const used = Object.values(batch.columns).filter((column) => column !== null).length;
   const others = batch.width - used;
@@ -111,23 +109,15 @@ const FilePreview = ({ name, batch }: { name: string; batch: BatchFile }) => {
   );
 };
 
-/** Maximum size of a batch file in bytes. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** A file and its parsed content. */
 type ChosenFile = { file: File; batch: BatchFile };
-
-const apiErrorOf = (code: 'FILE_TOO_LARGE', status: number): ApiError => {
-  const { message } = new AppError(code);
-  return new ApiError(status, code, message);
-};
 
 /** Parses a file by the same rules as the service. Throws the {@link ApiError} that the service would return. */
 const readChosenFile = async (file: File): Promise<ChosenFile> => {
-  if (file.size > MAX_BYTES) throw apiErrorOf('FILE_TOO_LARGE', 413);
   try {
-    const batch = readBatchFile(new Uint8Array(await file.arrayBuffer()));
-    return { file, batch };
+    if (file.size > MAX_BYTES) throw new AppError('FILE_TOO_LARGE');
+    return { file, batch: readBatchFile(new Uint8Array(await file.arrayBuffer())) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     throw new ApiError(400, error.code, error.message, error.extra as ErrorExtra);
@@ -214,7 +204,7 @@ export const UploadCard = () => {
           <>
             <FilePreview name={chosen.file.name} batch={chosen.batch} />
             <div className="inline-form">
-              <Field label="Label" name="label" hint="Your own name for this batch." autoComplete="off" />
+              <Field label="Label" name="label" hint="A name that helps you find this batch." autoComplete="off" />
               <Field
                 label="Requester"
                 name="requester"

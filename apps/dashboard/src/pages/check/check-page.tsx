@@ -1,11 +1,10 @@
 import { useParams } from '@tanstack/react-router';
 import type { CheckSource } from '@vat/domain';
-import { isNotFound } from '../../api/errors.js';
 import type { Check, CheckEntry } from '../../api/shapes.js';
 import { useApiQuery } from '../../api/use-api-query.js';
+import { DetailPage } from '../../parts/detail-page.js';
 import { countryName, duration } from '../../parts/format.js';
-import { NotFound, QueryView } from '../../parts/states.js';
-import { Card, DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
+import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
 import { EvidenceCard } from './evidence-card.js';
 
 const MATCH_TEXTS = {
@@ -14,18 +13,23 @@ const MATCH_TEXTS = {
   C: 'not requested',
   D: 'not provided by the member state',
 } as const;
-const PARTS = { name: 'Name', street: 'Street', postal_code: 'Postal code', city: 'City' } as const;
+const NAMES = {
+  name: 'Name',
+  street: 'Street',
+  postal_code: 'Postal code',
+  city: 'City',
+  company_type: 'Company type',
+} as const;
 
 type RegisterFacts = NonNullable<CheckEntry['facts']>;
 
 const comparisonText = (matches: RegisterFacts['matches']) =>
   matches &&
-  (Object.keys(PARTS) as (keyof typeof PARTS)[])
-    .map((part) => `${PARTS[part]}: ${MATCH_TEXTS[matches[part]]} (${matches[part]})`)
+  (Object.keys(matches) as (keyof typeof matches)[])
+    .map((part) => `${NAMES[part]}: ${MATCH_TEXTS[matches[part]]} (${matches[part]})`)
     .join(' · ');
 
-/** The facts that a register reported. */
-export const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
+const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
   <Facts
     facts={{
       Name: facts.name,
@@ -42,8 +46,7 @@ export const SourceFacts = ({ facts }: { facts: RegisterFacts }) => (
   />
 );
 
-/** Display names of the sources. */
-export const SOURCE_NAMES: Record<CheckSource, string> = {
+const SOURCE_NAMES: Record<CheckSource, string> = {
   syntax: 'Number format',
   vies: 'VIES',
   vies_confirmation: 'VIES, confirmation',
@@ -60,7 +63,7 @@ export const SOURCE_NAMES: Record<CheckSource, string> = {
 const MIN_WIDTH = 0.6;
 
 /** The entries of a check on a time axis. */
-export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
+const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
   const starts = entries.map(({ started_at }) => Date.parse(started_at));
   const begin = Math.min(...starts);
   const end = Math.max(...entries.map(({ duration_ms }, n) => (starts[n] ?? begin) + duration_ms));
@@ -89,7 +92,7 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
             <p className="hint">
               <DateTime at={entry.started_at} seconds /> · {duration(entry.duration_ms)}
               {entry.attempts !== undefined && ` · ${entry.attempts} ${entry.attempts === 1 ? 'attempt' : 'attempts'}`}
-              {entry.backpressure && ' · waited longer than usual for a free slot of the member state'}
+              {entry.backpressure && ' · waited longer than usual because the member state was busy'}
             </p>
             {entry.contradicts && (
               <p>This source contradicts the verdict. The verdict comes from VIES and does not change.</p>
@@ -103,16 +106,7 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
   );
 };
 
-const NAMES = {
-  name: 'Name',
-  street: 'Street',
-  postal_code: 'Postal code',
-  city: 'City',
-  company_type: 'Company type',
-} as const;
-
-/** The trader details of the request, one per line. */
-export const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }) => (
+const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }) => (
   <span className="lines">
     {Object.entries(NAMES)
       .flatMap(([part, name]) => {
@@ -123,8 +117,7 @@ export const TraderGiven = ({ trader }: { trader: NonNullable<Check['trader']> }
   </span>
 );
 
-/** The comparison of each trader detail by VIES. */
-export const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match']> }) => (
+const TraderMatch = ({ match }: { match: NonNullable<Check['trader_match']> }) => (
   <Card title="Trader match" hint="VIES compared the trader details you sent with the records of the member state.">
     <Facts
       facts={Object.fromEntries(
@@ -150,49 +143,47 @@ export const CheckPage = () => {
       return current.timestamp === null ? undefined : false;
     },
   });
-  if (isNotFound(check.error)) return <NotFound what="Check" list="/checks" />;
   return (
-    <Page
-      title={check.data?.vat_number ?? 'Check'}
-      lead={
-        check.data && (
-          <p className="lead-line">
-            <Status word={check.data.verdict} /> {check.data.test && <Status word="test" />}
-            <DateTime at={check.data.checked_at} seconds />
-          </p>
-        )
-      }
+    <DetailPage
+      what="Check"
+      list="/checks"
+      query={check}
+      title={(data) => data.vat_number}
+      lead={(data) => (
+        <>
+          <Status word={data.verdict} /> {data.test && <Status word="test" />}
+          <DateTime at={data.checked_at} seconds />
+        </>
+      )}
     >
-      <QueryView query={check}>
-        {(data) => (
-          <>
-            <Card title="Result">
-              <Facts
-                facts={{
-                  Name: data.name,
-                  Address: data.address && <span className="lines">{data.address}</span>,
-                  'Member state': `${data.country_code} · ${countryName(data.country_code)}`,
-                  Input: data.input === data.vat_number ? null : <span className="lines">{data.input}</span>,
-                  Requester: data.requester_vat_number,
-                  'Consultation number': data.consultation_number,
-                  Trader: data.trader && <TraderGiven trader={data.trader} />,
-                  Reference: data.reference,
-                  'Check ID': <IdText id={data.id} what="the check ID" />,
-                  'Request ID': <IdText id={data.request_id} what="the request ID" />,
-                }}
-              />
-              {data.name === null && data.verdict === 'valid' && (
-                <p className="hint">This member state does not disclose names and addresses.</p>
-              )}
-            </Card>
-            {data.trader_match && <TraderMatch match={data.trader_match} />}
-            <Card title="Timeline" hint="The sources of this check, in the order they were queried.">
-              <Timeline entries={data.checks} />
-            </Card>
-            <EvidenceCard check={data} />
-          </>
-        )}
-      </QueryView>
-    </Page>
+      {(data) => (
+        <>
+          <Card title="Result">
+            <Facts
+              facts={{
+                Name: data.name,
+                Address: data.address && <span className="lines">{data.address}</span>,
+                'Member state': `${data.country_code} · ${countryName(data.country_code)}`,
+                Input: data.input === data.vat_number ? null : <span className="lines">{data.input}</span>,
+                Requester: data.requester_vat_number,
+                'Consultation number': data.consultation_number,
+                Trader: data.trader && <TraderGiven trader={data.trader} />,
+                Reference: data.reference,
+                'Check ID': <IdText id={data.id} what="the check ID" />,
+                'Request ID': <IdText id={data.request_id} what="the request ID" />,
+              }}
+            />
+            {data.name === null && data.verdict === 'valid' && (
+              <p className="hint">This member state does not disclose names and addresses.</p>
+            )}
+          </Card>
+          {data.trader_match && <TraderMatch match={data.trader_match} />}
+          <Card title="Timeline" hint="The sources of this check, in the order they were queried.">
+            <Timeline entries={data.checks} />
+          </Card>
+          <EvidenceCard check={data} />
+        </>
+      )}
+    </DetailPage>
   );
 };

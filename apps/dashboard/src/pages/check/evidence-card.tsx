@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { addressOf, useApi } from '../../api/create-api.js';
 import type { Check } from '../../api/shapes.js';
@@ -5,9 +6,9 @@ import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js
 import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { count } from '../../parts/format.js';
-import { ErrorAlert, Findings, useVerify } from '../../parts/states.js';
+import { ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
-import { verifyCheck } from '../../proof/verify-check.js';
+import { verifyCheck } from '../../proof/verify.js';
 
 /** The position of a check in the tree of its anchor. */
 const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
@@ -55,16 +56,16 @@ const TimestampFacts = ({ timestamp }: { timestamp: NonNullable<Check['timestamp
 /** The evidence of a check: hash, time-stamp, anchor, downloads, and verification in the browser. */
 export const EvidenceCard = ({ check }: { check: Check }) => {
   const api = useApi();
-  const verify = useVerify(() => verifyCheck({ api, crypto: globalThis.crypto })(check));
+  const verify = useMutation({ mutationFn: () => verifyCheck(api, check) });
   const sendOnce = useIdempotencyKey();
-  const stamp = useApiMutation(['checks'], (caller, _input: undefined) =>
+  const stamp = useApiMutation(['checks'], (caller) =>
     sendOnce([check.id], (headers) => caller.call('POST', `/checks/${check.id}/timestamp`, { headers })),
   );
   const { timestamp, anchor } = check;
   return (
     <Card
       title="Evidence"
-      hint="The hash covers the check in canonical form (RFC 8785). Download the evidence to prove what was answered and when."
+      hint="The hash covers the check in canonical form (RFC 8785). Download the evidence to prove the result and its time."
       actions={
         <Button small variant="primary" isPending={verify.isPending} onPress={() => verify.mutate()}>
           Verify
@@ -111,7 +112,7 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
           </DownloadButton>
         )}
         {timestamp === null && !check.test && !stamp.isSuccess && (
-          <Button isPending={stamp.isPending} onPress={() => stamp.mutate(undefined)}>
+          <Button isPending={stamp.isPending} onPress={() => stamp.mutate()}>
             Request time-stamp
           </Button>
         )}

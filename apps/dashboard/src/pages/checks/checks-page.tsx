@@ -4,13 +4,12 @@ import type { Check, CheckRequest } from '../../api/shapes.js';
 import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
-import { Field, Form, Select } from '../../parts/form.js';
-import { count, validatePeriod } from '../../parts/format.js';
+import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
+import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
 
-/** Columns of the list of checks. */
-export const CHECK_COLUMNS: readonly Column<Check>[] = [
+const CHECK_COLUMNS: readonly Column<Check>[] = [
   {
     head: 'VAT number',
     cell: ({ id, vat_number, test }) => (
@@ -29,7 +28,7 @@ export const CHECK_COLUMNS: readonly Column<Check>[] = [
 ];
 
 /** Filters of `GET /checks`, as search parameters of the page. `to` is exclusive. */
-export type Filters = { vat_number?: string; valid?: string; from?: string; to?: string; reference?: string };
+type Filters = { vat_number?: string; valid?: string; from?: string; to?: string; reference?: string };
 
 const VALIDITY = [
   { value: '', label: 'All' },
@@ -39,18 +38,7 @@ const VALIDITY = [
 
 const TEXT_FILTERS = ['vat_number', 'reference', 'from', 'to'] as const;
 
-const readFilters = (form: HTMLFormElement): Filters => {
-  const fields = new FormData(form);
-  return Object.fromEntries(
-    TEXT_FILTERS.flatMap((name) => {
-      const value = String(fields.get(name) ?? '').trim();
-      return value === '' ? [] : [[name, value]];
-    }),
-  );
-};
-
-/** The filters above the list of checks. */
-export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => {
+const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => {
   const form = useRef<HTMLFormElement>(null);
   // Navigating back changes the filters, and the fields must follow.
   useEffect(() => {
@@ -60,18 +48,14 @@ export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange
     }
   }, [filters]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    onChange({ ...readFilters(event.currentTarget), ...(filters.valid ? { valid: filters.valid } : {}) });
+    onChange({
+      ...filledFields(event.currentTarget, TEXT_FILTERS),
+      ...(filters.valid ? { valid: filters.valid } : {}),
+    });
   };
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <Form
-      ref={form}
-      aria-label="Filter"
-      className="filters"
-      onBeforeSubmit={() => undefined}
-      validate={validatePeriod}
-      onSubmit={submit}
-    >
+    <Form ref={form} aria-label="Filter" className="filters" validate={validatePeriod} onSubmit={submit}>
       <Field label="VAT number" name="vat_number" defaultValue={filters.vat_number ?? ''} />
       <Field label="Reference" name="reference" defaultValue={filters.reference ?? ''} />
       <Select
@@ -79,7 +63,7 @@ export const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange
         value={(filters.valid ?? '') as '' | 'true' | 'false'}
         options={VALIDITY}
         onChange={(valid) =>
-          form.current && onChange({ ...readFilters(form.current), ...(valid === '' ? {} : { valid }) })
+          form.current && onChange({ ...filledFields(form.current, TEXT_FILTERS), ...(valid === '' ? {} : { valid }) })
         }
       />
       <Field label="From" name="from" type="date" defaultValue={filters.from ?? ''} />
@@ -117,8 +101,7 @@ const COLUMNS: readonly Column<CheckRequest>[] = [
   },
 ];
 
-/** The pending requests; renders nothing when there are none. */
-export const PendingRequests = () => {
+const PendingRequests = () => {
   const pending = useApiList<CheckRequest>('requests', '/requests', { status: 'pending' });
   if (!pending.error && !pending.data?.length) return null;
   return (

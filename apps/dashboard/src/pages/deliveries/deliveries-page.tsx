@@ -8,8 +8,7 @@ import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { DateTime, Page, Status } from '../../parts/text.js';
 
-/** Columns of the list of deliveries. */
-export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
+const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   {
     head: 'Event',
     cell: ({ delivery_id, event }) => (
@@ -43,9 +42,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
 export const DeliveriesPage = () => {
   const navigate = useNavigate();
   const deliveries = useApiList<Delivery>('deliveries', '/webhook/deliveries');
-  const sendTest = useApiMutation(['deliveries'], (api, _input: undefined) =>
-    api.call<{ delivery_id: string }>('POST', '/webhook/test'),
-  );
+  const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
   return (
     <Page
       title="Deliveries"

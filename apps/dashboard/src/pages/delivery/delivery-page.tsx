@@ -1,12 +1,12 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { isNotFound } from '../../api/errors.js';
 import type { Attempt, DeliveryDetail } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
 import { Button, CopyButton } from '../../parts/button.js';
+import { DetailPage } from '../../parts/detail-page.js';
 import { duration } from '../../parts/format.js';
-import { Empty, ErrorAlert, NotFound, QueryView } from '../../parts/states.js';
-import { Card, DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
+import { Empty } from '../../parts/states.js';
+import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
 import { SignatureHeaders } from './signature-headers.js';
 
 const PHASES = [
@@ -16,8 +16,7 @@ const PHASES = [
   { name: 'wait', label: 'first byte', of: 'first_byte_ms' },
 ] as const;
 
-/** The phases of an attempt on a time axis. */
-export const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
+const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
   const whole = Math.max(1, timings.total_ms);
   let before = 0;
   const parts = PHASES.map(({ name, label, of }) => {
@@ -51,7 +50,7 @@ export const TimingBar = ({ timings }: { timings: Attempt['timings'] }) => {
 const isSuccess = (code: number | null): boolean => code !== null && code >= 200 && code < 300;
 
 /** The attempts of a delivery, newest first, with the responses of the endpoint. */
-export const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
+const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
   const { attempts_log: log, next_attempt_at: next, last_attempt: last } = delivery;
   // A delivery that ended without an attempt, such as after removal of the endpoint, has no log entry for its end.
   const end = log.length === 0 || last === null || last.error === log.at(-1)?.error ? null : last.error;
@@ -110,62 +109,56 @@ export const DeliveryPage = () => {
   const navigate = useNavigate();
   const path = `/webhook/deliveries/${encodeURIComponent(id)}`;
   const delivery = useApiQuery<DeliveryDetail>('deliveries', path);
-  const resend = useApiMutation(['deliveries'], (api, _input: undefined) =>
-    api.call<{ delivery_id: string }>('POST', `${path}/resend`),
-  );
-  if (isNotFound(delivery.error)) return <NotFound what="Delivery" list="/deliveries" />;
+  const resend = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', `${path}/resend`));
   return (
-    <Page
-      title={delivery.data?.event ?? 'Delivery'}
-      lead={
-        delivery.data && (
-          <p className="lead-line">
-            <Status word={delivery.data.status} />
-            <DateTime at={delivery.data.created_at} seconds />
-          </p>
-        )
-      }
-      actions={
-        delivery.data && (
-          <Button
-            isPending={resend.isPending}
-            onPress={() =>
-              resend.mutate(undefined, {
-                onSuccess: ({ delivery_id }) => void navigate({ to: '/deliveries/$id', params: { id: delivery_id } }),
-              })
-            }
-          >
-            Resend
-          </Button>
-        )
-      }
+    <DetailPage
+      what="Delivery"
+      list="/deliveries"
+      query={delivery}
+      title={(data) => data.event}
+      lead={(data) => (
+        <>
+          <Status word={data.status} />
+          <DateTime at={data.created_at} seconds />
+        </>
+      )}
+      actions={() => (
+        <Button
+          isPending={resend.isPending}
+          onPress={() =>
+            resend.mutate(undefined, {
+              onSuccess: ({ delivery_id }) => void navigate({ to: '/deliveries/$id', params: { id: delivery_id } }),
+            })
+          }
+        >
+          Resend
+        </Button>
+      )}
+      error={resend.error}
     >
-      <ErrorAlert error={resend.error} />
-      <QueryView query={delivery}>
-        {(data) => (
-          <>
-            <Card title="Attempts">
-              <AttemptList delivery={data} />
-            </Card>
-            <Card
-              title="Body"
-              actions={<CopyButton text={JSON.stringify(data.body)} what="the body as sent" />}
-              hint="Indented for readability. The body is sent without white space."
-            >
-              <pre className="code">{JSON.stringify(data.body, null, 2)}</pre>
-            </Card>
-            <SignatureHeaders delivery={data} />
-            <Card title="IDs">
-              <Facts
-                facts={{
-                  Delivery: <IdText id={data.delivery_id} what="the delivery ID" />,
-                  Event: <IdText id={data.event_id} what="the event ID" />,
-                }}
-              />
-            </Card>
-          </>
-        )}
-      </QueryView>
-    </Page>
+      {(data) => (
+        <>
+          <Card title="Attempts">
+            <AttemptList delivery={data} />
+          </Card>
+          <Card
+            title="Body"
+            actions={<CopyButton text={JSON.stringify(data.body)} what="the body as sent" />}
+            hint="Indented for readability. The body is sent without white space."
+          >
+            <pre className="code">{JSON.stringify(data.body, null, 2)}</pre>
+          </Card>
+          <SignatureHeaders delivery={data} />
+          <Card title="IDs">
+            <Facts
+              facts={{
+                Delivery: <IdText id={data.delivery_id} what="the delivery ID" />,
+                Event: <IdText id={data.event_id} what="the event ID" />,
+              }}
+            />
+          </Card>
+        </>
+      )}
+    </DetailPage>
   );
 };

@@ -1,29 +1,26 @@
-import { useEffect, useState } from 'react';
+import { bytesToHex, hmac, sha256 } from '@vat/evidence/portable';
+import { useState } from 'react';
 import type { DeliveryDetail } from '../../api/shapes.js';
 import { Field, Select } from '../../parts/form.js';
 import { Card, DateTime, Facts } from '../../parts/text.js';
-import { hexOf } from '../../proof/hash.js';
 
 /** The signatures of an attempt: of the service, and of Standard Webhooks. See docs/webhooks.md. */
 type Signatures = { service: string; standard: string };
 
-type AttemptToSign = { secret: string; eventId: string; at: Date; body: string };
+type AttemptToSign = { secret: string; eventId: string; timestamp: number; body: string };
 
-/** Computes the signatures with Web Crypto. Rejects when the secret is not `whsec_` and base64. */
-const signAttempt =
-  (crypto: Crypto) =>
-  async ({ secret, eventId, at, body }: AttemptToSign): Promise<Signatures> => {
-    const text = new TextEncoder();
-    const timestamp = Math.floor(at.getTime() / 1_000);
-    const hmac = async (key: Uint8Array<ArrayBuffer>, message: string) => {
-      const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-      return new Uint8Array(await crypto.subtle.sign('HMAC', imported, text.encode(message)));
-    };
+/** Null when the secret is not `whsec_` and base64. */
+const signAttempt = ({ secret, eventId, timestamp, body }: AttemptToSign): Signatures | null => {
+  const sign = (key: Uint8Array, message: string) => hmac(sha256, key, new TextEncoder().encode(message));
+  try {
     const standardKey = Uint8Array.from(atob(secret.replace(/^whsec_/, '')), (letter) => letter.charCodeAt(0));
-    const service = await hmac(text.encode(secret), `${timestamp}.${body}`);
-    const standard = await hmac(standardKey, `${eventId}.${timestamp}.${body}`);
-    return { service: `sha256=${hexOf(service)}`, standard: `v1,${btoa(String.fromCharCode(...standard))}` };
-  };
+    const service = sign(new TextEncoder().encode(secret), `${timestamp}.${body}`);
+    const standard = sign(standardKey, `${eventId}.${timestamp}.${body}`);
+    return { service: `sha256=${bytesToHex(service)}`, standard: `v1,${btoa(String.fromCharCode(...standard))}` };
+  } catch {
+    return null;
+  }
+};
 
 /**
  * The signature headers of an attempt. The service stores no signatures and never returns the secret, so the browser computes
@@ -33,24 +30,12 @@ export const SignatureHeaders = ({ delivery }: { delivery: DeliveryDetail }) => 
   const { attempts_log: log, body, event, event_id, delivery_id } = delivery;
   const [number, setNumber] = useState<string | null>(null);
   const [secret, setSecret] = useState('');
-  const [signatures, setSignatures] = useState<Signatures | null>(null);
   const attempt = log.find(({ attempt: candidate }) => String(candidate) === number) ?? log.at(-1);
-  const at = attempt?.at;
-  useEffect(() => {
-    if (at === undefined || secret === '') return setSignatures(null);
-    let isCurrent = true;
-    const sign = signAttempt(globalThis.crypto);
-    sign({ secret, eventId: event_id, at: new Date(at), body: JSON.stringify(body) }).then(
-      (computed) => isCurrent && setSignatures(computed),
-      () => isCurrent && setSignatures(null),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [at, secret, body, event_id]);
-
-  if (!attempt || at === undefined) return null;
+  if (!attempt) return null;
+  const { at } = attempt;
   const timestamp = Math.floor(Date.parse(at) / 1_000);
+  const signatures =
+    secret === '' ? null : signAttempt({ secret, eventId: event_id, timestamp, body: JSON.stringify(body) });
   const signed = (value: string | undefined) =>
     value === undefined ? <em>enter the secret below to compute it</em> : <code>{value}</code>;
   return (

@@ -1,16 +1,18 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { useApi } from '../../api/create-api.js';
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { Query } from '../../api/create-api.js';
 import type { Anchor } from '../../api/shapes.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
 import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
-import { Field, Form } from '../../parts/form.js';
-import { byteCount, count, saveFile, validatePeriod } from '../../parts/format.js';
+import { Field, Form, filledFields, validatePeriod } from '../../parts/form.js';
+import { byteCount, count, saveFile } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
-import { Empty, ErrorAlert, Findings, useVerify } from '../../parts/states.js';
+import { Empty, ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, DateTime, Page } from '../../parts/text.js';
-import { verifyChain } from '../../proof/verify-chain.js';
+import { verifyChain } from '../../proof/verify.js';
 
 const COLUMNS: readonly Column<Anchor>[] = [
   { head: 'Anchor', figures: true, cell: ({ seq }) => <strong>{seq}</strong> },
@@ -38,13 +40,13 @@ const COLUMNS: readonly Column<Anchor>[] = [
 const POLL_INTERVAL_MS = 15_000;
 
 /** The chain of anchors. Each covers a tree of checks, contains the hash of its predecessor and is time-stamped. */
-export const AnchorsCard = () => {
+const AnchorsCard = () => {
   const anchors = useApiList<Anchor>('anchors', '/anchors', {}, POLL_INTERVAL_MS);
-  const verify = useVerify(() => verifyChain(globalThis.crypto)(anchors.data ?? []));
+  const verify = useMutation({ mutationFn: async () => verifyChain(anchors.data ?? []) });
   return (
     <Card
       title="Anchors"
-      hint="The service regularly anchors the checks of all accounts in a Merkle tree and chains it to the previous anchor. A check that is changed or inserted later breaks the chain."
+      hint="Each anchor is the root of a Merkle tree of checks from all accounts, chained to the previous anchor. Changing or inserting a check later breaks the chain."
       actions={
         anchors.data &&
         anchors.data.length > 0 && (
@@ -61,99 +63,75 @@ export const AnchorsCard = () => {
         list={anchors}
         columns={COLUMNS}
         rowKey={({ anchor_id }) => anchor_id}
-        empty={<Empty title="No anchors yet">The first anchor follows the first check with a live key.</Empty>}
+        empty={<Empty title="No anchors yet">The first anchor appears after the first check with a live key.</Empty>}
       />
     </Card>
   );
 };
 
 /** Reads a response body to its end and reports the number of bytes after each chunk. */
-export const readStream = async (response: Response, onBytes: (bytes: number) => void): Promise<Blob> => {
-  if (!response.body) return response.blob();
-  const reader = response.body.getReader();
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+const readBody = (response: Response, onBytes: (bytes: number) => void): Promise<Blob> => {
   let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    chunks.push(value);
-    bytes += value.byteLength;
-    onBytes(bytes);
-  }
-  return new Blob(chunks, { type: response.headers.get('content-type') ?? 'application/octet-stream' });
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      bytes += chunk.byteLength;
+      onBytes(bytes);
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body?.pipeThrough(count), response).blob();
 };
 
 const FILTERS = ['from', 'to', 'vat_number', 'reference'] as const;
 
-type State = { kind: 'idle' } | { kind: 'running'; bytes: number } | { kind: 'done'; bytes: number };
-
-/** Downloads the dossier of the account and shows the progress. */
-export const ExportCard = () => {
-  const api = useApi();
-  const [state, setState] = useState<State>({ kind: 'idle' });
-  const [error, setError] = useState<unknown>(null);
+const ExportCard = () => {
+  const [bytes, setBytes] = useState(0);
   const stop = useRef<AbortController | null>(null);
   // An account can run one export at a time, and this one could no longer be cancelled.
   useEffect(() => () => stop.current?.abort(), []);
-  const run = async (query: Record<string, string>) => {
+  const dossier = useApiMutation([], async (api, query: Query) => {
     stop.current = new AbortController();
-    setError(null);
-    setState({ kind: 'running', bytes: 0 });
-    try {
-      const { signal } = stop.current;
-      const response = await api.send('GET', '/exports/dossier.zip', {
-        query,
-        signal,
-        headers: { Accept: 'application/zip' },
-      });
-      const file = await readStream(response, (bytes) => setState({ kind: 'running', bytes }));
-      saveFile(file, 'dossier.zip');
-      setState({ kind: 'done', bytes: file.size });
-    } catch (caught) {
-      setState({ kind: 'idle' });
-      if (!stop.current.signal.aborted) setError(caught);
-    }
-  };
-  const clear = () => {
-    if (state.kind === 'running') return;
-    setError(null);
-    setState({ kind: 'idle' });
-  };
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    const fields = new FormData(event.currentTarget);
-    const chosen = FILTERS.map((name) => [name, String(fields.get(name) ?? '').trim()] as const);
-    void run(Object.fromEntries(chosen.filter(([, value]) => value !== '')));
-  };
+    const { signal } = stop.current;
+    setBytes(0);
+    const headers = { Accept: 'application/zip' };
+    const file = await readBody(await api.send('GET', '/exports/dossier.zip', { query, signal, headers }), setBytes);
+    saveFile(file, 'dossier.zip');
+  });
   return (
     <Card
       title="Dossier"
-      hint="Contains every check with its hashed bytes, exchanges with the upstream, time-stamps, anchors and proofs. To verify it offline, run verify.sh or verify.py; README.txt explains how."
+      hint="A zip file with every check, the requests and responses behind it, time-stamps, anchors and proofs. To verify it offline, follow its README.txt."
     >
-      <Form className="filters" onBeforeSubmit={clear} validate={validatePeriod} onSubmit={submit}>
+      <Form
+        className="filters"
+        onBeforeSubmit={dossier.reset}
+        validate={validatePeriod}
+        onSubmit={({ currentTarget }) => dossier.mutate(filledFields(currentTarget, FILTERS))}
+      >
         <Field label="From" name="from" type="date" />
         <Field label="Before" name="to" type="date" />
         <Field label="VAT number" name="vat_number" autoComplete="off" />
         <Field label="Reference" name="reference" autoComplete="off" />
         <div className="actions">
-          <Button type="submit" variant="primary" isDisabled={state.kind === 'running'}>
+          <Button type="submit" variant="primary" isPending={dossier.isPending}>
             Export dossier
           </Button>
-          {state.kind === 'running' && (
+          {dossier.isPending && (
             <Button variant="quiet" onPress={() => stop.current?.abort()}>
               Cancel
             </Button>
           )}
         </div>
       </Form>
-      <ErrorAlert error={error} />
-      {state.kind === 'running' && (
+      <ErrorAlert error={stop.current?.signal.aborted ? null : dossier.error} />
+      {dossier.isPending && (
         <Progress
           label="Export"
           percentage={null}
-          text={`${byteCount(state.bytes)} downloaded. Leaving this page cancels the export.`}
+          text={`${byteCount(bytes)} downloaded. Leaving this page cancels the export.`}
         />
       )}
-      {state.kind === 'done' && <p role="status">Exported dossier.zip ({byteCount(state.bytes)}).</p>}
+      {dossier.isSuccess && <p role="status">Exported dossier.zip ({byteCount(bytes)}).</p>}
     </Card>
   );
 };

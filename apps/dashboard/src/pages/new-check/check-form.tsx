@@ -2,7 +2,7 @@ import { MEMBER_STATES } from '@vat/domain/member-states';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ApiError, explainError } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
-import { Field, Form, Select } from '../../parts/form.js';
+import { Field, Form, filledFields, Select } from '../../parts/form.js';
 import { countryName } from '../../parts/format.js';
 import { ErrorAlert } from '../../parts/states.js';
 
@@ -33,23 +33,6 @@ type CheckFormProps = {
   error: unknown;
 };
 
-const filled = <Name extends string>(fields: FormData, names: readonly Name[]): Partial<Record<Name, string>> =>
-  Object.fromEntries(
-    names.flatMap((name) => {
-      const value = String(fields.get(name) ?? '').trim();
-      return value === '' ? [] : [[name, value]];
-    }),
-  ) as Partial<Record<Name, string>>;
-
-const read = (fields: FormData): Omit<NewCheck, 'country_code'> => {
-  const trader = filled(fields, Object.keys(TRADER) as (keyof typeof TRADER)[]);
-  return {
-    ...filled(fields, ['requester_vat_number', 'reference'] as const),
-    vat_number: String(fields.get('vat_number')),
-    ...(Object.keys(trader).length > 0 ? { trader } : {}),
-  };
-};
-
 /** The form field that shows an error, by the field that the API names. */
 const FORM_FIELDS: Record<string, 'vat_number' | 'requester_vat_number' | 'reference'> = {
   vat_number: 'vat_number',
@@ -77,8 +60,14 @@ export const CheckForm = ({ onBeforeSubmit, onSubmit, isPending, vatNumber, erro
     if (error) form.current?.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
   }, [error]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    const check = read(new FormData(event.currentTarget));
-    onSubmit(country === '' ? check : { ...check, country_code: country });
+    const texts = filledFields(event.currentTarget, ['requester_vat_number', 'reference']);
+    const trader = filledFields(event.currentTarget, Object.keys(TRADER) as (keyof typeof TRADER)[]);
+    onSubmit({
+      ...texts,
+      vat_number: String(new FormData(event.currentTarget).get('vat_number')),
+      ...(country === '' ? {} : { country_code: country }),
+      ...(Object.keys(trader).length > 0 ? { trader } : {}),
+    });
   };
   return (
     <Form ref={form} className="card stack" onBeforeSubmit={onBeforeSubmit} onSubmit={submit} aria-label="New check">

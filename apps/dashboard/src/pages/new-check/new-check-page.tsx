@@ -8,8 +8,7 @@ import { QueryView } from '../../parts/states.js';
 import { DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
 import { CheckForm, type NewCheck } from './check-form.js';
 
-/** Explanations of the reasons for an abandoned request. */
-export const ABANDONED_BECAUSE: Record<NonNullable<CheckRequest['reason']>, string> = {
+const ABANDONED_BECAUSE: Record<NonNullable<CheckRequest['reason']>, string> = {
   UPSTREAM_NO_ANSWER:
     'The member state did not answer in time. This request does not count towards your quota. Try again later.',
   ACCOUNT_DISABLED: 'The account was disabled. This request does not count towards your quota.',
@@ -20,7 +19,7 @@ export const ABANDONED_BECAUSE: Record<NonNullable<CheckRequest['reason']>, stri
 const POLL_MS = 2_000;
 
 /** The state of a request. Polls while the request is pending. */
-export const RequestOutcome = ({ id }: { id: string }) => {
+const RequestOutcome = ({ id }: { id: string }) => {
   const request = useApiQuery<CheckRequest>('requests', `/requests/${encodeURIComponent(id)}`, {
     every: (data) => (data?.status === 'pending' ? POLL_MS : false),
   });
@@ -54,7 +53,7 @@ export const RequestOutcome = ({ id }: { id: string }) => {
                   Attempts: count(attempts),
                   'Last error': last_error,
                   'Next attempt': next_attempt_at && <DateTime at={next_attempt_at} seconds />,
-                  'Gives up at': give_up_at && <DateTime at={give_up_at} seconds />,
+                  'Retries until': give_up_at && <DateTime at={give_up_at} seconds />,
                   'Request ID': <IdText id={id} what="the request ID" />,
                 }}
               />
@@ -75,7 +74,7 @@ export const RequestOutcome = ({ id }: { id: string }) => {
 const SLOW_AFTER_MS = 5_000;
 
 /** Shown while a direct check waits for the upstream: the elapsed time and what happens next. */
-export const Waiting = ({ vatNumber }: { vatNumber: string }) => {
+const Waiting = ({ vatNumber }: { vatNumber: string }) => {
   const [since] = useState(() => performance.now());
   const [now, setNow] = useState(since);
   useEffect(() => {

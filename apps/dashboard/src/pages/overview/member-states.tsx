@@ -114,11 +114,12 @@ export const MemberStates = () => {
             <>
               <ul className="map">
                 {member_states.map((state) => {
-                  const [column, row] = TILES[state.member_state];
+                  const [gridColumn, gridRow] = TILES[state.member_state];
                   return (
                     <li
                       key={state.member_state}
-                      className={`tile ${state.health} column-${column} row-${row}`}
+                      className={`tile ${state.health}`}
+                      style={{ gridColumn, gridRow }}
                       title={describe(state)}
                       onPointerEnter={() => setHovered(describe(state))}
                       onPointerLeave={() => setHovered(null)}

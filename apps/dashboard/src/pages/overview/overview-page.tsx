@@ -31,7 +31,7 @@ const Figure = ({ value, text, to, isBad = false }: FigureProps) => {
 };
 
 /** Work in progress and recent failures, with links to the lists. */
-export const Figures = ({ overview }: { overview: Overview }) => (
+const Figures = ({ overview }: { overview: Overview }) => (
   <Card title="Activity">
     <ul className="figures-row">
       <Figure value={overview.pending_requests} text="pending requests" to="/checks" />
@@ -49,14 +49,14 @@ export const Figures = ({ overview }: { overview: Overview }) => (
 const dayOf = (at: string): string =>
   new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));
 
-/** Checks of this month against the quota of the plan. */
-export const UsageMeter = () => {
+const UsageMeter = () => {
   const usage = useApiQuery<Usage>('usage', '/usage', { every: 30_000 });
   return (
     <Card title="This month">
       <QueryView query={usage}>
         {({ used, reserved, limit, plan, reset_at }) => {
           const share = limit === 0 ? 1 : (used + reserved) / limit;
+          const width = (checks: number) => (limit === 0 ? 0 : (100 * checks) / limit);
           return (
             <>
               <Meter
@@ -69,13 +69,8 @@ export const UsageMeter = () => {
                   <strong>{count(used)}</strong> <Label>of {count(limit)} checks used</Label>
                 </p>
                 <svg viewBox="0 0 100 1" preserveAspectRatio="none" className="progress-bar" aria-hidden="true">
-                  <rect width={limit === 0 ? 0 : (100 * used) / limit} height="1" />
-                  <rect
-                    className="reserved"
-                    x={limit === 0 ? 0 : (100 * used) / limit}
-                    width={limit === 0 ? 0 : (100 * reserved) / limit}
-                    height="1"
-                  />
+                  <rect width={width(used)} height="1" />
+                  <rect className="reserved" x={width(used)} width={width(reserved)} height="1" />
                 </svg>
               </Meter>
               <p className="hint">

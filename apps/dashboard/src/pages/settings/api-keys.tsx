@@ -21,11 +21,11 @@ const UNDO_MS = 1_500;
 const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
   // Separate from the mutation, whose pending state renders only after the deferred action has been cleared.
   const [progress, setProgress] = useState<'idle' | 'revoking' | 'done'>('idle');
-  const revoke = useApiMutation(['keys'], (api, _input: undefined) => api.call('DELETE', `/keys/${apiKey.key_id}`));
+  const revoke = useApiMutation(['keys'], (api) => api.call('DELETE', `/keys/${apiKey.key_id}`));
   const { isDeferred, defer, undo } = useUndoable(UNDO_MS, async () => {
     setProgress('revoking');
     try {
-      await revoke.mutateAsync(undefined);
+      await revoke.mutateAsync();
       setProgress('done');
     } catch (error) {
       setProgress('idle');
@@ -78,7 +78,6 @@ type AccountKeys = {
   collapsed: ApiKey[];
 };
 
-/** The maximum page size of the API. */
 const PAGE_SIZE = 100;
 
 /** Keys cause no page updates, and the operator can create and revoke them too, so they are polled. */

@@ -24,7 +24,7 @@ export const ChangePassword = () => {
     // The service replaces the session, so the CSRF token changes.
     await queries.refetchQueries({ queryKey: BOOT });
   });
-  const endAllSessions = useApiMutation([], async (api, _input: undefined) => {
+  const endAllSessions = useApiMutation([], async (api) => {
     await deferred.finish();
     await api.call('DELETE', '/sessions');
     setSession(null);
@@ -79,11 +79,7 @@ export const ChangePassword = () => {
           <Button type="submit" isPending={change.isPending}>
             Change password
           </Button>
-          <Confirm
-            action="End all sessions"
-            question="End all sessions?"
-            onConfirm={() => endAllSessions.mutate(undefined)}
-          >
+          <Confirm action="End all sessions" question="End all sessions?" onConfirm={() => endAllSessions.mutate()}>
             <p>This signs you out of every browser, including this one.</p>
           </Confirm>
         </div>

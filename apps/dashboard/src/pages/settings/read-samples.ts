@@ -1,4 +1,3 @@
-/** A sample receiver from docs/webhooks.md. */
 type Sample = { name: string; code: string };
 
 /** The programs of the section “Verify it”: the first code block below each third-level heading. */

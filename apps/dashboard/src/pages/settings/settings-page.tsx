@@ -12,8 +12,7 @@ import { ChangePassword } from './change-password.js';
 import { ReceiverSamples } from './receiver-samples.js';
 import { WebhookCard } from './webhook-card.js';
 
-/** Selection of the theme. */
-export const Appearance = () => {
+const Appearance = () => {
   const [theme, setTheme] = useState<Theme>(readTheme);
   return (
     <Card title="Appearance">
@@ -36,8 +35,7 @@ export const Appearance = () => {
   );
 };
 
-/** Limits and usage of the plan. */
-export const PlanCard = () => {
+const PlanCard = () => {
   const { account } = useSession();
   const { plan, allowance } = account;
   const usage = useApiQuery<Usage>('usage', '/usage', { every: 60_000 });

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Webhook } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
@@ -20,19 +20,19 @@ type Saved = Webhook & { secret: string };
 export const WebhookCard = () => {
   const settings = useWebhook();
   const webhook = settings.data?.webhook ?? null;
-  // Null until the user types: an endpoint that loads later must not overwrite the input.
+  // Null until the user edits the field. From focus on its text no longer follows the endpoint: one that loads later would
+  // end up beside what the user pastes.
   const [typed, setTyped] = useState<string | null>(null);
   const url = typed ?? webhook?.url ?? '';
+  const atFocus = useRef({ typed, url });
   // Separate from the mutation: a later failed call must not hide the secret.
   const [saved, setSaved] = useState<Saved | null>(null);
 
   const save = useApiMutation(['settings'], (api, endpoint: string) =>
     api.call<Saved>('PUT', '/webhook', { body: { url: endpoint } }),
   );
-  const sendTest = useApiMutation(['deliveries'], (api, _input: undefined) =>
-    api.call<{ delivery_id: string }>('POST', '/webhook/test'),
-  );
-  const remove = useApiMutation(['settings', 'deliveries'], (api, _input: undefined) => api.call('DELETE', '/webhook'));
+  const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
+  const remove = useApiMutation(['settings', 'deliveries'], (api) => api.call('DELETE', '/webhook'));
   const clear = () => {
     save.reset();
     sendTest.reset();
@@ -52,6 +52,11 @@ export const WebhookCard = () => {
             inputMode="url"
             value={url}
             onChange={setTyped}
+            onFocus={() => {
+              atFocus.current = { typed, url };
+              setTyped(url);
+            }}
+            onBlur={() => url === atFocus.current.url && setTyped(atFocus.current.typed)}
             placeholder="https://example.com/vat-events"
             autoComplete="off"
             isRequired
@@ -76,7 +81,7 @@ export const WebhookCard = () => {
           />
         )}
         <div className="actions">
-          <Button isPending={sendTest.isPending} onPress={() => sendTest.mutate(undefined)}>
+          <Button isPending={sendTest.isPending} onPress={() => sendTest.mutate()}>
             Send test event
           </Button>
           {webhook && (
@@ -89,8 +94,7 @@ export const WebhookCard = () => {
               }}
             >
               <p>
-                Removing the webhook also deletes its secret. Pending deliveries fail and are not sent if you add a
-                webhook later.
+                This also deletes its secret. Pending deliveries fail, and adding a webhook later does not resend them.
               </p>
             </Confirm>
           )}

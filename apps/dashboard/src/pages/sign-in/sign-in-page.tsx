@@ -4,7 +4,7 @@ import type { Session } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { Field, Form } from '../../parts/form.js';
-import { ErrorAlert, Loading } from '../../parts/states.js';
+import { ErrorAlert, QueryView } from '../../parts/states.js';
 import { useBoot, useSetSession } from '../../session/session.js';
 import { Redirect, SignedOutLayout } from '../../shell/gate.js';
 
@@ -31,28 +31,27 @@ export const SignInPage = () => {
   };
 
   if (boot.data?.session) return <Redirect address={ownAddress(next)} />;
-  if (boot.data === undefined) {
-    return (
-      <SignedOutLayout title="Sign in">
-        {boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}
-      </SignedOutLayout>
-    );
-  }
   return (
     <SignedOutLayout title="Sign in">
-      <Form ref={form} onBeforeSubmit={signIn.reset} onSubmit={submit} className="stack">
-        <ErrorAlert error={signIn.error} />
-        <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired autoFocus />
-        <Field label="Password" name="password" type="password" autoComplete="current-password" isRequired />
-        <Button type="submit" variant="primary" isPending={signIn.isPending}>
-          Sign in
-        </Button>
-      </Form>
-      {boot.data.signup === 'open' && (
-        <p className="hint">
-          No account yet? <Link to="/sign-up">Sign up</Link>
-        </p>
-      )}
+      <QueryView query={boot}>
+        {({ signup }) => (
+          <>
+            <Form ref={form} onBeforeSubmit={signIn.reset} onSubmit={submit} className="stack">
+              <ErrorAlert error={signIn.error} />
+              <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired autoFocus />
+              <Field label="Password" name="password" type="password" autoComplete="current-password" isRequired />
+              <Button type="submit" variant="primary" isPending={signIn.isPending}>
+                Sign in
+              </Button>
+            </Form>
+            {signup === 'open' && (
+              <p className="hint">
+                No account yet? <Link to="/sign-up">Sign up</Link>
+              </p>
+            )}
+          </>
+        )}
+      </QueryView>
     </SignedOutLayout>
   );
 };

@@ -5,7 +5,7 @@ import type { Session } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { Field, Form } from '../../parts/form.js';
-import { ErrorAlert, Loading } from '../../parts/states.js';
+import { ErrorAlert, QueryView } from '../../parts/states.js';
 import { useBoot, useSetSession } from '../../session/session.js';
 import { Redirect, SignedOutLayout } from '../../shell/gate.js';
 import { FIRST_KEYS, type FirstKeys } from '../welcome/welcome-page.js';
@@ -28,52 +28,50 @@ export const SignUpPage = () => {
     signUp.mutate({ name: text('name').trim(), email: text('email').trim(), password: text('password') });
   };
 
-  if (boot.data === undefined) {
-    return (
-      <SignedOutLayout title="Sign up">
-        {boot.error ? <ErrorAlert error={boot.error} onRetry={boot.refetch} /> : <Loading />}
-      </SignedOutLayout>
-    );
-  }
-  if (boot.data.session) return <Redirect address="/welcome" />;
-  if (boot.data.signup !== 'open') {
-    return (
-      <SignedOutLayout title="Sign up">
-        <p>Sign-up is closed. To get an account, contact the operator of this service.</p>
-        <Link to="/sign-in">Sign in</Link>
-      </SignedOutLayout>
-    );
-  }
+  if (boot.data?.session) return <Redirect address="/welcome" />;
   return (
     <SignedOutLayout title="Sign up">
-      <p className="hint">The free plan includes 100 checks a month, a live key and a test key.</p>
-      <Form onBeforeSubmit={signUp.reset} onSubmit={submit} className="stack">
-        <ErrorAlert error={signUp.error} />
-        <Field
-          label="Name"
-          name="name"
-          autoComplete="organization"
-          hint="The name of your company or project."
-          isRequired
-          autoFocus
-        />
-        <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          minLength={12}
-          hint="Use at least 12 characters, such as a few words."
-          isRequired
-        />
-        <Button type="submit" variant="primary" isPending={signUp.isPending}>
-          Create account
-        </Button>
-      </Form>
-      <p className="hint">
-        Already have an account? <Link to="/sign-in">Sign in</Link>
-      </p>
+      <QueryView query={boot}>
+        {({ signup }) =>
+          signup === 'open' ? (
+            <>
+              <p className="hint">The free plan includes 100 checks a month, a live key and a test key.</p>
+              <Form onBeforeSubmit={signUp.reset} onSubmit={submit} className="stack">
+                <ErrorAlert error={signUp.error} />
+                <Field
+                  label="Name"
+                  name="name"
+                  autoComplete="organization"
+                  hint="The name of your company or project."
+                  isRequired
+                  autoFocus
+                />
+                <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired />
+                <Field
+                  label="Password"
+                  name="password"
+                  type="password"
+                  autoComplete="new-password"
+                  minLength={12}
+                  hint="Use at least 12 characters, such as a few words."
+                  isRequired
+                />
+                <Button type="submit" variant="primary" isPending={signUp.isPending}>
+                  Create account
+                </Button>
+              </Form>
+              <p className="hint">
+                Already have an account? <Link to="/sign-in">Sign in</Link>
+              </p>
+            </>
+          ) : (
+            <>
+              <p>Sign-up is closed. To get an account, contact the operator of this service.</p>
+              <Link to="/sign-in">Sign in</Link>
+            </>
+          )
+        }
+      </QueryView>
     </SignedOutLayout>
   );
 };

@@ -6,7 +6,7 @@ import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js
 import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
-import { Field, Form, Select } from '../../parts/form.js';
+import { Field, Form, filledFields, Select } from '../../parts/form.js';
 import { count, countryName } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
@@ -22,16 +22,8 @@ type NewWatch = {
 
 const FREQUENCIES: readonly Frequency[] = ['weekly', 'daily'];
 
-const textsOf = (fields: FormData): Omit<NewWatch, 'frequency' | 'country_code'> => {
-  const optional = ['label', 'requester_vat_number'].flatMap((name) => {
-    const value = String(fields.get(name) ?? '').trim();
-    return value === '' ? [] : [[name, value]];
-  });
-  return { ...Object.fromEntries(optional), vat_number: String(fields.get('vat_number')) };
-};
-
 /** Adds a watch. The form marks what the plan does not include. */
-export const AddWatch = () => {
+const AddWatch = () => {
   const { plan, allowance } = useSession().account;
   const included: readonly Frequency[] = allowance.frequencies;
   const [frequency, setFrequency] = useState<Frequency>('weekly');
@@ -42,9 +34,13 @@ export const AddWatch = () => {
     sendOnce([JSON.stringify(body)], (headers) => api.call<Watch>('POST', '/watches', { body, headers })),
   );
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    const texts = textsOf(new FormData(event.currentTarget));
     add.mutate(
-      { ...texts, ...(country === '' ? {} : { country_code: country }), frequency },
+      {
+        ...filledFields(event.currentTarget, ['label', 'requester_vat_number']),
+        vat_number: String(new FormData(event.currentTarget).get('vat_number')),
+        ...(country === '' ? {} : { country_code: country }),
+        frequency,
+      },
       { onSuccess: () => form.current?.reset() },
     );
   };

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import type { Check, Delivery } from '../../api/shapes.js';
 import { type Page as ListPage, useApiQuery } from '../../api/use-api-query.js';
 import { Card, Page, SecretOnce } from '../../parts/text.js';
@@ -15,7 +15,13 @@ export const FIRST_KEYS = ['first-keys'] as const;
 
 const ONE = { query: { limit: 1 } };
 
-type Step = { isDone: boolean; title: string; text: string; action: ReactNode };
+type Step = {
+  isDone: boolean;
+  title: string;
+  text: string;
+  action: string;
+  link: { to: '/checks/new' | '/settings' | '/deliveries'; hash?: string };
+};
 
 /** Checklist for a new account. */
 export const FirstSteps = () => {
@@ -27,37 +33,28 @@ export const FirstSteps = () => {
       isDone: (checks.data?.data.length ?? 0) > 0,
       title: 'Make your first check',
       text: 'Check a VAT number you know, then view the result and its evidence.',
-      action: (
-        <Link to="/checks/new" className="button small">
-          Start
-        </Link>
-      ),
+      action: 'Start',
+      link: { to: '/checks/new' },
     },
     {
       isDone: Boolean(webhook.data?.webhook),
       title: 'Set up your webhook',
       text: 'Some member states answer slowly. Your webhook receives the result when it arrives.',
-      action: (
-        <Link to="/settings" hash="webhook" className="button small">
-          Set up
-        </Link>
-      ),
+      action: 'Set up',
+      link: { to: '/settings', hash: 'webhook' },
     },
     {
       isDone: (deliveries.data?.data.length ?? 0) > 0,
       title: 'Send a test event',
       text: 'View the delivery, the response of your server and the signature headers.',
-      action: (
-        <Link to="/deliveries" className="button small">
-          Go to deliveries
-        </Link>
-      ),
+      action: 'Go to deliveries',
+      link: { to: '/deliveries' },
     },
   ];
   return (
     <Card title="First steps">
       <ol className="steps">
-        {steps.map(({ isDone, title, text, action }, index) => (
+        {steps.map(({ isDone, title, text, action, link }, index) => (
           <li key={title} className={isDone ? 'done' : undefined}>
             <span className="step-mark" aria-hidden="true">
               {isDone ? '✓' : index + 1}
@@ -68,7 +65,11 @@ export const FirstSteps = () => {
               </p>
               <p className="hint">{text}</p>
             </div>
-            {!isDone && action}
+            {!isDone && (
+              <Link {...link} className="button small">
+                {action}
+              </Link>
+            )}
           </li>
         ))}
       </ol>

@@ -1,0 +1,47 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { isNotFound } from '../api/errors.js';
+import { ErrorAlert, QueryView } from './states.js';
+import { Page } from './text.js';
+
+type DetailPageProps<T> = {
+  /** The kind of the object, and the title until it is loaded. */
+  what: string;
+  list: '/checks' | '/batches' | '/watches' | '/deliveries';
+  query: UseQueryResult<T>;
+  title: (data: T) => string;
+  /** The line below the title. */
+  lead: (data: T) => ReactNode;
+  actions?: (data: T) => ReactNode;
+  /** The error of an action. */
+  error?: unknown;
+  children: (data: T) => ReactNode;
+};
+
+/** The page of one object, or a not-found page for an object that does not exist or belongs to another account. */
+export const DetailPage = <T,>({ what, list, query, title, lead, actions, error, children }: DetailPageProps<T>) => {
+  const { data } = query;
+  if (isNotFound(query.error)) {
+    return (
+      <Page title={`${what} not found`}>
+        <p role="alert" className="error-alert">
+          <span>
+            <strong>{what} not found.</strong> It may have been deleted, or the address may be wrong.{' '}
+            <Link to={list}>Go back to the list.</Link>
+          </span>
+        </p>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={data ? title(data) : what}
+      lead={data && <p className="lead-line">{lead(data)}</p>}
+      actions={data && actions?.(data)}
+    >
+      <ErrorAlert error={error} />
+      <QueryView query={query}>{children}</QueryView>
+    </Page>
+  );
+};

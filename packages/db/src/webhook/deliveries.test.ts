@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { type DeliveryState, type LoggedAttempt, newUuid, WEBHOOK_REMOVED } from '@vat/domain';
+import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
+import { connectDatabase, type Database } from '../connect-database.js';
+import { dueDeliveries, findDelivery } from './deliveries.js';
+import { claimDelivery, recordAttempt, releaseDelivery } from './delivery-attempts.js';
+import { deleteOldDeliveries, endRemovedDeliveries } from './delivery-retention.js';
+import { resendDelivery, sendTestEvent } from './events.js';
+import { removeWebhook } from './webhooks.js';
+
+let cloned: ClonedDatabase;
+let connected: { db: Database; close: () => Promise<void> };
+let db: Database;
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 10,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-delivery-test',
+  });
+  ({ db } = connected);
+});
+afterAll(async () => {
+  await connected?.close();
+  await cloned?.drop();
+});
+
+const AT = new Date('2026-11-20T10:00:00.000Z');
+const after = (ms: number) => new Date(AT.getTime() + ms);
+
+const setWebhook = (accountId: string) => db.$executeRaw`
+  INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
+  VALUES (${accountId}::uuid, 'https://example.com/', decode('00', 'hex'), 'whsec_aa', ${AT}::timestamptz)`;
+
+/** A due delivery of a new account. */
+const delivery = async () => {
+  const accountId = randomUUID();
+  const deliveryId = newUuid();
+  await db.$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${accountId}::uuid, 'Told', 'free', ${AT}::timestamptz)`;
+  await setWebhook(accountId);
+  const event = { id: newUuid(), type: 'webhook.test' as const, body: '{"event":"webhook.test"}' };
+  expect(await sendTestEvent(db, 10)({ accountId, test: false, event, deliveryId, now: AT })).toEqual({ kind: 'made' });
+  return { accountId, deliveryId };
+};
+const claim = (deliveryId: string, number: number, now: Date) =>
+  claimDelivery(db)({ deliveryId, number, now, leasedUntil: new Date(now.getTime() + 1_000) });
+const attempt = (number: number, statusCode: number): LoggedAttempt => ({
+  number,
+  at: AT,
+  url: 'https://example.com/',
+  statusCode,
+  durationMs: 12,
+  error: null,
+  address: '192.0.2.1',
+  timings: { dns_ms: null, tcp_ms: 1, tls_ms: 2, first_byte_ms: 3, total_ms: 12 },
+  answer: Buffer.from('no\0'),
+  answerTruncated: false,
+});
+const record = (deliveryId: string, number: number, state: DeliveryState) =>
+  recordAttempt(db)({
+    deliveryId,
+    attempt: attempt(number, state === 'successful' ? 204 : 500),
+    plan: { state, nextAttemptAt: state === 'pending' ? after(30_000) : null },
+  });
+
+test('one of many concurrent claims of an attempt succeeds; the others return when to retry', async () => {
+  const { deliveryId } = await delivery();
+  const claims = await Promise.all(Array.from({ length: 10 }, () => claim(deliveryId, 1, AT)));
+  expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+  expect(claims.filter(({ kind }) => kind === 'not_yet')).toEqual(
+    Array.from({ length: 9 }, () => ({ kind: 'not_yet', at: after(1_000) })),
+  );
+});
+
+test('concurrent claims and records each have their own result', async () => {
+  const made = await Promise.all(Array.from({ length: 12 }, delivery));
+  const [claimOne, recordOne] = [claimDelivery(db), recordAttempt(db)];
+  const twice = [...made, ...made];
+  const claims = await Promise.all(
+    twice.map(({ deliveryId }) => claimOne({ deliveryId, number: 1, now: AT, leasedUntil: after(1_000) })),
+  );
+  expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(made.length);
+  expect(claims.filter(({ kind }) => kind === 'not_yet')).toHaveLength(made.length);
+  const recorded = await Promise.all(
+    twice.map(({ deliveryId }, n) =>
+      recordOne({
+        deliveryId,
+        attempt: { ...attempt(1, 204), answer: Buffer.from(String(n % made.length)) },
+        plan: { state: 'successful', nextAttemptAt: null },
+      }),
+    ),
+  );
+  expect(recorded.filter(Boolean)).toHaveLength(made.length);
+  for (const [n, { deliveryId, accountId }] of made.entries()) {
+    const found = await findDelivery(db)(deliveryId, { accountId, testOnly: false });
+    expect(found).toMatchObject({ state: 'successful', attempts: 1 });
+    expect(found?.log.map(({ answer }) => Buffer.from(answer).toString())).toEqual([String(n)]);
+  }
+});
+
+test('a claim can be taken over when its lease has expired, or at once after its release', async () => {
+  const { deliveryId } = await delivery();
+  expect(await claim(deliveryId, 1, AT)).toMatchObject({ kind: 'claimed' });
+  expect(await claim(deliveryId, 1, after(999))).toMatchObject({ kind: 'not_yet' });
+  expect(await claim(deliveryId, 1, after(1_000))).toMatchObject({ kind: 'claimed' });
+  await releaseDelivery(db)(deliveryId, 1);
+  expect(await claim(deliveryId, 1, after(1_001))).toMatchObject({ kind: 'claimed' });
+});
+
+test('an attempt that is recorded twice counts once, and its log entry stays as it is', async () => {
+  const { accountId, deliveryId } = await delivery();
+  const recorded = await Promise.all([1, 2, 3].map(() => record(deliveryId, 1, 'pending')));
+  expect(recorded.filter(Boolean)).toHaveLength(1);
+  expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
+    state: 'pending',
+    attempts: 1,
+    nextAttemptAt: after(30_000),
+    last: { at: AT, statusCode: 500, durationMs: 12, error: null },
+    log: [{ ...attempt(1, 500), answer: expect.any(Uint8Array) }],
+  });
+});
+
+test('an attempt cannot be claimed before it is due, after it was made, or when the delivery has ended', async () => {
+  const { deliveryId } = await delivery();
+  await record(deliveryId, 1, 'pending');
+  expect(await claim(deliveryId, 1, after(60_000))).toEqual({ kind: 'settled' });
+  expect(await claim(deliveryId, 2, after(29_999))).toEqual({ kind: 'not_yet', at: after(30_000) });
+  expect(await claim(deliveryId, 2, after(30_000))).toMatchObject({ kind: 'claimed' });
+  await record(deliveryId, 2, 'successful');
+  expect(await claim(deliveryId, 3, after(90_000))).toEqual({ kind: 'settled' });
+});
+
+test('an attempt that ends after the removal of its endpoint is logged and changes nothing', async () => {
+  const { accountId, deliveryId } = await delivery();
+  await claim(deliveryId, 1, AT);
+  expect(await removeWebhook(db)(accountId, after(10))).toBe(true);
+  expect(await removeWebhook(db)(accountId, after(11))).toBe(false);
+  const ended = { state: 'failed', nextAttemptAt: null, last: { at: after(10), error: WEBHOOK_REMOVED } };
+  expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
+    ...ended,
+    attempts: 0,
+    log: [],
+  });
+  expect(await record(deliveryId, 1, 'successful')).toBe(true);
+  expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
+    ...ended,
+    attempts: 1,
+    log: [{ number: 1, statusCode: 204 }],
+  });
+});
+
+test('a delivery of a removed endpoint is not sent to a new one, even if the removal missed it', async () => {
+  const { accountId, deliveryId } = await delivery();
+  const other = await delivery();
+  await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${accountId}::uuid`;
+  await setWebhook(accountId);
+  expect(await claim(deliveryId, 1, AT)).toMatchObject({ kind: 'claimed', attempt: { endpoint: null } });
+  expect(await endRemovedDeliveries(db)(AT, other.deliveryId)).toBe(0);
+  expect(await endRemovedDeliveries(db)(AT)).toBe(1);
+  expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
+    state: 'failed',
+    last: { error: WEBHOOK_REMOVED },
+  });
+  const newDeliveryId = newUuid();
+  const reader = { accountId, testOnly: false };
+  expect(await resendDelivery(db, 10)({ deliveryId, reader, newDeliveryId, now: AT })).toEqual({ kind: 'made' });
+  expect(await claim(newDeliveryId, 1, AT)).toMatchObject({
+    kind: 'claimed',
+    attempt: { endpoint: { url: 'https://example.com/' } },
+  });
+});
+
+test('old ended deliveries are deleted with their attempts and test events; pending ones and other events stay', async () => {
+  const [old, pending, other] = [await delivery(), await delivery(), await delivery()];
+  await db.$executeRaw`
+    UPDATE event SET type = 'check.failed' WHERE id = (SELECT event_id FROM delivery WHERE id = ${other.deliveryId}::uuid)`;
+  for (const { deliveryId } of [old, other]) await record(deliveryId, 1, 'successful');
+  const left = async ({ accountId, deliveryId }: typeof old) => {
+    const [counts] = await db.$queryRaw<Record<'deliveries' | 'attempts' | 'events', number>[]>`
+      SELECT (SELECT count(*)::int FROM delivery WHERE id = ${deliveryId}::uuid) AS deliveries,
+        (SELECT count(*)::int FROM delivery_attempt WHERE delivery_id = ${deliveryId}::uuid) AS attempts,
+        (SELECT count(*)::int FROM event WHERE account_id = ${accountId}::uuid) AS events`;
+    return counts;
+  };
+  await deleteOldDeliveries(db)(AT);
+  expect(await left(old)).toEqual({ deliveries: 1, attempts: 1, events: 1 });
+  await deleteOldDeliveries(db)(after(1));
+  expect(await left(old)).toEqual({ deliveries: 0, attempts: 0, events: 0 });
+  expect(await left(pending)).toEqual({ deliveries: 1, attempts: 0, events: 1 });
+  expect(await left(other)).toEqual({ deliveries: 0, attempts: 0, events: 1 });
+});
+
+test('due deliveries are listed oldest first, each once, whatever the page size', async () => {
+  await db.$executeRaw`DELETE FROM delivery`;
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) ids.push((await delivery()).deliveryId);
+  const seen: string[] = [];
+  let cursor: { dueAt: Date; id: string } | null = null;
+  for (;;) {
+    const page: { id: string; dueAt: Date; attempt: number }[] = await dueDeliveries(db)(after(1), cursor, 2);
+    for (const due of page) seen.push(due.id);
+    cursor = page.at(-1) ?? null;
+    if (cursor === null) break;
+  }
+  expect(seen).toEqual(ids.toSorted());
+  expect(await dueDeliveries(db)(AT, null, 10)).toEqual([]);
+});

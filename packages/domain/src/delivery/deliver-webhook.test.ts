@@ -1,0 +1,149 @@
+import { newUuid } from '../ids.js';
+import {
+  type Claim,
+  type DeliverWebhookDeps,
+  type DeliveryPermit,
+  deliverWebhook,
+  permitWaitMs,
+  type SentAttempt,
+} from './deliver-webhook.js';
+
+const NOW = new Date('2026-11-22T10:00:00.000Z');
+const LATER = new Date('2026-11-22T11:00:00.000Z');
+const endpoint = { url: 'https://receiver.test/', secretSealed: new Uint8Array() };
+const event = { eventId: newUuid(), eventType: 'check.completed', body: '{}' };
+const claimed: Claim = { kind: 'claimed', attempt: { ...event, dueAt: new Date(NOW.getTime() - 40), endpoint } };
+const sent = (statusCode: number | null, aborted = false): SentAttempt => ({
+  attempt: {
+    at: NOW,
+    statusCode,
+    durationMs: 7,
+    error: null,
+    address: null,
+    timings: { dns_ms: null, tcp_ms: null, tls_ms: null, first_byte_ms: 5, total_ms: 7 },
+    answer: new Uint8Array(),
+    answerTruncated: false,
+  },
+  succeeded: statusCode === 204,
+  aborted,
+});
+const job = { deliveryId: newUuid(), accountId: newUuid(), number: 1 };
+
+type World = {
+  claim: Claim;
+  sent: SentAttempt;
+  recorded: boolean;
+  permit: 'taken' | 'full' | 'slow';
+  enqueued: boolean;
+};
+/** Makes one attempt; `done` names what was called, in order. */
+const attempt = async (world: Partial<World>, runs = 1) => {
+  const done: string[] = [];
+  const note = (what: string) => void done.push(what);
+  const permits: Record<World['permit'], DeliveryPermit> = {
+    taken: { kind: 'taken', release: async (ms) => note(`permit released after ${ms}`) },
+    full: { kind: 'full' },
+    slow: { kind: 'slow' },
+  };
+  const deps: DeliverWebhookDeps = {
+    acquirePermit: async () => permits[world.permit ?? 'taken'],
+    claim: async () => world.claim ?? claimed,
+    release: async () => note('claim released'),
+    record: async ({ plan }) => {
+      note(`recorded as ${plan.state}`);
+      return world.recorded ?? true;
+    },
+    endRemoved: async () => {
+      note('ended as removed');
+      return 1;
+    },
+    send: async () => {
+      note('sent');
+      return world.sent ?? sent(204);
+    },
+    enqueue: async ({ attempt: number, dueAt }) => {
+      if (world.enqueued === false) throw new Error('Redis is away');
+      note(`attempt ${number} enqueued in ${dueAt.getTime() - NOW.getTime()} ms`);
+    },
+    moveToRetries: async () => note('moved to the retries'),
+    publishChange: () => note('published'),
+    onClaimed: (ms) => note(`waited ${ms} ms`),
+    onAttempted: (_job, { number }, outcome) => note(`attempt ${number}: ${outcome}`),
+    onEnqueueFailure: () => note('not enqueued'),
+    retryDelaysMs: [30_000],
+    leaseMs: 13_000,
+    random: () => 1,
+    now: () => NOW,
+  };
+  return { again: await deliverWebhook(deps)(job, runs), done };
+};
+
+test('a successful attempt ends the delivery', async () => {
+  expect(await attempt({})).toEqual({
+    again: null,
+    done: [
+      ...['waited 40 ms', 'sent', 'recorded as successful', 'attempt 1: successful', 'published'],
+      'permit released after 7',
+    ],
+  });
+});
+
+test('a failed attempt is retried after its delay', async () => {
+  const { again, done } = await attempt({ sent: sent(500) });
+  expect(again).toBeNull();
+  expect(done.slice(2)).toEqual([
+    ...['recorded as pending', 'attempt 1: retry', 'published', 'attempt 2 enqueued in 30000 ms'],
+    'permit released after 7',
+  ]);
+});
+
+test('a retry that is not enqueued is left to the sweep', async () => {
+  expect((await attempt({ sent: sent(500), enqueued: false })).done).toContain('not enqueued');
+});
+
+test('an attempt that was recorded before changes nothing', async () => {
+  expect((await attempt({ sent: sent(500), recorded: false })).done.slice(2)).toEqual([
+    ...['recorded as pending', 'attempt 1: retry'],
+    'permit released after 7',
+  ]);
+});
+
+test('an attempt that this service aborted does not count and is made again at once', async () => {
+  expect(await attempt({ sent: sent(null, true) })).toEqual({
+    again: NOW,
+    done: ['waited 40 ms', 'sent', 'claim released', 'permit released after null'],
+  });
+});
+
+test('an answer that arrived before the abort counts', async () => {
+  expect((await attempt({ sent: sent(204, true) })).done).toContain('recorded as successful');
+});
+
+test.each<[string, Claim, Date | null]>([
+  ['not due yet', { kind: 'not_yet', at: LATER }, LATER],
+  ['settled', { kind: 'settled' }, null],
+  ['held', { kind: 'held' }, null],
+])('nothing is sent for a delivery that is %s', async (_title, claim, again) => {
+  expect(await attempt({ claim })).toEqual({ again, done: ['permit released after null'] });
+});
+
+test('a delivery whose endpoint was removed ends', async () => {
+  const claim: Claim = { kind: 'claimed', attempt: { ...event, dueAt: NOW, endpoint: null } };
+  expect(await attempt({ claim })).toEqual({ again: null, done: ['ended as removed', 'permit released after null'] });
+});
+
+test('a first attempt to a slow endpoint moves to the retries', async () => {
+  expect(await attempt({ permit: 'slow' })).toEqual({ again: null, done: ['moved to the retries'] });
+});
+
+test('a job without a permit waits', async () => {
+  expect(await attempt({ permit: 'full' })).toEqual({ again: new Date(NOW.getTime() + 1_000), done: [] });
+});
+
+test('the wait for a permit grows with every run, up to a minute, and is scattered', () => {
+  const waits = Array.from({ length: 20 }, (_, n) => permitWaitMs(n + 1, 1));
+  expect(waits[0]).toBe(1_000);
+  expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+  expect(waits.at(-1)).toBe(60_000);
+  expect(permitWaitMs(1, 0)).toBe(500);
+});

@@ -1,0 +1,155 @@
+import { publicId } from '../ids.js';
+import type { PublishChange } from '../page-update.js';
+import { type DeliveryPlan, type DueDelivery, type LoggedAttempt, planDelivery } from './delivery.js';
+
+/** The attempt that a job makes. Ids are UUIDs; `number` counts from 1. */
+export type DeliveryAttempt = { deliveryId: string; accountId: string; number: number };
+
+/** An attempt to claim until `leasedUntil`. */
+export type AttemptToClaim = Omit<DeliveryAttempt, 'accountId'> & { now: Date; leasedUntil: Date };
+
+/** The current endpoint of a delivery. `secretSealed`: the encrypted signing secret. */
+export type DeliveryEndpoint = { url: string; secretSealed: Uint8Array };
+
+/** A claimed attempt with the current endpoint; `endpoint` is null when it was removed. */
+export type ClaimedAttempt = {
+  eventId: string;
+  eventType: string;
+  body: string;
+  dueAt: Date;
+  endpoint: DeliveryEndpoint | null;
+};
+
+/**
+ * `not_yet`: the attempt is due, or its lease ends, at `at`. `settled`: the attempt was made, or the delivery has ended.
+ * `held`: its account is disabled; the sweep enqueues it again when the account is enabled.
+ */
+export type Claim =
+  | { kind: 'claimed'; attempt: ClaimedAttempt }
+  | { kind: 'not_yet'; at: Date }
+  | { kind: 'settled' }
+  | { kind: 'held' };
+
+export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan };
+
+/** An event to be sent. */
+export type AttemptToSend = Omit<ClaimedAttempt, 'dueAt' | 'endpoint'> & {
+  accountId: string;
+  deliveryId: string;
+  endpoint: DeliveryEndpoint;
+};
+
+/** What was sent. `aborted`: by this service, before the receiver answered. */
+export type SentAttempt = { attempt: Omit<LoggedAttempt, 'number' | 'url'>; succeeded: boolean; aborted: boolean };
+
+/**
+ * The right to one attempt to an endpoint at a time. `release` takes how long the receiver took, null when nothing counted
+ * as sent. `full`: none is free now. `slow`: the endpoint is served among the retries.
+ */
+export type DeliveryPermit =
+  | { kind: 'taken'; release: (durationMs: number | null) => Promise<void> }
+  | { kind: 'full' }
+  | { kind: 'slow' };
+
+export type DeliverWebhookDeps = {
+  acquirePermit: (attempt: DeliveryAttempt) => Promise<DeliveryPermit>;
+  claim: (attempt: AttemptToClaim) => Promise<Claim>;
+  /** Releases a claim whose attempt does not count. */
+  release: (deliveryId: string, number: number) => Promise<void>;
+  /** False when the attempt was recorded already. */
+  record: (attempt: AttemptToRecord) => Promise<boolean>;
+  endRemoved: (now: Date, deliveryId: string) => Promise<number>;
+  /** Signs and sends; never rejects. */
+  send: (attempt: AttemptToSend) => Promise<SentAttempt>;
+  enqueue: (delivery: DueDelivery) => Promise<void>;
+  /** Moves a first attempt to the retries. */
+  moveToRetries: (attempt: DeliveryAttempt) => Promise<void>;
+  publishChange: PublishChange;
+  /** Called with the time that a claimed attempt waited. */
+  onClaimed: (waitedMs: number) => void;
+  onAttempted: (attempt: DeliveryAttempt, logged: LoggedAttempt, outcome: 'retry' | 'successful' | 'failed') => void;
+  /** Called when a retry was not enqueued; the sweep finds it. */
+  onEnqueueFailure: (error: unknown) => void;
+  retryDelaysMs: readonly number[];
+  /** How long a claim lasts: longer than an attempt can take. */
+  leaseMs: number;
+  /** Between 0 and 1. */
+  random: () => number;
+  now: () => Date;
+};
+
+/** The first wait for a permit, and how it grows with each further one: thousands of jobs of a dead endpoint cost little. */
+const PERMIT_WAIT_MS = 1_000;
+const PERMIT_WAIT_GROWTH = 1.5;
+const MAX_PERMIT_WAIT_MS = 60_000;
+
+/** The wait of a job that has been started `runs` times, scattered so that jobs refused together do not return together. */
+export const permitWaitMs = (runs: number, random: number): number =>
+  Math.min(MAX_PERMIT_WAIT_MS, PERMIT_WAIT_MS * PERMIT_WAIT_GROWTH ** (runs - 1)) * (0.5 + random / 2);
+
+/**
+ * Makes one attempt of a delivery with the current URL and secret of its endpoint and the stored bytes of the event, and
+ * records it with the next state of the delivery. `runs`: how often its job has been started. Returns when the job runs
+ * again; null when it is done.
+ */
+export const deliverWebhook = (deps: DeliverWebhookDeps) => {
+  const { now } = deps;
+
+  const settle = async (job: DeliveryAttempt, logged: LoggedAttempt, succeeded: boolean): Promise<void> => {
+    const { deliveryId, accountId, number } = job;
+    const plan = planDelivery({ number, succeeded, endedAt: now() }, deps.retryDelaysMs);
+    const recorded = await deps.record({ deliveryId, attempt: logged, plan });
+    deps.onAttempted(job, logged, plan.state === 'pending' ? 'retry' : plan.state);
+    if (!recorded) return;
+    deps.publishChange(accountId, 'deliveries', publicId('delivery', deliveryId));
+    if (plan.nextAttemptAt === null) return;
+    await deps
+      .enqueue({ id: deliveryId, accountId, attempt: number + 1, dueAt: plan.nextAttemptAt })
+      .catch(deps.onEnqueueFailure);
+  };
+
+  const attempt = async (job: DeliveryAttempt): Promise<{ again: Date | null; durationMs: number | null }> => {
+    const { deliveryId, accountId, number } = job;
+    const at = now();
+    const claim = await deps.claim({
+      deliveryId,
+      number,
+      now: at,
+      leasedUntil: new Date(at.getTime() + deps.leaseMs),
+    });
+    if (claim.kind === 'not_yet') return { again: claim.at, durationMs: null };
+    // Held: the job ends, and the sweep enqueues another one once the account is enabled.
+    if (claim.kind !== 'claimed') return { again: null, durationMs: null };
+    const { endpoint, dueAt, ...event } = claim.attempt;
+    if (endpoint === null) {
+      await deps.endRemoved(at, deliveryId);
+      return { again: null, durationMs: null };
+    }
+    deps.onClaimed(Math.max(0, at.getTime() - dueAt.getTime()));
+    const sent = await deps.send({ ...event, accountId, deliveryId, endpoint });
+    if (sent.aborted && !sent.succeeded) {
+      await deps.release(deliveryId, number);
+      return { again: now(), durationMs: null };
+    }
+    await settle(job, { ...sent.attempt, number, url: endpoint.url }, sent.succeeded);
+    return { again: null, durationMs: sent.attempt.durationMs };
+  };
+
+  return async (job: DeliveryAttempt, runs: number): Promise<Date | null> => {
+    const permit = await deps.acquirePermit(job);
+    if (permit.kind === 'full') return new Date(now().getTime() + permitWaitMs(runs, deps.random()));
+    if (permit.kind === 'slow') {
+      await deps.moveToRetries(job);
+      return null;
+    }
+    // A job that throws runs again a second later; its permit is free until then.
+    let durationMs: number | null = null;
+    try {
+      const made = await attempt(job);
+      durationMs = made.durationMs;
+      return made.again;
+    } finally {
+      await permit.release(durationMs);
+    }
+  };
+};

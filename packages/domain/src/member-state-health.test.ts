@@ -1,0 +1,65 @@
+import {
+  bucketOf,
+  DURATION_BOUNDS_MS,
+  type MinuteTally,
+  memberStateHealth,
+  percentile,
+} from './member-state-health.js';
+
+const NOW = new Date('2026-11-20T10:00:00.000Z');
+
+const tally = (end: MinuteTally['end'], durations: number[]): MinuteTally => {
+  const buckets = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
+  for (const ms of durations) buckets[bucketOf(ms)] = (buckets[bucketOf(ms)] ?? 0) + 1;
+  return { memberState: 'DE', minute: NOW, end, lookups: durations.length, buckets };
+};
+
+const germany = (tallies: MinuteTally[]) =>
+  memberStateHealth(tallies, [], NOW).find((entry) => entry.memberState === 'DE');
+
+test('every member state has an entry, and one without lookups is unknown', () => {
+  const all = memberStateHealth([], [], NOW);
+  expect(all).toHaveLength(28);
+  expect(all.every((entry) => entry.health === 'unknown' && entry.answered === null && entry.p50Ms === null)).toBe(
+    true,
+  );
+});
+
+test('shares are of all lookups, over all minutes', () => {
+  const entry = germany([
+    tally('answered', [100, 100, 100]),
+    tally('saturated', [20]),
+    tally('unavailable', [5, 5, 5, 5]),
+  ]);
+  expect(entry).toMatchObject({ lookups: 8, answered: 0.375, saturated: 0.125, unavailable: 0.5, health: 'degraded' });
+});
+
+test.each([
+  ['ok', 95, 5],
+  ['degraded', 50, 50],
+  ['down', 5, 95],
+])('health is %s when %d of 100 are answered', (health, answered, unavailable) => {
+  const entry = germany([
+    tally('answered', new Array(answered).fill(50)),
+    tally('unavailable', new Array(unavailable).fill(50)),
+  ]);
+  expect(entry?.health).toBe(health);
+});
+
+test('percentiles are exact to the bucket', () => {
+  const { buckets } = tally(
+    'answered',
+    Array.from({ length: 100 }, (_, n) => n + 1),
+  );
+  expect(percentile(buckets, 0.5)).toBe(60);
+  expect(percentile(buckets, 0.95)).toBe(135);
+  expect(percentile([], 0.5)).toBeNull();
+});
+
+test('the oldest wait is that of the queue', () => {
+  const depths = [{ memberState: 'FR' as const, depth: 3, oldestDueAt: new Date(NOW.getTime() - 4_200) }];
+  expect(memberStateHealth([], depths, NOW).find((entry) => entry.memberState === 'FR')).toMatchObject({
+    queueDepth: 3,
+    oldestWaitMs: 4_200,
+  });
+});
