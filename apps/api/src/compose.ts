@@ -65,7 +65,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
 
   const close = async () => {
     checks.close();
-    dashboard.close();
+    await dashboard.close();
     flushPageUpdates();
     await ops.close();
     await closeRedis();

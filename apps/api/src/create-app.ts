@@ -1,7 +1,8 @@
+import type { RequestListener } from 'node:http';
 import { AppError, type PublishChange } from '@vat/domain';
 import { type Logger, type Metrics, SettingsError, throttledLog } from '@vat/runtime';
 import express, { type Express, type Router } from 'express';
-import { reportUntrustedProxy } from './dashboard/client-network.js';
+import { reportUntrustedProxy, trustsProxyOf } from './dashboard/client-network.js';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
 import { publishChanges } from './dashboard/publish-changes.js';
 import { servePages } from './dashboard/serve-pages.js';
@@ -43,27 +44,15 @@ const trust = (app: Express, proxies: readonly string[]): void => {
  * The HTTP interface with all routes. Throws SettingsError. Expects one request of a connection at a time, which
  * `guardConnections` ensures.
  */
-export const createApp = (deps: AppDeps): Express => {
+export const createApp = (deps: AppDeps): RequestListener => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
   trust(app, deps.trustedProxies);
-  const onShed = throttledLog(
-    (fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields),
-    REPEAT_WARNING_MS,
-    deps.now,
-  );
-  app.use(
-    shedSignIns({
-      refuse: deps.dashboard.refuseSignIn,
-      metrics: deps.metrics,
-      onShed: () => onShed({}),
-      now: deps.now,
-    }),
-  );
+  const trustsProxy = trustsProxyOf(app);
   app.use(requestId(deps.log, deps.metrics));
-  app.use(reportUntrustedProxy(deps.log));
+  app.use(reportUntrustedProxy(deps.log, trustsProxy));
   app.use(refuseBrokenHeaders);
   app.use(publishChanges(deps.publishChange));
 
@@ -91,5 +80,17 @@ export const createApp = (deps: AppDeps): Express => {
     throw new AppError('NOT_FOUND', { message: 'There is no such path.' });
   });
   app.use(sendError);
-  return app;
+
+  const onShed = throttledLog(
+    (fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields),
+    REPEAT_WARNING_MS,
+    deps.now,
+  );
+  return shedSignIns(app, {
+    refuse: deps.dashboard.refuseSignIn,
+    trustsProxy,
+    metrics: deps.metrics,
+    onShed: () => onShed({}),
+    now: deps.now,
+  });
 };

@@ -1,4 +1,4 @@
-import { AppError } from '@vat/domain';
+import { AppError, type FairQueue } from '@vat/domain';
 import { LRUCache } from 'lru-cache';
 import { CallerGone } from './http/connection.js';
 
@@ -80,26 +80,6 @@ export type FairQueueOptions = {
   /** Work that fails after this many milliseconds has hung. Unless the next piece ends soon, everything that waits fails with it. */
   hungAfterMs: number;
   now: () => Date;
-};
-
-export type Arrival = {
-  /** Where the work comes from: networks from the widest to the narrowest, then finer distinctions. */
-  branches: readonly string[];
-  /** The error with which the work is refused, or null. Called on arrival and again when the work's turn comes; must be cheap. */
-  check: () => AppError | null;
-};
-
-type FairWork<T> = Arrival & {
-  run: () => Promise<T>;
-  /** Aborts when the caller has disconnected; its entry leaves the queue. */
-  gone: AbortSignal;
-};
-
-export type FairQueue = {
-  /** Runs work one piece at a time. Throws the error of `check`, of `refuse` or of the work. */
-  run: <T>(work: FairWork<T>) => Promise<T>;
-  /** The error with which work would be refused on arrival, or null. A refusal counts as an arrival. */
-  refuseAtOnce: (arrival: Arrival) => AppError | null;
 };
 
 /** Arrivals decay over minutes: slowly enough to recognise an attack, fast enough that its networks are not penalised long after it. */

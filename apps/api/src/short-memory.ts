@@ -1,11 +1,5 @@
+import type { ShortMemory } from '@vat/domain';
 import { LRUCache } from 'lru-cache';
-
-/** A bounded cache whose entries expire. */
-export type ShortMemory<Value> = {
-  /** `undefined` when there is no entry or it has expired. */
-  find: (key: string, at: Date) => Value | undefined;
-  set: (key: string, value: Value, at: Date) => void;
-};
 
 /** Stores at most `max` values, each for `ms` milliseconds of the time that is passed in. When it is full, the oldest entry is evicted. */
 export const shortMemory = <Value>({ max, ms }: { max: number; ms: number }): ShortMemory<Value> => {

@@ -1,4 +1,4 @@
-import { hash, verify } from '@node-rs/argon2';
+import { hash, hashSync, verify, verifySync } from '@node-rs/argon2';
 
 /** The parameters that OWASP recommends for argon2id, which is the library's default: 19 MiB, two passes, one lane. */
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -8,3 +8,9 @@ export const hashPassword = (password: string): Promise<string> => hash(password
 
 /** True when `password` matches the PHC string. */
 export const verifyPassword = (phc: string, password: string): Promise<boolean> => verify(phc, password);
+
+/** {@link hashPassword} in the calling thread. */
+export const hashPasswordSync = (password: string): string => hashSync(password, OPTIONS);
+
+/** {@link verifyPassword} in the calling thread. */
+export const verifyPasswordSync = (phc: string, password: string): boolean => verifySync(phc, password);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { PROGRAM_FLAGS, programEnvironment, programFile } from './run-program.js';
+import path from 'node:path';
+import { PROGRAM_FLAGS, PROJECT_ROOT, programEnvironment, programFile } from './run-program.js';
 
 /** A started process of the service. */
 export type TestProcess = {
@@ -31,9 +32,17 @@ const collect = (child: ChildProcess): string[] => {
   return lines;
 };
 
-/** Starts a program of the repository and waits until it reports that it is ready. */
-export const startProcess = async (file: string, settings: Record<string, string>): Promise<TestProcess> => {
-  const child = spawn(process.execPath, [...PROGRAM_FLAGS, programFile(file)], {
+/**
+ * Starts a program of the repository and waits until it reports that it is ready. `asInProduction`: as it was built and without
+ * {@link PROGRAM_FLAGS}, for tests that measure.
+ */
+export const startProcess = async (
+  file: string,
+  settings: Record<string, string>,
+  { asInProduction = false } = {},
+): Promise<TestProcess> => {
+  const program = asInProduction ? [path.join(PROJECT_ROOT, file)] : [...PROGRAM_FLAGS, programFile(file)];
+  const child = spawn(process.execPath, program, {
     env: programEnvironment(settings),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -35,7 +35,8 @@ export type World = {
     post: (path: string, body?: unknown) => supertest.Test;
     method: (method: 'put' | 'patch' | 'delete' | 'options' | 'head', path: string) => supertest.Test;
   };
-  startApi: (settings?: Record<string, string>) => Promise<TestProcess>;
+  /** `options`: those of {@link startProcess}. */
+  startApi: (settings?: Record<string, string>, options?: { asInProduction: boolean }) => Promise<TestProcess>;
   startWorker: (settings?: Record<string, string>) => Promise<TestProcess>;
   admin: (...words: string[]) => Promise<Record<string, unknown>>;
   newAccount: (options?: AccountOptions) => Promise<TestAccount>;
@@ -99,8 +100,8 @@ export const startWorld = async ({
   const sql: Sql = async (text, values = []) => (await client.query(text, values)).rows;
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
-  const startApi = async (more: Record<string, string> = {}) => {
-    const api = await startProcess('apps/api/dist/main.js', { ...all, ...more });
+  const startApi: World['startApi'] = async (more, options) => {
+    const api = await startProcess('apps/api/dist/main.js', { ...all, ...more }, options);
     running.apis.push(api);
     return api;
   };

@@ -7,7 +7,7 @@ import {
   requestListQuery,
 } from '@vat/contracts';
 import type { AcceptedState, ApiKeySummary, Overview } from '@vat/db';
-import { AppError, issueKey, MAX_KEYS, type NewKey, publicCheck, publicId, type RequestWithCheck } from '@vat/domain';
+import { AppError, type createKey, publicCheck, publicId, type RequestWithCheck } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { ownedId } from '../http/call.js';
 import { parse, parseQuery, readPage } from '../http/parse.js';
@@ -46,15 +46,14 @@ export const accountReadings = ({ readOverview, listRequests, now }: AccountRead
 
 export type KeyRoutesDeps = {
   listKeys: (accountId: string, beforeId: string | null, limit: number) => Promise<ApiKeySummary[]>;
-  /** False when the account already has `maxKeys` live keys. */
-  insertKey: (accountId: string, key: NewKey, now: Date, maxKeys: number) => Promise<boolean>;
+  createKey: ReturnType<typeof createKey>;
   /** False when the account has no such key. */
   revokeKey: (accountId: string, keyId: string, now: Date) => Promise<boolean>;
   now: () => Date;
 };
 
 /** The routes of /app/api/keys. */
-export const keyRoutes = ({ listKeys, insertKey, revokeKey, now }: KeyRoutesDeps) => {
+export const keyRoutes = ({ listKeys, createKey, revokeKey, now }: KeyRoutesDeps) => {
   const list: RequestHandler = async (req, res) => {
     const { accountId } = sessionOf(res);
     const page = parseQuery(pageListQuery, req.query);
@@ -66,11 +65,8 @@ export const keyRoutes = ({ listKeys, insertKey, revokeKey, now }: KeyRoutesDeps
 
   const create: RequestHandler = async (req, res) => {
     const { name, test } = parse(createKeyBody, req.body);
-    const { key, stored } = issueKey(name, test);
-    if (!(await insertKey(sessionOf(res).accountId, stored, now(), MAX_KEYS))) {
-      throw new AppError('KEY_LIMIT', { extra: { limit: MAX_KEYS } });
-    }
-    res.status(201).json({ key_id: publicId('key', stored.id), key });
+    const { id, key } = await createKey(sessionOf(res).accountId, name, test);
+    res.status(201).json({ key_id: publicId('key', id), key });
   };
 
   const revoke: RequestHandler = async (req, res) => {

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
+import type { Client } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
-import type { Request, RequestHandler } from 'express';
+import type { Application, RequestHandler } from 'express';
 
 /** The eight groups of an IPv6 address, without leading zeros. */
 const groupsOf = (address: string): string[] => {
@@ -39,38 +41,38 @@ export const networksOf = (address: string): Networks => {
  */
 export const networkOf = (address: string): string => networksOf(address).narrow;
 
-/** The origin of a sign-in. */
-export type Client = {
-  /** Networks from the widest to the narrowest. */
-  branches: string[];
-  /** The networks by which wrong passwords for one e-mail address are counted, see {@link networksOf}. */
-  family: string;
-  wide: string;
-  site: string;
+/** Whether TRUSTED_PROXIES names an address. `hop`: its position before the client, from 0. */
+export type TrustsProxy = (address: string, hop: number) => boolean;
+
+/** The rule that an app has compiled from its setting `trust proxy`. */
+export const trustsProxyOf = (app: Application): TrustsProxy => app.get('trust proxy fn');
+
+/** The parts of a request that name its origin. */
+type Origin = Pick<IncomingMessage, 'headers' | 'socket'>;
+
+/** The addresses of a request, from the peer to the client that the first proxy names. */
+const addressesOf = ({ headers, socket }: Origin): [peer: string, ...forwarded: string[]] => {
+  const forwarded = headers['x-forwarded-for'];
+  const peer = socket.remoteAddress ?? '';
+  if (typeof forwarded !== 'string') return [peer];
+  const named = forwarded.split(',').map((address) => address.trim());
+  return [peer, ...named.filter((address) => address !== '').reverse()];
 };
 
 /**
- * The client address that a peer which is not in TRUSTED_PROXIES claims to forward for: the last entry of X-Forwarded-For,
- * which a proxy writes itself. `null` when there is none.
+ * The origin of a request: the first address that is not in TRUSTED_PROXIES, as in Express's `req.ip`. Behind a proxy that is
+ * not named there all clients have the same address. The client that the proxy names (the last entry of X-Forwarded-For, which
+ * a proxy writes itself) then becomes a branch below the proxy's own networks, so that one client cannot keep the others from
+ * signing in. A peer that invents client addresses divides only its own share; for one e-mail address it gets the attempts of a
+ * wide network.
  */
-const unverifiedClient = (req: Request): string | null => {
-  const header = req.get('x-forwarded-for');
-  // For a trusted peer, Express fills `ips` from the header.
-  if (header === undefined || req.ips.length > 0) return null;
-  const last = header.slice(header.lastIndexOf(',') + 1).trim();
-  return isIP(last) === 0 ? null : last;
-};
-
-/**
- * The origin of a request. Behind a proxy that is not in TRUSTED_PROXIES all clients have the same address. The client that the
- * proxy names then becomes a branch below the proxy's own networks, so that one client cannot keep the others from signing in.
- * A peer that invents client addresses divides only its own share; for one e-mail address it gets the attempts of a wide network.
- */
-export const clientOf = (req: Request): Client => {
-  const { family, wide, site, narrow } = networksOf(req.ip ?? '');
+export const clientOf = (req: Origin, trustsProxy: TrustsProxy): Client => {
+  const addresses = addressesOf(req);
+  const [peer, forwarded = ''] = addresses;
+  const address = addresses.find((each, hop) => !trustsProxy(each, hop)) ?? addresses.at(-1) ?? peer;
+  const { family, wide, site, narrow } = networksOf(address);
   const own = [family, wide, site, narrow];
-  const forwarded = unverifiedClient(req);
-  if (forwarded === null) return { branches: own, family, wide, site };
+  if (isIP(forwarded) === 0 || trustsProxy(peer, 0)) return { branches: own, family, wide, site };
   const behind = networksOf(forwarded);
   return {
     branches: [...own, behind.family, behind.wide, behind.site, behind.narrow],
@@ -85,14 +87,15 @@ export const clientOf = (req: Request): Client => {
  * operator's proxy, all clients have its address: they share the limits of sign-in, sign-up and /ops, and one client that
  * tries passwords uses them up for all others.
  */
-export const reportUntrustedProxy = (log: Pick<Logger, 'error'>): RequestHandler => {
+export const reportUntrustedProxy = (log: Pick<Logger, 'error'>, trustsProxy: TrustsProxy): RequestHandler => {
   let isReported = false;
   return (req, _res, next) => {
-    if (!isReported && unverifiedClient(req) !== null) {
+    const [peer, forwarded = ''] = isReported ? [''] : addressesOf(req);
+    if (isIP(forwarded) !== 0 && !trustsProxy(peer, 0)) {
       isReported = true;
       log.error(
         'X-Forwarded-For comes from an address that TRUSTED_PROXIES does not name. If it is your proxy, add it there: until then all clients share one network, and the limits of sign-in and sign-up with it.',
-        { peer: req.socket.remoteAddress },
+        { peer },
       );
     }
     next();

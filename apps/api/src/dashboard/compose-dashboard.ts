@@ -26,19 +26,29 @@ import {
   saveWebhook,
   takeBackSignIn,
 } from '@vat/db';
-import { createAccount } from '@vat/domain';
-import { hashPassword, SettingsError, type SettingsOf, verifyPassword } from '@vat/runtime';
+import {
+  beginSession,
+  changePassword,
+  createAccount,
+  createKey,
+  PASSWORD_CHANGE_LIMIT,
+  SIGN_IN_LIMITS,
+  SIGN_IN_QUEUE,
+  SIGN_UP_LIMITS,
+  signIn,
+  signUp,
+  tooBusyToSignIn,
+} from '@vat/domain';
+import { SettingsError, type SettingsOf } from '@vat/runtime';
 import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
+import { Tinypool } from 'tinypool';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
 import { shortMemory } from '../short-memory.js';
 import { keyedMutex } from '../turns.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
-import { changePassword, PASSWORD_CHANGE_LIMIT } from './password.js';
 import { sessionCookie, sessionTokens } from './session.js';
-import { beginSession, SIGN_IN_LIMITS, SIGN_IN_QUEUE, signIn, tooBusyToSignIn } from './sign-in.js';
-import { SIGN_UP_LIMITS, signUp } from './sign-up.js';
 
 /** The settings of the dashboard's API. */
 type DashboardSettings = SettingsOf<
@@ -91,11 +101,11 @@ const allowedNetworks = (text: string): Network[] => {
   }
 };
 
-/** Composes the dashboard's API. Throws {@link SettingsError}. `close` cancels pending DNS lookups. */
+/** Composes the dashboard's API. Throws {@link SettingsError}. `close` ends its thread and cancels pending DNS lookups. */
 export const composeDashboard = (
   settings: DashboardSettings,
   { db, subscribe, baseUrl, stopping, hungAfterMs, userRate, now }: DashboardServices,
-): { deps: DashboardDeps; close: () => void } => {
+): { deps: DashboardDeps; close: () => Promise<void> } => {
   const allowed = allowedNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
   const maxAgeMs = settings.SESSION_MAX_AGE;
   const idleMs = Math.min(settings.SESSION_IDLE, maxAgeMs);
@@ -103,9 +113,17 @@ export const composeDashboard = (
   const resolver = createNameResolver();
   const inTurn = keyedMutex({ hungAfterMs });
   // One hash at a time per process: each needs 19 MiB and a CPU core, which calls of the public API need too.
-  const hashInTurn = keyedMutex();
-  const verifyPasswordInTurn = (phc: string, password: string) => hashInTurn('', () => verifyPassword(phc, password));
-  const hashPasswordInTurn = (password: string) => hashInTurn('', () => hashPassword(password));
+  const hashThread = new Tinypool({
+    filename: new URL('./hash-thread.js', import.meta.url).href,
+    minThreads: 1,
+    maxThreads: 1,
+  });
+  const hashPassword = (password: string): Promise<string> => hashThread.run(password, { name: 'hashPassword' });
+  const verifyPassword = (phc: string, password: string): Promise<boolean> =>
+    hashThread.run({ phc, password }, { name: 'verifyPassword' });
+  const dummyHash = hashPassword(randomUUID());
+  // It fails when the process stops at once. Sign-ins await it.
+  dummyHash.catch(() => undefined);
   const reserveChange = reserveSignIn(db, PASSWORD_CHANGE_LIMIT);
   const forget = forgetSignIns(db);
   const begin = beginSession({ tokens, insertSession: insertSession(db), sessionLifeMs: idleMs, now });
@@ -127,9 +145,9 @@ export const composeDashboard = (
     takeBack: takeBackSignIn(db),
     findUser: findUser(db),
     rememberNetwork: rememberNetwork(db),
-    verifyPassword: verifyPasswordInTurn,
+    verifyPassword,
     beginSession: begin,
-    dummyHash: hashPassword(randomUUID()),
+    dummyHash,
     now,
   });
   const deps: DashboardDeps = {
@@ -149,8 +167,8 @@ export const composeDashboard = (
       reserve: reserveChange,
       forget,
       findUser: findUserById(db),
-      verifyPassword: verifyPasswordInTurn,
-      hashPassword: hashPasswordInTurn,
+      verifyPassword,
+      hashPassword,
       replace: replacePassword(db),
       inTurn,
       sessionLifeMs: idleMs,
@@ -161,7 +179,7 @@ export const composeDashboard = (
       tokens,
       reserve: reserveTries(db, SIGN_UP_LIMITS.windowMs),
       refusals: shortMemory(REFUSALS),
-      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword: hashPasswordInTurn, now }),
+      createAccount: createAccount({ insertAccount: insertAccount(db), hashPassword, now }),
       findUser: findUser(db),
       beginSession: begin,
       now,
@@ -175,12 +193,13 @@ export const composeDashboard = (
     saveWebhook: saveWebhook(db),
     removeWebhook: removeWebhook(db),
     listKeys: listApiKeys(db),
-    insertKey: insertApiKey(db),
+    createKey: createKey({ insertKey: insertApiKey(db), now }),
     revokeKey: revokeOwnKey(db),
   };
-  const close = () => {
+  const close = async () => {
     streams.close();
     resolver.close();
+    await hashThread.destroy();
   };
   return { deps, close };
 };

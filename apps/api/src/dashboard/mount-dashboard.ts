@@ -6,7 +6,6 @@ import { type LimitUserRateDeps, limitUserRate } from '../middleware/limit-rate.
 import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
 import { type AccountReadingsDeps, accountReadings, type KeyRoutesDeps, keyRoutes } from './account-routes.js';
 import { type StreamPageUpdatesDeps, streamPageUpdates } from './page-streams.js';
-import { type PasswordRoutesDeps, passwordRoutes } from './password.js';
 import type { ServePagesDeps } from './serve-pages.js';
 import {
   callAsCustomer,
@@ -18,14 +17,11 @@ import {
 } from './session.js';
 import { type SessionRoutesDeps, sessionRoutes } from './session-routes.js';
 import type { ShedSignInsDeps } from './shed-sign-ins.js';
-import { type SignUpRoutesDeps, signUpRoutes } from './sign-up.js';
 import { type WebhookSettingsDeps, webhookSettings } from './webhook-settings.js';
 
 export type DashboardDeps = RequireSessionDeps &
   LimitUserRateDeps &
   SessionRoutesDeps &
-  SignUpRoutesDeps &
-  PasswordRoutesDeps &
   WebhookSettingsDeps &
   KeyRoutesDeps &
   AccountReadingsDeps &
@@ -37,7 +33,7 @@ export type DashboardDeps = RequireSessionDeps &
   };
 
 /**
- * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Judged in
+ * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Errors are reported in
  * this order: 404 or 405, 401 without a session, 429 for its rate, 403 without its CSRF token, 400 for the body.
  */
 export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoutesDeps): void => {
@@ -55,18 +51,16 @@ export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoute
   const session = sessionRoutes(deps);
   resource(app, '/app/api/session', {
     get: [...reading, session.show],
-    post: [sameOrigin, jsonBody, session.create],
-    delete: [...changing, session.end],
+    post: [sameOrigin, jsonBody, session.signIn],
+    delete: [...changing, session.signOut],
   });
 
-  const visitor = signUpRoutes(deps);
-  resource(app, '/app/api/config', { get: [findOwnSession(deps), limitRate, visitor.config] });
+  resource(app, '/app/api/config', { get: [findOwnSession(deps), limitRate, session.config] });
   // Closed, it is not there.
-  if (deps.signup === 'open') resource(app, '/app/api/sign-up', { post: [sameOrigin, jsonBody, visitor.create] });
+  if (deps.signup === 'open') resource(app, '/app/api/sign-up', { post: [sameOrigin, jsonBody, session.signUp] });
 
-  const password = passwordRoutes(deps);
-  resource(app, '/app/api/password', { put: [...changing, jsonBody, password.change] });
-  resource(app, '/app/api/sessions', { delete: [...changing, password.signOutEverywhere] });
+  resource(app, '/app/api/password', { put: [...changing, jsonBody, session.changePassword] });
+  resource(app, '/app/api/sessions', { delete: [...changing, session.signOutEverywhere] });
 
   const account = accountReadings(deps);
   resource(app, '/app/api/overview', { get: [...reading, account.overview] });

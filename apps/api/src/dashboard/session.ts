@@ -1,6 +1,6 @@
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SignedIn } from '@vat/db';
-import { AppError } from '@vat/domain';
+import { AppError, type SessionSecrets } from '@vat/domain';
 import type { Request, RequestHandler, Response } from 'express';
 import { contextOf, type DashboardSession } from '../http/call.js';
 
@@ -38,16 +38,10 @@ export const sessionOf = (res: Response): DashboardSession => {
 };
 
 /** Issues and verifies the tokens of sessions. Each kind of value has its own key, derived from SECRET_KEY. */
-export type SessionTokens = {
-  /** A token for a new session: 32 random bytes in base64url. Only the cookie contains it. */
-  issue: () => string;
-  /** The only form in which a token is stored: SHA-256. */
-  hash: (token: string) => Buffer;
+export type SessionTokens = SessionSecrets & {
   /** The CSRF token of a session. It is derived from the session's token, so it need not be stored and fits no other session. */
   csrfOf: (token: string) => string;
   isCsrfOf: (token: string, given: string) => boolean;
-  /** The form in which an e-mail address with failed sign-ins is stored. */
-  hashAddress: (email: string) => Buffer;
 };
 
 /**

@@ -1,11 +1,10 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { presentError } from '@vat/contracts';
-import type { AppError } from '@vat/domain';
+import { type AppError, type Client, tooBusyToSignIn } from '@vat/domain';
 import type { Metrics } from '@vat/runtime';
-import type { Request, RequestHandler, Response } from 'express';
 import { headersOf } from '../http/secure.js';
 import { requestIdOf } from '../middleware/request.js';
-import { type Client, clientOf } from './client-network.js';
-import { tooBusyToSignIn } from './sign-in.js';
+import { clientOf, type TrustsProxy } from './client-network.js';
 
 /** The path of sign-ins, as Express matches it. */
 const PATH = /^\/app\/api\/session\/?(?:\?|$)/i;
@@ -17,8 +16,9 @@ const SHED_ABOVE = { windowMs: 250, requests: 15 } as const;
 const MAX_BYTES = 16 * 1024;
 
 export type ShedSignInsDeps = {
-  /** The error with which a sign-in is refused immediately, or null. */
+  /** The error with which a sign-in is refused immediately, or null. The same object for the same response. */
   refuse: (email: string, client: Client) => AppError | null;
+  trustsProxy: TrustsProxy;
   metrics: Pick<Metrics, 'httpRequests'>;
   /** Called for each sign-in that is refused here, since it is not logged as a request. */
   onShed: () => void;
@@ -26,7 +26,7 @@ export type ShedSignInsDeps = {
 };
 
 /** Reads a body to its end. `onEnd` is not called when the request is aborted before. */
-const readBody = (req: Request, onEnd: (text: string) => void): void => {
+const readBody = (req: IncomingMessage, onEnd: (text: string) => void): void => {
   const chunks: Buffer[] = [];
   req.on('data', (chunk: Buffer) => chunks.push(chunk));
   req.once('end', () => onEnd(Buffer.concat(chunks).toString()));
@@ -41,10 +41,14 @@ const parseBody = (text: string): { email?: unknown } | undefined => {
 };
 
 /**
- * During a flood of sign-ins, refuses those that would be refused anyway at a tenth of the cost: without logger, routes and
- * schemas. Otherwise thousands of sign-ins per second would use the CPU time of customers' calls. Inactive while few sign in.
+ * During a flood of sign-ins, refuses those that would be refused anyway at a fraction of the cost: before Express, logger and
+ * schemas. Otherwise thousands of sign-ins per second would use the CPU time of customers' calls. While few sign in, every
+ * request goes to `app`.
  */
-export const shedSignIns = ({ refuse, metrics, onShed, now }: ShedSignInsDeps): RequestHandler => {
+export const shedSignIns = (
+  app: RequestListener,
+  { refuse, trustsProxy, metrics, onShed, now }: ShedSignInsDeps,
+): RequestListener => {
   const constantHeaders = ['Content-Type', 'application/json; charset=utf-8', ...headersOf('answers').flat()];
   let windowEnd = 0;
   let requests = 0;
@@ -60,32 +64,40 @@ export const shedSignIns = ({ refuse, metrics, onShed, now }: ShedSignInsDeps): 
     return Math.max(requests, previousRequests) > SHED_ABOVE.requests;
   };
 
-  const answer = (req: Request, res: Response, error: AppError): void => {
+  /** Rendered once for each error. */
+  const rendered = new WeakMap<AppError, { headers: string[]; body: string }>();
+  const render = (error: AppError) => {
     const body = JSON.stringify(presentError(error));
+    const length = String(Buffer.byteLength(body));
+    const headers = [...constantHeaders, 'Content-Length', length, 'Retry-After', String(error.extra.retry_after)];
+    rendered.set(error, { headers, body });
+    return { headers, body };
+  };
+
+  const answer = (req: IncomingMessage, res: ServerResponse, error: AppError): void => {
+    const { headers, body } = rendered.get(error) ?? render(error);
+    const connection = req.complete ? 'keep-alive' : 'close';
     // As a list and with the length of the body: Node then writes the response in one piece.
-    const headers = [
-      ...constantHeaders,
-      ...['Content-Length', String(Buffer.byteLength(body)), 'Retry-After', String(error.extra.retry_after)],
-      ...['X-Request-Id', requestIdOf(req), 'Connection', req.complete ? 'keep-alive' : 'close'],
-    ];
-    res.writeHead(error.spec.status, headers).end(body);
+    res
+      .writeHead(error.spec.status, [...headers, 'X-Request-Id', requestIdOf(req), 'Connection', connection])
+      .end(body);
     metrics.httpRequests.observe({ route: '/app/api/session', method: 'POST', status: error.spec.status }, 0);
     onShed();
   };
 
-  return (req, res, next) => {
-    if (req.method !== 'POST' || !PATH.test(req.url) || !isFlooded()) return next();
+  return (req, res) => {
+    if (req.method !== 'POST' || !PATH.test(req.url ?? '') || !isFlooded()) return app(req, res);
     const length = Number(req.headers['content-length'] ?? Number.NaN);
     // Browsers declare the length and send no Expect. Other requests are too expensive to read during a flood.
     if (!(length <= MAX_BYTES) || req.headers.expect !== undefined) return answer(req, res, tooBusyToSignIn());
     readBody(req, (text) => {
       const body = parseBody(text);
       const email = typeof body?.email === 'string' ? body.email.trim().toLowerCase() : '';
-      const error = refuse(email, clientOf(req));
+      const error = refuse(email, clientOf(req, trustsProxy));
       if (error) return answer(req, res, error);
       // Already parsed, so the body parser does not read it again.
-      req.body = body;
-      next();
+      Object.assign(req, { body });
+      app(req, res);
     });
   };
 };

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { presentError } from '@vat/contracts';
 import { AppError } from '@vat/domain';
 import { errorFields, type Logger, type Metrics, withLogContext } from '@vat/runtime';
-import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { contextOf } from '../http/call.js';
 import { CallerGone, dropRestOfBody } from '../http/connection.js';
 
 const WELL_FORMED = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The caller's X-Request-Id if it is well-formed, else a new one. */
-export const requestIdOf = (req: Pick<Request, 'get'>): string => {
-  const given = req.get('x-request-id');
-  return given !== undefined && WELL_FORMED.test(given) ? given : randomUUID();
+export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>): string => {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 };
 
 /** Gives each request its X-Request-Id (the caller's own if it is well-formed) and a logger with it, and logs the request when it ends. */

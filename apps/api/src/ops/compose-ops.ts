@@ -1,12 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Database, forgetSignIns, reserveSignIn } from '@vat/db';
-import { AppError } from '@vat/domain';
+import { AppError, secondsUntil } from '@vat/domain';
 import { createQueueBoard, type QueueBoard } from '@vat/queues';
 import type { SettingsOf } from '@vat/runtime';
 import { type RequestHandler, Router } from 'express';
 import { networkOf } from '../dashboard/client-network.js';
 import { sessionTokens } from '../dashboard/session.js';
-import { secondsUntil } from '../dashboard/sign-in.js';
 import { secure } from '../http/secure.js';
 
 /** The password of an `Authorization: Basic` header, whatever the user name; null when there is none. Source: RFC 7617. */

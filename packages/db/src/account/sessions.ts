@@ -1,10 +1,7 @@
-import { isPlan, monthlyQuota, type Plan } from '@vat/domain';
+import { isPlan, monthlyQuota, type NewSession, type Plan } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { inChunks } from '../in-chunks.js';
 import { columns, query } from '../query.js';
-
-/** A new session. `id`: SHA-256 of its token. `passwordHash`: the hash of the verified password. */
-export type NewSession = { id: Uint8Array; userId: string; passwordHash: string; now: Date; expiresAt: Date };
 
 /**
  * Creates a session and ends the earlier one of the same browser, in one statement, so that a known or planted earlier

@@ -1,3 +1,4 @@
+import type { ReserveTries } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { query } from '../query.js';
 
@@ -26,23 +27,14 @@ export const takeBackSignIn =
         ORDER BY address FOR UPDATE) AND cardinality(tried_at) = 0`;
   };
 
-/** The maximum attempts of a key within `windowMs` milliseconds. */
-export type SignInLimit = { tries: number; windowMs: number };
-
-/** A key under which attempts are counted (an HMAC of an e-mail address, of a network or of both), and its maximum. */
-export type TryLimit = { key: Uint8Array; tries: number };
-
-/** A limit that refused an attempt, and when it admits the next one. */
-export type RefusedTries = { key: Buffer; free: Date };
-
 /**
  * Counts an attempt under all keys before its password is verified, so that concurrent attempts are counted too. Returns
  * the limits that refuse it; then nothing is counted. One statement that locks the rows of the keys, so the limits hold
  * across all processes.
  */
 export const reserveTries =
-  (db: Queryable, windowMs: number) =>
-  async (limits: readonly TryLimit[], now: Date): Promise<RefusedTries[]> => {
+  (db: Queryable, windowMs: number): ReserveTries =>
+  async (limits, now) => {
     const hexOf = (key: Uint8Array) => Buffer.from(key).toString('hex');
     const keys = limits.map(({ key }) => hexOf(key));
     const tries = limits.map((limit) => limit.tries);
@@ -78,8 +70,8 @@ export const reserveTries =
     });
   };
 
-/** {@link reserveTries} for one key: `null` when the attempt was counted, otherwise the time of the next possible one. */
-export const reserveSignIn = (db: Queryable, { tries, windowMs }: SignInLimit) => {
+/** {@link reserveTries} for one key and at most `tries` attempts within `windowMs` milliseconds: `null` when the attempt was counted, otherwise the time of the next possible one. */
+export const reserveSignIn = (db: Queryable, { tries, windowMs }: { tries: number; windowMs: number }) => {
   const reserve = reserveTries(db, windowMs);
   return async (key: Uint8Array, now: Date): Promise<Date | null> =>
     (await reserve([{ key, tries }], now))[0]?.free ?? null;

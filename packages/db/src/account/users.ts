@@ -1,12 +1,7 @@
+import type { PasswordChange, UserCredentials, UserToSignIn } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { query } from '../query.js';
-import { insertSession, type NewSession } from './sessions.js';
-
-/** The user whose password is verified. `passwordHash`: argon2id, PHC string. */
-export type UserCredentials = { id: string; passwordHash: string };
-
-/** The user who signs in. `knownNetworks`: see {@link rememberNetwork}. */
-export type UserToSignIn = UserCredentials & { knownNetworks: Uint8Array[] };
+import { insertSession } from './sessions.js';
 
 /** The user with an e-mail address (trimmed, lower case); `null` when there is none. */
 export const findUser =
@@ -42,9 +37,6 @@ export const findUserById =
   (db: Database) =>
   (id: string): Promise<UserCredentials | null> =>
     db.user.findUnique({ where: { id }, select: { id: true, passwordHash: true } });
-
-/** A password change, as argon2id PHC strings, and the session that replaces all others. */
-export type PasswordChange = { userId: string; from: string; to: string; session: Omit<NewSession, 'passwordHash'> };
 
 /**
  * Replaces a user's password, ends all sessions and creates a new one. False when the verified password is no longer the

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.js';
 import { newUuid, publicId } from '../ids.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 
@@ -39,6 +40,22 @@ export const issueKey = (name: string, test: boolean): { key: string; stored: Ne
   const key = newApiKey(test);
   return { key, stored: { id: newUuid(), name, test, hash: hashApiKey(key), hint: key.slice(-4) } };
 };
+
+export type CreateKeyDeps = {
+  /** False when the account already has `maxKeys` live keys. */
+  insertKey: (accountId: string, key: NewKey, now: Date, maxKeys: number) => Promise<boolean>;
+  now: () => Date;
+};
+
+/** Adds a key to an account. Throws KEY_LIMIT. `key` is shown once. */
+export const createKey =
+  ({ insertKey, now }: CreateKeyDeps) =>
+  async (accountId: string, name: string, test: boolean): Promise<{ id: string; key: string }> => {
+    const { key, stored } = issueKey(name, test);
+    const isInserted = await insertKey(accountId, stored, now(), MAX_KEYS);
+    if (!isInserted) throw new AppError('KEY_LIMIT', { extra: { limit: MAX_KEYS } });
+    return { id: stored.id, key };
+  };
 
 export type CreateAccountDeps = {
   /** False when the e-mail address is taken. */

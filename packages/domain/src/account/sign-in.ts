@@ -1,39 +1,6 @@
-import type { NewSession, RefusedTries, TryLimit, UserCredentials, UserToSignIn } from '@vat/db';
-import { AppError } from '@vat/domain';
-import type { Arrival, FairQueue } from '../fair-queue.js';
-import type { ShortMemory } from '../short-memory.js';
-import type { Client } from './client-network.js';
-import type { SessionTokens } from './session.js';
-
-type BeginSessionDeps = {
-  tokens: SessionTokens;
-  /** False when the user's password has changed since. */
-  insertSession: (session: NewSession, earlier: Uint8Array | null) => Promise<boolean>;
-  /** Milliseconds after which an unused session ends. */
-  sessionLifeMs: number;
-  now: () => Date;
-};
-
-/**
- * Begins a session for a user whose password was verified, and returns its token. `earlier`: the token that the browser sent,
- * whose session ends. Throws UNAUTHORIZED when the password was changed in the meantime.
- */
-export const beginSession =
-  ({ tokens, insertSession, sessionLifeMs, now }: BeginSessionDeps) =>
-  async ({ id: userId, passwordHash }: UserCredentials, earlier: string | null): Promise<string> => {
-    const token = tokens.issue();
-    const at = now();
-    const isInserted = await insertSession(
-      { id: tokens.hash(token), userId, passwordHash, now: at, expiresAt: new Date(at.getTime() + sessionLifeMs) },
-      earlier === null ? null : tokens.hash(earlier),
-    );
-    if (!isInserted) throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
-    return token;
-  };
-
-/** Whole seconds from one time to a later one, at least 1, for Retry-After. */
-export const secondsUntil = (later: Date, at: Date): number =>
-  Math.max(1, Math.ceil((later.getTime() - at.getTime()) / 1_000));
+import { AppError } from '../errors.js';
+import { freeAt, type ReserveTries, type ShortMemory, secondsUntil } from './attempts.js';
+import { type beginSession, type SessionSecrets, type UserCredentials, wrongCredentials } from './session.js';
 
 /**
  * How many wrong passwords are allowed for one e-mail address, and the time in which they count: from one site, from one wide
@@ -48,20 +15,48 @@ export const SIGN_IN_QUEUE = { tokens: { burst: 60, perSecond: 2 }, maxWaiting: 
 /** Seconds after which a sign-in may be repeated that was refused because the queue was full. */
 const BUSY_RETRY_AFTER_S = 2;
 
-/** The error of a sign-in that is refused because too many wait. Shared: in a flood, creating errors costs more than refusing. */
+/** The error of a sign-in that is refused because too many wait. Shared, as those of `signIn` are. */
 const TOO_BUSY = new AppError('TOO_MANY_SIGN_INS', {
   message: 'Too many are signing in at this moment.',
   extra: { retry_after: BUSY_RETRY_AFTER_S },
 });
 export const tooBusyToSignIn = (): AppError => TOO_BUSY;
 
-type SignInDeps = {
-  tokens: SessionTokens;
+/** The origin of a sign-in. */
+export type Client = {
+  /** Networks from the widest to the narrowest. */
+  branches: string[];
+  /** The networks by which wrong passwords for one e-mail address are counted, see {@link SIGN_IN_LIMITS}. */
+  family: string;
+  wide: string;
+  site: string;
+};
+
+/** Work that arrives at a {@link FairQueue}. */
+export type Arrival = {
+  /** Where the work comes from: networks from the widest to the narrowest, then finer distinctions. */
+  branches: readonly string[];
+  /** The error with which the work is refused, or null. Called on arrival and again when the work's turn comes; must be cheap. */
+  check: () => AppError | null;
+};
+
+/** A queue in which sources take turns, however much each sends. */
+export type FairQueue = {
+  /** Runs work one piece at a time, unless `gone` aborts before. Throws the error of `check`, of a full queue or of the work. */
+  run: <T>(work: Arrival & { run: () => Promise<T>; gone: AbortSignal }) => Promise<T>;
+  /** The error with which work would be refused on arrival, or null. A refusal counts as an arrival. */
+  refuseAtOnce: (arrival: Arrival) => AppError | null;
+};
+
+/** The user who signs in. `knownNetworks`: HMACs of the address with the sites from which the user has signed in. */
+export type UserToSignIn = UserCredentials & { knownNetworks: Uint8Array[] };
+
+export type SignInDeps = {
+  tokens: SessionSecrets;
   queue: FairQueue;
   /** Cached refusals: until when attempts for an address from a site are refused. */
   refusals: ShortMemory<Date>;
-  /** Counts an attempt. When a limit is reached, counts nothing and returns the limits that refuse it. */
-  reserve: (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
+  reserve: ReserveTries;
   /** Deletes all attempts counted under a key. */
   forget: (key: Uint8Array) => Promise<void>;
   /** Subtracts one attempt that was counted under each of the keys. */
@@ -93,8 +88,14 @@ export type SignInInput = {
  * that is refused because the queue is full, or again within a second, reads and writes nothing in the database.
  */
 export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
-  const tooMany = (free: Date) =>
-    new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: secondsUntil(free, now()) } });
+  // At most one for each second of the window. Shared: in a flood, creating errors costs more than refusing.
+  const errors = new Map<number, AppError>();
+  const tooMany = (free: Date): AppError => {
+    const seconds = secondsUntil(free, now());
+    const error = errors.get(seconds) ?? new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: seconds } });
+    errors.set(seconds, error);
+    return error;
+  };
 
   const verify = async (input: SignInInput, site: Buffer): Promise<UserToSignIn> => {
     const { email, password, client } = input;
@@ -109,28 +110,23 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
           { key: key(client.wide), tries: SIGN_IN_LIMITS.wide },
           { key: key(client.family), tries: SIGN_IN_LIMITS.family },
         ];
+    const sharedKeys = shared.map((limit) => limit.key);
     const refused = await deps.reserve([{ key: site, tries: SIGN_IN_LIMITS.site }, ...shared], at);
     if (refused.length > 0) {
       const atSite = refused.find((limit) => site.equals(limit.key));
       if (atSite) deps.refusals.set(site.toString('hex'), atSite.free, at);
-      throw tooMany(new Date(Math.max(...refused.map(({ free }) => free.getTime()))));
+      throw tooMany(freeAt(refused));
     }
     const isRight = await deps
       .verifyPassword(user?.passwordHash ?? (await deps.dummyHash), password)
       .catch(async (error) => {
-        await deps.takeBack([site, ...shared.map((limit) => limit.key)], at);
+        await deps.takeBack([site, ...sharedKeys], at);
         throw error;
       });
-    if (!user || !isRight) {
-      throw new AppError('UNAUTHORIZED', { message: 'The e-mail address or the password is wrong.' });
-    }
+    if (!user || !isRight) throw wrongCredentials();
     await Promise.all([
       deps.forget(site),
-      shared.length > 0 &&
-        deps.takeBack(
-          shared.map((limit) => limit.key),
-          at,
-        ),
+      sharedKeys.length > 0 && deps.takeBack(sharedKeys, at),
       isKnown || deps.rememberNetwork(user.id, site),
     ]);
     deps.knownSites.set(site.toString('hex'), true, at);
