@@ -65,7 +65,7 @@ const describeAll = async (client) => {
 /** @param {string} built */
 const sourceFile = (built) => built.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
 
-/** The place in the source of a line of the build, as file:line. @param {string} site */
+/** The position in the source of a line of the build, as file:line. @param {string} site */
 const sourceOf = (site) => {
   const [file = '', line] = site.split(':');
   const map = new SourceMap(JSON.parse(readFileSync(join(TOP, `${file}.map`), 'utf8')));

@@ -252,10 +252,10 @@ describe('generated requests', () => {
         ),
         idempotency: sometimes(printable),
       })
-      .map(({ id: one, query: asked, sent, key, idempotency }) => {
+      .map(({ id: one, query: parameters, sent, key, idempotency }) => {
         const keys: Record<string, string> = { live: world.account.live_key, test: world.account.test_key };
         const safe = encodeURIComponent(one.toWellFormed()).replace(/^\.+$/, 'dots');
-        const search = new URLSearchParams(asked).toString();
+        const search = new URLSearchParams(parameters).toString();
         return {
           operation,
           path: operation.path.replace('{id}', safe) + (search && `?${search}`),

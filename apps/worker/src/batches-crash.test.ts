@@ -51,8 +51,8 @@ const newNumbers = (count: number, states: readonly (typeof NUMBERED_STATES)[num
     return numberOf(states[numbers % states.length] ?? 'DE', numbers);
   });
 
-/** An account that is told of its batches. */
-const told = async () => {
+/** An account with an endpoint. */
+const subscribe = async () => {
   const [account, receiver] = await Promise.all([insertAccount(world), receivers.start()]);
   await configureWebhook(world, account, receiver.url);
   const upload = async (rows: string[]): Promise<string> => {
@@ -80,9 +80,9 @@ const told = async () => {
   return { account, receiver, upload, endedLines, completed, usage };
 };
 
-/** What must be so after whatever happened: all done once, counted once, charged once, told once. */
+/** What must be so after whatever happened: all done once, counted once, charged once, sent once. */
 const expectLawful = async (
-  { receiver, completed, usage }: Awaited<ReturnType<typeof told>>,
+  { receiver, completed, usage }: Awaited<ReturnType<typeof subscribe>>,
   id: string,
   lines: number,
 ) => {
@@ -111,12 +111,12 @@ test(
   'kill -9 of workers in the middle of a batch leaves its counts exact and its event sent once',
   async () => {
     await world.vies.defaults({ latency_ms: 60, jitter_ms: 60 });
-    const teller = await told();
-    const id = await teller.upload(newNumbers(LINES));
+    const subscriber = await subscribe();
+    const id = await subscriber.upload(newNumbers(LINES));
     for (let kill = 1; kill <= KILLS; kill += 1) {
       await until(
         'some more lines to end',
-        async () => (await teller.endedLines(id)) >= Math.floor((LINES * kill) / (KILLS + 2)),
+        async () => (await subscriber.endedLines(id)) >= Math.floor((LINES * kill) / (KILLS + 2)),
         LONG_MS,
       );
       const [victim] = world.workers.splice(randomInt(world.workers.length), 1);
@@ -124,9 +124,9 @@ test(
       await victim?.exited;
       await world.startWorker();
     }
-    await expectLawful(teller, id, LINES);
-    const asks = (await world.vies.stats()).totals.total;
-    process.stdout.write(`batches: ${KILLS} workers killed over ${LINES} lines, ${asks} asks\n`);
+    await expectLawful(subscriber, id, LINES);
+    const lookups = (await world.vies.stats()).totals.total;
+    process.stdout.write(`batches: ${KILLS} workers killed over ${LINES} lines, ${lookups} lookups\n`);
   },
   LONG_MS,
 );
@@ -136,21 +136,21 @@ test(
   async () => {
     const state = 'DE';
     await world.vies.state(state, { latency_ms: 20 });
-    const teller = await told();
-    const id = await teller.upload(newNumbers(LINES, [state]));
+    const subscriber = await subscribe();
+    const id = await subscriber.upload(newNumbers(LINES, [state]));
     let most = 0;
     let looks = 0;
     const enough = async (lines: number): Promise<boolean> => {
       most = Math.max(most, (await redis.jobs()).length);
       looks += 1;
-      return (await teller.endedLines(id)) >= lines;
+      return (await subscriber.endedLines(id)) >= lines;
     };
     for (let flush = 1; flush <= FLUSHES; flush += 1) {
       await until('some more lines to end', () => enough(Math.floor((LINES * flush) / (FLUSHES + 1))), LONG_MS);
       expect(await redis.flush()).toBeGreaterThan(0);
     }
     await until('all lines to end', () => enough(LINES), LONG_MS);
-    await expectLawful(teller, id, LINES);
+    await expectLawful(subscriber, id, LINES);
     process.stdout.write(`batches: at most ${most} jobs in ${looks} looks at ${LINES} lines\n`);
     // Two lines may have ended whose jobs are on their way out.
     expect(most).toBeLessThanOrEqual(WINDOW + 2);
@@ -160,10 +160,10 @@ test(
 );
 
 test('the lines of an account that is disabled end within twenty seconds, those in Redis and those outside', async () => {
-  const { account, upload, usage, completed } = await told();
+  const { account, upload, usage, completed } = await subscribe();
   await world.vies.state('LU', { answer: { kind: 'error', code: 'MS_UNAVAILABLE' }, latency_ms: 50 });
   const id = await upload(newNumbers(1_200, ['LU']));
-  await until('its lines to be asked', async () => ((await world.vies.stats()).states.LU?.total ?? 0) > 3);
+  await until('lookups of its lines', async () => ((await world.vies.stats()).states.LU?.total ?? 0) > 3);
   await world.sql('UPDATE account SET disabled_at = now() WHERE id = $1', [uuidOf('account', account.account_id)]);
   const disabledAt = performance.now();
   expect(await completed(id)).toMatchObject({ done: 0, failed: 1_200 });

@@ -31,7 +31,7 @@ beforeAll(async () => {
       SWEEP_EVERY: '1h',
     },
   });
-  // The roles apart, as a large deployment has them: the asks' process has windows filled by the other one.
+  // The roles apart, as a large deployment has them: the process that looks up has windows filled by the other one.
   await Promise.all([
     world.startWorker({ WORKER_QUEUES: 'checks,webhooks' }),
     world.startWorker({ WORKER_QUEUES: 'batches,maintenance' }),
@@ -94,7 +94,7 @@ test('a file of all kinds of lines is worked off, its counts are exact and batch
   const requester = numberOf('PT', 1);
   const rows = [
     ...Array.from({ length: 10 }, (_, n) => de(n)), // one of them invalid
-    ...Array.from({ length: 5 }, () => de(1)), // asked once
+    ...Array.from({ length: 5 }, () => de(1)), // looked up once
     ...Array.from({ length: 10 }, (_, n) => numberOf('IT', n)),
     ...Array.from({ length: 3 }, (_, n) => numberOf('FI', n)), // saturated, then answered
     ...Array.from({ length: 2 }, (_, n) => numberOf('EE', n)),
@@ -106,12 +106,12 @@ test('a file of all kinds of lines is worked off, its counts are exact and batch
     `${de(30)};${'x'.repeat(65)}`,
     `${de(31)};;DE12`,
     `${de(20)};;${requester}`,
-    `${de(1)};;${requester}`, // another requester is another ask
+    `${de(1)};;${requester}`, // another requester is another lookup
     de(32),
   ];
   expect(rows).toHaveLength(40);
   const id = await upload(rows, account);
-  await until('the saturated state to be asked', async () => ((await world.vies.stats()).states.FI?.total ?? 0) > 0);
+  await until('a lookup of the saturated state', async () => ((await world.vies.stats()).states.FI?.total ?? 0) > 0);
   await world.vies.state('FI', { answer: null });
   const batch = await completed(id, account);
 
@@ -128,7 +128,7 @@ test('a file of all kinds of lines is worked off, its counts are exact and batch
   const same = lines.filter((line) => line.vat_number === de(1));
   expect(new Set(same.slice(0, 6).map((line) => line.check_id)).size).toBe(1);
   expect(same.at(-1)?.check_id).not.toBe(same[0]?.check_id);
-  expect((await world.vies.journal(de(1))).map((ask) => ask.requester)).toEqual([null, requester]);
+  expect((await world.vies.journal(de(1))).map((lookup) => lookup.requester)).toEqual([null, requester]);
   expect(await usageOf(account)).toMatchObject({ used: 27, reserved: 0 });
 
   await until('the event to arrive', () => receiver.arrivals.length > 0);
@@ -187,10 +187,10 @@ test('a quota of three leaves the last two of five lines without a check', async
   expect(await usageOf(account)).toMatchObject({ used: 3, reserved: 0 });
 }, 30_000);
 
-/** Places of asks in the order in which the upstream saw them. */
+/** Positions of lookups in the order in which the upstream saw them. */
 const placesOf = async (numbers: string[]): Promise<number[]> => {
-  const asked = (await world.vies.journal()).filter((ask) => numbers[0]?.startsWith(ask.member_state));
-  return asked.flatMap((ask, n) => (numbers.includes(ask.number) ? [n] : []));
+  const lookedUp = (await world.vies.journal()).filter((lookup) => numbers[0]?.startsWith(lookup.member_state));
+  return lookedUp.flatMap((lookup, n) => (numbers.includes(lookup.number) ? [n] : []));
 };
 
 test("one account's three hundred lines do not delay another's ten of the same member state", async () => {
@@ -201,16 +201,16 @@ test("one account's three hundred lines do not delay another's ten of the same m
     Array.from({ length: 300 }, (_, n) => numberOf('SK', n)),
     large,
   );
-  const asks = async () => (await world.vies.stats()).states.SK?.total ?? 0;
-  await until('the large batch to be under way', async () => (await asks()) > 20);
+  const lookups = async () => (await world.vies.stats()).states.SK?.total ?? 0;
+  await until('the large batch to be under way', async () => (await lookups()) > 20);
   const smallId = await upload(mine, small);
-  const lookupsBefore = await asks();
+  const lookupsBefore = await lookups();
   await completed(smallId, small);
   expect((await batchOf(largeId, large)).status).toBe('running');
   const places = await placesOf(mine);
   expect(places).toHaveLength(10);
   const within = (places.at(-1) ?? 0) + 1 - lookupsBefore;
-  process.stdout.write(`batches: ten lines beside three hundred were asked within ${within} asks\n`);
+  process.stdout.write(`batches: ten lines beside three hundred were looked up within ${within} lookups\n`);
   // Twenty when the two take turns; two were in flight when it arrived, and two may have begun while it was written down.
   expect(within).toBeLessThanOrEqual(24);
   await completed(largeId, large);
@@ -228,9 +228,11 @@ test('a direct check gets the next slot of a member state that a batch keeps bus
       number,
     ]);
     const journal = await world.vies.journal();
-    const asked = journal.find((ask) => ask.number === number)?.at ?? Number.POSITIVE_INFINITY;
+    const lookedUp = journal.find((lookup) => lookup.number === number)?.at ?? Number.POSITIVE_INFINITY;
     const admitted = row?.created_at.getTime() ?? 0;
-    overtaking.push(journal.filter((ask) => ask.member_state === 'MT' && ask.at > admitted && ask.at < asked).length);
+    overtaking.push(
+      journal.filter((lookup) => lookup.member_state === 'MT' && lookup.at > admitted && lookup.at < lookedUp).length,
+    );
   }
   // A line that got its slot while the call was being written down; without classes it would be all that wait in Redis.
   expect(Math.max(...overtaking)).toBeLessThanOrEqual(2);

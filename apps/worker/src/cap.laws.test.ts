@@ -42,7 +42,7 @@ test('for any mixture of latencies, kills and losses of Redis, at most two looku
         const calls = callChecks(world, numbers);
         for (const what of faults) {
           // Two kills right after each other take both slots, which are free again when their jobs are found to be dead.
-          await until('an ask', async () => (await inFlight('HU')) > 0 || (await noneOpen()), 25_000);
+          await until('a lookup', async () => (await inFlight('HU')) > 0 || (await noneOpen()), 25_000);
           if (what === 'flush') await redis.flush();
           if (what === 'kill') await replaceWorker();
         }

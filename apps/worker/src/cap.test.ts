@@ -29,7 +29,7 @@ test('three workers look up one member state two at a time, and use both slots',
   expect((await statsOf('DE'))?.max_in_flight).toBe(2);
   await expectLawful('DE');
   process.stdout.write(
-    `cap: ${count} asks of 100 ms in ${seconds.toFixed(1)} s, ideal ${(count * 0.05).toFixed(1)} s\n`,
+    `cap: ${count} lookups of 100 ms in ${seconds.toFixed(1)} s, ideal ${(count * 0.05).toFixed(1)} s\n`,
   );
 }, 180_000);
 
@@ -45,7 +45,7 @@ test('a loss of Redis in the middle neither loses a request nor passes two at a 
   await until('every request to end', noneOpen, 60_000);
   await expectLawful('IT');
   process.stdout.write(`cap: all ended ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after a flush\n`);
-  // Jobs that were given twice find nothing to do, and none is kept.
+  // Jobs that were given twice find nothing to do, and none is stored.
   await until('no job to be left', async () => (await redis.jobs()).length === 0, 20_000);
 }, 120_000);
 
@@ -56,24 +56,24 @@ test('a direct call is served before a backlog of background requests', async ()
   await world.vies.state('LV', { answer: null, latency_ms: 150 });
   const lookupsOfBacklog = async () =>
     (await world.vies.journal()).filter((entry) => entry.member_state === 'LV' && entry.answer === 'valid');
-  await until('the backlog to be asked', async () => (await lookupsOfBacklog()).length >= 4);
+  await until('lookups of the backlog', async () => (await lookupsOfBacklog()).length >= 4);
   const [direct] = await callMany('LV', 1);
   const [row] = await world.sql<{ at: Date }>('SELECT created_at AS at FROM request WHERE vat_number = $1', [
     direct?.vatNumber,
   ]);
-  const asks = await until('the direct call to be asked', async () => {
+  const lookups = await until('a lookup of the direct call', async () => {
     const all = await lookupsOfBacklog();
     return all.some((entry) => entry.number === direct?.vatNumber) && all;
   });
   const cameAt = row?.at.getTime() ?? 0;
-  const before = asks.slice(
+  const before = lookups.slice(
     0,
-    asks.findIndex((entry) => entry.number === direct?.vatNumber),
+    lookups.findIndex((entry) => entry.number === direct?.vatNumber),
   );
   // A job or two may begin between the row and its job, and one more in the other slot; never the whole backlog.
   expect(before.filter((entry) => entry.at > cameAt).length).toBeLessThanOrEqual(4);
   // Else there was no backlog to go before.
-  expect(asks.length).toBeLessThan(25);
+  expect(lookups.length).toBeLessThan(25);
   await until('every request to end', noneOpen, 30_000);
   await expectLawful('LV');
 }, 60_000);

@@ -124,9 +124,9 @@ test('kill -9 of API and worker processes loses nothing that was promised and ch
     needlessEvents: 0,
     unchargedChecks: 0,
   });
-  const told = await world.sql<{ id: string }>("SELECT body::jsonb ->> 'request_id' AS id FROM event");
+  const sent = await world.sql<{ id: string }>("SELECT body::jsonb ->> 'request_id' AS id FROM event");
   const events = new Map<string, number>();
-  for (const { id } of told) events.set(id, (events.get(id) ?? 0) + 1);
+  for (const { id } of sent) events.set(id, (events.get(id) ?? 0) + 1);
   for (const outcome of outcomes) {
     if (outcome !== 'cut' && outcome.status === 202) expect(events.get(outcome.requestId)).toBe(1);
   }

@@ -5,7 +5,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await startWorld({
-    // The tests start the workers that ask; this one only sweeps, as some worker of every fleet does.
+    // The tests start the workers that look up; this one only sweeps, as one worker of every deployment does.
     workers: 0,
     settings: CLUSTER_SETTINGS,
   });
@@ -29,7 +29,7 @@ test('a member state continues within 20 s after the worker that held both its s
   await only.exited;
   world.workers.splice(world.workers.indexOf(only), 1);
   await world.vies.state('EL', { latency_ms: 50 });
-  await until('an ask after the kill', async () => ((await statsOf('EL'))?.answered ?? 0) >= 1, 20_000);
+  await until('a lookup after the kill', async () => ((await statsOf('EL'))?.answered ?? 0) >= 1, 20_000);
   const seconds = (performance.now() - killedAt) / 1_000;
   await calls;
   await until('every request to end', noneOpen, 30_000);

@@ -51,18 +51,18 @@ type Log = {
   last_attempt: { status_code: number | null; error: string | null } | null;
   attempts_log: { at: string; status_code: number | null; duration_ms: number; error: string | null; answer: string }[];
 };
-type Told = { account: TestAccount; receiver: TestReceiver; secret: string };
+type Subscriber = { account: TestAccount; receiver: TestReceiver; secret: string };
 
 /** An account with an endpoint of its own. */
-const told = async (answer?: Parameters<Receivers['start']>[0]): Promise<Told> => {
+const subscribe = async (answer?: Parameters<Receivers['start']>[0]): Promise<Subscriber> => {
   const [account, receiver] = await Promise.all([insertAccount(world), receivers.start(answer)]);
   return { account, receiver, secret: await configureWebhook(world, account, receiver.url) };
 };
-const sendTest = async ({ account }: Told): Promise<string> =>
+const sendTest = async ({ account }: Subscriber): Promise<string> =>
   (await world.http(account.live_key).post('/v1/webhook/test').expect(202)).body.delivery_id;
-const logOf = async ({ account }: Told, id: string): Promise<Log> =>
+const logOf = async ({ account }: Subscriber, id: string): Promise<Log> =>
   (await world.http(account.live_key).get(`/v1/webhook/deliveries/${id}`).expect(200)).body;
-const ended = (who: Told, id: string) =>
+const ended = (who: Subscriber, id: string) =>
   until('the delivery to end', async () => {
     const log = await logOf(who, id);
     return log.status !== 'pending' && log;
@@ -80,10 +80,10 @@ const inDatabase = async (work: (db: Database) => Promise<unknown>): Promise<voi
   await work(db);
   await close();
 };
-const uuidOfAccount = ({ account }: Told): string => uuidOf('account', account.account_id) ?? '';
+const uuidOfAccount = ({ account }: Subscriber): string => uuidOf('account', account.account_id) ?? '';
 
 test('a request answered 202 has one delivery, signed both ways, with the check as the API shows it; a 201 has none', async () => {
-  const who = await told();
+  const who = await subscribe();
   const http = world.http(who.account.live_key);
   await http.post('/v1/checks', { vat_number: 'ATU13585627' }).expect(201);
   await world.vies.script('DE136695976', [DOWN]);
@@ -108,7 +108,7 @@ test('a request answered 202 has one delivery, signed both ways, with the check 
 });
 
 test('events of a test key carry test: true, and an abandoned request carries its reason', async () => {
-  const who = await told();
+  const who = await subscribe();
   const http = world.http(who.account.test_key);
   await Promise.all(['DE700', 'DE300'].map((vat_number) => http.post('/v1/checks', { vat_number }).expect(202)));
   await until('both events', () => who.receiver.arrivals.length === 2, 15_000);
@@ -119,7 +119,7 @@ test('events of a test key carry test: true, and an abandoned request carries it
 }, 30_000);
 
 test('a failing endpoint gets five retries by the schedule, the same bytes each time; then the delivery has failed', async () => {
-  const who = await told((response) => void response.writeHead(500).end('out of order'));
+  const who = await subscribe((response) => void response.writeHead(500).end('out of order'));
   const log = await ended(who, await sendTest(who));
   const { arrivals } = who.receiver;
   expect(arrivals).toHaveLength(6);
@@ -145,7 +145,7 @@ test('a failing endpoint gets five retries by the schedule, the same bytes each 
 }, 30_000);
 
 test('a redirect, a time-out and a broken connection are failures like any other; the first 2xx ends the delivery', async () => {
-  const who = await told((response, _arrival, n) => {
+  const who = await subscribe((response, _arrival, n) => {
     if (n === 0) response.writeHead(302, { location: who.receiver.url }).end();
     if (n === 2) response.destroy();
     if (n === 3) response.writeHead(299).end();
@@ -167,7 +167,7 @@ test('a 2xx ends the delivery from its head on, even if its body stalls past the
     ['TIMEOUT', () => undefined],
     ['CONNECTION_RESET', (response: ServerResponse) => void response.socket?.end()],
   ] as const) {
-    const who = await told((response) => {
+    const who = await subscribe((response) => {
       response.writeHead(200, { 'content-length': 10 }).write('half');
       spoil(response);
     });
@@ -179,7 +179,7 @@ test('a 2xx ends the delivery from its head on, even if its body stalls past the
 });
 
 test('a forbidden endpoint is an attempt whose error names the rule', async () => {
-  const who = await told();
+  const who = await subscribe();
   const secret = await configureWebhook(world, who.account, 'https://10.0.0.1/');
   expect(secret).not.toBe(who.secret);
   const id = await sendTest(who);
@@ -194,7 +194,7 @@ test('a forbidden endpoint is an attempt whose error names the rule', async () =
 });
 
 test('each attempt uses the current URL and secret', async () => {
-  const who = await told(withStatus(503));
+  const who = await subscribe(withStatus(503));
   const id = await sendTest(who);
   await until('an attempt', () => who.receiver.arrivals.length > 0);
   const next = await receivers.start();
@@ -206,19 +206,19 @@ test('each attempt uses the current URL and secret', async () => {
   expect(() => verified(arrival, who.secret)).toThrow(VerificationError);
 });
 
-/** Ids of deliveries that have a job, in whatever lane and state. */
+/** Ids of deliveries that have a job, in any queue and state. */
 const withJobs = async (ids: string[]): Promise<string[]> => {
   const keys = await redis.keys();
   return ids.filter((id) => keys.some((key) => key.includes(`}:${uuidOf('delivery', id)}-`)));
 };
-const setDisabled = (who: Told, disabled: boolean) =>
+const setDisabled = (who: Subscriber, disabled: boolean) =>
   world.sql('UPDATE account SET disabled_at = CASE WHEN $2 THEN now() END WHERE id = $1', [
     uuidOfAccount(who),
     disabled,
   ]);
 
 test('a disabled account gets no attempt, also after sweeps; once enabled, each delivery continues where it stopped', async () => {
-  const who = await told(withStatus(500));
+  const who = await subscribe(withStatus(500));
   const early = await sendTest(who);
   await until('an attempt', () => who.receiver.arrivals.length > 0);
   await setDisabled(who, true);
@@ -248,7 +248,7 @@ test('a disabled account gets no attempt, also after sweeps; once enabled, each 
 
 test('an attempt that is under way when the account is disabled may end, and what it did counts', async () => {
   const open: (() => void)[] = [];
-  const who = await told((response) => void open.push(() => response.writeHead(204).end()));
+  const who = await subscribe((response) => void open.push(() => response.writeHead(204).end()));
   const id = await sendTest(who);
   await until('the attempt', () => open.length === 1);
   await setDisabled(who, true);
@@ -265,7 +265,7 @@ test('an attempt that is under way when the account is disabled may end, and wha
 }, 30_000);
 
 test('an event whose process died between its commit and its job is delivered all the same', async () => {
-  const who = await told();
+  const who = await subscribe();
   const [now, deliveryId] = [new Date(), newUuid()];
   const event = { id: newUuid(), type: 'webhook.test' as const, body: webhookTestBody(now) };
   await inDatabase((db) =>
@@ -276,7 +276,7 @@ test('an event whose process died between its commit and its job is delivered al
 }, 30_000);
 
 test('losing all of Redis between two attempts delays the next one and repeats none', async () => {
-  const who = await told(withStatus(500));
+  const who = await subscribe(withStatus(500));
   const id = await sendTest(who);
   await until('two attempts', async () => (await logOf(who, id)).attempts >= 2);
   expect(await redis.flush()).toBeGreaterThan(0);
@@ -289,7 +289,7 @@ test('losing all of Redis between two attempts delays the next one and repeats n
 
 test('losing all of Redis during an attempt does not make it twice', async () => {
   const open: (() => void)[] = [];
-  const who = await told((response) => void open.push(() => response.writeHead(204).end()));
+  const who = await subscribe((response) => void open.push(() => response.writeHead(204).end()));
   const id = await sendTest(who);
   await until('the attempt', () => open.length === 1);
   await redis.flush();
@@ -301,7 +301,7 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
 }, 30_000);
 
 test("first attempts that wait for a permit longer than the sweep's grace period are made once, by their existing job", async () => {
-  const who = await told((response) => void setTimeout(() => response.writeHead(204).end(), 300));
+  const who = await subscribe((response) => void setTimeout(() => response.writeHead(204).end(), 300));
   const ids = await Promise.all(Array.from({ length: 60 }, () => sendTest(who)));
   await until('the places to be taken', () => who.receiver.maxOpen() === 4);
   await world.sql(
@@ -319,7 +319,7 @@ test("first attempts that wait for a permit longer than the sweep's grace period
 }, 30_000);
 
 test('a delivery whose worker is killed in the middle of an attempt is made by another', async () => {
-  const who = await told(() => undefined);
+  const who = await subscribe(() => undefined);
   const [worker] = world.workers;
   const id = await sendTest(who);
   await until('the attempt', () => who.receiver.arrivals.length === 1);
@@ -341,7 +341,7 @@ test('a delivery whose worker is killed in the middle of an attempt is made by a
 }, 60_000);
 
 test('a resend is a new delivery of the same event: same body, same webhook-id', async () => {
-  const who = await told();
+  const who = await subscribe();
   const first = await sendTest(who);
   await ended(who, first);
   const { body } = await world.http(who.account.live_key).post(`/v1/webhook/deliveries/${first}/resend`).expect(202);
@@ -355,7 +355,7 @@ test('a resend is a new delivery of the same event: same body, same webhook-id',
 });
 
 test('removing the endpoint ends its pending deliveries, and setting one again revives none', async () => {
-  const who = await told(withStatus(500));
+  const who = await subscribe(withStatus(500));
   const ids = await Promise.all([1, 2, 3].map(() => sendTest(who)));
   await until('attempts', () => who.receiver.arrivals.length >= 3);
   await inDatabase((db) => removeWebhook(db)(uuidOfAccount(who), new Date()));

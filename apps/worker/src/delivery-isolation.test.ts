@@ -54,24 +54,24 @@ const waits = async (): Promise<number[]> => {
   return rows.map(({ ms }) => ms);
 };
 const p95Of = (sorted: number[]): number => sorted[Math.floor(sorted.length * 0.95)] ?? Number.POSITIVE_INFINITY;
-/** Tells all quick endpoints at once, and gives the p95 of how long each had to wait. */
-const tellQuick = async (accountsToNotify: TestAccount[]): Promise<number> => {
+/** Sends events to all quick endpoints at once; resolves to the p95 of their waits. */
+const sendQuick = async (accountsToNotify: TestAccount[]): Promise<number> => {
   await world.sql("DELETE FROM delivery WHERE state = 'successful'");
   await Promise.all(accountsToNotify.map((account) => sendTests(account, QUICK.deliveries)));
-  await until('all of them to be told', async () => (await waits()).length === QUICK.endpoints * QUICK.deliveries);
+  await until('all events to arrive', async () => (await waits()).length === QUICK.endpoints * QUICK.deliveries);
   return p95Of(await waits());
 };
 
 test('an endpoint that hangs holds only its own permits and delays no other', async () => {
   const [hung, ...others] = accounts;
   if (!hung) throw new Error('there is no account');
-  await tellQuick(others);
-  const alone = await tellQuick(others);
+  await sendQuick(others);
+  const alone = await sendQuick(others);
   await Promise.all(Array.from({ length: 10 }, () => sendTests(hung, HANGING.deliveries / 10)));
-  await until('its places to be taken', () => hanging.maxOpen() === 4);
-  const beside = await tellQuick(others);
+  await until('its permits to be taken', () => hanging.maxOpen() === 4);
+  const beside = await sendQuick(others);
   process.stdout.write(`isolation: p95 from commit to attempt ${alone} ms alone, ${beside} ms beside one that hangs\n`);
-  // A place that the hanging one holds would cost its whole time-out; what is measured here is the machine's own noise.
+  // A permit that the hanging one holds would cost its whole time-out; what is measured here is the machine's own noise.
   expect(beside).toBeLessThan(2 * alone + 500);
   expect(quick.arrivals).toHaveLength(3 * QUICK.endpoints * QUICK.deliveries);
   // None of its attempts has timed out yet, and no more than its share is open.
@@ -84,16 +84,16 @@ test('a stopping worker aborts its open attempts uncounted, and another worker m
   const open = hanging.arrivals.map(({ headers }) => String(headers['x-service-delivery']));
   expect(open).toHaveLength(4);
   await world.startWorker();
-  // The open ones go on hanging; whoever makes them anew is answered.
+  // The open ones go on hanging; repeated ones are answered.
   hanging.answer(withStatus(204));
   worker?.signal('SIGTERM');
-  // The other worker may have taken their places before anybody looks.
-  await until('the attempts to be called off', () => hanging.open() < 4 || hanging.arrivals.length > open.length);
+  // The other worker may have acquired their permits before the next poll.
+  await until('the attempts to be aborted', () => hanging.open() < 4 || hanging.arrivals.length > open.length);
   expect(await worker?.exited).toBe(0);
   world.workers.shift();
   const [hung] = accounts;
   for (const id of open) {
-    // Hundreds of others wait for the same few places; what was called off goes before them.
+    // Hundreds of others wait for the same few permits.
     const log = await until(
       'the delivery to end',
       async () => {
@@ -105,6 +105,6 @@ test('a stopping worker aborts its open attempts uncounted, and another worker m
     expect(log).toMatchObject({ status: 'successful', attempts: 1 });
     expect(log.attempts_log).toHaveLength(1);
   }
-  // All that waited for the endpoint learns that it answers again.
-  await until('the rest to be told', () => hanging.arrivals.length === HANGING.deliveries + open.length, 10_000);
+  // Everything that waited for the endpoint is sent once it answers again.
+  await until('the rest to arrive', () => hanging.arrivals.length === HANGING.deliveries + open.length, 10_000);
 }, 60_000);

@@ -6,9 +6,18 @@ import path from 'node:path';
 import { closeAlone, connectDatabase } from '@vat/db';
 import { newUuid, uuidOf } from '@vat/domain';
 import { closeNextAnchor, verifyTimestamp } from '@vat/evidence/proof';
-import { openWorldRedis, provideTool, runProgram, startWorld, until, type World, type WorldRedis } from '@vat/testkit';
+import {
+  createTestTsa,
+  openWorldRedis,
+  provideTool,
+  runProgram,
+  startWorld,
+  type TestTsa,
+  until,
+  type World,
+  type WorldRedis,
+} from '@vat/testkit';
 import { sha256 } from './evidence-fixture.fixture.js';
-import { makeTsa, type Tsa } from './tsa.fixture.js';
 
 const now = () => new Date();
 
@@ -178,9 +187,9 @@ describe('without an authority', () => {
 describe('with an authority that is away', () => {
   let world: World;
   let redis: WorldRedis;
-  let tsa: Tsa;
+  let tsa: TestTsa;
   beforeAll(async () => {
-    tsa = await makeTsa();
+    tsa = await createTestTsa();
     world = await startWorld({
       apis: 0,
       settings: {
@@ -222,11 +231,11 @@ describe('with an authority that is away', () => {
   }, 60_000);
 
   test('a token of something else is refused, and the right one is taken at the next try', async () => {
-    tsa.says('wrong');
+    tsa.answerWith('wrong');
     const id = await nextAnchor();
     const row = await failed(id, /^wrong_imprint: /);
     expect(row.token).toBeNull();
-    tsa.says('honest');
+    tsa.answerWith('honest');
     const { token: tokenBytes } = await stamped(world, id);
     const [anchor] = await world.sql<{ body: Buffer }>('SELECT body FROM anchor WHERE id = $1', [id]);
     const digest = createHash('sha384')

@@ -40,7 +40,7 @@ test('a worker serves only its own member states and roles', async () => {
     expect.arrayContaining(['{upstream-DE}', '{settle}']),
   );
 
-  // Sweeps alone ask nobody.
+  // Sweeps alone look nothing up.
   await world.startWorker({ WORKER_QUEUES: 'maintenance' });
   expect(await call('DE')).toBe(201);
   expect(await totalOf('FR')).toBe(0);
@@ -59,8 +59,8 @@ test('a process that comes to a backlog gets its share of the slots', async () =
     return Number(/^vat_upstream_ask_seconds_count\S* (\d+)$/m.exec(text)?.[1] ?? 0);
   };
   await world.vies.state('HR', { latency_ms: 50 });
-  let asked = 0;
-  // Left to itself BullMQ hands the next job to whoever finishes one: the first process would keep both slots.
+  let used = 0;
+  // Left to itself BullMQ hands the next job to the worker that finishes one: the first process would keep both slots.
   await until(
     'a backlog that the late one worked on as well',
     async () => {
@@ -69,8 +69,8 @@ test('a process that comes to a backlog gets its share of the slots', async () =
       const calls = callChecks(
         world,
         Array.from({ length: 40 }, () => {
-          asked += 1;
-          return numberOf('HR', asked);
+          used += 1;
+          return numberOf('HR', used);
         }),
       );
       await until('the first to be at work', async () => (await lookupsOf(first)) - firstBefore >= 4);

@@ -66,7 +66,7 @@ const expectRefused = (answers: Answer[]) => {
   expect(slowest(answers)).toBeLessThan(ANSWERED_WITHIN_MS);
 };
 
-/** Every request that was promised an end gets it; nothing is told or charged twice; the service serves again. */
+/** Every request that was promised an end gets it; nothing is sent or charged twice; the service serves again. */
 const expectRecovery = async (what: string, promised: Answer[]) => {
   const backAt = performance.now();
   await until(
@@ -94,7 +94,7 @@ test('without Postgres every call is refused in time, and afterwards nothing tha
   const promised = await callMany(10);
   expect(new Set(promised.map(({ status }) => status))).toEqual(new Set([202]));
   await world.vies.answerAll({ kind: 'valid', latency_ms: 700 });
-  await until('open asks', async () => (await world.vies.stats()).totals.in_flight > 0);
+  await until('open lookups', async () => (await world.vies.stats()).totals.in_flight > 0);
   await servers.postgres.kill();
   expectRefused(await callMany(30));
   expect(await call('GET', '/readyz')).toMatchObject({
@@ -130,7 +130,7 @@ test('a frozen Postgres delays no call by two seconds, at any number of calls', 
 test('a call that waits while Postgres fails is answered 500 in time, never 202', async () => {
   await world.vies.answerAll({ kind: 'valid', latency_ms: 700 });
   const calls = callMany(6);
-  await until('open asks', async () => (await world.vies.stats()).totals.in_flight > 0);
+  await until('open lookups', async () => (await world.vies.stats()).totals.in_flight > 0);
   await servers.postgres.kill();
   const killedAt = performance.now();
   const answers = await calls;

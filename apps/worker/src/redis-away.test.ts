@@ -130,14 +130,14 @@ test('a frozen Redis delays no call by two seconds', async () => {
 test('calls that wait while Redis fails are answered when their window ends', async () => {
   await world.vies.defaults({ latency_ms: 600 });
   const calls = callMany(6);
-  await until('asks', async () => ((await world.vies.stats()).totals.in_flight ?? 0) > 0);
+  await until('lookups', async () => ((await world.vies.stats()).totals.in_flight ?? 0) > 0);
   await servers.redis.kill();
   const answers = await calls;
   expect(answers.filter(({ status }) => status !== 201 && status !== 202)).toEqual([]);
   expect(slowest(answers)).toBeLessThan(5_000 + 1_000);
   await world.vies.reset();
   await servers.redis.start();
-  await expectRecovery('killed during asks');
+  await expectRecovery('killed during lookups');
 }, 90_000);
 
 test('processes that start without Redis serve once it is there', async () => {

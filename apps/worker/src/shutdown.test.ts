@@ -35,7 +35,7 @@ test('a stopping API answers its waiting calls 202 and exits with 0', async () =
   await world.vies.state('DE', { latency_ms: 3_000 });
   const api = await world.startApi();
   const calls = Array.from({ length: 10 }, () => postTo(String(api.ready.base_url), nextNumber('DE')));
-  await until('two asks', async () => (await lookupsOf('DE')) === 2);
+  await until('two lookups', async () => (await lookupsOf('DE')) === 2);
   await until('ten rows', async () => (await readLedger(world)).open === 10);
   api.signal('SIGTERM');
   const toldAt = performance.now();
@@ -56,15 +56,15 @@ test('a stopping worker reschedules its open lookups uncounted, and another work
   const [worker] = world.workers;
   if (!worker) throw new Error('the world has no worker');
   const calls = [nextNumber('IT'), nextNumber('IT')].map((vatNumber) => postTo(world.baseUrl(), vatNumber));
-  await until('both asks', async () => (await lookupsOf('IT')) === 2);
+  await until('both lookups', async () => (await lookupsOf('IT')) === 2);
   const next = await world.startWorker();
   worker.signal('SIGTERM');
   const toldAt = performance.now();
   const probe = await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/readyz`);
   expect(probe.status).toBe(503);
   expect(await probe.json()).toMatchObject({ status: 'stopping' });
-  // The next worker asks again at once: that none is open is over sooner than anybody can look.
-  await until('the asks to be cut', async () => (await world.vies.stats()).states.IT?.aborted === 2, 9_000);
+  // The next worker looks up at once, so that none is open for too short a time to be seen.
+  await until('the lookups to be aborted', async () => (await world.vies.stats()).states.IT?.aborted === 2, 9_000);
   await world.vies.reset();
   expect(await worker.exited).toBe(0);
   expect(since(toldAt)).toBeLessThan(10);
@@ -79,7 +79,7 @@ test('a stopping worker waits for an open lookup that is answered soon', async (
   await world.vies.state('PL', { latency_ms: 1_000 });
   const [worker] = world.workers;
   const call = postTo(world.baseUrl(), nextNumber('PL'));
-  await until('the ask', async () => (await lookupsOf('PL')) === 1);
+  await until('the lookup', async () => (await lookupsOf('PL')) === 1);
   worker?.signal('SIGTERM');
   expect(await worker?.exited).toBe(0);
   expect((await world.vies.stats()).states.PL).toMatchObject({ total: 1, answered: 1, aborted: 0 });

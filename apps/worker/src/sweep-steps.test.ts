@@ -1,14 +1,14 @@
 import { sweepSteps } from './compose-maintenance.js';
 
 test('a part that fails does not stop the others, and is thrown at the end', async () => {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const failing = (message: string) => () => Promise.reject(new Error(message));
   const doing = (swept: Record<string, number>) => () => Promise.resolve(swept);
   const sweep = (...parts: Parameters<typeof sweepSteps>[0]) =>
-    sweepSteps(parts, (swept) => told.push(swept))({ everything: false });
+    sweepSteps(parts, (swept) => reported.push(swept))({ everything: false });
 
   await expect(sweep(doing({ enqueued: 1 }), failing('lines'), doing({ stamps: 2 }))).rejects.toThrow('lines');
   await expect(sweep(failing('rows'), failing('lines'), doing({ stamps: 3 }))).rejects.toThrow('rows; Error: lines');
   await sweep(doing({ enqueued: 4 }));
-  expect(told).toEqual([{ enqueued: 1, stamps: 2 }, { stamps: 3 }, { enqueued: 4 }]);
+  expect(reported).toEqual([{ enqueued: 1, stamps: 2 }, { stamps: 3 }, { enqueued: 4 }]);
 });

@@ -110,7 +110,8 @@ const ran = async (who: Owner, id: string): Promise<Record<string, unknown>> => 
     return body.status !== 'pending' && body;
   });
 };
-const told = ({ receiver }: Owner) => receiver.arrivals.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+const eventsOf = ({ receiver }: Owner) =>
+  receiver.arrivals.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 const differences = (changes: Change[]) => changes.map(({ kind, before, after }) => [kind, before, after]).reverse();
 const usage = async (who: Owner) => (await httpOf(who).get('/v1/usage').expect(200)).body;
 
@@ -229,7 +230,7 @@ test('a requester that the upstream refuses ends the run without a change and gi
   expect(await ran(who, id)).toMatchObject({ status: 'abandoned', reason: 'INVALID_REQUESTER' });
   expect(await changesOf(who, id)).toEqual([]);
   expect(await usage(who)).toMatchObject({ used: 1, reserved: 0 });
-  expect(told(who)).toEqual([]);
+  expect(eventsOf(who)).toEqual([]);
 });
 
 test('a number that the upstream now reports as malformed is no longer valid, and that consumes no unit', async () => {
@@ -357,7 +358,7 @@ test('a direct check does not wait for the watches of its member state', async (
     who,
     Array.from({ length: 60 }, () => newNumber('EE')),
   );
-  await until('the watches to be asked about', async () => ((await world.vies.stats()).states.EE?.total ?? 0) >= 2);
+  await until('lookups of the watches', async () => ((await world.vies.stats()).states.EE?.total ?? 0) >= 2);
   const number = newNumber('EE');
   await httpOf(who).post('/v1/checks', { vat_number: number }).expect(201);
   const numbersLookedUp = (await world.vies.journal()).filter((entry) => entry.member_state === 'EE');

@@ -8,7 +8,7 @@ import { checkListQuery } from './lists.js';
 import { emptyBody } from './text.js';
 import { watchRequestBody } from './watch.js';
 
-const saidOf = (schema: z.ZodType, input: unknown, source: InputSource): string[] => {
+const messagesOf = (schema: z.ZodType, input: unknown, source: InputSource): string[] => {
   const parsed = schema.safeParse(input, { error: explainIssue(source) });
   return parsed.success ? [] : fieldErrors(parsed.error).map(({ message }) => message);
 };
@@ -66,7 +66,7 @@ test.each<[string, readonly [z.ZodType, unknown]]>([
   ['The body must be a JSON object, not a string', [emptyBody, 'x']],
   ['The body must be a JSON object, not a number', [emptyBody, 5]],
 ])('of a body: %s', (message, [schema, input]) => {
-  expect(saidOf(schema, input, 'body')).toEqual([message]);
+  expect(messagesOf(schema, input, 'body')).toEqual([message]);
 });
 
 test.each<[string, z.ZodType, Record<string, unknown>]>([
@@ -89,11 +89,11 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
   ['status must be queued, done or failed', lineListQuery, { status: 'gone' }],
   ['delimiter must be ",", ";", tab or "\\t"', resultsQuery, { delimiter: 'x' }],
 ])('of a query: %s', (message, schema, input) => {
-  expect(saidOf(schema, input, 'query')).toEqual([message]);
+  expect(messagesOf(schema, input, 'query')).toEqual([message]);
 });
 
-test('what is wrong with several fields is said of each', () => {
-  expect(saidOf(checkRequestBody, { reference: '', surprise: 1 }, 'body')).toEqual([
+test('each of several wrong fields has its message', () => {
+  expect(messagesOf(checkRequestBody, { reference: '', surprise: 1 }, 'body')).toEqual([
     'vat_number is required',
     'reference must not be empty',
     'surprise is not a known field',

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 /** Notifies an API process that a request has changed. Notifications may be lost or duplicated; Postgres holds the state. */
 export type PublishNotification = (replyTo: string, requestId: string) => Promise<void>;
 
-const channelOf = (prefix: string, replyTo: string): string => `${prefix}:hints:${replyTo}`;
+const channelOf = (prefix: string, replyTo: string): string => `${prefix}:notifications:${replyTo}`;
 
 export const publishNotification =
   (connection: Redis, prefix: string): PublishNotification =>

@@ -14,7 +14,7 @@ export const createMetrics = (service: string) => {
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 48],
       registers: [registry],
     }),
-    asks: new Histogram({
+    lookups: new Histogram({
       name: 'vat_upstream_ask_seconds',
       help: 'Duration of upstream lookups by member state and outcome.',
       labelNames: ['member_state', 'outcome'],

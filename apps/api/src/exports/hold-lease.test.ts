@@ -15,21 +15,21 @@ test('a lease that is held cannot be taken', async () => {
 });
 
 test('a lease is renewed by its holder while it is held, and released once', async () => {
-  const said: string[] = [];
+  const calls: string[] = [];
   let holder = '';
   const leases = leasesThat({
     take: async (account, by) => {
       holder = by;
-      said.push(`take ${account}`);
+      calls.push(`take ${account}`);
       return true;
     },
-    renew: async (account, by) => said.push(`renew ${account} ${by === holder}`) > 0,
-    release: async (account, by) => void said.push(`release ${account} ${by === holder}`),
+    renew: async (account, by) => calls.push(`renew ${account} ${by === holder}`) > 0,
+    release: async (account, by) => void calls.push(`release ${account} ${by === holder}`),
   });
   const held = await holdLease({ leases, onFailure: () => undefined })('a');
-  await until('a renewal', () => said.length > 1);
+  await until('a renewal', () => calls.length > 1);
   await held?.release();
-  expect(said).toEqual(['take a', 'renew a true', 'release a true']);
+  expect(calls).toEqual(['take a', 'renew a true', 'release a true']);
   expect(held?.lost.aborted).toBe(false);
 });
 

@@ -16,7 +16,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const slice = (after: string | null, limit: number): ResultLine[] =>
+const pageOf = (after: string | null, limit: number): ResultLine[] =>
   Array.from({ length: limit }, (_, n) => ({
     id: String(Number(after ?? 0) + n + 1),
     cellsJson: JSON.stringify([CELL]),
@@ -25,9 +25,9 @@ const slice = (after: string | null, limit: number): ResultLine[] =>
     check: null,
   }));
 
-/** Serves results whose slices `read` gives. `ended`: how the streaming ended; `waiting`: most bytes held for the client. */
+/** Serves results whose pages `read` returns. `ended`: how the streaming ended; `waiting`: the maximum of bytes not sent yet. */
 const serve = async (read: (after: string | null, limit: number) => ResultLine[]) => {
-  const seen = { reads: 0, waiting: 0, placeFreed: false, ended: null as null | 'done' | Error };
+  const seen = { reads: 0, waiting: 0, leaseFreed: false, ended: null as null | 'done' | Error };
   const app = express();
   app.get('/', async (_req, res) => {
     const counted = (after: string | null, limit: number) => {
@@ -44,7 +44,7 @@ const serve = async (read: (after: string | null, limit: number) => ResultLine[]
         stalledMs: STALLED_MS,
         signal: new AbortController().signal,
         beforeEnd: async () => {
-          seen.placeFreed = true;
+          seen.leaseFreed = true;
         },
       });
       seen.ended = 'done';
@@ -59,11 +59,11 @@ const serve = async (read: (after: string | null, limit: number) => ResultLine[]
 };
 
 test('reads no faster than the client', async () => {
-  const { seen, url } = await serve((after, limit) => slice(after, Number(after) < 50_000 ? limit : 3));
+  const { seen, url } = await serve((after, limit) => pageOf(after, Number(after) < 50_000 ? limit : 3));
   const text = await (await fetch(url)).text();
   expect(text.split('\r\n')).toHaveLength(1 + 50_003 + 1);
   // Before the client has seen the end, so that the lease is free for its next download.
-  expect(seen.placeFreed).toBe(true);
+  expect(seen.leaseFreed).toBe(true);
   expect(seen.ended).toBe('done');
   expect(seen.reads).toBe(101);
   // Two pages of fifty megabytes in total, one of them half sent.
@@ -71,7 +71,7 @@ test('reads no faster than the client', async () => {
 });
 
 test('stops reading once the client has disconnected', async () => {
-  const { seen, url } = await serve(slice);
+  const { seen, url } = await serve(pageOf);
   const client = new AbortController();
   const response = await fetch(url, { signal: client.signal });
   await response.body?.getReader().read();
@@ -81,7 +81,7 @@ test('stops reading once the client has disconnected', async () => {
 });
 
 test('is aborted when the client reads nothing for too long', async () => {
-  const { seen, url } = await serve(slice);
+  const { seen, url } = await serve(pageOf);
   const client = new AbortController();
   await fetch(url, { signal: client.signal });
   await until('the end', () => seen.ended);
@@ -92,7 +92,7 @@ test('is aborted when the client reads nothing for too long', async () => {
 test('is aborted when the rest cannot be read, so that an incomplete file is not taken for a complete one', async () => {
   const { seen, url } = await serve((after, limit) => {
     if (after !== null) throw new Error('the database is away');
-    return slice(after, limit);
+    return pageOf(after, limit);
   });
   const response = await fetch(url);
   await expect(response.text()).rejects.toThrow();
@@ -101,9 +101,9 @@ test('is aborted when the rest cannot be read, so that an incomplete file is not
 
 test.each([
   ['all lines that are left', 0],
-  ['a part of a slice', 10],
+  ['a part of a page', 10],
 ])('is aborted when its batch is deleted during the download: %s are missing', async (_what, left) => {
-  const { seen, url } = await serve((after, limit) => slice(after, after === null ? limit : left));
+  const { seen, url } = await serve((after, limit) => pageOf(after, after === null ? limit : left));
   const response = await fetch(url);
   expect(response.status).toBe(200);
   await expect(response.text()).rejects.toThrow();

@@ -40,8 +40,13 @@ test('the handlers of the operations are complete, and each replies with what it
       // @ts-expect-error The operation declares no query.
       getCheck: async ({ query }) => query.limit,
     }),
+    (routes: Routes): Routes => ({
+      ...routes,
+      // @ts-expect-error The operation accepts no Idempotency-Key.
+      updateWatch: async ({ idempotencyOf }) => idempotencyOf({}),
+    }),
   ];
-  expect(attempts).toHaveLength(7);
+  expect(attempts).toHaveLength(8);
 });
 
 test('a public id, a stored id and ids of different kinds are not interchangeable', () => {

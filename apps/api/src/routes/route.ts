@@ -4,7 +4,7 @@ import type { IdempotencyKey, IdKind, Reader, StoredAnswer, StoredId } from '@va
 import type { Request, Response } from 'express';
 
 /** A call whose parts have passed the schemas of its operation. */
-export type Call<O extends Operation> = {
+type Call<O extends Operation> = {
   req: Request;
   res: Response;
   caller: O extends { key: false } ? undefined : Caller;
@@ -14,7 +14,7 @@ export type Call<O extends Operation> = {
   query: QueryOf<O>;
   body: BodyOf<O>;
   /** The Idempotency-Key with the fingerprint of the call, whose content is passed as parsed; `null` without a key. */
-  idempotencyOf: (content: object) => IdempotencyKey | null;
+  idempotencyOf: O extends { idempotent: true } ? (content: object) => IdempotencyKey | null : undefined;
 };
 
 /** Returned by a handler that has sent the response itself, as a stream. */
@@ -24,7 +24,7 @@ export const SENT = 'sent';
 export type StoredReply = { answer: StoredAnswer; replayed: boolean };
 
 /** What a handler of an operation returns. `replayed`: the work was requested by an earlier call with the same key. */
-export type Reply<O extends Operation> =
+type Reply<O extends Operation> =
   | (O extends { idempotent: true } ? StoredReply | (ResponseOf<O> & { replayed?: boolean }) : ResponseOf<O>)
   | (O extends { success: { 200: { contentType: string } } } ? typeof SENT : never);
 

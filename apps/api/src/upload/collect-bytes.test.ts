@@ -6,11 +6,11 @@ test('bytes are collected up to the limit and not beyond', () => {
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 }),
       fc.integer({ min: 0, max: 400 }),
-      (pieces, most) => {
-        const collector = collectBytes(most);
+      (pieces, max) => {
+        const collector = collectBytes(max);
         const taken: Uint8Array[] = [];
         for (const piece of pieces) {
-          const fits = Buffer.concat([...taken, piece]).length <= most;
+          const fits = Buffer.concat([...taken, piece]).length <= max;
           expect(collector.add(piece)).toBe(fits);
           if (!fits) break;
           taken.push(piece);

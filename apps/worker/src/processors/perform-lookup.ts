@@ -57,7 +57,7 @@ type ObserveOutcomeDeps = {
   statistics: Pick<UpstreamStatistics, 'note'>;
   /** Called for every outcome that an operator must act on. */
   alarm: (memberState: MemberState, outcome: LookupNoAnswer) => void;
-  metrics: Pick<Metrics, 'asks'>;
+  metrics: Pick<Metrics, 'lookups'>;
 };
 
 /** Applies an outcome of the upstream to pacing, statistics, alarms and metrics. */
@@ -68,6 +68,6 @@ export const observeOutcome =
     if (outcome.kind === 'no_answer') pacing.noteNoAnswer(memberState, outcome);
     if (needsOperator(outcome)) alarm(memberState, outcome);
     const label = outcome.kind === 'no_answer' ? outcome.outcome : outcome.kind;
-    metrics.asks.observe({ member_state: memberState, outcome: label }, durationMs / 1_000);
+    metrics.lookups.observe({ member_state: memberState, outcome: label }, durationMs / 1_000);
     statistics.note(memberState, lookupEndOf(outcome), durationMs);
   };

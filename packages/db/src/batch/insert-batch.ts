@@ -5,6 +5,7 @@ import { reserveUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { bindAnswer, findIdempotencyKey } from '../idempotency-keys.js';
 import { query } from '../query.js';
+import { type Refuse, transact } from '../transaction.js';
 import { completeBatches } from './end-lines.js';
 
 /**
@@ -90,13 +91,6 @@ export const insertBatchRows =
           vat_number text, reference text, request_id uuid, error_code text, error_message text, cells jsonb)`;
   };
 
-/** Thrown inside the transaction to roll it back. */
-class Refused extends Error {
-  constructor(readonly result: BatchInsertion) {
-    super(result.kind);
-  }
-}
-
 /** Enough for ten thousand lines on a busy machine. The time-out of the pool applies to each statement. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
@@ -111,7 +105,11 @@ const countActive = async (tx: Queryable, accountId: string, exceptId: string): 
  * Refuses the batch when its lines and those that the account uploaded since `lineLimit.since` exceed the limit. `freedBy` is
  * the time of the upload whose expiry makes enough room. Deleted batches count too.
  */
-const refuseTooManyLines = async (tx: Queryable, { accountId, lines, lineLimit }: NewBatch): Promise<void> => {
+const refuseTooManyLines = async (
+  tx: Queryable,
+  { accountId, lines, lineLimit }: NewBatch,
+  refuse: Refuse<BatchInsertion>,
+): Promise<void> => {
   const over = lines.length - lineLimit.max;
   const [freed] = await query(tx, { created_at: 'timestamptz' })`
     SELECT x.created_at FROM (
@@ -119,7 +117,7 @@ const refuseTooManyLines = async (tx: Queryable, { accountId, lines, lineLimit }
       FROM batch_upload WHERE account_id = ${accountId}::uuid AND created_at > ${lineLimit.since}::timestamptz
     ) x WHERE x.uploaded + ${over}::int > 0 AND x.left_by >= x.uploaded + ${over}::int
     ORDER BY x.left_by LIMIT 1`;
-  if (freed) throw new Refused({ kind: 'too_many_lines', freedBy: freed.created_at });
+  if (freed) refuse({ kind: 'too_many_lines', freedBy: freed.created_at });
 };
 
 /** Records the number of uploaded lines, and deletes the account's uploads that no longer count. */
@@ -133,13 +131,17 @@ const recordUpload = async (tx: Queryable, { id, accountId, lines, createdAt, li
 };
 
 /** Admits one upload per key at a time; a concurrent one is refused at once, before it writes ten thousand lines. */
-const lockKey = async (tx: Queryable, { accountId, idempotency }: NewBatch): Promise<void> => {
+const lockKey = async (
+  tx: Queryable,
+  { accountId, idempotency }: NewBatch,
+  refuse: Refuse<BatchInsertion>,
+): Promise<void> => {
   if (idempotency === null) return;
   const lock = createHash('sha256').update(`batch ${accountId} ${idempotency.key}`).digest().readBigInt64BE();
   const [row] = await query(tx, { taken: 'bool' })`SELECT pg_try_advisory_xact_lock(${lock}::bigint) AS taken`;
-  if (!row?.taken) throw new Refused({ kind: 'key_taken' });
+  if (!row?.taken) refuse({ kind: 'key_taken' });
   const bound = await findIdempotencyKey(tx)(accountId, idempotency.key, idempotency.expiredBefore);
-  if (bound) throw new Refused({ kind: 'key_taken' });
+  if (bound) refuse({ kind: 'key_taken' });
 };
 
 /** Applies `units` to the requests in the order of the file. Requests beyond the quota are removed, and their lines fail. */
@@ -180,57 +182,53 @@ export const insertBatch =
   (db: Database): InsertBatch =>
   async (batch) => {
     const { id, accountId, createdAt } = batch;
-    try {
-      return await db.$transaction(
-        async (tx) => {
-          await lockKey(tx, batch);
-          // A cheap check that is nearly always correct; it is repeated under the lock.
-          const before = await countActive(tx, accountId, id);
-          if (before >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active: before });
-          await refuseTooManyLines(tx, batch);
+    return transact<BatchInsertion>(
+      db,
+      async (tx, refuse) => {
+        await lockKey(tx, batch, refuse);
+        // A cheap check that is nearly always correct; it is repeated under the lock.
+        const before = await countActive(tx, accountId, id);
+        if (before >= batch.maxActive) refuse({ kind: 'too_many_batches', active: before });
+        await refuseTooManyLines(tx, batch, refuse);
 
-          const [usage] = await query(tx, { taken: 'int4' })`
+        const [usage] = await query(tx, { taken: 'int4' })`
             SELECT used + reserved AS taken FROM usage
             WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
-          const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
-          await insertBatchRows(tx)({ ...batch, ...covered });
+        const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
+        await insertBatchRows(tx)({ ...batch, ...covered });
 
-          await lockAccount(tx, accountId);
-          const active = await countActive(tx, accountId, id);
-          if (active >= batch.maxActive) throw new Refused({ kind: 'too_many_batches', active });
-          await refuseTooManyLines(tx, batch);
-          await recordUpload(tx, batch);
-          const costing = covered.requests.filter((request) => request.answer === null).length;
-          const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
-          const final = applyQuota({ ...batch, ...covered }, granted);
-          await dropBeyond(tx, batch, final.beyond);
+        await lockAccount(tx, accountId);
+        const active = await countActive(tx, accountId, id);
+        if (active >= batch.maxActive) refuse({ kind: 'too_many_batches', active });
+        await refuseTooManyLines(tx, batch, refuse);
+        await recordUpload(tx, batch);
+        const costing = covered.requests.filter((request) => request.answer === null).length;
+        const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
+        const final = applyQuota({ ...batch, ...covered }, granted);
+        await dropBeyond(tx, batch, final.beyond);
 
-          const failed = final.lines.filter((line) => line.error !== null).length;
-          const [completed] = failed === final.lines.length ? await completeBatches(tx)([id], createdAt) : [];
-          const created = {
-            id,
-            status: completed ? ('completed' as const) : ('queued' as const),
-            label: batch.label,
-            fileName: batch.fileName,
-            total: final.lines.length,
-            done: 0,
-            failed,
-            valid: 0,
-            invalid: 0,
-            createdAt,
-            completedAt: completed ? createdAt : null,
-          };
-          const answer = batch.answerOf(created);
-          if (batch.idempotency !== null) {
-            const bound = await bindAnswer(tx)(accountId, { ...batch.idempotency, answer }, createdAt);
-            if (!bound) throw new Refused({ kind: 'key_taken' });
-          }
-          return { kind: 'created' as const, batch: created, answer, deliveryId: completed?.deliveryId ?? null };
-        },
-        { timeout: TRANSACTION_TIMEOUT_MS },
-      );
-    } catch (error) {
-      if (error instanceof Refused) return error.result;
-      throw error;
-    }
+        const failed = final.lines.filter((line) => line.error !== null).length;
+        const [completed] = failed === final.lines.length ? await completeBatches(tx)([id], createdAt) : [];
+        const created = {
+          id,
+          status: completed ? ('completed' as const) : ('queued' as const),
+          label: batch.label,
+          fileName: batch.fileName,
+          total: final.lines.length,
+          done: 0,
+          failed,
+          valid: 0,
+          invalid: 0,
+          createdAt,
+          completedAt: completed ? createdAt : null,
+        };
+        const answer = batch.answerOf(created);
+        if (batch.idempotency !== null) {
+          const bound = await bindAnswer(tx)(accountId, { ...batch.idempotency, answer }, createdAt);
+          if (!bound) refuse({ kind: 'key_taken' });
+        }
+        return { kind: 'created', batch: created, answer, deliveryId: completed?.deliveryId ?? null };
+      },
+      { timeout: TRANSACTION_TIMEOUT_MS },
+    );
   };

@@ -4,6 +4,7 @@ import type {
   FindPendingStamp,
   FindToken,
   RecordStamp,
+  RequestedStamp,
   RequestStamp,
   RequestStampForCheck,
   StampCursor,
@@ -13,6 +14,7 @@ import type {
 import type { Database, Queryable } from '../connect-database.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
 import { columns, query, type RowOf, selectList, typed } from '../query.js';
+import { transact } from '../transaction.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** The facts of a row of `stamp`; all null while it is pending. */
@@ -139,27 +141,18 @@ export const requestStamp =
     return stamp && { ...stamp, created: created > 0 };
   };
 
-/** Thrown inside the transaction to roll back the binding of the key. */
-class NoCheck extends Error {}
-
 /** Creates the pending time-stamp of an account's live check and binds the Idempotency-Key, or changes nothing. */
 export const requestStampForCheck =
   (db: Database): RequestStampForCheck =>
-  async ({ checkId, accountId, now }, key) => {
-    try {
-      return await db.$transaction(async (tx) => {
-        const bound = key === null || (await bindIdempotencyKey(tx)({ ...key, accountId, requestId: null, now }));
-        if (!bound) return { kind: 'key_taken' as const };
-        const requested = await requestStamp(tx)(checkId, accountId, now);
-        if (!requested) throw new NoCheck();
-        const { created, ...stamp } = requested;
-        return { kind: 'requested' as const, stamp, created };
-      });
-    } catch (error) {
-      if (error instanceof NoCheck) return { kind: 'no_check' };
-      throw error;
-    }
-  };
+  ({ checkId, accountId, now }, key) =>
+    transact<RequestedStamp>(db, async (tx, refuse) => {
+      const bound = key === null || (await bindIdempotencyKey(tx)({ ...key, accountId, requestId: null, now }));
+      if (!bound) return { kind: 'key_taken' };
+      const requested = await requestStamp(tx)(checkId, accountId, now);
+      if (!requested) return refuse({ kind: 'no_check' });
+      const { created, ...stamp } = requested;
+      return { kind: 'requested', stamp, created };
+    });
 
 /** A page of the pending time-stamps due before `before`, oldest first. */
 export const dueStamps =

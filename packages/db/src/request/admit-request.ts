@@ -5,13 +5,7 @@ import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
 import { query } from '../query.js';
-
-/** Thrown inside the transaction to roll it back, including the binding of the key. */
-class Refused extends Error {
-  constructor(readonly result: AdmissionResult) {
-    super(result.kind);
-  }
-}
+import { transact } from '../transaction.js';
 
 /** Checks the number of pending requests, reserves a unit and inserts the request, in one statement. */
 const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<AdmissionResult> => {
@@ -54,23 +48,13 @@ export const admitRequest =
   async (admission) => {
     const { idempotency, request } = admission;
     if (idempotency === null) return reserveAndInsert(db, admission);
-    try {
-      return await db.$transaction(async (tx) => {
-        const bound = await bindIdempotencyKey(tx)({
-          ...idempotency,
-          accountId: request.accountId,
-          requestId: request.id,
-          now: request.createdAt,
-        });
-        if (!bound) throw new Refused({ kind: 'key_taken' });
-        const result = await reserveAndInsert(tx, admission);
-        if (result.kind !== 'admitted') throw new Refused(result);
-        return result;
-      });
-    } catch (error) {
-      if (error instanceof Refused) return error.result;
-      throw error;
-    }
+    return transact<AdmissionResult>(db, async (tx, refuse) => {
+      const { accountId, id: requestId, createdAt: now } = request;
+      if (!(await bindIdempotencyKey(tx)({ ...idempotency, accountId, requestId, now })))
+        return refuse({ kind: 'key_taken' });
+      const result = await reserveAndInsert(tx, admission);
+      return result.kind === 'admitted' ? result : refuse(result);
+    });
   };
 
 /**

@@ -4,6 +4,7 @@ import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { bindAnswer } from '../idempotency-keys.js';
 import { columns, query, selectList, typed } from '../query.js';
+import { transact } from '../transaction.js';
 
 const WATCH = columns({
   id: 'uuid',
@@ -70,44 +71,31 @@ export const listChanges =
     return rows as RecordedChange[];
   };
 
-/** Thrown inside the transaction to roll it back, including the binding of the key. */
-class Refused extends Error {
-  constructor(readonly result: WatchCreation) {
-    super(result.kind);
-  }
-}
-
 /**
  * Creates a watch, due at once, and binds its Idempotency-Key with the answer, or changes nothing. The row of the account is
  * locked first, so that concurrent calls can neither exceed the limit nor create a watch twice.
  */
 export const createWatch =
   (db: Database): CreateWatch =>
-  async (watch, limit, idempotency) => {
-    try {
-      return await db.$transaction(async (tx) => {
-        const { accountId, createdAt } = watch;
-        await lockAccount(tx, accountId);
-        const bound = idempotency === null || (await bindAnswer(tx)(accountId, idempotency, createdAt));
-        if (!bound) return { kind: 'key_taken' as const };
-        const [others] = await query(tx, { n: 'int4', same: 'bool' })`
+  (watch, limit, idempotency) =>
+    transact<WatchCreation>(db, async (tx, refuse) => {
+      const { accountId, createdAt } = watch;
+      await lockAccount(tx, accountId);
+      const bound = idempotency === null || (await bindAnswer(tx)(accountId, idempotency, createdAt));
+      if (!bound) return { kind: 'key_taken' };
+      const [others] = await query(tx, { n: 'int4', same: 'bool' })`
           SELECT count(*)::int AS n, COALESCE(bool_or(vat_number = ${watch.vatNumber}), false) AS same
           FROM watch WHERE account_id = ${accountId}::uuid`;
-        if (others?.same) throw new Refused({ kind: 'exists' });
-        if ((others?.n ?? 0) >= limit) throw new Refused({ kind: 'limit_reached' });
-        await tx.$executeRaw`
+      if (others?.same) return refuse({ kind: 'exists' });
+      if ((others?.n ?? 0) >= limit) return refuse({ kind: 'limit_reached' });
+      await tx.$executeRaw`
           INSERT INTO watch (id, account_id, vat_number, country_code, national, input, label, requester, frequency, state,
             created_at, next_check_at)
           VALUES (${watch.id}::uuid, ${accountId}::uuid, ${watch.vatNumber}, ${watch.memberState}, ${watch.national},
             ${watch.input}, ${watch.label}, ${watch.requester}, ${watch.frequency}, 'active',
             ${createdAt}::timestamptz, ${createdAt}::timestamptz)`;
-        return { kind: 'created' as const };
-      });
-    } catch (error) {
-      if (error instanceof Refused) return error.result;
-      throw error;
-    }
-  };
+      return { kind: 'created' };
+    });
 
 const countActive = async (tx: Queryable, accountId: string): Promise<number> => {
   const [active] = await query(tx, { n: 'int4' })`

@@ -28,7 +28,7 @@ const setDisabled = (id: string, at: Date | null) =>
 const deliveries = async (accountId: string, count: number, test = false): Promise<string[]> => {
   const ids = Array.from({ length: count }, newUuid);
   await database.db.$executeRaw`
-    WITH told AS (
+    WITH published AS (
       INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
       SELECT r.id, ${accountId}::uuid, 'webhook.test', r.id, '{}', ${test}, ${AT}::timestamptz
       FROM unnest(${ids}::uuid[]) AS r(id)

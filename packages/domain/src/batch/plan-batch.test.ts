@@ -116,8 +116,8 @@ test('laws: a line for each row, in order; a request or an error for each line; 
       const known = new Set(requests.map(({ id }) => id));
       for (const line of lines) expect((line.error === null) === known.has(line.requestId ?? '')).toBe(true);
       expect(new Set(lines.flatMap(({ requestId }) => requestId ?? []))).toEqual(known);
-      const asked = requests.filter(({ answer }) => answer === null);
-      expect(new Set(asked.map((request) => `${request.vatNumber} ${request.requester}`)).size).toBe(asked.length);
+      const lookups = requests.filter(({ answer }) => answer === null);
+      expect(new Set(lookups.map((request) => `${request.vatNumber} ${request.requester}`)).size).toBe(lookups.length);
       // Postgres keeps neither U+0000 nor lone surrogates, in text or JSON.
       const written = JSON.stringify([lines, requests]);
       expect(written).not.toMatch(/\\u0000|\\ud[89a-f]/i);

@@ -7,7 +7,7 @@ const SUBJECT: EnrichmentSubject = {
   ...{ trader: null, registerId: null, accountId: 'one', callerWaits: true },
 };
 
-type Asked = { name: EnrichmentSourceName; registerId: string | null };
+type Call = { name: EnrichmentSourceName; registerId: string | null };
 
 const finding = (name: EnrichmentSourceName, facts?: SourceFacts): EnrichmentFinding => ({
   entry: {
@@ -18,7 +18,7 @@ const finding = (name: EnrichmentSourceName, facts?: SourceFacts): EnrichmentFin
 });
 
 const source = (
-  asked: Asked[],
+  calls: Call[],
   name: EnrichmentSourceName,
   { facts, usesRegisterId, applies = true }: { facts?: SourceFacts; usesRegisterId?: true; applies?: boolean } = {},
 ): EnrichmentSource => ({
@@ -26,7 +26,7 @@ const source = (
   appliesTo: () => applies,
   ...(usesRegisterId ? { usesRegisterId } : {}),
   consult: async ({ registerId }) => {
-    asked.push({ name, registerId });
+    calls.push({ name, registerId });
     return finding(name, facts);
   },
 });
@@ -34,18 +34,18 @@ const source = (
 const signal = new AbortController().signal;
 
 test('a source that searches by register number is called last, with the number that another found', async () => {
-  const asked: Asked[] = [];
+  const calls: Call[] = [];
   const findings = await enrichCheck(
     [
-      source(asked, 'gleif', { usesRegisterId: true }),
-      source(asked, 'de_evatr', { facts: { receipt: 'x' } }),
-      source(asked, 'cz_ares', { facts: { register_id: '00006947' } }),
-      source(asked, 'ro_anaf', { applies: false }),
+      source(calls, 'gleif', { usesRegisterId: true }),
+      source(calls, 'de_evatr', { facts: { receipt: 'x' } }),
+      source(calls, 'cz_ares', { facts: { register_id: '00006947' } }),
+      source(calls, 'ro_anaf', { applies: false }),
     ],
     SUBJECT,
     signal,
   );
-  expect(asked).toEqual([
+  expect(calls).toEqual([
     { name: 'de_evatr', registerId: null },
     { name: 'cz_ares', registerId: null },
     { name: 'gleif', registerId: '00006947' },
@@ -54,9 +54,9 @@ test('a source that searches by register number is called last, with the number 
 });
 
 test('without a register number it is called all the same', async () => {
-  const asked: Asked[] = [];
-  await enrichCheck([source(asked, 'gleif', { usesRegisterId: true })], SUBJECT, signal);
-  expect(asked).toEqual([{ name: 'gleif', registerId: null }]);
+  const calls: Call[] = [];
+  await enrichCheck([source(calls, 'gleif', { usesRegisterId: true })], SUBJECT, signal);
+  expect(calls).toEqual([{ name: 'gleif', registerId: null }]);
 });
 
 test('all of it ends with the signal, however many sources hang', async () => {

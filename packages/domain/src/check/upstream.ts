@@ -88,7 +88,7 @@ export type Exchange = {
 
 /** Port: looks a number up once. Never throws and never takes longer than the attempt time-out. */
 export type CallUpstream = (
-  ask: LookupSubject,
+  lookup: LookupSubject,
   signal?: AbortSignal,
 ) => Promise<{ outcome: LookupOutcome; exchange: Exchange }>;
 

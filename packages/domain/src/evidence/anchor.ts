@@ -45,7 +45,7 @@ export type ReadBlock = (block: BlockPosition) => Promise<Uint8Array>;
 /** Port: many at once, in the order of `blocks`. */
 export type ReadBlocks = (blocks: readonly BlockPosition[]) => Promise<Uint8Array[]>;
 
-/** A check's place in an anchor. `path`: the hashes (32 bytes each) of its RFC 9162 inclusion proof, leaf upwards. */
+/** The position of a check in an anchor. `path`: the hashes (32 bytes each) of its RFC 9162 inclusion proof, leaf upwards. */
 export type AnchorProof = Omit<AnchoredLeaf, 'checkId' | 'hash'> & { path: Uint8Array[] };
 
 /** Port: proofs of those of the checks that are anchored, by check id. Checks of one anchor share reads. */

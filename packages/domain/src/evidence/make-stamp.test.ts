@@ -32,7 +32,7 @@ const tryOnce = async (
       return isRecorded;
     },
     reasonOf: (error) =>
-      error instanceof Refused ? { error: error.message, called: error.message !== 'nobody asked' } : null,
+      error instanceof Refused ? { error: error.message, called: error.message !== 'no authority called' } : null,
     retryDelaysMs: [10_000, 60_000, 300_000],
     now: () => NOW,
   })('a subject', signal);
@@ -62,8 +62,10 @@ test('failed tries come back by the schedule, whose last delay repeats', async (
 });
 
 test('while the circuit is open no attempt is counted, and attempts are at least a minute apart', async () => {
-  const { recorded } = await tryOnce(failing('nobody asked'));
-  expect(recorded).toEqual([{ kind: 'failed', error: 'nobody asked', counts: false, nextAttemptAt: inMs(60_000) }]);
+  const { recorded } = await tryOnce(failing('no authority called'));
+  expect(recorded).toEqual([
+    { kind: 'failed', error: 'no authority called', counts: false, nextAttemptAt: inMs(60_000) },
+  ]);
 });
 
 test('a stamp that exists already, or that another process made meanwhile, is gone', async () => {

@@ -6,15 +6,15 @@ import { anyOutcome, msIn, newRequest, POLICY, silence, verdict } from './reques
 import type { CheckRequest } from './request.js';
 import { malformedAnswer } from './request-check.js';
 
-const ask = (request: CheckRequest, outcome: LookupOutcome, atMs = 100): LookupDecision =>
+const decide = (request: CheckRequest, outcome: LookupOutcome, atMs = 100): LookupDecision =>
   decideLookup(request, { outcome, startedAt: msIn(atMs - 50), endedAt: msIn(atMs), backpressure: false }, POLICY);
 
-/** Asks one outcome after another, as the worker does, until the request settles or the outcomes are used up. */
+/** Applies one outcome after another, as the worker does, until the request settles or the outcomes are used up. */
 const run = (start: CheckRequest, outcomes: LookupOutcome[]) => {
   let request = start;
   const decisions: LookupDecision[] = [];
   for (const [n, outcome] of outcomes.entries()) {
-    const decision = ask(request, outcome, (n + 1) * 100);
+    const decision = decide(request, outcome, (n + 1) * 100);
     decisions.push(decision);
     if (decision.next.kind !== 'retry') break;
     const { next: _next, ...stored } = decision;
@@ -27,14 +27,14 @@ const last = (decisions: LookupDecision[]) => decisions.at(-1);
 
 describe('what is believed', () => {
   test('a valid answer is believed at once', () => {
-    expect(ask(newRequest(), verdict(true)).next).toMatchObject({
+    expect(decide(newRequest(), verdict(true)).next).toMatchObject({
       kind: 'settle',
       answer: { verdict: 'valid', name: 'ACME' },
     });
   });
 
   test('an invalid answer is looked up once more, at once, and believed when the second agrees', () => {
-    const first = ask(newRequest(), verdict(false));
+    const first = decide(newRequest(), verdict(false));
     expect(first.next).toEqual({ kind: 'retry', at: msIn(100) });
     const decisions = run(newRequest(), [verdict(false), verdict(false)]);
     expect(last(decisions)?.next).toMatchObject({ kind: 'settle', answer: { verdict: 'invalid' } });
@@ -68,7 +68,7 @@ describe('what is believed', () => {
     ['both', { requester: 'DE123456788', trader }, 'requester number and trader details'],
   ])('INVALID_INPUT with %s is no word about the number: it is looked up alone', (_with, over, what) => {
     const request = newRequest(over);
-    const first = ask(request, refused);
+    const first = decide(request, refused);
     expect(first).toMatchObject({ numberAlone: true, unconfirmed: null, next: { kind: 'retry', at: msIn(100) } });
     expect(first.entries).toMatchObject([{ outcome: 'rejected', detail: `Looked up again without ${what}.` }]);
     expect(lookupOf({ ...request, ...first })).toMatchObject({ requester: null, trader: null });
@@ -99,11 +99,11 @@ describe('what is believed', () => {
   });
 
   test("a code of VIES's web layer is recorded unchanged in the entry", () => {
-    const decision = ask(newRequest(), { ...refused, upstreamCode: 'VOW-ERR-2600' });
+    const decision = decide(newRequest(), { ...refused, upstreamCode: 'VOW-ERR-2600' });
     expect(decision.entries).toMatchObject([{ outcome: 'malformed', code: 'VOW-ERR-2600' }]);
     const requester = newRequest({ requester: 'DE123456788' });
     const rejected: LookupOutcome = { kind: 'rejected', code: 'INVALID_REQUESTER_INFO', upstreamCode: 'VOW-ERR-2700' };
-    expect(ask(requester, rejected)).toMatchObject({
+    expect(decide(requester, rejected)).toMatchObject({
       lastError: 'VOW-ERR-2700',
       entries: [{ outcome: 'rejected', code: 'VOW-ERR-2700' }],
       next: { kind: 'refuse' },
@@ -112,26 +112,26 @@ describe('what is believed', () => {
 
   test('a Retry-After delays the next lookup, whatever the answer, and the longer wait counts', () => {
     const wait = (ms: number) => ({ retryAfter: { ms, scope: 'request' as const } });
-    expect(ask(newRequest(), { ...silence('unavailable'), ...wait(7_000) }).next).toEqual({
+    expect(decide(newRequest(), { ...silence('unavailable'), ...wait(7_000) }).next).toEqual({
       kind: 'retry',
       at: msIn(7_100),
     });
-    expect(ask(newRequest(), { ...silence('unavailable'), ...wait(100) }).next).toEqual({
+    expect(decide(newRequest(), { ...silence('unavailable'), ...wait(100) }).next).toEqual({
       kind: 'retry',
       at: msIn(600),
     });
-    expect(ask(newRequest(), { ...verdict(false), ...wait(2_000) }).next).toEqual({
+    expect(decide(newRequest(), { ...verdict(false), ...wait(2_000) }).next).toEqual({
       kind: 'retry',
       at: msIn(2_100),
     });
     // Beyond the window the caller is answered 202 as ever, and the background's own delay is longer.
-    expect(ask(newRequest(), { ...silence('unavailable'), ...wait(60_000) }).next).toEqual({
+    expect(decide(newRequest(), { ...silence('unavailable'), ...wait(60_000) }).next).toEqual({
       kind: 'retry',
       at: msIn(60_100),
     });
     const times = { acceptedAt: msIn(0), giveUpAt: msIn(40_000) };
     const pending = newRequest({ state: 'pending', ...times });
-    expect(ask(pending, { ...silence('unavailable'), ...wait(60_000) }).next).toEqual({
+    expect(decide(pending, { ...silence('unavailable'), ...wait(60_000) }).next).toEqual({
       kind: 'retry',
       at: msIn(40_000),
     });
@@ -147,12 +147,12 @@ describe('what is believed', () => {
 
   test('INVALID_REQUESTER_INFO refuses the requester that was sent, and has no effect when none was', () => {
     const refused: LookupOutcome = { kind: 'rejected', code: 'INVALID_REQUESTER_INFO' };
-    expect(ask(newRequest({ requester: 'DE123456788' }), refused).next).toEqual({
+    expect(decide(newRequest({ requester: 'DE123456788' }), refused).next).toEqual({
       kind: 'refuse',
       reason: 'INVALID_REQUESTER',
     });
-    expect(ask(newRequest(), refused).next.kind).toBe('retry');
-    expect(ask(newRequest({ trader }), refused)).toMatchObject({ numberAlone: true, next: { kind: 'retry' } });
+    expect(decide(newRequest(), refused).next.kind).toBe('retry');
+    expect(decide(newRequest({ trader }), refused)).toMatchObject({ numberAlone: true, next: { kind: 'retry' } });
   });
 
   test('a time-out after a saturated lookup stays saturated in the entry', () => {
@@ -204,7 +204,7 @@ describe('laws', () => {
     fc.assert(
       fc.property(anyRequest, anyOutcome(), fc.integer({ min: 1, max: 90_000_000 }), (over, outcome, atMs) => {
         const times = pendingTimes(over.state);
-        const decision = ask(newRequest({ ...over, ...times }), outcome, atMs);
+        const decision = decide(newRequest({ ...over, ...times }), outcome, atMs);
         if (decision.next.kind !== 'retry' || (times.giveUpAt && msIn(atMs) > times.giveUpAt)) return;
         expect(decision.next.at.getTime()).toBeGreaterThanOrEqual(msIn(atMs).getTime());
         if (times.giveUpAt) expect(decision.next.at.getTime()).toBeLessThanOrEqual(times.giveUpAt.getTime());

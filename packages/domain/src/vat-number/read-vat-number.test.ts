@@ -2,7 +2,7 @@ import { MEMBER_STATES, type MemberState } from '../member-states.js';
 import { COUNTRIES } from './countries.js';
 import { readVatNumber } from './read-vat-number.js';
 
-/** As written → as asked. Public numbers of companies, from imprints and the documentation of VAT libraries. */
+/** As written → as looked up. Public numbers of companies, from imprints and the documentation of VAT libraries. */
 const WELL_FORMED: Record<MemberState, [string, string][]> = {
   AT: [
     ['ATU 142 43 102', 'ATU14243102'],

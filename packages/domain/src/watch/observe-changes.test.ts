@@ -61,7 +61,7 @@ test('the reported changes, applied to the baseline, give the last answer', () =
       const state = { validity: first.valid, name: first.name, address: first.address };
       const changes = observeAll(answers).flat();
       const known = answers.filter(({ valid }) => valid);
-      // The first valid answer after an invalid baseline is remembered without being told.
+      // The first valid answer after an invalid baseline is stored without a notification.
       const [start] = known;
       if (start) Object.assign(state, { name: start.name, address: start.address });
       for (const { kind, before, after } of changes) {
