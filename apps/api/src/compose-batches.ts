@@ -49,7 +49,7 @@ const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 
 /** Composes uploads, batches and their results. */
 export const composeBatches = (
-  { db, producer, log }: Pick<ApiContext, 'db' | 'producer' | 'log'>,
+  { db, producer, publishChange, log }: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>,
   { giveUpAfterMs }: { giveUpAfterMs: number },
 ): { deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>; close: () => Promise<void> } => {
   const reader = createBatchReader({
@@ -57,21 +57,27 @@ export const composeBatches = (
     thread: new URL('./upload/read-batch.js', import.meta.url),
     onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
+  const create = createBatch({
+    findKey: findIdempotencyKey(db),
+    insert: insertBatch(db),
+    dispatch: enqueueDispatches(producer),
+    enqueueDelivery: enqueueDelivery(producer),
+    onEnqueueFailure: (error) =>
+      log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
+    giveUpAfterMs,
+  });
+  const remove = deleteBatch(db);
   return {
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
       uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT),
       storeInTurn: turnsByKey({ maxRunning: MAX_STORING, waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting } }),
       readBatch: reader.read,
-      createBatch: createBatch({
-        findKey: findIdempotencyKey(db),
-        insert: insertBatch(db),
-        dispatch: enqueueDispatches(producer),
-        enqueueDelivery: enqueueDelivery(producer),
-        onEnqueueFailure: (error) =>
-          log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
-        giveUpAfterMs,
-      }),
+      createBatch: async (upload) => {
+        const result = await create(upload);
+        publishChange(upload.caller.accountId, 'batches');
+        return result;
+      },
       listBatches: listBatches(db),
       findBatch: findBatch(db),
       listLines: listLines(db),
@@ -81,7 +87,11 @@ export const composeBatches = (
         leases: downloadLeases(db),
         onFailure: (error) => log.warn('The lease of a download was not renewed or released.', errorFields(error)),
       }),
-      deleteBatch: deleteBatch(db),
+      deleteBatch: async (id, accountId) => {
+        const outcome = await remove(id, accountId);
+        if (outcome === 'deleted') publishChange(accountId, 'batches');
+        return outcome;
+      },
     },
     close: reader.close,
   };

@@ -19,7 +19,7 @@ import {
   requestStampForCheck,
   storeDevelopmentIdentity,
 } from '@vat/db';
-import { makeStamp, stampCheck } from '@vat/domain';
+import { makeStamp, publicId, stampCheck } from '@vat/domain';
 import { createTimestamper, domainStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
 import { enqueueStamp } from '@vat/queues';
 import { errorFields, SettingsError, type SettingsOf, throttledLog } from '@vat/runtime';
@@ -47,7 +47,7 @@ const REPEAT_ERROR_MS = 30_000;
 const EXPORT_CONNECTIONS = 3;
 const EXPORT_QUERY_TIMEOUT_MS = 10_000;
 
-type EvidenceContext = Pick<ApiContext, 'db' | 'producer' | 'log' | 'now'>;
+type EvidenceContext = Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>;
 
 const openTimestamper = (settings: EvidenceSettings, { db, log, now }: EvidenceContext) => {
   const development = openDevelopmentAuthority({
@@ -87,7 +87,7 @@ export const composeEvidence = (
   deps: Omit<AnchorRoutesDeps & ExportRoutesDeps & TimestampRoutesDeps, 'findCheck' | 'baseUrl' | 'now'>;
   close: () => Promise<void>;
 } => {
-  const { db, producer, log, now } = context;
+  const { db, producer, publishChange, log, now } = context;
   const enqueue = enqueueStamp(producer);
   const timestamper = openTimestamper(settings, context);
   const exporting = connectReader({
@@ -104,21 +104,26 @@ export const composeEvidence = (
     retryDelaysMs: settings.TSA_RETRY_DELAYS,
     now,
   });
+  const stamp = stampCheck({
+    findKey: findIdempotencyKey(db),
+    relockKey: relockIdempotencyKey(db),
+    requestStamp: requestStampForCheck(db),
+    make,
+    find: findCheckStamp(db),
+    enqueue: (requested) =>
+      enqueue(requested).catch((error: unknown) =>
+        log.warn('A time-stamp was not enqueued; the sweep will enqueue it.', errorFields(error)),
+      ),
+    patience: () => AbortSignal.timeout(STAMP_WINDOW_MS),
+    now,
+  });
   return {
     deps: {
-      stampCheck: stampCheck({
-        findKey: findIdempotencyKey(db),
-        relockKey: relockIdempotencyKey(db),
-        requestStamp: requestStampForCheck(db),
-        make,
-        find: findCheckStamp(db),
-        enqueue: (stamp) =>
-          enqueue(stamp).catch((error: unknown) =>
-            log.warn('A time-stamp was not enqueued; the sweep will enqueue it.', errorFields(error)),
-          ),
-        patience: () => AbortSignal.timeout(STAMP_WINDOW_MS),
-        now,
-      }),
+      stampCheck: async (call) => {
+        const result = await stamp(call);
+        publishChange(call.caller.accountId, 'checks', publicId('check', call.checkId));
+        return result;
+      },
       findCheckStamp: findCheckStamp(db),
       findToken: findToken(db),
       findEvidence: findEvidence(db),

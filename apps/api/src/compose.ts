@@ -26,6 +26,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   const checks = composeChecks(settings, context);
   const dashboard = composeDashboard(settings, {
     db,
+    publishChange,
     subscribe: (onUpdates) => subscribePageUpdates(subscriberRedis, settings.REDIS_PREFIX, onUpdates),
     baseUrl,
     stopping,
@@ -44,7 +45,6 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     now,
     baseUrl,
     stopping,
-    publishChange,
     trustedProxies: settings.TRUSTED_PROXIES,
     findKey: findApiKey(db),
     touchKey: touchApiKey(db),

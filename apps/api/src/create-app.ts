@@ -1,10 +1,9 @@
 import type { RequestListener } from 'node:http';
-import { AppError, type PublishChange } from '@vat/domain';
+import { AppError } from '@vat/domain';
 import { type Logger, type Metrics, SettingsError, throttledLog } from '@vat/runtime';
 import express, { type Express, type Router } from 'express';
 import { reportUntrustedProxy, trustsProxyOf } from './dashboard/client-network.js';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
-import { publishChanges } from './dashboard/publish-changes.js';
 import { servePages } from './dashboard/serve-pages.js';
 import { shedSignIns } from './dashboard/shed-sign-ins.js';
 import { resource } from './http/resource.js';
@@ -24,7 +23,6 @@ type AppDeps = AuthenticateDeps &
     dashboard: DashboardDeps;
     /** What is below /ops; null when the operator has not opened it. */
     ops: Router | null;
-    publishChange: PublishChange;
     /** Addresses and CIDRs whose X-Forwarded-For is believed. */
     trustedProxies: readonly string[];
   };
@@ -54,7 +52,6 @@ export const createApp = (deps: AppDeps): RequestListener => {
   app.use(requestId(deps.log, deps.metrics));
   app.use(reportUntrustedProxy(deps.log, trustsProxy));
   app.use(refuseBrokenHeaders);
-  app.use(publishChanges(deps.publishChange));
 
   const health = healthRoutes(deps);
   resource(app, '/healthz', { get: [health.live] });

@@ -1,6 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, ID_PREFIXES } from '@vat/domain';
 import { z } from 'zod';
-import { errorSchema } from './error.js';
+import { type ExtraField, errorSchema } from './error.js';
 import { errorsOf, type Operation, type Success } from './operation.js';
 import { OPERATIONS } from './operations.js';
 
@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 const NO_CONTENT = 204;
 
 /** Values of extra error fields in examples. */
-const EXTRA_EXAMPLES: Json = {
+const EXTRA_EXAMPLES: Record<ExtraField, unknown> = {
   fields: [{ path: 'vat_number', message: 'vat_number is required' }],
   retry_after: 1,
   reset_at: '2026-12-01T00:00:00.000Z',
@@ -59,7 +59,7 @@ const finish = (document: Json): Json => {
 
 const errorExample = (code: ErrorCode): Json => {
   const spec: ErrorSpec = ERROR_CATALOGUE[code];
-  const extra = Object.fromEntries((spec.extra ?? []).map((name) => [name, EXTRA_EXAMPLES[name]]));
+  const extra = Object.fromEntries((spec.extra ?? []).map((name) => [name, EXTRA_EXAMPLES[name as ExtraField]]));
   return { error: { code, message: spec.message, ...extra } };
 };
 

@@ -3,6 +3,11 @@ import { type ZodError, z } from 'zod';
 import { checkEntrySchema } from './check.js';
 import { instant } from './text.js';
 
+type ExtraOf<Spec> = Spec extends { extra: readonly (infer Name extends string)[] } ? Name : never;
+
+/** The name of a field that an error of the catalogue has beside `code` and `message`. */
+export type ExtraField = ExtraOf<(typeof ERROR_CATALOGUE)[ErrorCode]>;
+
 /** The extra fields of errors, by name. The catalogue says which code has which fields. */
 const EXTRA_FIELDS = {
   fields: z.array(z.strictObject({ path: z.string(), message: z.string() })),
@@ -13,7 +18,7 @@ const EXTRA_FIELDS = {
   limit: z.int().min(0),
   line: z.int().min(1),
   checks: z.array(checkEntrySchema),
-} as const;
+} satisfies Record<ExtraField, z.ZodType>;
 
 /** Extra fields that an error may omit. */
 const OPTIONAL: readonly string[] = ['fields', 'checks'];
@@ -23,7 +28,7 @@ export const errorSchema = (code: ErrorCode) => {
   const spec: ErrorSpec = ERROR_CATALOGUE[code];
   const extra = Object.fromEntries(
     (spec.extra ?? []).map((name) => {
-      const field = EXTRA_FIELDS[name as keyof typeof EXTRA_FIELDS];
+      const field = EXTRA_FIELDS[name as ExtraField];
       return [name, OPTIONAL.includes(name) ? field.optional() : field];
     }),
   );

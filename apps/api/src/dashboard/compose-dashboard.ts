@@ -32,6 +32,7 @@ import {
   createAccount,
   createKey,
   PASSWORD_CHANGE_LIMIT,
+  type PublishChange,
   SIGN_IN_LIMITS,
   SIGN_IN_QUEUE,
   SIGN_UP_LIMITS,
@@ -82,6 +83,7 @@ const STREAM_LIMITS = {
 
 type DashboardServices = {
   db: Database;
+  publishChange: PublishChange;
   subscribe: PageStreamsDeps['subscribe'];
   baseUrl: () => string;
   /** Closes the page streams when it aborts. */
@@ -104,8 +106,9 @@ const allowedNetworks = (text: string): Network[] => {
 /** Composes the dashboard's API. Throws {@link SettingsError}. `close` ends its thread and cancels pending DNS lookups. */
 export const composeDashboard = (
   settings: DashboardSettings,
-  { db, subscribe, baseUrl, stopping, hungAfterMs, userRate, now }: DashboardServices,
+  { db, publishChange, subscribe, baseUrl, stopping, hungAfterMs, userRate, now }: DashboardServices,
 ): { deps: DashboardDeps; close: () => Promise<void> } => {
+  const remove = removeWebhook(db);
   const allowed = allowedNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
   const maxAgeMs = settings.SESSION_MAX_AGE;
   const idleMs = Math.min(settings.SESSION_IDLE, maxAgeMs);
@@ -191,7 +194,12 @@ export const composeDashboard = (
     sealSecret: (accountId, secret) => sealSecret(settings.SECRET_KEY, accountId, secret),
     findWebhook: findWebhook(db),
     saveWebhook: saveWebhook(db),
-    removeWebhook: removeWebhook(db),
+    removeWebhook: async (accountId, at) => {
+      const removed = await remove(accountId, at);
+      // Removing the endpoint ends its pending deliveries.
+      if (removed) publishChange(accountId, 'deliveries');
+      return removed;
+    },
     listKeys: listApiKeys(db),
     createKey: createKey({ insertKey: insertApiKey(db), now }),
     revokeKey: revokeOwnKey(db),
