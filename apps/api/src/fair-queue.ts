@@ -29,8 +29,8 @@ const branchTurns = (max: number): BranchTurns => {
   const update = (path: string, change: (branch: Branch) => Branch): void =>
     void branches.set(path, change(branches.get(path) ?? { turn: 0, current: 0 }));
   const turnOf = (paths: readonly string[], level: number): number => {
-    const own = branches.get(paths[level] ?? '')?.turn ?? 0;
-    return Math.max(own, branches.get(parentOf(paths, level))?.current ?? 0);
+    const own = branches.peek(paths[level] ?? '')?.turn ?? 0;
+    return Math.max(own, branches.peek(parentOf(paths, level))?.current ?? 0);
   };
   return {
     of: turnOf,

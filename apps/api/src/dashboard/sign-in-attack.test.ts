@@ -5,9 +5,9 @@ import { type FloodPlan, openFlood } from './flood.fixture.js';
 
 /** Sign-ins per second, and how many customers' calls are timed before and during the attack. */
 const PER_SECOND = faultSize(300, 2_000);
-const CALLS = faultSize(40, 300);
-/** The goal is 2; the limit allows for noise on a busy machine. The measured figure is printed. */
-const MAX_P99_RATIO = 4;
+const CALLS = faultSize(40, 1_000);
+/** Holds on a machine that does nothing else. The measured figures are printed. */
+const MAX_P99_RATIO = 2;
 /** An attack may leave three rows for each password that was verified: 60 at once and two a second in each process. */
 const MAX_ROWS = 1_000;
 
