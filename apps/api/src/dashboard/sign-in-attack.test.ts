@@ -78,7 +78,9 @@ const withstand = async ({ name, api, owner, ...tries }: Attack): Promise<void> 
   const cpuBefore = cpuSeconds(api());
   const flood = openFlood({ url: baseUrl, perSecond: PER_SECOND, ...tries });
   try {
-    await until('the flood to be under way', () => (flood.report().statuses['429'] ?? 0) > 50, 30_000);
+    // An owner who comes before the flood has had two turns may have to repeat the sign-in after two seconds.
+    const isUnderWay = ({ 401: wrong = 0, 429: refused = 0 }: Record<string, number>) => wrong > 2 && refused > 50;
+    await until('the flood to be under way', () => isUnderWay(flood.report().statuses), 30_000);
     const signIn = async () => {
       const call = openBrowser(baseUrl).call('post', '/session', { email: 'owner@example.com', password: PASSWORD });
       const startedAt = performance.now();
