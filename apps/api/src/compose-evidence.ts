@@ -20,10 +20,10 @@ import {
   storeDevelopmentIdentity,
 } from '@vat/db';
 import { makeStamp, publicId, stampCheck } from '@vat/domain';
-import { createTimestamper, domainStamper, openDevelopmentAuthority, proveChecks } from '@vat/evidence';
+import { domainStamper, OTHER_ROOT, openTimestamper, proveChecks } from '@vat/evidence';
 import { enqueueStamp } from '@vat/queues';
-import { errorFields, SettingsError, type SettingsOf, throttledLog } from '@vat/runtime';
-import type { ApiContext } from './api-context.js';
+import { errorFields, readAsSetting, type SettingsOf, throttledLog } from '@vat/runtime';
+import { type ApiContext, REPEAT_WARNING_MS } from './api-context.js';
 import { openSealer } from './exports/dossier-source.js';
 import { holdLease } from './exports/send-zip.js';
 import type { AnchorRoutesDeps } from './routes/anchors.js';
@@ -34,50 +34,18 @@ import { keyedMutex } from './turns.js';
 /** The settings of time-stamps. */
 type EvidenceSettings = SettingsOf<
   'api',
-  ('TSA_URL' | 'TSA_ROOTS' | 'TSA_HASH' | 'TSA_RETRY_DELAYS') | ('DATABASE_URL' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS')
+  | ('TSA_URL' | 'TSA_ROOTS' | 'TSA_HASH' | 'TSA_RETRY_DELAYS' | 'CONTACT_URL')
+  | ('DATABASE_URL' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS')
 >;
 
 /** How long a call waits for its time-stamp before it is answered as pending. */
 const STAMP_WINDOW_MS = 3_000;
-
-/** The error about a root that is not the pinned one is repeated after this long. */
-const REPEAT_ERROR_MS = 30_000;
 
 /** Exports read many rows one after the other, so they have separate connections: calls must not wait for them. */
 const EXPORT_CONNECTIONS = 3;
 const EXPORT_QUERY_TIMEOUT_MS = 10_000;
 
 type EvidenceContext = Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>;
-
-const openTimestamper = (settings: EvidenceSettings, { db, log, now }: EvidenceContext) => {
-  const development = openDevelopmentAuthority({
-    find: findDevelopmentIdentity(db),
-    store: storeDevelopmentIdentity(db),
-    masterKey: settings.SECRET_KEY,
-    previousKey: settings.SECRET_KEY_PREVIOUS,
-    now,
-  });
-  const trustedRoots = settings.TSA_ROOTS === undefined ? undefined : [settings.TSA_ROOTS];
-  try {
-    return createTimestamper({
-      url: settings.TSA_URL ?? null,
-      hash: settings.TSA_HASH,
-      trustedRoots,
-      development,
-      now,
-      pinning: {
-        pin: pinTimestampRoot(db),
-        onOtherRoot: throttledLog(
-          (fields) => log.error('The time-stamping authority shows another root than the pinned one.', fields),
-          REPEAT_ERROR_MS,
-          now,
-        ),
-      },
-    });
-  } catch (error) {
-    throw new SettingsError(`TSA_ROOTS: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-};
 
 /** Composes time-stamps, anchors, certificates and the export. Throws {@link SettingsError}. */
 export const composeEvidence = (
@@ -89,7 +57,17 @@ export const composeEvidence = (
 } => {
   const { db, producer, publishChange, log, now } = context;
   const enqueue = enqueueStamp(producer);
-  const timestamper = openTimestamper(settings, context);
+  const timestamper = readAsSetting(
+    () =>
+      openTimestamper(settings, {
+        find: findDevelopmentIdentity(db),
+        store: storeDevelopmentIdentity(db),
+        pin: pinTimestampRoot(db),
+        onOtherRoot: throttledLog((fields) => log.error(OTHER_ROOT, fields), REPEAT_WARNING_MS, now),
+        now,
+      }),
+    'TSA_ROOTS',
+  );
   const exporting = connectReader({
     url: settings.DATABASE_URL,
     maxConnections: EXPORT_CONNECTIONS,

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { AppError } from '@vat/domain';
-import { type Logger, type Metrics, SettingsError, throttledLog } from '@vat/runtime';
+import { type Logger, type Metrics, readAsSetting, throttledLog } from '@vat/runtime';
 import express, { type Express, type Router } from 'express';
 import { reportUntrustedProxy, trustsProxyOf } from './dashboard/client-network.js';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
@@ -30,14 +30,6 @@ type AppDeps = AuthenticateDeps &
 /** A flood of sign-ins is reported again after this long. */
 const REPEAT_WARNING_MS = 30_000;
 
-const trust = (app: Express, proxies: readonly string[]): void => {
-  try {
-    app.set('trust proxy', [...proxies]);
-  } catch (error) {
-    throw new SettingsError(`TRUSTED_PROXIES: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-};
-
 /**
  * The HTTP interface with all routes. Throws SettingsError. Expects one request of a connection at a time, which
  * `guardConnections` ensures.
@@ -47,7 +39,7 @@ export const createApp = (deps: AppDeps): RequestListener => {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  trust(app, deps.trustedProxies);
+  readAsSetting(() => app.set('trust proxy', [...deps.trustedProxies]), 'TRUSTED_PROXIES');
   const trustsProxy = trustsProxyOf(app);
   app.use(requestId(deps.log, deps.metrics));
   app.use(reportUntrustedProxy(deps.log, trustsProxy));

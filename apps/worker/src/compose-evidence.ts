@@ -1,11 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db';
+import {
+  auditAnchors,
+  closeAlone,
+  findDevelopmentIdentity,
+  findPendingStamp,
+  pinTimestampRoot,
+  recordStamp,
+  storeDevelopmentIdentity,
+} from '@vat/db';
 import { attemptStamp, closeAnchors, makeStamp, publicId, recomputeAnchors } from '@vat/domain';
-import { closeNextAnchor, verifyAnchors } from '@vat/evidence/proof';
+import { closeNextAnchor, domainStamper, OTHER_ROOT, openTimestamper, verifyAnchors } from '@vat/evidence/proof';
 import { enqueueStamp } from '@vat/queues';
-import { errorFields, throttledWarn } from '@vat/runtime';
-import { openTimestamper } from './open-timestamper.js';
+import { errorFields, readAsSetting, throttledLog, throttledWarn } from '@vat/runtime';
 import { evidenceJobs } from './processors/evidence.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
@@ -15,7 +22,19 @@ const PAUSE_MS = 20;
 /** Time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
 export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
   const { settings, log, now, metrics, db, producer, publishChange } = context;
-  const { stamper, part } = openTimestamper(context);
+  const timestamper = readAsSetting(
+    () =>
+      openTimestamper(settings, {
+        find: findDevelopmentIdentity(db),
+        store: storeDevelopmentIdentity(db),
+        pin: pinTimestampRoot(db),
+        onOtherRoot: throttledLog((fields) => log.error(OTHER_ROOT, fields), REPEAT_WARNING_MS, now),
+        now,
+      }),
+    'TSA_ROOTS',
+  );
+  const stamper = domainStamper(timestamper);
+  const part = { name: 'time-stamps', stop: async () => timestamper.close() };
   // Every query in flight adds a listener; this is not a leak.
   setMaxListeners(0, abort);
 

@@ -46,7 +46,7 @@ import {
   watchesQueue,
 } from '@vat/queues';
 import { errorFields, type Stoppable, throttledWarn } from '@vat/runtime';
-import { watchEvidence } from './open-timestamper.js';
+import { watchEvidence } from './watch-evidence.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** A part of the sweep; resolves to its actions and how often each was taken. */

@@ -1,6 +1,6 @@
 import { type EnrichmentSourceName, MEMBER_STATES, type MemberState, type UpstreamPolicy } from '@vat/domain';
 import { readEnabledSources } from '@vat/enrichment';
-import { SettingsError, type SettingsOf } from '@vat/runtime';
+import { readAsSetting, SettingsError, type SettingsOf } from '@vat/runtime';
 import { type Network, parseNetworks } from '@vat/webhooks';
 
 export type WorkerSettings = SettingsOf<'worker'>;
@@ -18,22 +18,12 @@ const selectNames = <T extends string>(setting: string, values: string[], known:
 };
 
 /** Networks that deliveries may go to although they are not public. Throws {@link SettingsError} on an invalid network. */
-export const allowedNetworksOf = (settings: Pick<WorkerSettings, 'WEBHOOK_ALLOWED_NETWORKS'>): Network[] => {
-  try {
-    return parseNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
-  } catch (error) {
-    throw new SettingsError(`WEBHOOK_ALLOWED_NETWORKS: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-};
+export const allowedNetworksOf = (settings: Pick<WorkerSettings, 'WEBHOOK_ALLOWED_NETWORKS'>): Network[] =>
+  readAsSetting(() => parseNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? ''), 'WEBHOOK_ALLOWED_NETWORKS');
 
 /** The enabled enrichment sources. Throws {@link SettingsError} on an unknown name. */
-export const enrichmentOf = (settings: WorkerSettings): EnrichmentSourceName[] => {
-  try {
-    return readEnabledSources(settings.ENRICHMENT_SOURCES);
-  } catch (error) {
-    throw new SettingsError(error instanceof Error ? error.message : String(error));
-  }
-};
+export const enrichmentOf = (settings: WorkerSettings): EnrichmentSourceName[] =>
+  readAsSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
 
 /** The roles of this process. Throws {@link SettingsError} on an unknown name. */
 export const rolesOf = (settings: WorkerSettings): WorkerRole[] =>

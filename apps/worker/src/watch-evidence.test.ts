@@ -1,6 +1,6 @@
 import type { EvidenceAge } from '@vat/db';
 import { createMetrics } from '@vat/runtime';
-import { watchEvidence } from './open-timestamper.js';
+import { watchEvidence } from './watch-evidence.js';
 
 const START = new Date('2026-11-20T10:00:00.000Z').getTime();
 const MINUTE = 60_000;

@@ -113,7 +113,7 @@ export const SETTINGS = {
   ),
   ENRICHMENT_TIMEOUT: setting(['worker'], duration().prefault('4s'), 'Time-out of one call to a national source.'),
   CONTACT_URL: setting(
-    ['worker', 'admin'],
+    ['api', 'worker', 'admin'],
     z.url().optional(),
     'Web or mailto address added to the User-Agent of outgoing calls, for the operators of the upstreams.',
   ),

@@ -25,6 +25,16 @@ export class SettingsError extends Error {
   override name = 'SettingsError';
 }
 
+/** Calls a parser of settings and rethrows what it throws as a {@link SettingsError}, which names `setting` if it is given. */
+export const readAsSetting = <T>(read: () => T, setting?: string): T => {
+  try {
+    return read();
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new SettingsError(setting === undefined ? problem : `${setting}: ${problem}.`);
+  }
+};
+
 const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
 
 type Given = { text: string | undefined; problem?: undefined } | { problem: string };

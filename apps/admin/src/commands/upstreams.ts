@@ -2,7 +2,7 @@ import { connectDatabase, searchBudget } from '@vat/db';
 import { type EnrichmentSourceName, userAgentOf } from '@vat/domain';
 import { probeSources, readEnabledSources, readSourceUrls } from '@vat/enrichment';
 import { probeAuthority } from '@vat/evidence/proof';
-import { readSettings, SettingsError } from '@vat/runtime';
+import { readAsSetting, readSettings, SettingsError } from '@vat/runtime';
 import { probeVies } from '@vat/vies';
 import type { Commands } from '../command.js';
 import { FailedCheck, UsageError } from '../command.js';
@@ -34,15 +34,6 @@ const readTimeout = (text: string | boolean | undefined): number => {
   return seconds * 1_000;
 };
 
-/** Turns the error of a setting's parser into a SettingsError, which is reported to the operator. */
-const asSetting = <T>(read: () => T): T => {
-  try {
-    return read();
-  } catch (error) {
-    throw new SettingsError(error instanceof Error ? error.message : String(error));
-  }
-};
-
 const DATABASE_TIMEOUT_MS = 2_000;
 
 /** Counts a search in the daily budget. Without a database no service shares the budget, so nothing is counted. */
@@ -70,7 +61,7 @@ export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Comma
     const { TSA_URL: tsaUrl, TSA_ROOTS: roots } = settings;
     const userAgent = userAgentOf(settings.CONTACT_URL);
     const timeoutMs = readTimeout(flags.timeout);
-    const enabled = asSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
+    const enabled = readAsSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
     const [vies, sources, authorities] = await Promise.all([
       probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs, now }),
       probeSources({

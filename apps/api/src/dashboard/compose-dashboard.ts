@@ -40,7 +40,7 @@ import {
   signUp,
   tooBusyToSignIn,
 } from '@vat/domain';
-import { SettingsError, type SettingsOf } from '@vat/runtime';
+import { readAsSetting, type SettingsOf } from '@vat/runtime';
 import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
 import { Tinypool } from 'tinypool';
 import { fairQueue } from '../fair-queue.js';
@@ -95,21 +95,16 @@ type DashboardServices = {
   now: () => Date;
 };
 
-const allowedNetworks = (text: string): Network[] => {
-  try {
-    return parseNetworks(text);
-  } catch (error) {
-    throw new SettingsError(`WEBHOOK_ALLOWED_NETWORKS: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-};
-
 /** Composes the dashboard's API. Throws {@link SettingsError}. `close` ends its thread and cancels pending DNS lookups. */
 export const composeDashboard = (
   settings: DashboardSettings,
   { db, publishChange, subscribe, baseUrl, stopping, hungAfterMs, userRate, now }: DashboardServices,
 ): { deps: DashboardDeps; close: () => Promise<void> } => {
   const remove = removeWebhook(db);
-  const allowed = allowedNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? '');
+  const allowed = readAsSetting(
+    () => parseNetworks(settings.WEBHOOK_ALLOWED_NETWORKS ?? ''),
+    'WEBHOOK_ALLOWED_NETWORKS',
+  );
   const maxAgeMs = settings.SESSION_MAX_AGE;
   const idleMs = Math.min(settings.SESSION_IDLE, maxAgeMs);
   const tokens = sessionTokens(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);

@@ -87,7 +87,7 @@ export const pinRoot =
     }
   };
 
-type TimestamperOptions = {
+export type TimestamperOptions = {
   /** TSA_URL; null means the development authority. */
   url: string | null;
   /** Called once, at the first stamp, and only if `url` is null. */
