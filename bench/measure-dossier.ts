@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { insertChecks, type World } from '@vat/testkit';
 import { openWorld } from './open-world.js';
+import { renderTable } from './render-table.js';
 
 export type DossierFigures = {
   checks: number;
@@ -97,3 +98,22 @@ export const measureDossier = async (checks: number): Promise<DossierFigures> =>
     await world.stop();
   }
 };
+
+/** The part of the report about the export of a dossier. */
+export const renderDossier = (figures: DossierFigures): string[] => [
+  '### The dossier of one account',
+  renderTable(
+    ['checks', 'leaves of other accounts', 'MB', 'seconds', 'first byte (ms)', 'additional API memory (MB)'],
+    [
+      [
+        figures.checks,
+        figures.other_leaves,
+        Math.round(figures.mb),
+        figures.seconds.toFixed(1),
+        Math.round(figures.first_byte_ms),
+        Math.round(figures.rss_mb),
+      ],
+    ],
+  ),
+  `During the export ${figures.other_calls} other calls to the same process; the slowest took ${Math.round(figures.slowest_other_ms)} ms.`,
+];

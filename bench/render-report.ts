@@ -1,16 +1,13 @@
-import type { DeliveriesFigures } from './deliveries/measure-deliveries.js';
-import { renderDeliveries } from './deliveries/render-deliveries.js';
+import { type DeliveriesFigures, renderDeliveries } from './deliveries/measure-deliveries.js';
 import type { Machine } from './describe-machine.js';
-import type { AnchorsFigures } from './measure-anchors.js';
+import { type AnchorsFigures, renderAnchors } from './measure-anchors.js';
 import type { BatchesFigures } from './measure-batches.js';
-import type { DossierFigures } from './measure-dossier.js';
+import { type DossierFigures, renderDossier } from './measure-dossier.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
 import type { WatchesFigures } from './measure-watches.js';
-import { renderAnchors } from './render-anchors.js';
-import { renderDossier } from './render-dossier.js';
-import { renderProfile } from './render-profile.js';
+import { renderProfile } from './profile.js';
 import { renderTable as table } from './render-table.js';
 
 export type Figures = {
@@ -92,10 +89,10 @@ const batchesTable = (figures: BatchesFigures[]): string =>
       f.lines,
       f.answered_ms,
       f.first_line_ms,
-      `${Math.round(f.lines_per_s)} / ${Math.round(f.ideal_per_s)}`,
+      `${Math.round(f.lookups_per_s)} / ${Math.round(f.ideal_per_s)}`,
       f.slot_use.toFixed(2),
       f.max_in_flight,
-      f.cpu_ms_per_line?.toFixed(2) ?? '?',
+      f.cpu_ms_per_lookup?.toFixed(2) ?? '?',
       Object.entries(f.memory)
         .map(([name, { before, max }]) => `${name} ${before ?? '?'} → ${max ?? '?'}`)
         .join(', '),

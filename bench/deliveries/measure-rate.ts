@@ -2,15 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DELIVERY_QUEUES } from '@vat/queues';
-import { startProcess, type TestProcess, until, type World } from '@vat/testkit';
-import type { BenchServers } from '../open-servers.js';
-import { readBusySeconds } from '../read-busy-seconds.js';
-import { readCpuSeconds } from '../read-cpu-seconds.js';
-import { type ProfileLine, summarizeProfile } from '../summarize-profile.js';
+import { startProcess, type TestProcess, type TestServers, until, type World } from '@vat/testkit';
+import { cpuBetween, readCpu } from '../cpu-usage.js';
+import { type ProfileLine, summarizeProfile } from '../profile.js';
 import { enqueueGraphile, enqueueOurs, enqueuePlainBullmq } from './enqueue.js';
 import { insertDeliveries } from './insert-deliveries.js';
-import type { BenchReceiver } from './open-receiver.js';
-import { runsTypeScript } from './runs-typescript.js';
+import { type BenchReceiver, runsTypeScript } from './open-receiver.js';
 
 export const SENDERS = [
   'bare loop',
@@ -44,7 +41,7 @@ const FEW_ENDPOINTS = 50;
 const FROM = 0.2;
 const TO = 0.8;
 
-export type Stage = { servers: BenchServers; world: World; receiver: BenchReceiver; accounts: string[] };
+export type Stage = { servers: TestServers; world: World; receiver: BenchReceiver; accounts: string[] };
 
 /** Fills the queue and returns a function that starts the sender. */
 const prepareSender = async (stage: Stage, sender: Sender, count: number): Promise<Starter> => {
@@ -104,29 +101,25 @@ export const measureRate = async (
         },
         300_000,
       );
-      const cpu = Object.entries(pids).map(([name, pid]) => [name, readCpuSeconds(pid, name === 'postgres')] as const);
-      return { arrived, at: performance.now(), cpu: new Map<string, number | null>(cpu), busy: readBusySeconds() };
+      return { arrived, cpu: readCpu(pids) };
     };
     const first = await snapshot(FROM);
     const last = await snapshot(TO);
     await until('the rest', async () => (await receiver.count()) >= count, 60_000);
     const times = (await receiver.arrivals()).map(([, at]) => at);
     const [from, to] = [Math.floor(FROM * count), Math.floor(TO * count)];
-    // Postgres processes of the previous sender may end meanwhile, and their CPU time disappears; so negative values become 0.
-    const used = (name: string): number =>
-      Math.max(0, (last.cpu.get(name) ?? Number.NaN) - (first.cpu.get(name) ?? Number.NaN));
+    const { seconds, used, others } = cpuBetween(first.cpu, last.cpu);
     const perDelivery = (...names: string[]): number | null =>
-      figure((names.reduce((sum, name) => sum + used(name), 0) * 1_000) / (last.arrived - first.arrived));
-    const own = Object.keys(pids).reduce((sum, name) => sum + used(name), 0);
+      figure(
+        (names.reduce((sum, name) => sum + (used[name] ?? Number.NaN), 0) * 1_000) / (last.arrived - first.arrived),
+      );
     return {
       sender,
       deliveries: count,
       per_s: Math.round(((to - from) * 1_000) / ((times[to] ?? 0) - (times[from] ?? 0))),
       sender_cpu_ms: perDelivery('sender'),
       all_cpu_ms: perDelivery('sender', 'postgres', 'redis'),
-      cpu_of_others: figure(
-        Math.max(0, ((last.busy ?? Number.NaN) - (first.busy ?? Number.NaN) - own) / ((last.at - first.at) / 1_000)),
-      ),
+      cpu_of_others: figure((others ?? Number.NaN) / seconds),
       profile: profiled ? await process_.stop().then(() => summarizeProfile(profiles)) : [],
     };
   } catch (error) {

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createTestAuthority, startProcess } from '@vat/testkit';
-import { runsTypeScript } from './runs-typescript.js';
+
+/** The setting that lets a started process run a TypeScript file directly. */
+export const runsTypeScript = (): { NODE_OPTIONS: string } => ({
+  NODE_OPTIONS: `--import=${import.meta.resolve('tsx')}`,
+});
 
 /** Receivers in a separate process. `settings`: the settings that a sender needs to trust and reach them. */
 export type BenchReceiver = {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkCompose } from './check-compose.mjs';
 import { checkPackages } from './package-rules.mjs';
+import { findMissingFiles, findUntestedAttacks } from './validate-documents.mjs';
 import { findSurplusLocks, validateDependencies, validateLock } from './validate-lock.mjs';
-import { validateSecurity } from './validate-security.mjs';
 
 /**
  * @typedef {{ ok: boolean, output: string }} Outcome
@@ -83,9 +83,9 @@ const steps = (write) => [
     remedy: 'The rules are in docs/dependencies.md, which names every direct dependency and install script.',
   },
   {
-    name: 'security',
-    run: validateThreats,
-    remedy: 'Name the path of the test in docs/security.md.',
+    name: 'documents',
+    run: validateDocuments,
+    remedy: 'Documents name only files that exist; docs/security.md names a test for each attack.',
   },
   ...(existsSync(join(TOP, DOCS))
     ? [{ name: 'docs', run: () => node(DOCS, '--check'), remedy: `\`node ${DOCS}\` writes the generated pages again.` }]
@@ -107,7 +107,7 @@ const checkManifests = async () => {
 /** Runs after `types`, which builds the packages that are read here. @returns {Promise<Outcome>} */
 const checkColumns = async () => {
   const { verifyStatements } = await import('./verify-statements.mjs');
-  const lines = await verifyStatements();
+  const lines = await verifyStatements().catch((error) => [String(error)]);
   return { ok: lines.length === 0, output: lines.join('\n') };
 };
 
@@ -142,8 +142,13 @@ const validatePackages = async () => {
 };
 
 /** @returns {Promise<Outcome>} */
-const validateThreats = async () => {
-  const lines = validateSecurity(readText('docs/security.md'), (file) => existsSync(join(TOP, file)));
+const validateDocuments = async () => {
+  const lines = [
+    ...listFiles()
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) => findMissingFiles(file, readText(file), (named) => existsSync(join(TOP, named)))),
+    ...findUntestedAttacks(readText('docs/security.md')),
+  ];
   return { ok: lines.length === 0, output: lines.join('\n') };
 };
 

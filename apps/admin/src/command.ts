@@ -15,15 +15,14 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** The arguments after the command, as parsed by `node:util`. */
-type Arguments = { positionals: string[]; flags: Record<string, string | boolean | undefined> };
+/** The arguments after the words of a command. */
+export type Arguments = { positionals: string[]; flags: Record<string, string | boolean | undefined> };
 
-/** One command: its usage line, its flags and its function, which returns the JSON object to print. */
-export type Command = {
-  usage: string;
-  flags: Record<string, { type: 'string' | 'boolean' }>;
-  run: (args: Arguments) => Promise<Record<string, unknown>>;
-};
+/**
+ * Commands by their usage line, such as `key create ACCOUNT [--test] [--name N]`, by which arguments are parsed. Each returns
+ * the JSON object to print.
+ */
+export type Commands = Record<string, (args: Arguments) => Promise<Record<string, unknown>>>;
 
 const REDIS_WAIT_MS = 5_000;
 

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { connectDatabase } from '@vat/db';
 import { readSettings } from '@vat/runtime';
-import type { Command } from './command.js';
-import { UsageError } from './command.js';
+import { type Arguments, type Commands, UsageError } from './command.js';
 import { accountCommands } from './commands/accounts.js';
 import { anchorCommands, timestampRootCommands } from './commands/evidence.js';
 import { keyCommands } from './commands/keys.js';
@@ -11,42 +10,44 @@ import { secretCommands } from './commands/secrets.js';
 import { upstreamCommands } from './commands/upstreams.js';
 import { watchCommands } from './commands/watches.js';
 
-/** The number of arguments in a usage line before its flags: two in `account set-plan ACCOUNT PLAN`. */
-const countArguments = (usage: string): number => {
-  const words = usage.split(' ');
-  const flagsAt = words.findIndex((word) => /^\[?--/.test(word));
-  return words.slice(0, flagsAt === -1 ? words.length : flagsAt).filter((word) => /^[A-Z_]+$/.test(word)).length;
+/** What a usage line says: the words of the command, the number of its arguments, and its flags. */
+const readUsage = (usage: string) => {
+  const [beforeFlags = ''] = usage.split(/ \[?--/);
+  const isArgument = (word: string) => /^[A-Z_]+$/.test(word);
+  const words = beforeFlags.split(' ');
+  // A flag has a value if a word follows it, as in `--quota N`.
+  const flags = [...usage.matchAll(/--([a-z-]+)( [A-Z])?/g)].map(
+    ([, name = '', value]) => [name, { type: value ? 'string' : 'boolean' }] as const,
+  );
+  return {
+    name: words.filter((word) => !isArgument(word)),
+    arity: words.filter(isArgument).length,
+    options: Object.fromEntries(flags),
+  };
 };
 
-const parse = (command: Command, words: string[]) => {
-  const { positionals, flags } = split(command, words);
-  // A surplus argument is an error: `key revoke A B` must not revoke A and silently ignore B.
-  const surplus = positionals.slice(countArguments(command.usage));
-  if (surplus.length > 0) throw new UsageError(`Unexpected argument ${surplus.join(' ')}. Write: ${command.usage}`);
-  return { positionals, flags };
-};
-
-const split = (command: Command, words: string[]) => {
+/** Throws {@link UsageError} on an unknown flag, a flag without its value, or a surplus argument. */
+const parse = (usage: string, words: string[]): Arguments => {
+  const { name, arity, options } = readUsage(usage);
+  const fail = (why: string) => new UsageError(`${why} Write: ${usage}`);
+  let parsed: ReturnType<typeof parseArgs>;
   try {
-    const { values, positionals } = parseArgs({
-      args: words,
-      options: command.flags,
-      allowPositionals: true,
-      strict: true,
-    });
-    return { positionals, flags: values as Record<string, string | boolean | undefined> };
+    parsed = parseArgs({ args: words.slice(name.length), options, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)} Write: ${command.usage}`);
+    throw fail(error instanceof Error ? error.message : String(error));
   }
+  const { positionals, values } = parsed;
+  // A surplus argument is an error: `key revoke A B` must not revoke A and silently ignore B.
+  if (positionals.length > arity) throw fail(`Unexpected argument ${positionals.slice(arity).join(' ')}.`);
+  return { positionals, flags: values as Arguments['flags'] };
 };
 
-const findCommand = (
-  commands: Record<string, Command>,
-  words: string[],
-): { command: Command; rest: string[] } | null => {
-  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(commands, candidate));
-  const command = name === undefined ? undefined : commands[name];
-  return name !== undefined && command ? { command, rest: words.slice(name.split(' ').length) } : null;
+/** Returns a function that runs the command that `words` name, or undefined if they name none. */
+const findCommand = (commands: Commands, words: string[]) => {
+  const found = Object.entries(commands).find(([usage]) =>
+    readUsage(usage).name.every((word, index) => word === words[index]),
+  );
+  return found && (() => found[1](parse(found[0], words)));
 };
 
 /**
@@ -60,8 +61,8 @@ export const runCommand = async (
 ): Promise<Record<string, unknown>> => {
   const now = () => new Date();
   const standalone = upstreamCommands(env, now);
-  const alone = findCommand(standalone, words);
-  if (alone) return alone.command.run(parse(alone.command, alone.rest));
+  const runAlone = findCommand(standalone, words);
+  if (runAlone) return runAlone();
   const { DATABASE_URL: url } = readSettings(env, 'admin', ['DATABASE_URL']);
   const { db, close } = connectDatabase({
     url,
@@ -71,7 +72,7 @@ export const runCommand = async (
     applicationName: 'vat-admin',
   });
   try {
-    const commands: Record<string, Command> = {
+    const commands: Commands = {
       ...accountCommands(db, env, now, readLine),
       ...keyCommands(db, now),
       ...operationCommands(db, url, env, now),
@@ -80,15 +81,9 @@ export const runCommand = async (
       ...secretCommands(db, env),
       ...timestampRootCommands(db),
     };
-    const found = findCommand(commands, words);
-    if (!found) {
-      throw new UsageError(
-        `Write one of: ${Object.values({ ...commands, ...standalone })
-          .map(({ usage }) => usage)
-          .join(' | ')}`,
-      );
-    }
-    return await found.command.run(parse(found.command, found.rest));
+    const run = findCommand(commands, words);
+    if (!run) throw new UsageError(`Write one of: ${Object.keys({ ...commands, ...standalone }).join(' | ')}`);
+    return await run();
   } finally {
     await close();
   }

@@ -1,9 +1,8 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
-import { createLogger, readSettings, reportReady, runProcess, SettingsError } from '@vat/runtime';
+import { createLogger, deriveBaseUrl, readSettings, reportReady, runProcess, SettingsError } from '@vat/runtime';
 import { compose } from './compose.js';
-import { deriveBaseUrl } from './derive-base-url.js';
 import { createApiServer } from './server/create-api-server.js';
 
 /** How long open calls may take to finish after a stop begins. Checks that wait for an upstream are answered 202 at once. */

@@ -36,11 +36,3 @@ export const assertPortFree = (host: string, port: number): Promise<void> =>
     });
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve()));
   });
-
-/** BASE_URL without a trailing slash, or the URL of HOST and PORT for a caller on this machine. */
-export const deriveBaseUrl = ({ BASE_URL, HOST, PORT }: Pick<StackSettings, 'BASE_URL' | 'HOST' | 'PORT'>): string => {
-  if (BASE_URL !== undefined) return BASE_URL.replace(/\/+$/, '');
-  // The wildcard address is only for listening.
-  const host = HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '::1' : HOST;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
-};

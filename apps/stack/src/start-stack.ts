@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import { deriveBaseUrl } from '@vat/runtime';
 import { type Backoff, type Command, type Supervised, startChild, superviseChild } from './child.js';
 import { claimDataDir, loadOrCreateSecretKey, openDataDir, runFile } from './data-dir.js';
-import { assertPortFree, deriveBaseUrl, type StackSettings, StartupError } from './read-settings.js';
+import { assertPortFree, type StackSettings, StartupError } from './read-settings.js';
 import { describeStack, runAdmin, seedDemo } from './seed-demo.js';
 import { startServers } from './start-servers.js';
 

@@ -67,6 +67,10 @@ export const selectList = <const C extends Columns>(
   return Prisma.raw(items.join(', '));
 };
 
+/** Columns of one type: `...all('uuid', 'id', 'accountId')`. */
+export const all = <const T extends Column, const N extends string>(type: T, ...names: N[]): { readonly [K in N]: T } =>
+  Object.fromEntries(names.map((name) => [name, type])) as { readonly [K in N]: T };
+
 /** A statement with the columns of its result. */
 export type DeclaredSql = Prisma.Sql & { columns: Columns };
 

@@ -1,4 +1,5 @@
 export * from './create-logger.js';
+export * from './derive-base-url.js';
 export * from './hash-password.js';
 export * from './metrics.js';
 export * from './run-process.js';

@@ -43,21 +43,21 @@ export const insertChecks = async (
         ...{ consultationNumber: null, traderMatch: null, answeredAt: at },
       };
       const { bytes, hash } = hashCheck(checkBody(id, request, answer, sha256(Buffer.from(id)).toString('hex', 0, 16)));
-      const asked = Buffer.from(JSON.stringify({ countryCode: 'FR', vatNumber }));
-      const answered = Buffer.from(JSON.stringify({ valid: true, vatNumber, filler: 'x'.repeat(answerBytes) }));
+      const sent = Buffer.from(JSON.stringify({ countryCode: 'FR', vatNumber }));
+      const received = Buffer.from(JSON.stringify({ valid: true, vatNumber, filler: 'x'.repeat(answerBytes) }));
       ids.push(id);
       return {
         ...{ id, request_id: requestId, vat_number: vatNumber, at },
         ...{ body: Buffer.from(bytes).toString('hex'), hash: Buffer.from(hash).toString('hex') },
         exchanges: Array.from({ length: exchanges }, newUuid),
-        ...{ asked: asked.toString('hex'), asked_sum: sha256(asked).toString('hex') },
-        ...{ answered: answered.toString('hex'), answered_sum: sha256(answered).toString('hex') },
+        ...{ sent: sent.toString('hex'), sent_sum: sha256(sent).toString('hex') },
+        ...{ received: received.toString('hex'), received_sum: sha256(received).toString('hex') },
       };
     });
     await sql(
       `WITH c AS MATERIALIZED (
          SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, request_id uuid, vat_number text, at timestamptz,
-           body text, hash text, exchanges jsonb, asked text, asked_sum text, answered text, answered_sum text)
+           body text, hash text, exchanges jsonb, sent text, sent_sum text, received text, received_sum text)
        ), requested AS (
          INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
            window_ends_at, due_at, ended_at, check_id)
@@ -70,8 +70,8 @@ export const insertChecks = async (
          INSERT INTO exchange (id, request_id, source, started_at, duration_ms, method, url, request_headers,
            request_body, request_sha256, status, response_headers, response_body, response_sha256, complete)
          SELECT x.id::uuid, request_id, 'vies', at, 80, 'POST', 'http://127.0.0.1/check-vat-number',
-           '{"content-type":"application/json"}', decode(asked, 'hex'), decode(asked_sum, 'hex'), 200,
-           '{"content-type":"application/json"}', decode(answered, 'hex'), decode(answered_sum, 'hex'), true
+           '{"content-type":"application/json"}', decode(sent, 'hex'), decode(sent_sum, 'hex'), 200,
+           '{"content-type":"application/json"}', decode(received, 'hex'), decode(received_sum, 'hex'), true
          FROM c, jsonb_array_elements_text(c.exchanges) AS x(id)
        )
        INSERT INTO anchor_leaf (check_id, hash) SELECT id, decode(hash, 'hex') FROM c`,

@@ -36,15 +36,15 @@ export const readLedger = async (world: Pick<World, 'sql'>): Promise<Ledger> => 
       count(accepted_at)::int AS accepted,
       (SELECT count(*)::int FROM "check") AS checks,
       (SELECT count(*)::int FROM event) AS events,
-      count(*) FILTER (WHERE accepted_at IS NOT NULL AND state IN ('completed', 'abandoned') AND told <> 1)::int
+      count(*) FILTER (WHERE accepted_at IS NOT NULL AND state IN ('completed', 'abandoned') AND event_count <> 1)::int
         AS "acceptedWithoutOneEvent",
-      count(*) FILTER (WHERE accepted_at IS NULL AND told > 0)::int AS "needlessEvents",
+      count(*) FILTER (WHERE accepted_at IS NULL AND event_count > 0)::int AS "needlessEvents",
       (SELECT COALESCE(sum(used), 0)::int FROM usage) AS used,
       (SELECT COALESCE(sum(reserved), 0)::int FROM usage) AS reserved,
       (SELECT count(*)::int FROM "check" c FULL JOIN usage_entry u ON u.check_id = c.id
         WHERE NOT COALESCE(c.test, false) AND (c.id IS NULL OR u.check_id IS NULL)) AS "unchargedChecks",
       COALESCE(sum(attempts), 0)::int AS attempts
-    FROM (SELECT r.*, (SELECT count(*) FROM event e WHERE e.subject_id = r.id) AS told FROM request r) AS r`);
+    FROM (SELECT r.*, (SELECT count(*) FROM event e WHERE e.subject_id = r.id) AS event_count FROM request r) AS r`);
   if (!ledger) throw new Error('the ledger query returned no row');
   return ledger;
 };

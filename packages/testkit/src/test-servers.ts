@@ -11,21 +11,29 @@ export const REDIS_VARIABLE = 'VAT_TEST_REDIS';
 /** The database that worlds are cloned from. */
 export const TEMPLATE = 'vat_template';
 
-export type TestServers = { databaseUrl: string; redisUrl: string; stop: () => Promise<void> };
+export type TestServers = {
+  databaseUrl: string;
+  redisUrl: string;
+  /** Process ids; for Postgres that of the postmaster, whose children do the work. */
+  pids: { postgres: number; redis: number };
+  /** Ends the servers and removes their files. */
+  stop: () => Promise<void>;
+};
 
 /**
  * Starts the Postgres and Redis of one test run on free ports and in a separate folder, so that parallel runs do not interfere,
- * and migrates the template. The data is not durable, because it is not needed after the run.
+ * and migrates the template. Their data is not needed after the run, so it is not durable, except where the time for a disk
+ * is part of what is measured.
  */
-export const startTestServers = async (): Promise<TestServers> => {
+export const startTestServers = async ({ durable = false } = {}): Promise<TestServers> => {
   // Loaded on demand: it runs once, but every test file loads this module for the names above.
   const { startPostgres, startRedis } = await import('@vat/embedded');
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-test-'));
   const binDir = path.join(PROJECT_ROOT, '.data', 'redis-bin');
   mkdirSync(binDir, { recursive: true });
   const [postgres, redis] = await Promise.all([
-    startPostgres({ dataDir: folder, durable: false, database: TEMPLATE }),
-    startRedis({ dataDir: folder, durable: false, binDir }),
+    startPostgres({ dataDir: folder, durable, database: TEMPLATE }),
+    startRedis({ dataDir: folder, durable, binDir }),
   ]);
   const stop = async () => {
     await Promise.all([postgres.stop(), redis.stop()]);
@@ -37,7 +45,12 @@ export const startTestServers = async (): Promise<TestServers> => {
     await stop();
     throw error;
   }
-  return { databaseUrl: postgres.url, redisUrl: redis.url, stop };
+  return {
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+    pids: { postgres: postgres.pid, redis: redis.pid },
+    stop,
+  };
 };
 
 /**

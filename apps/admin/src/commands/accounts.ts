@@ -3,7 +3,7 @@ import { createAccount, isPlan, PLANS, type Plan, publicId, uuidOf } from '@vat/
 import { maintenanceQueue } from '@vat/queues';
 import { hashPassword } from '@vat/runtime';
 import { z } from 'zod';
-import type { Command } from '../command.js';
+import type { Commands } from '../command.js';
 import { UsageError, withProducer } from '../command.js';
 
 const PAGE = 500;
@@ -49,91 +49,61 @@ export const accountCommands = (
   env: NodeJS.ProcessEnv,
   now: () => Date,
   readLine: () => Promise<string>,
-): Record<string, Command> => ({
-  'account create': {
-    usage: 'account create --name N --email E --password P|- [--plan PLAN] [--quota N]',
-    flags: {
-      name: { type: 'string' },
-      email: { type: 'string' },
-      password: { type: 'string' },
-      plan: { type: 'string' },
-      quota: { type: 'string' },
-    },
-    run: async ({ flags }) => {
-      const password = flags['password'] === FROM_INPUT ? await readLine() : flags['password'];
-      const parsed = newAccount.safeParse({ ...flags, password });
-      if (!parsed.success) throw new UsageError(parsed.error.issues.map((issue) => issue.message).join('. '));
-      const { plan, quota, ...rest } = parsed.data;
-      const create = createAccount({ insertAccount: insertAccount(db), hashPassword, now });
-      const created = await create({ ...rest, plan: planOf(plan), quota: quota ?? null });
-      if (!created) throw new UsageError(`The e-mail address ${rest.email} is taken.`);
-      return { account_id: created.accountId, live_key: created.liveKey, test_key: created.testKey };
-    },
+): Commands => ({
+  'account create --name N --email E --password P|- [--plan PLAN] [--quota N]': async ({ flags }) => {
+    const password = flags['password'] === FROM_INPUT ? await readLine() : flags['password'];
+    const parsed = newAccount.safeParse({ ...flags, password });
+    if (!parsed.success) throw new UsageError(parsed.error.issues.map((issue) => issue.message).join('. '));
+    const { plan, quota, ...rest } = parsed.data;
+    const create = createAccount({ insertAccount: insertAccount(db), hashPassword, now });
+    const created = await create({ ...rest, plan: planOf(plan), quota: quota ?? null });
+    if (!created) throw new UsageError(`The e-mail address ${rest.email} is taken.`);
+    return { account_id: created.accountId, live_key: created.liveKey, test_key: created.testKey };
   },
-  'account list': {
-    usage: 'account list',
-    flags: {},
-    run: async () => {
-      const accounts: Record<string, unknown>[] = [];
-      for (let after: string | null = null; ; ) {
-        const page = await listAccounts(db)(after, PAGE);
-        for (const account of page) {
-          accounts.push({
-            account_id: publicId('account', account.id),
-            name: account.name,
-            plan: account.plan,
-            quota: account.monthlyQuota,
-            disabled_at: account.disabledAt?.toISOString() ?? null,
-            created_at: account.createdAt.toISOString(),
-          });
-        }
-        after = page.at(-1)?.id ?? null;
-        if (page.length < PAGE) return { accounts };
+  'account list': async () => {
+    const accounts: Record<string, unknown>[] = [];
+    for (let after: string | null = null; ; ) {
+      const page = await listAccounts(db)(after, PAGE);
+      for (const account of page) {
+        accounts.push({
+          account_id: publicId('account', account.id),
+          name: account.name,
+          plan: account.plan,
+          quota: account.monthlyQuota,
+          disabled_at: account.disabledAt?.toISOString() ?? null,
+          created_at: account.createdAt.toISOString(),
+        });
       }
-    },
+      after = page.at(-1)?.id ?? null;
+      if (page.length < PAGE) return { accounts };
+    }
   },
-  'account disable': {
-    usage: 'account disable ACCOUNT',
-    flags: {},
-    run: async ({ positionals: [id = ''] }) => {
-      const at = now();
-      assertFound(await setAccountDisabled(db)(accountIdOf(id), at), id);
-      return { account_id: id, disabled_at: at.toISOString() };
-    },
+  'account disable ACCOUNT': async ({ positionals: [id = ''] }) => {
+    const at = now();
+    assertFound(await setAccountDisabled(db)(accountIdOf(id), at), id);
+    return { account_id: id, disabled_at: at.toISOString() };
   },
-  'account enable': {
-    usage: 'account enable ACCOUNT',
-    flags: {},
-    run: async ({ positionals: [id = ''] }) => {
-      assertFound(await setAccountDisabled(db)(accountIdOf(id), null), id);
-      // This sweep resumes its held deliveries at once. Without Redis the next scheduled sweep finds them.
-      await withProducer(env, (producer) =>
-        producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }),
-      ).catch(() => undefined);
-      return { account_id: id, disabled_at: null };
-    },
+  'account enable ACCOUNT': async ({ positionals: [id = ''] }) => {
+    assertFound(await setAccountDisabled(db)(accountIdOf(id), null), id);
+    // This sweep resumes its held deliveries at once. Without Redis the next scheduled sweep finds them.
+    await withProducer(env, (producer) =>
+      producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }),
+    ).catch(() => undefined);
+    return { account_id: id, disabled_at: null };
   },
-  'account set-plan': {
-    usage: 'account set-plan ACCOUNT PLAN',
-    flags: {},
-    run: async ({ positionals: [id = '', plan = ''] }) => {
-      assertFound(await setAccountPlan(db)(accountIdOf(id), planOf(plan)), id);
-      return { account_id: id, plan };
-    },
+  'account set-plan ACCOUNT PLAN': async ({ positionals: [id = '', plan = ''] }) => {
+    assertFound(await setAccountPlan(db)(accountIdOf(id), planOf(plan)), id);
+    return { account_id: id, plan };
   },
-  'account erase': {
-    usage: 'account erase ACCOUNT',
-    flags: {},
-    run: async ({ positionals: [id = ''] }) => {
-      const at = now();
-      const erased = await eraseAccount(db)(accountIdOf(id), new Date(at.getTime() - IDLE_AFTER_MS), at);
-      assertFound(erased.kind !== 'missing', id);
-      if (erased.kind !== 'erased')
-        throw new UsageError(
-          `Run account disable ${id} first, and erase the account a minute later. Deleted data cannot be restored.`,
-        );
-      const { kind: _kind, ...counts } = erased;
-      return { account_id: id, erased: counts };
-    },
+  'account erase ACCOUNT': async ({ positionals: [id = ''] }) => {
+    const at = now();
+    const erased = await eraseAccount(db)(accountIdOf(id), new Date(at.getTime() - IDLE_AFTER_MS), at);
+    assertFound(erased.kind !== 'missing', id);
+    if (erased.kind !== 'erased')
+      throw new UsageError(
+        `Run account disable ${id} first, and erase the account a minute later. Deleted data cannot be restored.`,
+      );
+    const { kind: _kind, ...counts } = erased;
+    return { account_id: id, erased: counts };
   },
 });

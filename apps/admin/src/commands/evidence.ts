@@ -5,7 +5,7 @@ import { publicId } from '@vat/domain';
 import { type Closing, closeNextAnchor, fingerprintOf, verifyAnchors } from '@vat/evidence/proof';
 import { enqueueStamp } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
-import { type Command, FailedCheck, UsageError, withProducer } from '../command.js';
+import { type Commands, FailedCheck, UsageError, withProducer } from '../command.js';
 
 const POLL_INTERVAL_MS = 250;
 /** More than the time to close an anchor of a million checks. */
@@ -23,62 +23,46 @@ const closeWhenFree = async (close: () => Promise<Closing>, now: () => Date): Pr
 };
 
 /** anchor close|verify. */
-export const anchorCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => Date): Record<string, Command> => ({
-  'anchor close': {
-    usage: 'anchor close',
-    flags: {},
-    run: async () => {
-      const closing = await closeWhenFree(closeNextAnchor({ closeAlone: closeAlone(db), now }), now);
-      if (closing.kind !== 'closed') return { status: 'nothing_to_anchor', anchor_id: null };
-      const { anchor } = closing;
-      const stamp = { subjectId: anchor.id, dueAt: anchor.closedAt };
-      // Without Redis the anchor is closed too, and the sweep enqueues its time-stamp.
-      await withProducer(env, (producer) => enqueueStamp(producer)(stamp)).catch(() => undefined);
-      return {
-        status: 'closed',
-        anchor_id: publicId('anchor', anchor.id),
-        ...(JSON.parse(Buffer.from(anchor.body).toString('utf8')) as Record<string, unknown>),
-        hash: Buffer.from(anchor.hash).toString('hex'),
-      };
-    },
+export const anchorCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => Date): Commands => ({
+  'anchor close': async () => {
+    const closing = await closeWhenFree(closeNextAnchor({ closeAlone: closeAlone(db), now }), now);
+    if (closing.kind !== 'closed') return { status: 'nothing_to_anchor', anchor_id: null };
+    const { anchor } = closing;
+    const stamp = { subjectId: anchor.id, dueAt: anchor.closedAt };
+    // Without Redis the anchor is closed too, and the sweep enqueues its time-stamp.
+    await withProducer(env, (producer) => enqueueStamp(producer)(stamp)).catch(() => undefined);
+    return {
+      status: 'closed',
+      anchor_id: publicId('anchor', anchor.id),
+      ...(JSON.parse(Buffer.from(anchor.body).toString('utf8')) as Record<string, unknown>),
+      hash: Buffer.from(anchor.hash).toString('hex'),
+    };
   },
-  'anchor verify': {
-    usage: 'anchor verify',
-    flags: {},
-    run: async () => {
-      const { TSA_ROOTS: roots } = readSettings(env, 'admin', ['TSA_ROOTS']);
-      const verify = verifyAnchors({ audit: auditAnchors(db), trustedRoots: roots === undefined ? [] : [roots] });
-      const { differences, leftOff, whole: _whole, ...counts } = await verify();
-      const answer = { ...counts, differences, ...(leftOff > 0 ? { left_off: leftOff } : {}) };
-      if (differences.length > 0) throw new FailedCheck(answer);
-      return answer;
-    },
+  'anchor verify': async () => {
+    const { TSA_ROOTS: roots } = readSettings(env, 'admin', ['TSA_ROOTS']);
+    const verify = verifyAnchors({ audit: auditAnchors(db), trustedRoots: roots === undefined ? [] : [roots] });
+    const { differences, leftOff, whole: _whole, ...counts } = await verify();
+    const answer = { ...counts, differences, ...(leftOff > 0 ? { left_off: leftOff } : {}) };
+    if (differences.length > 0) throw new FailedCheck(answer);
+    return answer;
   },
 });
 
 /** tsa-root list|forget: the pinned roots of time-stamping authorities without TSA_ROOTS. */
-export const timestampRootCommands = (db: Database): Record<string, Command> => ({
-  'tsa-root list': {
-    usage: 'tsa-root list',
-    flags: {},
-    run: async () => {
-      const roots = await listTimestampRoots(db)();
-      return {
-        data: roots.map(({ tsaUrl, certificate, pinnedAt }) => ({
-          tsa_url: tsaUrl,
-          sha256: fingerprintOf(certificate),
-          subject: new X509Certificate(certificate).subject.replaceAll('\n', ', '),
-          pinned_at: pinnedAt.toISOString(),
-        })),
-      };
-    },
+export const timestampRootCommands = (db: Database): Commands => ({
+  'tsa-root list': async () => {
+    const roots = await listTimestampRoots(db)();
+    return {
+      data: roots.map(({ tsaUrl, certificate, pinnedAt }) => ({
+        tsa_url: tsaUrl,
+        sha256: fingerprintOf(certificate),
+        subject: new X509Certificate(certificate).subject.replaceAll('\n', ', '),
+        pinned_at: pinnedAt.toISOString(),
+      })),
+    };
   },
-  'tsa-root forget': {
-    usage: 'tsa-root forget TSA_URL',
-    flags: {},
-    run: async ({ positionals: [url] }) => {
-      if (url === undefined) throw new UsageError('Write: tsa-root forget TSA_URL');
-      return { tsa_url: url, forgotten: await forgetTimestampRoot(db)(url) };
-    },
+  'tsa-root forget TSA_URL': async ({ positionals: [url] }) => {
+    if (url === undefined) throw new UsageError('Write: tsa-root forget TSA_URL');
+    return { tsa_url: url, forgotten: await forgetTimestampRoot(db)(url) };
   },
 });

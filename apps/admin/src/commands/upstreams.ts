@@ -4,7 +4,7 @@ import { probeSources, readEnabledSources, readSourceUrls } from '@vat/enrichmen
 import { probeAuthority } from '@vat/evidence/proof';
 import { readSettings, SettingsError } from '@vat/runtime';
 import { probeVies } from '@vat/vies';
-import type { Command } from '../command.js';
+import type { Commands } from '../command.js';
 import { FailedCheck, UsageError } from '../command.js';
 
 const TIMEOUT_SECONDS = { min: 1, default: 10, max: 120 } as const;
@@ -64,37 +64,33 @@ const databaseUrlOf = (env: NodeJS.ProcessEnv): string | undefined =>
   env.DATABASE_URL || env.DATABASE_URL_FILE ? readSettings(env, 'admin', ['DATABASE_URL']).DATABASE_URL : undefined;
 
 /** upstreams probe. It needs neither Postgres nor Redis, since it may be the first command that is run on a machine. */
-export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Record<string, Command> => ({
-  'upstreams probe': {
-    usage: 'upstreams probe [--timeout SECONDS]',
-    flags: { timeout: { type: 'string' } },
-    run: async ({ flags }) => {
-      const settings = readSettings(env, 'admin', PROBE_SETTINGS);
-      const { TSA_URL: tsaUrl, TSA_ROOTS: roots } = settings;
-      const userAgent = userAgentOf(settings.CONTACT_URL);
-      const timeoutMs = readTimeout(flags.timeout);
-      const enabled = asSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
-      const [vies, sources, authorities] = await Promise.all([
-        probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs, now }),
-        probeSources({
-          ...{ enabled, urls: readSourceUrls(settings), userAgent, timeoutMs, now },
-          countSearch: countInDatabase(databaseUrlOf(env), settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),
-        }),
-        tsaUrl === undefined
-          ? []
-          : probeAuthority({
-              ...{ url: tsaUrl, hash: settings.TSA_HASH, userAgent, timeoutMs, now },
-              trustedRoots: roots === undefined ? undefined : [roots],
-            }).then(
-              (probe) => [probe],
-              (error: unknown) => {
-                throw new SettingsError(`TSA_ROOTS: ${error instanceof Error ? error.message : String(error)}.`);
-              },
-            ),
-      ]);
-      const upstreams = [vies, ...sources, ...authorities];
-      if (upstreams.some(({ ok }) => !ok)) throw new FailedCheck({ upstreams });
-      return { upstreams };
-    },
+export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Commands => ({
+  'upstreams probe [--timeout SECONDS]': async ({ flags }) => {
+    const settings = readSettings(env, 'admin', PROBE_SETTINGS);
+    const { TSA_URL: tsaUrl, TSA_ROOTS: roots } = settings;
+    const userAgent = userAgentOf(settings.CONTACT_URL);
+    const timeoutMs = readTimeout(flags.timeout);
+    const enabled = asSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
+    const [vies, sources, authorities] = await Promise.all([
+      probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs, now }),
+      probeSources({
+        ...{ enabled, urls: readSourceUrls(settings), userAgent, timeoutMs, now },
+        countSearch: countInDatabase(databaseUrlOf(env), settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),
+      }),
+      tsaUrl === undefined
+        ? []
+        : probeAuthority({
+            ...{ url: tsaUrl, hash: settings.TSA_HASH, userAgent, timeoutMs, now },
+            trustedRoots: roots === undefined ? undefined : [roots],
+          }).then(
+            (probe) => [probe],
+            (error: unknown) => {
+              throw new SettingsError(`TSA_ROOTS: ${error instanceof Error ? error.message : String(error)}.`);
+            },
+          ),
+    ]);
+    const upstreams = [vies, ...sources, ...authorities];
+    if (upstreams.some(({ ok }) => !ok)) throw new FailedCheck({ upstreams });
+    return { upstreams };
   },
 });

@@ -2,29 +2,25 @@ import { type Database, findOrFollowWatch, startRun } from '@vat/db';
 import { publicId, runWatch, uuidOf } from '@vat/domain';
 import { enqueueOverdue } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
-import type { Command } from '../command.js';
+import type { Commands } from '../command.js';
 import { UsageError, withProducer } from '../command.js';
 
 /** watch run. */
-export const watchCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => Date): Record<string, Command> => ({
-  'watch run': {
-    usage: 'watch run WATCH_ID',
-    flags: {},
-    run: async ({ positionals: [id = ''] }) => {
-      const uuid = uuidOf('watch', id);
-      if (uuid === null) throw new UsageError('Name the watch by its id, wat_….');
-      const { BACKGROUND_GIVE_UP_AFTER: giveUpAfterMs } = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER']);
-      const run = await withProducer(env, (producer) =>
-        runWatch({
-          findOrFollow: findOrFollowWatch(db),
-          startRun: startRun(db),
-          enqueue: enqueueOverdue(producer),
-          giveUpAfterMs,
-          now,
-        })(uuid),
-      );
-      if (!run) throw new UsageError(`There is no watch ${id}.`);
-      return { watch_id: id, request_id: run.requestId && publicId('request', run.requestId), status: run.status };
-    },
+export const watchCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => Date): Commands => ({
+  'watch run WATCH_ID': async ({ positionals: [id = ''] }) => {
+    const uuid = uuidOf('watch', id);
+    if (uuid === null) throw new UsageError('Name the watch by its id, wat_….');
+    const { BACKGROUND_GIVE_UP_AFTER: giveUpAfterMs } = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER']);
+    const run = await withProducer(env, (producer) =>
+      runWatch({
+        findOrFollow: findOrFollowWatch(db),
+        startRun: startRun(db),
+        enqueue: enqueueOverdue(producer),
+        giveUpAfterMs,
+        now,
+      })(uuid),
+    );
+    if (!run) throw new UsageError(`There is no watch ${id}.`);
+    return { watch_id: id, request_id: run.requestId && publicId('request', run.requestId), status: run.status };
   },
 });

@@ -1,7 +1,7 @@
 import { isPlan, monthlyQuota, type NewSession, type Plan } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { inChunks } from '../in-chunks.js';
-import { columns, query } from '../query.js';
+import { all, columns, query } from '../query.js';
 
 /**
  * Creates a session and ends the earlier one of the same browser, in one statement, so that a known or planted earlier
@@ -46,11 +46,8 @@ export type SessionTerms = {
 };
 
 const SIGNED_IN = columns({
-  userId: 'uuid',
-  email: 'text',
-  accountId: 'uuid',
-  accountName: 'text',
-  plan: 'text',
+  ...all('uuid', 'userId', 'accountId'),
+  ...all('text', 'email', 'accountName', 'plan'),
   monthlyQuota: 'int4?',
   disabled: 'bool',
 });

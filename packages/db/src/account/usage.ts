@@ -1,6 +1,6 @@
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query } from '../query.js';
+import { all, columns, query } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** A month whose counters differ from the rows they count. */
@@ -22,11 +22,7 @@ const CHUNK = 200;
 
 const COUNTERS = columns({
   accountId: 'uuid',
-  used: 'int4',
-  consumed: 'int4',
-  reserved: 'int4',
-  held: 'int4',
-  shortfall: 'int4',
+  ...all('int4', 'used', 'consumed', 'reserved', 'held', 'shortfall'),
 });
 
 /**

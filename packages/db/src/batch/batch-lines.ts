@@ -1,7 +1,7 @@
 import type { BatchLine, LineError, LineErrorCode, LineStatus, ResultLine } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, typed } from '../query.js';
+import { all, columns, query, typed } from '../query.js';
 
 type ErrorColumns = { errorCode: LineErrorCode | null; errorMessage: string | null };
 const lineError = ({ errorCode, errorMessage }: ErrorColumns): LineError | null =>
@@ -13,8 +13,7 @@ const LINE = columns({
   line: 'int4',
   status: typed<LineStatus>('text'),
   input: 'text',
-  vatNumber: 'text?',
-  reference: 'text?',
+  ...all('text?', 'vatNumber', 'reference'),
   checkId: 'uuid?',
   ...ERROR,
 });

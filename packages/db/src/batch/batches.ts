@@ -2,18 +2,13 @@ import type { Batch, BatchStatus } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
-import { columns, query, typed } from '../query.js';
+import { all, columns, query, typed } from '../query.js';
 
 const BATCH = columns({
   id: 'uuid',
   status: typed<BatchStatus>('text'),
-  label: 'text?',
-  fileName: 'text?',
-  total: 'int4',
-  done: 'int4',
-  failed: 'int4',
-  valid: 'int4',
-  invalid: 'int4',
+  ...all('text?', 'label', 'fileName'),
+  ...all('int4', 'total', 'done', 'failed', 'valid', 'invalid'),
   createdAt: 'timestamptz',
   completedAt: 'timestamptz?',
 });

@@ -1,18 +1,14 @@
 import type { BlockPosition, FindAnchor, FindLeaves, ListAnchors, ReadBlock, ReadBlocks } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, type Reader, type RowOf, selectList } from '../query.js';
+import { all, columns, query, type Reader, type RowOf, selectList } from '../query.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
 const ANCHOR = columns({
   id: 'uuid',
-  seq: 'int4',
+  ...all('int4', 'seq', 'treeSize'),
   closedAt: 'timestamptz',
-  treeSize: 'int4',
-  root: 'bytea',
-  prevAnchorHash: 'bytea',
-  body: 'bytea',
-  hash: 'bytea',
+  ...all('bytea', 'root', 'prevAnchorHash', 'body', 'hash'),
 });
 
 /** A row of {@link ANCHORS}: an anchor with the facts of its stamp. */
@@ -44,11 +40,9 @@ export const listAnchors =
   };
 
 const LEAF = columns({
-  checkId: 'uuid',
-  anchorId: 'uuid',
-  seq: 'int4',
+  ...all('uuid', 'checkId', 'anchorId'),
+  ...all('int4', 'seq', 'treeSize'),
   leafIndex: 'int4!',
-  treeSize: 'int4',
   hash: 'bytea',
 });
 

@@ -1,6 +1,6 @@
 import type { AnchorAudit, LeafDifference, LeafFault, StampFacts } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { columns, query, typed } from '../query.js';
+import { all, columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 import { ANCHOR_LIST, ANCHORS, anchorOfRow, readBlock, STAMPED_ANCHOR } from './anchors.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
@@ -15,8 +15,7 @@ const CHECK_STAMP = columns({
   subjectId: 'uuid',
   digest: 'bytea',
   token: 'bytea!',
-  checkHash: 'bytea?',
-  checkBody: 'bytea?',
+  ...all('bytea?', 'checkHash', 'checkBody'),
   checkedAt: 'timestamptz?',
   ...FACTS,
 });

@@ -10,7 +10,7 @@ import type {
 import type { Queryable } from '../connect-database.js';
 import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, type Reader, selectList, typed } from '../query.js';
+import { all, columns, query, type Reader, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from '../watch/watches.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
@@ -19,24 +19,17 @@ const EXPORTED_CHECK = columns({ id: 'uuid', requestId: 'uuid', bytes: 'bytea', 
 const EXPORTED_REQUEST = columns({
   id: 'uuid',
   vatNumber: 'text',
-  requester: 'text?',
-  reference: 'text?',
+  ...all('text?', 'requester', 'reference', 'lastError', 'reason'),
   state: typed<RequestState>('text'),
   createdAt: 'timestamptz',
-  acceptedAt: 'timestamptz?',
-  giveUpAt: 'timestamptz?',
-  endedAt: 'timestamptz?',
+  ...all('timestamptz?', 'acceptedAt', 'giveUpAt', 'endedAt'),
   attempts: 'int4',
-  lastError: 'text?',
-  reason: 'text?',
   entries: typed<CheckEntry[]>('jsonb'),
 });
 const EVIDENCE = columns({
   checkId: 'uuid',
   anchorId: 'uuid?',
-  seq: 'int4?',
-  leafIndex: 'int4?',
-  treeSize: 'int4?',
+  ...all('int4?', 'seq', 'leafIndex', 'treeSize'),
   ...FACTS,
 });
 
@@ -48,7 +41,7 @@ const matching = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Pr
   ...(vatNumber === null ? [] : [Prisma.sql`${row}.vat_number = ${vatNumber}`]),
   ...(reference === null ? [] : [Prisma.sql`${row}.reference = ${reference}`]),
 ];
-const all = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...conditions], ' AND ');
+const and = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...conditions], ' AND ');
 
 /**
  * Selects the evidence of an account in one short transaction with one snapshot, so that no transaction stays open during
@@ -64,7 +57,7 @@ export const chooseEvidence =
       const checks = await query(tx, { id: 'uuid', anchorSeq: 'int4?', stamped: 'bool' })`
           SELECT c.id, l.anchor_seq AS "anchorSeq", s.token IS NOT NULL AS stamped
           FROM (
-            SELECT c.id FROM "check" c WHERE ${all([
+            SELECT c.id FROM "check" c WHERE ${and([
               Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
               ...inPeriod(Prisma.sql`c.checked_at`, choice),
               ...matching(Prisma.sql`c`, choice),
@@ -73,7 +66,7 @@ export const chooseEvidence =
       if (checks.length >= limit) return { accountName, checks, requests: [], anchors: [], changes: [] };
       const requests = await query(tx, { id: 'uuid' })`
           SELECT r.id FROM (
-            SELECT r.id FROM request r WHERE ${all([
+            SELECT r.id FROM request r WHERE ${and([
               Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
               ...inPeriod(Prisma.sql`r.created_at`, choice),
               ...matching(Prisma.sql`r`, choice),
@@ -88,7 +81,7 @@ export const chooseEvidence =
           ? []
           : await query(tx, { id: 'uuid' })`
                 SELECT x.id FROM (
-                  SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${all([
+                  SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${and([
                     Prisma.sql`w.account_id = ${accountId}::uuid`,
                     ...inPeriod(Prisma.sql`x.changed_at`, choice),
                     ...matching(Prisma.sql`w`, choice),

@@ -13,7 +13,7 @@ import type {
 } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
-import { columns, query, type RowOf, selectList, typed } from '../query.js';
+import { all, columns, query, type RowOf, selectList, typed } from '../query.js';
 import { transact } from '../transaction.js';
 import { NIL } from '../uuid-bounds.js';
 
@@ -21,21 +21,17 @@ import { NIL } from '../uuid-bounds.js';
 export const FACTS = columns({
   genTime: 'timestamptz?',
   accuracyMs: 'int4?',
-  serial: 'text?',
-  policy: 'text?',
-  authority: 'text?',
+  ...all('text?', 'serial', 'policy', 'authority'),
   development: 'bool?',
 });
-const STAMP = columns({
+const REQUESTED = columns({
   subjectId: 'uuid',
   kind: typed<StampKind>('text'),
   accountId: 'uuid?',
   requestedAt: 'timestamptz',
   attempts: 'int4',
-  nextAttemptAt: 'timestamptz?',
-  lastError: 'text?',
-  ...FACTS,
 });
+const STAMP = columns({ ...REQUESTED, nextAttemptAt: 'timestamptz?', lastError: 'text?', ...FACTS });
 
 /** The columns {@link FACTS} of a `stamp` with the alias s. */
 export const FACTS_LIST = selectList('s', FACTS);
@@ -85,22 +81,12 @@ export const findToken =
     return row?.token ?? null;
   };
 
-const PENDING = columns({
-  subjectId: 'uuid',
-  kind: typed<StampKind>('text'),
-  accountId: 'uuid?',
-  requestedAt: 'timestamptz',
-  attempts: 'int4',
-  data: 'bytea',
-});
-
 /** A pending time-stamp with the bytes to stamp; null when there is none, or when its check was deleted. */
 export const findPendingStamp =
   (db: Queryable): FindPendingStamp =>
   async (subjectId) => {
-    const [row] = await query(db, PENDING)`
-      SELECT s.subject_id AS "subjectId", s.kind, s.account_id AS "accountId", s.requested_at AS "requestedAt", s.attempts,
-        COALESCE(c.body, a.body) AS data
+    const [row] = await query(db, { ...REQUESTED, data: 'bytea' })`
+      SELECT ${selectList('s', REQUESTED)}, COALESCE(c.body, a.body) AS data
       FROM stamp s LEFT JOIN "check" c ON s.kind = 'check' AND c.id = s.subject_id
         LEFT JOIN anchor a ON s.kind = 'anchor' AND a.id = s.subject_id
       WHERE s.subject_id = ${subjectId}::uuid AND s.token IS NULL AND COALESCE(c.body, a.body) IS NOT NULL`;

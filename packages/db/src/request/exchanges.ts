@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CheckSource, type Exchange, newUuid } from '@vat/domain';
 import { Prisma } from '../generated/client.js';
-import { columns, query, type Reader, type RowOf, selectList, typed } from '../query.js';
+import { all, columns, query, type Reader, type RowOf, selectList, typed } from '../query.js';
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -42,8 +42,7 @@ const EXCHANGE = columns({
   source: typed<CheckSource>('text'),
   startedAt: 'timestamptz',
   durationMs: 'int4',
-  method: 'text',
-  url: 'text',
+  ...all('text', 'method', 'url'),
   requestHeaders: typed<Record<string, string>>('jsonb'),
   requestBody: 'bytea',
   status: 'int4?',

@@ -9,16 +9,14 @@ import type {
 import { releaseUnits } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, typed } from '../query.js';
+import { all, columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 const OVERDUE = columns({
   id: 'uuid',
-  test: 'bool',
+  ...all('bool', 'test', 'pending', 'answered'),
   origin: typed<RequestOrigin>('text'),
   memberState: typed<MemberState>('text'),
-  pending: 'bool',
-  answered: 'bool',
   dueAt: 'timestamptz',
 });
 

@@ -12,7 +12,7 @@ import type {
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, selectList, typed } from '../query.js';
+import { all, columns, query, selectList, typed } from '../query.js';
 
 const DUE = columns({
   id: 'uuid',
@@ -92,11 +92,9 @@ export const startRun =
 const RUNNING = columns({
   id: 'uuid',
   vatNumber: 'text',
-  label: 'text?',
+  ...all('text?', 'label', 'lastName', 'lastAddress'),
   lastValid: 'bool?',
   lastValidCheckId: 'uuid?',
-  lastName: 'text?',
-  lastAddress: 'text?',
 });
 
 /**

@@ -3,31 +3,27 @@ import { lockAccount } from '../account/accounts.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { bindAnswer } from '../idempotency-keys.js';
-import { columns, query, selectList, typed } from '../query.js';
+import { all, columns, query, selectList, typed } from '../query.js';
 import { transact } from '../transaction.js';
 
 const WATCH = columns({
-  id: 'uuid',
-  accountId: 'uuid',
+  ...all('uuid', 'id', 'accountId'),
   vatNumber: 'text',
   label: 'text?',
   frequency: typed<WatchFrequency>('text'),
   state: typed<WatchState>('text'),
-  createdAt: 'timestamptz',
-  nextCheckAt: 'timestamptz',
-  requestId: 'uuid?',
-  lastCheckId: 'uuid?',
+  ...all('timestamptz', 'createdAt', 'nextCheckAt'),
+  ...all('uuid?', 'requestId', 'lastCheckId'),
   lastCheckedAt: 'timestamptz?',
 });
 const WATCH_LIST = selectList('w', WATCH);
 
 /** A row of `watch_change`; its kind determines the type of its values. */
 const CHANGE = columns({
-  id: 'uuid',
+  ...all('uuid', 'id', 'checkId'),
   kind: typed<RecordedChange['kind']>('text'),
   before: typed<RecordedChange['before']>('jsonb?'),
   after: typed<RecordedChange['after']>('jsonb?'),
-  checkId: 'uuid',
   changedAt: 'timestamptz',
 });
 

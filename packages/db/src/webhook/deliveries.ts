@@ -10,19 +10,16 @@ import type {
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, type RowOf, selectList, typed } from '../query.js';
+import { all, columns, query, type RowOf, selectList, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 const STORED = columns({
-  id: 'uuid',
-  eventId: 'uuid',
+  ...all('uuid', 'id', 'eventId'),
   state: typed<DeliveryState>('text'),
   attempts: 'int4',
   createdAt: 'timestamptz',
-  nextAttemptAt: 'timestamptz?',
-  lastAttemptAt: 'timestamptz?',
-  lastStatusCode: 'int4?',
-  lastDurationMs: 'int4?',
+  ...all('timestamptz?', 'nextAttemptAt', 'lastAttemptAt'),
+  ...all('int4?', 'lastStatusCode', 'lastDurationMs'),
   lastError: 'text?',
 });
 const DELIVERY = columns({ ...STORED, eventType: typed<EventType>('text') });
@@ -34,13 +31,11 @@ const deliveryOfRow = <R extends RowOf<typeof DELIVERY>>(row: R) => {
 };
 
 const ATTEMPT = columns({
-  number: 'int4',
+  ...all('int4', 'number', 'durationMs'),
   at: 'timestamptz',
   url: 'text',
   statusCode: 'int4?',
-  durationMs: 'int4',
-  error: 'text?',
-  address: 'text?',
+  ...all('text?', 'error', 'address'),
   timings: typed<LoggedAttempt['timings']>('jsonb'),
   answer: 'bytea',
   answerTruncated: 'bool',

@@ -1,14 +1,13 @@
 import type { AttemptToClaim, AttemptToRecord, Claim } from '@vat/domain';
 import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
-import { columns, query, type RowOf } from '../query.js';
+import { all, columns, query, type RowOf } from '../query.js';
 
 const CLAIMED = columns({
   n: 'int4',
   held: 'bool',
   eventId: 'uuid',
-  eventType: 'text',
-  body: 'text',
+  ...all('text', 'eventType', 'body'),
   dueAt: 'timestamptz!',
   url: 'text?',
   secretSealed: 'bytea?',

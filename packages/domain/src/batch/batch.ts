@@ -1,7 +1,6 @@
-import type { CheckEntry } from '../check/entry.js';
 import type { StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import type { MemberState } from '../member-states.js';
-import type { Answer } from '../request/request.js';
+import type { CheckRequest } from '../request/request.js';
 
 /** Batches an account may have queued or running. */
 export const MAX_ACTIVE_BATCHES = 5;
@@ -99,19 +98,14 @@ export type NewLine = {
   cellsJson: string;
 };
 
-/** One request for all lines of the same number and requester. `answer`: of a malformed number, which consumes no unit. */
-export type NewBatchRequest = {
-  id: string;
-  input: string;
-  memberState: MemberState;
-  national: string;
-  vatNumber: string;
-  requester: string | null;
-  /** Of the first line of the group. */
-  reference: string | null;
-  entries: CheckEntry[];
-  answer: Answer | null;
-};
+/**
+ * One request for all lines of the same number and requester; `reference` is that of the first line. `answer`: of a malformed
+ * number, which consumes no unit.
+ */
+export type NewBatchRequest = Pick<
+  CheckRequest,
+  'id' | 'input' | 'memberState' | 'national' | 'vatNumber' | 'requester' | 'reference' | 'entries' | 'answer'
+>;
 
 /** A batch to be written. */
 export type NewBatch = {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { renderTable } from './render-table.js';
 
 /** A function, or a whole package with `function` null, and its share of the time the process was not idle. */
 export type ProfileLine = { where: string; function: string | null; share: number };
@@ -57,5 +58,20 @@ export const summarizeProfile = (folder: string): ProfileLine[] => {
   return [
     ...byPackage.map(([where, samples]) => ({ where, function: null, share: shareOf(samples) })),
     ...byFunction.map(({ where, function: name, samples }) => ({ where, function: name, share: shareOf(samples) })),
+  ];
+};
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
+/** The time distribution of a profiled process, as paragraphs of Markdown. */
+export const renderProfile = (profile: ProfileLine[]): string[] => {
+  const row = (line: ProfileLine) => [line.function ?? '', line.where, percent(line.share)];
+  return [
+    'Self time of a worker, as shares of the time that is not idle, by package and by function:',
+    renderTable(
+      ['package', 'share'],
+      profile.filter((line) => line.function === null).map((line) => row(line).slice(1)),
+    ),
+    renderTable(['function', 'package', 'share'], profile.filter((line) => line.function !== null).map(row)),
   ];
 };

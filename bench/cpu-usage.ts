@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Fields of /proc/<pid>/stat after the name, counted from the state: parent, and user and system time in ticks. */
+const PARENT = 1;
+const USER_TIME = 11;
+const SYSTEM_TIME = 12;
+/** Fields of the first line of /proc/stat that are not CPU time (idle, iowait), or are also counted in `user` and `nice`. */
+const NOT_BUSY = [3, 4, 8, 9];
+/** The kernel reports these times in hundredths of a second on every platform that Node supports. */
+const TICKS_A_SECOND = 100;
+
+/** The content of a file below /proc; empty if the process has ended, or this is not Linux. */
+const readProc = (file: string): string => {
+  try {
+    return readFileSync(`/proc/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const readStat = (pid: number): { parent: number; seconds: number } | null => {
+  const text = readProc(`${pid}/stat`);
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[USER_TIME]) + Number(fields[SYSTEM_TIME]);
+  return text === '' ? null : { parent: Number(fields[PARENT]), seconds: ticks / TICKS_A_SECOND };
+};
+
+/** CPU seconds that a process has used so far, with `withChildren` including its running children. */
+const secondsOf = (pid: number, withChildren: boolean): number | null => {
+  const own = readStat(pid);
+  if (!own || !withChildren) return own?.seconds ?? null;
+  const children = readdirSync('/proc').flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? readStat(Number(name)) : null;
+    return stat?.parent === pid ? [stat.seconds] : [];
+  });
+  return children.reduce((sum, seconds) => sum + seconds, own.seconds);
+};
+
+/** CPU seconds that all processes of this machine have used since it was started. */
+const readBusySeconds = (): number | null => {
+  const [line = ''] = readProc('stat').split('\n');
+  if (line === '') return null;
+  const ticks = line.split(/\s+/).slice(1).map(Number);
+  return ticks.filter((_value, field) => !NOT_BUSY.includes(field)).reduce((sum, n) => sum + n, 0) / TICKS_A_SECOND;
+};
+
+/** CPU times so far of processes by name, and of the whole machine; null where there is no /proc. */
+export type CpuReading = { at: number; each: Record<string, number | null>; busy: number | null };
+
+/** Reads the CPU times of processes by their ids. `postgres` includes its children, one per connection. */
+export const readCpu = (pids: Record<string, number>): CpuReading => ({
+  at: performance.now(),
+  each: Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, secondsOf(pid, name === 'postgres')])),
+  busy: readBusySeconds(),
+});
+
+/** The CPU seconds that each process, and the rest of the machine, used in the `seconds` between two readings. */
+export const cpuBetween = (first: CpuReading, last: CpuReading) => {
+  // Children of Postgres may end meanwhile, and their CPU time disappears; so negative values become 0.
+  const difference = (from: number | null | undefined, to: number | null | undefined) =>
+    typeof from === 'number' && typeof to === 'number' ? Math.max(0, to - from) : null;
+  const used = Object.fromEntries(
+    Object.keys(first.each).map((name) => [name, difference(first.each[name], last.each[name])]),
+  );
+  const own = Object.values(used).reduce<number>((sum, seconds) => sum + (seconds ?? 0), 0);
+  const busy = difference(first.busy, last.busy);
+  return { seconds: (last.at - first.at) / 1_000, used, own, others: busy === null ? null : Math.max(0, busy - own) };
+};

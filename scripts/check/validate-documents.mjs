@@ -1,0 +1,42 @@
+// @ts-check
+
+/** Files that documents name, in back quotes and from the top folder on. Patterns such as `scripts/*.mjs` are not names. */
+const NAMED_FILES = /`((?:apps|bench|docs|packages|prisma|scripts)\/[^`\s*{}]+\.[a-z]+)`/g;
+/** A table row with its three cells: attack, defence, test. */
+const ROW = /^\| (?!attack |---)([^|]+) \| ([^|]+) \| ([^|]+) \|$/;
+/** Sections of docs/security.md whose tables do not list attacks. */
+const OTHER_SECTIONS = new Set(['What is protected', 'Not defended against']);
+
+/**
+ * The files that a document names and the project does not have, one line each.
+ *
+ * @param {string} name of the document
+ * @param {string} text
+ * @param {(file: string) => boolean} exists whether the project has this file
+ * @returns {string[]}
+ */
+export const findMissingFiles = (name, text, exists) =>
+  text.split('\n').flatMap((line, at) =>
+    [...line.matchAll(NAMED_FILES)]
+      .map(([, file]) => String(file))
+      .filter((file) => !exists(file))
+      .map((file) => `${name}:${at + 1}  ${file} does not exist`),
+  );
+
+/**
+ * The attacks of docs/security.md that no test shows, one line each.
+ *
+ * @param {string} text
+ * @returns {string[]}
+ */
+export const findUntestedAttacks = (text) => {
+  const problems = [];
+  let section = '';
+  for (const [at, line] of text.split('\n').entries()) {
+    section = /^## (.+)$/.exec(line)?.[1] ?? section;
+    const [, attack, , tests = ''] = ROW.exec(line) ?? [];
+    if (attack === undefined || OTHER_SECTIONS.has(section)) continue;
+    if (!/`[^`]+\.test\.tsx?`/.test(tests)) problems.push(`docs/security.md:${at + 1}  no test for: ${attack}`);
+  }
+  return problems;
+};

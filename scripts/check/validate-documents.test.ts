@@ -1,0 +1,26 @@
+import { findMissingFiles, findUntestedAttacks } from './validate-documents.mjs';
+
+const page = (...rows: string[]) =>
+  ['# Threat model', '', '## Customer', '', '| attack | what stops it | test |', '|---|---|---|', ...rows].join('\n');
+
+test('an attack with a test is accepted, and so are tables of other sections', () => {
+  const other = ['', '## What is protected', '', '| API keys | a table | hashes |'];
+  const row = '| races calls | see `docs/dependencies.md` | `apps/api/src/quota.test.ts` |';
+  expect(findUntestedAttacks(page(row, ...other))).toEqual([]);
+});
+
+test.each(['nobody', '`apps/api/src/quota.ts`', 'see above'])(
+  'an attack with %s instead of a test is rejected',
+  (cell) => {
+    expect(findUntestedAttacks(page(`| races calls | a lock | ${cell} |`))).toEqual([
+      'docs/security.md:7  no test for: races calls',
+    ]);
+  },
+);
+
+test('a named file that does not exist is rejected; patterns and paths of the API are not files', () => {
+  const text = 'See `docs/a.md`, `scripts/*.mjs` and `/v1/x.json`.\nThen `apps/api/src/gone.test.ts`.';
+  expect(findMissingFiles('docs/x.md', text, (file) => file === 'docs/a.md')).toEqual([
+    'docs/x.md:2  apps/api/src/gone.test.ts does not exist',
+  ]);
+});
