@@ -12,6 +12,9 @@ const PATH = /^\/app\/api\/session\/?(?:\?|$)/i;
 /** With more sign-ins than this per window, a process begins to shed them. Normal use stays far below it. */
 const SHED_ABOVE = { windowMs: 250, requests: 15 } as const;
 
+/** How many sign-ins are decided in one turn of the event loop, so that other calls run in between. */
+const PER_TURN = 2;
+
 /** More than any sign-in that the schema accepts. */
 const MAX_BYTES = 16 * 1024;
 
@@ -85,12 +88,21 @@ export const shedSignIns = (
     onShed();
   };
 
+  const waiting: (() => void)[] = [];
+  const decideSome = (): void => {
+    for (const decide of waiting.splice(0, PER_TURN)) decide();
+    if (waiting.length > 0) setImmediate(decideSome);
+  };
+  const decideInTurn = (decide: () => void): void => {
+    if (waiting.push(decide) === 1) setImmediate(decideSome);
+  };
+
   return (req, res) => {
     if (req.method !== 'POST' || !PATH.test(req.url ?? '') || !isFlooded()) return app(req, res);
     const length = Number(req.headers['content-length'] ?? Number.NaN);
     // Browsers declare the length and send no Expect. Other requests are too expensive to read during a flood.
     if (!(length <= MAX_BYTES) || req.headers.expect !== undefined) return answer(req, res, tooBusyToSignIn());
-    readBody(req, (text) => {
+    const decide = (text: string) => {
       const body = parseBody(text);
       const email = typeof body?.email === 'string' ? body.email.trim().toLowerCase() : '';
       const error = refuse(email, clientOf(req, trustsProxy));
@@ -98,6 +110,7 @@ export const shedSignIns = (
       // Already parsed, so the body parser does not read it again.
       Object.assign(req, { body });
       app(req, res);
-    });
+    };
+    readBody(req, (text) => decideInTurn(() => decide(text)));
   };
 };
