@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { AppError } from '@vat/domain';
 import { type Logger, type Metrics, readAsSetting, throttledLog } from '@vat/runtime';
-import express, { type Express, type Router } from 'express';
+import express, { type Router } from 'express';
 import { reportUntrustedProxy, trustsProxyOf } from './dashboard/client-network.js';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
 import { servePages } from './dashboard/serve-pages.js';

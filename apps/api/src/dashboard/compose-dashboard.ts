@@ -41,7 +41,7 @@ import {
   tooBusyToSignIn,
 } from '@vat/domain';
 import { readAsSetting, type SettingsOf } from '@vat/runtime';
-import { createNameResolver, type Network, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
+import { createNameResolver, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
 import { Tinypool } from 'tinypool';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';

@@ -1,6 +1,6 @@
 import { userAgentOf } from '@vat/domain';
 import { createTimestamper, type OtherRoot, type Timestamper, type TimestamperOptions } from './create-timestamper.js';
-import { type DevelopmentAuthorityOptions, openDevelopmentAuthority } from './development-authority.js';
+import { type OpenDevelopmentAuthorityDeps, openDevelopmentAuthority } from './development-authority.js';
 import type { TimestampHash } from './object-identifiers.js';
 
 /** The log message of an authority that presents another root. */
@@ -10,12 +10,12 @@ type TimestamperSettings = {
   TSA_URL?: string | undefined;
   TSA_ROOTS?: string | undefined;
   TSA_HASH: TimestampHash;
-  SECRET_KEY: Uint8Array;
-  SECRET_KEY_PREVIOUS?: Uint8Array | undefined;
+  SECRET_KEY: string;
+  SECRET_KEY_PREVIOUS?: string | undefined;
   CONTACT_URL?: string | undefined;
 };
 
-type TimestamperPorts = Pick<DevelopmentAuthorityOptions, 'find' | 'store' | 'now'> & {
+type TimestamperPorts = Pick<OpenDevelopmentAuthorityDeps, 'find' | 'store' | 'now'> & {
   pin: NonNullable<TimestamperOptions['pinning']>['pin'];
   onOtherRoot: (roots: OtherRoot & { tsa_url: string }) => void;
 };
