@@ -1,4 +1,4 @@
-import { PLANS, type Plan, periodEnd, publicId } from '@vat/domain';
+import { type ApiKeySummary, PLANS, type Plan, periodEnd, publicId } from '@vat/domain';
 import { z } from 'zod';
 import { instant, printable } from './text.js';
 
@@ -47,15 +47,7 @@ export const createKeyBody = z.strictObject({
 });
 
 /** An entry of GET /app/api/keys. `hint`: the last four characters of the key, which is not stored itself. */
-export const presentKey = (key: {
-  id: string;
-  name: string;
-  test: boolean;
-  hint: string;
-  createdAt: Date;
-  lastUsedAt: Date | null;
-  revokedAt: Date | null;
-}) => ({
+export const presentKey = (key: ApiKeySummary) => ({
   key_id: publicId('key', key.id),
   name: key.name,
   test: key.test,

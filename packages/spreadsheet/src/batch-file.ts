@@ -1,3 +1,4 @@
+import type { BatchRow } from '@vat/domain';
 import { AppError } from '@vat/domain/errors';
 
 /** The encoding in which the bytes were read. */
@@ -30,20 +31,6 @@ export type RepairKind =
 
 /** One repair of a cell before its use. `line` is 1-based, `column` zero-based; `cells` still contains the original. */
 export type Repair = { kind: RepairKind; line: number; column: number; before: string; after: string };
-
-/** One non-blank row of the file. */
-export type BatchRow = {
-  /** The line of the file in which the row begins, 1-based as in a text editor: a `sep=` line and blank lines count. */
-  line: number;
-  /** The row's cells as in the file, at most `width` of them. */
-  cells: readonly string[];
-  /** The number after repairs, `''` when the cell is empty or missing. It is not normalised; the domain does that. */
-  candidate: string;
-  /** After repairs; null when the file has no such column or the cell is blank. The same holds for the next two. */
-  country: string | null;
-  reference: string | null;
-  requester: string | null;
-};
 
 /** The content of a batch file. */
 export type BatchFile = {

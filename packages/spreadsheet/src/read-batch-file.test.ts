@@ -1,4 +1,5 @@
-import type { BatchFile, BatchRow } from './batch-file.js';
+import type { BatchRow } from '@vat/domain';
+import type { BatchFile } from './batch-file.js';
 import { raw, utf8, utf16 } from './encode.fixture.js';
 import { readBatchFile } from './read-batch-file.js';
 

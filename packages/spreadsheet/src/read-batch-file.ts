@@ -1,5 +1,6 @@
+import type { BatchRow } from '@vat/domain';
 import { AppError } from '@vat/domain/errors';
-import { BATCH_LIMITS, type BatchFile, type BatchRow, type Columns, invalidCsv, type Repair } from './batch-file.js';
+import { BATCH_LIMITS, type BatchFile, type Columns, invalidCsv, type Repair } from './batch-file.js';
 import { isBlank } from './cells.js';
 import { chooseDelimiter, countPreamble } from './choose-delimiter.js';
 import { layOutColumns } from './columns.js';

@@ -6,8 +6,15 @@ import {
   presentRequest,
   requestListQuery,
 } from '@vat/contracts';
-import type { AcceptedState, ApiKeySummary, Overview } from '@vat/db';
-import { AppError, type createKey, publicCheck, publicId, type RequestWithCheck } from '@vat/domain';
+import type { AcceptedState, Overview } from '@vat/db';
+import {
+  type ApiKeySummary,
+  AppError,
+  type createKey,
+  publicCheck,
+  publicId,
+  type RequestWithCheck,
+} from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { ownedId } from '../http/call.js';
 import { parse, parseQuery, readPage } from '../http/parse.js';

@@ -1,4 +1,4 @@
-import { isPlan, monthlyQuota, type Plan } from '@vat/domain';
+import { type ApiKeySummary, isPlan, monthlyQuota, type Plan } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 
 /** The caller: a key and its account. */
@@ -36,17 +36,6 @@ export const touchApiKey =
   async (keyId: string, now: Date): Promise<void> => {
     await db.apiKey.updateMany({ where: { id: keyId, revokedAt: null }, data: { lastUsedAt: now } });
   };
-
-/** The displayed data of a key. `hint`: its last four characters. */
-export type ApiKeySummary = {
-  id: string;
-  name: string;
-  test: boolean;
-  hint: string;
-  createdAt: Date;
-  lastUsedAt: Date | null;
-  revokedAt: Date | null;
-};
 
 /** Keys of an account before `beforeId`, newest first, including revoked ones. Ids are time-ordered. */
 export const listApiKeys =

@@ -38,5 +38,16 @@ export const isApiKeyForm = (key: string): boolean => {
 /** The only form in which a key is stored: SHA-256 of the whole key. Its entropy makes a slow hash pointless. */
 export const hashApiKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
+/** The displayed data of a key. `hint`: its last four characters. */
+export type ApiKeySummary = {
+  id: string;
+  name: string;
+  test: boolean;
+  hint: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
+};
+
 /** Whose rows a caller may read. A test key reads test rows only; live keys and sessions read both. */
 export type Reader = { accountId: string; testOnly: boolean };

@@ -71,14 +71,15 @@ export type ResultLine = {
   check: { id: string; bytes: Uint8Array } | null;
 };
 
-/** A data row of a file, as the spreadsheet reader returns it. Cells are unchanged; an empty cell is '' or null. */
+/** A data row of a file, as the spreadsheet reader returns it. */
 export type BatchRow = {
-  /** Line of the file where the row begins, from 1. */
+  /** Line of the file where the row begins, from 1 as in a text editor: a `sep=` line and blank lines count. */
   line: number;
-  /** All cells of the row, for the results file. */
+  /** The row's cells as in the file, for the results file. */
   cells: readonly string[];
-  /** The number as written. */
+  /** The number after repairs, `''` when the cell is empty or missing; not normalised. */
   candidate: string;
+  /** After repairs; null when the file has no such column or the cell is blank. The same holds for the next two. */
   country: string | null;
   reference: string | null;
   requester: string | null;

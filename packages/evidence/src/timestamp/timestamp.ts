@@ -1,19 +1,9 @@
+import type { StampFacts } from '@vat/domain';
+
 /** A verified time-stamp. */
-export type Timestamp = {
+export type Timestamp = StampFacts & {
   /** The authority's complete response (TimeStampResp, DER), byte for byte. */
   tokenBytes: Uint8Array;
-  /** The time at which the authority received the digest. */
-  genTime: Date;
-  /** Maximum deviation of `genTime`; null if the authority does not state it. */
-  accuracyMs: number | null;
-  /** The token's serial number: lower-case hex of whole bytes, without leading zero bytes. */
-  serial: string;
-  /** The policy's object identifier. */
-  policy: string;
-  /** The name in the signer's certificate. The name of the development authority contains "development". */
-  authority: string;
-  /** True for a token of the development authority, which proves nothing to others. */
-  development: boolean;
   /** PEM: the signer's certificate, then the issuer of each, up to the topmost known one. */
   certificates: string[];
 };

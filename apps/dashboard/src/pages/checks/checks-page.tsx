@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
-import { Empty } from '../../parts/states.js';
+import { Empty, NoChecksYet } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
 
 const CHECK_COLUMNS: readonly Column<Check>[] = [
@@ -137,16 +137,7 @@ export const ChecksPage = () => {
           isFiltered ? (
             <Empty title="No checks match these filters" />
           ) : (
-            <Empty
-              title="No checks yet"
-              action={
-                <Link to="/checks/new" className="button">
-                  Make your first check
-                </Link>
-              }
-            >
-              Checks from this dashboard, your API keys, batches and watches appear here.
-            </Empty>
+            <NoChecksYet>Checks from this dashboard, your API keys, batches and watches appear here.</NoChecksYet>
           )
         }
       />

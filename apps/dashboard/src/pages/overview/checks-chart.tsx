@@ -1,8 +1,7 @@
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Overview } from '../../api/shapes.js';
 import { count } from '../../parts/format.js';
-import { Empty } from '../../parts/states.js';
+import { NoChecksYet } from '../../parts/states.js';
 
 type Day = Overview['checks_per_day'][number];
 
@@ -36,18 +35,7 @@ export const ChecksChart = ({ days }: { days: Day[] }) => {
   const [hovered, setHovered] = useState<Day | null>(null);
   const max = Math.max(...days.map(totalOf), 0);
   if (max === 0) {
-    return (
-      <Empty
-        title="No checks yet"
-        action={
-          <Link to="/checks/new" className="button">
-            Make your first check
-          </Link>
-        }
-      >
-        Checks per day appear here, grouped by verdict.
-      </Empty>
-    );
+    return <NoChecksYet>Checks per day appear here, grouped by verdict.</NoChecksYet>;
   }
   const top = roundUp(max);
   const step = WIDTH / days.length;
