@@ -164,7 +164,7 @@ describe('time-stamps', () => {
         const answer = await fetch(path, { method: 'POST', headers: { authorization: `Bearer ${live}` } });
         return [answer.status, ((await answer.json()) as { last_error?: string }).last_error];
       };
-      const alarms = () => api.lines().filter((line) => line.includes('shows another root than the pinned one'));
+      const alarms = () => api.lines().filter((line) => line.includes('presents a root other than the pinned one'));
       expect(await stamp('DE100000021')).toEqual([201, undefined]);
       expect(await stamp('DE100000022')).toEqual([201, undefined]);
       expect(alarms()).toEqual([]);

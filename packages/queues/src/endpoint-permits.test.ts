@@ -116,12 +116,24 @@ test('no job is promoted for a permit that was not used: its own job runs again'
   expect(promoted).toEqual([]);
 });
 
-test('a promotion that fails is ignored', async () => {
-  const [id, acquire] = [newUuid(), limiter(() => Promise.reject(new Error('the job is not delayed')))];
-  const permits = await acquireAll((jobId) => acquire(id, jobId, 'first'));
+test('a job whose promotion failed is promoted again by a later release', async () => {
+  const promoted: string[] = [];
+  const [id, acquire] = [
+    newUuid(),
+    limiter(async (_class, jobId) => {
+      promoted.push(jobId);
+      throw new Error('the job is not delayed yet');
+    }),
+  ];
+  const [first, second] = await acquireAll((jobId) => acquire(id, jobId, 'first'));
   await acquire(id, 'waiting', 'first');
-  await permits[0]?.release(5);
-  taken(await acquire(id, 'waiting', 'first'));
+  await first?.release(5);
+  expect(promoted).toEqual(['waiting']);
+  await second?.release(5);
+  expect(promoted).toEqual(['waiting', 'waiting']);
+  const permit = taken(await acquire(id, 'waiting', 'first'));
+  await permit.release(5);
+  expect(promoted).toHaveLength(2);
 });
 
 test('a burst to few endpoints uses all of their permits, never more, and runs each job once', async () => {

@@ -37,8 +37,8 @@ export type AcquirePermit = (
 
 /**
  * Keys, all of one endpoint: `flights` (jobs in flight, scored by the expiry of their permit); `pace` (average duration of an
- * attempt); `waiting` (jobs that were refused, as `queue class|job`, scored by when). Times are in milliseconds by the clock
- * of Redis. A job that runs again after its worker died takes over its own permit.
+ * attempt); `waiting` (jobs that were refused, as `queue class|job`, scored by when they were refused or promoted). Times are
+ * in milliseconds by the clock of Redis. A job that runs again after its worker died takes over its own permit.
  */
 const ACQUIRE = `
 local flights, pace, waiting = KEYS[1], KEYS[2], KEYS[3]
@@ -66,6 +66,9 @@ return 'full'`;
 /**
  * Updates the moving average: the first duration starts it, and about the last ten determine it. Returns the jobs to
  * promote: one for this permit, and one more while permits are unused. None when no POST was made: that job runs again.
+ *
+ * A promoted job goes to the end of `waiting` and leaves it only when it acquires: its promotion fails while it is still on
+ * its way to the delayed jobs, and a later release then promotes it.
  */
 const RELEASE = `
 local flights, pace, waiting = KEYS[1], KEYS[2], KEYS[3]
@@ -75,17 +78,21 @@ local average = tonumber(ARGV[2])
 local known = redis.call('GET', pace)
 if known then average = tonumber(known) * 0.7 + average * 0.3 end
 redis.call('SET', pace, string.format('%.3f', average), 'PX', 60000)
-local popped = redis.call('ZPOPMIN', waiting, math.min(2, tonumber(ARGV[3]) - redis.call('ZCARD', flights)))
-local members = {}
-for i = 1, #popped, 2 do members[#members + 1] = popped[i] end
+local unused = math.min(2, tonumber(ARGV[3]) - redis.call('ZCARD', flights))
+if unused < 1 then return {} end
+local members = redis.call('ZRANGE', waiting, 0, unused - 1)
+local time = redis.call('TIME')
+for i = 1, #members do
+  redis.call('ZADD', waiting, string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)), members[i])
+end
 return members`;
 
 /**
  * Limits the attempts in flight per endpoint, over all workers, so that an endpoint that hangs occupies only its own
  * permits. Unlike the slots of member states this is fairness and not a guarantee, so its state may be lost with Redis.
  *
- * Promotion is best effort: a job that is promoted before it is delayed, or whose promotion ended with its worker, runs
- * when its delay is over. The order is not guaranteed.
+ * Promotion is best effort: a job whose promotion failed at the last release of its endpoint runs when its delay is over.
+ * The order is not guaranteed.
  */
 export const endpointPermits = (options: EndpointPermitsOptions): AcquirePermit => {
   const { connection, prefix, share, slowShare, slowAfterMs, holdMs, promote } = options;
