@@ -45,7 +45,7 @@ const readBusySeconds = (): number | null => {
 };
 
 /** CPU times so far of processes by name, and of the whole machine; null where there is no /proc. */
-export type CpuReading = { at: number; each: Record<string, number | null>; busy: number | null };
+type CpuReading = { at: number; each: Record<string, number | null>; busy: number | null };
 
 /** Reads the CPU times of processes by their ids. `postgres` includes its children, one per connection. */
 export const readCpu = (pids: Record<string, number>): CpuReading => ({

@@ -17,7 +17,7 @@ const common = {
  * explanation), `user_error` (beside a flag that is always false, as its pages use it), `error` (a gateway's object)
  * and `text` (code and explanation as plain text).
  */
-export const ERROR_FORMS = ['wrappers', 'message', 'user_error', 'error', 'text'] as const;
+const ERROR_FORMS = ['wrappers', 'message', 'user_error', 'error', 'text'] as const;
 
 /** The kinds of answers without further fields. */
 const plainKinds = z.enum([
@@ -103,7 +103,7 @@ export const numberSchema = z.strictObject({
 export type NumberInput = z.output<typeof numberSchema>;
 
 /** A complete HTTP answer. */
-export type RenderedAnswer = { status: number; contentType: string; body: string; retryAfter?: string };
+type RenderedAnswer = { status: number; contentType: string; body: string; retryAfter?: string };
 
 const HTML =
   '<!DOCTYPE html>\n<html><head><title>VIES</title></head><body><h1>The service is under maintenance</h1></body></html>\n';

@@ -6,7 +6,7 @@ import type { WireLookup } from './wire.js';
 type Load = { latency_ms: number; jitter_ms: number; saturate_over: number | null };
 
 /** An answer and its delay. */
-export type Play = { answer: Answer; delayMs: number };
+type Play = { answer: Answer; delayMs: number };
 
 /** The configured behaviour of the sandbox. */
 export type Script = {

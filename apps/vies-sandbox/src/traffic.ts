@@ -2,7 +2,7 @@ import { MEMBER_STATES, type MemberState, type Trader } from '@vat/domain';
 import type { Answer } from './answer.js';
 
 /** Counters of lookups. `answered` and `aborted` (by either side) count the lookups that ended since the last reset. */
-export type TrafficCounters = {
+type TrafficCounters = {
   in_flight: number;
   max_in_flight: number;
   total: number;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Work that continues after its job has ended. */
-export type Recordings = {
+type Recordings = {
   /** Starts `work` at once and repeats it while it fails, a limited number of times. Never throws. */
   start: (work: () => Promise<unknown>) => void;
   /** Resolves when fewer than {@link MAX_OPEN} are open. */

@@ -94,4 +94,3 @@ export const signUpBody = z.strictObject({
     .pipe(z.email()),
   password: newPassword(),
 });
-export type SignUpBody = z.output<typeof signUpBody>;

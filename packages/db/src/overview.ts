@@ -4,7 +4,7 @@ import { query } from './query.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from './watch/watches.js';
 
 /** Live checks of one UTC day (`YYYY-MM-DD`). */
-export type DayCount = { date: string; valid: number; invalid: number; malformed: number };
+type DayCount = { date: string; valid: number; invalid: number; malformed: number };
 
 /** The summary of an account on the dashboard's first page. */
 export type Overview = {
@@ -18,7 +18,7 @@ export type Overview = {
 };
 
 /** The range of the overview: days of checks, number of changes, days of failed deliveries. */
-export type OverviewSpan = { days: number; changes: number; failuresDays: number };
+type OverviewSpan = { days: number; changes: number; failuresDays: number };
 
 const DAY_MS = 86_400_000;
 

@@ -23,7 +23,7 @@ type Values = {
 type Simple = keyof Values;
 
 /** A column whose values are narrower than its Postgres type; see {@link typed}. */
-export type TypedColumn<T> = { type: string; value?: T };
+type TypedColumn<T> = { type: string; value?: T };
 
 /** A Postgres type. `?`: may be null. `!`: never null in this statement, although the column of the table may be. */
 export type Column = Simple | `${Simple}?` | `${Simple}!` | TypedColumn<unknown>;

@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
 /** A key that seals texts: the AES-256 key, and the header (format byte, 4 bytes of key id) of the texts it seals. */
-export type SealingKey = { key: Buffer; header: Buffer };
+type SealingKey = { key: Buffer; header: Buffer };
 
 /** The purpose of a sealed text. Each purpose has its own key. */
-export type SealedPurpose = 'webhook secret' | 'development authority';
+type SealedPurpose = 'webhook secret' | 'development authority';
 
 const FORMAT = 1;
 
@@ -12,7 +12,7 @@ const FORMAT = 1;
  * Derives key and key id from SECRET_KEY by HKDF-SHA-256 under separate labels: the master key can serve sessions too, and
  * the key id, which is stored in plain text, reveals nothing about the key.
  */
-export const sealingKey = (masterKey: string, purpose: SealedPurpose): SealingKey => {
+const sealingKey = (masterKey: string, purpose: SealedPurpose): SealingKey => {
   const derive = (label: string, bytes: number) => Buffer.from(hkdfSync('sha256', masterKey, '', label, bytes));
   return {
     key: derive(`vat ${purpose}: key 1`, 32),
@@ -40,7 +40,7 @@ const TAG_AT = 17;
 const TEXT_AT = 33;
 
 /** The keys that open sealed texts: SECRET_KEY, and SECRET_KEY_PREVIOUS for texts sealed before the change. */
-export type OpeningKeys = { masterKey: string; previousKey?: string | undefined; purpose: SealedPurpose };
+type OpeningKeys = { masterKey: string; previousKey?: string | undefined; purpose: SealedPurpose };
 
 /** The text that `sealText` sealed for this. Throws SealedTextError when it does not open. */
 export type OpenSealed = (boundTo: string, sealed: Uint8Array) => string;
@@ -85,7 +85,7 @@ export const sealText = ({ masterKey, purpose, boundTo }: Seal, text: string): B
 };
 
 /** A sealed text as stored, with what it is bound to: an account, a certificate. */
-export type SealedRow = { boundTo: string; sealed: Uint8Array };
+type SealedRow = { boundTo: string; sealed: Uint8Array };
 
 /** A stored text, and the same text sealed with the current key. */
 export type ResealedRow = SealedRow & { resealed: Uint8Array };
@@ -99,7 +99,7 @@ export type SealedStore = {
 };
 
 /** The result of one run: how many texts were resealed, and what the texts that no key opens are bound to. */
-export type Resealing = { resealed: number; unopened: string[] };
+type Resealing = { resealed: number; unopened: string[] };
 
 const PAGE = 200;
 /** Bounds the passes: a row that changes during every pass is sealed by processes that still use the previous key. */

@@ -38,7 +38,7 @@ const ABSENT = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 const STARTING = new Set(['57P03', '53300']);
 
 /** Options of {@link startPostgres}. */
-export type StartPostgres = {
+type StartPostgres = {
   /** Contains the cluster (`postgres/`), its log and its access data; created when missing. */
   dataDir: string;
   /** A required port. By default the last port is reused if it is free; otherwise a new one is chosen. */
@@ -127,7 +127,7 @@ const choosePort = async (wanted: number | undefined, remembered: number): Promi
  * Takes over the server that a killed parent left running on `cluster`; waits while it starts, recovers or stops, and kills
  * it when it hangs (after a SIGSTOP). Returns its pid and port, or null when no server runs on the cluster.
  */
-export const adoptPostgres = async (
+const adoptPostgres = async (
   cluster: string,
   password: Access['password'],
 ): Promise<{ pid: number; port: number } | null> => {
@@ -189,7 +189,7 @@ const settings = (durable: boolean): string[] =>
 type LaunchPostgres = { location: PostgresLocation; access: Access; durable: boolean; logFile: string };
 
 /** Starts the server process on an existing cluster and waits until it is ready or has ended. */
-export const launchPostgres = ({ location, access, durable, logFile }: LaunchPostgres): Promise<Launched> =>
+const launchPostgres = ({ location, access, durable, logFile }: LaunchPostgres): Promise<Launched> =>
   launchServer({
     command: [
       path.join(location.native, 'bin/postgres'),
@@ -202,10 +202,10 @@ export const launchPostgres = ({ location, access, durable, logFile }: LaunchPos
   });
 
 /** The state of a Postgres port: ready, not ready yet, no listener, no response, or a server with another password. */
-export type PostgresState = 'serving' | 'starting' | 'absent' | 'hanging' | 'foreign';
+type PostgresState = 'serving' | 'starting' | 'absent' | 'hanging' | 'foreign';
 
 /** Connects once as the superuser; when the server is ready, runs `use` on the connection. Rejects only when `use` does. */
-export const probePostgres = async (
+const probePostgres = async (
   { port, password }: Access,
   use: (client: pg.Client) => Promise<unknown> = async () => undefined,
 ): Promise<PostgresState> => {

@@ -116,11 +116,11 @@ export const redisEnvironment = ({ libraries }: RedisBinary): NodeJS.ProcessEnv 
 });
 
 /** True when `binary` runs on this machine. */
-export const runsHere = (binary: RedisBinary): boolean =>
+const runsHere = (binary: RedisBinary): boolean =>
   spawnSync(binary.file, ['--version'], { env: redisEnvironment(binary), timeout: 10_000 }).status === 0;
 
 /** The server among the packages in the folder `unpacked`, with its libraries, or null. */
-export const findUnpackedRedis = (unpacked: string): RedisBinary | null => {
+const findUnpackedRedis = (unpacked: string): RedisBinary | null => {
   const libraries = ['usr/lib', 'lib'].flatMap((lib) =>
     list(path.join(unpacked, lib))
       .filter((name) => name.includes('-linux-'))
@@ -131,7 +131,7 @@ export const findUnpackedRedis = (unpacked: string): RedisBinary | null => {
 };
 
 /** The installed server: the first in the folders of `searchPath` (a PATH) that runs, or null. */
-export const findInstalledRedis = (searchPath: string): RedisBinary | null => {
+const findInstalledRedis = (searchPath: string): RedisBinary | null => {
   const folders = [...new Set(searchPath.split(path.delimiter).filter(Boolean))];
   const found = NAMES.flatMap((name) =>
     folders.filter((folder) => list(folder).includes(name)).map((folder) => path.join(folder, name)),
@@ -145,7 +145,7 @@ type FetchRedis = { into: string; env: NodeJS.ProcessEnv; signal?: AbortSignal |
  * Downloads redis-server of Debian or Ubuntu with the libraries that this machine lacks and unpacks it into `into`, without
  * root. Throws without apt, without a network, or when the result does not run. About 3 s and 8 MB.
  */
-export const fetchRedis = async ({ into, env, signal }: FetchRedis): Promise<RedisBinary> => {
+const fetchRedis = async ({ into, env, signal }: FetchRedis): Promise<RedisBinary> => {
   const isUsable = (folder: string) => findUnpackedRedis(folder) !== null;
   await fetchDebianPackages({ names: ['redis-server'], into, isUsable, env, signal });
   const fetched = findUnpackedRedis(into);

@@ -35,7 +35,7 @@ const DEFAULT_PATH = [
 const PROBE_TIMEOUT_MS = 1_000;
 
 /** Options of {@link startRedis}. */
-export type StartRedis = {
+type StartRedis = {
   /** Contains the append-only file (`redis/`), the log, the access data and by default `redis-bin/`; created when missing. */
   dataDir: string;
   /** A required port. By default the last port is reused if it is free; otherwise a new one is chosen. */
@@ -148,7 +148,7 @@ const configuration = (access: Access, dir: string, pidFile: string, durable: bo
 type LaunchRedis = { binary: RedisBinary; access: Access; dir: string; dataDir: string; durable: boolean };
 
 /** Starts the server process on `dir` and waits until it is ready or has ended. */
-export const launchRedis = ({ binary, access, dir, dataDir, durable }: LaunchRedis): Promise<Launched> => {
+const launchRedis = ({ binary, access, dir, dataDir, durable }: LaunchRedis): Promise<Launched> => {
   const file = path.join(dataDir, 'redis.conf');
   writeFileSync(file, configuration(access, dir, path.join(dataDir, 'redis.pid'), durable), { mode: 0o600 });
   return launchServer({
@@ -164,7 +164,7 @@ export const launchRedis = ({ binary, access, dir, dataDir, durable }: LaunchRed
 };
 
 /** The state of a Redis port; `serving` includes the pid and the data directory that the server reports. */
-export type RedisState =
+type RedisState =
   | { kind: 'serving'; pid: number; dir: string }
   | { kind: 'starting' | 'absent' | 'hanging' | 'foreign' };
 
@@ -176,7 +176,7 @@ const classify = (error: NodeJS.ErrnoException): RedisState => {
 };
 
 /** Connects to the server on `port` once and identifies it. Never rejects. */
-export const probeRedis = async ({ port, password }: Access): Promise<RedisState> => {
+const probeRedis = async ({ port, password }: Access): Promise<RedisState> => {
   const redis = new Redis({
     ...{ host: '127.0.0.1', port, password, lazyConnect: true, enableReadyCheck: false, disconnectTimeout: 1 },
     ...{ maxRetriesPerRequest: 0, retryStrategy: () => null },

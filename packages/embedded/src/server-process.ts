@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Distinguishes a process from a later one with the same pid. */
-export type LiveProcess = { name: string; started: string };
+type LiveProcess = { name: string; started: string };
 
 const fromProc = (pid: number): LiveProcess | null => {
   let stat: string;
@@ -37,7 +37,7 @@ export const inspectProcess = (pid: number): LiveProcess | null =>
   process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
 
 /** A signal, and how long to wait for the process to end. */
-export type StopStep = { signal: NodeJS.Signals; timeoutMs: number };
+type StopStep = { signal: NodeJS.Signals; timeoutMs: number };
 
 type StopProcess = { pid: number; exited: Promise<unknown>; steps: StopStep[]; force?: AbortSignal | undefined };
 
@@ -108,10 +108,10 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const TAIL_BYTES = 4_000;
 
 /** A server's log file. `fd`: for the process; `tail`: the end of what was written since it was opened; `close`: closes `fd`. */
-export type ServerLog = { fd: number; tail: () => string; close: () => void };
+type ServerLog = { fd: number; tail: () => string; close: () => void };
 
 /** Opens `file` for appending; a file beyond 10 MiB is first renamed to `file.1`, so that the log is bounded. */
-export const openLog = (file: string): ServerLog => {
+const openLog = (file: string): ServerLog => {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
   const from = size > MAX_LOG_BYTES ? 0 : size;
@@ -127,7 +127,7 @@ export const openLog = (file: string): ServerLog => {
 const READY_MS = 60_000;
 
 /** `isReady`: probes the server once. `stop`: ends one that does not become ready. */
-export type Launch = {
+type Launch = {
   command: readonly [string, ...string[]];
   options: SpawnOptions;
   logFile: string;

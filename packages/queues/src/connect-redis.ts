@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
  * `producer`: fails fast, for processes that respond to callers: no offline queue, one attempt, a deadline on every command.
  * `consumer`: waits until Redis is available again, as BullMQ's workers require.
  */
-export type RedisRole = 'producer' | 'consumer';
+type RedisRole = 'producer' | 'consumer';
 
 /** The deadline of a producer's command. */
 export const REDIS_COMMAND_TIMEOUT_MS = 1_000;

@@ -4,7 +4,7 @@ import { REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
 
 /** `rank`: the order within the class, lowest first; 0 by default. */
-export type Enqueue<P> = {
+type Enqueue<P> = {
   definition: QueueDefinition<P>;
   payload: P;
   priority?: PriorityClass;

@@ -17,7 +17,7 @@ export type RateDecision = { admitted: boolean; waitMs: number; remaining: numbe
 
 const MAX_CACHED_KEYS = 50_000;
 
-export type LocalLimiter = {
+type LocalLimiter = {
   check: (key: string) => RateDecision;
   /** Counts a call that Redis admitted and that proceeds in `waitMs`. */
   record: (key: string, waitMs: number) => void;
@@ -87,14 +87,14 @@ end
 return {1, at - now, limit - used}
 `;
 
-export type RateLimiter = {
+type RateLimiter = {
   /** Admits or refuses one call of a key. Never throws, and returns within about 100 ms even if Redis does not respond. */
   admit: (key: string) => Promise<RateDecision>;
   /** True while this process uses its local count because Redis is unavailable. */
   isAlone: () => boolean;
 };
 
-export type RateLimiterOptions = {
+type RateLimiterOptions = {
   connection: Redis;
   prefix: string;
   limit: RateLimit;

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { defineScript } from './connect-redis.js';
 import type { DeliveryQueueClass } from './job-catalogue.js';
 
-export type EndpointPermitsOptions = {
+type EndpointPermitsOptions = {
   connection: Redis;
   prefix: string;
   /** Maximum attempts in flight to one endpoint, over all workers. */
@@ -29,11 +29,7 @@ export type EndpointPermit =
   | { kind: 'slow' };
 
 /** Acquires a permit of an endpoint for a job of a queue class. Throws while Redis is unavailable. */
-export type AcquirePermit = (
-  endpoint: string,
-  jobId: string,
-  queueClass: DeliveryQueueClass,
-) => Promise<EndpointPermit>;
+type AcquirePermit = (endpoint: string, jobId: string, queueClass: DeliveryQueueClass) => Promise<EndpointPermit>;
 
 /**
  * Keys, all of one endpoint: `flights` (jobs in flight, scored by the expiry of their permit); `pace` (average duration of an

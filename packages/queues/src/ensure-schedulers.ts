@@ -5,14 +5,14 @@ import type { Producer } from './create-producer.js';
 import { maintenanceQueue, type QueueDefinition } from './job-catalogue.js';
 
 /** A repeating job. `id` identifies it within its queue. */
-export type ScheduledJob = {
+type ScheduledJob = {
   queue: Pick<QueueDefinition, 'name'>;
   id: string;
   payload: Record<string, unknown>;
   everyMs: number;
 };
 
-export type EnsureSchedulersOptions = {
+type EnsureSchedulersOptions = {
   connection: Redis;
   producer: Producer;
   prefix: string;

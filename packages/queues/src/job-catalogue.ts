@@ -2,7 +2,7 @@ import { DISPATCH_QUEUES, MEMBER_STATES, type MemberState } from '@vat/domain';
 import { z } from 'zod';
 
 /** A job carries ids, never documents; the row is read when it runs. */
-export const requestJob = z.object({
+const requestJob = z.object({
   request_id: z.uuid(),
   /** The API process to notify of changes, because its caller waits; absent when no caller waits or the value was lost. */
   reply_to: z.string().optional(),
@@ -35,7 +35,7 @@ export const upstreamQueue = (memberState: MemberState) =>
   requestQueue(`upstream-${memberState}`, { globalConcurrency: 2, processConcurrency: 2 });
 
 /** Lookups in the built-in sandbox, for test keys. */
-export const sandboxQueue = requestQueue('upstream-sandbox', { globalConcurrency: null, processConcurrency: 20 });
+const sandboxQueue = requestQueue('upstream-sandbox', { globalConcurrency: null, processConcurrency: 20 });
 
 /** Enrichment and recording of answered requests. */
 export const settleQueue = requestQueue('settle', { globalConcurrency: null, processConcurrency: 20 });
@@ -45,7 +45,7 @@ export const lookupQueueOf = (request: { test: boolean; memberState: MemberState
   request.test ? sandboxQueue : upstreamQueue(request.memberState);
 
 /** One attempt of one delivery, counted from 1. It carries the account because the permit is acquired before the row is read. */
-export const deliveryJob = z.object({ delivery_id: z.uuid(), account_id: z.uuid(), attempt: z.int().min(1) });
+const deliveryJob = z.object({ delivery_id: z.uuid(), account_id: z.uuid(), attempt: z.int().min(1) });
 export type DeliveryJob = z.infer<typeof deliveryJob>;
 
 /** `first`: first attempts to endpoints that respond quickly. `retry`: later attempts, and all attempts to slow endpoints. */
@@ -77,7 +77,7 @@ export type PriorityClass = keyof typeof PRIORITIES;
 
 /** Dispatches the waiting batch lines of one dispatch queue. `at`: the time for which it was enqueued, in milliseconds. */
 // `lane` is a name in jobs that are already in Redis; a rename would lose them.
-export const dispatchJob = z.object({ lane: z.enum(DISPATCH_QUEUES), at: z.int() });
+const dispatchJob = z.object({ lane: z.enum(DISPATCH_QUEUES), at: z.int() });
 export type DispatchJob = z.infer<typeof dispatchJob>;
 
 export const batchesQueue = {
@@ -98,7 +98,7 @@ export const watchesQueue = {
 } satisfies QueueDefinition<Record<string, never>>;
 
 /** Obtains one time-stamp, closes the next anchor, or recomputes all anchors. */
-export const evidenceJob = z.discriminatedUnion('task', [
+const evidenceJob = z.discriminatedUnion('task', [
   z.object({ task: z.literal('stamp'), subject_id: z.uuid() }),
   z.object({ task: z.literal('close') }),
   z.object({ task: z.literal('verify') }),
@@ -115,7 +115,7 @@ export const evidenceQueue = {
 } satisfies QueueDefinition<EvidenceJob>;
 
 /** Maintenance: sweeps, deletion of expired rows, comparison of usage counters. */
-export const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'audit']) });
+const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'audit']) });
 export type MaintenanceJob = z.infer<typeof maintenanceJob>;
 export type MaintenanceTask = MaintenanceJob['task'];
 

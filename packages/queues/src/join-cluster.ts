@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-export type JoinClusterOptions = {
+type JoinClusterOptions = {
   connection: Redis;
   prefix: string;
   /** Names of the queues that this process serves. */

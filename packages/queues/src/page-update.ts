@@ -2,7 +2,7 @@ import { PAGE_TOPICS, type PageTopic, type PageUpdate, type PublishChange } from
 import type { Redis } from 'ioredis';
 
 /** Coalesces page updates into a limited number of messages per account. */
-export type PageUpdateCoalescer = {
+type PageUpdateCoalescer = {
   publish: PublishChange;
   /** Sends the pending updates at once. */
   flush: () => void;
@@ -59,10 +59,10 @@ export const coalescePageUpdates = (
 const channelPrefix = (prefix: string): string => `${prefix}:pages:`;
 
 /** The channel of an account's page updates. Redis drops messages while no process is subscribed to it. */
-export const pageUpdateChannel = (prefix: string, accountId: string): string => channelPrefix(prefix) + accountId;
+const pageUpdateChannel = (prefix: string, accountId: string): string => channelPrefix(prefix) + accountId;
 
 /** The account of a channel; `null` for another kind of channel. */
-export const accountOfChannel = (prefix: string, channel: string): string | null =>
+const accountOfChannel = (prefix: string, channel: string): string | null =>
   channel.startsWith(channelPrefix(prefix)) ? channel.slice(channelPrefix(prefix).length) : null;
 
 const isPageUpdate = (item: unknown): item is PageUpdate => {
@@ -71,7 +71,7 @@ const isPageUpdate = (item: unknown): item is PageUpdate => {
 };
 
 /** Parses a message. Topics that this version does not know are dropped. */
-export const readPageUpdates = (message: string): PageUpdate[] => {
+const readPageUpdates = (message: string): PageUpdate[] => {
   try {
     const items: unknown = JSON.parse(message);
     return Array.isArray(items) ? items.filter(isPageUpdate) : [];

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 
 /** Notifies an API process that a request has changed. Notifications may be lost or duplicated; Postgres holds the state. */
-export type PublishNotification = (replyTo: string, requestId: string) => Promise<void>;
+type PublishNotification = (replyTo: string, requestId: string) => Promise<void>;
 
 const channelOf = (prefix: string, replyTo: string): string => `${prefix}:notifications:${replyTo}`;
 

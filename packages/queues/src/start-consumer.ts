@@ -13,7 +13,7 @@ import {
  * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
  * place in the queue, of which no worker takes a job for that time.
  */
-export type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueueMs: number } | undefined;
+type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueueMs: number } | undefined;
 
 /** `runs`: how often the job has been started, this time included. */
 export type JobContext = { jobId: string; runs: number; stopping: AbortSignal };
@@ -31,9 +31,9 @@ export type Consumer = {
 };
 
 /** `queue`: the name of the job's queue. */
-export type JobRef = { queue: string; jobId: string };
+type JobRef = { queue: string; jobId: string };
 
-export type ConsumerOptions = {
+type ConsumerOptions = {
   connection: Redis;
   prefix: string;
   /** Called with the error of a handler; the job is retried. */

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import winston from 'winston';
 
 /** Fields of every log line of one request or job, such as `request_id` or `job_id`. */
-export type LogContext = Readonly<Record<string, unknown>>;
+type LogContext = Readonly<Record<string, unknown>>;
 
 /** The context of the running code; Node propagates it through promises and callbacks. Only the logger reads it. */
-export const currentLogContext = new AsyncLocalStorage<LogContext>();
+const currentLogContext = new AsyncLocalStorage<LogContext>();
 
 /** Runs `work` with `fields` in every line that it and the functions it calls log. */
 export const withLogContext = <T>(fields: LogContext, work: () => T): T =>

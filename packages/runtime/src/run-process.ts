@@ -3,7 +3,7 @@ import { errorFields, type Logger } from './create-logger.js';
 /** A started part of a process. Parts are stopped in reverse order. */
 export type Stoppable = { name: string; stop: () => Promise<void> };
 
-export type ProcessOptions = {
+type ProcessOptions = {
   log: Logger;
   /** The deadline of the shutdown. After it the process exits anyway, and the sweep finds unfinished work. */
   stopDeadlineMs: number;

@@ -18,7 +18,7 @@ export const issueKeys = async (world: Pick<World, 'sql'>, count: number, accoun
 };
 
 /** The answer to a direct check, and the time until it arrived, in milliseconds. */
-export type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
+type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
 
 /** Below the limit of pending requests of an account, with a margin for the other requests of a test. */
 const MAX_OF_ACCOUNT = 150;
@@ -54,7 +54,7 @@ export const callChecks = async (
 };
 
 /** The answer to POST /v1/batches. */
-export type UploadAnswer = { status: number; headers: Headers; body: Record<string, never> & { batch_id: string } };
+type UploadAnswer = { status: number; headers: Headers; body: Record<string, never> & { batch_id: string } };
 
 /** Options of an upload: by default `text/csv` with the world's live key. `query` begins with `?`. */
 export type UploadOptions = { key?: string; idempotencyKey?: string; type?: string; fileName?: string; query?: string };

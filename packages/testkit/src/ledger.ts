@@ -1,7 +1,7 @@
 import type { World } from './start-world.js';
 
 /** The totals of a world: requests and their outcomes, events and charged units. */
-export type Ledger = {
+type Ledger = {
   requests: number;
   /** Requests that have not ended. */
   open: number;

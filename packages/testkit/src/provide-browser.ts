@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PROJECT_ROOT } from './run-program.js';
 
 /** A Chromium browser that runs on this machine, with the environment that it needs. */
-export type BrowserProgram = { file: string; env: Record<string, string> };
+type BrowserProgram = { file: string; env: Record<string, string> };
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'microsoft-edge'];
 

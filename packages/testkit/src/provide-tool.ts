@@ -11,7 +11,7 @@ const PACKAGES = {
   python3: ['python3-minimal', 'libpython3-stdlib'],
 } as const;
 const VERSION_ARGUMENT = { jq: '--version', openssl: 'version', python3: '--version' } as const;
-export type ToolName = keyof typeof PACKAGES;
+type ToolName = keyof typeof PACKAGES;
 
 /** A program that runs on this machine, and the environment that it needs. */
 export type Tool = { file: string; env: Record<string, string> };

@@ -7,7 +7,7 @@ import { PROJECT_ROOT, runProgram } from './run-program.js';
 import { TEMPLATE } from './test-servers.js';
 
 /** A server that a test may stop. */
-export type OwnServer = {
+type OwnServer = {
   url: string;
   pid: () => number;
   /** Kills it, like a crash. */

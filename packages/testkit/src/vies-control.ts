@@ -14,7 +14,7 @@ export type ViesControl = {
 };
 
 type StateStats = { in_flight: number; max_in_flight: number; total: number; answered: number; aborted: number };
-export type ViesStats = { states: Record<string, StateStats>; totals: StateStats };
+type ViesStats = { states: Record<string, StateStats>; totals: StateStats };
 export type JournalEntry = {
   at: number;
   finished_at: number | null;

@@ -67,7 +67,7 @@ export const setAccountPlan =
   async (id: string, plan: Plan): Promise<boolean> =>
     (await db.account.updateMany({ where: { id }, data: { plan } })).count > 0;
 
-export type AccountSummary = {
+type AccountSummary = {
   id: string;
   name: string;
   plan: string;

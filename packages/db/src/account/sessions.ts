@@ -36,7 +36,7 @@ export type SignedIn = {
 };
 
 /** When sessions end, in milliseconds. */
-export type SessionTerms = {
+type SessionTerms = {
   /** Without use. */
   idleMs: number;
   /** Since sign-in, whether used or not. */

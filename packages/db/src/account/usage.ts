@@ -4,7 +4,7 @@ import { all, columns, query } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** A month whose counters differ from the rows they count. */
-export type UsageDifference = {
+type UsageDifference = {
   accountId: string;
   period: string;
   used: number;

@@ -76,7 +76,7 @@ export const endLostLines =
   };
 
 /** A batch that was just completed. `deliveryId`: of batch.completed; null when the account has no endpoint. */
-export type CompletedNow = Pick<Batch, 'id' | 'total' | 'done' | 'failed' | 'valid' | 'invalid'> & {
+type CompletedNow = Pick<Batch, 'id' | 'total' | 'done' | 'failed' | 'valid' | 'invalid'> & {
   accountId: string;
   deliveryId: string | null;
 };
@@ -122,7 +122,7 @@ export const completeBatches =
   };
 
 /** A completed batch whose counts differ from its lines, or which does not have exactly one event. */
-export type BatchDifference = { batchId: string; counts: BatchCounts; counted: BatchCounts; events: number };
+type BatchDifference = { batchId: string; counts: BatchCounts; counted: BatchCounts; events: number };
 
 /** Recounts the lines of the batches completed since a point in time and returns the differences. */
 export const auditBatches =

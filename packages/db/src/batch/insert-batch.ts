@@ -63,7 +63,7 @@ const lineRow = (line: NewLine): string => {
 };
 
 /** Inserts a batch, its requests (which get a job only when they are dispatched) and its lines. */
-export const insertBatchRows =
+const insertBatchRows =
   (tx: Queryable) =>
   async (batch: NewBatch): Promise<void> => {
     const { id, accountId, createdAt, header, quota } = batch;

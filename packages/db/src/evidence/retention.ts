@@ -10,7 +10,7 @@ import { idAt, NIL, timeOfId } from '../uuid-bounds.js';
  * The CTEs that delete requests with their exchanges, checks, time-stamps, events and deliveries. Leaves of anchors are not
  * deleted. They read the CTE `old` of (id, check_id), which must precede them.
  */
-export const deleteRequests = (): Prisma.Sql => Prisma.sql`
+const deleteRequests = (): Prisma.Sql => Prisma.sql`
   exchanged AS (DELETE FROM exchange WHERE request_id IN (SELECT id FROM old)),
   stamped AS (DELETE FROM stamp WHERE kind = 'check' AND subject_id IN (SELECT check_id FROM old)),
   events AS (
@@ -25,7 +25,7 @@ export const deleteRequests = (): Prisma.Sql => Prisma.sql`
 export const CHUNK = 500;
 
 /** The number of deleted rows. */
-export type DeletedEvidence = { requests: number; events: number; changes: number };
+type DeletedEvidence = { requests: number; events: number; changes: number };
 
 /**
  * Deletes what was recorded before a point in time: ended requests with their checks, exchanges and time-stamps, events,
@@ -96,7 +96,7 @@ export const evidenceAge = (db: Queryable) => async (): Promise<EvidenceAge> => 
 };
 
 /** `missing`: there is no such account. `enabled`: it is not disabled, or was disabled after `disabledBefore`. */
-export type Erasure =
+type Erasure =
   | { kind: 'missing' }
   | { kind: 'enabled'; disabledAt: Date | null }
   | { kind: 'erased'; requests: number; events: number; batches: number; watches: number };

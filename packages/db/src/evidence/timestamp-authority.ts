@@ -3,7 +3,7 @@ import type { Database, Queryable } from '../connect-database.js';
 import { query } from '../query.js';
 
 /** The stored development authority: certificates as PEM, and the sealed key. */
-export type StoredIdentity = { certificate: string; root: string; keySealed: Uint8Array };
+type StoredIdentity = { certificate: string; root: string; keySealed: Uint8Array };
 
 const ONE = 1;
 
@@ -51,7 +51,7 @@ export const sealedDevelopmentKey = (db: Database): SealedStore => ({
 });
 
 /** The root certificate (PEM) that was pinned for a time-stamping authority. */
-export type TimestampRoot = { tsaUrl: string; certificate: string; pinnedAt: Date };
+type TimestampRoot = { tsaUrl: string; certificate: string; pinnedAt: Date };
 
 /**
  * Pins `certificate` for an authority unless one is pinned already, and returns the pinned one. Of several concurrent

@@ -32,7 +32,7 @@ export const findMalformedLines =
 export type MalformedLine = { requestId: string; check: CheckRecord };
 
 /** A request that ended with its check, and the batch of its lines. */
-export type SettledLine = { requestId: string; batchId: string | null };
+type SettledLine = { requestId: string; batchId: string | null };
 
 /** A check as a JSON record, with bytes in base64. */
 const record = ({ requestId, check }: MalformedLine) => ({

@@ -41,7 +41,7 @@ export const issueKey = (name: string, test: boolean): { key: string; stored: Ne
   return { key, stored: { id: newUuid(), name, test, hash: hashApiKey(key), hint: key.slice(-4) } };
 };
 
-export type CreateKeyDeps = {
+type CreateKeyDeps = {
   /** False when the account already has `maxKeys` live keys. */
   insertKey: (accountId: string, key: NewKey, now: Date, maxKeys: number) => Promise<boolean>;
   now: () => Date;
@@ -57,7 +57,7 @@ export const createKey =
     return { id: stored.id, key };
   };
 
-export type CreateAccountDeps = {
+type CreateAccountDeps = {
   /** False when the e-mail address is taken. */
   insertAccount: (account: NewAccount) => Promise<boolean>;
   hashPassword: (password: string) => Promise<string>;

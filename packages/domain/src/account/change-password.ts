@@ -9,7 +9,7 @@ export const PASSWORD_CHANGE_LIMIT = { tries: SIGN_IN_LIMITS.site, windowMs: SIG
 /** A password change, as argon2id PHC strings, and the session that replaces all others. */
 export type PasswordChange = { userId: string; from: string; to: string; session: Omit<NewSession, 'passwordHash'> };
 
-export type ChangePasswordDeps = Omit<BeginSessionDeps, 'insertSession'> & {
+type ChangePasswordDeps = Omit<BeginSessionDeps, 'insertSession'> & {
   /** Counts an attempt. Returns `null`, or when the limit is reached, the time of the next attempt. */
   reserve: (key: Uint8Array, now: Date) => Promise<Date | null>;
   forget: (key: Uint8Array) => Promise<void>;

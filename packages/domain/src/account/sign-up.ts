@@ -9,7 +9,7 @@ import type { beginSession, SessionSecrets, UserCredentials } from './session.js
  */
 export const SIGN_UP_LIMITS = { windowMs: 60 * 60_000, network: 10, site: 50, all: 300 } as const;
 
-export type SignUpDeps = {
+type SignUpDeps = {
   tokens: SessionSecrets;
   reserve: ReserveTries;
   /** Cached refusals: until when a limit refuses accounts. */
@@ -20,7 +20,7 @@ export type SignUpDeps = {
   now: () => Date;
 };
 
-export type SignUpInput = {
+type SignUpInput = {
   name: string;
   email: string;
   password: string;

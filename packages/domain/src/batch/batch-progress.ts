@@ -8,7 +8,7 @@ import type { DispatchQueue } from './batch.js';
 export type BatchStep = { memberState: MemberState; batchId: string | null };
 
 /** A batch that was just completed. `deliveryId`: of batch.completed; null where the account has no endpoint. */
-export type CompletedBatchRow = {
+type CompletedBatchRow = {
   id: string;
   accountId: string;
   deliveryId: string | null;
@@ -16,7 +16,7 @@ export type CompletedBatchRow = {
   failed: number;
 };
 
-export type BatchProgressDeps = {
+type BatchProgressDeps = {
   /** Completes those of the batches that have no line left. */
   complete: (batchIds: string[], now: Date) => Promise<CompletedBatchRow[]>;
   /** Those of `queues` in which lines wait and whose window has room. */

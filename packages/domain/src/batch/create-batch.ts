@@ -30,7 +30,7 @@ type CreatedBatch = { kind: 'created'; batch: Batch; answer: StoredAnswer };
 /** `replay`: an earlier upload used the same Idempotency-Key. */
 export type BatchUploadResult = CreatedBatch | Replay;
 
-export type CreateBatchDeps = {
+type CreateBatchDeps = {
   findKey: FindKey;
   insert: InsertBatch;
   /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */

@@ -22,7 +22,7 @@ export const SUSPEND_AFTER_MS = 2_000;
 /** A request of a batch to be enqueued. `rank`: its position among its account's, from 1; lower ranks go first. */
 export type DispatchedLine = { id: string; rank: number };
 
-export type DispatchLinesDeps = {
+type DispatchLinesDeps = {
   /** Fills the window of a member state; null while another process does. */
   dispatchLines: (memberState: MemberState, now: Date) => Promise<DispatchedLine[] | null>;
   /** If it fails, the lines are in the window without a job until the sweep gives them one. */
@@ -46,7 +46,7 @@ export const dispatchMemberState =
     return null;
   };
 
-export type DispatchLocallyDeps = DispatchLinesDeps & {
+type DispatchLocallyDeps = DispatchLinesDeps & {
   enqueueDispatches: (queues: DispatchQueue[]) => Promise<void>;
 };
 

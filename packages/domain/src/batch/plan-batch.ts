@@ -7,7 +7,7 @@ import { type ReadVatNumber, readVatNumber } from '../vat-number/index.js';
 import type { BatchRow, LineError, NewBatchRequest, NewLine } from './batch.js';
 
 /** A line as the file alone determines it. `read`: the number to look up; null when an error made it unreadable. */
-export type PlannedLine =
+type PlannedLine =
   | { error: null; read: ResolvedNumber; requester: string | null; reference: string | null }
   | { error: LineError; read: ResolvedNumber | null; reference: string | null };
 
@@ -28,7 +28,7 @@ const textOrNull = (cell: string | null): string | null => {
  * that its country's syntax does not accept is no fault: its check says so. `requester`: the batch's, normalised; the
  * line's own wins.
  */
-export const planLine = (row: BatchRow, requester: string | null): PlannedLine => {
+const planLine = (row: BatchRow, requester: string | null): PlannedLine => {
   const reference = textOrNull(row.reference);
   const fault = (code: LineError['code'], message: string, read: ReadVatNumber | null = null): PlannedLine => ({
     error: { code, message },
@@ -60,7 +60,7 @@ export const storableText = (text: string): string => text.replaceAll('\0', '').
 /** The lines of a file, in its order, and the requests they share. */
 export type BatchPlan = { lines: NewLine[]; requests: NewBatchRequest[] };
 
-export type BatchToPlan = {
+type BatchToPlan = {
   rows: readonly BatchRow[];
   /** The batch's requester, normalised. */
   requester: string | null;

@@ -4,7 +4,7 @@ import type { PublishChange } from '../page-update.js';
 import type { RecordCheckDeps, recordCheck } from '../request/record-check.js';
 import type { Answer, CheckRequest } from '../request/request.js';
 
-export type RecordMalformedLinesDeps = Pick<RecordCheckDeps, 'make' | 'advanced'> & {
+type RecordMalformedLinesDeps = Pick<RecordCheckDeps, 'make' | 'advanced'> & {
   /** The next requests that wait for their check. */
   find: (limit: number) => Promise<CheckRequest[]>;
   /** Marks the batches of these requests as running. */

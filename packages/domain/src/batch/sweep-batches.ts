@@ -2,7 +2,7 @@ import type { DueDelivery } from '../delivery/delivery.js';
 import type { DispatchQueue } from './batch.js';
 import { DISPATCH_QUEUES } from './dispatch-lines.js';
 
-export type SweepBatchesDeps = {
+type SweepBatchesDeps = {
   /**
    * Ends requests of batches past their end or of a disabled account, with their lines. Returns how many; 0 when none is
    * left.
@@ -21,7 +21,7 @@ export type SweepBatchesDeps = {
 const CHUNK = 500;
 
 /** What a sweep found and did. */
-export type SweptBatches = { lost_lines: number; batches: number; lanes: number };
+type SweptBatches = { lost_lines: number; batches: number; lanes: number };
 
 /** Ends, completes and dispatches what a crash or a loss of Redis left behind in batches. Idempotent. */
 export const sweepBatches =

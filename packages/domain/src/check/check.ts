@@ -69,7 +69,7 @@ export const checkBody = (checkId: string, request: Source, answer: Answer, salt
 });
 
 /** A check ready to be recorded: `bytes` is the RFC 8785 form of `body`, `hash` its SHA-256 (32 bytes). */
-export type HashedCheck = { body: CheckBody; bytes: Uint8Array; hash: Uint8Array };
+type HashedCheck = { body: CheckBody; bytes: Uint8Array; hash: Uint8Array };
 
 /** Port: canonicalises and hashes a check's body. Throws when the body is not JCS-safe. */
 export type HashCheck = (body: CheckBody) => HashedCheck;

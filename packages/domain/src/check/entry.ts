@@ -57,7 +57,7 @@ export const VERDICTS = ['valid', 'invalid', 'malformed'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 /** One lookup to be added to the `checks` list. */
-export type LookupRecord = {
+type LookupRecord = {
   source: 'vies' | 'vies_confirmation';
   outcome: CheckOutcome;
   code: string | null;

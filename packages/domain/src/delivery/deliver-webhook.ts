@@ -9,10 +9,10 @@ export type DeliveryAttempt = { deliveryId: string; accountId: string; number: n
 export type AttemptToClaim = Omit<DeliveryAttempt, 'accountId'> & { now: Date; leasedUntil: Date };
 
 /** The current endpoint of a delivery. `secretSealed`: the encrypted signing secret. */
-export type DeliveryEndpoint = { url: string; secretSealed: Uint8Array };
+type DeliveryEndpoint = { url: string; secretSealed: Uint8Array };
 
 /** A claimed attempt with the current endpoint; `endpoint` is null when it was removed. */
-export type ClaimedAttempt = {
+type ClaimedAttempt = {
   eventId: string;
   eventType: string;
   body: string;

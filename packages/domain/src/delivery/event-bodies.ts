@@ -39,7 +39,7 @@ export const checkFailedBody = (request: About, reason: AbandonReason, lastError
   });
 
 /** The content of batch.completed: done + failed = total. */
-export type CompletedBatch = { id: string; total: number; done: number; failed: number };
+type CompletedBatch = { id: string; total: number; done: number; failed: number };
 
 /** The body of batch.completed; written in the transaction that ends the batch, with the batch as its subject. */
 export const batchCompletedBody = ({ id, total, done, failed }: CompletedBatch): string =>

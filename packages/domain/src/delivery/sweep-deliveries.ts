@@ -1,6 +1,6 @@
 import type { DueCursor, DueDelivery, OverdueDelivery } from './delivery.js';
 
-export type SweepDeliveriesDeps = {
+type SweepDeliveriesDeps = {
   /** Pending deliveries due before a moment that are not held, oldest first, in chunks of `limit`. */
   due: (before: Date, after: DueCursor | null, limit: number) => Promise<OverdueDelivery[]>;
   /** Holds deliveries while their account is disabled; returns how many were held. */
@@ -23,7 +23,7 @@ const CHUNK = 500;
 const RESUMED_AT_ONCE = 500;
 
 /** What a sweep found and did. */
-export type SweptDeliveries = { deliveries: number; removed: number; held: number; resumed: number };
+type SweptDeliveries = { deliveries: number; removed: number; held: number; resumed: number };
 
 /**
  * Enqueues overdue deliveries whose job is missing, and ends those that were written while their endpoint was being removed.

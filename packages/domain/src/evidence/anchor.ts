@@ -24,7 +24,7 @@ export type FindAnchor = (id: string) => Promise<StoredAnchor | null>;
 export type ListAnchors = (beforeSeq: number | null, limit: number) => Promise<StoredAnchor[]>;
 
 /** The position of a check's leaf. `hash`: the leaf's data, which is the check's hash (32 bytes). */
-export type AnchoredLeaf = {
+type AnchoredLeaf = {
   checkId: string;
   anchorId: string;
   seq: number;
@@ -83,7 +83,7 @@ export type CloseAlone = <T>(work: (closing: AnchorClosing) => Promise<T>) => Pr
 export type AnchorToVerify = StoredAnchor & { token: Uint8Array | null; stampDigest: Uint8Array | null };
 
 /** A page of an anchor's leaves in their order. */
-export type LeafPage = {
+type LeafPage = {
   /** 32 bytes each, end to end. */
   hashes: Uint8Array;
   /** The index after the last one; the page is empty when it equals the start. */
@@ -96,7 +96,7 @@ export type LeafPage = {
 export type LeafDifference = { checkId: string; of: 'hash' | 'body' | 'time' };
 
 /** A stamp of a check to be verified. The fields of the check are null once the check is deleted. */
-export type StampToVerify = {
+type StampToVerify = {
   subjectId: string;
   /** SHA-256 of the stamped data; the token may use another hash function. */
   digest: Uint8Array;

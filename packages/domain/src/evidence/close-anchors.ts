@@ -4,7 +4,7 @@ import type { DueStamp } from './evidence.js';
 /** An anchor that was just closed. */
 export type ClosedAnchor = Pick<StoredAnchor, 'id' | 'seq' | 'treeSize' | 'closedAt'>;
 
-export type CloseAnchorsDeps = {
+type CloseAnchorsDeps = {
   /** Closes the next anchor. Any other kind: nothing is to be closed, or another process closes. `more`: leaves are left. */
   closeNext: () => Promise<{ kind: 'closed'; anchor: ClosedAnchor; more: boolean } | { kind: 'nothing' | 'busy' }>;
   enqueueStamp: (stamp: DueStamp) => Promise<void>;

@@ -2,7 +2,7 @@ import { publicId } from '../ids.js';
 import type { PublishChange } from '../page-update.js';
 import type { MadeStamp, MakeStampDeps } from './timestamp.js';
 
-export type AttemptStampDeps = {
+type AttemptStampDeps = {
   makeStamp: (subjectId: string, signal: AbortSignal) => Promise<MadeStamp>;
   reasonOf: MakeStampDeps['reasonOf'];
   publishChange: PublishChange;
@@ -34,7 +34,7 @@ export const attemptStamp =
 /** What a recomputation found. `leftOff`: differences beyond those listed. `whole`: whether everything was read. */
 type Recomputation = { differences: readonly unknown[]; leftOff: number; whole: boolean };
 
-export type RecomputeAnchorsDeps<Report extends Recomputation> = {
+type RecomputeAnchorsDeps<Report extends Recomputation> = {
   verify: (signal: AbortSignal) => Promise<Report>;
   onDifference: (difference: Report['differences'][number]) => void;
   /** Called when everything was read. `found`: the number of differences. */

@@ -10,7 +10,7 @@ export const MAX_EXPORTED_CHECKS = 10_000;
 export type EvidenceChoice = { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
 
 /** A chosen check as it stood when it was chosen: its anchor, and whether it had a time-stamp. */
-export type ChosenCheck = { id: string; anchorSeq: number | null; stamped: boolean };
+type ChosenCheck = { id: string; anchorSeq: number | null; stamped: boolean };
 
 /**
  * The ids of what an export holds, as of one moment. Rows are read later, in chunks: recorded rows never change, and anchors
@@ -32,10 +32,10 @@ export type ChosenEvidence = {
 export type ChooseEvidence = (accountId: string, choice: EvidenceChoice, limit: number) => Promise<ChosenEvidence>;
 
 /** A check of an export. `token`: its time-stamp's, by now. */
-export type ExportedCheck = StoredCheck & { requestId: string; token: Uint8Array | null };
+type ExportedCheck = StoredCheck & { requestId: string; token: Uint8Array | null };
 
 /** A request of an export that had no check when it was chosen; by now it may have one (`completed`). */
-export type ExportedRequest = Pick<
+type ExportedRequest = Pick<
   CheckRequest,
   | 'id'
   | 'vatNumber'

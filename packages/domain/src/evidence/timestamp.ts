@@ -81,7 +81,7 @@ export type RequestStampForCheck = (
   key: KeyToBind | null,
 ) => Promise<RequestedStamp>;
 
-export type StampCheckDeps = {
+type StampCheckDeps = {
   findKey: FindKey;
   relockKey: RelockKey;
   requestStamp: RequestStampForCheck;
@@ -146,7 +146,7 @@ export const stampCheck = ({
   };
 };
 
-export type SweepStampsDeps = {
+type SweepStampsDeps = {
   /** Pending stamps due before a moment, oldest first, in chunks of `limit`. */
   due: (before: Date, after: StampCursor | null, limit: number) => Promise<DueStamp[]>;
   /** Enqueues the job of each stamp; an existing job is not changed. */

@@ -3,7 +3,7 @@ import { checkFailedBody } from '../delivery/event-bodies.js';
 import { newUuid } from '../ids.js';
 import type { EndedAs, EndedRequest, EndRequest } from './ports.js';
 
-export type AbandonRequestDeps<R> = {
+type AbandonRequestDeps<R> = {
   endRequest: EndRequest;
   /** Called once the request has ended, before its delivery is enqueued. */
   onEnded: (request: R, ended: EndedAs) => void;

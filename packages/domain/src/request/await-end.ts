@@ -12,7 +12,7 @@ type Waiting = Pick<CheckRequest, 'entries' | 'createdAt' | 'lookupStartedAt' | 
  * The `checks` of a 202 answer: the entries so far, with the lookup that is still open or the wait for one that never began.
  * Nothing of this is stored; the open lookup stores its own end later.
  */
-export const entriesAtAcceptance = (
+const entriesAtAcceptance = (
   request: Waiting,
   policy: Pick<UpstreamPolicy, 'backpressureAfterMs'>,
   now: Date,

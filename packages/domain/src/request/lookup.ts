@@ -25,7 +25,7 @@ export const lookupSourceOf = ({ unconfirmed }: Pick<CheckRequest, 'unconfirmed'
   unconfirmed === null ? 'vies' : 'vies_confirmation';
 
 /** True when a lookup carries at least one of the trader's details; empty ones are not sent. */
-export const carriesTrader = ({ trader }: Pick<LookupSubject, 'trader'>): boolean =>
+const carriesTrader = ({ trader }: Pick<LookupSubject, 'trader'>): boolean =>
   TRADER_FIELDS.some((field) => Boolean(trader?.[field]));
 
 /** True when nothing but the number can be what the upstream refuses. */

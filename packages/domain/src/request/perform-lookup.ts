@@ -20,7 +20,7 @@ export type LookupSlot = { lost: AbortSignal; release: () => void };
 /** One lookup with its exchange. */
 export type Lookup = Awaited<ReturnType<CallUpstream>>;
 
-export type PerformLookupDeps = {
+type PerformLookupDeps = {
   /** The member state that is looked up; null for the sandbox, which has no slots. */
   memberState: MemberState | null;
   /** Milliseconds until the member state may be looked up again. */
@@ -60,7 +60,7 @@ export type PerformLookupDeps = {
  * `at`: when the job runs again; null when it is done. `request` is set when the job's priority may have changed. `pauseMs`:
  * no lookup of the member state can be made for that time, so its other jobs need not try.
  */
-export type LookupStep =
+type LookupStep =
   | { at: Date; request?: { origin: CheckRequest['origin']; pending: boolean } }
   | { pauseMs: number }
   | null;

@@ -62,7 +62,7 @@ export type Acceptance = {
  * `giveUpAt`: as stored in the row, where a request that lost its caller already has one. `lost_race`: the request no longer
  * waits for an answer and must be read again.
  */
-export type AcceptanceResult =
+type AcceptanceResult =
   | { kind: 'accepted'; giveUpAt: Date }
   | { kind: 'too_many_pending'; pending: number }
   | { kind: 'lost_race' };
@@ -79,7 +79,7 @@ export type FindRequest = (id: string, reader?: Reader) => Promise<RequestWithCh
 /** Port: resolves when a request should be read again: on a notification, a slow poll, at `until` or when the process stops. */
 export type RequestSubscription = { next: (until: Date) => Promise<void>; close: () => void };
 
-export type Ending = {
+type Ending = {
   requestId: string;
   reason: AbandonReason;
   event: NewEvent;

@@ -13,7 +13,7 @@ import type { Answer, CheckRequest } from './request.js';
 export type RequestRef = { requestId: string; replyTo?: string | undefined };
 
 /** The lookup whose answer is recorded, where it was not stored before: both are then stored at once. */
-export type AnsweringLookup = { expectedAttempts: number; attempts: number; answer: Answer };
+type AnsweringLookup = { expectedAttempts: number; attempts: number; answer: Answer };
 
 /** Everything that the end of a request with a check writes. */
 export type Settlement = {
@@ -52,7 +52,7 @@ export type RecordCheckDeps = {
   now: () => Date;
 };
 
-export type CheckToRecord = {
+type CheckToRecord = {
   ref: RequestRef;
   /** With all its entries. */
   request: CheckRequest;

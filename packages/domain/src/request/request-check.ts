@@ -14,7 +14,7 @@ import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
 import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
 
 /** The `syntax` entry every check begins with. `detail` names the missed form or a failed checksum. */
-export const syntaxEntry = (outcome: 'valid' | 'malformed', at: Date, detail: string | null): CheckEntry => ({
+const syntaxEntry = (outcome: 'valid' | 'malformed', at: Date, detail: string | null): CheckEntry => ({
   source: 'syntax',
   outcome,
   started_at: at.toISOString(),
@@ -42,7 +42,7 @@ export const openingEntry = (read: { malformed: string | null; checksumFailed: b
 type NumberAsGiven = { vatNumber: string; countryCode: string | undefined; caller: { test: boolean } };
 
 /** The number of a call. `malformed`: the reason as a sentence; null when the number is well formed. */
-export type NumberOfCall = {
+type NumberOfCall = {
   memberState: MemberState;
   national: string;
   vatNumber: string;

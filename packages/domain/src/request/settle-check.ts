@@ -30,7 +30,7 @@ const enrichmentSubject = (request: CheckRequest, answer: Answer): EnrichmentSub
   };
 };
 
-export type SettleCheckDeps = {
+type SettleCheckDeps = {
   find: FindRequest;
   sources: readonly EnrichmentSource[];
   recordCheck: ReturnType<typeof recordCheck>;
@@ -70,7 +70,7 @@ export type LookupToStore = {
 /** Port: stores the exchange and, if the request is where it was read, the decision; `null` when the request moved on. */
 export type StoreLookup = (lookup: LookupToStore) => Promise<{ state: RequestState; dueAt: Date } | null>;
 
-export type PersistAnswerDeps = {
+type PersistAnswerDeps = {
   sources: readonly EnrichmentSource[];
   storeLookup: StoreLookup;
   recordCheck: ReturnType<typeof recordCheck>;

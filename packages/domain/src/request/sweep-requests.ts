@@ -3,7 +3,7 @@ import { abandonRequest } from './abandon-request.js';
 import type { EndedRequest, EndRequest, OverdueCursor, OverdueRequest } from './ports.js';
 import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
 
-export type SweepDeps = {
+type SweepDeps = {
   overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverdueRequest[]>;
   toAbandon: (now: Date, limit: number) => Promise<EndedRequest[]>;
   endRequest: EndRequest;

@@ -18,7 +18,7 @@ export type WatchRecord = {
 };
 
 /** A check that is about to be recorded. */
-export type CheckOfRun = { id: string; requestId: string; answer: Answer; now: Date };
+type CheckOfRun = { id: string; requestId: string; answer: Answer; now: Date };
 
 /**
  * Compares the check of a run with the stored answers of its watch. Undefined when the watch was deleted meanwhile. Only the

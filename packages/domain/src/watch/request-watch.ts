@@ -25,7 +25,7 @@ export type WatchCreation = { kind: 'created' | 'exists' | 'limit_reached' | 'ke
 /** Port: binds the key with its answer and creates the watch if the account has fewer than `limit` and not this one; otherwise changes nothing. */
 export type CreateWatch = (watch: NewWatch, limit: number, idempotency: AnswerToBind | null) => Promise<WatchCreation>;
 
-export type RequestWatchDeps = {
+type RequestWatchDeps = {
   findKey: FindKey;
   create: CreateWatch;
   /** The 201 of a new watch. */

@@ -36,7 +36,7 @@ export const nextCheckAt = (watchId: string, frequency: WatchFrequency, after: D
  * The run of a due watch. A run that must be skipped (quota spent, account disabled) is postponed to the watch's time on the
  * next day, also at weekly frequency: a week later the month may be over.
  */
-export const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart => {
+const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart => {
   const read = readVatNumber(watch.vatNumber);
   const checksumFailed = read.kind === 'well_formed' && read.checksum === 'failed';
   return {
@@ -53,11 +53,7 @@ export const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunT
 };
 
 /** The request of a run that was just started, for its job: pending, unanswered, due at `dueAt`. */
-export const lookupJobOf = (
-  id: string,
-  { memberState }: Pick<DueWatch, 'memberState'>,
-  dueAt: Date,
-): OverdueRequest => ({
+const lookupJobOf = (id: string, { memberState }: Pick<DueWatch, 'memberState'>, dueAt: Date): OverdueRequest => ({
   id,
   test: false,
   origin: 'watch',
@@ -77,7 +73,7 @@ export type RunWatchDeps = {
 };
 
 /** `running`: a run is under way, and another one follows it. `requestId`: of the run; null when there is none. */
-export type WatchRun = { requestId: string | null; status: RunStart | 'running' | 'paused' };
+type WatchRun = { requestId: string | null; status: RunStart | 'running' | 'paused' };
 
 /** Attempts, since a run may have begun or ended after the watch was read. */
 const TRIES = 5;
@@ -100,7 +96,7 @@ export const runWatch =
     }
   };
 
-export type StartDueWatchesDeps = {
+type StartDueWatchesDeps = {
   /** Due watches, the longest due first. At most `maxUnderWay` a member state, runs under way included. */
   findDue: (now: Date, maxUnderWay: number) => Promise<DueWatch[]>;
   startRun: StartRun;
@@ -122,7 +118,7 @@ export const MAX_UNDER_WAY = 64;
 const MAX_CONCURRENT_STARTS = 4;
 
 /** How many runs began, and how many were postponed. */
-export type StartedWatches = Record<Exclude<RunStart, 'not_due'>, number>;
+type StartedWatches = Record<Exclude<RunStart, 'not_due'>, number>;
 
 /** Starts the runs of due watches as far as there is room for them. Idempotent. */
 export const startDueWatches = (deps: StartDueWatchesDeps) => {

@@ -4,14 +4,14 @@ import { nextCheckAt } from './run-watch.js';
 import { type Change, sellsFrequency, type Watch } from './watch.js';
 
 /** The fields that a call changes; absent ones stay. A label of null is removed. */
-export type WatchAmendment = {
+type WatchAmendment = {
   label?: string | null | undefined;
   frequency?: Watch['frequency'] | undefined;
   status?: Watch['state'] | undefined;
 };
 
 /** The account's plan and, for a paused watch, how many of its watches are active. */
-export type AmendedBy = { plan: Plan; active: number | null };
+type AmendedBy = { plan: Plan; active: number | null };
 
 /** When the amended watch is due. A watch whose due time passed during a pause is due at once. */
 const dueAfter = (watch: Watch, frequency: Watch['frequency'], resumed: boolean, now: Date): Date => {
