@@ -49,25 +49,25 @@ import { errorFields, type Stoppable, throttledWarn } from '@vat/runtime';
 import { watchEvidence } from './watch-evidence.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
+/** Runs every step in turn, also after one failed, and then throws what the steps threw. */
+export const runEach = async (steps: readonly (() => Promise<unknown>)[]): Promise<void> => {
+  const failures: unknown[] = [];
+  for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '));
+  if (failures.length === 1) throw failures[0];
+};
+
 /** A part of the sweep; resolves to its actions and how often each was taken. */
 type SweepStep = (scope: { everything: boolean }) => Promise<Record<string, number>>;
 
-/** Runs every part of the sweep in turn, also after one failed, reports all actions, and then throws what the parts threw. */
+/** Runs every part of the sweep as {@link runEach} does, and reports all actions. */
 export const sweepSteps =
   (parts: readonly SweepStep[], report: (swept: Record<string, number>, scope: { everything: boolean }) => void) =>
   async (scope: { everything: boolean }): Promise<void> => {
     const swept: Record<string, number> = {};
-    const failures: unknown[] = [];
-    for (const part of parts) {
-      try {
-        Object.assign(swept, await part(scope));
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    report(swept, scope);
-    if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '));
-    if (failures.length === 1) throw failures[0];
+    await runEach(parts.map((part) => async () => Object.assign(swept, await part(scope)))).finally(() =>
+      report(swept, scope),
+    );
   };
 
 const HOUR_MS = 3_600_000;
@@ -150,13 +150,16 @@ export const composeMaintenance = (context: WorkerContext) => {
       await sweep({ everything: false });
       await watchEvidenceOnce();
     },
-    expire: async () => {
-      await deleteExpiredKeys(db)(now());
-      await deleteExpiredSessions(db)(now());
-      await deleteMinutes(db)(new Date(now().getTime() - STATISTICS_RETENTION_MS));
-      await deleteOldBatches(db)(new Date(now().getTime() - settings.BATCHES_KEPT));
-      await deleteOldDeliveries(db)(new Date(now().getTime() - settings.DELIVERIES_KEPT));
-      await deleteOldEvidence(db)(new Date(now().getTime() - settings.EVIDENCE_KEPT));
+    expire: () => {
+      const ago = (ms: number) => new Date(now().getTime() - ms);
+      return runEach([
+        () => deleteExpiredKeys(db)(now()),
+        () => deleteExpiredSessions(db)(now()),
+        () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
+        () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
+        () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT)),
+        () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT)),
+      ]);
     },
     audit,
   };

@@ -1,4 +1,4 @@
-import { sweepSteps } from './compose-maintenance.js';
+import { runEach, sweepSteps } from './compose-maintenance.js';
 
 test('a part that fails does not stop the others, and is thrown at the end', async () => {
   const reported: unknown[] = [];
@@ -11,4 +11,13 @@ test('a part that fails does not stop the others, and is thrown at the end', asy
   await expect(sweep(failing('rows'), failing('lines'), doing({ stamps: 3 }))).rejects.toThrow('rows; Error: lines');
   await sweep(doing({ enqueued: 4 }));
   expect(reported).toEqual([{ enqueued: 1, stamps: 2 }, { stamps: 3 }, { enqueued: 4 }]);
+});
+
+test('a step of the expiry that fails does not stop the later ones', async () => {
+  const run: string[] = [];
+  const step = (name: string) => async () => void run.push(name);
+  await expect(runEach([step('keys'), () => Promise.reject(new Error('batches')), step('evidence')])).rejects.toThrow(
+    'batches',
+  );
+  expect(run).toEqual(['keys', 'evidence']);
 });

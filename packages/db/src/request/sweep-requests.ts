@@ -60,7 +60,7 @@ export const requestsToAbandon =
 /**
  * Ends waiting requests whose caller was lost with its API process: they are withdrawn and their units released. A request
  * with a bound Idempotency-Key becomes pending instead, so that a repeated call gets its result. `createdBefore` is earlier
- * than any caller waits. Returns the number of requests.
+ * than any caller waits. `fed` is true for all of them; the index needs it. Returns the number of requests.
  */
 export const releaseOrphans =
   (db: Queryable) =>
@@ -68,7 +68,7 @@ export const releaseOrphans =
     const [row] = await query(db, { n: 'int4' })`
       WITH lost AS (
         SELECT r.id, EXISTS (SELECT 1 FROM idempotency_key k WHERE k.request_id = r.id) AS keyed FROM request r
-        WHERE r.state = 'waiting' AND r.answer IS NULL AND r.created_at < ${createdBefore}::timestamptz
+        WHERE r.state = 'waiting' AND r.fed AND r.answer IS NULL AND r.created_at < ${createdBefore}::timestamptz
         ORDER BY r.due_at LIMIT 500 FOR UPDATE OF r SKIP LOCKED
       ), gone AS (
         UPDATE request r SET state = 'withdrawn', reason = 'CALLER_LOST', ended_at = ${now}::timestamptz

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { sqlOf } from '../query.js';
+import { testDatabase } from '../test-database.fixture.js';
+import { overdueRequests, releaseOrphans, requestsToAbandon } from './sweep-requests.js';
+
+const connected = testDatabase(2);
+
+const AT = new Date('2026-11-20T10:00:00.000Z');
+const COMPLETED = 20_000;
+
+type Plan = { 'Node Type': string; 'Relation Name'?: string; Plans?: Plan[] };
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** How the statement of `run` reads the table of requests. */
+const readsOfRequest = async (run: (db: { $queryRaw: <T>() => Promise<T> }) => Promise<unknown>): Promise<string[]> => {
+  let plan: Plan | undefined;
+  const explain = async (strings: TemplateStringsArray | ReturnType<typeof sqlOf>, ...values: unknown[]) => {
+    const { text, values: bound } = sqlOf(strings, values);
+    const [row] = await connected.db.$queryRawUnsafe<[{ 'QUERY PLAN': [{ Plan: Plan }] }]>(
+      `EXPLAIN (FORMAT JSON) ${text}`,
+      ...bound,
+    );
+    plan = row['QUERY PLAN'][0].Plan;
+    return [];
+  };
+  await run({ $queryRaw: explain as <T>() => Promise<T> });
+  return nodesOf(plan as Plan)
+    .filter((node) => node['Relation Name'] === 'request')
+    .map((node) => node['Node Type']);
+};
+
+beforeAll(async () => {
+  const { db } = connected;
+  const account = randomUUID();
+  await db.$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${account}::uuid, 'Old', 'free', ${AT}::timestamptz)`;
+  await db.$executeRaw`
+    INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+      window_ends_at, due_at, ended_at)
+    SELECT gen_random_uuid(), ${account}::uuid, false, 'withdrawn', 'DE' || n, 'DE', n::text, 'DE' || n, '[]',
+      ${AT}::timestamptz, ${AT}::timestamptz, ${AT}::timestamptz, ${AT}::timestamptz
+    FROM generate_series(1, ${COMPLETED}::int) AS n`;
+  await db.$executeRaw`ANALYZE request`;
+});
+
+test.each([
+  ['overdue requests', (db) => overdueRequests(db)(AT, null, 500)],
+  ['requests to abandon', (db) => requestsToAbandon(db)(AT, 500)],
+  ['requests whose caller was lost', (db) => releaseOrphans(db)(AT, AT, { live: AT, test: AT })],
+] satisfies [string, (db: never) => Promise<unknown>][])(
+  'the sweep finds %s without reading ended requests',
+  async (_name, run) => {
+    const reads = await readsOfRequest(run as Parameters<typeof readsOfRequest>[0]);
+    expect(reads.length).toBeGreaterThan(0);
+    expect(reads).not.toContain('Seq Scan');
+  },
+);
