@@ -373,7 +373,7 @@ describe('Idempotency-Key', () => {
   });
 });
 
-test('of twelve concurrent uploads over two processes five become batches, and the others are told how many are active', async () => {
+test('of twelve concurrent uploads over two processes five become batches, and the others are refused with the number of active ones', async () => {
   const second = await world.startApi();
   const other = { ...world, baseUrl: () => String(second.ready.base_url) };
   const answers = await Promise.all(

@@ -16,7 +16,7 @@ const monthEnd = () => {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
 };
 
-test('of 50 concurrent calls for 5 units exactly 5 are checked; the others are told when to retry', async () => {
+test('of 50 concurrent calls for 5 units exactly 5 are checked; the others are refused with the time to retry', async () => {
   const { account_id: id } = await world.newAccount({ quota: '5' });
   const caller = await crowd(world, id);
   const answers = await Promise.all(

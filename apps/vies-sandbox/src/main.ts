@@ -7,7 +7,7 @@ const milliseconds = z
   .transform((text) => Number.parseInt(text, 10) * (text.endsWith('ms') ? 1 : 1_000));
 
 /** The sandbox's settings. */
-export const settingsSchema = z.object({
+const settingsSchema = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('port to listen on; 0 chooses a free one'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
   LATENCY: milliseconds.default(0).describe('latency of every answer until the control interface changes it'),

@@ -27,7 +27,7 @@ beforeEach(async () => {
   const url = String(world.settings.REDIS_URL);
   redis = connectRedis(url, 'consumer', () => undefined);
   publisher = connectRedis(url, 'producer', () => undefined);
-  // On a busy machine connecting takes longer than the 40 ms after which pages are told to read everything.
+  // On a busy machine connecting takes longer than the 40 ms after which pages are made to read everything.
   await until('both connections', () => redis.status === 'ready' && publisher.status === 'ready');
   live = new Set(['s1', 's2', 's3']);
   isPostgresAway = false;

@@ -26,7 +26,7 @@ export type PageStreamLimits = {
   coalesceMs: number;
   /** The interval of heartbeats, at which sessions are checked too. */
   heartbeatMs: number;
-  /** While the process cannot receive updates, pages are told to read everything again at this interval. */
+  /** While the process cannot receive updates, pages are made to read everything again at this interval. */
   rereadMs: number;
 };
 
@@ -141,7 +141,7 @@ export const streamPageUpdates =
     const { accountId, token } = sessionOf(res);
     const setHeaders = () => {
       res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
-      // Tells proxies not to buffer the answer: a buffered event would reach the page too late.
+      // Stops proxies from buffering the answer: a buffered event would reach the page too late.
       res.setHeader('X-Accel-Buffering', 'no');
     };
     if (req.method === 'HEAD') {

@@ -51,7 +51,7 @@ export const ChangePassword = () => {
   return (
     <Card title="Password">
       <Form ref={form} className="stack narrow" onBeforeSubmit={clear} onSubmit={submit}>
-        {/* Tells password managers which account the password belongs to. */}
+        {/* Shows password managers which account the password belongs to. */}
         <input type="text" autoComplete="username" value={account.email} readOnly hidden />
         <Field label="Current password" name="current" type="password" autoComplete="current-password" isRequired />
         <Field
