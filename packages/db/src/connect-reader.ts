@@ -9,10 +9,10 @@ export type ConnectedReader = {
   close: () => Promise<void>;
 };
 
-/** The pool of `pg`, or one connection of it. */
+/** The pool of `pg`, or a connection. */
 type Statements = { query: (statement: { text: string; values: unknown[] }) => Promise<{ rows: unknown[] }> };
 
-const readerOn = (statements: Statements): Reader => ({
+export const readerOn = (statements: Statements): Reader => ({
   $queryRaw: async <T>(...[query, ...values]: Parameters<Reader['$queryRaw']>): Promise<T> => {
     const { text, values: all } = sqlOf(query, values);
     return (await statements.query({ text, values: all })).rows as T;

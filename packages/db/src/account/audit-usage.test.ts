@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { newUuid } from '@vat/domain';
 import { testDatabase } from '../test-database.fixture.js';
 import { auditUsage } from './usage.js';
 
@@ -18,7 +19,7 @@ const requests = (accountId: string, count: number, state: string, { dispatched 
     FROM generate_series(1, ${count}::int) AS n`;
 const ledger = (accountId: string, count: number, period: string) => connected.db.$executeRaw`
   INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
-  SELECT gen_random_uuid(), ${accountId}::uuid, ${period}, now() FROM generate_series(1, ${count}::int)`;
+  SELECT id, ${accountId}::uuid, ${period}, now() FROM unnest(${Array.from({ length: count }, newUuid)}::uuid[]) AS id`;
 const account = async (used: number, reserved: number): Promise<string> => {
   const id = randomUUID();
   await connected.db

@@ -1,7 +1,7 @@
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query } from '../query.js';
-import { NIL } from '../uuid-bounds.js';
+import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 
 /** A month whose counters differ from the rows they count. */
 type UsageDifference = {
@@ -20,6 +20,9 @@ type UsageDifference = {
 /** Accounts per statement, so that each statement is short. */
 const CHUNK = 200;
 
+/** Lower than the ids of the checks that consumed units of a month, `YYYY-MM`. */
+const lowestCheck = (period: string): string => idAt(new Date(Date.parse(`${period}-01T00:00:00Z`) - DAY_MS));
+
 const COUNTERS = columns({
   accountId: 'uuid',
   ...all('int4', 'used', 'consumed', 'reserved', 'held', 'shortfall'),
@@ -34,6 +37,7 @@ export const auditUsage =
   (db: Queryable) =>
   async (period: string, limit: number): Promise<UsageDifference[]> => {
     const differences: UsageDifference[] = [];
+    const lowest = lowestCheck(period);
     for (let after = NIL; differences.length < limit; ) {
       const accounts = await query(db, { id: 'uuid' })`
         SELECT id FROM account WHERE id > ${after}::uuid ORDER BY id LIMIT ${CHUNK}::int`;
@@ -55,7 +59,8 @@ export const auditUsage =
         FROM unnest(${accounts.map(({ id }) => id)}::uuid[]) AS a(id)
         LEFT JOIN usage u ON u.account_id = a.id AND u.period = ${period}
         CROSS JOIN LATERAL (
-          SELECT count(*)::int AS n FROM usage_entry WHERE account_id = a.id AND period = ${period}
+          SELECT count(*)::int AS n FROM usage_entry
+          WHERE account_id = a.id AND period = ${period} AND check_id >= ${lowest}::uuid
         ) c
         LEFT JOIN held h ON h.account_id = a.id
         WHERE COALESCE(u.used, 0) <> c.n OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0) OR u.shortfall > 0

@@ -10,6 +10,7 @@ import { releaseUnits } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { columns, query, typed } from '../query.js';
+import { DAY_MS, idAt } from '../uuid-bounds.js';
 import { publishToAccount } from '../webhook/events.js';
 
 /** The CTE `lines`: marks the lines of a request with a check (the CTE `done`) as done. Returns `batch_id`. */
@@ -144,7 +145,8 @@ export const auditBatches =
         FROM batch_line WHERE batch_id = b.id
       ) AS c
       CROSS JOIN LATERAL (
-        SELECT count(*)::int AS events FROM event WHERE type = 'batch.completed' AND subject_id = b.id
+        SELECT count(*)::int AS events FROM event
+        WHERE type = 'batch.completed' AND subject_id = b.id AND id >= ${idAt(new Date(since.getTime() - DAY_MS))}::uuid
       ) AS published
       WHERE b.state = 'completed' AND b.completed_at >= ${since}::timestamptz
         AND (to_jsonb(stored) <> to_jsonb(c) OR published.events <> 1)

@@ -12,6 +12,7 @@ import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, type Reader, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
+import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from '../watch/watches.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
@@ -33,6 +34,8 @@ const EVIDENCE = columns({
   ...FACTS,
 });
 
+/** Lower than the ids of rows from the period on, so that only the partitions of that time are read. */
+const lowestId = ({ from }: EvidenceChoice): string => (from ? idAt(new Date(from.getTime() - DAY_MS)) : NIL);
 const inPeriod = (column: Prisma.Sql, { from, to }: EvidenceChoice): Prisma.Sql[] => [
   ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
   ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
@@ -53,21 +56,25 @@ export const chooseEvidence =
     snapshot(async (tx) => {
       const [account] = await query(tx, { name: 'text' })`SELECT name FROM account WHERE id = ${accountId}::uuid`;
       const accountName = account?.name ?? '';
+      const lowest = lowestId(choice);
       // The limit applies before the sort: when it is reached the rows are not used, and sorting all of them would be slow.
       const checks = await query(tx, { id: 'uuid', anchorSeq: 'int4?', stamped: 'bool' })`
           SELECT c.id, l.anchor_seq AS "anchorSeq", s.token IS NOT NULL AS stamped
           FROM (
             SELECT c.id FROM "check" c WHERE ${and([
               Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
+              Prisma.sql`c.id >= ${lowest}::uuid`,
               ...inPeriod(Prisma.sql`c.checked_at`, choice),
               ...matching(Prisma.sql`c`, choice),
             ])} LIMIT ${limit}::int
-          ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
+          ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id AND l.check_id >= ${lowest}::uuid
+            LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
       if (checks.length >= limit) return { accountName, checks, requests: [], anchors: [], changes: [] };
       const requests = await query(tx, { id: 'uuid' })`
           SELECT r.id FROM (
             SELECT r.id FROM request r WHERE ${and([
               Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
+              Prisma.sql`r.id >= ${lowest}::uuid`,
               ...inPeriod(Prisma.sql`r.created_at`, choice),
               ...matching(Prisma.sql`r`, choice),
             ])} LIMIT ${limit}::int
@@ -123,7 +130,8 @@ export const findEvidence =
       SELECT c.check_id AS "checkId", a.id AS "anchorId", a.seq, l.leaf_index AS "leafIndex", a.tree_size AS "treeSize",
         ${FACTS_LIST}
       FROM unnest(${[...checkIds]}::uuid[]) AS c(check_id)
-      LEFT JOIN anchor_leaf l ON l.check_id = c.check_id LEFT JOIN anchor a ON a.seq = l.anchor_seq
+      LEFT JOIN anchor_leaf l ON l.check_id = c.check_id AND l.check_id = ANY(${[...checkIds]}::uuid[])
+      LEFT JOIN anchor a ON a.seq = l.anchor_seq
       LEFT JOIN stamp s ON s.subject_id = c.check_id`;
     return new Map(
       rows.map((row) => {

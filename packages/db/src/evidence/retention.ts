@@ -3,26 +3,37 @@ import { releaseUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks, MAX_CHUNKS } from '../in-chunks.js';
+import { monthsToStay } from '../partitions/partitions.js';
 import { query, typed } from '../query.js';
-import { idAt, NIL, timeOfId } from '../uuid-bounds.js';
+import { DAY_MS, idAt, MAX_ID, madeAfter, NIL, timeOfId } from '../uuid-bounds.js';
 
 /**
  * The CTEs that delete requests with their exchanges, checks, time-stamps, events and deliveries. Leaves of anchors are not
- * deleted. They read the CTE `old` of (id, check_id), which must precede them.
+ * deleted. They read the CTE `old` of (id, check_id), which must precede them. `from` and `to`: the range of the ids of the
+ * requests; those of their checks and events lie above `from`.
  */
-const deleteRequests = (): Prisma.Sql => Prisma.sql`
-  exchanged AS (DELETE FROM exchange WHERE request_id IN (SELECT id FROM old)),
+const deleteRequests = ({ from, to } = { from: NIL, to: MAX_ID }): Prisma.Sql => Prisma.sql`
+  exchanged AS (
+    DELETE FROM exchange
+    WHERE request_id IN (SELECT id FROM old) AND request_id >= ${from}::uuid AND request_id < ${to}::uuid),
   stamped AS (DELETE FROM stamp WHERE kind = 'check' AND subject_id IN (SELECT check_id FROM old)),
   events AS (
     DELETE FROM event WHERE type IN ('check.completed', 'check.failed') AND subject_id IN (SELECT id FROM old)
+      AND id >= ${madeAfter(from)}::uuid
     RETURNING id
   ),
   sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM events)),
-  checked AS (DELETE FROM "check" WHERE id IN (SELECT check_id FROM old)),
-  requested AS (DELETE FROM request WHERE id IN (SELECT id FROM old))`;
+  checked AS (
+    DELETE FROM "check"
+    WHERE id IN (SELECT check_id FROM old) AND id >= ${madeAfter(from)}::uuid AND id < ${to}::uuid),
+  requested AS (
+    DELETE FROM request WHERE id IN (SELECT id FROM old) AND id >= ${from}::uuid AND id < ${to}::uuid)`;
 
 /** Rows that one statement deletes. */
 export const CHUNK = 500;
+
+/** Retention at least this long deletes whole months, see docs/decisions/0022; a shorter one deletes row by row. */
+export const WHOLE_MONTHS_FROM_MS = 62 * DAY_MS;
 
 /** The number of deleted rows. */
 type DeletedEvidence = { requests: number; events: number; changes: number };
@@ -31,22 +42,25 @@ type DeletedEvidence = { requests: number; events: number; changes: number };
  * Deletes what was recorded before a point in time: ended requests with their checks, exchanges and time-stamps, events,
  * usage entries, changes of watches. Anchors and leaves are not deleted: the chain remains verifiable, and the bytes of a
  * deleted check can still be proved. Rows are found by their id, which begins with their time. They are deleted in chunks,
- * so that each statement is short, and at most `maxChunks` of each kind.
+ * so that each statement is short, and at most `maxChunks` of each kind. With `wholeMonths` only rows outside the partitions of
+ * months are deleted, since those are dropped (`maintainPartitions`), and what remains of expired months.
  */
 export const deleteOldEvidence =
   (db: Queryable) =>
-  async (before: Date, maxChunks = MAX_CHUNKS): Promise<DeletedEvidence> => {
+  async (before: Date, maxChunks = MAX_CHUNKS, { wholeMonths = false } = {}): Promise<DeletedEvidence> => {
     const bound = idAt(before);
+    const stay = wholeMonths ? await monthsToStay(db, 'request', bound) : { from: NIL, to: NIL };
+    const leaves = (id: Prisma.Sql) => Prisma.sql`(${id} < ${stay.from}::uuid OR ${id} >= ${stay.to}::uuid)`;
     const deleted = { requests: 0, events: 0, changes: 0 };
     for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
       const [chunk] = await query(db, { n: 'int4', last: 'uuid?' })`
         WITH old AS MATERIALIZED (
           SELECT id, check_id FROM request
           WHERE id < ${bound}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
-            AND (check_id IS NULL OR check_id < ${bound}::uuid)
+            AND (check_id IS NULL OR check_id < ${bound}::uuid) AND ${leaves(Prisma.sql`id`)}
           ORDER BY id LIMIT ${CHUNK}::int
-        ), ledger AS (DELETE FROM usage_entry WHERE check_id IN (SELECT check_id FROM old)
-        ), ${deleteRequests()}
+        ), ledger AS (DELETE FROM usage_entry WHERE check_id IN (SELECT check_id FROM old) AND check_id < ${bound}::uuid
+        ), ${deleteRequests({ from: after, to: bound })}
         SELECT count(*)::int AS n, (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last FROM old`;
       deleted.requests += chunk?.n ?? 0;
       if (!chunk?.last || chunk.n < CHUNK) break;
@@ -56,11 +70,11 @@ export const deleteOldEvidence =
       CHUNK,
       () => db.$executeRaw`
         WITH old AS MATERIALIZED (
-          SELECT e.id FROM event e WHERE e.id < ${bound}::uuid
+          SELECT e.id FROM event e WHERE e.id < ${bound}::uuid AND ${leaves(Prisma.sql`e.id`)}
             AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id AND d.state = 'pending')
           ORDER BY e.id LIMIT ${CHUNK}::int
         ), sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM old))
-        DELETE FROM event WHERE id IN (SELECT id FROM old)`,
+        DELETE FROM event WHERE id IN (SELECT id FROM old) AND id < ${bound}::uuid`,
       maxChunks,
     );
     deleted.changes = await inChunks(

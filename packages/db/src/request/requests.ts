@@ -2,18 +2,18 @@ import type { FindRequest, RequestState, RequestWithCheck } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { query } from '../query.js';
-import { REQUEST_WITH_CHECK, REQUESTS_WITH_CHECKS, requestWithCheck } from './request-row.js';
+import { REQUEST_WITH_CHECK, requestsWithChecks, withChecks } from './request-row.js';
 
 /** Reads one request; `null` when there is none, or none that `reader`, if given, may read. */
 export const findRequest =
   (db: Queryable): FindRequest =>
   async (id, reader) => {
     const accountId = reader?.accountId ?? null;
-    const [row] = await query(db, REQUEST_WITH_CHECK)`
-      ${REQUESTS_WITH_CHECKS}
-      WHERE r.id = ${id}::uuid AND (${accountId}::uuid IS NULL OR r.account_id = ${accountId}::uuid)
+    const rows = await query(db, REQUEST_WITH_CHECK)`
+      ${requestsWithChecks([id])} AND (${accountId}::uuid IS NULL OR r.account_id = ${accountId}::uuid)
         AND (r.test OR NOT ${reader?.testOnly ?? false}::boolean)`;
-    return row ? requestWithCheck(row) : null;
+    const [found] = await withChecks(db, rows);
+    return found ?? null;
   };
 
 /** The states of a request that was answered 202. */
@@ -36,10 +36,11 @@ export const listRequests =
     const ofState = (one: AcceptedState) => Prisma.sql`
       (SELECT id FROM request WHERE account_id = ${accountId}::uuid AND state = ${one} AND accepted_at IS NOT NULL ${before}
        ORDER BY id DESC LIMIT ${limit}::int)`;
-    const ids = Prisma.join((state === undefined ? ACCEPTED_STATES : [state]).map(ofState), ' UNION ALL ');
+    const states = Prisma.join((state === undefined ? ACCEPTED_STATES : [state]).map(ofState), ' UNION ALL ');
+    const found = await query(db, { id: 'uuid' })`
+      SELECT id FROM (${states}) AS found ORDER BY id DESC LIMIT ${limit}::int`;
+    if (found.length === 0) return [];
     const rows = await query(db, REQUEST_WITH_CHECK)`
-      ${REQUESTS_WITH_CHECKS}
-      WHERE r.id IN (SELECT id FROM (${ids}) AS found ORDER BY id DESC LIMIT ${limit}::int)
-      ORDER BY r.id DESC`;
-    return rows.map(requestWithCheck);
+      ${requestsWithChecks(found.map(({ id }) => id))} ORDER BY r.id DESC`;
+    return withChecks(db, rows);
   };

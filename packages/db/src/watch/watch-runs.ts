@@ -13,6 +13,7 @@ import type {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, selectList, typed } from '../query.js';
+import { recentId } from '../uuid-bounds.js';
 
 const DUE = columns({
   id: 'uuid',
@@ -39,6 +40,7 @@ export const findDueWatches =
       CROSS JOIN LATERAL (
         SELECT count(*) AS n FROM request r
         WHERE r.origin = 'watch' AND r.country_code = s.code AND r.state = 'pending' AND r.fed
+          AND r.id >= ${recentId(now)}::uuid
       ) AS open
       CROSS JOIN LATERAL (
         SELECT d.id, d.account_id, d.country_code, d.vat_number, d.frequency, d.next_check_at FROM watch d

@@ -2,23 +2,30 @@ import { type DueDelivery, WEBHOOK_REMOVED } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
+import { monthsToStay } from '../partitions/partitions.js';
 import { query } from '../query.js';
+import { idAt, NIL } from '../uuid-bounds.js';
 import { DUE } from './deliveries.js';
 
 const CHUNK = 5_000;
 
 /**
  * Deletes ended deliveries created before a point in time with their attempts, in chunks. Deletes their test events too;
- * other events are stored as long as their subject. Returns the number of deliveries.
+ * other events are stored as long as their subject. With `wholeMonths` only deliveries outside the partitions of months are
+ * deleted, since those are dropped (`maintainPartitions`), and what remains of expired months. Returns the number of
+ * deliveries.
  */
 export const deleteOldDeliveries =
   (db: Queryable) =>
-  async (before: Date): Promise<number> => {
+  async (before: Date, { wholeMonths = false } = {}): Promise<number> => {
+    const stay = wholeMonths ? await monthsToStay(db, 'delivery', idAt(before)) : { from: NIL, to: NIL };
     const deleted = await inChunks(
       CHUNK,
       () => db.$executeRaw`
         DELETE FROM delivery WHERE id IN (
-          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${CHUNK}::int)`,
+          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz
+            AND (id < ${stay.from}::uuid OR id >= ${stay.to}::uuid) LIMIT ${CHUNK}::int)
+          AND (id < ${stay.from}::uuid OR id >= ${stay.to}::uuid)`,
     );
     await inChunks(
       CHUNK,
