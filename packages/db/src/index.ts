@@ -25,7 +25,7 @@ export * from './member-state-slots.js';
 export * from './migrate.js';
 export * from './overview.js';
 export * from './partitions/maintain-partitions.js';
-export * from './partitions/partitions.js';
+export { listPartitions } from './partitions/partitions.js';
 export * from './query.js';
 export * from './request/admit-request.js';
 export * from './request/checks.js';

@@ -2,6 +2,7 @@
 -- proves the bound, and the indexes exist. The locks are taken first, so that statements wait once and for milliseconds. The
 -- statements of the release before see the same names, columns and ids.
 SET LOCAL lock_timeout = '3s';
+CREATE SCHEMA IF NOT EXISTS "partitions";
 LOCK TABLE "request", "exchange", "check", "event", "delivery", "delivery_attempt", "anchor_leaf", "usage_entry" IN ACCESS EXCLUSIVE MODE;
 
 -- The range of the check ids of an anchor's leaves, so that a proof reads the partitions of that time alone. Null in anchors of
@@ -43,27 +44,28 @@ BEGIN
 
     definitions := '{}';
     FOR index IN
-      SELECT c.relname, CASE WHEN k.oid IS NULL THEN pg_get_indexdef(i.indexrelid)
+      SELECT CASE WHEN k.oid IS NULL THEN pg_get_indexdef(i.indexrelid)
         ELSE format('ALTER TABLE %I ADD CONSTRAINT %I %s', part.name, k.conname, pg_get_constraintdef(k.oid)) END AS definition
-      FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid
+      FROM pg_index i LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid
       WHERE i.indrelid = quote_ident(part.name)::regclass
     LOOP
       definitions := definitions || index.definition;
-      EXECUTE format('ALTER INDEX %I RENAME TO %I', index.relname, left(index.relname, 55) || '_initial');
     END LOOP;
 
-    EXECUTE format('ALTER TABLE %I RENAME TO %I', part.name, part.name || '_initial');
-    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE) PARTITION BY RANGE (%I)',
+    -- The partitions are in a schema of their own. The indexes and their names go there too.
+    EXECUTE format('ALTER TABLE %I SET SCHEMA partitions', part.name);
+    EXECUTE format('ALTER TABLE partitions.%I RENAME TO %I', part.name, part.name || '_initial');
+    EXECUTE format('CREATE TABLE %I (LIKE partitions.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE) PARTITION BY RANGE (%I)',
       part.name, part.name || '_initial', part.key);
     EXECUTE format('ALTER TABLE %I DROP CONSTRAINT partition_bound', part.name);
     FOREACH definition IN ARRAY definitions LOOP
       EXECUTE definition;
     END LOOP;
-    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (MINVALUE) TO (%L)', part.name, part.name || '_initial', bound);
-    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT partition_bound', part.name || '_initial');
-    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L) WITH (fillfactor = %s)',
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION partitions.%I FOR VALUES FROM (MINVALUE) TO (%L)', part.name, part.name || '_initial', bound);
+    EXECUTE format('ALTER TABLE partitions.%I DROP CONSTRAINT partition_bound', part.name || '_initial');
+    EXECUTE format('CREATE TABLE partitions.%I PARTITION OF %I FOR VALUES FROM (%L) TO (%L) WITH (fillfactor = %s)',
       part.name || to_char(bound_at, '_YYYY_MM'), part.name, bound, next_bound, part.fillfactor);
-    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (MAXVALUE) WITH (fillfactor = %s)',
+    EXECUTE format('CREATE TABLE partitions.%I PARTITION OF %I FOR VALUES FROM (%L) TO (MAXVALUE) WITH (fillfactor = %s)',
       part.name || '_future', part.name, next_bound, part.fillfactor);
   END LOOP;
 END

@@ -1,5 +1,5 @@
 import { type Ddl, exists } from './ddl.js';
-import { listPartitions, type Partition, type PartitionedTable } from './partitions.js';
+import { listPartitions, type Partition, type PartitionedTable, partition } from './partitions.js';
 
 /** Time-stamps per statement, so that each statement is short. */
 const STAMPS = 5_000;
@@ -17,16 +17,16 @@ const deleteStamps = async ({ run }: Ddl, { from, to }: Partition): Promise<void
 };
 
 /** Whether a partition must stay although all of its ids have expired. `bound`: lower than all ids that have not. */
-type MustStay = (partition: Partition, bound: string) => Promise<boolean>;
+type MustStay = (expired: Partition, bound: string) => Promise<boolean>;
 
 const conditions = (ddl: Ddl): Partial<Record<PartitionedTable, MustStay>> => ({
   // A live request, or one whose check has not expired.
   request: ({ name }, bound) =>
-    exists(ddl, `SELECT 1 FROM "${name}" WHERE state IN ('waiting', 'pending') OR check_id >= $1`, [bound]),
+    exists(ddl, `SELECT 1 FROM ${partition(name)} WHERE state IN ('waiting', 'pending') OR check_id >= $1`, [bound]),
   exchange: ({ from, to }) => exists(ddl, 'SELECT 1 FROM request WHERE id >= $1 AND id < $2', [from, to]),
   event: ({ from, to }) =>
     exists(ddl, `SELECT 1 FROM delivery WHERE state = 'pending' AND event_id >= $1 AND event_id < $2`, [from, to]),
-  delivery: ({ name }) => exists(ddl, `SELECT 1 FROM "${name}" WHERE state = 'pending'`),
+  delivery: ({ name }) => exists(ddl, `SELECT 1 FROM ${partition(name)} WHERE state = 'pending'`),
   delivery_attempt: ({ from, to }) => exists(ddl, 'SELECT 1 FROM delivery WHERE id >= $1 AND id < $2', [from, to]),
 });
 
@@ -54,12 +54,12 @@ export const dropExpired = async (
     ['event', evidenceBound],
   ];
   for (const [table, bound] of bounds)
-    for (const partition of (await listPartitions(ddl.reader, table)).filter(({ to }) => to <= bound))
+    for (const expired of (await listPartitions(ddl.reader, table)).filter(({ to }) => to <= bound))
       try {
-        if (await mustStay[table]?.(partition, bound)) continue;
-        if (table === 'check') await deleteStamps(ddl, partition);
-        await ddl.atOnce(() => ddl.run(`DROP TABLE "${partition.name}"`));
-        dropped.push(partition.name);
+        if (await mustStay[table]?.(expired, bound)) continue;
+        if (table === 'check') await deleteStamps(ddl, expired);
+        await ddl.atOnce(() => ddl.run(`DROP TABLE ${partition(expired.name)}`));
+        dropped.push(expired.name);
       } catch (error) {
         failures.push(error);
       }

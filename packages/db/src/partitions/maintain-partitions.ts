@@ -1,4 +1,4 @@
-import { idAt } from '../uuid-bounds.js';
+import { DAY_MS, idAt } from '../uuid-bounds.js';
 import { connectDdl } from './ddl.js';
 import { dropExpired } from './drop-partitions.js';
 import { makeMonths } from './make-partitions.js';
@@ -25,7 +25,10 @@ export const maintainPartitions =
           (months) => made.push(...months),
           (error: unknown) => failures.push(error),
         );
-      const expired = await dropExpired(ddl, idAt(evidenceBefore), idAt(deliveriesBefore));
+      // What is recorded now may have an id of yesterday, and needs its partition.
+      const latest = now.getTime() - 2 * DAY_MS;
+      const bound = (before: Date) => idAt(new Date(Math.min(before.getTime(), latest)));
+      const expired = await dropExpired(ddl, bound(evidenceBefore), bound(deliveriesBefore));
       return { made, dropped: expired.dropped, failures: [...failures, ...expired.failures] };
     } finally {
       await ddl.close();

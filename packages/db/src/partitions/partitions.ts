@@ -21,6 +21,9 @@ export type PartitionedTable = keyof typeof PARTITIONED;
 /** A partition with the range of its ids: from `from` (inclusive) to `to` (exclusive). */
 export type Partition = { name: string; from: string; to: string };
 
+/** A partition in SQL. They are in a schema of their own. */
+export const partition = (name: string): string => `partitions."${name}"`;
+
 /** The partitions of a table, earliest first. The first one begins at {@link NIL}, the last one ends at {@link MAX_ID}. */
 export const listPartitions = async (db: Reader, table: PartitionedTable): Promise<Partition[]> => {
   const rows = await query(db, { name: 'text', range: 'text' })`
