@@ -10,7 +10,7 @@ import type {
 import type { Queryable } from '../connect-database.js';
 import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, query, type Reader, selectList, typed } from '../query.js';
+import { all, columns, isOneOf, query, type Reader, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
 import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from '../watch/watches.js';
@@ -130,7 +130,7 @@ export const findEvidence =
       SELECT c.check_id AS "checkId", a.id AS "anchorId", a.seq, l.leaf_index AS "leafIndex", a.tree_size AS "treeSize",
         ${FACTS_LIST}
       FROM unnest(${[...checkIds]}::uuid[]) AS c(check_id)
-      LEFT JOIN anchor_leaf l ON l.check_id = c.check_id AND l.check_id = ANY(${[...checkIds]}::uuid[])
+      LEFT JOIN anchor_leaf l ON l.check_id = c.check_id AND ${isOneOf(Prisma.sql`l.check_id`, checkIds)}
       LEFT JOIN anchor a ON a.seq = l.anchor_seq
       LEFT JOIN stamp s ON s.subject_id = c.check_id`;
     return new Map(

@@ -8,7 +8,7 @@ import type {
   Trader,
 } from '@vat/domain';
 import { Prisma } from '../generated/client.js';
-import { all, columns, query, type Reader, type RowOf, selectList, typed } from '../query.js';
+import { all, columns, isOneOf, query, type Reader, type RowOf, selectList, typed } from '../query.js';
 import { madeSoon } from '../uuid-bounds.js';
 
 const STORED = columns({
@@ -55,7 +55,7 @@ export const requestsWithChecks = (ids: readonly string[]): Prisma.Sql => {
     SELECT ${REQUEST_LIST}, c.body AS "checkBody", c.hash AS "checkHash"
     FROM request r JOIN account a ON a.id = r.account_id
       LEFT JOIN "check" c ON c.id = r.check_id AND c.id >= ${soon.from}::uuid AND c.id < ${soon.to}::uuid
-    WHERE r.id = ANY(${[...ids]}::uuid[])`;
+    WHERE ${isOneOf(Prisma.sql`r.id`, ids)}`;
 };
 
 const CHECK = columns({ id: 'uuid', bytes: 'bytea', hash: 'bytea' });

@@ -1,7 +1,8 @@
 import type { AttemptToClaim, AttemptToRecord, Claim } from '@vat/domain';
 import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
-import { all, columns, query, type RowOf } from '../query.js';
+import { Prisma } from '../generated/client.js';
+import { all, columns, isOneOf, query, type RowOf } from '../query.js';
 import { madeSoon } from '../uuid-bounds.js';
 
 const CLAIMED = columns({
@@ -57,7 +58,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
           leased_until = CASE WHEN a.disabled_at IS NULL THEN w.until END
         FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
           AS w(n int, id uuid, number int, at timestamptz, until timestamptz), account a
-        WHERE d.id = w.id AND d.id = ANY(${ids}::uuid[]) AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
+        WHERE d.id = w.id AND ${isOneOf(Prisma.sql`d.id`, ids)} AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
           AND (d.leased_until IS NULL OR d.leased_until <= w.at)
         RETURNING w.n, d.held, d.account_id, d.event_id, d.generation, d.next_attempt_at
       )
@@ -133,8 +134,10 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
           last_status_code = CASE WHEN d.state = 'pending' THEN m.status_code ELSE d.last_status_code END,
           last_duration_ms = CASE WHEN d.state = 'pending' THEN m.duration_ms ELSE d.last_duration_ms END,
           last_error = CASE WHEN d.state = 'pending' THEN m.error ELSE d.last_error END
-        FROM made m WHERE d.id = m.id AND d.id = ANY(${made.map(({ deliveryId }) => deliveryId)}::uuid[])
-          AND d.attempts = m.number - 1
+        FROM made m WHERE d.id = m.id AND ${isOneOf(
+          Prisma.sql`d.id`,
+          made.map(({ deliveryId }) => deliveryId),
+        )} AND d.attempts = m.number - 1
         RETURNING m.n
       ), logged AS (
         INSERT INTO delivery_attempt (delivery_id, number, at, url, status_code, duration_ms, error, address, timings,
