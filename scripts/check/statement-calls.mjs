@@ -58,7 +58,7 @@ export const statementCalls = (on) => [
       to: '',
       session: { id: BYTES, userId: ID, now: NOW, expiresAt: NOW },
     }),
-  () => db.listLines(on)(ID, ID, { status: 'done', afterId: ID, limit: 1 }),
+  () => db.listLines(on)(ID, ID, { status: 'done', valid: true, afterId: ID, limit: 1 }),
   () => db.readResults(on)(ID, ID, 1),
   () => db.findResultsHead(on)(ID, ID),
   () => db.findBatch(on)(ID, ID),

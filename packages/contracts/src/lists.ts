@@ -41,14 +41,18 @@ const filters = {
   reference: printable(64).optional(),
 };
 
-/** Query of GET /v1/checks. */
-export const checkListQuery = z.strictObject({
-  ...pageQuery,
-  valid: z
+/** The filter of a list by the results of checks. */
+export const validFilter = () =>
+  z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .meta({ openapi: { type: 'boolean' } }),
+    .meta({ openapi: { type: 'boolean' } });
+
+/** Query of GET /v1/checks. */
+export const checkListQuery = z.strictObject({
+  ...pageQuery,
+  valid: validFilter(),
   ...filters,
 });
 
