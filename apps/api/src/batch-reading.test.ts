@@ -83,7 +83,14 @@ describe('a batch that has completed', () => {
           error: null,
         },
         expect.objectContaining({ line: 3, status: 'done', valid: false, verdict: 'invalid', name: null, error: null }),
-        expect.objectContaining({ line: 4, status: 'done', valid: false, verdict: 'malformed', name: null, error: null }),
+        expect.objectContaining({
+          line: 4,
+          status: 'done',
+          valid: false,
+          verdict: 'malformed',
+          name: null,
+          error: null,
+        }),
         expect.objectContaining({
           line: 5,
           status: 'failed',
