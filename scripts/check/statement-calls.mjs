@@ -137,6 +137,8 @@ export const statementCalls = (on) => [
   () => db.recordMinutes(on)([{ memberState: 'DE', minute: NOW, end: 'answered', lookups: 1, buckets: [] }]),
   () => db.readMinutes(on)(NOW),
   () => db.deleteMinutes(on)(NOW),
+  () => db.readHours(on)(NOW, NOW, 'DE'),
+  () => db.deleteHours(on)(NOW),
   () => db.queueDepths(on)(NOW),
   () => db.findDueWatches(on)(['DE'])(NOW, 1),
   () =>

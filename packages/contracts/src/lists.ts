@@ -20,7 +20,7 @@ export const pageQuery = {
 export const pageListQuery = z.strictObject(pageQuery);
 
 /** A time in RFC 3339, or a date, which means the beginning of that day in UTC. */
-const moment = () =>
+export const moment = () =>
   z
     .union([z.iso.datetime({ offset: true }), z.iso.date()])
     // No row is older than 1970, and Postgres has no year 0, which RFC 3339 allows.
