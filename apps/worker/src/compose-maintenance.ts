@@ -4,6 +4,7 @@ import {
   completeBatches,
   deleteExpiredKeys,
   deleteExpiredSessions,
+  deleteHours,
   deleteMinutes,
   deleteOldBatches,
   deleteOldDeliveries,
@@ -24,6 +25,7 @@ import {
   WHOLE_MONTHS_FROM_MS,
 } from '@vat/db';
 import {
+  HISTORY_RETENTION_MS,
   MEMBER_STATES,
   periodOf,
   publicId,
@@ -169,6 +171,7 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteExpiredKeys(db)(now()),
         () => deleteExpiredSessions(db)(now()),
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
+        () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
         () => partitions(ago(settings.EVIDENCE_KEPT), ago(settings.DELIVERIES_KEPT)),
         () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT), wholeMonths(settings.DELIVERIES_KEPT)),
