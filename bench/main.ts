@@ -12,9 +12,20 @@ import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
 import { measureWatches } from './measure-watches.js';
+import { measurePartitions } from './partitions/measure-partitions.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier'] as const;
+const PARTS = [
+  'latency',
+  'slots',
+  'queue',
+  'deliveries',
+  'batches',
+  'watches',
+  'anchors',
+  'dossier',
+  'partitions',
+] as const;
 type Part = (typeof PARTS)[number];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -48,6 +59,7 @@ const figures: Figures = {
   anchors: null,
   batches: [],
   dossier: null,
+  partitions: null,
   watches: [],
 };
 // As in production, every commit waits for its fsync, and Redis writes its append-only file: this is part of the cost of a check.
@@ -100,6 +112,10 @@ try {
   if (parts.includes('dossier')) {
     log('the export of a dossier');
     figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
+  }
+  if (parts.includes('partitions')) {
+    log('partitions by month');
+    figures.partitions = await measurePartitions(quick ? { n: 100, rows: 50_000 } : { n: 500, rows: 1_000_000 });
   }
 } finally {
   await servers.stop();

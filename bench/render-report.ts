@@ -7,6 +7,7 @@ import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
 import type { WatchesFigures } from './measure-watches.js';
+import { type PartitionsFigures, renderPartitions } from './partitions/measure-partitions.js';
 import { renderProfile } from './profile.js';
 import { renderTable as table } from './render-table.js';
 
@@ -19,6 +20,7 @@ export type Figures = {
   anchors: AnchorsFigures | null;
   batches: BatchesFigures[];
   dossier: DossierFigures | null;
+  partitions: PartitionsFigures | null;
   watches: WatchesFigures[];
 };
 
@@ -115,7 +117,7 @@ const watchesTable = (figures: WatchesFigures[]): string =>
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
 export const renderReport = (figures: Figures): string => {
-  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier } = figures;
+  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier, partitions } = figures;
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -137,6 +139,7 @@ export const renderReport = (figures: Figures): string => {
   if (deliveries !== null) parts.push(...renderDeliveries(deliveries));
   if (anchors !== null) parts.push(...renderAnchors(anchors));
   if (dossier !== null) parts.push(...renderDossier(dossier));
+  if (partitions !== null) parts.push(...renderPartitions(partitions));
   if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   return `${parts.join('\n\n')}\n`;

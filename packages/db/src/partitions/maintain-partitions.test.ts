@@ -28,9 +28,9 @@ const NEVER = { evidenceBefore: new Date(0), deliveriesBefore: new Date(0) };
 const YEAR_MS = 365 * 86_400_000;
 const THIS_YEAR = new Date().getUTCFullYear();
 /** A point in time years after the migration, so that months are complete. */
-const at = (month: number, day = 10): Date => new Date(Date.UTC(THIS_YEAR + 3, month - 1, day));
+const at = (month: number, day = 10): Date => new Date(Date.UTC(THIS_YEAR + 2, month - 1, day));
 const idOf = (moment: Date): string => `${idAt(moment).slice(0, 14)}${newUuid().slice(14)}`;
-const nameOf = (table: string, month: number): string => `${table}_${THIS_YEAR + 3}_${String(month).padStart(2, '0')}`;
+const nameOf = (table: string, month: number): string => `${table}_${THIS_YEAR + 2}_${String(month).padStart(2, '0')}`;
 
 /** Makes months, as in a service that runs from the migration on, up to `now`. */
 const runUntil = async (now: Date): Promise<void> => {

@@ -93,7 +93,7 @@ test('a release that runs during the migration loses nothing, and no statement o
   for (let n = 0; n < 50; n += 1) await check();
   expect(settled.length).toBeGreaterThan(100);
   for (const { requestId, checkId } of settled) {
-    expect((await findRequest(db)(requestId, null))?.check?.id).toBe(checkId);
+    expect((await findRequest(db)(requestId))?.check?.id).toBe(checkId);
     expect((await findCheck(db)(checkId, { accountId, testOnly: false }))?.id).toBe(checkId);
   }
   const [counts] = await db.$queryRaw<unknown[]>`
