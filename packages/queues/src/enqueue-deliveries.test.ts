@@ -3,7 +3,7 @@ import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import type { Redis } from 'ioredis';
 import { connectRedis } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
-import { enqueueDeliveries, enqueueDelivery } from './enqueue.js';
+import { enqueueDelivery, enqueueLost } from './enqueue.js';
 import { DELIVERY_QUEUES } from './job-catalogue.js';
 
 let namespace: RedisNamespace;
@@ -42,7 +42,7 @@ const jobsOf = async (deliveries: ReturnType<typeof due>[]) => {
 test('a first attempt that still has a job gets no second one; a lost one is enqueued among the retries', async () => {
   const [late, lost] = [due(1), due(1)];
   await enqueueDelivery(producer)(late);
-  await enqueueDeliveries(producer)([late, lost]);
+  await enqueueLost(producer).deliveries([late, lost]);
   expect(await jobsOf([late, lost])).toEqual({ first: 1, retry: 1 });
   expect(await producer.present(DELIVERY_QUEUES.first, [`${late.id}-1`, `${lost.id}-1`])).toEqual(
     new Set([`${late.id}-1`]),
@@ -52,6 +52,6 @@ test('a first attempt that still has a job gets no second one; a lost one is enq
 test('repeated sweeps leave each late delivery with one job', async () => {
   const deliveries = [due(1), due(2), due(6)];
   for (const delivery of deliveries) await enqueueDelivery(producer)(delivery);
-  for (let n = 0; n < 3; n += 1) await enqueueDeliveries(producer)(deliveries);
+  for (let n = 0; n < 3; n += 1) await enqueueLost(producer).deliveries(deliveries);
   expect(await jobsOf(deliveries)).toEqual({ first: 1, retry: 2 });
 });

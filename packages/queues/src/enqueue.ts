@@ -15,6 +15,8 @@ import {
   evidenceQueue,
   lookupQueueOf,
   type PriorityClass,
+  type QueueDefinition,
+  type RequestJob,
   settleQueue,
   upstreamQueue,
 } from './job-catalogue.js';
@@ -24,6 +26,24 @@ const deliveryJobOf = ({ id, accountId, attempt, dueAt }: DueDelivery) => ({
   dueAt,
 });
 
+/** Enqueues those of the jobs whose id has none in the queue; returns how many. */
+const enqueueMissing = async <P>(
+  producer: Pick<Producer, 'enqueueAll' | 'present'>,
+  definition: QueueDefinition<P>,
+  jobs: readonly { payload: P; priority?: PriorityClass; dueAt: Date }[],
+): Promise<number> => {
+  const present = await producer.present(
+    definition,
+    jobs.map(({ payload }) => definition.jobId(payload)),
+  );
+  const lost = jobs.filter(({ payload }) => !present.has(definition.jobId(payload)));
+  await producer.enqueueAll(
+    definition,
+    lost.map(({ payload, priority, dueAt }) => ({ payload, dueAt, ...(priority === undefined ? {} : { priority }) })),
+  );
+  return lost.length;
+};
+
 /** Enqueues the next attempt of one delivery. */
 export const enqueueDelivery =
   (producer: Pick<Producer, 'enqueue'>) =>
@@ -31,12 +51,12 @@ export const enqueueDelivery =
     producer.enqueue({ definition: deliveryQueueOf(delivery.attempt), ...deliveryJobOf(delivery) });
 
 /**
- * Enqueues deliveries whose jobs were lost. They are late already, so they go to the retry queue, where they do not delay
- * deliveries that are on time. First attempts that still have a job in the first queue are left there.
+ * Enqueues those of the deliveries that have no job; returns how many. They are late already, so they go to the retry queue,
+ * where they do not delay deliveries that are on time.
  */
-export const enqueueDeliveries =
+const enqueueLostDeliveries =
   (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
-  async (deliveries: DueDelivery[]): Promise<void> => {
+  async (deliveries: DueDelivery[]): Promise<number> => {
     const jobs = deliveries.map((delivery) => {
       const job = deliveryJobOf(delivery);
       return { ...job, first: delivery.attempt === 1, jobId: DELIVERY_QUEUES.first.jobId(job.payload) };
@@ -44,11 +64,8 @@ export const enqueueDeliveries =
     const firsts = jobs.filter(({ first }) => first).map(({ jobId }) => jobId);
     // The order matters: a first attempt that moves to the retry queue is added there before it leaves the first queue.
     const waiting = await producer.present(DELIVERY_QUEUES.first, firsts);
-    const lost = jobs.filter(({ jobId }) => !waiting.has(jobId));
-    await producer.enqueueAll(
-      DELIVERY_QUEUES.retry,
-      lost.map(({ payload, dueAt }) => ({ payload, dueAt })),
-    );
+    const others = jobs.filter(({ jobId }) => !waiting.has(jobId));
+    return enqueueMissing(producer, DELIVERY_QUEUES.retry, others);
   };
 
 /** Dispatches that are due later share one job per second, and one per ten seconds from `FAR_MS` ahead. */
@@ -96,27 +113,36 @@ export const priorityClassOf = ({ origin, pending }: { origin: RequestOrigin; pe
   return pending ? 'background' : 'interactive';
 };
 
-/** Enqueues requests whose job is missing: a lookup at its due time, or the settlement of an answered request now. */
+/** The job of a live request: a lookup at its due time, or the settlement of its answer now. */
+const jobsByQueue = (requests: readonly OverdueRequest[]) => {
+  const queues = new Map<string, { definition: QueueDefinition<RequestJob>; jobs: JobOfRequest[] }>();
+  for (const request of requests) {
+    const definition = request.answered ? settleQueue : lookupQueueOf(request);
+    const queue = queues.get(definition.name) ?? { definition, jobs: [] };
+    queue.jobs.push({
+      payload: { request_id: request.id },
+      priority: priorityClassOf(request),
+      dueAt: request.dueAt,
+    });
+    queues.set(definition.name, queue);
+  }
+  return [...queues.values()];
+};
+type JobOfRequest = { payload: RequestJob; priority: PriorityClass; dueAt: Date };
+
+/** Enqueues new requests: a lookup at its due time, or the settlement of an answered request now. */
 export const enqueueOverdue =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   async (requests: OverdueRequest[]): Promise<void> => {
-    const byQueue = new Map<string, OverdueRequest[]>();
-    for (const request of requests) {
-      const { name } = request.answered ? settleQueue : lookupQueueOf(request);
-      byQueue.set(name, [...(byQueue.get(name) ?? []), request]);
-    }
-    for (const group of byQueue.values()) {
-      const [first] = group;
-      if (!first) continue;
-      await producer.enqueueAll(
-        first.answered ? settleQueue : lookupQueueOf(first),
-        group.map((request) => ({
-          payload: { request_id: request.id },
-          priority: priorityClassOf(request),
-          dueAt: request.dueAt,
-        })),
-      );
-    }
+    await Promise.all(jobsByQueue(requests).map(({ definition, jobs }) => producer.enqueueAll(definition, jobs)));
+  };
+
+/** Enqueues those of the requests that have no job; returns how many. */
+const enqueueLostRequests =
+  (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
+  async (requests: OverdueRequest[]): Promise<number> => {
+    const lost = jobsByQueue(requests).map(({ definition, jobs }) => enqueueMissing(producer, definition, jobs));
+    return (await Promise.all(lost)).reduce((sum, n) => sum + n, 0);
   };
 
 const stampJobOf = ({ subjectId, dueAt }: DueStamp) => ({
@@ -130,8 +156,15 @@ export const enqueueStamp =
   (stamp: DueStamp): Promise<void> =>
     producer.enqueue({ definition: evidenceQueue, ...stampJobOf(stamp) });
 
-/** Enqueues the next attempts to obtain pending time-stamps. */
-export const enqueueStamps =
-  (producer: Pick<Producer, 'enqueueAll'>) =>
-  (stamps: DueStamp[]): Promise<void> =>
-    producer.enqueueAll(evidenceQueue, stamps.map(stampJobOf));
+/** Enqueues the next attempts at those of the pending time-stamps that have no job; returns how many. */
+const enqueueLostStamps =
+  (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
+  (stamps: DueStamp[]): Promise<number> =>
+    enqueueMissing(producer, evidenceQueue, stamps.map(stampJobOf));
+
+/** For sweeps: enqueues those of some rows that have no job; each returns how many. */
+export const enqueueLost = (producer: Pick<Producer, 'enqueueAll' | 'present'>) => ({
+  requests: enqueueLostRequests(producer),
+  deliveries: enqueueLostDeliveries(producer),
+  stamps: enqueueLostStamps(producer),
+});

@@ -123,9 +123,10 @@ export const maintenanceQueue = {
   name: '{maintenance}',
   payload: maintenanceJob,
   jobId: (job: MaintenanceJob) => `maintenance-${job.task}`,
-  // Concurrent sweeps are harmless, whereas with a global limit the job of a dead worker would block all other sweeps.
+  // A Postgres lock prevents that a task runs twice at once; with a global limit the job of a dead worker would block all
+  // others. One job for each task, so that a long one does not delay the sweeps.
   globalConcurrency: null,
-  processConcurrency: 1,
+  processConcurrency: 3,
 } satisfies QueueDefinition<MaintenanceJob>;
 
 /** A value for the queue of each member state, by the name of the queue. */

@@ -14,14 +14,24 @@ import {
   releaseOrphans,
   requestsToAbandon,
   resumeDeliveries,
+  runAlone,
 } from '@vat/db';
-import { sweepBatches, sweepDeliveries, sweepRequests, sweepStamps } from '@vat/domain';
-import { enqueueDeliveries, enqueueDelivery, enqueueDispatches, enqueueOverdue, enqueueStamps } from '@vat/queues';
+import {
+  abandonLateRequests,
+  enqueueLostRequests,
+  releaseOrphanedRequests,
+  sweepBatches,
+  sweepDeliveries,
+  sweepStamps,
+} from '@vat/domain';
+import { enqueueDelivery, enqueueDispatches, enqueueLost } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
-import type { Commands } from '../command.js';
-import { withProducer } from '../command.js';
+import { type Commands, UsageError, withProducer } from '../command.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
+
+/** How long `reconcile` waits for the sweep of a worker. */
+const SWEEP_WAIT_MS = 60_000;
 
 /** migrate, reconcile. */
 export const operationCommands = (
@@ -34,15 +44,24 @@ export const operationCommands = (
   reconcile: async () => {
     const settings = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
     return withProducer(env, async (producer) => {
-      const requests = sweepRequests({
-        overdue: overdueRequests(db),
+      const lost = enqueueLost(producer);
+      const abandon = abandonLateRequests({
         toAbandon: requestsToAbandon(db),
         endRequest: endRequest(db),
-        releaseOrphans: releaseOrphans(db),
-        enqueue: enqueueOverdue(producer),
         enqueueDelivery: enqueueDelivery(producer),
-        giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+        now,
+      });
+      const giveUpAfterMs = settings.BACKGROUND_GIVE_UP_AFTER;
+      const release = releaseOrphanedRequests({
+        releaseOrphans: releaseOrphans(db),
+        giveUpAfterMs,
         windowMs: settings.UPSTREAM_WINDOW,
+        now,
+      });
+      const requests = enqueueLostRequests({
+        overdue: overdueRequests(db),
+        enqueueLost: lost.requests,
+        giveUpAfterMs,
         now,
       });
       const complete = completeBatches(db);
@@ -59,16 +78,25 @@ export const operationCommands = (
         hold: holdDeliveries(db),
         resume: resumeDeliveries(db),
         endRemoved: endRemovedDeliveries(db),
-        enqueue: enqueueDeliveries(producer),
+        enqueueLost: lost.deliveries,
         now,
       });
-      const stamps = sweepStamps({ due: dueStamps(db), enqueue: enqueueStamps(producer), now });
-      return {
-        ...(await requests({ everything: true })),
-        ...(await batches()),
-        ...(await deliveries({ everything: true })),
-        ...(await stamps({ everything: true })),
-      };
+      const stamps = sweepStamps({ due: dueStamps(db), enqueueLost: lost.stamps, now });
+      const swept = await runAlone(db)(
+        'sweep',
+        async () => ({
+          ...(await abandon()),
+          ...(await release()),
+          ...(await requests({ everything: true })),
+          ...(await batches()),
+          ...(await deliveries({ everything: true })),
+          ...(await stamps({ everything: true })),
+        }),
+        SWEEP_WAIT_MS,
+      );
+      if (swept === null)
+        throw new UsageError('Another sweep has been running for a minute. Try again when it has ended.');
+      return swept.done;
     });
   },
 });

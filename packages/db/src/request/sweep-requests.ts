@@ -6,9 +6,8 @@ import type {
   OverdueRequest,
   RequestOrigin,
 } from '@vat/domain';
-import { releaseUnits } from '../account/usage.js';
+import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
-import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
@@ -60,7 +59,8 @@ export const requestsToAbandon =
 /**
  * Ends waiting requests whose caller was lost with its API process: they are withdrawn and their units released. A request
  * with a bound Idempotency-Key becomes pending instead, so that a repeated call gets its result. `createdBefore` is earlier
- * than any caller waits. `fed` is true for all of them; the index needs it. Returns the number of requests.
+ * than any caller waits. `fed` is true for all of them; the index needs it. Ends some hundred at once;
+ * returns the number, 0 when none is left.
  */
 export const releaseOrphans =
   (db: Queryable) =>
@@ -77,12 +77,7 @@ export const releaseOrphans =
         UPDATE request r SET state = 'pending',
           give_up_at = CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END
         FROM lost WHERE r.id = lost.id AND lost.keyed RETURNING 1
-      ), per_account AS (
-        SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
-      ), released AS (
-        UPDATE usage u SET ${releaseUnits(Prisma.sql`p.n`)} FROM per_account p
-        WHERE u.account_id = p.account_id AND u.period = p.quota_period
-      )
+      ), ${releaseUnitsOfGone()}
       SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM continued))::int AS n`;
     return row?.n ?? 0;
   };

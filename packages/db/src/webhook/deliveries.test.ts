@@ -157,8 +157,8 @@ test('a delivery of a removed endpoint is not sent to a new one, even if the rem
   await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${accountId}::uuid`;
   await setWebhook(accountId);
   expect(await claim(deliveryId, 1, AT)).toMatchObject({ kind: 'claimed', attempt: { endpoint: null } });
-  expect(await endRemovedDeliveries(db)(AT, other.deliveryId)).toBe(0);
-  expect(await endRemovedDeliveries(db)(AT)).toBe(1);
+  expect(await endRemovedDeliveries(db)(AT, [other.deliveryId])).toBe(0);
+  expect(await endRemovedDeliveries(db)(AT, [other.deliveryId, deliveryId])).toBe(1);
   expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
     state: 'failed',
     last: { error: WEBHOOK_REMOVED },

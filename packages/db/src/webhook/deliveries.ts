@@ -76,14 +76,15 @@ export const DUE = columns({ id: 'uuid', accountId: 'uuid', attempt: 'int4', due
 export const dueDeliveries =
   (db: Queryable) =>
   async (before: Date, after: DueCursor | null, limit: number): Promise<OverdueDelivery[]> => {
-    return query(db, { ...DUE, accountDisabled: 'bool' })`
+    return query(db, { ...DUE, ...all('bool', 'accountDisabled', 'endpointRemoved') })`
       SELECT d.id, d.account_id AS "accountId", d.attempts + 1 AS attempt, d.next_attempt_at AS "dueAt",
-        a.disabled_at IS NOT NULL AS "accountDisabled"
+        a.disabled_at IS NOT NULL AS "accountDisabled", w.account_id IS NULL AS "endpointRemoved"
       FROM (
-        SELECT id, account_id, attempts, next_attempt_at FROM delivery
+        SELECT id, account_id, generation, attempts, next_attempt_at FROM delivery
         WHERE state = 'pending' AND NOT held AND next_attempt_at < ${before}::timestamptz
           AND (next_attempt_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
         ORDER BY next_attempt_at, id LIMIT ${limit}::int
       ) AS d LEFT JOIN account a ON a.id = d.account_id
+        LEFT JOIN webhook w ON w.account_id = d.account_id AND w.generation = d.generation
       ORDER BY d.next_attempt_at, d.id`;
   };

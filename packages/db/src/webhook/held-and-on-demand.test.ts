@@ -54,7 +54,10 @@ const sweeping = (jobs: DueDelivery[]) => {
     hold: holdDeliveries(db),
     resume: resumeDeliveries(db),
     endRemoved: endRemovedDeliveries(db),
-    enqueue: async (some) => void jobs.push(...some),
+    enqueueLost: async (some) => {
+      jobs.push(...some);
+      return some.length;
+    },
     now: () => later(60_000),
   });
   return async (everything = false) => {

@@ -19,8 +19,8 @@ export const MAX_STORED_ANSWER_BYTES = 2_048;
 /** A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. */
 export type DueDelivery = { id: string; accountId: string; attempt: number; dueAt: Date };
 
-/** A due delivery, with whether its account is disabled. */
-export type OverdueDelivery = DueDelivery & { accountDisabled: boolean };
+/** A due delivery, with whether its account is disabled, and whether its endpoint was removed or replaced. */
+export type OverdueDelivery = DueDelivery & { accountDisabled: boolean; endpointRemoved: boolean };
 
 /** The result of a test event or a resend. `too_many`: `pending` deliveries reach the account's limit, and nothing was written. */
 export type OnDemandResult =
