@@ -20,6 +20,7 @@ import {
   settleQueue,
   upstreamQueue,
 } from './job-catalogue.js';
+import { turnOf } from './turns.js';
 
 const deliveryJobOf = ({ id, accountId, attempt, dueAt }: DueDelivery) => ({
   payload: { delivery_id: id, account_id: accountId, attempt },
@@ -98,13 +99,13 @@ export const enqueueDispatches =
     );
   };
 
-/** Enqueues dispatched lines, behind interactive and background requests, lowest rank first. */
+/** Enqueues dispatched lines in the order of their ranks. */
 export const enqueueLines =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   (memberState: MemberState, lines: readonly DispatchedLine[]): Promise<void> =>
     producer.enqueueAll(
       upstreamQueue(memberState),
-      lines.map(({ id, rank }) => ({ payload: { request_id: id }, priority: 'batch' as const, rank })),
+      lines.map(({ id, accountId }) => ({ payload: { request_id: id, turn: turnOf(accountId, 'batch') } })),
     );
 
 /** The priority class of a live request: requests with a waiting caller run first, watches last. */
@@ -117,11 +118,12 @@ export const priorityClassOf = ({ origin, pending }: { origin: RequestOrigin; pe
 const jobsByQueue = (requests: readonly OverdueRequest[]) => {
   const queues = new Map<string, { definition: QueueDefinition<RequestJob>; jobs: JobOfRequest[] }>();
   for (const request of requests) {
-    const definition = request.answered ? settleQueue : lookupQueueOf(request);
-    const queue = queues.get(definition.name) ?? { definition, jobs: [] };
+    const definition: QueueDefinition<RequestJob> = request.answered ? settleQueue : lookupQueueOf(request);
+    const queue = queues.get(definition.name) ?? { definition, jobs: [] as JobOfRequest[] };
+    const priority = priorityClassOf(request);
     queue.jobs.push({
-      payload: { request_id: request.id },
-      priority: priorityClassOf(request),
+      payload: { request_id: request.id, turn: turnOf(request.accountId, priority) },
+      priority,
       dueAt: request.dueAt,
     });
     queues.set(definition.name, queue);

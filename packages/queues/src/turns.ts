@@ -1,9 +1,6 @@
 import type { Redis } from 'ioredis';
 import { defineScript } from './connect-redis.js';
-
-/** The classes of lookups: a caller waits, a call answered 202, a line of a batch, a watch. */
-export const TURN_CLASSES = ['interactive', 'background', 'batch', 'watch'] as const;
-export type TurnClass = (typeof TURN_CLASSES)[number];
+import { PRIORITIES, type PriorityClass } from './job-catalogue.js';
 
 /**
  * The place of a job in its queue: jobs run in the order of `lookups made so far + ahead + each × rank` at the time when they
@@ -11,7 +8,7 @@ export type TurnClass = (typeof TURN_CLASSES)[number];
  * behind the first of every other; a class is behind another one only by the difference of `ahead`, in lookups, and is reached
  * after that many however many jobs of other classes are added.
  */
-const PLACES: Readonly<Record<TurnClass, { ahead: number; each: number }>> = {
+const PLACES: Readonly<Record<PriorityClass, { ahead: number; each: number }>> = {
   interactive: { ahead: 0, each: 1 },
   background: { ahead: 3, each: 2 },
   batch: { ahead: 6, each: 2 },
@@ -72,52 +69,54 @@ for i = 6, #ARGV, 3 do
 end
 return places`;
 
-/** KEYS: the turns. ARGV: the field of the job that now runs. */
+/** KEYS: the turns. ARGV: the field of the job that now runs; empty when it ran before, and no longer counts as waiting. */
 const LEAVE_PLACE = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
 redis.call('HINCRBY', KEYS[1], 'made', 1)
-if redis.call('HINCRBY', KEYS[1], ARGV[1], -1) < 1 then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
+if ARGV[1] ~= '' and redis.call('HINCRBY', KEYS[1], ARGV[1], -1) < 1 then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
 
-/** A job's account and class, as `account id:class`. It is part of the job, so that the worker can count it down. */
-export type Turn = string;
+/** The turn of a job: its account and its class. The job carries it, so that the worker that takes the job can count it down. */
+export const turnOf = (accountId: string, priority: PriorityClass): string => `${accountId}:${priority}`;
 
-export const turnOf = (accountId: string, turnClass: TurnClass): Turn => `${accountId}:${turnClass}`;
+const classOf = (turn: string): PriorityClass => {
+  const name = turn.slice(turn.lastIndexOf(':') + 1);
+  return name in PRIORITIES ? (name as PriorityClass) : 'watch';
+};
 
-/** A queue's way to form its keys. */
+/** Forms the keys of a queue. */
 type Keys = { toKey: (type: string) => string };
 
-/** The order of the jobs of a queue in which accounts take turns. All state is in Redis and may be lost with it. */
+/** The order of the jobs of a queue in which accounts take turns. All its state is in Redis and may be lost with it. */
 export const createTurns = (connection: Redis) => {
-  const take = defineScript<number[]>(connection, 'takePlaces', 4, TAKE_PLACES);
-  const leave = defineScript<null>(connection, 'leavePlace', 1, LEAVE_PLACE);
-  const places = (queue: Keys, jobs: readonly { turn: Turn; turnClass: TurnClass }[], counted: boolean) =>
-    take(
+  const takePlaces = defineScript<number[]>(connection, 'takePlaces', 4, TAKE_PLACES);
+  const leavePlace = defineScript<null>(connection, 'leavePlace', 1, LEAVE_PLACE);
+  const take = (queue: Keys, jobs: readonly { turn: string; priority: PriorityClass }[], isNew: boolean) =>
+    takePlaces(
       ...['turns', 'prioritized', 'delayed', 'active'].map((type) => queue.toKey(type)),
       queue.toKey(''),
       RESTART_AT,
       FOREIGN_AHEAD,
       MAX_PRIORITY,
-      counted ? '1' : '0',
-      ...jobs.flatMap(({ turn, turnClass }) => [turn, PLACES[turnClass].ahead, PLACES[turnClass].each]),
+      isNew ? '1' : '0',
+      ...jobs.flatMap(({ turn, priority }) => [turn, PLACES[priority].ahead, PLACES[priority].each]),
     );
   return {
-    /** The priorities of jobs that are about to be added, in the order of the jobs. */
-    take: (queue: Keys, turns: readonly Turn[]): Promise<number[]> =>
-      places(
+    /** The priorities in BullMQ of jobs that are about to be added, in the order of their turns. */
+    take: (queue: Keys, turns: readonly string[]): Promise<number[]> =>
+      take(
         queue,
-        turns.map((turn) => ({ turn, turnClass: classOf(turn) })),
+        turns.map((turn) => ({ turn, priority: classOf(turn) })),
         true,
       ),
-    /** The priority of a waiting job that changes to another class; its rank stays. */
-    move: async (queue: Keys, turn: Turn, turnClass: TurnClass): Promise<number> => {
-      const [priority] = await places(queue, [{ turn, turnClass }], false);
-      return priority ?? MAX_PRIORITY;
+    /** The priority in BullMQ of a job that changes to another class; its rank stays. */
+    move: async (queue: Keys, turn: string, priority: PriorityClass): Promise<number> => {
+      const [place] = await take(queue, [{ turn, priority }], false);
+      return place ?? MAX_PRIORITY;
     },
-    /** Counts a job that a worker has taken. Never rejects: a turn that is not counted ends with the next empty queue. */
-    leave: async (queue: Keys, turn: Turn): Promise<void> => {
-      if (connection.status === 'ready') await leave(queue.toKey('turns'), turn).catch(() => undefined);
+    /** Counts a job that a worker has taken. Never rejects: what is not counted ends when the queue is empty. */
+    leave: async (queue: Keys, turn: string, firstRun: boolean): Promise<void> => {
+      if (connection.status === 'ready')
+        await leavePlace(queue.toKey('turns'), firstRun ? turn : '').catch(() => undefined);
     },
   };
 };
-
-const classOf = (turn: Turn): TurnClass => TURN_CLASSES.find((name) => turn.endsWith(`:${name}`)) ?? 'watch';

@@ -12,7 +12,7 @@ import { all, columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 const OVERDUE = columns({
-  id: 'uuid',
+  ...all('uuid', 'id', 'accountId'),
   ...all('bool', 'test', 'pending', 'answered'),
   origin: typed<RequestOrigin>('text'),
   memberState: typed<MemberState>('text'),
@@ -24,7 +24,7 @@ export const overdueRequests =
   (db: Queryable) =>
   async (before: Date, after: OverdueCursor | null, limit: number): Promise<OverdueRequest[]> => {
     return query(db, OVERDUE)`
-      SELECT id, test, origin, country_code AS "memberState", state = 'pending' AS pending, answer IS NOT NULL AS answered,
+      SELECT id, account_id AS "accountId", test, origin, country_code AS "memberState", state = 'pending' AS pending, answer IS NOT NULL AS answered,
         due_at AS "dueAt"
       FROM request
       WHERE state IN ('waiting', 'pending') AND fed AND due_at < ${before}::timestamptz
