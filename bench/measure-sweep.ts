@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { connectDatabase, overdueRequests } from '@vat/db';
+import { connectDatabase, findLiveRequests, overdueRequests } from '@vat/db';
 import { enqueueLostRequests, MEMBER_STATES, newUuid } from '@vat/domain';
-import { connectRedis, createProducer, enqueueLost, upstreamQueue } from '@vat/queues';
+import { connectRedis, createProducer, enqueueOverdue, requestsWithoutJob, upstreamQueue } from '@vat/queues';
 import { openWorldRedis, until, type World } from '@vat/testkit';
 import { openWorld } from './open-world.js';
 import { renderTable } from './render-table.js';
@@ -92,7 +92,9 @@ export const measureSweep = async (size: {
 
     const sweep = enqueueLostRequests({
       overdue: overdueRequests(db),
-      enqueueLost: enqueueLost(producer).requests,
+      withoutJob: requestsWithoutJob(producer),
+      findLive: findLiveRequests(db),
+      enqueue: enqueueOverdue(producer),
       giveUpAfterMs: 24 * HOUR_MS,
       now: () => new Date(),
     });

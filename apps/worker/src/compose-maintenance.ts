@@ -8,13 +8,15 @@ import {
   deleteOldBatches,
   deleteOldDeliveries,
   deleteOldEvidence,
-  dueDeliveries,
   dueStamps,
   endLostLines,
   endRemovedDeliveries,
   endRequest,
   evidenceAge,
+  findLiveRequests,
+  findPendingDeliveries,
   holdDeliveries,
+  overdueDeliveries,
   overdueRequests,
   queuesToDispatch,
   releaseOrphans,
@@ -23,7 +25,7 @@ import {
   runAlone,
 } from '@vat/db';
 import {
-  abandonLateRequests,
+  endLateRequests,
   enqueueLostRequests,
   MEMBER_STATES,
   periodOf,
@@ -34,15 +36,19 @@ import {
   sweepStamps,
 } from '@vat/domain';
 import {
+  deliveriesWithoutJob,
   enqueueDelivery,
   enqueueDispatches,
-  enqueueLost,
+  enqueueLateDeliveries,
+  enqueueLostStamps,
+  enqueueOverdue,
   ensureSchedulers,
   evidenceQueue,
   type JobHandler,
   type MaintenanceJob,
   type MaintenanceTask,
   maintenanceQueue,
+  requestsWithoutJob,
   upstreamQueue,
   watchesQueue,
 } from '@vat/queues';
@@ -85,9 +91,8 @@ const MAX_DIFFERENCES = 20;
 export const composeMaintenance = (context: WorkerContext) => {
   const { settings, log, now, metrics, db, producer, producerRedis, publishChange } = context;
 
-  const lost = enqueueLost(producer);
   const sweepRequestsSteps = [
-    abandonLateRequests({
+    endLateRequests({
       toAbandon: requestsToAbandon(db),
       endRequest: endRequest(db),
       enqueueDelivery: enqueueDelivery(producer),
@@ -104,17 +109,21 @@ export const composeMaintenance = (context: WorkerContext) => {
     }),
     enqueueLostRequests({
       overdue: overdueRequests(db),
-      enqueueLost: lost.requests,
+      withoutJob: requestsWithoutJob(producer),
+      findLive: findLiveRequests(db),
+      enqueue: enqueueOverdue(producer),
       giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
       now,
     }),
   ];
   const sweepDeliveriesOnce = sweepDeliveries({
-    due: dueDeliveries(db),
+    overdue: overdueDeliveries(db),
     hold: holdDeliveries(db),
     resume: resumeDeliveries(db),
     endRemoved: endRemovedDeliveries(db),
-    enqueueLost: lost.deliveries,
+    withoutJob: deliveriesWithoutJob(producer),
+    findPending: findPendingDeliveries(db),
+    enqueueLate: enqueueLateDeliveries(producer),
     now,
   });
   const complete = completeBatches(db);
@@ -130,7 +139,7 @@ export const composeMaintenance = (context: WorkerContext) => {
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });
-  const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueueLost: lost.stamps, now });
+  const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueueLost: enqueueLostStamps(producer), now });
   const watchEvidenceOnce = watchEvidence({
     readAge: evidenceAge(db),
     anchorEveryMs: settings.ANCHOR_EVERY,
