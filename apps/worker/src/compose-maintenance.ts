@@ -112,7 +112,6 @@ export const composeMaintenance = (context: WorkerContext) => {
       withoutJob: requestsWithoutJob(producer),
       findLive: findLiveRequests(db),
       enqueue: enqueueOverdue(producer),
-      giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
       now,
     }),
   ];

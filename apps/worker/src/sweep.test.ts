@@ -230,21 +230,26 @@ test('a request whose caller was lost is withdrawn and its unit released, unless
   expect(await readLedger(world)).toMatchObject({ reserved: 0, needlessEvents: 0 });
 }, 60_000);
 
-test('after a loss of Redis ten thousand pending requests have a job again, those due much later too', async () => {
+test('after a loss of Redis ten thousand pending requests have a job again; a sweep then enqueues only those without one', async () => {
   const count = 10_000;
   // Due in an hour: an ordinary sweep does not look for their jobs.
-  await world.sql(
-    `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
-       window_ends_at, due_at, accepted_at, give_up_at)
-     SELECT gen_random_uuid(), account.id, false, 'pending', 'DE' || n, 'DE', n::text, 'DE' || n, '[]', now(), now(),
-       now() + interval '1 hour', now(), now() + interval '1 day'
-     FROM (SELECT id FROM account ORDER BY created_at LIMIT 1) AS account, generate_series(1, $1::int) AS n`,
-    [count],
-  );
+  const insert = (from: number, to: number) =>
+    world.sql(
+      `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+         window_ends_at, due_at, accepted_at, give_up_at)
+       SELECT gen_random_uuid(), account.id, false, 'pending', 'DE' || n, 'DE', n::text, 'DE' || n, '[]', now(), now(),
+         now() + interval '1 hour', now(), now() + interval '1 day'
+       FROM (SELECT id FROM account ORDER BY created_at LIMIT 1) AS account, generate_series($1::int, $2::int) AS n`,
+      [from, to],
+    );
+  await insert(1, count);
   await redis.flush();
   const startedAt = performance.now();
   await until('every request to have a job', async () => (await redis.jobs()).length === count, 30_000);
   process.stdout.write(
     `sweep: ${count} pending requests had a job ${since(startedAt).toFixed(1)} s after a loss of Redis\n`,
   );
+  await insert(count + 1, count + 3);
+  expect(await world.admin('reconcile')).toMatchObject({ enqueued: 3 });
+  expect(await world.admin('reconcile')).toMatchObject({ enqueued: 0 });
 }, 60_000);

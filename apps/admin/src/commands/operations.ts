@@ -60,10 +60,9 @@ export const operationCommands = (
         enqueueDelivery: enqueueDelivery(producer),
         now,
       });
-      const giveUpAfterMs = settings.BACKGROUND_GIVE_UP_AFTER;
       const release = releaseOrphanedRequests({
         releaseOrphans: releaseOrphans(db),
-        giveUpAfterMs,
+        giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
         windowMs: settings.UPSTREAM_WINDOW,
         now,
       });
@@ -72,7 +71,6 @@ export const operationCommands = (
         withoutJob: requestsWithoutJob(producer),
         findLive: findLiveRequests(db),
         enqueue: enqueueOverdue(producer),
-        giveUpAfterMs,
         now,
       });
       const complete = completeBatches(db);

@@ -6,6 +6,8 @@ import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
 
 /** A job that is this late may be lost. */
 const GRACE_MS = 5_000;
+/** Later than the due time of any lookup. */
+const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
 /** Callers wait for at most CHECK_DEADLINE_MS or their window; a request that waits this much longer has lost its caller. */
 const ORPHAN_GRACE_MS = 7_000;
 /** Rows that end at once. */
@@ -27,7 +29,6 @@ type EnqueueLostDeps = {
   /** Those of the requests that are still live. */
   findLive: (ids: string[]) => Promise<OverdueRequest[]>;
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
-  giveUpAfterMs: number;
   now: () => Date;
 };
 
@@ -36,10 +37,9 @@ type EnqueueLostDeps = {
  * are due later as well. A request that has its job costs one index entry in Postgres and one read in Redis.
  */
 export const enqueueLostRequests =
-  ({ overdue, withoutJob, findLive, enqueue, giveUpAfterMs, now }: EnqueueLostDeps) =>
+  ({ overdue, withoutJob, findLive, enqueue, now }: EnqueueLostDeps) =>
   async ({ everything }: { everything: boolean }): Promise<{ enqueued: number }> => {
-    const at = now().getTime();
-    const before = new Date(everything ? at + giveUpAfterMs * 2 : at - GRACE_MS);
+    const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
     let enqueued = 0;
     for await (const { groups } of readPages((after: OverdueCursor | null) => overdue(before, after, PAGE))) {
       const lost = await withoutJob(groups);
