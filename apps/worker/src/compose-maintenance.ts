@@ -9,13 +9,15 @@ import {
   deleteOldBatches,
   deleteOldDeliveries,
   deleteOldEvidence,
-  dueDeliveries,
   dueStamps,
   endLostLines,
   endRemovedDeliveries,
   endRequest,
   evidenceAge,
+  findLiveRequests,
+  findPendingDeliveries,
   holdDeliveries,
+  overdueDeliveries,
   overdueRequests,
   queuesToDispatch,
   releaseOrphans,
@@ -24,7 +26,7 @@ import {
   runAlone,
 } from '@vat/db';
 import {
-  abandonLateRequests,
+  endLateRequests,
   enqueueLostRequests,
   HISTORY_RETENTION_MS,
   MEMBER_STATES,
@@ -36,15 +38,19 @@ import {
   sweepStamps,
 } from '@vat/domain';
 import {
+  deliveriesWithoutJob,
   enqueueDelivery,
   enqueueDispatches,
-  enqueueLost,
+  enqueueLateDeliveries,
+  enqueueLostStamps,
+  enqueueOverdue,
   ensureSchedulers,
   evidenceQueue,
   type JobHandler,
   type MaintenanceJob,
   type MaintenanceTask,
   maintenanceQueue,
+  requestsWithoutJob,
   upstreamQueue,
   watchesQueue,
 } from '@vat/queues';
@@ -87,9 +93,8 @@ const MAX_DIFFERENCES = 20;
 export const composeMaintenance = (context: WorkerContext) => {
   const { settings, log, now, metrics, db, producer, producerRedis, publishChange } = context;
 
-  const lost = enqueueLost(producer);
   const sweepRequestsSteps = [
-    abandonLateRequests({
+    endLateRequests({
       toAbandon: requestsToAbandon(db),
       endRequest: endRequest(db),
       enqueueDelivery: enqueueDelivery(producer),
@@ -106,17 +111,20 @@ export const composeMaintenance = (context: WorkerContext) => {
     }),
     enqueueLostRequests({
       overdue: overdueRequests(db),
-      enqueueLost: lost.requests,
-      giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+      withoutJob: requestsWithoutJob(producer),
+      findLive: findLiveRequests(db),
+      enqueue: enqueueOverdue(producer),
       now,
     }),
   ];
   const sweepDeliveriesOnce = sweepDeliveries({
-    due: dueDeliveries(db),
+    overdue: overdueDeliveries(db),
     hold: holdDeliveries(db),
     resume: resumeDeliveries(db),
     endRemoved: endRemovedDeliveries(db),
-    enqueueLost: lost.deliveries,
+    withoutJob: deliveriesWithoutJob(producer),
+    findPending: findPendingDeliveries(db),
+    enqueueLate: enqueueLateDeliveries(producer),
     now,
   });
   const complete = completeBatches(db);
@@ -132,7 +140,7 @@ export const composeMaintenance = (context: WorkerContext) => {
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });
-  const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueueLost: lost.stamps, now });
+  const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueueLost: enqueueLostStamps(producer), now });
   const watchEvidenceOnce = watchEvidence({
     readAge: evidenceAge(db),
     anchorEveryMs: settings.ANCHOR_EVERY,

@@ -13,8 +13,8 @@ const POLL_MS = 100;
 /**
  * Runs the work of a task unless another process runs that task; null when one still does after `waitMs`. The lock belongs to
  * a transaction that is otherwise idle: it ends with its process or connection, a loss of Redis does not release it, it works
- * through a transaction-pooling proxy, and it holds back no vacuum, since an idle transaction that has written nothing
- * has no snapshot.
+ * through a transaction-pooling proxy, and it holds back no vacuum, since the transaction has written nothing and has no
+ * snapshot.
  */
 export const runAlone =
   (db: Database) =>
@@ -24,9 +24,12 @@ export const runAlone =
         const until = performance.now() + waitMs;
         for (;;) {
           const [lock] = await query(tx, { taken: 'bool' })`
-            SELECT pg_try_advisory_xact_lock(${TASK_LOCKS}::int, ${TASKS[task]}::int) AS taken
-            FROM set_config('idle_in_transaction_session_timeout', '0', true)`;
-          if (lock?.taken) return { done: await work() };
+            SELECT pg_try_advisory_xact_lock(${TASK_LOCKS}::int, ${TASKS[task]}::int) AS taken`;
+          if (lock?.taken) {
+            // Postgres keeps the snapshot of a transaction's last query until its next statement; this one needs none.
+            await tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = 0`;
+            return { done: await work() };
+          }
           if (performance.now() >= until) return null;
           await pause(POLL_MS);
         }

@@ -1,14 +1,11 @@
-/** Reads rows in pages until the last one. `read` returns the next `limit` rows after a row, from the first one for `null`. */
-export async function* readPages<Row>(
-  read: (after: Row | null, limit: number) => Promise<Row[]>,
-  limit: number,
-): AsyncGenerator<Row[], void> {
-  for (let after: Row | null = null; ; ) {
-    const page: Row[] = await read(after, limit);
-    const last = page.at(-1);
-    if (last === undefined) return;
+/** Reads pages one after another until the one that names no next one. `read` returns the page after a position; null: the first. */
+export async function* readPages<Cursor, Page extends { next: Cursor | null }>(
+  read: (after: Cursor | null) => Promise<Page>,
+): AsyncGenerator<Page, void> {
+  for (let after: Cursor | null = null; ; ) {
+    const page: Page = await read(after);
     yield page;
-    if (page.length < limit) return;
-    after = last;
+    if (page.next === null) return;
+    after = page.next;
   }
 }

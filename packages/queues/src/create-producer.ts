@@ -23,10 +23,10 @@ export type Producer = {
   /** Runs a delayed job now. Fails when the job is not delayed (any more), and while Redis is unavailable. */
   promote: (definition: Pick<QueueDefinition, 'name'>, jobId: string) => Promise<void>;
   /**
-   * Returns the ids that have a job which waits, is delayed or runs. A finished job that was not removed counts as none, and is
-   * removed: BullMQ would ignore a new job of its id.
+   * Returns the ids that have no job which waits, is delayed or runs. A finished job that was not removed counts as none, and
+   * is removed: BullMQ would ignore a new job of its id.
    */
-  present: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<Set<string>>;
+  withoutJob: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<string[]>;
   /** Writes the queue's global concurrency limit to Redis, where a flush deletes it. */
   assertGlobalConcurrency: (definition: Pick<QueueDefinition, 'name' | 'globalConcurrency'>) => Promise<void>;
   close: () => Promise<void>;
@@ -139,18 +139,16 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
       });
     },
     promote: (definition, jobId) => withTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
-    present: async (definition, jobIds) => {
+    withoutJob: async (definition, jobIds) => {
       const queue = queueOf(definition);
-      const present = new Set<string>();
+      const without: string[] = [];
       await inChunks(jobIds, LOOKED_UP_AT_ONCE, async (chunk) => {
         const states = await withTimeout(findJobs(queue.toKey(''), ...chunk));
         const finished = chunk.filter((_jobId, n) => states[n] === FINISHED);
         await withTimeout(Promise.all(finished.map((jobId) => queue.remove(jobId))));
-        for (const [n, jobId] of chunk.entries()) {
-          if (states[n] !== MISSING && states[n] !== FINISHED) present.add(jobId);
-        }
+        without.push(...chunk.filter((_jobId, n) => states[n] === MISSING || states[n] === FINISHED));
       });
-      return present;
+      return without;
     },
     assertGlobalConcurrency: async (definition) => {
       if (definition.globalConcurrency !== null)

@@ -4,6 +4,8 @@ import type {
   DueDelivery,
   DueStamp,
   MemberState,
+  OverdueDeliveries,
+  OverdueGroup,
   OverdueRequest,
   RequestOrigin,
 } from '@vat/domain';
@@ -15,8 +17,6 @@ import {
   evidenceQueue,
   lookupQueueOf,
   type PriorityClass,
-  type QueueDefinition,
-  type RequestJob,
   settleQueue,
   upstreamQueue,
 } from './job-catalogue.js';
@@ -27,46 +27,33 @@ const deliveryJobOf = ({ id, accountId, attempt, dueAt }: DueDelivery) => ({
   dueAt,
 });
 
-/** Enqueues those of the jobs whose id has none in the queue; returns how many. */
-const enqueueMissing = async <P>(
-  producer: Pick<Producer, 'enqueueAll' | 'present'>,
-  definition: QueueDefinition<P>,
-  jobs: readonly { payload: P; priority?: PriorityClass; dueAt: Date }[],
-): Promise<number> => {
-  const present = await producer.present(
-    definition,
-    jobs.map(({ payload }) => definition.jobId(payload)),
-  );
-  const lost = jobs.filter(({ payload }) => !present.has(definition.jobId(payload)));
-  await producer.enqueueAll(
-    definition,
-    lost.map(({ payload, priority, dueAt }) => ({ payload, dueAt, ...(priority === undefined ? {} : { priority }) })),
-  );
-  return lost.length;
-};
-
 /** Enqueues the next attempt of one delivery. */
 export const enqueueDelivery =
   (producer: Pick<Producer, 'enqueue'>) =>
   (delivery: DueDelivery): Promise<void> =>
     producer.enqueue({ definition: deliveryQueueOf(delivery.attempt), ...deliveryJobOf(delivery) });
 
-/**
- * Enqueues those of the deliveries that have no job; returns how many. They are late already, so they go to the retry queue,
- * where they do not delay deliveries that are on time.
- */
-const enqueueLostDeliveries =
-  (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
-  async (deliveries: DueDelivery[]): Promise<number> => {
-    const jobs = deliveries.map((delivery) => {
-      const job = deliveryJobOf(delivery);
-      return { ...job, first: delivery.attempt === 1, jobId: DELIVERY_QUEUES.first.jobId(job.payload) };
-    });
-    const firsts = jobs.filter(({ first }) => first).map(({ jobId }) => jobId);
+/** Enqueues deliveries that are late already: in the retry queue, where they do not delay deliveries that are on time. */
+export const enqueueLateDeliveries =
+  (producer: Pick<Producer, 'enqueueAll'>) =>
+  (deliveries: DueDelivery[]): Promise<void> =>
+    producer.enqueueAll(DELIVERY_QUEUES.retry, deliveries.map(deliveryJobOf));
+
+/** Returns the ids of those deliveries whose next attempt has no job. */
+export const deliveriesWithoutJob =
+  (producer: Pick<Producer, 'withoutJob'>) =>
+  async (deliveries: OverdueDeliveries['toSend']): Promise<string[]> => {
+    const jobs = deliveries.map(({ id, attempt }) => ({
+      id,
+      attempt,
+      jobId: DELIVERY_QUEUES.first.jobId({ delivery_id: id, account_id: '', attempt }),
+    }));
     // The order matters: a first attempt that moves to the retry queue is added there before it leaves the first queue.
-    const waiting = await producer.present(DELIVERY_QUEUES.first, firsts);
-    const others = jobs.filter(({ jobId }) => !waiting.has(jobId));
-    return enqueueMissing(producer, DELIVERY_QUEUES.retry, others);
+    const firsts = jobs.filter(({ attempt }) => attempt === 1).map(({ jobId }) => jobId);
+    const others = jobs.filter(({ attempt }) => attempt > 1).map(({ jobId }) => jobId);
+    const moved = await producer.withoutJob(DELIVERY_QUEUES.first, firsts);
+    const lost = new Set(await producer.withoutJob(DELIVERY_QUEUES.retry, [...moved, ...others]));
+    return jobs.filter(({ jobId }) => lost.has(jobId)).map(({ id }) => id);
   };
 
 /** Dispatches that are due later share one job per second, and one per ten seconds from `FAR_MS` ahead. */
@@ -114,37 +101,32 @@ export const priorityClassOf = ({ origin, pending }: { origin: RequestOrigin; pe
   return pending ? 'background' : 'interactive';
 };
 
-/** The job of a live request: a lookup at its due time, or the settlement of its answer now. */
-const jobsByQueue = (requests: readonly OverdueRequest[]) => {
-  const queues = new Map<string, { definition: QueueDefinition<RequestJob>; jobs: JobOfRequest[] }>();
-  for (const request of requests) {
-    const definition: QueueDefinition<RequestJob> = request.answered ? settleQueue : lookupQueueOf(request);
-    const queue = queues.get(definition.name) ?? { definition, jobs: [] as JobOfRequest[] };
-    const priority = priorityClassOf(request);
-    queue.jobs.push({
-      payload: { request_id: request.id, turn: turnOf(request.accountId, priority) },
-      priority,
-      dueAt: request.dueAt,
-    });
-    queues.set(definition.name, queue);
-  }
-  return [...queues.values()];
-};
-type JobOfRequest = { payload: RequestJob; priority: PriorityClass; dueAt: Date };
+/** The queue of a live request's job. */
+const queueOf = (request: OverdueGroup | OverdueRequest) => (request.answered ? settleQueue : lookupQueueOf(request));
 
-/** Enqueues new requests: a lookup at its due time, or the settlement of an answered request now. */
+/** Enqueues requests: a lookup at its due time, or the settlement of an answered request now. */
 export const enqueueOverdue =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   async (requests: OverdueRequest[]): Promise<void> => {
-    await Promise.all(jobsByQueue(requests).map(({ definition, jobs }) => producer.enqueueAll(definition, jobs)));
+    const queues = new Map(requests.map((request) => [queueOf(request).name, queueOf(request)]));
+    const jobsOf = (queue: string) =>
+      requests
+        .filter((request) => queueOf(request).name === queue)
+        .map((request) => {
+          const priority = priorityClassOf(request);
+          const payload = { request_id: request.id, turn: turnOf(request.accountId, priority) };
+          return { payload, priority, dueAt: request.dueAt };
+        });
+    await Promise.all([...queues].map(([name, definition]) => producer.enqueueAll(definition, jobsOf(name))));
   };
 
-/** Enqueues those of the requests that have no job; returns how many. */
-const enqueueLostRequests =
-  (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
-  async (requests: OverdueRequest[]): Promise<number> => {
-    const lost = jobsByQueue(requests).map(({ definition, jobs }) => enqueueMissing(producer, definition, jobs));
-    return (await Promise.all(lost)).reduce((sum, n) => sum + n, 0);
+/** Returns the ids of those requests that have no job. */
+export const requestsWithoutJob =
+  (producer: Pick<Producer, 'withoutJob'>) =>
+  async (groups: OverdueGroup[]): Promise<string[]> => {
+    // The id of a request's job is that of the request.
+    const without = await Promise.all(groups.map((group) => producer.withoutJob(queueOf(group), group.ids)));
+    return without.flat();
   };
 
 const stampJobOf = ({ subjectId, dueAt }: DueStamp) => ({
@@ -159,14 +141,19 @@ export const enqueueStamp =
     producer.enqueue({ definition: evidenceQueue, ...stampJobOf(stamp) });
 
 /** Enqueues the next attempts at those of the pending time-stamps that have no job; returns how many. */
-const enqueueLostStamps =
-  (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
-  (stamps: DueStamp[]): Promise<number> =>
-    enqueueMissing(producer, evidenceQueue, stamps.map(stampJobOf));
-
-/** For sweeps: enqueues those of some rows that have no job; each returns how many. */
-export const enqueueLost = (producer: Pick<Producer, 'enqueueAll' | 'present'>) => ({
-  requests: enqueueLostRequests(producer),
-  deliveries: enqueueLostDeliveries(producer),
-  stamps: enqueueLostStamps(producer),
-});
+export const enqueueLostStamps =
+  (producer: Pick<Producer, 'enqueueAll' | 'withoutJob'>) =>
+  async (stamps: DueStamp[]): Promise<number> => {
+    const jobs = stamps.map(stampJobOf);
+    const lost = new Set(
+      await producer.withoutJob(
+        evidenceQueue,
+        jobs.map(({ payload }) => evidenceQueue.jobId(payload)),
+      ),
+    );
+    await producer.enqueueAll(
+      evidenceQueue,
+      jobs.filter(({ payload }) => lost.has(evidenceQueue.jobId(payload))),
+    );
+    return lost.size;
+  };

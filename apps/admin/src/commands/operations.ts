@@ -2,13 +2,15 @@ import { fileURLToPath } from 'node:url';
 import {
   completeBatches,
   type Database,
-  dueDeliveries,
   dueStamps,
   endLostLines,
   endRemovedDeliveries,
   endRequest,
+  findLiveRequests,
+  findPendingDeliveries,
   holdDeliveries,
   migrate,
+  overdueDeliveries,
   overdueRequests,
   queuesToDispatch,
   releaseOrphans,
@@ -17,14 +19,22 @@ import {
   runAlone,
 } from '@vat/db';
 import {
-  abandonLateRequests,
+  endLateRequests,
   enqueueLostRequests,
   releaseOrphanedRequests,
   sweepBatches,
   sweepDeliveries,
   sweepStamps,
 } from '@vat/domain';
-import { enqueueDelivery, enqueueDispatches, enqueueLost } from '@vat/queues';
+import {
+  deliveriesWithoutJob,
+  enqueueDelivery,
+  enqueueDispatches,
+  enqueueLateDeliveries,
+  enqueueLostStamps,
+  enqueueOverdue,
+  requestsWithoutJob,
+} from '@vat/queues';
 import { readSettings } from '@vat/runtime';
 import { type Commands, UsageError, withProducer } from '../command.js';
 
@@ -44,24 +54,23 @@ export const operationCommands = (
   reconcile: async () => {
     const settings = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
     return withProducer(env, async (producer) => {
-      const lost = enqueueLost(producer);
-      const abandon = abandonLateRequests({
+      const abandon = endLateRequests({
         toAbandon: requestsToAbandon(db),
         endRequest: endRequest(db),
         enqueueDelivery: enqueueDelivery(producer),
         now,
       });
-      const giveUpAfterMs = settings.BACKGROUND_GIVE_UP_AFTER;
       const release = releaseOrphanedRequests({
         releaseOrphans: releaseOrphans(db),
-        giveUpAfterMs,
+        giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
         windowMs: settings.UPSTREAM_WINDOW,
         now,
       });
       const requests = enqueueLostRequests({
         overdue: overdueRequests(db),
-        enqueueLost: lost.requests,
-        giveUpAfterMs,
+        withoutJob: requestsWithoutJob(producer),
+        findLive: findLiveRequests(db),
+        enqueue: enqueueOverdue(producer),
         now,
       });
       const complete = completeBatches(db);
@@ -74,14 +83,16 @@ export const operationCommands = (
         now,
       });
       const deliveries = sweepDeliveries({
-        due: dueDeliveries(db),
+        overdue: overdueDeliveries(db),
         hold: holdDeliveries(db),
         resume: resumeDeliveries(db),
         endRemoved: endRemovedDeliveries(db),
-        enqueueLost: lost.deliveries,
+        withoutJob: deliveriesWithoutJob(producer),
+        findPending: findPendingDeliveries(db),
+        enqueueLate: enqueueLateDeliveries(producer),
         now,
       });
-      const stamps = sweepStamps({ due: dueStamps(db), enqueueLost: lost.stamps, now });
+      const stamps = sweepStamps({ due: dueStamps(db), enqueueLost: enqueueLostStamps(producer), now });
       const swept = await runAlone(db)(
         'sweep',
         async () => ({

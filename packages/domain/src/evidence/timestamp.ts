@@ -1,7 +1,6 @@
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, KeyToBind, RelockKey } from '../idempotency-key.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
-import { readPages } from '../read-pages.js';
 import type {
   DueStamp,
   FindCheckStamp,
@@ -159,7 +158,7 @@ type SweepStampsDeps = {
 const GRACE_MS = 5_000;
 /** Later than the due time of any attempt. */
 const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
-const PAGE = 500;
+const CHUNK = 500;
 
 /**
  * Enqueues overdue time-stamps whose job is missing. With `everything`, after a loss of Redis, stamps that are due later are
@@ -170,7 +169,11 @@ export const sweepStamps =
   async ({ everything }: { everything: boolean }): Promise<{ stamps: number }> => {
     const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
     let stamps = 0;
-    const read = (after: StampCursor | null, limit: number) => due(before, after, limit);
-    for await (const page of readPages(read, PAGE)) stamps += await enqueueLost(page);
-    return { stamps };
+    for (let after: StampCursor | null = null; ; ) {
+      const chunk: DueStamp[] = await due(before, after, CHUNK);
+      stamps += await enqueueLost(chunk);
+      const last = chunk.at(-1);
+      if (!last || chunk.length < CHUNK) return { stamps };
+      after = last;
+    }
   };

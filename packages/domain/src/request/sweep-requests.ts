@@ -1,17 +1,19 @@
 import type { DueDelivery } from '../delivery/delivery.js';
 import { readPages } from '../read-pages.js';
 import { abandonRequest } from './abandon-request.js';
-import type { EndedRequest, EndRequest, OverdueCursor, OverdueRequest } from './ports.js';
+import type { EndedRequest, EndRequest, OverdueCursor, OverdueGroup, OverduePage, OverdueRequest } from './ports.js';
 import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
 
 /** A job that is this late may be lost. */
 const GRACE_MS = 5_000;
+/** Later than the due time of any lookup. */
+const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
 /** Callers wait for at most CHECK_DEADLINE_MS or their window; a request that waits this much longer has lost its caller. */
 const ORPHAN_GRACE_MS = 7_000;
 /** Rows that end at once. */
 const CHUNK = 500;
 /** Rows that are compared with their jobs at once: some milliseconds of Postgres, of Redis and of this process each. */
-const PAGE = 2_000;
+const PAGE = 5_000;
 /** With more requests that cannot be ended, the fault is not in the requests, and the sweep fails. */
 const MAX_UNFINISHED = 10;
 /** Concurrent statements: enough to use a connection fully, few compared with those of callers. */
@@ -21,25 +23,31 @@ const MAX_MS = 5_000;
 
 type EnqueueLostDeps = {
   /** The live requests due before a moment, oldest first, in pages of `limit`. */
-  overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverdueRequest[]>;
-  /** Enqueues the job of each request that has none; returns how many. */
-  enqueueLost: (requests: OverdueRequest[]) => Promise<number>;
-  giveUpAfterMs: number;
+  overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverduePage>;
+  /** The ids of those that have no job. */
+  withoutJob: (groups: OverdueGroup[]) => Promise<string[]>;
+  /** Those of the requests that are still live. */
+  findLive: (ids: string[]) => Promise<OverdueRequest[]>;
+  enqueue: (requests: OverdueRequest[]) => Promise<void>;
   now: () => Date;
 };
 
 /**
  * Enqueues live requests whose job is missing: those that are overdue, or with `everything`, after a loss of Redis, those that
- * are due later as well. Reads all of them, however many have their job: that costs about five seconds for a million.
+ * are due later as well. A request that has its job costs one index entry in Postgres and one read in Redis.
  */
 export const enqueueLostRequests =
-  ({ overdue, enqueueLost, giveUpAfterMs, now }: EnqueueLostDeps) =>
+  ({ overdue, withoutJob, findLive, enqueue, now }: EnqueueLostDeps) =>
   async ({ everything }: { everything: boolean }): Promise<{ enqueued: number }> => {
-    const at = now().getTime();
-    const before = new Date(everything ? at + giveUpAfterMs * 2 : at - GRACE_MS);
+    const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
     let enqueued = 0;
-    const read = (after: OverdueCursor | null, limit: number) => overdue(before, after, limit);
-    for await (const page of readPages(read, PAGE)) enqueued += await enqueueLost(page);
+    for await (const { groups } of readPages((after: OverdueCursor | null) => overdue(before, after, PAGE))) {
+      const lost = await withoutJob(groups);
+      if (lost.length === 0) continue;
+      const requests = await findLive(lost);
+      await enqueue(requests);
+      enqueued += requests.length;
+    }
     return { enqueued };
   };
 
@@ -57,7 +65,7 @@ type AbandonDeps = {
 };
 
 /** Abandons requests past their end or of a disabled account. One that cannot be ended does not stop the others. Idempotent. */
-export const abandonLateRequests =
+export const endLateRequests =
   ({ toAbandon, endRequest, enqueueDelivery, onEnded, onNotEnded, now }: AbandonDeps) =>
   async (): Promise<{ abandoned: number; not_ended: number }> => {
     const at = now();
