@@ -11,20 +11,14 @@ import { measureDossier } from './measure-dossier.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
+import { measureSweep } from './measure-sweep.js';
 import { measureWatches } from './measure-watches.js';
 import { measurePartitions } from './partitions/measure-partitions.js';
 import { type Figures, renderReport } from './render-report.js';
 
 const PARTS = [
-  'latency',
-  'slots',
-  'queue',
-  'deliveries',
-  'batches',
-  'watches',
-  'anchors',
-  'dossier',
-  'partitions',
+  ...(['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier'] as const),
+  ...(['sweep', 'partitions'] as const),
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -61,6 +55,7 @@ const figures: Figures = {
   dossier: null,
   partitions: null,
   watches: [],
+  sweep: null,
 };
 // As in production, every commit waits for its fsync, and Redis writes its append-only file: this is part of the cost of a check.
 const servers = await startTestServers({ durable: true });
@@ -116,6 +111,11 @@ try {
   if (parts.includes('partitions')) {
     log('partitions by month');
     figures.partitions = await measurePartitions(quick ? { n: 100, rows: 50_000 } : { n: 500, rows: 1_000_000 });
+  }
+  if (parts.includes('sweep')) {
+    log('the sweep of requests');
+    const size = quick ? { requests: 300_000, overdue: 20_000 } : { requests: 3_000_000, overdue: 200_000 };
+    figures.sweep = await measureSweep({ ...size, withoutJob: 1_000, pending: 10_000 });
   }
 } finally {
   await servers.stop();
