@@ -12,7 +12,7 @@ export type Ddl = {
 };
 
 /** Only one process changes partitions at a time. */
-const LOCK = { of: 0x5107_0002, which: 1 };
+const LOCK = { of: 0x5107_0003, which: 1 };
 const LOCK_TIMEOUT_MS = 300;
 
 /** Connects. Session settings are not used, so that a pooler of transactions may be in between. */
