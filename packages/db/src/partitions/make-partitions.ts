@@ -3,7 +3,7 @@ import type { Ddl } from './ddl.js';
 import { monthId, monthsBetween, nameOfMonth } from './months.js';
 import { listPartitions, PARTITIONED, type Partition, type PartitionedTable, partition } from './partitions.js';
 
-/** Months that are made ahead of the current one. */
+/** Months that are made ahead of the current one, once the next one is missing. */
 const MONTHS_AHEAD = 3;
 /** Ids beyond this are not of this service's clocks. */
 const MAX_AHEAD_MS = 40 * DAY_MS;
@@ -59,7 +59,10 @@ const endCrowded = async (ddl: Ddl, table: PartitionedTable, last: Partition, no
   return [name];
 };
 
-/** Makes the months of a table up to {@link MONTHS_AHEAD}. Returns the new partitions. */
+/**
+ * Makes the months of a table up to {@link MONTHS_AHEAD}, unless the next one is there: all connections read the catalogue
+ * again after that. Returns the new partitions.
+ */
 export const makeMonths = async (ddl: Ddl, table: PartitionedTable, now: Date): Promise<string[]> => {
   const { key } = PARTITIONED[table];
   const until = monthId(now, MONTHS_AHEAD + 1);
@@ -74,6 +77,7 @@ export const makeMonths = async (ddl: Ddl, table: PartitionedTable, now: Date): 
     made.push(...(await endCrowded(ddl, table, ahead, now)));
     ahead = await last();
   }
-  if (ahead && ahead.from < until) made.push(...(await splitEmpty(ddl, table, ahead, until)));
+  if (ahead && ahead.from < (made.length > 0 ? until : monthId(now, 2)))
+    made.push(...(await splitEmpty(ddl, table, ahead, until)));
   return made;
 };
