@@ -4,6 +4,7 @@ import {
   completeBatches,
   deleteExpiredKeys,
   deleteExpiredSessions,
+  deleteHours,
   deleteMinutes,
   deleteOldBatches,
   deleteOldDeliveries,
@@ -27,6 +28,7 @@ import {
 import {
   endLateRequests,
   enqueueLostRequests,
+  HISTORY_RETENTION_MS,
   MEMBER_STATES,
   periodOf,
   publicId,
@@ -183,6 +185,7 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteExpiredKeys(db)(now()),
         () => deleteExpiredSessions(db)(now()),
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
+        () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
         () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT)),
         () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT)),
