@@ -104,7 +104,7 @@ try {
     figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
   }
   if (parts.includes('sweep')) {
-    log('the sweep of requests');
+    log('the sweep');
     const size = quick ? { requests: 300_000, overdue: 20_000 } : { requests: 3_000_000, overdue: 200_000 };
     figures.sweep = await measureSweep({ ...size, withoutJob: 1_000, pending: 10_000 });
   }

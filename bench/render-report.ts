@@ -138,7 +138,7 @@ export const renderReport = (figures: Figures): string => {
   }
   if (deliveries !== null) parts.push(...renderDeliveries(deliveries));
   if (anchors !== null) parts.push(...renderAnchors(anchors));
-  if (sweep !== null) parts.push('### The sweep of requests', renderSweep(sweep));
+  if (sweep !== null) parts.push(...renderSweep(sweep));
   if (dossier !== null) parts.push(...renderDossier(dossier));
   if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
