@@ -50,6 +50,7 @@ export * from './request/ports.js';
 export * from './request/record-check.js';
 export * from './request/request.js';
 export * from './request/request-check.js';
+export * from './request/sandbox-facts.js';
 export * from './request/sandbox-numbers.js';
 export * from './request/settle-check.js';
 export * from './request/sweep-requests.js';
