@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { type CheckBody, checkBody, publicCheck } from '@vat/domain';
-import { provideTool, type Tool } from '@vat/testkit';
+import { EARLIER_CHECKS, provideTool, type Tool } from '@vat/testkit';
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
 import { hashCheck } from './index.js';
@@ -163,6 +163,16 @@ describe('the hash of a check', () => {
     expect(served).not.toHaveProperty('trader');
     expect(threeLines(served)).toBe(served.response_hash);
     expect(publicCheck(hashCheck(body({ trader: null }))).trader).toBeNull();
+  });
+
+  it.each(EARLIER_CHECKS)('of a check of release $release is verified and presented as it was recorded', (earlier) => {
+    const bytes = Buffer.from(earlier.text);
+    const served = publicCheck({ bytes, hash: Buffer.from(earlier.sha256, 'hex') });
+    expect(threeLines(served)).toBe(`sha256:${earlier.sha256}`);
+    expect(served).not.toHaveProperty('match');
+    expect(served).not.toHaveProperty('evidence_grade');
+    const { response_hash: _hash, timestamp: _timestamp, anchor: _anchor, ...recorded } = served;
+    expect(Buffer.from(hashCheck(recorded).bytes).toString()).toBe(earlier.text);
   });
 
   it('is the output of the documented command', () => {

@@ -2,6 +2,7 @@ export * from './call-checks.js';
 export * from './clone-database.js';
 export * from './create-test-authority.js';
 export * from './create-test-tsa.js';
+export * from './earlier-checks.js';
 export * from './fault-size.js';
 export * from './insert-account.js';
 export * from './insert-checks.js';
