@@ -29,6 +29,7 @@ export * from './evidence/export.js';
 export * from './evidence/timestamp.js';
 export * from './idempotency-key.js';
 export * from './ids.js';
+export * from './match/agreement.js';
 export * from './match/evidence-grade.js';
 export * from './match/match-trader.js';
 export * from './match/parse-address.js';

@@ -1,6 +1,7 @@
 import type { CheckEntry, EnrichmentSourceName } from '../check/entry.js';
 import type { MatchLetter, SourceFacts } from '../check/facts.js';
-import { AGREES_FROM, matchTrader, type ScoredPart } from '../match/match-trader.js';
+import { agreementOf } from '../match/agreement.js';
+import { matchTrader, type ScoredPart } from '../match/match-trader.js';
 import type { MemberState } from '../member-states.js';
 import { splitVatNumber } from './lookup.js';
 import type { Answer, CheckRequest } from './request.js';
@@ -47,7 +48,7 @@ const evatrEntry = ({ memberState, vatNumber, trader }: SandboxRequest, answer: 
   const match = matchTrader(trader, [{ source: 'vies', memberState, name: answer.name, address: answer.address }]);
   const letter = (part: ScoredPart): MatchLetter => {
     if (!trader?.[part]) return 'C';
-    return (match?.[part]?.score ?? 0) >= AGREES_FROM ? 'A' : 'B';
+    return agreementOf(match?.[part]?.score ?? 0) === 'agrees' ? 'A' : 'B';
   };
   const isQualified = Boolean(trader?.name && trader.city);
   return entryOf('de_evatr', answer, {
