@@ -18,6 +18,8 @@ beforeAll(async () => {
   world = await startWorld({
     workers: 3,
     settings: {
+      UPSTREAM_WINDOW: '20s',
+      ENRICHMENT_TIMEOUT: '7s',
       ENRICHMENT_SOURCES: 'fr_recherche_entreprises',
       ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: `http://127.0.0.1:${(register.address() as AddressInfo).port}`,
     },
