@@ -40,6 +40,7 @@ const enrichmentSources = ({ settings, db, producerRedis, now }: WorkerContext) 
     urls: readSourceUrls(settings),
     timeoutMs: settings.ENRICHMENT_TIMEOUT,
     userAgent: userAgentOf(settings.CONTACT_URL),
+    proxyUrl: settings.EGRESS_PROXY,
     budget: searchBudget(db),
     reserveCall: fleetPace(producerRedis, settings.REDIS_PREFIX),
     dailySearches: settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES,
@@ -74,6 +75,7 @@ export const composeChecks = (
     baseUrl: settings.VIES_URL,
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
     userAgent: userAgentOf(settings.CONTACT_URL),
+    proxyUrl: settings.EGRESS_PROXY,
   });
   const enrichment = enrichmentSources(context);
   const { sources } = enrichment;

@@ -26,6 +26,8 @@ export type EnrichmentSourcesDeps = {
   timeoutMs: number;
   /** The `user-agent` of every call. */
   userAgent: string;
+  /** An http proxy for every call. */
+  proxyUrl?: string | undefined;
   /** Counts the searches of pl_white_list across the fleet. */
   budget: SearchBudget;
   /** Spaces the calls to a source across the fleet. */
@@ -52,9 +54,9 @@ export const DEFINITIONS = [plWhiteList, czAres, roAnaf, frRechercheEntreprises,
 export const createEnrichmentSources = (
   deps: EnrichmentSourcesDeps,
 ): { sources: EnrichmentSource[]; close: () => void } => {
-  const { enabled, urls, timeoutMs, userAgent, budget, reserveCall, dailySearches, now } = deps;
+  const { enabled, urls, timeoutMs, userAgent, proxyUrl, budget, reserveCall, dailySearches, now } = deps;
   const today = deps.today ?? ((timeZone: string) => localDate(now(), timeZone));
-  const { callsOf, close } = openSourceCalls({ userAgent, urls, now });
+  const { callsOf, close } = openSourceCalls({ userAgent, proxyUrl, urls, now });
   const definitions = DEFINITIONS.filter(({ name }) => enabled.includes(name));
   return {
     sources: definitions.map((definition) =>
