@@ -1,10 +1,24 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { callChecks, numberOf, startWorld, type World } from '@vat/testkit';
+import { uuidOf } from '@vat/domain';
+import {
+  callChecks,
+  configureWebhook,
+  numberOf,
+  openProxy,
+  openReceivers,
+  type Receivers,
+  startWorld,
+  type TestProxy,
+  until,
+  type World,
+} from '@vat/testkit';
 
 let world: World;
 let register: Server;
+let proxy: TestProxy;
+let receivers: Receivers;
 /** The times at which the register was called, in milliseconds of the monotonic clock. */
 let calls: number[] = [];
 const answered: RequestListener = (_request, response) => void response.end('{"results":[]}');
@@ -15,9 +29,12 @@ beforeAll(async () => {
     answer(request, response);
   });
   await once(register.listen(0, '127.0.0.1'), 'listening');
+  [proxy, receivers] = await Promise.all([openProxy(), openReceivers()]);
   world = await startWorld({
     workers: 3,
     settings: {
+      ...receivers.settings,
+      EGRESS_PROXY: `http://egress:secret@${proxy.host}`,
       UPSTREAM_WINDOW: '20s',
       ENRICHMENT_TIMEOUT: '7s',
       ENRICHMENT_SOURCES: 'fr_recherche_entreprises',
@@ -30,6 +47,7 @@ afterAll(async () => {
   await world?.stop();
   register?.closeAllConnections();
   await new Promise((resolve) => register?.close(resolve));
+  await Promise.all([proxy?.close(), receivers?.close()]);
 }, 60_000);
 beforeEach(() => {
   calls = [];
@@ -56,4 +74,25 @@ test('a register that does not answer delays no check beyond its time-out, and i
   expect(found?.status).toBe(201);
   expect(found?.ms).toBeLessThan(8_000);
   expect(registerEntries(found ? [found] : [])).toMatchObject([{ outcome: 'timeout', detail: expect.any(String) }]);
+}, 60_000);
+
+test('VIES and registers are called through EGRESS_PROXY, receivers of deliveries are not', async () => {
+  const receiver = await receivers.start();
+  await configureWebhook(world, world.account, receiver.url);
+  const before = proxy.seen.length;
+  const [found] = await callChecks(world, [numberOf('FR', 200)]);
+  await world.http().post('/v1/webhook/test').expect(202);
+  await until('the delivery', () => receiver.arrivals.length > 0);
+  expect(registerEntries(found ? [found] : [])).toMatchObject([{ outcome: 'not_found' }]);
+  const lines = proxy.seen.slice(before).map(({ line }) => line);
+  expect(lines).toEqual([
+    expect.stringMatching(/^POST http:\/\/127\.0\.0\.1:\d+\S*\/check-vat-number$/),
+    expect.stringMatching(/^GET http:\/\/127\.0\.0\.1:\d+\/search\?q=/),
+  ]);
+  const exchanges = await world.sql<{ headers: object; url: string }>(
+    'SELECT url, request_headers AS headers FROM exchange WHERE request_id = $1',
+    [uuidOf('request', String(found?.body.request_id))],
+  );
+  expect(exchanges).toHaveLength(2);
+  expect(JSON.stringify(exchanges)).not.toMatch(/secret|egress|authorization/i);
 }, 60_000);

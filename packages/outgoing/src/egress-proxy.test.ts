@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { openProxy } from '@vat/testkit';
 import { openCaller } from './index.js';
 
 const closers: (() => unknown)[] = [];
@@ -22,37 +23,10 @@ const listen = async (server: Server): Promise<string> => {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-/** A proxy that forwards plain requests and tunnels, and what it was told. */
-const openProxy = async () => {
-  const seen: { line: string; credentials: string | undefined }[] = [];
-  const note = ({ method, url, headers }: IncomingMessage) =>
-    seen.push({ line: `${method} ${url}`, credentials: headers['proxy-authorization'] });
-  const server = createServer((from, to) => {
-    note(from);
-    const { 'proxy-authorization': _credentials, ...headers } = from.headers;
-    const onward = request(String(from.url), { method: String(from.method), headers }, (answer) => {
-      to.writeHead(Number(answer.statusCode), answer.headers);
-      answer.pipe(to);
-    });
-    onward.on('error', () => to.writeHead(502).end());
-    from.pipe(onward);
-  });
-  server.on('connect', (from: IncomingMessage, socket: Socket) => {
-    note(from);
-    const [host, port] = String(from.url).split(':');
-    const onward = connect(Number(port), host, () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      onward.pipe(socket).pipe(onward);
-    });
-    for (const [one, other] of [
-      [onward, socket],
-      [socket, onward],
-    ] as const) {
-      one.on('error', () => other.destroy());
-      one.on('close', () => other.destroy());
-    }
-  });
-  return { seen, host: await listen(server) };
+const openOwnProxy = async () => {
+  const proxy = await openProxy();
+  closers.push(proxy.close);
+  return proxy;
 };
 
 const open = (proxyUrl: string) => {
@@ -62,7 +36,7 @@ const open = (proxyUrl: string) => {
 };
 
 test('plain http goes through the proxy in absolute form; the exchange shows the server and no credentials', async () => {
-  const { seen, host: proxy } = await openProxy();
+  const { seen, host: proxy } = await openOwnProxy();
   const headers: IncomingMessage['headers'][] = [];
   const server = await listen(
     createServer(async (from, to) => {
@@ -89,7 +63,7 @@ test('plain http goes through the proxy in absolute form; the exchange shows the
 });
 
 test('https goes through a tunnel; the proxy sees neither path nor headers', async () => {
-  const { seen, host: proxy } = await openProxy();
+  const { seen, host: proxy } = await openOwnProxy();
   let firstByte: number | undefined;
   const server = createServer();
   server.on('clientError', (error: Error & { rawPacket?: Buffer }, socket) => {
