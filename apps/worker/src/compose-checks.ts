@@ -20,7 +20,7 @@ import {
   userAgentOf,
 } from '@vat/domain';
 import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
-import { perMemberState, priorityClassOf, settleQueue } from '@vat/queues';
+import { fleetPace, perMemberState, priorityClassOf, settleQueue } from '@vat/queues';
 import { errorFields, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import type { Recording } from './compose-recording.js';
@@ -34,13 +34,15 @@ import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 /** How often the upstream statistics are written for the status page. */
 const STATISTICS_INTERVAL_MS = 5_000;
 
-const enrichmentSources = ({ settings, db, now }: WorkerContext) =>
+const enrichmentSources = ({ settings, db, producerRedis, now }: WorkerContext) =>
   createEnrichmentSources({
     enabled: enrichmentOf(settings),
     urls: readSourceUrls(settings),
     timeoutMs: settings.ENRICHMENT_TIMEOUT,
     userAgent: userAgentOf(settings.CONTACT_URL),
+    proxyUrl: settings.EGRESS_PROXY,
     budget: searchBudget(db),
+    reserveCall: fleetPace(producerRedis, settings.REDIS_PREFIX),
     dailySearches: settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES,
     now,
   });
@@ -73,6 +75,7 @@ export const composeChecks = (
     baseUrl: settings.VIES_URL,
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
     userAgent: userAgentOf(settings.CONTACT_URL),
+    proxyUrl: settings.EGRESS_PROXY,
   });
   const enrichment = enrichmentSources(context);
   const { sources } = enrichment;

@@ -117,6 +117,12 @@ export const SETTINGS = {
     z.url().optional(),
     'Web or mailto address added to the User-Agent of outgoing calls, for the operators of the upstreams.',
   ),
+  EGRESS_PROXY: setting(
+    ['api', 'worker', 'admin'],
+    address('http').optional(),
+    'Proxy (`http://`, with user info if it needs a password) for calls to VIES, national sources and TSA_URL; deliveries to webhooks never use it.',
+    { secret: true },
+  ),
   WEBHOOK_TIMEOUT: setting(
     ['worker'],
     duration().prefault('10s'),

@@ -44,8 +44,10 @@ describe('a secret setting', () => {
   });
 
   test('can be read from a file, whichever it is', () => {
-    const env = Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(`${SECRET} of ${name}`)]));
-    const read = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, `${SECRET} of ${name}`]));
+    const textOf = (name: string) =>
+      name === 'EGRESS_PROXY' ? 'http://user:password@proxy:3128' : `${SECRET} of ${name}`;
+    const env = Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(textOf(name))]));
+    const read = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, textOf(name)]));
     // The API reads every secret.
     expect(readSettings(env, 'api', SECRET_SETTINGS as SettingOf<'api'>[])).toEqual(read);
     expect(settingProblems(env, 'api')).toEqual([]);
