@@ -3,6 +3,7 @@ import {
   insertAccount,
   openReceivers,
   type Receivers,
+  reportFigure,
   startWorld,
   type TestAccount,
   type TestReceiver,
@@ -70,7 +71,7 @@ test('an endpoint that hangs holds only its own permits and delays no other', as
   await Promise.all(Array.from({ length: 10 }, () => sendTests(hung, HANGING.deliveries / 10)));
   await until('its permits to be taken', () => hanging.maxOpen() === 4);
   const beside = await sendQuick(others);
-  process.stdout.write(`isolation: p95 from commit to attempt ${alone} ms alone, ${beside} ms beside one that hangs\n`);
+  reportFigure(`isolation: p95 from commit to attempt ${alone} ms alone, ${beside} ms beside one that hangs`);
   // A permit that the hanging one holds would cost its whole time-out; what is measured here is the machine's own noise.
   expect(beside).toBeLessThan(2 * alone + 500);
   expect(quick.arrivals).toHaveLength(3 * QUICK.endpoints * QUICK.deliveries);

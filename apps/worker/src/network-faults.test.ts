@@ -11,6 +11,7 @@ import {
   openTcpProxy,
   type Receivers,
   readLedger,
+  reportFigure,
   startWorld,
   type TcpProxy,
   type TestProcess,
@@ -194,9 +195,9 @@ const expectRecovery = async (what: string, answers: CheckAnswer[]) => {
     RECOVERED_WITHIN_MS,
   );
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-  process.stdout.write(
+  reportFigure(
     `network: ${what}: ${answers.length} calls (${count(201)} × 201, ${count(202)} × 202, ${count(500)} × 500), ` +
-      `slowest ${(slowest(answers) / 1_000).toFixed(1)} s; all serve again after ${resumed} s, all ended after ${seconds()} s\n`,
+      `slowest ${(slowest(answers) / 1_000).toFixed(1)} s; all serve again after ${resumed} s, all ended after ${seconds()} s`,
   );
   const ledger = await readLedger(world);
   expect(ledger).toMatchObject({

@@ -5,6 +5,7 @@ import {
   numberOf,
   type OwnServers,
   readLedger,
+  reportFigure,
   startOwnServers,
   startWorld,
   type TestProcess,
@@ -81,8 +82,8 @@ const expectRecovery = async (what: string, promised: Answer[]) => {
       (await world.sql("SELECT id FROM request WHERE accepted_at IS NOT NULL AND state = 'pending'")).length === 0,
     20_000,
   );
-  process.stdout.write(
-    `postgres away: ${what}: accepted requests ended ${((performance.now() - backAt) / 1_000).toFixed(1)} s after\n`,
+  reportFigure(
+    `postgres away: ${what}: accepted requests ended ${((performance.now() - backAt) / 1_000).toFixed(1)} s after`,
   );
   for (const id of ids) expect((await call('GET', `/v1/requests/${id}`)).body.status).toBe('completed');
   expect(await readLedger(world)).toMatchObject({ acceptedWithoutOneEvent: 0, needlessEvents: 0, unchargedChecks: 0 });

@@ -5,6 +5,7 @@ import {
   numberOf,
   type OwnServers,
   readLedger,
+  reportFigure,
   startOwnServers,
   startWorld,
   type TestProcess,
@@ -71,7 +72,7 @@ const expectRecovery = async (what: string) => {
   const backAt = performance.now();
   await until('every request to end', noneOpen, 20_000);
   const seconds = (performance.now() - backAt) / 1_000;
-  process.stdout.write(`redis away: ${what}: all ended ${seconds.toFixed(1)} s after it was back\n`);
+  reportFigure(`redis away: ${what}: all ended ${seconds.toFixed(1)} s after it was back`);
   const ledger = await readLedger(world);
   expect(ledger).toMatchObject({
     completed: ledger.requests,

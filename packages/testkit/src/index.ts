@@ -11,6 +11,7 @@ export * from './provide-browser.js';
 export * from './provide-tool.js';
 export * from './receivers.js';
 export * from './redis-world.js';
+export * from './report-figure.js';
 export * from './run-program.js';
 export * from './start-own-servers.js';
 export * from './start-process.js';
