@@ -1,24 +1,18 @@
 import {
   type CheckAnswer,
   callChecks,
-  configureWebhook,
-  createTestTsa,
   faultSize,
   isFullSize,
   NUMBERED_STATES,
   numberOf,
-  openReceivers,
-  openTcpProxy,
-  type Receivers,
   readLedger,
   reportFigure,
-  startWorld,
   type TcpProxy,
   type TestProcess,
-  type TestTsa,
   until,
   type World,
 } from '@vat/testkit';
+import { LINKS, type Link, type Network, openNetwork } from './network.fixture.js';
 
 /** How long a part answers nothing, or slowly. */
 const FROZEN_MS = faultSize(800, 60_000);
@@ -29,89 +23,17 @@ const WINDOW_MS = 1_000;
 /** How long after its window a call is answered at the latest, whatever is away. */
 const ANSWERED_WITHIN_MS = 2_000;
 const RECOVERED_WITHIN_MS = 20_000;
-const RETRIES = ['300ms', ...Array.from({ length: 40 }, () => '2s')].join(',');
 
-const LINKS = [
-  'api to postgres',
-  'worker to postgres',
-  'slots to postgres',
-  'api to redis',
-  'worker to redis',
-  'worker to vies',
-  'worker to receiver',
-  'worker to tsa',
-] as const;
-type Link = (typeof LINKS)[number];
-
-let receivers: Receivers;
-let tsa: TestTsa;
+let network: Network;
 let world: World;
-const proxies = new Map<string, TcpProxy>();
-const proxyOf = async (name: string, to: string): Promise<TcpProxy> => {
-  const proxy = await openTcpProxy({ to: new URL(to).host });
-  proxies.set(name, proxy);
-  return proxy;
-};
-const proxy = (link: Link): TcpProxy => {
-  const found = proxies.get(link.replace('slots', 'worker'));
-  if (found === undefined) throw new Error(`no proxy for ${link}`);
-  return found;
-};
-/** The slots have a connection of their own, named by its application. */
-const connectionsOf = (link: Link) => (link === 'slots to postgres' ? { greeting: 'vat-slots' } : {});
-
 beforeAll(async () => {
-  [receivers, tsa] = await Promise.all([openReceivers(), createTestTsa()]);
-  await tsa.open();
-  world = await startWorld({
-    apis: 0,
-    workers: 0,
-    settings: {
-      ...receivers.settings,
-      UPSTREAM_WINDOW: `${WINDOW_MS}ms`,
-      UPSTREAM_ATTEMPT_TIMEOUT: '2s',
-      BACKGROUND_RETRY_DELAYS: '500ms',
-      BACKGROUND_GIVE_UP_AFTER: '30m',
-      WEBHOOK_TIMEOUT: '1s',
-      WEBHOOK_RETRY_DELAYS: RETRIES,
-      ANCHOR_EVERY: '1s',
-      TSA_URL: (await proxyOf('worker to tsa', tsa.url)).through(tsa.url),
-      TSA_ROOTS: tsa.root,
-      TSA_RETRY_DELAYS: '500ms',
-      LOG_LEVEL: 'warn',
-    },
-  });
-  const { DATABASE_URL: database = '', REDIS_URL: redis = '' } = world.settings;
-  const servers = async (part: string) => ({
-    DATABASE_URL: (await proxyOf(`${part} to postgres`, database)).through(database),
-    REDIS_URL: (await proxyOf(`${part} to redis`, redis)).through(redis),
-  });
-  const vies = (await proxyOf('worker to vies', world.vies.url)).through(world.vies.url);
-  await Promise.all([
-    world.startApi(await servers('api')),
-    world.startWorker({ ...(await servers('worker')), VIES_URL: vies }),
-    // A second worker reaches everything: what the first one leaves goes on.
-    world.startWorker(),
-  ]);
-  const receiver = await receivers.start();
-  await configureWebhook(
-    world,
-    world.account,
-    (await proxyOf('worker to receiver', receiver.url)).through(receiver.url),
-  );
+  network = await openNetwork({ UPSTREAM_WINDOW: `${WINDOW_MS}ms` });
+  world = network.world;
   // The first calls of a process compile its code.
   await until('calls answered 201', async () => (await callMany(16)).every(({ status }) => status === 201), 30_000);
 }, 60_000);
-afterAll(async () => {
-  for (const each of proxies.values()) each.thaw();
-  await world?.stop();
-  await Promise.all([...proxies.values()].map((each) => each.close()));
-  await Promise.all([receivers?.close(), tsa?.close()]);
-}, 60_000);
-
-afterEach(() => {
-  for (const each of proxies.values()) each.thaw();
-});
+afterEach(() => network?.thaw());
+afterAll(() => network?.close(), 60_000);
 
 let numbers = 0;
 const callMany = (count: number): Promise<CheckAnswer[]> =>
@@ -139,7 +61,7 @@ const disturb = async (links: readonly Link[]): Promise<Disturbed[]> => {
   const answers: Disturbed[] = [];
   const add = (fault: string, more: CheckAnswer[]) => answers.push(...more.map((answer) => ({ ...answer, fault })));
   const each = (apply: (through: TcpProxy, which: { greeting?: string }) => void) => {
-    for (const link of links) apply(proxy(link), connectionsOf(link));
+    for (const link of links) apply(network.proxy(link), network.connectionsOf(link));
   };
   for (let n = 0; n < BREAKS; n += 1) {
     for (const fault of ['cut', 'reset'] as const) {
@@ -241,7 +163,7 @@ test.each(inGroups(LINKS))(
   async (what, links) => {
     // Deliveries follow a 202.
     await world.vies.defaults({ latency_ms: links.includes('worker to receiver') ? WINDOW_MS + 100 : 100 });
-    const accepted = () => links.map((link) => proxy(link).counts().accepted);
+    const accepted = () => links.map((link) => network.proxy(link).counts().accepted);
     const before = accepted();
     const answers = await disturb(links);
     await world.vies.reset();
@@ -264,8 +186,9 @@ test.each(inGroups(LASTING))(
     const calls = callMany(8);
     await until('lookups in flight', inFlight);
     for (const link of links) {
-      proxy(link).freeze({ ...connectionsOf(link), existing: true });
-      proxy(link).cut({ ...connectionsOf(link), side: 'server' });
+      const which = network.connectionsOf(link);
+      network.proxy(link).freeze({ ...which, existing: true });
+      network.proxy(link).cut({ ...which, side: 'server' });
     }
     const answers = (await calls).map((answer) => ({ ...answer, fault: 'forgotten' }));
     await expectRecovery(`${what}, forgotten`, answers);
