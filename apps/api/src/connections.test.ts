@@ -166,6 +166,7 @@ describe('a client that does not read', () => {
 test('clients that send their headers slowly delay no other calls and use little memory', async () => {
   const count = faultSize(200, 2_000);
   const waits: number[] = [];
+  await world.http().get('/v1/checks').expect(200);
   const growth = await growthDuring(async () => {
     const slow = await Promise.all(Array.from({ length: count }, () => open()));
     const lines = [...head('GET /v1/checks', withKey())];
