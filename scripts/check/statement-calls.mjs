@@ -169,7 +169,7 @@ export const statementCalls = (on) => [
   () => db.overdueDeliveries(on)(NOW, null, 1),
   () => db.findPendingDeliveries(on)([ID]),
   () => db.claimDelivery(on)({ deliveryId: ID, number: 1, now: NOW, leasedUntil: NOW }),
-  () => db.releaseDelivery(on)(ID, 1),
+  () => db.releaseDelivery(on)({ deliveryId: ID, number: 1, leasedUntil: NOW }),
   () => db.recordAttempt(on)({ deliveryId: ID, attempt: ATTEMPT, plan: { state: 'successful', nextAttemptAt: null } }),
   () => db.deleteOldDeliveries(on)(NOW),
   () => db.endRemovedDeliveries(on)(NOW, [ID]),

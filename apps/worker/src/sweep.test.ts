@@ -7,6 +7,7 @@ import {
   numberOf,
   openWorldRedis,
   readLedger,
+  reportFigure,
   startWorld,
   until,
   type World,
@@ -148,9 +149,7 @@ test('after a loss of Redis pending requests go on, each once', async () => {
   const flushedAt = performance.now();
   await world.vies.answerAll(null);
   await until('every request to end', noneOpen, 60_000);
-  process.stdout.write(
-    `sweep: ${count} pending requests ended ${since(flushedAt).toFixed(1)} s after a loss of Redis\n`,
-  );
+  reportFigure(`sweep: ${count} pending requests ended ${since(flushedAt).toFixed(1)} s after a loss of Redis`);
   const ledger = await readLedger(world);
   expect(ledger).toMatchObject({ acceptedWithoutOneEvent: 0, needlessEvents: 0, reserved: 0, unchargedChecks: 0 });
   const stats = await world.vies.stats();
@@ -163,7 +162,7 @@ test('a row whose API died before it could enqueue is looked up, recorded and ch
   const { id, vatNumber } = await admit({});
   const startedAt = performance.now();
   await until('the request to end', async () => (await rowOf(id))?.state === 'completed', 20_000);
-  process.stdout.write(`sweep: a row without its job ended after ${since(startedAt).toFixed(1)} s\n`);
+  reportFigure(`sweep: a row without its job ended after ${since(startedAt).toFixed(1)} s`);
   expect(await world.vies.journal(vatNumber)).toHaveLength(1);
   const after = await readLedger(world);
   expect(after).toMatchObject({ used: before.used + 1, reserved: 0, events: before.events });

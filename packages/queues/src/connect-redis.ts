@@ -9,6 +9,12 @@ type RedisRole = 'producer' | 'consumer';
 /** The deadline of a producer's command. */
 export const REDIS_COMMAND_TIMEOUT_MS = 1_000;
 
+/**
+ * A connection on which nothing arrives for this long after a command is replaced: TCP alone notices after a quarter of an
+ * hour that the network forgot it. A consumer's commands wait up to ten seconds for a job.
+ */
+const SILENT_MS = { producer: 3_000, consumer: 12_000 } as const;
+
 /** Opens a connection that reconnects without limit. Errors go to `onError`: an unhandled error event would end the process. */
 export const connectRedis = (url: string, role: RedisRole, onError: (error: Error) => void): Redis => {
   const redis = new Redis(url, {
@@ -16,6 +22,7 @@ export const connectRedis = (url: string, role: RedisRole, onError: (error: Erro
     enableOfflineQueue: role === 'consumer',
     ...(role === 'producer' ? { commandTimeout: REDIS_COMMAND_TIMEOUT_MS } : {}),
     connectTimeout: 2_000,
+    socketTimeout: SILENT_MS[role],
     retryStrategy: (times: number) => Math.min(100 * times, 1_000),
     // Without it a connection to a frozen or unreachable Redis looks open for a quarter of an hour.
     keepAlive: 5_000,

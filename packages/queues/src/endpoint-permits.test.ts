@@ -1,5 +1,5 @@
 import { newUuid, permitWaitMs } from '@vat/domain';
-import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
+import { openRedisNamespace, type RedisNamespace, reportFigure, until } from '@vat/testkit';
 import type { Redis } from 'ioredis';
 import { connectRedis } from './connect-redis.js';
 import { createProducer } from './create-producer.js';
@@ -183,7 +183,7 @@ test('a burst to few endpoints uses all of their permits, never more, and runs e
     await producer.close();
   }
   const seconds = (performance.now() - startedAt) / 1_000;
-  process.stdout.write(`permits: 160 jobs of 20 ms to two endpoints took ${seconds.toFixed(2)} s, 0.4 s at best\n`);
+  reportFigure(`permits: 160 jobs of 20 ms to two endpoints took ${seconds.toFixed(2)} s, 0.4 s at best`);
   expect(maxInFlight).toBe(SHARE);
   expect(new Set(done).size).toBe(jobs.length);
   expect(done).toHaveLength(jobs.length);

@@ -18,7 +18,7 @@ export const issueKeys = async (world: Pick<World, 'sql'>, count: number, accoun
 };
 
 /** The answer to a direct check, and the time until it arrived, in milliseconds. */
-type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
+export type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
 
 /** Below the limit of pending requests of an account, with a margin for the other requests of a test. */
 const MAX_OF_ACCOUNT = 150;

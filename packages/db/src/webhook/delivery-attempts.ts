@@ -71,13 +71,17 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
   };
 };
 
-/** Releases a claim whose attempt was cancelled: it does not count, and is due at once. */
+/**
+ * Releases a claim whose attempt was cancelled: it does not count, and is due at once. `leasedUntil`: as claimed, since a
+ * worker that was blocked for longer than its lease must not release the claim of the next one.
+ */
 export const releaseDelivery =
   (db: Queryable) =>
-  async (deliveryId: string, number: number): Promise<void> => {
+  async ({ deliveryId, number, leasedUntil }: Omit<AttemptToClaim, 'now'>): Promise<void> => {
     await db.$executeRaw`
       UPDATE delivery SET leased_until = NULL
-      WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int`;
+      WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int
+        AND leased_until = ${leasedUntil}::timestamptz`;
   };
 
 /** The number of record statements that run at once; further calls share the next one. */

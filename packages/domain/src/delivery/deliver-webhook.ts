@@ -55,7 +55,7 @@ export type DeliverWebhookDeps = {
   acquirePermit: (attempt: DeliveryAttempt) => Promise<DeliveryPermit>;
   claim: (attempt: AttemptToClaim) => Promise<Claim>;
   /** Releases a claim whose attempt does not count. */
-  release: (deliveryId: string, number: number) => Promise<void>;
+  release: (claimed: Omit<AttemptToClaim, 'now'>) => Promise<void>;
   /** False when the attempt was recorded already. */
   record: (attempt: AttemptToRecord) => Promise<boolean>;
   endRemoved: (now: Date, deliveryIds: readonly string[]) => Promise<number>;
@@ -111,12 +111,8 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
   const attempt = async (job: DeliveryAttempt): Promise<{ again: Date | null; durationMs: number | null }> => {
     const { deliveryId, accountId, number } = job;
     const at = now();
-    const claim = await deps.claim({
-      deliveryId,
-      number,
-      now: at,
-      leasedUntil: new Date(at.getTime() + deps.leaseMs),
-    });
+    const leasedUntil = new Date(at.getTime() + deps.leaseMs);
+    const claim = await deps.claim({ deliveryId, number, now: at, leasedUntil });
     if (claim.kind === 'not_yet') return { again: claim.at, durationMs: null };
     // Held: the job ends, and the sweep enqueues another one once the account is enabled.
     if (claim.kind !== 'claimed') return { again: null, durationMs: null };
@@ -128,7 +124,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     deps.onClaimed(Math.max(0, at.getTime() - dueAt.getTime()));
     const sent = await deps.send({ ...event, accountId, deliveryId, endpoint });
     if (sent.aborted && !sent.succeeded) {
-      await deps.release(deliveryId, number);
+      await deps.release({ deliveryId, number, leasedUntil });
       return { again: now(), durationMs: null };
     }
     await settle(job, { ...sent.attempt, number, url: endpoint.url }, sent.succeeded);
