@@ -1,4 +1,5 @@
 export * from './call-checks.js';
+export * from './call-on-schedule.js';
 export * from './clone-database.js';
 export * from './create-test-authority.js';
 export * from './create-test-tsa.js';
