@@ -1,26 +1,39 @@
-import { type CallOutcome, callOnSchedule, faultSize, numberOf, startWorld, type World } from '@vat/testkit';
+import { readFileSync } from 'node:fs';
+import {
+  type CallOutcome,
+  callOnSchedule,
+  faultSize,
+  isFullSize,
+  numberOf,
+  startWorld,
+  type TestProcess,
+  until,
+  type World,
+  watchLoop,
+} from '@vat/testkit';
 
 const CALLERS = faultSize(400, 3_000);
 /** The calls arrive evenly within this time, and all of them wait at its end. */
 const ARRIVAL_MS = faultSize(2_000, 12_000);
 const WINDOW_MS = faultSize(5_000, 20_000);
+const TOLERANCE_MS = 1_000;
+/** The longest turn of the event loop, in milliseconds of the main thread: what `GET /healthz` waits for. */
+const LONGEST_TURN_MS = 500;
+/** Below the limit of pending requests of an account. */
 const PER_ACCOUNT = 150;
 const STATES = ['DE', 'IT', 'PL', 'FI', 'DK', 'EE', 'HU', 'PT', 'EL', 'HR', 'LV', 'FR'] as const;
+const TEST_MS = faultSize(60_000, 300_000);
 
 let world: World;
-let keys: string[];
 beforeAll(async () => {
   world = await startWorld({
     settings: {
       UPSTREAM_WINDOW: `${WINDOW_MS}ms`,
       UPSTREAM_ATTEMPT_TIMEOUT: '60s',
-      BACKGROUND_RETRY_DELAYS: '10m',
-      BACKGROUND_GIVE_UP_AFTER: '1h',
+      BACKGROUND_RETRY_DELAYS: '1h',
+      BACKGROUND_GIVE_UP_AFTER: '2h',
     },
   });
-  keys = await Promise.all(
-    Array.from({ length: Math.ceil(CALLERS / PER_ACCOUNT) }, async () => (await world.newAccount()).live_key),
-  );
   world.viesProcess.signal('SIGSTOP');
 }, 60_000);
 afterAll(async () => {
@@ -28,66 +41,118 @@ afterAll(async () => {
   await world?.stop();
 }, 60_000);
 
-/** The n-th of the calls that wait for the upstream. */
-const waitingCall = (n: number) => ({
-  atMs: (n * ARRIVAL_MS) / CALLERS,
-  path: '/v1/checks',
-  key: keys[Math.floor(n / PER_ACCOUNT)] ?? '',
-  body: JSON.stringify({ vat_number: numberOf(STATES[n % STATES.length] ?? 'DE', n) }),
-});
+/** Calls for lookups that nobody answers, from as many accounts as the limit of pending requests demands. */
+const waitingCalls = async () => {
+  const accounts = Array.from({ length: Math.ceil(CALLERS / PER_ACCOUNT) }, () => world.newAccount());
+  const keys = (await Promise.all(accounts)).map(({ live_key: key }) => key);
+  return Array.from({ length: CALLERS }, (_, n) => ({
+    atMs: (n * ARRIVAL_MS) / CALLERS,
+    path: '/v1/checks',
+    key: keys[n % keys.length] ?? '',
+    body: JSON.stringify({ vat_number: numberOf(STATES[n % STATES.length] ?? 'DE', n) }),
+  }));
+};
 
-const statuses = (outcomes: CallOutcome[]): Record<number, number> => {
+const countStatuses = (outcomes: CallOutcome[]): Record<number, number> => {
   const counts: Record<number, number> = {};
   for (const { status } of outcomes) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 };
 
-/** Reads in turn until it is stopped; resolves to the slowest of each path in milliseconds. Each must succeed. */
+/** Calls paths in turn until it is stopped, and returns the statuses. */
 const watchReads = (paths: string[]) => {
-  let stopped = false;
+  const statuses = new Set<number>();
+  let isStopped = false;
   const watching = (async () => {
-    const slowest: Record<string, number> = {};
-    const failed: string[] = [];
-    while (!stopped) {
-      for (const path of paths) {
-        const startedAt = performance.now();
-        const response = await fetch(`${world.baseUrl()}${path}`, {
-          headers: { authorization: `Bearer ${world.account.live_key}` },
-        });
-        await response.text();
-        if (response.status !== 200) failed.push(`${path} was answered ${response.status}`);
-        slowest[path] = Math.max(slowest[path] ?? 0, performance.now() - startedAt);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    return { slowest, failed };
+    while (!isStopped) for (const path of paths) statuses.add((await world.http().get(path)).status);
   })();
   return {
-    stop: () => {
-      stopped = true;
-      return watching;
+    stop: async () => {
+      isStopped = true;
+      await watching;
+      return [...statuses];
     },
   };
 };
 
+/** The slowest answer of each path but /v1/checks by POST, as the process logged it, in milliseconds. */
+const slowestOf = (api: TestProcess): Record<string, number> => {
+  const slowest: Record<string, number> = {};
+  for (const line of api.lines()) {
+    if (!line.includes('"Answered a request."') || line.includes('"POST"')) continue;
+    const { path, duration_ms: ms } = JSON.parse(line) as { path: string; duration_ms: number };
+    slowest[path] = Math.max(slowest[path] ?? 0, ms);
+  }
+  return slowest;
+};
+
+/** The CPU time of a process in seconds; zero on systems without /proc. */
+const cpuSeconds = ({ pid }: TestProcess): number => {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return 0;
+  }
+};
+const transactions = async () =>
+  (
+    await world.sql<{ n: number }>(
+      'SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = current_database()',
+    )
+  )[0]?.n ?? 0;
+
+/** From the creation of each request to its acceptance, in milliseconds by the clock of the service. */
+const waits = async (): Promise<number[]> =>
+  (
+    await world.sql<{ ms: number }>(
+      `SELECT extract(epoch FROM accepted_at - created_at)::float8 * 1000 AS ms FROM request ORDER BY created_at`,
+    )
+  ).map(({ ms }) => ms);
+
 test(
   'thousands of calls that wait while VIES is away are answered 202 at the end of their windows, and reads stay fast',
   async () => {
-    const reads = watchReads(['/healthz', '/v1/usage', '/v1/checks']);
-    const calls = Array.from({ length: CALLERS }, (_, n) => waitingCall(n));
+    const api = world.apis[0] as TestProcess;
+    const calls = await waitingCalls();
+    const [loop, reads] = [watchLoop(world), watchReads(['/v1/usage', '/v1/checks'])];
+    const before = { cpu: cpuSeconds(api), transactions: await transactions() };
     const outcomes = await callOnSchedule(world, calls);
-    const { slowest, failed } = await reads.stop();
-    const late = outcomes.map(({ ms }) => ms - WINDOW_MS).sort((a, b) => a - b);
-    process.stdout.write(
-      `waiting callers: ${JSON.stringify({ failed, statuses: statuses(outcomes), slowest, late: [late[0], late[Math.floor(late.length / 2)], late.at(-1)] })}\n`,
-    );
-    expect(failed).toEqual([]);
-    expect(statuses(outcomes)).toEqual({ 202: CALLERS });
-    for (const { body } of outcomes) {
-      const { created_at, accepted_at } = JSON.parse(body);
-      expect(Math.abs(Date.parse(accepted_at) - Date.parse(created_at) - WINDOW_MS)).toBeLessThan(1_000);
-    }
-    for (const ms of Object.values(slowest)) expect(ms).toBeLessThan(1_000);
+    const read = await reads.stop();
+    const longestTurn = await loop.stop();
+    const waited = await waits();
+    const figures = {
+      statuses: countStatuses(outcomes),
+      waited: [Math.min(...waited), Math.max(...waited)],
+      slowest: slowestOf(api),
+      longestTurn,
+      cpu: cpuSeconds(api) - before.cpu,
+      transactions: (await transactions()) - before.transactions,
+    };
+    process.stdout.write(`waiting callers: ${JSON.stringify(figures)}\n`);
+    expect(countStatuses(outcomes)).toEqual({ 202: CALLERS });
+    expect(waited).toHaveLength(CALLERS);
+    for (const ms of waited) expect(Math.abs(ms - WINDOW_MS)).toBeLessThan(TOLERANCE_MS);
+    expect(read).toEqual([200]);
+    expect(longestTurn).toBeLessThan(LONGEST_TURN_MS);
+    // The time that a call takes depends on the load of the machine; only a full-size run has the machine to itself.
+    if (isFullSize()) for (const ms of Object.values(figures.slowest)) expect(ms).toBeLessThan(1_000);
   },
-  faultSize(60_000, 120_000),
+  TEST_MS,
+);
+
+test(
+  'a process that stops answers all of its waiting calls 202 at once',
+  async () => {
+    const api = await world.startApi({ UPSTREAM_WINDOW: '10m' });
+    const count = async () => (await waits()).length;
+    const before = await count();
+    const calls = await waitingCalls();
+    const calling = callOnSchedule({ baseUrl: () => String(api.ready.base_url) }, calls);
+    await until('all calls to wait', async () => (await count()) === before + CALLERS, TEST_MS);
+    api.signal('SIGTERM');
+    expect(countStatuses(await calling)).toEqual({ 202: CALLERS });
+    expect(await api.exited).toBe(0);
+  },
+  TEST_MS,
 );
