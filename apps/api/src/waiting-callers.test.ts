@@ -59,6 +59,11 @@ const countStatuses = (outcomes: CallOutcome[]): Record<number, number> => {
   return counts;
 };
 
+/** What was answered other than 202. */
+const refusals = (outcomes: CallOutcome[]): string[] => [
+  ...new Set(outcomes.filter(({ status }) => status !== 202).map(({ status, body }) => `${status} ${body}`)),
+];
+
 /** Calls paths in turn until it is stopped, and returns the statuses. */
 const watchReads = (paths: string[]) => {
   const statuses = new Set<number>();
@@ -130,7 +135,7 @@ test(
       transactions: (await transactions()) - before.transactions,
     };
     process.stdout.write(`waiting callers: ${JSON.stringify(figures)}\n`);
-    expect(countStatuses(outcomes)).toEqual({ 202: CALLERS });
+    expect(refusals(outcomes)).toEqual([]);
     expect(waited).toHaveLength(CALLERS);
     for (const ms of waited) expect(Math.abs(ms - WINDOW_MS)).toBeLessThan(TOLERANCE_MS);
     expect(read).toEqual([200]);

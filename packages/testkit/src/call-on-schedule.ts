@@ -11,7 +11,7 @@ export type PlannedCall = {
   body?: string;
 };
 
-/** `ms`: from sending the call to the end of its answer. A broken connection has the status 0. */
+/** `ms`: from sending the call to the end of its answer. A broken connection has the status 0 and its error as the body. */
 export type CallOutcome = { status: number; body: string; ms: number };
 
 /**
