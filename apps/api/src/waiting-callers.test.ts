@@ -16,6 +16,8 @@ const CALLERS = faultSize(400, 3_000);
 /** The calls arrive evenly within this time, and all of them wait at its end. */
 const ARRIVAL_MS = faultSize(2_000, 12_000);
 const WINDOW_MS = faultSize(5_000, 20_000);
+/** A process that stops has eight seconds for them, also on a busy machine. */
+const STOPPED_CALLERS = faultSize(400, 1_000);
 const TOLERANCE_MS = 1_000;
 /** The longest turn of the event loop, in milliseconds of the main thread: what `GET /healthz` waits for. */
 const LONGEST_TURN_MS = 500;
@@ -42,10 +44,10 @@ afterAll(async () => {
 }, 60_000);
 
 /** Calls for lookups that nobody answers, from as many accounts as the limit of pending requests demands. */
-const waitingCalls = async () => {
-  const accounts = Array.from({ length: Math.ceil(CALLERS / PER_ACCOUNT) }, () => world.newAccount());
+const waitingCalls = async (count: number) => {
+  const accounts = Array.from({ length: Math.ceil(count / PER_ACCOUNT) }, () => world.newAccount());
   const keys = (await Promise.all(accounts)).map(({ live_key: key }) => key);
-  return Array.from({ length: CALLERS }, (_, n) => ({
+  return Array.from({ length: count }, (_, n) => ({
     atMs: (n * ARRIVAL_MS) / CALLERS,
     path: '/v1/checks',
     key: keys[n % keys.length] ?? '',
@@ -119,7 +121,7 @@ test(
   'thousands of calls that wait while VIES is away are answered 202 at the end of their windows, and reads stay fast',
   async () => {
     const api = world.apis[0] as TestProcess;
-    const calls = await waitingCalls();
+    const calls = await waitingCalls(CALLERS);
     const [loop, reads] = [watchLoop(world), watchReads(['/v1/usage', '/v1/checks'])];
     const before = { cpu: cpuSeconds(api), transactions: await transactions() };
     const outcomes = await callOnSchedule(world, calls);
@@ -152,11 +154,11 @@ test(
     const api = await world.startApi({ UPSTREAM_WINDOW: '10m' });
     const count = async () => (await waits()).length;
     const before = await count();
-    const calls = await waitingCalls();
+    const calls = await waitingCalls(STOPPED_CALLERS);
     const calling = callOnSchedule({ baseUrl: () => String(api.ready.base_url) }, calls);
-    await until('all calls to wait', async () => (await count()) === before + CALLERS, TEST_MS);
+    await until('all calls to wait', async () => (await count()) === before + STOPPED_CALLERS, TEST_MS);
     api.signal('SIGTERM');
-    expect(countStatuses(await calling)).toEqual({ 202: CALLERS });
+    expect(refusals(await calling)).toEqual([]);
     expect(await api.exited).toBe(0);
   },
   TEST_MS,
