@@ -24,8 +24,6 @@ import {
   WATCH,
 } from './statement-samples.mjs';
 
-const HUNG = { hungAfterMs: 1_000 };
-
 /**
  * Calls of everything in packages/db that runs statements of its own, for {@link import('./verify-statements.mjs')}.
  * A new function needs a call here.
@@ -119,8 +117,7 @@ export const statementCalls = (on) => [
   () => db.storeIdempotentAnswer(on)(ID, '', STORED_ANSWER),
   () => db.admitRequest(on)({ request: REQUEST, quota: QUOTA, maxPending: 1, idempotency: KEY }),
   () => db.admitRequest(on)({ request: REQUEST, quota: QUOTA, maxPending: 1, idempotency: null }),
-  () =>
-    db.acceptRequest(on, HUNG)({ id: ID, accountId: ID, now: NOW, giveUpAt: NOW, maxPending: 1, evenAnswered: false }),
+  () => db.acceptRequest(on)({ id: ID, accountId: ID, now: NOW, giveUpAt: NOW, maxPending: 1, evenAnswered: false }),
   () => db.findCheck(on)(ID, READER),
   () => db.listChecks(on)(READER, { vatNumber: '', valid: true, from: NOW, to: NOW, reference: '' }, ID, 1),
   () => db.beginLookup(on)(ID, NOW),
@@ -130,7 +127,7 @@ export const statementCalls = (on) => [
   () => db.settleMalformedLines(on)([{ requestId: ID, check: CHECK }], NOW),
   () => db.recordMalformed(on)({ request: REQUEST, check: CHECK, idempotency: null }),
   () => db.findRequest(on)(ID, READER),
-  () => db.findAwaitedRequest(on, HUNG)(ID),
+  () => db.findAwaitedRequest(on)(ID),
   () => db.findMovedRequests(on)([ID]),
   () => db.listRequests(on)(ID, undefined, ID, 1),
   () => db.settleRequest(on)(SETTLEMENT),

@@ -17,7 +17,7 @@ import { publicId, type RequestCheckDeps, requestCheck, TEST_POLICY, type Upstre
 import { hashCheck } from '@vat/evidence';
 import { lookupQueueOf, subscribeNotifications } from '@vat/queues';
 import { errorFields, type SettingsOf, throttledWarn } from '@vat/runtime';
-import { type ApiContext, HUNG_AFTER_MS, REPEAT_WARNING_MS } from './api-context.js';
+import { type ApiContext, REPEAT_WARNING_MS } from './api-context.js';
 import { requestNotifier } from './request-notifier.js';
 
 const SALT_BYTES = 16;
@@ -50,7 +50,7 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
     if (isNew) publishChange(malformed.request.accountId, 'checks', publicId('check', malformed.check.id));
     return isNew;
   };
-  const accept = acceptRequest(db, { hungAfterMs: HUNG_AFTER_MS });
+  const accept = acceptRequest(db);
   const acceptAndPublish: RequestCheckDeps['accept'] = async (acceptance) => {
     const { id, accountId } = acceptance;
     const accepted = await accept(acceptance);
@@ -66,7 +66,7 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
       findUsage: findUsage(db),
       storeAnswer: storeIdempotentAnswer(db),
       requestCheck: requestCheck({
-        find: findAwaitedRequest(db, { hungAfterMs: HUNG_AFTER_MS }),
+        find: findAwaitedRequest(db),
         accept: acceptAndPublish,
         admit: admitRequest(db),
         recordMalformed: recordAndPublish,

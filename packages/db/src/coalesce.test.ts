@@ -38,7 +38,7 @@ const failing = (takesMs: number, failures: number, runs: number[][] = []) => ({
       if (runs.length <= failures) throw new Error('no connection');
       return inputs;
     },
-    { concurrency: 1, hungAfterMs: 50 },
+    { concurrency: 1, retry: 'together', hungAfterMs: 50 },
   ),
 });
 const outcomes = async (calls: Promise<number>[]) => (await Promise.allSettled(calls)).map(({ status }) => status);
@@ -57,6 +57,21 @@ test('a statement that hangs fails at once for everything that waits behind it, 
   expect(await outcomes([1, 2, 3].map(call))).toEqual(['rejected', 'rejected', 'rejected']);
   expect(runs).toEqual([[1]]);
   expect(await call(4)).toBe(4);
+});
+
+test('calls that are retried alone fail together as soon as one of them hangs', async () => {
+  const runs: number[][] = [];
+  const call = coalesce(
+    async (inputs: number[]) => {
+      runs.push(inputs);
+      await pause(inputs.length === 1 && inputs[0] !== 1 ? 60 : 1);
+      if (inputs[0] !== 1) throw new Error('no connection');
+      return inputs;
+    },
+    { concurrency: 1, hungAfterMs: 50 },
+  );
+  expect(await outcomes([1, 2, 3, 4].map(call))).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
+  expect(runs).toEqual([[1], [2, 3, 4], [2]]);
 });
 
 test('calls of different keys do not share a statement', async () => {

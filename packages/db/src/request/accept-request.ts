@@ -106,13 +106,13 @@ const CONCURRENCY = { unlocked: 1, ofAccount: 2 };
  * is withdrawn and its unit released. The row of the account is locked first, so that concurrent calls cannot exceed the limit.
  * A request whose answer has arrived is not accepted, unless `evenAnswered`, which is for an answer whose recording takes too
  * long. Calls whose windows end together share a transaction; those of an account that someone else has locked wait for it in a
- * transaction of their own. `hungAfterMs`: see {@link coalesce}.
+ * transaction of their own.
  */
-export const acceptRequest = (db: Database, { hungAfterMs }: { hungAfterMs: number }): AcceptRequest => {
-  const accept = coalesce(acceptUnlocked(db), { concurrency: CONCURRENCY.unlocked, hungAfterMs });
+export const acceptRequest = (db: Database): AcceptRequest => {
+  const accept = coalesce(acceptUnlocked(db), { concurrency: CONCURRENCY.unlocked, retry: 'together' });
   const acceptInTurn = coalesce(acceptOfAccount(db), {
     concurrency: CONCURRENCY.ofAccount,
-    hungAfterMs,
+    retry: 'together',
     keyOf: ({ accountId }) => accountId,
   });
   return async (acceptance) => (await accept(acceptance)) ?? (await acceptInTurn(acceptance));

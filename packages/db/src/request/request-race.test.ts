@@ -82,7 +82,7 @@ const end = (db: Database, requestId: string) =>
 const processes = new WeakMap<Database, AcceptRequest[]>();
 let calls = 0;
 const accept = (db: Database, id: string, accountId: string, maxPending: number) => {
-  const both = processes.get(db) ?? [1, 2].map(() => acceptRequest(db, { hungAfterMs: 5_000 }));
+  const both = processes.get(db) ?? [1, 2].map(() => acceptRequest(db));
   processes.set(db, both);
   calls += 1;
   const inOne = both[calls % 2] as AcceptRequest;
@@ -215,7 +215,7 @@ test('calls of several accounts whose windows end together are accepted up to th
   const accounts = await Promise.all([newAccount(db), newAccount(db), newAccount(db)]);
   const requests = accounts.flatMap((accountId) => Array.from({ length: 5 }, () => requestOf(accountId)));
   for (const request of requests) await admitRequest(db)(admission(request, 100, 10));
-  const acceptOne = acceptRequest(db, { hungAfterMs: 5_000 });
+  const acceptOne = acceptRequest(db);
   const acceptAll = () =>
     Promise.all(
       requests.map(({ id, accountId }) =>
@@ -239,7 +239,7 @@ test('an account that another transaction has locked delays the acceptance of it
   const [locked, other] = await Promise.all([newAccount(db), newAccount(db)]);
   const requests = [locked, locked, other].map(requestOf);
   for (const request of requests) await admitRequest(db)(admission(request, 100, 10));
-  const acceptOne = acceptRequest(db, { hungAfterMs: 5_000 });
+  const acceptOne = acceptRequest(db);
   const ended: string[] = [];
   let accepting: Promise<unknown> = Promise.resolve();
   await db.$transaction(async (tx) => {

@@ -22,12 +22,9 @@ const AWAITED_CONCURRENCY = 2;
 
 /**
  * Reads requests that calls of this process wait for. Calls that arrive while a statement runs share the next one, since the
- * windows of thousands may end together. `hungAfterMs`: see {@link coalesce}.
+ * windows of thousands may end together.
  */
-export const findAwaitedRequest = (
-  db: Queryable,
-  { hungAfterMs }: { hungAfterMs: number },
-): ((id: string) => Promise<RequestWithCheck | null>) => {
+export const findAwaitedRequest = (db: Queryable): ((id: string) => Promise<RequestWithCheck | null>) => {
   const findAll = async (ids: string[]): Promise<(RequestWithCheck | null)[]> => {
     const rows = await query(db, REQUEST_WITH_CHECK)`
       ${REQUESTS_WITH_CHECKS}
@@ -35,7 +32,7 @@ export const findAwaitedRequest = (
     const byId = new Map(rows.map((row) => [row.id, requestWithCheck(row)]));
     return ids.map((id) => byId.get(id) ?? null);
   };
-  return coalesce(findAll, { concurrency: AWAITED_CONCURRENCY, hungAfterMs });
+  return coalesce(findAll, { concurrency: AWAITED_CONCURRENCY, retry: 'together' });
 };
 
 /** The ids of those of the given requests that no longer wait for an answer. */
