@@ -177,4 +177,5 @@ export const statementCalls = (on) => [
   () => db.saveWebhook(on)({ accountId: ID, url: '', secretSealed: BYTES, secretPrefix: '', configuredAt: NOW }),
   () => db.sealedWebhooks(on).replace([ROW]),
   () => db.pingDatabase(on)(),
+  () => db.readClock(on)(),
 ];

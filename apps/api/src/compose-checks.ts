@@ -41,6 +41,7 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
     findMoved: findMovedRequests(db),
     onPollFailure: throttledWarn(log, 'The requests of waiting calls were not read.', REPEAT_WARNING_MS, now),
     stopping,
+    now,
   });
   subscribeNotifications(subscriberRedis, settings.REDIS_PREFIX, apiId, notifier.notify);
 

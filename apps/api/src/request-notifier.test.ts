@@ -19,6 +19,7 @@ beforeEach(() => {
     },
     onPollFailure: (error) => failures.push(error),
     stopping: stopping.signal,
+    now: () => new Date(),
     pollIntervalMs: 100,
   });
 });
@@ -124,6 +125,7 @@ test('without waiting calls nothing is read', async () => {
     findMoved: async () => [],
     onPollFailure: () => undefined,
     stopping: stopping.signal,
+    now: () => new Date(),
     pollIntervalMs: 20,
   });
   await other.subscribe('b').next(new Date(Date.now() + 250));

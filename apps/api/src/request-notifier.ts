@@ -18,6 +18,8 @@ export type RequestNotifierDeps = {
   findMoved: (ids: string[]) => Promise<string[]>;
   onPollFailure: (error: unknown) => void;
   stopping: AbortSignal;
+  /** The clock of the deadlines. */
+  now: () => Date;
   /** Milliseconds between two polls; one second by default. */
   pollIntervalMs?: number;
 };
@@ -32,6 +34,7 @@ export const requestNotifier = ({
   findMoved,
   onPollFailure,
   stopping,
+  now,
   pollIntervalMs = POLL_INTERVAL_MS,
 }: RequestNotifierDeps): RequestNotifier => {
   const waiting = new Map<string, Set<() => void>>();
@@ -75,7 +78,7 @@ export const requestNotifier = ({
             if (signals.size === 0) waiting.delete(requestId);
             resolve();
           };
-          const end = setTimeout(signal, Math.max(0, until.getTime() - Date.now()));
+          const end = setTimeout(signal, Math.max(0, until.getTime() - now().getTime()));
           waiting.set(requestId, signals.add(signal));
           signalOwn = signal;
         }),

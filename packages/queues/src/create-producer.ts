@@ -45,8 +45,8 @@ const withTimeout = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
-/** `prefix` separates deployments and tests that share one Redis. */
-export const createProducer = (connection: Redis, prefix: string): Producer => {
+/** `prefix` separates deployments and tests that share one Redis. `now`: the clock of due times. */
+export const createProducer = (connection: Redis, prefix: string, now: () => Date = () => new Date()): Producer => {
   const queues = new Map<string, Queue>();
   const queueOf = (definition: Pick<QueueDefinition, 'name'>): Queue => {
     const known = queues.get(definition.name);
@@ -66,7 +66,7 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
   const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>) => ({
     jobId: definition.jobId(job.payload),
     priority: PRIORITIES[job.priority ?? 'interactive'] + (job.rank ?? 0),
-    delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - Date.now()) : 0,
+    delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - now().getTime()) : 0,
   });
 
   return {

@@ -8,6 +8,8 @@ type JoinClusterOptions = {
   queues: readonly string[];
   /** Called when the number of processes that serve a queue, this one included, has changed. */
   onCount: (queue: string, processes: number) => void;
+  /** A clock that the processes share. */
+  now: () => Date;
 };
 
 const HEARTBEAT_INTERVAL_MS = 2_000;
@@ -25,6 +27,7 @@ export const joinCluster = ({
   prefix,
   queues,
   onCount,
+  now,
 }: JoinClusterOptions): { close: () => Promise<void> } => {
   const key = `${prefix}:fleet`;
   const member = JSON.stringify({ id: randomUUID(), queues });
@@ -41,9 +44,9 @@ export const joinCluster = ({
   };
   const sendHeartbeat = async (): Promise<void> => {
     if (connection.status !== 'ready') return;
-    const now = Date.now();
-    await connection.zadd(key, now + MEMBER_TTL_MS, member);
-    await connection.zremrangebyscore(key, 0, now);
+    const at = now().getTime();
+    await connection.zadd(key, at + MEMBER_TTL_MS, member);
+    await connection.zremrangebyscore(key, 0, at);
     updateCounts(await connection.zrange(key, '0', '-1'));
   };
   // A heartbeat that fails is repeated by the next one.

@@ -41,6 +41,8 @@ type ConsumerOptions = {
   /** Called with errors of the connection to Redis. */
   onError: (error: Error) => void;
   stopping: AbortSignal;
+  /** The clock of due times; the own one by default, which BullMQ uses. */
+  now?: () => Date;
   /** Runs a handler, for example with a context for its log lines. */
   runJob?: (job: JobRef, run: () => Promise<JobResult>) => Promise<JobResult>;
 };
@@ -65,7 +67,15 @@ const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
   handle: JobHandler<P>,
-  { connection, prefix, stopping, onJobError, onError, runJob = (_job, run) => run() }: ConsumerOptions,
+  {
+    connection,
+    prefix,
+    stopping,
+    onJobError,
+    onError,
+    now = () => new Date(),
+    runJob = (_job, run) => run(),
+  }: ConsumerOptions,
 ): Consumer => {
   const worker = new Worker<P>(
     definition.name,
@@ -83,7 +93,7 @@ export const startConsumer = <P>(
         );
       } catch (error) {
         onJobError(error, ref);
-        result = { again: new Date(Date.now() + RETRY_AFTER_ERROR_MS) };
+        result = { again: new Date(now().getTime() + RETRY_AFTER_ERROR_MS) };
       }
       if (result === undefined) return;
       if ('pauseQueueMs' in result) {
@@ -91,7 +101,7 @@ export const startConsumer = <P>(
         throw new RateLimitError();
       }
       if (result.priority !== undefined) await job.changePriority({ priority: PRIORITIES[result.priority] });
-      await job.moveToDelayed(result.again.getTime(), token);
+      await job.moveToDelayed(Date.now() + result.again.getTime() - now().getTime(), token);
       throw new DelayedError();
     },
     {

@@ -12,6 +12,7 @@ export * from './provide-tool.js';
 export * from './receivers.js';
 export * from './redis-world.js';
 export * from './run-program.js';
+export * from './skewed-clock.js';
 export * from './start-own-servers.js';
 export * from './start-process.js';
 export * from './start-world.js';
