@@ -117,7 +117,6 @@ export const statementCalls = (on) => [
   () => db.storeIdempotentAnswer(on)(ID, '', STORED_ANSWER),
   () => db.admitRequest(on)({ request: REQUEST, quota: QUOTA, maxPending: 1, idempotency: KEY }),
   () => db.admitRequest(on)({ request: REQUEST, quota: QUOTA, maxPending: 1, idempotency: null }),
-  () => db.acceptRequest(on)({ id: ID, accountId: ID, now: NOW, giveUpAt: NOW, maxPending: 0, evenAnswered: false }),
   () => db.acceptRequest(on)({ id: ID, accountId: ID, now: NOW, giveUpAt: NOW, maxPending: 1, evenAnswered: false }),
   () => db.findCheck(on)(ID, READER),
   () => db.listChecks(on)(READER, { vatNumber: '', valid: true, from: NOW, to: NOW, reference: '' }, ID, 1),
@@ -128,6 +127,8 @@ export const statementCalls = (on) => [
   () => db.settleMalformedLines(on)([{ requestId: ID, check: CHECK }], NOW),
   () => db.recordMalformed(on)({ request: REQUEST, check: CHECK, idempotency: null }),
   () => db.findRequest(on)(ID, READER),
+  () => db.findAwaitedRequest(on)(ID),
+  () => db.findMovedRequests(on)([ID]),
   () => db.listRequests(on)(ID, undefined, ID, 1),
   () => db.settleRequest(on)(SETTLEMENT),
   () => db.endRequest(on)({ requestId: ID, reason: 'UPSTREAM_NO_ANSWER', event: EVENT, deliveryId: ID, now: NOW }),
@@ -181,4 +182,5 @@ export const statementCalls = (on) => [
   () => db.saveWebhook(on)({ accountId: ID, url: '', secretSealed: BYTES, secretPrefix: '', configuredAt: NOW }),
   () => db.sealedWebhooks(on).replace([ROW]),
   () => db.pingDatabase(on)(),
+  () => db.readClock(on)(),
 ];

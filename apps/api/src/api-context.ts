@@ -1,7 +1,7 @@
-import { connectDatabase, type Database } from '@vat/db';
+import { connectDatabase, type Database, readClock } from '@vat/db';
 import type { PublishChange } from '@vat/domain';
 import { connectRedis, createProducer, type Producer, publishPageUpdates } from '@vat/queues';
-import { createMetrics, type Logger, type Metrics, type SettingsOf, throttledWarn } from '@vat/runtime';
+import { correctedClock, createMetrics, type Logger, type Metrics, type SettingsOf, throttledWarn } from '@vat/runtime';
 
 type ConnectionSettings = SettingsOf<'api', 'DATABASE_URL' | 'REDIS_URL' | 'REDIS_PREFIX'>;
 
@@ -35,7 +35,7 @@ const MAX_DATABASE_CONNECTIONS = 20;
 export const REPEAT_WARNING_MS = 30_000;
 
 /**
- * Opens the connections of an API process. `warmed` resolves when the database connections are open. Close in this order:
+ * Opens the connections of an API process. `warmed` resolves when the database connections are open and the clock is compared. Close in this order:
  * `flushPageUpdates`, `closeRedis`, `closeDatabase`.
  */
 export const createApiContext = (
@@ -48,7 +48,6 @@ export const createApiContext = (
   closeRedis: () => Promise<void>;
   closeDatabase: () => Promise<void>;
 } => {
-  const now = () => new Date();
   const {
     db,
     warmed,
@@ -61,10 +60,16 @@ export const createApiContext = (
     connectTimeoutMs: QUERY_TIMEOUT_MS,
     applicationName: 'vat-api',
   });
+  const clock = correctedClock({
+    readTime: readClock(db),
+    onOffset: (offsetMs) =>
+      log.warn('The clock of this machine differs from that of Postgres.', { offset_ms: offsetMs }),
+  });
+  const { now } = clock;
   const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, now);
   const redis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
   const subscriberRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
-  const producer = createProducer(redis, settings.REDIS_PREFIX);
+  const producer = createProducer(redis, settings.REDIS_PREFIX, now);
   const pageUpdates = publishPageUpdates(redis, settings.REDIS_PREFIX);
   return {
     context: {
@@ -79,13 +84,16 @@ export const createApiContext = (
       baseUrl,
       now,
     },
-    warmed,
+    warmed: Promise.all([warmed, clock.measured]).then(() => undefined),
     flushPageUpdates: pageUpdates.close,
     closeRedis: async () => {
       await producer.close();
       redis.disconnect();
       subscriberRedis.disconnect();
     },
-    closeDatabase,
+    closeDatabase: () => {
+      clock.close();
+      return closeDatabase();
+    },
   };
 };

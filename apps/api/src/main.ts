@@ -10,6 +10,12 @@ const DRAIN_MS = 8_000;
 const STOP_DEADLINE_MS = 10_000;
 const CLOSE_IDLE_EVERY_MS = 50;
 
+/**
+ * Connections that wait for the process to accept them; the kernel may allow fewer (net.core.somaxconn). Node's default of 511
+ * overflows when thousands of callers arrive while the process is busy, and then the kernel resets connections.
+ */
+const LISTEN_BACKLOG = 4_096;
+
 const drain = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
@@ -61,7 +67,7 @@ const main = (): void => {
     ],
   });
   const listen = () =>
-    server.listen(settings.PORT, settings.HOST, () => {
+    server.listen({ port: settings.PORT, host: settings.HOST, backlog: LISTEN_BACKLOG }, () => {
       // Stored, because a closing server has no address and the remaining answers still contain the base URL.
       port = (server.address() as AddressInfo).port;
       log.info('Listening.', { base_url: baseUrl(), port });

@@ -136,7 +136,7 @@ export const composeMaintenance = (context: WorkerContext) => {
       return completed;
     },
     queuesToDispatch: queuesToDispatch(db),
-    dispatch: enqueueDispatches(producer),
+    dispatch: enqueueDispatches(producer, now),
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });

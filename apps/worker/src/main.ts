@@ -15,7 +15,7 @@ const main = async (): Promise<void> => {
   });
   const stop = new AbortController();
   const abort = new AbortController();
-  const { parts, ready, scrape, roles, states } = compose(settings, log, stop.signal, abort.signal);
+  const { parts, ready, scrape, roles, states } = await compose(settings, log, stop.signal, abort.signal);
   const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape });
   runProcess({
     log,

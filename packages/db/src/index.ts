@@ -25,6 +25,8 @@ export * from './member-state-slots.js';
 export * from './migrate.js';
 export * from './overview.js';
 export * from './query.js';
+export * from './read-clock.js';
+export * from './request/accept-request.js';
 export * from './request/admit-request.js';
 export * from './request/checks.js';
 export * from './request/lookups.js';

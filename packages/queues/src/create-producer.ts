@@ -77,8 +77,8 @@ const withTimeout = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
-/** `prefix` separates deployments and tests that share one Redis. */
-export const createProducer = (connection: Redis, prefix: string): Producer => {
+/** `prefix` separates deployments and tests that share one Redis. `now`: the clock of due times. */
+export const createProducer = (connection: Redis, prefix: string, now: () => Date = () => new Date()): Producer => {
   const queues = new Map<string, Queue>();
   const findJobs = defineScript<string>(connection, 'findJobs', 1, FIND_JOBS);
   const queueOf = (definition: Pick<QueueDefinition, 'name'>): Queue => {
@@ -112,7 +112,7 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
   const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>, priority = 0) => ({
     jobId: definition.jobId(job.payload),
     priority,
-    delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - Date.now()) : 0,
+    delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - now().getTime()) : 0,
   });
 
   return {

@@ -42,6 +42,8 @@ type ConsumerOptions = {
   /** Called with errors of the connection to Redis. */
   onError: (error: Error) => void;
   stopping: AbortSignal;
+  /** The clock of due times; the own one by default, which BullMQ uses. */
+  now?: () => Date;
   /** Runs a handler, for example with a context for its log lines. */
   runJob?: (job: JobRef, run: () => Promise<JobResult>) => Promise<JobResult>;
 };
@@ -89,7 +91,15 @@ const wakeLoop = (worker: Worker): void => {
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
   handle: JobHandler<P>,
-  { connection, prefix, stopping, onJobError, onError, runJob = (_job, run) => run() }: ConsumerOptions,
+  {
+    connection,
+    prefix,
+    stopping,
+    onJobError,
+    onError,
+    now = () => new Date(),
+    runJob = (_job, run) => run(),
+  }: ConsumerOptions,
 ): Consumer => {
   const turns = createTurns(connection);
   let active = 0;
@@ -108,7 +118,7 @@ export const startConsumer = <P>(
       result = await runJob(ref, () => handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping }));
     } catch (error) {
       onJobError(error, ref);
-      result = { again: new Date(Date.now() + RETRY_AFTER_ERROR_MS) };
+      result = { again: new Date(now().getTime() + RETRY_AFTER_ERROR_MS) };
     }
     if (result === undefined) return;
     if ('pauseQueueMs' in result) {
@@ -121,7 +131,7 @@ export const startConsumer = <P>(
         priority: turn === undefined ? PRIORITIES[priority] : await turns.move(worker, turn, priority),
       });
     }
-    await job.moveToDelayed(result.again.getTime(), token);
+    await job.moveToDelayed(Date.now() + result.again.getTime() - now().getTime(), token);
     if (closing || active > worker.concurrency) await wakeWaiting(worker, connection);
     throw new DelayedError();
   };

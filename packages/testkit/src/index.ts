@@ -1,4 +1,5 @@
 export * from './call-checks.js';
+export * from './call-on-schedule.js';
 export * from './clone-database.js';
 export * from './create-test-authority.js';
 export * from './create-test-tsa.js';
@@ -15,6 +16,7 @@ export * from './receivers.js';
 export * from './redis-world.js';
 export * from './report-figure.js';
 export * from './run-program.js';
+export * from './skewed-clock.js';
 export * from './start-own-servers.js';
 export * from './start-process.js';
 export * from './start-world.js';

@@ -1,4 +1,5 @@
 import type { FindRequest, RequestState, RequestWithCheck } from '@vat/domain';
+import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { query } from '../query.js';
@@ -14,6 +15,33 @@ export const findRequest =
       WHERE r.id = ${id}::uuid AND (${accountId}::uuid IS NULL OR r.account_id = ${accountId}::uuid)
         AND (r.test OR NOT ${reader?.testOnly ?? false}::boolean)`;
     return row ? requestWithCheck(row) : null;
+  };
+
+/** The number of statements of this process that read awaited requests at once. */
+const AWAITED_CONCURRENCY = 2;
+
+/**
+ * Reads requests that calls of this process wait for. Calls that arrive while a statement runs share the next one, since the
+ * windows of thousands may end together.
+ */
+export const findAwaitedRequest = (db: Queryable): ((id: string) => Promise<RequestWithCheck | null>) => {
+  const findAll = async (ids: string[]): Promise<(RequestWithCheck | null)[]> => {
+    const rows = await query(db, REQUEST_WITH_CHECK)`
+      ${REQUESTS_WITH_CHECKS}
+      WHERE r.id = ANY(${ids}::uuid[])`;
+    const byId = new Map(rows.map((row) => [row.id, requestWithCheck(row)]));
+    return ids.map((id) => byId.get(id) ?? null);
+  };
+  return coalesce(findAll, { concurrency: AWAITED_CONCURRENCY, retry: 'together' });
+};
+
+/** The ids of those of the given requests that no longer wait for an answer. */
+export const findMovedRequests =
+  (db: Queryable) =>
+  async (ids: readonly string[]): Promise<string[]> => {
+    const rows = await query(db, { id: 'uuid' })`
+      SELECT id FROM request WHERE id = ANY(${[...ids]}::uuid[]) AND state <> 'waiting'`;
+    return rows.map(({ id }) => id);
   };
 
 /** The states of a request that was answered 202. */

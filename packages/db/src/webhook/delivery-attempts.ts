@@ -59,7 +59,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
     const byIndex = new Map(rows.map((row) => [row.n, row]));
     return wanted.map((_attempt, n) => byIndex.get(n));
   };
-  const claim = coalesce(claimAll, CLAIM_CONCURRENCY);
+  const claim = coalesce(claimAll, { concurrency: CLAIM_CONCURRENCY });
 
   return async (attempt) => {
     const row = await claim(attempt);
@@ -139,5 +139,5 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
     const recorded = new Set(settled.map(({ n }) => n));
     return made.map((_attempt, n) => recorded.has(n));
   };
-  return coalesce(recordAll, RECORD_CONCURRENCY);
+  return coalesce(recordAll, { concurrency: RECORD_CONCURRENCY });
 };

@@ -34,8 +34,15 @@ type PerformLookupDeps = {
   lookUp: (request: CheckRequest, slot: LookupSlot | null, startedAt: Date) => Promise<Lookup | null>;
   storeLookup: StoreLookup;
   persistAnswer: (answer: AnswerToPersist) => Promise<boolean>;
-  /** Runs work after the job has ended; `room` resolves when more may be started. */
-  recordings: { start: (work: () => Promise<unknown>) => void; room: () => Promise<void> };
+  /**
+   * Stores what a lookup found, repeatedly while Postgres is away. `start` continues after the job has ended, `complete` returns
+   * the result; `room` resolves when more may be started.
+   */
+  recordings: {
+    start: (work: () => Promise<unknown>) => void;
+    complete: <T>(work: () => Promise<T>) => Promise<T>;
+    room: () => Promise<void>;
+  };
   endRequest: EndRequest;
   /** Never rejects. */
   enqueueSettle: (ref: RequestRef, request: CheckRequest) => Promise<void>;
@@ -147,7 +154,7 @@ export const performLookup = (deps: PerformLookupDeps) => {
       });
       return null;
     }
-    const stored = await deps.storeLookup(toStore);
+    const stored = await deps.recordings.complete(() => deps.storeLookup(toStore));
     if (!stored) return skip(ref);
     if (next.kind === 'refuse') return abandon({ ...request, lastError: decision.lastError }, ref, next.reason);
     if (suspend) {
