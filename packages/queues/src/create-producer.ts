@@ -1,6 +1,5 @@
 import { Job, Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
-import { REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
+import { type RedisConnection, withinCommandTimeout } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
 
 /** `rank`: the order within the class, lowest first; 0 by default. */
@@ -32,21 +31,8 @@ export type Producer = {
 /** Finished jobs are removed: rows are the record, and BullMQ ignores a new job whose id still exists. */
 const REMOVE_WHEN_FINISHED = { removeOnComplete: true, removeOnFail: true } as const;
 
-const withTimeout = async <T>(work: Promise<T>): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  // BullMQ waits without limit for a connection that was never established; the caller of an API must not.
-  const timedOut = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('Redis did not respond in time')), REDIS_COMMAND_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([work, timedOut]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
 /** `prefix` separates deployments and tests that share one Redis. */
-export const createProducer = (connection: Redis, prefix: string): Producer => {
+export const createProducer = (connection: RedisConnection, prefix: string): Producer => {
   const queues = new Map<string, Queue>();
   const queueOf = (definition: Pick<QueueDefinition, 'name'>): Queue => {
     const known = queues.get(definition.name);
@@ -73,7 +59,7 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
     enqueue: async (job) => {
       if (connection.status !== 'ready') throw new Error(`Redis is ${connection.status}`);
       const payload = job.definition.payload.parse(job.payload);
-      await withTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job)));
+      await withinCommandTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job)));
     },
     enqueueAll: async (definition, jobs) => {
       if (jobs.length === 0) return;
@@ -81,13 +67,13 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
       await queueOf(definition).addBulk(bulk);
     },
     reclassify: async (definition, payload, priority) => {
-      const job = await withTimeout(queueOf(definition).getJob(definition.jobId(payload)));
+      const job = await withinCommandTimeout(queueOf(definition).getJob(definition.jobId(payload)));
       await job?.changePriority({ priority: PRIORITIES[priority] });
     },
-    promote: (definition, jobId) => withTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
+    promote: (definition, jobId) => withinCommandTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
     present: async (definition, jobIds) => {
       const queue = queueOf(definition);
-      const found = await withTimeout(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
+      const found = await withinCommandTimeout(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
       return new Set(jobIds.filter((_jobId, n) => found[n] === 1));
     },
     assertGlobalConcurrency: async (definition) => {

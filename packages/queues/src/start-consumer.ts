@@ -1,5 +1,5 @@
 import { DelayedError, RateLimitError, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connect-redis.js';
 import {
   type Payload,
   PRIORITIES,
@@ -34,7 +34,7 @@ export type Consumer = {
 type JobRef = { queue: string; jobId: string };
 
 type ConsumerOptions = {
-  connection: Redis;
+  connection: RedisConnection;
   prefix: string;
   /** Called with the error of a handler; the job is retried. */
   onJobError: (error: unknown, job: JobRef) => void;
@@ -57,6 +57,9 @@ const STALLED_CHECK_MS = 3_000;
 
 /** A crash of a worker is not the fault of the job, so the job is retried practically without limit. */
 const MAX_STALLED = 1_000;
+
+/** How soon a worker looks for its next job again after Redis closed its connection. */
+const RETRY_AFTER_CLOSE_MS = 1_000;
 
 /** Without a limiter BullMQ ignores the pauses of a queue. This one never limits; it costs one command a job. */
 const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
@@ -101,6 +104,7 @@ export const startConsumer = <P>(
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: MAX_STALLED,
+      runRetryDelay: RETRY_AFTER_CLOSE_MS,
       ...(definition.globalConcurrency === null ? {} : { limiter: PAUSABLE }),
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
