@@ -1,5 +1,6 @@
 import { describeRedisAddress, type RedisAddress, readRedisAddress } from '@vat/runtime/redis-address';
 import { Cluster, Redis } from 'ioredis';
+import { connectSentinel } from './connect-sentinel.js';
 import { QUEUES } from './job-catalogue.js';
 
 /** A connection to one Redis, to the master of a Sentinel set, or to all masters of a cluster. */
@@ -29,22 +30,6 @@ const optionsOf = (role: RedisRole) => ({
 });
 
 type TlsOptions = { ca?: string };
-
-/** Follows the master. A frozen one closes no connection, so every connection listens to two Sentinels for a failover. */
-const connectSentinel = (
-  { nodes, master, db, login, sentinelLogin }: Extract<RedisAddress, { kind: 'sentinel' }>,
-  role: RedisRole,
-  tls: TlsOptions | null,
-): Redis =>
-  new Redis({
-    ...{ ...optionsOf(role), enableOfflineQueue: role === 'consumer', retryStrategy, ...login },
-    ...{ sentinels: nodes, name: master, role: 'master', db },
-    ...(sentinelLogin.username ? { sentinelUsername: sentinelLogin.username } : {}),
-    ...(sentinelLogin.password ? { sentinelPassword: sentinelLogin.password } : {}),
-    ...(tls === null ? {} : { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
-    ...{ failoverDetector: true, sentinelMaxConnections: 2, sentinelCommandTimeout: REDIS_COMMAND_TIMEOUT_MS },
-    ...{ sentinelRetryStrategy: retryStrategy, sentinelReconnectStrategy: retryStrategy },
-  });
 
 /**
  * How often the map of the slots is read without cause. A frozen master closes no connection and redirects no command, so
@@ -82,13 +67,15 @@ const connectCluster = (
   return cluster;
 };
 
-const open = (url: string, role: RedisRole, ca: string | undefined): RedisConnection => {
+const open = (url: string, role: RedisRole, onError: (error: Error) => void, ca?: string): RedisConnection => {
   const address = readRedisAddress(url);
   const tls = address.tls ? { ...(ca === undefined ? {} : { ca }) } : null;
-  if (address.kind === 'sentinel') return connectSentinel(address, role, tls);
   if (address.kind === 'cluster') return connectCluster(address, role, tls);
-  const options = { ...optionsOf(role), enableOfflineQueue: role === 'consumer', retryStrategy };
-  return new Redis(address.url, tls === null ? options : { ...options, tls });
+  const options = {
+    ...{ ...optionsOf(role), enableOfflineQueue: role === 'consumer', retryStrategy },
+    ...(tls === null ? {} : { tls }),
+  };
+  return address.kind === 'sentinel' ? connectSentinel(address, options, onError) : new Redis(address.url, options);
 };
 
 /**
@@ -102,7 +89,7 @@ export const connectRedis = (
   onError: (error: Error) => void,
   ca?: string,
 ): RedisConnection => {
-  const connection = open(url, role, ca);
+  const connection = open(url, role, onError, ca);
   connection.on('error', (error: Error & { lastNodeError?: Error }) => onError(error.lastNodeError ?? error));
   if (connection.isCluster) connection.on('node error', onError);
   return connection;
@@ -145,9 +132,14 @@ const REACH_TIMEOUT_MS = 5_000;
 /** Connects once. Throws an Error that names the setting, the hosts and the reason when Redis does not respond. */
 export const reachRedis = async (url: string, ca?: string): Promise<void> => {
   let lastError = new Error('no answer in time');
-  const connection = connectRedis(url, 'producer', (error) => {
-    lastError = error;
-  }, ca);
+  const connection = connectRedis(
+    url,
+    'producer',
+    (error) => {
+      lastError = error;
+    },
+    ca,
+  );
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
@@ -157,7 +149,9 @@ export const reachRedis = async (url: string, ca?: string): Promise<void> => {
     });
     if (!(await pingRedis(connection)())) throw lastError;
   } catch {
-    throw new Error(`REDIS_URL (${describeRedisAddress(url)}) does not answer: ${lastError.message}`, { cause: lastError });
+    throw new Error(`REDIS_URL (${describeRedisAddress(url)}) does not answer: ${lastError.message}`, {
+      cause: lastError,
+    });
   } finally {
     clearTimeout(timer);
     connection.disconnect();

@@ -73,7 +73,9 @@ export const createProducer = (connection: RedisConnection, prefix: string): Pro
     promote: (definition, jobId) => withinCommandTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
     present: async (definition, jobIds) => {
       const queue = queueOf(definition);
-      const found = await withinCommandTimeout(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
+      const found = await withinCommandTimeout(
+        Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))),
+      );
       return new Set(jobIds.filter((_jobId, n) => found[n] === 1));
     },
     assertGlobalConcurrency: async (definition) => {

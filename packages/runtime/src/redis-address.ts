@@ -6,7 +6,15 @@ type Login = { username?: string; password?: string };
 /** What a REDIS_URL names. `tls`: every connection is encrypted, also those to Sentinels. */
 export type RedisAddress =
   | { kind: 'single'; url: string; tls: boolean }
-  | { kind: 'sentinel'; nodes: RedisNode[]; master: string; db: number; tls: boolean; login: Login; sentinelLogin: Login }
+  | {
+      kind: 'sentinel';
+      nodes: RedisNode[];
+      master: string;
+      db: number;
+      tls: boolean;
+      login: Login;
+      sentinelLogin: Login;
+    }
   | { kind: 'cluster'; nodes: RedisNode[]; tls: boolean; login: Login };
 
 const FORMS = {

@@ -36,7 +36,10 @@ export const SETTINGS = {
   ),
   REDIS_PREFIX: setting(
     ['api', 'worker', 'admin'],
-    z.string().regex(/^(?!.*\{\}).+$/, 'must not contain {}, which would separate the keys of a queue in a cluster').default('vat'),
+    z
+      .string()
+      .regex(/^(?!.*\{\}).+$/, 'must not contain {}, which would separate the keys of a queue in a cluster')
+      .default('vat'),
     'Prefix of all Redis keys, so that several deployments can share one Redis.',
   ),
   DATA_DIR: setting(

@@ -1,0 +1,117 @@
+import {
+  balancedLedger,
+  type ClusterSet,
+  callChecks,
+  faultSize,
+  NUMBERED_STATES,
+  numberOf,
+  readLedger,
+  type SentinelSet,
+  startClusterSet,
+  startSentinelSet,
+  startTlsRedis,
+  startWorld,
+  type TlsRedis,
+  until,
+  type World,
+} from '@vat/testkit';
+import { CLUSTER_SETTINGS } from './fleet.fixture.js';
+
+/** What every caller is promised while Redis is away. */
+const ANSWERED_WITHIN_MS = 2_000;
+const JOBS = faultSize(160, 1_000);
+
+let sentinel: SentinelSet;
+let cluster: ClusterSet;
+let tls: TlsRedis;
+const worlds: Partial<Record<'sentinel' | 'cluster' | 'tls', World>> = {};
+beforeAll(async () => {
+  [sentinel, cluster, tls] = await Promise.all([startSentinelSet(), startClusterSet(), startTlsRedis()]);
+}, 60_000);
+afterEach(async () => {
+  await Promise.all(Object.values(worlds).map((world) => world.stop()));
+  for (const kind of Object.keys(worlds)) delete worlds[kind as keyof typeof worlds];
+}, 60_000);
+afterAll(() => Promise.all([sentinel?.stop(), cluster?.stop(), tls?.stop()]), 60_000);
+
+const start = async (kind: keyof typeof worlds, settings: Record<string, string>): Promise<World> => {
+  const world = await startWorld({ workers: 2, settings: { ...CLUSTER_SETTINGS, ...settings } });
+  worlds[kind] = world;
+  return world;
+};
+
+let numbers = 0;
+const newNumbers = (count: number) =>
+  Array.from({ length: count }, () => {
+    numbers += 1;
+    return numberOf(NUMBERED_STATES[numbers % NUMBERED_STATES.length] ?? 'DE', numbers);
+  });
+const noneOpen = (world: World) => async () => (await readLedger(world)).open === 0;
+const redisState = async (world: World): Promise<unknown> =>
+  ((await (await fetch(`${world.baseUrl()}/readyz`)).json()) as { redis: unknown }).redis;
+
+/** Accepts many checks, and calls `disturb` while they are being worked on. Every one must end, once. */
+const expectNoneLost = async (world: World, what: string, disturb: () => Promise<void>) => {
+  await world.vies.defaults({ latency_ms: 300 });
+  await until('Redis', async () => (await redisState(world)) === 'ok');
+  const accepted = callChecks(world, newNumbers(JOBS));
+  const lookups = async () => (await world.vies.stats()).totals.answered;
+  const before = await lookups();
+  await until('some lookups', async () => (await lookups()) >= before + JOBS / 10, 30_000);
+  await disturb();
+  const during = await callChecks(world, newNumbers(faultSize(20, 100)));
+  expect([...(await accepted), ...during].filter(({ status }) => status !== 201 && status !== 202)).toEqual([]);
+  const slowest = Math.max(...during.map(({ ms }) => ms));
+  const disturbedAt = performance.now();
+  await until('every request to end', noneOpen(world), faultSize(45_000, 90_000));
+  const seconds = ((performance.now() - disturbedAt) / 1_000).toFixed(1);
+  const ledger = await readLedger(world);
+  process.stdout.write(
+    `${what}: ${ledger.requests} checks, all ended ${seconds} s later, slowest call meanwhile ${slowest.toFixed(0)} ms\n`,
+  );
+  expect(slowest).toBeLessThan(ANSWERED_WITHIN_MS);
+  expect(ledger).toMatchObject(balancedLedger(ledger));
+  const { states } = await world.vies.stats();
+  expect(Math.max(...Object.values(states).map(({ max_in_flight }) => max_in_flight))).toBeLessThanOrEqual(2);
+  await until('Redis to be reported as reachable', async () => (await redisState(world)) === 'ok', 20_000);
+  for (const part of [...world.apis, ...world.workers])
+    expect(part.lines().filter((line) => !line.startsWith('{') || line.includes('"level":"error"'))).toEqual([]);
+};
+
+test('a Sentinel failover loses no check, whether the master ends or freezes', async () => {
+  const world = await start('sentinel', { REDIS_URL: sentinel.url });
+  const first = await sentinel.master();
+  await expectNoneLost(world, 'Sentinel, master killed', () => first.kill());
+  await first.restart();
+  const second = await sentinel.master();
+  expect(second.port).not.toBe(first.port);
+  await until(
+    'the first to be its replica',
+    async () => /master_link_status:up/.test(await first.redis.info('replication').catch(() => '')),
+    30_000,
+  );
+  await expectNoneLost(world, 'Sentinel, master frozen', async () => second.freeze());
+  second.thaw();
+  expect((await sentinel.master()).port).toBe(first.port);
+}, 180_000);
+
+test('a cluster loses no check when a queue moves to another master, and when a master is replaced', async () => {
+  const world = await start('cluster', { REDIS_URL: cluster.url });
+  const [first, second] = cluster.masters;
+  await expectNoneLost(world, 'cluster, slots moved', async () => {
+    for (const queue of ['upstream-DE', 'upstream-IT', 'upstream-PL', 'settle', 'maintenance', 'deliveries']) {
+      const slot = Number(await first.redis.call('CLUSTER', 'KEYSLOT', `{${queue}}`));
+      const owner = cluster.masters[Math.floor((slot * 3) / 16_384)] ?? second;
+      await cluster.moveSlot(slot, owner, owner === second ? first : second);
+    }
+  });
+  await expectNoneLost(world, 'cluster, master killed', () => first.kill());
+}, 180_000);
+
+test('a Redis with TLS serves checks and the admin command', async () => {
+  const world = await start('tls', { REDIS_URL: tls.url, REDIS_CA: tls.ca, UPSTREAM_WINDOW: '10s' });
+  const [answer] = await callChecks(world, newNumbers(1));
+  expect(answer).toMatchObject({ status: 201, body: { valid: true } });
+  expect(await redisState(world)).toBe('ok');
+  expect(await world.admin('reconcile')).toMatchObject({ requests: 0 });
+}, 60_000);
