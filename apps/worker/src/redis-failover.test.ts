@@ -51,6 +51,9 @@ const noneOpen = (world: World) => async () => (await readLedger(world)).open ==
 const redisState = async (world: World): Promise<unknown> =>
   ((await (await fetch(`${world.baseUrl()}/readyz`)).json()) as { redis: unknown }).redis;
 
+const isReplica = async ({ redis }: { redis: { info: (section: string) => Promise<string> } }): Promise<boolean> =>
+  /master_link_status:up/.test(await redis.info('replication').catch(() => ''));
+
 /** Calls in rounds, so that the number of calls at once, and what they meet, do not depend on their total. */
 const callInRounds = async (world: World, count: number, atOnce: number) => {
   const answers: Awaited<ReturnType<typeof callChecks>> = [];
@@ -93,17 +96,13 @@ test('a Sentinel failover loses no check, whether the master ends or freezes', a
   await first.restart();
   const second = await sentinel.master();
   expect(second.port).not.toBe(first.port);
-  await until(
-    'the first to be its replica',
-    async () => /master_link_status:up/.test(await first.redis.info('replication').catch(() => '')),
-    30_000,
-  );
+  await until('the first to be its replica', () => isReplica(first), 30_000);
   await expectNoneLost(world, 'Sentinel, master frozen', async () => second.freeze());
   second.thaw();
   expect((await sentinel.master()).port).toBe(first.port);
 }, 180_000);
 
-test('a cluster loses no check when a queue moves to another master, and when a master is replaced', async () => {
+test('a cluster loses no check when a queue moves to another master, and when a master freezes or ends', async () => {
   const world = await start('cluster', { REDIS_URL: cluster.url, UPSTREAM_WINDOW: '100ms' });
   const [first, second] = cluster.masters;
   await expectNoneLost(world, 'cluster, slots moved', async () => {
@@ -113,7 +112,10 @@ test('a cluster loses no check when a queue moves to another master, and when a 
       await cluster.moveSlot(slot, owner, owner === second ? first : second);
     }
   });
-  await expectNoneLost(world, 'cluster, master killed', () => first.kill());
+  await expectNoneLost(world, 'cluster, master frozen', async () => first.freeze());
+  first.thaw();
+  await until('it to be the replica of its replica', () => isReplica(first), 30_000);
+  await expectNoneLost(world, 'cluster, master killed', () => cluster.replica.kill());
 }, 180_000);
 
 test('a Redis with TLS serves checks and the admin command', async () => {

@@ -123,6 +123,8 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
 
   const enqueueSweep = () => producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } });
   let busy = false;
+  /** A check that is cut off by the end of the process has no error to report. */
+  let closed = false;
   /** Whether Redis, or one master of a cluster, did not respond at the last check. */
   let away = true;
   const check = async () => {
@@ -140,7 +142,7 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
       away = false;
     } catch (error) {
       away = true;
-      onError(error);
+      if (!closed) onError(error);
     } finally {
       busy = false;
     }
@@ -155,6 +157,7 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
   void check();
   return {
     close: async () => {
+      closed = true;
       clearInterval(timer);
       connection.off('ready', onReady);
       await Promise.all([...queues.values()].map((queue) => queue.close().catch(() => undefined)));
