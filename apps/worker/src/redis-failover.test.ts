@@ -5,13 +5,13 @@ import {
   faultSize,
   NUMBERED_STATES,
   numberOf,
+  type RedisSet,
   readLedger,
   type SentinelSet,
   startClusterSet,
   startSentinelSet,
   startTlsRedis,
   startWorld,
-  type TlsRedis,
   until,
   type World,
 } from '@vat/testkit';
@@ -24,7 +24,7 @@ const STATES = NUMBERED_STATES.slice(0, faultSize(6, NUMBERED_STATES.length));
 
 let sentinel: SentinelSet;
 let cluster: ClusterSet;
-let tls: TlsRedis;
+let tls: RedisSet;
 const worlds: Partial<Record<'sentinel' | 'cluster' | 'tls', World>> = {};
 beforeAll(async () => {
   [sentinel, cluster, tls] = await Promise.all([startSentinelSet(), startClusterSet(), startTlsRedis()]);
@@ -119,7 +119,7 @@ test('a cluster loses no check when a queue moves to another master, and when a 
 }, 180_000);
 
 test('a Redis with TLS serves checks and the admin command', async () => {
-  const world = await start('tls', { REDIS_URL: tls.url, REDIS_CA: tls.ca, UPSTREAM_WINDOW: '10s' });
+  const world = await start('tls', { REDIS_URL: tls.url, REDIS_CA: tls.ca ?? '', UPSTREAM_WINDOW: '10s' });
   const [answer] = await callChecks(world, newNumbers(1));
   expect(answer).toMatchObject({ status: 201, body: { valid: true } });
   expect(await redisState(world)).toBe('ok');

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { newUuid } from '@vat/domain';
 import {
   type ClusterSet,
+  type RedisSet,
   type SentinelSet,
   startClusterSet,
   startSentinelSet,
   startTlsRedis,
-  type TlsRedis,
   until,
 } from '@vat/testkit';
 import { connectRedis, pingRedis, type RedisConnection, reachRedis } from './connect-redis.js';
@@ -21,14 +21,18 @@ import { publishPageUpdates, subscribePageUpdates } from './page-update.js';
 import { publishNotification, subscribeNotifications } from './request-notifications.js';
 import { startConsumer } from './start-consumer.js';
 
-type Kind = 'tls' | 'sentinel' | 'cluster';
-let tls: TlsRedis;
+type Kind = 'single' | 'sentinel' | 'cluster';
+let single: RedisSet;
 let sentinel: SentinelSet;
 let cluster: ClusterSet;
 beforeAll(async () => {
-  [tls, sentinel, cluster] = await Promise.all([startTlsRedis(), startSentinelSet(), startClusterSet()]);
+  [single, sentinel, cluster] = await Promise.all([
+    startTlsRedis(),
+    startSentinelSet({ tls: true }),
+    startClusterSet({ tls: true }),
+  ]);
 }, 60_000);
-afterAll(() => Promise.all([tls?.stop(), sentinel?.stop(), cluster?.stop()]), 30_000);
+afterAll(() => Promise.all([single?.stop(), sentinel?.stop(), cluster?.stop()]), 30_000);
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -38,9 +42,13 @@ afterEach(async () => {
 
 const errors: unknown[] = [];
 const raise = (error: unknown) => errors.push(error);
+const addressOf = (kind: Kind) => {
+  const { url, ca = '' } = { single, sentinel, cluster }[kind];
+  return { url, ca: readFileSync(ca, 'utf8') };
+};
 const connect = (kind: Kind, role: 'producer' | 'consumer'): RedisConnection => {
-  const ca = kind === 'tls' ? readFileSync(tls.ca, 'utf8') : undefined;
-  const connection = connectRedis({ tls, sentinel, cluster }[kind].url, role, raise, ca);
+  const { url, ca } = addressOf(kind);
+  const connection = connectRedis(url, role, raise, ca);
   closers.push(async () => {
     connection.disconnect();
     await until('the connection to end', () => /end|close/.test(connection.status));
@@ -68,7 +76,7 @@ const consume = (connection: RedisConnection, definition: QueueDefinition<{ requ
   return ran;
 };
 
-describe.each<Kind>(['tls', 'sentinel', 'cluster'])('a Redis of the kind %s', (kind) => {
+describe.each<Kind>(['single', 'sentinel', 'cluster'])('over TLS, Redis of the kind %s', (kind) => {
   test('runs jobs of every queue, and finds which have a job', async () => {
     const producer = createProducer(await ready(connect(kind, 'producer')), prefix);
     closers.push(() => producer.close());
@@ -187,14 +195,19 @@ describe.each<Kind>(['tls', 'sentinel', 'cluster'])('a Redis of the kind %s', (k
     const { queues } = (await response.json()) as { queues: unknown[] };
     expect(failures).toEqual([]);
     expect(queues).toHaveLength(Object.keys(QUEUES).length);
-    await reachRedis({ tls, sentinel, cluster }[kind].url, kind === 'tls' ? readFileSync(tls.ca, 'utf8') : undefined);
+    const { url, ca } = addressOf(kind);
+    await reachRedis(url, ca);
   });
 });
 
-test('a certificate that REDIS_CA does not cover is refused', async () => {
-  await expect(reachRedis(tls.url)).rejects.toThrow(
+test('a certificate that REDIS_CA does not cover is refused, and so is a connection without TLS', async () => {
+  await expect(reachRedis(single.url)).rejects.toThrow(
     /^REDIS_URL \(127\.0\.0\.1:\d+\/0\) does not answer: .*certificate/,
   );
+  for (const { url } of [single, sentinel, cluster]) {
+    await expect(reachRedis(url)).rejects.toThrow(/does not answer/);
+    await expect(reachRedis(url.replace('rediss', 'redis'))).rejects.toThrow(/does not answer/);
+  }
 });
 
 test.each([

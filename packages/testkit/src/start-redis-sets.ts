@@ -6,10 +6,13 @@ import { createTestAuthority } from './create-test-authority.js';
 import { type RedisNode, startRedisNode } from './redis-node.js';
 import { until } from './until.js';
 
-/** Several Redis processes that a service uses as one. `url`: the REDIS_URL. */
-type RedisSet = { url: string; stop: () => Promise<void> };
+/** Redis processes that a service uses as one. `url`: the REDIS_URL; `ca`: with TLS, the PEM file for REDIS_CA. */
+export type RedisSet = { url: string; ca?: string; stop: () => Promise<void> };
 
-type StartNode = (options: Omit<Parameters<typeof startRedisNode>[0], 'folder'>) => Promise<RedisNode>;
+/** `tls`: every port of the set accepts TLS only. */
+type SetOptions = { tls?: boolean };
+
+type StartNode = (options: Omit<Parameters<typeof startRedisNode>[0], 'folder' | 'tls'>) => Promise<RedisNode>;
 
 /** Characters that a URL must encode. */
 const PASSWORD = 'p@ss/w:rd';
@@ -24,24 +27,46 @@ const NODE = [
   'repl-diskless-sync-delay 0',
 ] as const;
 
-/** Starts the processes of a set. When one does not start, the others are stopped. */
+/** What makes a Redis process use TLS, with a certificate that an authority of its own signed. */
+const configureTls = async (folder: string) => {
+  const authority = await createTestAuthority();
+  const files = { ca: authority.ca, ...(await authority.issue({ ip: ['127.0.0.1'] })) };
+  const file = (name: keyof typeof files) => path.join(folder, `${name}.pem`);
+  for (const name of ['ca', 'key', 'cert'] as const) writeFileSync(file(name), files[name]);
+  return {
+    ca: file('ca'),
+    connect: { tls: { ca: files.ca } },
+    config: [
+      ...[`tls-cert-file ${file('cert')}`, `tls-key-file ${file('key')}`, `tls-ca-cert-file ${file('ca')}`],
+      ...['tls-auth-clients no', 'tls-replication yes'],
+    ],
+  };
+};
+
+/** Starts the processes of a set. When one does not start, the others are stopped. `scheme` begins its URL. */
 const startSet = async <T extends { url: string }>(
-  make: (start: StartNode, folder: string) => Promise<T>,
+  { tls = false }: SetOptions,
+  make: (start: StartNode, scheme: 'redis' | 'rediss') => Promise<T>,
 ): Promise<T & RedisSet> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-redis-'));
+  const secured = tls ? await configureTls(folder) : null;
   const starting: Promise<RedisNode>[] = [];
   const stop = async () => {
     const started = await Promise.allSettled(starting);
     await Promise.all(started.map(async (node) => node.status === 'fulfilled' && node.value.stop()));
     rmSync(folder, { recursive: true, force: true });
   };
-  const start: StartNode = (options) => {
-    const node = startRedisNode({ folder, ...options });
+  const start: StartNode = ({ config, connect, ...options }) => {
+    const node = startRedisNode({
+      ...{ folder, tls, ...options },
+      ...{ config: [...config, ...(secured?.config ?? [])], connect: { ...connect, ...secured?.connect } },
+    });
     starting.push(node);
     return node;
   };
   try {
-    return { ...(await make(start, folder)), stop };
+    const set = await make(start, tls ? 'rediss' : 'redis');
+    return { ...set, ...(secured ? { ca: secured.ca } : {}), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -50,26 +75,11 @@ const startSet = async <T extends { url: string }>(
 
 const hostsOf = (nodes: readonly RedisNode[]): string => nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
 
-/** A Redis that accepts TLS only. `ca`: the PEM file for REDIS_CA. */
-export type TlsRedis = RedisSet & { ca: string };
-
-/** Starts a Redis whose certificate an authority of its own signed. */
-export const startTlsRedis = (): Promise<TlsRedis> =>
-  startSet(async (start, folder) => {
-    const authority = await createTestAuthority();
-    const { key, cert } = await authority.issue({ ip: ['127.0.0.1'] });
-    const files = { ca: authority.ca, cert, key };
-    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, `${name}.pem`), text);
-    const file = (name: keyof typeof files) => path.join(folder, `${name}.pem`);
-    const node = await start({
-      tls: true,
-      config: [...NODE, `tls-cert-file ${file('cert')}`, `tls-key-file ${file('key')}`, 'tls-auth-clients no'],
-      connect: { password: PASSWORD, tls: { ca: authority.ca } },
-    });
-    return {
-      url: `rediss://${LOGIN}127.0.0.1:${node.port}/0`,
-      ca: file('ca'),
-    };
+/** Starts one Redis that accepts TLS only. */
+export const startTlsRedis = (): Promise<RedisSet> =>
+  startSet({ tls: true }, async (start, scheme) => {
+    const node = await start({ config: NODE, connect: { password: PASSWORD } });
+    return { url: `${scheme}://${LOGIN}${hostsOf([node])}/0` };
   });
 
 /** A master with a replica, and three Sentinels that replace the master. */
@@ -84,8 +94,8 @@ export type SentinelSet = RedisSet & {
 const MASTER = 'vat-master';
 
 /** Starts a Sentinel set, and waits until it can replace its master. */
-export const startSentinelSet = (): Promise<SentinelSet> =>
-  startSet(async (start) => {
+export const startSentinelSet = (options: SetOptions = {}): Promise<SentinelSet> =>
+  startSet(options, async (start, scheme) => {
     const connect = { password: PASSWORD };
     const first = await start({ config: NODE, connect });
     const second = await start({
@@ -126,7 +136,7 @@ export const startSentinelSet = (): Promise<SentinelSet> =>
       return node;
     };
     return {
-      url: `redis-sentinel://${LOGIN}${hostsOf(sentinels)}/${MASTER}/0?sentinel_password=${encodeURIComponent(SENTINEL_PASSWORD)}`,
+      url: `${scheme}-sentinel://${LOGIN}${hostsOf(sentinels)}/${MASTER}/0?sentinel_password=${encodeURIComponent(SENTINEL_PASSWORD)}`,
       sentinels,
       master: () => byRole(true),
       replica: () => byRole(false),
@@ -147,12 +157,18 @@ const SLOTS = 16_384;
 const idOf = async ({ redis }: RedisNode): Promise<string> => String(await redis.call('CLUSTER', 'MYID'));
 
 /** Starts a cluster, and waits until it serves every slot and can replace its first master. */
-export const startClusterSet = (): Promise<ClusterSet> =>
-  startSet(async (start) => {
+export const startClusterSet = (options: SetOptions = {}): Promise<ClusterSet> =>
+  startSet(options, async (start, scheme) => {
     const startNode = async () =>
       start({
         config: [
-          ...[...NODE, 'cluster-enabled yes', 'cluster-config-file nodes.conf', 'cluster-node-timeout 1000'],
+          ...[
+            ...NODE,
+            'cluster-enabled yes',
+            ...(options.tls ? ['tls-cluster yes'] : []),
+            'cluster-config-file nodes.conf',
+            'cluster-node-timeout 1000',
+          ],
           ...[
             `cluster-port ${await findFreePort()}`,
             'cluster-replica-validity-factor 0',
@@ -204,7 +220,7 @@ export const startClusterSet = (): Promise<ClusterSet> =>
       for (const { redis } of [to, from, ...masters]) await redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
     };
     return {
-      url: `redis-cluster://${LOGIN}${hostsOf(masters)}`,
+      url: `${scheme}-cluster://${LOGIN}${hostsOf(masters)}`,
       masters,
       replica,
       moveSlot,
