@@ -6,7 +6,7 @@ import { prepare } from './prepare.mjs';
 const FILES = [
   'apps/api/src/dashboard/sign-in-attack\\.test',
   'apps/api/src/openapi\\.test',
-  'apps/worker/src/(batches-crash|cap|cap\\.laws|crash|dead-worker|fleet|postgres-away|redis-away|settle-race|shutdown|sweep|watches-crash)\\.test',
+  'apps/worker/src/(batches-crash|cap|cap\\.laws|crash|dead-worker|fleet|postgres-away|redis-away|redis-failover|settle-race|shutdown|sweep|watches-crash)\\.test',
   'packages/db/src/request/request-race\\.test',
   'packages/vies/src/verdict-rules\\.laws\\.test',
 ];
