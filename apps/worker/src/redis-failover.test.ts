@@ -1,3 +1,4 @@
+import { uuidOf } from '@vat/domain';
 import {
   balancedLedger,
   type ClusterSet,
@@ -57,24 +58,30 @@ const redisState = async (world: World): Promise<unknown> =>
 const isReplica = async ({ redis }: { redis: { info: (section: string) => Promise<string> } }): Promise<boolean> =>
   /master_link_status:up/.test(await redis.info('replication').catch(() => ''));
 
+type Answers = Awaited<ReturnType<typeof callChecks>>;
+
 /** Calls in rounds, so that the number of calls at once, and what they meet, do not depend on their total. */
-const callInRounds = async (world: World, count: number, atOnce: number) => {
-  const answers: Awaited<ReturnType<typeof callChecks>> = [];
-  while (answers.length < count) answers.push(...(await callChecks(world, newNumbers(atOnce))));
+const callInRounds = async (world: World, rounds: number, atOnce: number): Promise<Answers> => {
+  const answers: Answers = [];
+  for (let round = 0; round < rounds; round += 1) {
+    // An account may have 200 pending requests.
+    const account = uuidOf('account', (await world.newAccount()).account_id) ?? '';
+    answers.push(...(await callChecks(world, newNumbers(atOnce), account)));
+  }
   return answers;
 };
 
 /** Accepts many checks, and calls `disturb` while they are in flight. Every one must end, once. */
 const expectNoneLost = async (world: World, what: string, disturb: () => Promise<void>) => {
   await until('Redis', async () => (await redisState(world)) === 'ok');
-  await world.vies.defaults({ latency_ms: 4_000 });
-  const answers: Awaited<ReturnType<typeof callInRounds>> = [];
+  await world.vies.defaults({ latency_ms: faultSize(4_000, 9_000) });
+  const answers: Answers = [];
   const open = async () => (await readLedger(world)).open;
   while ((await open()) < JOBS) answers.push(...(await callInRounds(world, 1, faultSize(8, 50))));
   const inFlight = await open();
   await disturb();
   const disturbedAt = performance.now();
-  const during = await callInRounds(world, faultSize(16, 80), 4);
+  const during = await callInRounds(world, faultSize(4, 20), 4);
   await world.vies.defaults({ latency_ms: 50 });
   await until('every request to end', noneOpen(world), faultSize(45_000, 90_000));
   const seconds = ((performance.now() - disturbedAt) / 1_000).toFixed(1);
