@@ -24,7 +24,7 @@ const JOBS = faultSize(48, 1_000);
 const STATES = NUMBERED_STATES.slice(0, faultSize(6, NUMBERED_STATES.length));
 
 /** Calls are soon answered 202, and slow lookups are not given up. */
-const MANY_PENDING = { UPSTREAM_WINDOW: '100ms', UPSTREAM_ATTEMPT_TIMEOUT: '10s' };
+const MANY_PENDING = { UPSTREAM_WINDOW: '100ms', UPSTREAM_ATTEMPT_TIMEOUT: '20s' };
 
 let sentinel: SentinelSet;
 let cluster: ClusterSet;
