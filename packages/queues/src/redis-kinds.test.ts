@@ -77,7 +77,7 @@ const consume = (connection: RedisConnection, definition: QueueDefinition<{ requ
 };
 
 describe.each<Kind>(['single', 'sentinel', 'cluster'])('over TLS, Redis of the kind %s', (kind) => {
-  test('runs jobs of every queue, and finds which have a job', async () => {
+  test('runs the jobs of queues on every master, and finds which have a job', async () => {
     const producer = createProducer(await ready(connect(kind, 'producer')), prefix);
     closers.push(() => producer.close());
     const consumers = connect(kind, 'consumer');
