@@ -49,6 +49,7 @@ export const FAULT_ROWS = [
       [CAP, 'a loss of Redis'],
       ['apps/worker/src/watches-crash.test.ts', 'a loss of Redis'],
       ['apps/worker/src/redis-away.test.ts', 'Redis comes back empty'],
+      'apps/worker/src/redis-failover.test.ts',
     ],
   },
   {
@@ -156,6 +157,12 @@ export const FAULT_ROWS = [
     fault: 'any mixture of slow lookups, kills, losses of Redis and dead connections',
     passes: 'at most two lookups of a member state at a time',
     tests: [CAP, 'apps/worker/src/cap.laws.test.ts', 'packages/db/src/member-state-slots.network.test.ts'],
+  },
+  {
+    number: 18,
+    fault: 'three thousand calls wait in one API process; thirty full files are uploaded at once',
+    passes: 'every call is answered in time, other calls within 1 s, no 500',
+    tests: ['apps/api/src/waiting-callers.test.ts', 'apps/api/src/uploads-beside-checks.test.ts'],
   },
 ];
 

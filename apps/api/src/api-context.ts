@@ -3,7 +3,7 @@ import type { PublishChange } from '@vat/domain';
 import { connectRedis, createProducer, type Producer, publishPageUpdates } from '@vat/queues';
 import { correctedClock, createMetrics, type Logger, type Metrics, type SettingsOf, throttledWarn } from '@vat/runtime';
 
-type ConnectionSettings = SettingsOf<'api', 'DATABASE_URL' | 'REDIS_URL' | 'REDIS_PREFIX'>;
+type ConnectionSettings = SettingsOf<'api', 'DATABASE_URL' | 'REDIS_URL' | 'REDIS_CA' | 'REDIS_PREFIX'>;
 
 /** What the features of an API process share: its connections, its clock and its log. */
 export type ApiContext = {
@@ -67,8 +67,8 @@ export const createApiContext = (
   });
   const { now } = clock;
   const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, now);
-  const redis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
-  const subscriberRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
+  const redis = connectRedis(settings.REDIS_URL, 'producer', onRedisError, settings.REDIS_CA);
+  const subscriberRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError, settings.REDIS_CA);
   const producer = createProducer(redis, settings.REDIS_PREFIX, now);
   const pageUpdates = publishPageUpdates(redis, settings.REDIS_PREFIX);
   return {

@@ -47,8 +47,8 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
   });
   const { now } = clock;
   const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, now);
-  const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
-  const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
+  const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError, settings.REDIS_CA);
+  const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError, settings.REDIS_CA);
   const producer = createProducer(producerRedis, settings.REDIS_PREFIX, now);
   const pages = publishPageUpdates(producerRedis, settings.REDIS_PREFIX);
 

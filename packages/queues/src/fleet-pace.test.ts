@@ -1,11 +1,10 @@
 import type { EnrichmentSourceName } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
-import type { Redis } from 'ioredis';
-import { connectRedis } from './connect-redis.js';
+import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { fleetPace } from './fleet-pace.js';
 
 let namespace: RedisNamespace;
-let processes: Redis[];
+let processes: RedisConnection[];
 const raise = (error: unknown): never => {
   throw error;
 };

@@ -1,6 +1,5 @@
 import type { ReserveCall } from '@vat/domain';
-import type { Redis } from 'ioredis';
-import { defineScript } from './connect-redis.js';
+import { defineScript, type RedisConnection } from './connect-redis.js';
 
 /**
  * Reserves the next start, by the clock of Redis. The key holds the time from which the next call may start, and expires at
@@ -17,7 +16,7 @@ return start - now
 `;
 
 /** Spaces the calls to a source over all processes. Rejects when Redis does not respond. */
-export const fleetPace = (connection: Redis, prefix: string): ReserveCall => {
+export const fleetPace = (connection: RedisConnection, prefix: string): ReserveCall => {
   const reserve = defineScript<number>(connection, 'reserveCall', 1, RESERVE);
   return async (source, { gapMs, maxWaitMs }) => {
     const waitMs = await reserve(`${prefix}:pace:${source}`, Math.ceil(gapMs), Math.floor(maxWaitMs));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connect-redis.js';
 
 type JoinClusterOptions = {
-  connection: Redis;
+  connection: RedisConnection;
   prefix: string;
   /** Names of the queues that this process serves. */
   queues: readonly string[];

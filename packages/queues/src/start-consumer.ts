@@ -1,5 +1,5 @@
 import { DelayedError, type Job, RateLimitError, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connect-redis.js';
 import {
   type Payload,
   PRIORITIES,
@@ -35,7 +35,7 @@ export type Consumer = {
 type JobRef = { queue: string; jobId: string };
 
 type ConsumerOptions = {
-  connection: Redis;
+  connection: RedisConnection;
   prefix: string;
   /** Called with the error of a handler; the job is retried. */
   onJobError: (error: unknown, job: JobRef) => void;
@@ -61,6 +61,9 @@ const STALLED_CHECK_MS = 3_000;
 /** A crash of a worker is not the fault of the job, so the job is retried practically without limit. */
 const MAX_STALLED = 1_000;
 
+/** How soon a worker looks for its next job again after Redis closed its connection. */
+const RETRY_AFTER_CLOSE_MS = 1_000;
+
 /** Without a limiter BullMQ ignores the pauses of a queue. This one never limits; it costs one command a job. */
 const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
 
@@ -69,7 +72,7 @@ const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
  * next one. A worker that is closing, or that runs more jobs than its share, takes no next one: without this, its place in a
  * queue with a global limit is idle until another worker's wait times out, after five seconds or more.
  */
-const wakeWaiting = async (worker: Worker, connection: Redis): Promise<void> => {
+const wakeWaiting = async (worker: Worker, connection: RedisConnection): Promise<void> => {
   if (connection.status !== 'ready') return;
   // The member and score that BullMQ's scripts write. A worker that finds nothing to do waits again.
   await connection.zadd(worker.toKey('marker'), 0, '0').catch(() => undefined);
@@ -152,6 +155,7 @@ export const startConsumer = <P>(
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: MAX_STALLED,
+      runRetryDelay: RETRY_AFTER_CLOSE_MS,
       ...(definition.globalConcurrency === null ? {} : { limiter: PAUSABLE }),
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },

@@ -2,14 +2,13 @@ import { newUuid } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import { Queue, Worker } from 'bullmq';
 import fc from 'fast-check';
-import type { Redis } from 'ioredis';
-import { connectRedis } from './connect-redis.js';
+import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { type PriorityClass, type RequestJob, upstreamQueue } from './job-catalogue.js';
 import { createTurns, turnOf } from './turns.js';
 
 let namespace: RedisNamespace;
-let connection: Redis;
+let connection: RedisConnection;
 let producer: Producer;
 let queue: Queue;
 let worker: Worker<RequestJob>;

@@ -1,5 +1,4 @@
-import type { Redis } from 'ioredis';
-import { defineScript } from './connect-redis.js';
+import { defineScript, type RedisConnection } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass } from './job-catalogue.js';
 
 /**
@@ -87,7 +86,7 @@ const classOf = (turn: string): PriorityClass => {
 type Keys = { toKey: (type: string) => string };
 
 /** The order of the jobs of a queue in which accounts take turns. All its state is in Redis and may be lost with it. */
-export const createTurns = (connection: Redis) => {
+export const createTurns = (connection: RedisConnection) => {
   const takePlaces = defineScript<number[]>(connection, 'takePlaces', 4, TAKE_PLACES);
   const leavePlace = defineScript<null>(connection, 'leavePlace', 1, LEAVE_PLACE);
   const take = (queue: Keys, jobs: readonly { turn: string; priority: PriorityClass }[], isNew: boolean) =>

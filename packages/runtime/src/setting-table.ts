@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, count, duration, durations, list, setting } from './setting-formats.js';
+import { address, certificates, count, duration, durations, list, redisUrl, setting } from './setting-formats.js';
 
 const masterKey = () => z.string().min(16, 'at least 16 characters');
 const sourceUrl = (source: string) =>
@@ -25,13 +25,21 @@ export const SETTINGS = {
   ),
   REDIS_URL: setting(
     ['api', 'worker', 'admin', 'stack'],
-    z.string().min(1),
-    'Connection string of Redis. `npm start` and `npm test` start their own server when unset.',
-    { secret: true, stack: address('redis', 'rediss').optional() },
+    redisUrl(),
+    'Address of Redis: `redis://…`, `redis-sentinel://…/MASTER/DB` or `redis-cluster://…`, and `rediss…` for TLS; see [operations.md](operations.md#redis). `npm start` and `npm test` start their own server when unset.',
+    { secret: true, stack: redisUrl().optional() },
+  ),
+  REDIS_CA: setting(
+    ['api', 'worker', 'admin', 'stack'],
+    certificates().optional(),
+    'PEM file of the authority that signed the certificates of Redis, for a REDIS_URL with TLS; those that Node trusts when unset.',
   ),
   REDIS_PREFIX: setting(
     ['api', 'worker', 'admin'],
-    z.string().min(1).default('vat'),
+    z
+      .string()
+      .regex(/^(?!.*\{\}).+$/, 'must not contain {}, which would separate the keys of a queue in a cluster')
+      .default('vat'),
     'Prefix of all Redis keys, so that several deployments can share one Redis.',
   ),
   DATA_DIR: setting(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type DeliveryState, type DueDelivery, planDelivery, sweepDeliveries } from '@vat/domain';
 import type { Database } from '../connect-database.js';
-import { dueDeliveries } from './deliveries.js';
+import { findPendingDeliveries, overdueDeliveries } from './deliveries.js';
 import { claimDelivery, recordAttempt } from './delivery-attempts.js';
 import { endRemovedDeliveries, holdDeliveries, resumeDeliveries } from './delivery-retention.js';
 import { saveWebhook } from './webhooks.js';
@@ -117,9 +117,11 @@ export const deliveryModel = (connected: { readonly db: Database }) => {
     const { db } = connected;
     const enqueued: string[] = [];
     await sweepDeliveries({
-      ...{ due: dueDeliveries(db), hold: holdDeliveries(db), resume: resumeDeliveries(db) },
-      endRemoved: endRemovedDeliveries(db),
-      enqueue: async (some: DueDelivery[]) => {
+      ...{ overdue: overdueDeliveries(db), hold: holdDeliveries(db), resume: resumeDeliveries(db) },
+      ...{ endRemoved: endRemovedDeliveries(db), findPending: findPendingDeliveries(db) },
+      // Every job is lost.
+      withoutJob: async (deliveries) => deliveries.map(({ id }) => id),
+      enqueueLate: async (some: DueDelivery[]) => {
         for (const { id, accountId, attempt } of some)
           if (accountId === model.accountId) enqueued.push(`${id} ${attempt}`);
       },
