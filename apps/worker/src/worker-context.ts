@@ -29,7 +29,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
   const metrics = createMetrics('worker');
   const { db, close: closeDatabase } = connectDatabase({
     url: settings.DATABASE_URL,
-    maxConnections: 20,
+    maxConnections: settings.DATABASE_CONNECTIONS,
     queryTimeoutMs: 5_000,
     connectTimeoutMs: 3_000,
     applicationName: 'vat-worker',

@@ -35,6 +35,7 @@ export * from './request/requests.js';
 export * from './request/settle-request.js';
 export * from './request/sweep-requests.js';
 export * from './request/upstream-minutes.js';
+export * from './verify-slots-url.js';
 export * from './watch/watch-runs.js';
 export * from './watch/watches.js';
 export * from './webhook/deliveries.js';

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { prepareConnection } from './prepare-connection.js';
 
 /** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this function never run at once. */
 const MIGRATION_LOCK = 72_707_369;
@@ -36,10 +37,26 @@ const apply = async (client: pg.Client, name: string, sql: string, checksum: str
  * applied migration was edited.
  */
 export const migrate = async (url: string, directory: string): Promise<string[]> => {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+    await client.connect();
+    return client;
+  };
+  const locker = await connect();
+  const client = await connect().catch(async (error: unknown) => {
+    await locker.end();
+    throw error;
+  });
+  // Without the lock another process might migrate at the same time.
+  locker.on('error', () => void client.end().catch(() => undefined));
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    // A pooler in transaction mode holds no lock of a session, but an open transaction keeps its connection and its locks.
+    await locker.query(
+      'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+    );
+    await locker.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    // A migration of large tables takes longer than a time-out that the role may have.
+    await prepareConnection(client, { statement_timeout: '0', lock_timeout: '0' });
     await client.query(BOOKKEEPING);
     const { rows } = await client.query<Applied>(
       'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
@@ -63,6 +80,6 @@ export const migrate = async (url: string, directory: string): Promise<string[]>
     }
     return applied;
   } finally {
-    await client.end();
+    await Promise.allSettled([client.end(), locker.end()]);
   }
 };

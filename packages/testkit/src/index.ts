@@ -12,6 +12,7 @@ export * from './receivers.js';
 export * from './redis-world.js';
 export * from './run-program.js';
 export * from './start-own-servers.js';
+export * from './start-pooler.js';
 export * from './start-process.js';
 export * from './start-world.js';
 export { POSTGRES_VARIABLE, REDIS_VARIABLE, startTestServers, type TestServers } from './test-servers.js';

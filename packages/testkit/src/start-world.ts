@@ -15,6 +15,8 @@ export type WorldOptions = {
   workers?: number;
   /** Servers to use instead of the run's own, which the test may stop, freeze and kill. */
   servers?: { databaseUrl: string; redisUrl: string };
+  /** Makes the address that processes use from that of the database, for a pooler. Workers hold slots directly then. */
+  pooledUrlOf?: (databaseUrl: string) => string;
 };
 
 /** A complete service for one test file: database, Redis prefix, upstream, API and worker processes. */
@@ -77,6 +79,7 @@ export const startWorld = async ({
   apis = 1,
   workers = 1,
   servers,
+  pooledUrlOf,
 }: WorldOptions = {}): Promise<World> => {
   const name = worldName();
   const server = servers?.databaseUrl ?? inherited(POSTGRES_VARIABLE);
@@ -89,6 +92,7 @@ export const startWorld = async ({
   const all = {
     ...TEST_SETTINGS,
     DATABASE_URL: database.href,
+    ...(pooledUrlOf && { DATABASE_URL: pooledUrlOf(database.href), SLOTS_DATABASE_URL: database.href }),
     REDIS_URL: servers?.redisUrl ?? inherited(REDIS_VARIABLE),
     REDIS_PREFIX: name,
     VIES_URL: upstream.url,
