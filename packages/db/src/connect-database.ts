@@ -40,7 +40,7 @@ export type ConnectedDatabase = { db: Database; warmed: Promise<void>; close: ()
 
 /** Opens the pool without waiting for Postgres, so that a process starts while it is unavailable. */
 export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => {
-  const name = nameStatement();
+  const name = nameStatement(() => performance.now());
   // False before the first connection. All connections have the same address and therefore lead to the same kind of server.
   let namesWork = false;
   let poolerTranslates: boolean | undefined;
