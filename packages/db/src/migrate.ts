@@ -30,13 +30,23 @@ const apply = async (client: pg.Client, name: string, sql: string, checksum: str
   await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [id]);
 };
 
+/** The migrations of a release in their order, each with the SHA-256 of its SQL. */
+export const readMigrationFiles = (directory: string): { name: string; sql: string; checksum: string }[] =>
+  readdirSync(directory)
+    .filter((name) => existsSync(path.join(directory, name, 'migration.sql')))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(path.join(directory, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+
 /**
  * Applies `prisma/migrations` in order, with Prisma's own bookkeeping, so that `prisma migrate deploy` can be used as well.
  * It exists because Prisma's schema engine is a download, which a closed network does not allow. Returns the names of the
- * applied migrations. Throws P3009 when an earlier migration is partly applied, P3018 when one fails, and an error when an
+ * applied migrations. `only`: the migrations to apply, by default all. Throws P3009 when an earlier migration is partly applied, P3018 when one fails, and an error when an
  * applied migration was edited.
  */
-export const migrate = async (url: string, directory: string): Promise<string[]> => {
+export const migrate = async (url: string, directory: string, only?: ReadonlySet<string>): Promise<string[]> => {
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
     await client.connect();
@@ -64,13 +74,9 @@ export const migrate = async (url: string, directory: string): Promise<string[]>
     const failed = rows.find((row) => row.finished_at === null);
     if (failed) throw new Error(`P3009: migration ${failed.migration_name} failed before; resolve it first`);
     const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
-    const names = readdirSync(directory)
-      .filter((name) => existsSync(path.join(directory, name, 'migration.sql')))
-      .sort();
     const applied: string[] = [];
-    for (const name of names) {
-      const sql = readFileSync(path.join(directory, name, 'migration.sql'), 'utf8');
-      const checksum = createHash('sha256').update(sql).digest('hex');
+    for (const { name, sql, checksum } of readMigrationFiles(directory)) {
+      if (only && !only.has(name)) continue;
       const known = checksums.get(name);
       if (known === checksum) continue;
       if (known !== undefined)

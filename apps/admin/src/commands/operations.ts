@@ -21,7 +21,8 @@ import { readSettings } from '@vat/runtime';
 import type { Commands } from '../command.js';
 import { withProducer } from '../command.js';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
+/** The folder of this release's migrations. */
+export const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
 /** migrate, reconcile. */
 export const operationCommands = (
