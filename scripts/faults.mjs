@@ -4,6 +4,7 @@
 import { prepare } from './prepare.mjs';
 
 const FILES = [
+  'apps/admin/src/backup\\.test',
   'apps/api/src/dashboard/sign-in-attack\\.test',
   'apps/api/src/openapi\\.test',
   'apps/worker/src/(batches-crash|cap|cap\\.laws|crash|dead-worker|fleet|postgres-away|redis-away|settle-race|shutdown|sweep|watches-crash)\\.test',

@@ -6,6 +6,7 @@ export * from './fault-size.js';
 export * from './insert-account.js';
 export * from './insert-checks.js';
 export * from './ledger.js';
+export * from './open-sql.js';
 export * from './provide-browser.js';
 export * from './provide-tool.js';
 export * from './receivers.js';

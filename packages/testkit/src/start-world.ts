@@ -1,6 +1,7 @@
 import pg from 'pg';
 import supertest from 'supertest';
 import { type AccountOptions, insertAccount, type Sql, type TestAccount } from './insert-account.js';
+import { openSql } from './open-sql.js';
 import { runProgram } from './run-program.js';
 import { startProcess, type TestProcess } from './start-process.js';
 import { cloneStatement, POSTGRES_VARIABLE, REDIS_VARIABLE, worldName } from './test-servers.js';
@@ -98,10 +99,7 @@ export const startWorld = async ({
     VIES_URL: upstream.url,
     ...settings,
   };
-  // A pool reconnects when a test stops and restarts the server.
-  const client = new pg.Pool({ connectionString: database.href, max: 2 });
-  client.on('error', () => undefined);
-  const sql: Sql = async (text, values = []) => (await client.query(text, values)).rows;
+  const { sql, close: closeSql } = openSql(database.href);
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
   const startApi: World['startApi'] = async (more, options) => {
@@ -120,7 +118,7 @@ export const startWorld = async ({
   const stop = async () => {
     await Promise.all([...running.apis, ...running.workers].map((process) => process.stop()));
     await vies.stop();
-    await client.end();
+    await closeSql();
     await inDatabase(server, 'postgres', (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
   };
   const starting = [
