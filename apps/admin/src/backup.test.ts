@@ -153,7 +153,10 @@ test(
           expect(await read(`/v1/requests/${String(body['request_id'])}`)).toMatchObject({ status: 'completed' });
         expect(await readLedger({ sql })).toMatchObject({ open: 0, acceptedWithoutOneEvent: 0, abandoned: 0 });
         expect(await sql(`SELECT count(*)::int AS n FROM delivery WHERE state <> 'successful'`)).toEqual([{ n: 0 }]);
-        expect(await admin('anchor', 'verify')).toMatchObject({ anchors: 1, differences: [] });
+        // The restored anchor, and those that the workers have chained to it since.
+        const verified = await admin('anchor', 'verify');
+        expect(verified).toMatchObject({ differences: [] });
+        expect(verified['anchors']).toBeGreaterThanOrEqual(1);
       } finally {
         await Promise.all(processes.map((started) => started.stop()));
       }
