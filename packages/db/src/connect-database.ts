@@ -43,7 +43,6 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
   const name = nameStatement(() => performance.now());
   // False before the first connection. All connections have the same address and therefore lead to the same kind of server.
   let namesWork = false;
-  let poolerTranslates: boolean | undefined;
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.applicationName,
@@ -56,8 +55,7 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
     // adapter-pg drops the offset of a timestamptz: without UTC every time would shift by the server's zone.
     onConnect: async (client) => {
       const direct = await prepareConnection(client, { statement_timeout: String(options.queryTimeoutMs) });
-      if (!direct) poolerTranslates ??= await translatesNames(client);
-      namesWork = direct || poolerTranslates === true;
+      namesWork = direct || (await translatesNames(client));
     },
   });
   const adapter = new PrismaPg(pool, {
