@@ -58,7 +58,7 @@ export const statementCalls = (on) => [
       to: '',
       session: { id: BYTES, userId: ID, now: NOW, expiresAt: NOW },
     }),
-  () => db.listLines(on)(ID, ID, { status: 'done', afterId: ID, limit: 1 }),
+  () => db.listLines(on)(ID, ID, { status: 'done', valid: true, afterId: ID, limit: 1 }),
   () => db.readResults(on)(ID, ID, 1),
   () => db.findResultsHead(on)(ID, ID),
   () => db.findBatch(on)(ID, ID),
@@ -137,6 +137,8 @@ export const statementCalls = (on) => [
   () => db.recordMinutes(on)([{ memberState: 'DE', minute: NOW, end: 'answered', lookups: 1, buckets: [] }]),
   () => db.readMinutes(on)(NOW),
   () => db.deleteMinutes(on)(NOW),
+  () => db.readHours(on)(NOW, NOW, 'DE'),
+  () => db.deleteHours(on)(NOW),
   () => db.queueDepths(on)(NOW),
   () => db.findDueWatches(on)(['DE'])(NOW, 1),
   () =>
