@@ -3,7 +3,10 @@ import type { PublishChange } from '@vat/domain';
 import { connectRedis, createProducer, type Producer, publishPageUpdates } from '@vat/queues';
 import { correctedClock, createMetrics, type Logger, type Metrics, type SettingsOf, throttledWarn } from '@vat/runtime';
 
-type ConnectionSettings = SettingsOf<'api', 'DATABASE_URL' | 'REDIS_URL' | 'REDIS_CA' | 'REDIS_PREFIX'>;
+type ConnectionSettings = SettingsOf<
+  'api',
+  'DATABASE_URL' | 'DATABASE_CONNECTIONS' | 'REDIS_URL' | 'REDIS_CA' | 'REDIS_PREFIX'
+>;
 
 /** What the features of an API process share: its connections, its clock and its log. */
 export type ApiContext = {
@@ -29,8 +32,6 @@ const QUERY_TIMEOUT_MS = 1_500;
 /** A query that fails after this many milliseconds has timed out. Slightly below the timeout, since timers are not exact. */
 export const HUNG_AFTER_MS = QUERY_TIMEOUT_MS - 100;
 
-const MAX_DATABASE_CONNECTIONS = 20;
-
 /** A warning about a lasting problem is repeated after this long. */
 export const REPEAT_WARNING_MS = 30_000;
 
@@ -54,8 +55,8 @@ export const createApiContext = (
     close: closeDatabase,
   } = connectDatabase({
     url: settings.DATABASE_URL,
-    maxConnections: MAX_DATABASE_CONNECTIONS,
-    keepOpen: MAX_DATABASE_CONNECTIONS,
+    maxConnections: settings.DATABASE_CONNECTIONS,
+    keepOpen: settings.DATABASE_CONNECTIONS,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     connectTimeoutMs: QUERY_TIMEOUT_MS,
     applicationName: 'vat-api',

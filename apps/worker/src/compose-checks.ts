@@ -27,7 +27,7 @@ import type { Recording } from './compose-recording.js';
 import { lookUpWithinSlot, observeOutcome, performLookupJob } from './processors/perform-lookup.js';
 import { jobOfRequest, settleCheckJob } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
-import { enrichmentOf, livePolicyOf, statesOf } from './settings.js';
+import { enrichmentOf, livePolicyOf, slotsUrlOf, statesOf } from './settings.js';
 import { createPacing, lookUpInSandbox, lookUpInVies, upstreamStatistics } from './upstreams.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
@@ -70,7 +70,7 @@ export const composeChecks = (
   const { advanced } = progress;
   const { settings, log, now, metrics, db, producer, publishChange } = context;
   const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
-  const slots = memberStateSlots(settings.DATABASE_URL, warn('The slot connection broke; open lookups end.'));
+  const slots = memberStateSlots(slotsUrlOf(settings), warn('The slot connection broke; open lookups end.'));
   const vies = createViesClient({
     baseUrl: settings.VIES_URL,
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,

@@ -34,7 +34,7 @@ export type WorkerContext = ReturnType<typeof createWorkerContext>;
 export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopping: AbortSignal) => {
   const { db, close: closeDatabase } = connectDatabase({
     url: settings.DATABASE_URL,
-    maxConnections: 20,
+    maxConnections: settings.DATABASE_CONNECTIONS,
     queryTimeoutMs: 5_000,
     connectTimeoutMs: 3_000,
     applicationName: 'vat-worker',

@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.js';
 import { nameStatement } from './name-statement.js';
+import { prepareConnection, translatesNames } from './prepare-connection.js';
 import { query } from './query.js';
 
 /** How a process uses Postgres. Times in milliseconds. */
@@ -39,24 +40,29 @@ export type ConnectedDatabase = { db: Database; warmed: Promise<void>; close: ()
 
 /** Opens the pool without waiting for Postgres, so that a process starts while it is unavailable. */
 export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => {
+  const name = nameStatement(() => performance.now());
+  // False before the first connection. All connections have the same address and therefore lead to the same kind of server.
+  let namesWork = false;
   const pool = new pg.Pool({
     connectionString: options.url,
-    // adapter-pg drops the offset of a timestamptz: without UTC every time would shift by the server's zone.
-    options: '-c TimeZone=UTC',
     application_name: options.applicationName,
     max: options.maxConnections,
     min: options.keepOpen ?? 0,
     connectionTimeoutMillis: options.connectTimeoutMs,
     query_timeout: options.queryTimeoutMs,
-    statement_timeout: options.queryTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    // adapter-pg drops the offset of a timestamptz: without UTC every time would shift by the server's zone.
+    onConnect: async (client) => {
+      const direct = await prepareConnection(client, { statement_timeout: String(options.queryTimeoutMs) });
+      namesWork = direct || (await translatesNames(client));
+    },
   });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     // A broken idle connection is replaced at the next query, which reports the error.
     onPoolError: () => undefined,
-    statementNameGenerator: nameStatement() as StatementNames,
+    statementNameGenerator: ((statement) => (namesWork ? name(statement) : undefined)) as StatementNames,
   });
   // The adapter listens only from the first query on.
   pool.on('error', () => undefined);

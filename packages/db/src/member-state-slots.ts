@@ -1,5 +1,6 @@
 import { MEMBER_STATES, type MemberState, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
 import pg from 'pg';
+import { prepareConnection } from './prepare-connection.js';
 
 /** The first of the two numbers of a slot's advisory lock; the second is the slot itself. */
 const SLOT_LOCKS = 0x5107;
@@ -9,12 +10,23 @@ const SLOT_LOCKS = 0x5107;
  * dead connection, and with it its slots, up after seven seconds: well before Postgres, which then grants them to others.
  */
 const HEARTBEAT_MS = 2_000;
+/** The slots of a worker whose machine fails must not stay locked for the two hours of TCP's defaults. */
+const SESSION = {
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '3',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '14000',
+  idle_session_timeout: '0',
+};
 
 /** An acquired slot. `lost` aborts when the connection that holds it breaks; the lookup must then end at once. */
 export type Slot = { lost: AbortSignal; release: () => void };
 
 export type MemberStateSlots = {
-  /** Acquires one of the two slots of a member state; `null` when both are taken. Throws while Postgres is unavailable. */
+  /**
+   * Acquires one of the two slots of a member state; `null` when both are taken. Throws while Postgres is unavailable, and if
+   * the connection leads to a pooler.
+   */
   take: (memberState: MemberState) => Promise<Slot | null>;
   close: () => Promise<void>;
 };
@@ -36,9 +48,6 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       connectionTimeoutMillis: 2_000,
       query_timeout: 5_000,
       keepAlive: true,
-      // The slots of a worker whose machine fails must not stay locked for the two hours of TCP's defaults.
-      options:
-        '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c tcp_user_timeout=14000 -c idle_session_timeout=0',
     });
     current = client;
     const broken = new AbortController();
@@ -56,6 +65,8 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
     client.on('end', () => drop());
     try {
       await client.connect();
+      if (!(await prepareConnection(client, SESSION)))
+        throw new Error('the connection for slots leads to a connection pooler');
     } catch (error) {
       drop();
       client.end().catch(() => undefined);

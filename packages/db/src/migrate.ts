@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { prepareConnection } from './prepare-connection.js';
 
 /** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this function never run at once. */
 const MIGRATION_LOCK = 72_707_369;
@@ -29,17 +30,43 @@ const apply = async (client: pg.Client, name: string, sql: string, checksum: str
   await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [id]);
 };
 
+/** The migrations of a release in their order, each with the SHA-256 of its SQL. */
+export const readMigrationFiles = (directory: string): { name: string; sql: string; checksum: string }[] =>
+  readdirSync(directory)
+    .filter((name) => existsSync(path.join(directory, name, 'migration.sql')))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(path.join(directory, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+
 /**
  * Applies `prisma/migrations` in order, with Prisma's own bookkeeping, so that `prisma migrate deploy` can be used as well.
  * It exists because Prisma's schema engine is a download, which a closed network does not allow. Returns the names of the
- * applied migrations. Throws P3009 when an earlier migration is partly applied, P3018 when one fails, and an error when an
+ * applied migrations. `only`: the migrations to apply, by default all. Throws P3009 when an earlier migration is partly applied, P3018 when one fails, and an error when an
  * applied migration was edited.
  */
-export const migrate = async (url: string, directory: string): Promise<string[]> => {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
+export const migrate = async (url: string, directory: string, only?: ReadonlySet<string>): Promise<string[]> => {
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+    await client.connect();
+    return client;
+  };
+  const locker = await connect();
+  const client = await connect().catch(async (error: unknown) => {
+    await locker.end();
+    throw error;
+  });
+  // Without the lock another process might migrate at the same time.
+  locker.on('error', () => void client.end().catch(() => undefined));
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    // A pooler in transaction mode holds no lock of a session, but an open transaction keeps its connection and its locks.
+    await locker.query(
+      'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+    );
+    await locker.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    // A migration of large tables takes longer than a time-out that the role may have.
+    await prepareConnection(client, { statement_timeout: '0', lock_timeout: '0' });
     await client.query(BOOKKEEPING);
     const { rows } = await client.query<Applied>(
       'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
@@ -47,13 +74,9 @@ export const migrate = async (url: string, directory: string): Promise<string[]>
     const failed = rows.find((row) => row.finished_at === null);
     if (failed) throw new Error(`P3009: migration ${failed.migration_name} failed before; resolve it first`);
     const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
-    const names = readdirSync(directory)
-      .filter((name) => existsSync(path.join(directory, name, 'migration.sql')))
-      .sort();
     const applied: string[] = [];
-    for (const name of names) {
-      const sql = readFileSync(path.join(directory, name, 'migration.sql'), 'utf8');
-      const checksum = createHash('sha256').update(sql).digest('hex');
+    for (const { name, sql, checksum } of readMigrationFiles(directory)) {
+      if (only && !only.has(name)) continue;
       const known = checksums.get(name);
       if (known === checksum) continue;
       if (known !== undefined)
@@ -63,6 +86,6 @@ export const migrate = async (url: string, directory: string): Promise<string[]>
     }
     return applied;
   } finally {
-    await client.end();
+    await Promise.allSettled([client.end(), locker.end()]);
   }
 };

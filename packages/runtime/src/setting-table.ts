@@ -20,8 +20,19 @@ export const SETTINGS = {
   DATABASE_URL: setting(
     ['api', 'worker', 'admin', 'stack'],
     z.string().min(1),
-    'Connection string of Postgres. `npm start` and `npm test` start their own server when unset.',
+    'Connection string of Postgres, or of a pooler such as PgBouncer in transaction mode. `npm start` and `npm test` start their own server when unset.',
     { secret: true, stack: address('postgresql', 'postgres').optional() },
+  ),
+  SLOTS_DATABASE_URL: setting(
+    ['worker'],
+    z.string().min(1).optional(),
+    'Direct connection to the same database, for the slots of member states alone; required when DATABASE_URL leads to a pooler. DATABASE_URL when unset.',
+    { secret: true },
+  ),
+  DATABASE_CONNECTIONS: setting(
+    ['api', 'worker'],
+    count(2, 1_000).default(20),
+    'Maximum connections of one process to DATABASE_URL. An API process opens three more for exports, a worker one for slots.',
   ),
   REDIS_URL: setting(
     ['api', 'worker', 'admin', 'stack'],
