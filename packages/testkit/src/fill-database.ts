@@ -13,7 +13,7 @@ export type FillSize = {
 export type FilledIds = {
   /** The account with 60 % of all rows. */
   account: string;
-  /** An account with less than one per cent. */
+  /** An account with one per cent of them. */
   smallAccount: string;
   /** A disabled account with running batches and pending requests. */
   disabledAccount: string;
@@ -32,10 +32,13 @@ export type FilledIds = {
   runningBatch: string;
   delivery: string;
   pendingDelivery: string;
-  event: string;
   watch: string;
-  runningWatch: string;
+  /** Of a run of a watch. */
+  watchRequest: string;
+  /** The newest, whose time-stamp is pending. */
   anchor: string;
+  /** The number of the anchor after it. */
+  nextAnchor: number;
   /** A number with few checks, and a reference with many. */
   vatNumber: string;
   reference: string;
@@ -59,27 +62,33 @@ const findIndexes = async (client: pg.Client): Promise<Index[]> => {
   return rows;
 };
 
-/** One row of a made-up id: the SQL of each is in its column. */
-const FIND_IDS = `
+/** What has not ended is at the end of the order of ids. `$1`: an id in the middle. */
+export const FIND_IDS = `
   WITH big AS (SELECT id FROM account ORDER BY id LIMIT 1),
-    mid AS (SELECT c.id, c.vat_number FROM "check" c, big WHERE c.account_id = big.id ORDER BY c.id OFFSET $1::bigint / 4 LIMIT 1)
+    mid AS (
+      SELECT c.id, c.request_id, c.vat_number FROM "check" c, big WHERE c.account_id = big.id AND c.id > $1 ORDER BY c.id LIMIT 1
+    ), live AS MATERIALIZED (SELECT id, state, origin, fed, answer FROM request WHERE id > $2)
   SELECT big.id AS account, (SELECT id FROM account WHERE disabled_at IS NULL ORDER BY id DESC LIMIT 1) AS "smallAccount",
     (SELECT id FROM account WHERE disabled_at IS NOT NULL) AS "disabledAccount",
-    mid.id AS check, mid.vat_number AS "vatNumber", 'order-7' AS reference,
-    (SELECT request_id FROM "check" WHERE id = mid.id) AS request,
-    (SELECT id FROM request WHERE state = 'pending' AND origin = 'direct' ORDER BY id LIMIT 1) AS "pendingRequest",
-    (SELECT id FROM request WHERE state = 'waiting' ORDER BY id LIMIT 1) AS "waitingRequest",
-    (SELECT id FROM request WHERE NOT fed AND answer IS NULL ORDER BY id LIMIT 1) AS "undispatchedRequest",
-    (SELECT id FROM request WHERE NOT fed AND answer IS NOT NULL ORDER BY id LIMIT 1) AS "malformedRequest",
-    (SELECT b.id FROM batch b WHERE b.account_id = big.id AND state = 'completed' LIMIT 1) AS batch,
-    (SELECT b.id FROM batch b WHERE state = 'running' ORDER BY id LIMIT 1) AS "runningBatch",
-    (SELECT d.id FROM delivery d WHERE d.account_id = big.id AND state = 'successful' ORDER BY id LIMIT 1) AS delivery,
-    (SELECT id FROM delivery WHERE state = 'pending' AND NOT held ORDER BY id LIMIT 1) AS "pendingDelivery",
-    (SELECT id FROM event LIMIT 1) AS event,
+    mid.id AS check, mid.request_id AS request, mid.vat_number AS "vatNumber", 'order-7' AS reference,
+    (SELECT id FROM live WHERE state = 'pending' AND origin = 'direct' ORDER BY id LIMIT 1) AS "pendingRequest",
+    (SELECT id FROM live WHERE state = 'waiting' ORDER BY id LIMIT 1) AS "waitingRequest",
+    (SELECT id FROM live WHERE NOT fed AND answer IS NULL ORDER BY id LIMIT 1) AS "undispatchedRequest",
+    (SELECT id FROM live WHERE NOT fed AND answer IS NOT NULL ORDER BY id LIMIT 1) AS "malformedRequest",
+    (SELECT id FROM live WHERE origin = 'watch' AND state = 'pending' ORDER BY id LIMIT 1) AS "watchRequest",
+    (SELECT b.id FROM batch b WHERE b.account_id = big.id AND state = 'completed' ORDER BY id LIMIT 1) AS batch,
+    (SELECT b.id FROM batch b WHERE b.account_id = big.id AND state = 'running') AS "runningBatch",
+    (SELECT d.id FROM delivery d WHERE d.account_id = big.id AND d.id > $1 ORDER BY id LIMIT 1) AS delivery,
+    (SELECT id FROM delivery WHERE id > $2 AND state = 'pending' AND NOT held ORDER BY id LIMIT 1) AS "pendingDelivery",
     (SELECT id FROM watch WHERE account_id = big.id AND request_id IS NULL ORDER BY id LIMIT 1) AS watch,
-    (SELECT id FROM watch WHERE request_id IS NOT NULL LIMIT 1) AS "runningWatch",
-    (SELECT id FROM anchor ORDER BY seq DESC LIMIT 1) AS anchor
+    (SELECT id FROM anchor ORDER BY seq DESC LIMIT 1) AS anchor, (SELECT max(seq) + 1 FROM anchor) AS "nextAnchor"
   FROM big, mid`;
+
+/** The lowest UUIDv7 of a point in time. */
+const idAt = (ms: number): string => {
+  const hex = ms.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};
 
 /**
  * Fills an empty, migrated database with a service's data of {@link FILLED_DAYS} days: 50 accounts, one of which has 60 % of
@@ -95,10 +104,11 @@ export const fillDatabase = async (url: string, { requests, until = new Date() }
     const indexes = await findIndexes(client);
     await client.query(`DROP INDEX ${indexes.map(({ name }) => name).join(', ')}`);
     const to = until.getTime();
-    for (const sql of fillStatements({ requests, from: to - FILLED_DAYS * DAY_MS, to })) await client.query(sql);
+    const from = to - FILLED_DAYS * DAY_MS;
+    for (const sql of fillStatements({ requests, from, to })) await client.query(sql);
     for (const { definition } of indexes) await client.query(definition);
     await client.query(`VACUUM (ANALYZE) ${GROWING_TABLES.map((table) => `"${table}"`).join(', ')}, account, usage`);
-    const { rows } = await client.query<FilledIds>(FIND_IDS, [requests]);
+    const { rows } = await client.query<FilledIds>(FIND_IDS, [idAt((from + to) / 2), idAt(to - 60_000)]);
     if (!rows[0]) throw new Error('the filled database is too small');
     return rows[0];
   } finally {

@@ -13,7 +13,19 @@ const DISABLED = ACCOUNTS - 1;
 const LEAVES_PER_ANCHOR = 1_000;
 
 /** The kinds of ids, which differ in a byte. */
-const KINDS = ['account', 'request', 'check', 'exchange', 'event', 'delivery', 'anchor', 'batch', 'line', 'watch', 'change'];
+const KINDS = [
+  'account',
+  'request',
+  'check',
+  'exchange',
+  'event',
+  'delivery',
+  'anchor',
+  'batch',
+  'line',
+  'watch',
+  'change',
+];
 
 /** SQL of the n-th UUIDv7 of a kind. `at`: its time in milliseconds; the n-th of the same millisecond are in order up to 4 096. */
 const made = (kind: string, at: string, n: string): string =>
@@ -64,11 +76,26 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
   /** `count` requests that have not ended. `first`: the number of the first. */
   const live = (count: number, first: number, columns: Record<string, string>): string => {
     const row: Record<string, string> = {
-      ...{ id: made('request', `${to} - 1000 + i / 100`, `${requests + first} + i`), account_id: account(`i % ${ACCOUNTS}`) },
-      ...{ test: 'false', state: `'pending'`, origin: `'batch'`, fed: 'true', entries: `'[]'`, quota_period: `to_char(now(), 'YYYY-MM')` },
+      ...{
+        id: made('request', `${to} - 1000 + i / 100`, `${requests + first} + i`),
+        account_id: account(`i % ${ACCOUNTS}`),
+      },
+      ...{
+        test: 'false',
+        state: `'pending'`,
+        origin: `'batch'`,
+        fed: 'true',
+        entries: `'[]'`,
+        quota_period: `to_char(now(), 'YYYY-MM')`,
+      },
       ...{ input: 'i::text', national: 'i::text', vat_number: `'XX' || i` },
       country_code: `('{${MEMBER_STATES.join(',')}}'::text[])[1 + i % ${MEMBER_STATES.length}]`,
-      ...{ created_at: 'now()', window_ends_at: 'now()', due_at: `now() + interval '1 hour'`, give_up_at: `now() + interval '1 day'` },
+      ...{
+        created_at: 'now()',
+        window_ends_at: 'now()',
+        due_at: `now() + interval '1 hour'`,
+        give_up_at: `now() + interval '1 day'`,
+      },
       ...columns,
     };
     return `INSERT INTO request (${Object.keys(row)}) SELECT ${Object.values(row)} ${rows(count)}`;
@@ -170,7 +197,12 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
     live(50, 20_000, { origin: `'direct'`, state: `'waiting'`, give_up_at: 'NULL' }),
     live(2 * MEMBER_STATES.length, 30_000, { origin: `'watch'` }),
     live(12 * MEMBER_STATES.length, 40_000, { account_id: account('i % 10') }),
-    live(200, 50_000, { account_id: account('i % 10'), fed: 'false', answer: `'{"verdict":"malformed"}'`, quota_period: 'NULL' }),
+    live(200, 50_000, {
+      account_id: account('i % 10'),
+      fed: 'false',
+      answer: `'{"verdict":"malformed"}'`,
+      quota_period: 'NULL',
+    }),
     // Watches with their changes.
     `INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at, request_id)
      SELECT ${made('watch', at('i'), 'i')}, ${account(`CASE WHEN i % 2 = 0 THEN 0 ELSE i % ${ACCOUNTS} END`)}, 'FR' || i, 'FR', i::text, 'FR' || i,
