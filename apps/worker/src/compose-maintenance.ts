@@ -4,6 +4,7 @@ import {
   completeBatches,
   deleteExpiredKeys,
   deleteExpiredSessions,
+  deleteHours,
   deleteMinutes,
   deleteOldBatches,
   deleteOldDeliveries,
@@ -22,6 +23,7 @@ import {
   resumeDeliveries,
 } from '@vat/db';
 import {
+  HISTORY_RETENTION_MS,
   MEMBER_STATES,
   periodOf,
   publicId,
@@ -156,6 +158,7 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteExpiredKeys(db)(now()),
         () => deleteExpiredSessions(db)(now()),
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
+        () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
         () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT)),
         () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT)),

@@ -34,7 +34,7 @@ export * from './request/request-row.js';
 export * from './request/requests.js';
 export * from './request/settle-request.js';
 export * from './request/sweep-requests.js';
-export * from './request/upstream-minutes.js';
+export * from './request/upstream-statistics.js';
 export * from './watch/watch-runs.js';
 export * from './watch/watches.js';
 export * from './webhook/deliveries.js';

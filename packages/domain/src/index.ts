@@ -37,6 +37,7 @@ export * from './match/score-name.js';
 export { scorePostalCode } from './match/score-postal-code.js';
 export * from './match/score-street.js';
 export * from './member-state-health.js';
+export * from './member-state-history.js';
 export * from './member-states.js';
 export * from './once-per-key.js';
 export * from './page-update.js';

@@ -2,7 +2,7 @@ import { MEMBER_STATES } from '@vat/domain';
 
 /** The tables that grow with the use of the service; {@link fillStatements} fills them in proportion to the requests. */
 export const GROWING_TABLES: readonly string[] = [
-  ...['request', 'exchange', 'check', 'check_day', 'usage_entry', 'idempotency_key', 'upstream_minute'],
+  ...['request', 'exchange', 'check', 'check_day', 'usage_entry', 'idempotency_key', 'upstream_minute', 'upstream_hour'],
   ...['anchor', 'anchor_leaf', 'anchor_node', 'stamp', 'event', 'delivery', 'delivery_attempt'],
   ...['batch', 'batch_line', 'batch_upload', 'watch', 'watch_change'],
 ];
@@ -205,7 +205,7 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
     }),
     // Watches with their changes.
     `INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at, request_id)
-     SELECT ${made('watch', at('i'), 'i')}, ${account(`CASE WHEN i % 2 = 0 THEN 0 ELSE i % ${ACCOUNTS} END`)}, 'FR' || i, 'FR', i::text, 'FR' || i,
+     SELECT ${made('watch', at('i'), 'i')}, ${account(`CASE WHEN i % 8 = 0 THEN 0 ELSE i % ${ACCOUNTS} END`)}, 'FR' || i, 'FR', i::text, 'FR' || i,
        'daily', CASE WHEN i % 10 = 0 THEN 'paused' ELSE 'active' END, now(), now() + i % 86400 * interval '1 second',
        CASE WHEN i % 10 = 1 THEN ${made('request', `${to} - 1000 + i / 10 / 100`, `${requests + 30_000} + i / 10`)} END
      ${rows(watches)}`,
@@ -222,6 +222,9 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
     `INSERT INTO upstream_minute (member_state, minute, ended, asks, buckets)
      SELECT s, date_trunc('minute', now()) - i * interval '1 minute', 'answered', 10, '{1,2,3}'
      ${rows(1_440)}, unnest('{${MEMBER_STATES.join(',')}}'::text[]) AS s`,
+    `INSERT INTO upstream_hour (hour, member_state, answered, saturated, unavailable, buckets)
+     SELECT date_trunc('hour', now()) - i * interval '1 hour', s, 600, 10, 1, '{1,2,3}'
+     ${rows(24 * 400)}, unnest('{${MEMBER_STATES.join(',')}}'::text[]) AS s`,
     `INSERT INTO usage (account_id, period, used) SELECT account_id, period, count(*) FROM usage_entry GROUP BY 1, 2`,
     `INSERT INTO usage (account_id, period, reserved)
      SELECT account_id, quota_period, count(*) FROM request WHERE state IN ('waiting', 'pending') AND quota_period IS NOT NULL

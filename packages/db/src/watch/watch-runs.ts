@@ -81,6 +81,8 @@ export const startRun =
         RETURNING id
       )
       UPDATE watch w SET request_id = (SELECT id FROM requested),
+        missed_since = CASE WHEN EXISTS (SELECT 1 FROM requested) THEN w.missed_since
+          ELSE COALESCE(w.missed_since, LEAST(w.next_check_at, ${now}::timestamptz)) END,
         next_check_at = CASE WHEN EXISTS (SELECT 1 FROM requested) THEN ${nextCheckAt}::timestamptz ELSE ${retryAt}::timestamptz END
       FROM due WHERE w.id = due.id
       RETURNING w.request_id IS NOT NULL AS started, due.disabled`;
@@ -142,6 +144,7 @@ const record = ({ id, kind, before, after, eventId, deliveryId, body }: WatchRec
 export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }: WatchRecord): Prisma.Sql => Prisma.sql`
   watched AS (
     UPDATE watch w SET request_id = NULL, last_check_id = ${checkId}::uuid, last_checked_at = ${checkedAt}::timestamptz,
+      missed_since = NULL,
       last_valid = ${seen.valid},
       last_valid_check_id = CASE WHEN ${seen.valid} THEN ${checkId}::uuid ELSE w.last_valid_check_id END,
       last_name = CASE WHEN ${seen.valid} THEN ${seen.name}::text ELSE w.last_name END,
@@ -165,8 +168,14 @@ export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }:
     RETURNING id
   )`;
 
-/** The CTE that ends a run whose request (the CTE `gone`, with `id`) ended without an answer; the watch's last state stays. */
-export const releaseWatch = (): Prisma.Sql => Prisma.sql`
+/**
+ * The CTE that ends a run whose request (the CTE `gone`, with `id` and `created_at`) ended without an answer. The watch's last
+ * state stays. It is due at its own moment of the day within the next 24 hours: whole days are taken from its next due time.
+ */
+export const releaseWatch = (now: Date): Prisma.Sql => Prisma.sql`
   unwatched AS (
-    UPDATE watch w SET request_id = NULL FROM gone WHERE w.request_id = gone.id
+    UPDATE watch w SET request_id = NULL, missed_since = COALESCE(w.missed_since, gone.created_at),
+      next_check_at = w.next_check_at - interval '24 hours'
+        * floor(GREATEST(0, extract(epoch FROM w.next_check_at - ${now}::timestamptz)) / 86400)
+    FROM gone WHERE w.request_id = gone.id
   )`;
