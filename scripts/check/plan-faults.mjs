@@ -6,7 +6,7 @@
 
 /** A table with fewer rows may be read whole. */
 const SMALL_TABLE_ROWS = 2_000;
-/** The pages that any statement may read, and those for each row that it returns or changes. */
+/** The pages that any statement may read, and those for each row of its page, or that it returns or changes. */
 const BUFFERS = { base: 600, perRow: 25 };
 /** The rows that any statement may sort. */
 const SORTED = 1_000;
@@ -38,7 +38,8 @@ export const planFaults = (plan, tableRows, allowed) => {
   const changed = nodes
     .filter((node) => node['Node Type'] === 'ModifyTable')
     .flatMap((node) => (node.Plans ?? []).map(rowsOf));
-  const rows = Math.max(rowsOf(plan), ...changed);
+  const pages = nodes.filter((node) => node['Node Type'] === 'Limit').map(rowsOf);
+  const rows = Math.max(rowsOf(plan), ...changed, ...pages);
   const buffers = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
   const limit = allowed?.buffers ?? BUFFERS.base + BUFFERS.perRow * rows;
   if (buffers > limit) faults.push(`reads ${buffers} pages for ${rows} rows, more than ${limit}`);

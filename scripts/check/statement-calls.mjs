@@ -58,7 +58,7 @@ export const statementCalls = (on, at = NOWHERE) => [
       NOW,
     ),
   () => db.forgetSignIns(on)(BYTES),
-  () => db.auditUsage(on)('1970-01', 1),
+  () => db.auditUsage(on)(at.now.toISOString().slice(0, 7), 20),
   () => db.reserveUnits(on)({ accountId: at.account, ...QUOTA, wanted: 1 }),
   () => db.rememberNetwork(on)(ID, BYTES),
   () => db.listKnownNetworks(on)(1),
@@ -85,7 +85,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.endLostLines(on)(at.now, 500),
   () => db.completeBatches(on)([at.runningBatch], at.now),
   () => db.completeBatches(on)(null, at.now),
-  () => db.auditBatches(on)(at.lately, 20),
+  () => db.auditBatches(on)(at.yesterday, 20),
   () => db.insertBatch(on)({ ...BATCH, accountId: at.smallAccount, idempotency: null }),
   () => db.insertBatch(on)({ ...BATCH, accountId: at.smallAccount, idempotency: null, quota: shrinkingQuota() }),
   () => db.insertBatch(on)({ ...BATCH, accountId: at.smallAccount }),
@@ -193,7 +193,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.deleteMinutes(on)(at.yesterday),
   () => db.readHours(on)(at.lately, at.now, 'DE'),
   () => db.readHours(on)(at.from, at.now, null),
-  () => db.deleteHours(on)(at.early),
+  () => db.deleteHours(on)(at.lastYear),
   () => db.queueDepths(on)(at.soon),
   () => db.findDueWatches(on)(['DE', 'FR'])(at.soon, 100),
   () =>
@@ -238,7 +238,8 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.sendTestEvent(on, 1_000)({ accountId: at.account, test: false, event: EVENT, deliveryId: ID, now: at.now }),
   () => db.resendDelivery(on, 1_000)({ deliveryId: at.delivery, reader: readerOf(at), newDeliveryId: ID, now: at.now }),
   () => db.removeWebhook(on)(at.account, at.now),
-  () => db.saveWebhook(on)({ accountId: at.account, url: '', secretSealed: BYTES, secretPrefix: '', configuredAt: NOW }),
+  () =>
+    db.saveWebhook(on)({ accountId: at.account, url: '', secretSealed: BYTES, secretPrefix: '', configuredAt: NOW }),
   () => db.sealedWebhooks(on).replace([ROW]),
   () => db.pingDatabase(on)(),
 ];

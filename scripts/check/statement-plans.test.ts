@@ -11,7 +11,21 @@ const NOW = new Date();
 const START = new Date(NOW.getTime() - FILLED_DAYS * 86_400_000);
 
 /** What reads more than a page by its nature, by function. */
-const ALLOWED: Record<string, Allowance> = {};
+const ALLOWED: Record<string, Allowance> = {
+  auditUsage: {
+    buffers: 25_000,
+    sorted: 20_000,
+    reason: 'a slice of the ledger, and every request that has not ended',
+  },
+  queueDepths: {
+    buffers: 5_000,
+    sorted: 5_000,
+    reason: 'every request that waits for a slot, for all calls of some seconds',
+  },
+  readHours: { buffers: 15_000, sorted: 35_000, reason: 'a month by the hour, for all calls of a minute' },
+  createWatch: { buffers: 10_000, reason: 'counts the watches of an account, at most 50 000' },
+  changeWatch: { buffers: 10_000, reason: 'counts the active watches of an account, at most 50 000' },
+};
 
 /** The name of the function of packages/db that a call calls. */
 const nameOf = (call: () => unknown): string =>

@@ -11,6 +11,8 @@ const DAY_MS = 86_400_000;
 /** Points in time of a database that is filled from `start` to `now`. @param {Date} start @param {Date} now */
 const timesOf = (start, now) => ({
   start,
+  /** The counts by the hour begin a day before. */
+  lastYear: new Date(now.getTime() - 399 * DAY_MS),
   /** The oldest part is before it, as what expired since the previous run of the expiry. */
   early: new Date(start.getTime() + (now.getTime() - start.getTime()) / 200),
   /** A day in the middle. */

@@ -3,13 +3,15 @@ import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
 import { query } from '../query.js';
+import { idAt } from '../uuid-bounds.js';
 import { DUE } from './deliveries.js';
 
 const CHUNK = 5_000;
 
 /**
  * Deletes ended deliveries created before a point in time with their attempts, in chunks. Deletes their test events too;
- * other events are stored as long as their subject. Returns the number of deliveries.
+ * other events are stored as long as their subject. Returns the number of deliveries. Each chunk is an array, with which
+ * Postgres uses the index of the ids: for a list of unknown length it would read the table.
  */
 export const deleteOldDeliveries =
   (db: Queryable) =>
@@ -17,15 +19,16 @@ export const deleteOldDeliveries =
     const deleted = await inChunks(
       CHUNK,
       () => db.$executeRaw`
-        DELETE FROM delivery WHERE id IN (
-          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${CHUNK}::int)`,
+        DELETE FROM delivery WHERE id = ANY(ARRAY(
+          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${CHUNK}::int))`,
     );
     await inChunks(
       CHUNK,
       () => db.$executeRaw`
-        DELETE FROM event WHERE id IN (
-          SELECT e.id FROM event e WHERE e.type = 'webhook.test' AND e.created_at < ${before}::timestamptz
-            AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id) LIMIT ${CHUNK}::int)`,
+        DELETE FROM event WHERE id = ANY(ARRAY(
+          SELECT e.id FROM event e WHERE e.type = 'webhook.test' AND e.id < ${idAt(before)}::uuid
+            AND (SELECT d.id FROM delivery d WHERE d.event_id = e.id LIMIT 1) IS NULL
+          ORDER BY e.id LIMIT ${CHUNK}::int))`,
     );
     return deleted;
   };
