@@ -33,6 +33,14 @@ const filtersOf = ({ from, to, vatNumber, reference }) => {
   );
 };
 
+/** The second call finds one key used up. @param {ReturnType<typeof db.reserveTries>} reserve */
+const reserveTwice = async (reserve) => {
+  const limits = [1, 2].map((tries) => ({ key: new Uint8Array(32).fill(tries), tries }));
+  return [await reserve(limits, new Date(1)), await reserve(limits, new Date(2))];
+};
+/** The second call finds the day's searches used up. @param {ReturnType<typeof db.searchBudget>['take']} take */
+const searchTwice = async (take) => [await take('gleif', '1970-01-01', 1), await take('gleif', '1970-01-01', 1)];
+
 /**
  * Calls of everything in packages/db that runs statements of its own. They are described ({@link
  * import('./verify-statements.mjs')}), and run and explained against a large database (statement-plans.test.ts).
@@ -52,11 +60,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.deleteSessionsOfUser(on)(ID),
   () => db.liveSessions(on)([''], NOW),
   () => db.deleteExpiredSessions(on)(NOW),
-  () =>
-    db.reserveTries(on, 1)(
-      [1, 2].map((tries) => ({ key: new Uint8Array(32).fill(tries), tries })),
-      NOW,
-    ),
+  () => reserveTwice(db.reserveTries(on, 60_000)),
   () => db.forgetSignIns(on)(BYTES),
   () => db.auditUsage(on)(at.now.toISOString().slice(0, 7), 20),
   () => db.reserveUnits(on)({ accountId: at.account, ...QUOTA, wanted: 1 }),
@@ -64,7 +68,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.listKnownNetworks(on)(1),
   () =>
     db.changePassword(on)({
-      userId: ID,
+      userId: at.user,
       from: '',
       to: '',
       session: { id: BYTES, userId: ID, now: NOW, expiresAt: NOW },
@@ -89,7 +93,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.insertBatch(on)({ ...BATCH, accountId: at.smallAccount, idempotency: null }),
   () => db.insertBatch(on)({ ...BATCH, accountId: at.smallAccount, idempotency: null, quota: shrinkingQuota() }),
   () => db.insertBatch(on)({ ...BATCH, accountId: at.smallAccount }),
-  () => db.searchBudget(on).take('gleif', '1970-01-01', 1),
+  () => searchTwice(db.searchBudget(on).take),
   () => db.searchBudget(on).block('gleif', '1970-01-01'),
   () => db.findAnchor(on)(at.anchor),
   () => db.listAnchors(on)(null, 100),
@@ -223,6 +227,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.listDeliveries(on)({ ...readerOf(at), testOnly: true }, at.delivery, 100),
   () => db.dueDeliveries(on)(at.soon, null, 1_000),
   () => db.claimDelivery(on)({ deliveryId: at.pendingDelivery, number: 1, now: at.soon, leasedUntil: at.soon }),
+  () => db.claimDelivery(on)({ deliveryId: at.delivery, number: 1, now: at.now, leasedUntil: at.now }),
   () => db.releaseDelivery(on)(at.pendingDelivery, 1),
   () =>
     db.recordAttempt(on)({
@@ -235,6 +240,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.endRemovedDeliveries(on)(at.now),
   () => db.holdDeliveries(on)([at.pendingDelivery]),
   () => db.resumeDeliveries(on)(100),
+  () => db.sendTestEvent(on, 1)({ accountId: at.account, test: false, event: EVENT, deliveryId: ID, now: at.now }),
   () => db.sendTestEvent(on, 1_000)({ accountId: at.account, test: false, event: EVENT, deliveryId: ID, now: at.now }),
   () => db.resendDelivery(on, 1_000)({ deliveryId: at.delivery, reader: readerOf(at), newDeliveryId: ID, now: at.now }),
   () => db.removeWebhook(on)(at.account, at.now),

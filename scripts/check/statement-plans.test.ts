@@ -14,7 +14,7 @@ const START = new Date(NOW.getTime() - FILLED_DAYS * 86_400_000);
 const ALLOWED: Record<string, Allowance> = {
   auditUsage: {
     buffers: 25_000,
-    sorted: 20_000,
+    sorted: 25_000,
     reason: 'a slice of the ledger, and every request that has not ended',
   },
   queueDepths: {
@@ -23,6 +23,8 @@ const ALLOWED: Record<string, Allowance> = {
     reason: 'every request that waits for a slot, for all calls of some seconds',
   },
   readHours: { buffers: 15_000, sorted: 35_000, reason: 'a month by the hour, for all calls of a minute' },
+  auditBatches: { buffers: 5_000, reason: 'the lines of ten batches' },
+  chooseEvidence: { buffers: 5_000, reason: 'what an account requested without result, of which there is little' },
   createWatch: { buffers: 10_000, reason: 'counts the watches of an account, at most 50 000' },
   changeWatch: { buffers: 10_000, reason: 'counts the active watches of an account, at most 50 000' },
 };

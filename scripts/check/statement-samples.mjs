@@ -37,6 +37,7 @@ export const NOWHERE = {
     account: ID,
     smallAccount: ID,
     disabledAccount: ID,
+    user: ID,
     check: ID,
     request: ID,
     pendingRequest: ID,

@@ -17,6 +17,8 @@ export type FilledIds = {
   smallAccount: string;
   /** A disabled account with running batches and pending requests. */
   disabledAccount: string;
+  /** The user of {@link account}. */
+  user: string;
   /** Of {@link account}. */
   check: string;
   request: string;
@@ -70,6 +72,7 @@ export const FIND_IDS = `
     ), live AS MATERIALIZED (SELECT id, state, origin, fed, answer FROM request WHERE id > $2)
   SELECT big.id AS account, (SELECT id FROM account WHERE disabled_at IS NULL ORDER BY id DESC LIMIT 1) AS "smallAccount",
     (SELECT id FROM account WHERE disabled_at IS NOT NULL) AS "disabledAccount",
+    (SELECT u.id FROM app_user u WHERE u.account_id = big.id) AS "user",
     mid.id AS check, mid.request_id AS request, mid.vat_number AS "vatNumber", 'order-7' AS reference,
     (SELECT id FROM live WHERE state = 'pending' AND origin = 'direct' ORDER BY id LIMIT 1) AS "pendingRequest",
     (SELECT id FROM live WHERE state = 'waiting' ORDER BY id LIMIT 1) AS "waitingRequest",

@@ -2,7 +2,16 @@ import { MEMBER_STATES } from '@vat/domain';
 
 /** The tables that grow with the use of the service; {@link fillStatements} fills them in proportion to the requests. */
 export const GROWING_TABLES: readonly string[] = [
-  ...['request', 'exchange', 'check', 'check_day', 'usage_entry', 'idempotency_key', 'upstream_minute', 'upstream_hour'],
+  ...[
+    'request',
+    'exchange',
+    'check',
+    'check_day',
+    'usage_entry',
+    'idempotency_key',
+    'upstream_minute',
+    'upstream_hour',
+  ],
   ...['anchor', 'anchor_leaf', 'anchor_node', 'stamp', 'event', 'delivery', 'delivery_attempt'],
   ...['batch', 'batch_line', 'batch_upload', 'watch', 'watch_change'],
 ];
@@ -105,6 +114,8 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
   return [
     `INSERT INTO account (id, name, plan, disabled_at, created_at)
      SELECT ${account('i')}, 'Account ' || i, 'enterprise', CASE WHEN i = ${DISABLED} THEN now() END, now() ${rows(ACCOUNTS)}`,
+    `INSERT INTO app_user (id, account_id, email, password_hash, created_at)
+     SELECT id, id, id || '@example.com', '', now() FROM account`,
     `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
      SELECT id, 'https://receiver.example', '\\x00', 'whsec_', now() FROM account`,
     // Checks with their requests, exchanges, ledger, leaves and time-stamps.
