@@ -8,35 +8,46 @@ import { describeMachine } from './describe-machine.js';
 import { measureAnchors } from './measure-anchors.js';
 import { measureBatches } from './measure-batches.js';
 import { measureDossier } from './measure-dossier.js';
+import { measureLarge } from './measure-large.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
 import { measureWatches } from './measure-watches.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier'] as const;
+const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier', 'large'] as const;
 type Part = (typeof PARTS)[number];
+/** Runs only when it is named: it takes minutes and 7 GiB of disk for each three million requests. */
+const NAMED_ONLY: readonly Part[] = ['large'];
+/** Requests in the databases that `large` compares. */
+const LARGE_SIZES = [10_000, 3_000_000];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const RESULTS = path.join(ROOT, '.artifacts', 'bench');
 
 const usage = (): never => {
-  console.error(`npm run bench -- [--quick] [${PARTS.join('] [')}]`);
+  console.error(`npm run bench -- [--quick] [--requests=N (of large)] [${PARTS.join('] [')}]`);
   process.exit(2);
 };
 
-const readArguments = (): { quick: boolean; parts: readonly Part[] } => {
+const readArguments = (): { quick: boolean; parts: readonly Part[]; sizes: number[] } => {
   try {
-    const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean' } }, allowPositionals: true });
-    const parts = PARTS.filter((part) => positionals.length === 0 || positionals.includes(part));
+    const { values, positionals } = parseArgs({
+      options: { quick: { type: 'boolean' }, requests: { type: 'string' } },
+      allowPositionals: true,
+    });
+    const all = PARTS.filter((part) => !NAMED_ONLY.includes(part));
+    const parts = positionals.length === 0 ? all : PARTS.filter((part) => positionals.includes(part));
+    const largest = values.requests === undefined ? [] : [Number(values.requests)];
+    if (largest.some((n) => !Number.isSafeInteger(n) || n < 10_000)) return usage();
     if (positionals.some((name) => !(PARTS as readonly string[]).includes(name))) return usage();
-    return { quick: values.quick === true, parts };
+    return { quick: values.quick === true, parts, sizes: [...LARGE_SIZES.slice(0, values.quick ? 1 : 2), ...largest] };
   } catch {
     return usage();
   }
 };
 
-const { quick, parts } = readArguments();
+const { quick, parts, sizes } = readArguments();
 const log = (line: string): void => console.error(`[bench] ${line}`);
 
 const figures: Figures = {
@@ -49,6 +60,7 @@ const figures: Figures = {
   batches: [],
   dossier: null,
   watches: [],
+  large: [],
 };
 // As in production, every commit waits for its fsync, and Redis writes its append-only file: this is part of the cost of a check.
 const servers = await startTestServers({ durable: true });
@@ -100,6 +112,12 @@ try {
   if (parts.includes('dossier')) {
     log('the export of a dossier');
     figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
+  }
+  if (parts.includes('large')) {
+    for (const requests of sizes) {
+      log(`calls in a database with ${requests} requests`);
+      figures.large.push(await measureLarge(requests));
+    }
   }
 } finally {
   await servers.stop();

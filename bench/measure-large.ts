@@ -1,0 +1,114 @@
+import { hashApiKey, newApiKey, newUuid, publicId } from '@vat/domain';
+import { FILLED_DAYS, type FilledIds, fillDatabase, type World } from '@vat/testkit';
+import { openWorld } from './open-world.js';
+import { type Percentiles, percentiles } from './percentiles.js';
+import { renderTable } from './render-table.js';
+
+/** The calls of an account with 60 % of all rows. */
+export type LargeFigures = {
+  requests: number;
+  fill_seconds: number;
+  gib: number;
+  calls: { name: string; ms: Percentiles; not_200: number }[];
+};
+
+const CALLS = 60;
+const WARM_UP = 10;
+const DAY_MS = 86_400_000;
+
+/** What is called: every list with its filters, and one of each object. */
+const pathsOf = (ids: FilledIds, until: Date): Record<string, string> => {
+  const day = (ago: number) => new Date(until.getTime() - ago * DAY_MS).toISOString().slice(0, 10);
+  const middle = `from=${day(FILLED_DAYS / 2)}&to=${day(FILLED_DAYS / 2 - 1)}`;
+  const lists = {
+    'no filter': '',
+    'valid=false': 'valid=false',
+    'valid=true': 'valid=true',
+    'a day of the middle': middle,
+    'until the second day': `to=${day(FILLED_DAYS - 2)}`,
+    'valid=false, that day': `valid=false&${middle}`,
+    'valid=false, until the second day': `valid=false&to=${day(FILLED_DAYS - 2)}`,
+    vat_number: `vat_number=${ids.vatNumber}`,
+    'vat_number, valid=false': `vat_number=${ids.vatNumber}&valid=false`,
+    'vat_number of no check': 'vat_number=DE123456789',
+    reference: `reference=${ids.reference}`,
+    'reference, valid=false, that day': `reference=${ids.reference}&valid=false&${middle}`,
+    'reference of no check': 'reference=none&valid=true',
+  };
+  return {
+    ...Object.fromEntries(
+      Object.entries(lists).map(([name, query]) => [`checks: ${name}`, `/v1/checks?limit=100&${query}`]),
+    ),
+    deliveries: '/v1/webhook/deliveries?limit=100',
+    batches: '/v1/batches?limit=100',
+    'lines of a batch': `/v1/batches/${publicId('batch', ids.batch)}/lines?limit=100`,
+    'lines of a batch: valid=false': `/v1/batches/${publicId('batch', ids.batch)}/lines?limit=100&valid=false`,
+    watches: '/v1/watches?limit=100',
+    anchors: '/v1/anchors?limit=100',
+    'a check': `/v1/checks/${publicId('check', ids.check)}`,
+    'a request': `/v1/requests/${publicId('request', ids.request)}`,
+    'a delivery': `/v1/webhook/deliveries/${publicId('delivery', ids.delivery)}`,
+    'a running batch': `/v1/batches/${publicId('batch', ids.runningBatch)}`,
+    usage: '/v1/usage',
+    status: '/v1/status',
+  };
+};
+
+const keyOf = async ({ sql }: World, account: string): Promise<string> => {
+  const key = newApiKey(false);
+  await sql(
+    `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at) VALUES ($1, $2, 'Bench', false, $3, $4, now())`,
+    [newUuid(), account, hashApiKey(key), key.slice(-4)],
+  );
+  return key;
+};
+
+/** The time of each call of one client, one after the other, in a database with `requests` requests. */
+export const measureLarge = async (requests: number): Promise<LargeFigures> => {
+  const world = await openWorld(0, { apis: 1, workers: 0 }, { RATE_LIMIT: '100000' });
+  try {
+    const [until, startedAt] = [new Date(), performance.now()];
+    const ids = await fillDatabase(String(world.settings.DATABASE_URL), { requests, until });
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const [size] = await world.sql<{ gib: number }>(
+      'SELECT pg_database_size(current_database()) / 1073741824.0::float8 AS gib',
+    );
+    const authorization = `Bearer ${await keyOf(world, ids.account)}`;
+    const calls = [];
+    for (const [name, path] of Object.entries(pathsOf(ids, until))) {
+      const times: number[] = [];
+      let failed = 0;
+      for (let n = 0; n < WARM_UP + CALLS; n += 1) {
+        const calledAt = performance.now();
+        const response = await fetch(`${world.baseUrl()}${path}`, { headers: { authorization } });
+        await response.arrayBuffer();
+        if (n >= WARM_UP) times.push(performance.now() - calledAt);
+        if (response.status !== 200) failed += 1;
+      }
+      calls.push({ name, ms: percentiles(times), not_200: failed });
+    }
+    return { requests, fill_seconds: Math.round(seconds), gib: Number((size?.gib ?? 0).toFixed(1)), calls };
+  } finally {
+    await world.stop();
+  }
+};
+
+/** A row for each call with its time at each size, and the ratio of the largest to the smallest. */
+export const renderLarge = (sizes: LargeFigures[]): string[] => {
+  const [small, large] = [sizes[0], sizes.at(-1)];
+  const at = (size: LargeFigures | undefined, name: string) => size?.calls.find((call) => call.name === name);
+  const millis = (call: LargeFigures['calls'][number] | undefined) => (call ? `${call.ms.p50} / ${call.ms.p95}` : '');
+  return [
+    `### Calls in an account with 60 % of all rows`,
+    `Filled in ${sizes.map(({ fill_seconds, gib }) => `${fill_seconds} s (${gib} GiB)`).join(', ')}.`,
+    renderTable(
+      ['call', ...sizes.map(({ requests }) => `${requests} requests, p50 / p95 (ms)`), 'ratio p50', 'not 200'],
+      (small?.calls ?? []).map(({ name, ms }) => [
+        name,
+        ...sizes.map((size) => millis(at(size, name))),
+        ((at(large, name)?.ms.p50 ?? 0) / ms.p50).toFixed(2),
+        sizes.reduce((sum, size) => sum + (at(size, name)?.not_200 ?? 0), 0),
+      ]),
+    ),
+  ];
+};
