@@ -9,6 +9,7 @@ const FILES = [
   'apps/worker/src/(batches-crash|cap|cap\\.laws|crash|dead-worker|fleet|postgres-away|redis-away|settle-race|shutdown|sweep|watches-crash)\\.test',
   'packages/db/src/request/request-race\\.test',
   'packages/vies/src/verdict-rules\\.laws\\.test',
+  'scripts/check/statement-plans\\.test',
 ];
 
 await prepare();

@@ -7,7 +7,7 @@ import pg from 'pg';
 const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils');
 
 /**
- * @typedef {Record<string, any> & { 'Node Type': string, Plans?: PlanNode[] }} PlanNode
+ * @typedef {import('./plan-faults.mjs').PlanNode} PlanNode
  * @typedef {'custom' | 'generic'} PlanMode with the values of the parameters, or without, as a statement that is prepared and
  *   run often
  * @typedef {{ site: string, mode: PlanMode, text: string, plan: PlanNode }} Explained `site`: file:line

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * @typedef {import('./explain-database.mjs').PlanNode} PlanNode
+ * @typedef {Record<string, any> & { 'Node Type': string, Plans?: PlanNode[] }} PlanNode a node of EXPLAIN's JSON
  * @typedef {{ buffers?: number, sorted?: number, reason: string }} Allowance
  */
 

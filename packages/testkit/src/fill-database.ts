@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { fillStatements, GROWING_TABLES } from './large-rows.js';
 
+export { GROWING_TABLES } from './large-rows.js';
+
 /** The size of a filled database. The other tables are filled in proportion. */
 export type FillSize = {
   /** Requests, of which nearly all have a check, an anchored leaf, and an entry in the ledger. */

@@ -3,7 +3,6 @@ import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
 import { query } from '../query.js';
-import { idAt } from '../uuid-bounds.js';
 import { DUE } from './deliveries.js';
 
 const CHUNK = 5_000;
@@ -26,9 +25,9 @@ export const deleteOldDeliveries =
       CHUNK,
       () => db.$executeRaw`
         DELETE FROM event WHERE id = ANY(ARRAY(
-          SELECT e.id FROM event e WHERE e.type = 'webhook.test' AND e.id < ${idAt(before)}::uuid
+          SELECT e.id FROM event e WHERE e.type = 'webhook.test' AND e.created_at < ${before}::timestamptz
             AND (SELECT d.id FROM delivery d WHERE d.event_id = e.id LIMIT 1) IS NULL
-          ORDER BY e.id LIMIT ${CHUNK}::int))`,
+          ORDER BY e.created_at LIMIT ${CHUNK}::int))`,
     );
     return deleted;
   };
