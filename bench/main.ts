@@ -113,12 +113,7 @@ try {
     log('the export of a dossier');
     figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
   }
-  if (parts.includes('large')) {
-    for (const requests of sizes) {
-      log(`calls in a database with ${requests} requests`);
-      figures.large.push(await measureLarge(requests));
-    }
-  }
+  if (parts.includes('large')) figures.large = await measureLarge(sizes, log);
 } finally {
   await servers.stop();
 }

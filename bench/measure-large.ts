@@ -63,33 +63,59 @@ const keyOf = async ({ sql }: World, account: string): Promise<string> => {
   return key;
 };
 
-/** The time of each call of one client, one after the other, in a database with `requests` requests. */
-export const measureLarge = async (requests: number): Promise<LargeFigures> => {
+type Filled = { size: LargeFigures; world: World; authorization: string; paths: Record<string, string> };
+
+const openFilled = async (requests: number): Promise<Filled> => {
   const world = await openWorld(0, { apis: 1, workers: 0 }, { RATE_LIMIT: '100000' });
   try {
     const [until, startedAt] = [new Date(), performance.now()];
     const ids = await fillDatabase(String(world.settings.DATABASE_URL), { requests, until });
     const seconds = (performance.now() - startedAt) / 1_000;
-    const [size] = await world.sql<{ gib: number }>(
+    const [stored] = await world.sql<{ gib: number }>(
       'SELECT pg_database_size(current_database()) / 1073741824.0::float8 AS gib',
     );
-    const authorization = `Bearer ${await keyOf(world, ids.account)}`;
-    const calls = [];
-    for (const [name, path] of Object.entries(pathsOf(ids, until))) {
-      const times: number[] = [];
-      let failed = 0;
-      for (let n = 0; n < WARM_UP + CALLS; n += 1) {
-        const calledAt = performance.now();
-        const response = await fetch(`${world.baseUrl()}${path}`, { headers: { authorization } });
-        await response.arrayBuffer();
-        if (n >= WARM_UP) times.push(performance.now() - calledAt);
-        if (response.status !== 200) failed += 1;
-      }
-      calls.push({ name, ms: percentiles(times), not_200: failed });
-    }
-    return { requests, fill_seconds: Math.round(seconds), gib: Number((size?.gib ?? 0).toFixed(1)), calls };
-  } finally {
+    const gib = Number((stored?.gib ?? 0).toFixed(1));
+    return {
+      size: { requests, fill_seconds: Math.round(seconds), gib, calls: [] },
+      world,
+      authorization: `Bearer ${await keyOf(world, ids.account)}`,
+      paths: pathsOf(ids, until),
+    };
+  } catch (error) {
     await world.stop();
+    throw error;
+  }
+};
+
+/** Calls a path of each database in turn, so that what else the machine does slows all of them alike. */
+const callInTurn = async (filled: readonly Filled[], name: string): Promise<void> => {
+  const measured = filled.map(() => ({ times: [] as number[], failed: 0 }));
+  for (let n = 0; n < WARM_UP + CALLS; n += 1)
+    for (const [at, { world, authorization, paths }] of filled.entries()) {
+      const startedAt = performance.now();
+      const response = await fetch(`${world.baseUrl()}${paths[name]}`, { headers: { authorization } });
+      await response.arrayBuffer();
+      const own = measured[at];
+      if (n >= WARM_UP) own?.times.push(performance.now() - startedAt);
+      if (own && response.status !== 200) own.failed += 1;
+    }
+  for (const [at, { size }] of filled.entries())
+    size.calls.push({ name, ms: percentiles(measured[at]?.times ?? []), not_200: measured[at]?.failed ?? 0 });
+};
+
+/** The time of each call of one client, in databases with each of `sizes` requests. */
+export const measureLarge = async (sizes: readonly number[], log: (line: string) => void): Promise<LargeFigures[]> => {
+  const filled: Filled[] = [];
+  try {
+    for (const requests of sizes) {
+      log(`filling a database with ${requests} requests`);
+      filled.push(await openFilled(requests));
+    }
+    log('calls');
+    for (const name of Object.keys(filled[0]?.paths ?? {})) await callInTurn(filled, name);
+    return filled.map(({ size }) => size);
+  } finally {
+    for (const { world } of filled) await world.stop();
   }
 };
 
@@ -99,7 +125,7 @@ export const renderLarge = (sizes: LargeFigures[]): string[] => {
   const at = (size: LargeFigures | undefined, name: string) => size?.calls.find((call) => call.name === name);
   const millis = (call: LargeFigures['calls'][number] | undefined) => (call ? `${call.ms.p50} / ${call.ms.p95}` : '');
   return [
-    `### Calls in an account with 60 % of all rows`,
+    '### Calls in an account with 60 % of all rows',
     `Filled in ${sizes.map(({ fill_seconds, gib }) => `${fill_seconds} s (${gib} GiB)`).join(', ')}.`,
     renderTable(
       ['call', ...sizes.map(({ requests }) => `${requests} requests, p50 / p95 (ms)`), 'ratio p50', 'not 200'],

@@ -91,7 +91,7 @@ export const auditUsage =
             if (used !== consumed || reserved !== held || shortfall > 0)
               differences.push({ accountId, period, used, consumed, reserved, held, shortfall });
           }
-          after = rows.at(-1)?.accountId;
+          after = rows.length === CHUNK.accounts ? rows.at(-1)?.accountId : undefined;
         }
         return differences.slice(0, limit);
       },
