@@ -15,36 +15,38 @@ export type LargeFigures = {
 const CALLS = 60;
 const WARM_UP = 10;
 const DAY_MS = 86_400_000;
+/** The small database fills a page, too. */
+const PAGE = 'limit=20';
 
 /** What is called: every list with its filters, and one of each object. */
 const pathsOf = (ids: FilledIds, until: Date): Record<string, string> => {
   const day = (ago: number) => new Date(until.getTime() - ago * DAY_MS).toISOString().slice(0, 10);
-  const middle = `from=${day(FILLED_DAYS / 2)}&to=${day(FILLED_DAYS / 2 - 1)}`;
+  const middle = `from=${day(FILLED_DAYS / 2 + 15)}&to=${day(FILLED_DAYS / 2 - 15)}`;
   const lists = {
     'no filter': '',
     'valid=false': 'valid=false',
     'valid=true': 'valid=true',
-    'a day of the middle': middle,
-    'until the second day': `to=${day(FILLED_DAYS - 2)}`,
-    'valid=false, that day': `valid=false&${middle}`,
-    'valid=false, until the second day': `valid=false&to=${day(FILLED_DAYS - 2)}`,
+    'a month of the middle': middle,
+    'until the tenth day': `to=${day(FILLED_DAYS - 10)}`,
+    'valid=false, that month': `valid=false&${middle}`,
+    'valid=false, until the tenth day': `valid=false&to=${day(FILLED_DAYS - 10)}`,
     vat_number: `vat_number=${ids.vatNumber}`,
     'vat_number, valid=false': `vat_number=${ids.vatNumber}&valid=false`,
     'vat_number of no check': 'vat_number=DE123456789',
     reference: `reference=${ids.reference}`,
-    'reference, valid=false, that day': `reference=${ids.reference}&valid=false&${middle}`,
+    'reference, valid=false': `reference=${ids.reference}&valid=false`,
     'reference of no check': 'reference=none&valid=true',
   };
   return {
     ...Object.fromEntries(
-      Object.entries(lists).map(([name, query]) => [`checks: ${name}`, `/v1/checks?limit=100&${query}`]),
+      Object.entries(lists).map(([name, query]) => [`checks: ${name}`, `/v1/checks?${PAGE}&${query}`]),
     ),
-    deliveries: '/v1/webhook/deliveries?limit=100',
-    batches: '/v1/batches?limit=100',
-    'lines of a batch': `/v1/batches/${publicId('batch', ids.batch)}/lines?limit=100`,
-    'lines of a batch: valid=false': `/v1/batches/${publicId('batch', ids.batch)}/lines?limit=100&valid=false`,
-    watches: '/v1/watches?limit=100',
-    anchors: '/v1/anchors?limit=100',
+    deliveries: `/v1/webhook/deliveries?${PAGE}`,
+    batches: '/v1/batches?limit=5',
+    'lines of a batch': `/v1/batches/${publicId('batch', ids.batch)}/lines?${PAGE}`,
+    'lines of a batch: valid=false': `/v1/batches/${publicId('batch', ids.batch)}/lines?${PAGE}&valid=false`,
+    watches: `/v1/watches?${PAGE}`,
+    anchors: '/v1/anchors?limit=5',
     'a check': `/v1/checks/${publicId('check', ids.check)}`,
     'a request': `/v1/requests/${publicId('request', ids.request)}`,
     'a delivery': `/v1/webhook/deliveries/${publicId('delivery', ids.delivery)}`,
