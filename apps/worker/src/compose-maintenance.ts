@@ -26,11 +26,11 @@ import {
   runAlone,
 } from '@vat/db';
 import {
+  auditedPeriods,
   endLateRequests,
   enqueueLostRequests,
   HISTORY_RETENTION_MS,
   MEMBER_STATES,
-  periodOf,
   publicId,
   releaseOrphanedRequests,
   sweepBatches,
@@ -163,7 +163,8 @@ export const composeMaintenance = (context: WorkerContext) => {
   };
 
   const audit = async (): Promise<void> => {
-    const differences = await auditUsage(db)(periodOf(now()), MAX_DIFFERENCES);
+    const differences = [];
+    for (const period of auditedPeriods(now())) differences.push(...(await auditUsage(db)(period, MAX_DIFFERENCES)));
     metrics.usageDifferences.set(differences.length);
     for (const { accountId, ...counts } of differences) {
       log.error('The usage counters of an account differ from what they count.', { account_id: accountId, ...counts });

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { prepareConnection } from './prepare-connection.js';
 
@@ -12,6 +13,40 @@ const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ,
   started_at TIMESTAMPTZ NOT NULL DEFAULT now(), applied_steps_count INTEGER NOT NULL DEFAULT 0)`;
 
+/** Postgres: a lock was not granted within `lock_timeout`; the transaction was chosen to resolve a deadlock. */
+const NOT_LOCKED: readonly unknown[] = ['55P03', '40P01'];
+const ATTEMPTS = 60;
+const PAUSE_MS = 1_000;
+
+/**
+ * Runs a migration that takes its locks within a `lock_timeout` of its own, so that the running release never waits long for
+ * it. A migration is one transaction: when a lock is not granted nothing has changed, and it is tried again.
+ */
+const untilLocked = async (run: () => Promise<unknown>): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await run();
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error instanceof pg.DatabaseError) || !NOT_LOCKED.includes(error.code)) throw error;
+      await pause(PAUSE_MS);
+    }
+};
+
+/**
+ * Waits for the migrations of another process. A statement that waits for the lock itself would have a snapshot, which
+ * CREATE INDEX CONCURRENTLY of the other process waits for.
+ */
+const takeMigrationLock = async (client: pg.Client): Promise<void> => {
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS taken', [
+      MIGRATION_LOCK,
+    ]);
+    if (rows[0]?.taken) return;
+    await pause(PAUSE_MS / 5);
+  }
+};
+
 type Applied = { migration_name: string; checksum: string; finished_at: Date | null };
 
 const apply = async (client: pg.Client, name: string, sql: string, checksum: string): Promise<void> => {
@@ -22,7 +57,7 @@ const apply = async (client: pg.Client, name: string, sql: string, checksum: str
     name,
   ]);
   try {
-    await client.query(sql);
+    await untilLocked(() => client.query(sql));
   } catch (error) {
     await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, String(error)]);
     throw new Error(`P3018: migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -64,7 +99,7 @@ export const migrate = async (url: string, directory: string, only?: ReadonlySet
     await locker.query(
       'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
     );
-    await locker.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await takeMigrationLock(locker);
     // A migration of large tables takes longer than a time-out that the role may have.
     await prepareConnection(client, { statement_timeout: '0', lock_timeout: '0' });
     await client.query(BOOKKEEPING);

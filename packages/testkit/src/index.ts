@@ -5,6 +5,7 @@ export * from './create-test-authority.js';
 export * from './create-test-tsa.js';
 export * from './earlier-checks.js';
 export * from './fault-size.js';
+export * from './fill-database.js';
 export * from './insert-account.js';
 export * from './insert-checks.js';
 export * from './ledger.js';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { newUuid } from '@vat/domain';
 import { testDatabase } from '../test-database.fixture.js';
 import { auditUsage } from './usage.js';
 
@@ -18,7 +19,7 @@ const requests = (accountId: string, count: number, state: string, { dispatched 
     FROM generate_series(1, ${count}::int) AS n`;
 const ledger = (accountId: string, count: number, period: string) => connected.db.$executeRaw`
   INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
-  SELECT gen_random_uuid(), ${accountId}::uuid, ${period}, now() FROM generate_series(1, ${count}::int)`;
+  SELECT id, ${accountId}::uuid, ${period}, now() FROM unnest(${Array.from({ length: count }, newUuid)}::uuid[]) AS id`;
 const account = async (used: number, reserved: number): Promise<string> => {
   const id = randomUUID();
   await connected.db
@@ -50,6 +51,14 @@ test('counts all live requests and the usage entries of the month, and returns b
   await ledger(uncounted, 1, PERIOD);
   expect((await audit()).map(({ accountId }) => accountId)).toEqual([wrong, uncounted].toSorted());
   expect(await audit(1)).toHaveLength(1);
+});
+
+test('counts the entries of an account in slices', async () => {
+  const busy = await account(30_001, 0);
+  await ledger(busy, 15_000, PERIOD);
+  await ledger(busy, 5_000, '2026-10');
+  await ledger(busy, 15_000, PERIOD);
+  expect((await audit()).find(({ accountId }) => accountId === busy)).toMatchObject({ used: 30_001, consumed: 30_000 });
 });
 
 test('does not scan the requests and usage entries of ten years', async () => {

@@ -12,6 +12,7 @@ import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, type Reader, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
+import { idsOfPeriod } from '../uuid-bounds.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from '../watch/watches.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
@@ -33,10 +34,16 @@ const EVIDENCE = columns({
   ...FACTS,
 });
 
-const inPeriod = (column: Prisma.Sql, { from, to }: EvidenceChoice): Prisma.Sql[] => [
-  ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
-  ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
-];
+/** Also by the id, which the indexes of an account contain. */
+const inPeriod = (column: Prisma.Sql, id: Prisma.Sql, { from, to }: EvidenceChoice): Prisma.Sql[] => {
+  const ids = idsOfPeriod({ from, to });
+  return [
+    ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
+    ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
+    ...(ids.from ? [Prisma.sql`${id} >= ${ids.from}::uuid`] : []),
+    ...(ids.below ? [Prisma.sql`${id} < ${ids.below}::uuid`] : []),
+  ];
+};
 const matching = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Prisma.Sql[] => [
   ...(vatNumber === null ? [] : [Prisma.sql`${row}.vat_number = ${vatNumber}`]),
   ...(reference === null ? [] : [Prisma.sql`${row}.reference = ${reference}`]),
@@ -59,7 +66,7 @@ export const chooseEvidence =
           FROM (
             SELECT c.id FROM "check" c WHERE ${and([
               Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
-              ...inPeriod(Prisma.sql`c.checked_at`, choice),
+              ...inPeriod(Prisma.sql`c.checked_at`, Prisma.sql`c.id`, choice),
               ...matching(Prisma.sql`c`, choice),
             ])} LIMIT ${limit}::int
           ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
@@ -68,7 +75,7 @@ export const chooseEvidence =
           SELECT r.id FROM (
             SELECT r.id FROM request r WHERE ${and([
               Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
-              ...inPeriod(Prisma.sql`r.created_at`, choice),
+              ...inPeriod(Prisma.sql`r.created_at`, Prisma.sql`r.id`, choice),
               ...matching(Prisma.sql`r`, choice),
             ])} LIMIT ${limit}::int
           ) AS r ORDER BY r.id`;
@@ -83,7 +90,7 @@ export const chooseEvidence =
                 SELECT x.id FROM (
                   SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${and([
                     Prisma.sql`w.account_id = ${accountId}::uuid`,
-                    ...inPeriod(Prisma.sql`x.changed_at`, choice),
+                    ...inPeriod(Prisma.sql`x.changed_at`, Prisma.sql`x.id`, choice),
                     ...matching(Prisma.sql`w`, choice),
                   ])} LIMIT ${limit}::int
                 ) AS x ORDER BY x.id`;

@@ -9,7 +9,8 @@ const CHUNK = 5_000;
 
 /**
  * Deletes ended deliveries created before a point in time with their attempts, in chunks. Deletes their test events too;
- * other events are stored as long as their subject. Returns the number of deliveries.
+ * other events are stored as long as their subject. Returns the number of deliveries. Each chunk is an array, with which
+ * Postgres uses the index of the ids: for a list of unknown length it would read the table.
  */
 export const deleteOldDeliveries =
   (db: Queryable) =>
@@ -17,15 +18,16 @@ export const deleteOldDeliveries =
     const deleted = await inChunks(
       CHUNK,
       () => db.$executeRaw`
-        DELETE FROM delivery WHERE id IN (
-          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${CHUNK}::int)`,
+        DELETE FROM delivery WHERE id = ANY(ARRAY(
+          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${CHUNK}::int))`,
     );
     await inChunks(
       CHUNK,
       () => db.$executeRaw`
-        DELETE FROM event WHERE id IN (
+        DELETE FROM event WHERE id = ANY(ARRAY(
           SELECT e.id FROM event e WHERE e.type = 'webhook.test' AND e.created_at < ${before}::timestamptz
-            AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id) LIMIT ${CHUNK}::int)`,
+            AND (SELECT d.id FROM delivery d WHERE d.event_id = e.id LIMIT 1) IS NULL
+          ORDER BY e.created_at LIMIT ${CHUNK}::int))`,
     );
     return deleted;
   };

@@ -1,4 +1,4 @@
-import { newUuid, type PublicId, publicId } from '../ids.js';
+import { newUuidAt, type PublicId, publicId } from '../ids.js';
 import { type EvidenceGrade, gradeEvidence } from '../match/evidence-grade.js';
 import { matchTrader, SCORED_PARTS, type StatedTrader, type TraderScore } from '../match/match-trader.js';
 import type { MemberState } from '../member-states.js';
@@ -108,18 +108,22 @@ export type MakeCheckDeps = { hashCheck: HashCheck; newSalt: () => string };
 /** A check that is not recorded yet: `hashed` is what the API shows, `check` what the database stores. */
 export type MadeCheck = { hashed: HashedCheck; check: CheckRecord };
 
-/** Makes the check of a request from its answer: a new id, the hashed body and the record. */
+/**
+ * Makes the check of a request from its answer: a new id, the hashed body and the record. The time in the id is `checked_at`
+ * and not that of the recording, so that lists find the checks of a period by their ids.
+ */
 export const makeCheck =
   ({ hashCheck, newSalt }: MakeCheckDeps) =>
   (request: Source, answer: Answer): MadeCheck => {
-    const id = newUuid();
+    const checkedAt = new Date(answer.answeredAt);
+    const id = newUuidAt(checkedAt);
     const hashed = hashCheck(checkBody(id, request, answer, newSalt()));
     const check = {
       id,
       vatNumber: request.vatNumber,
       valid: answer.verdict === 'valid',
       reference: request.reference,
-      checkedAt: new Date(answer.answeredAt),
+      checkedAt,
       bytes: hashed.bytes,
       hash: hashed.hash,
     };
