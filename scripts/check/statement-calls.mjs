@@ -242,7 +242,6 @@ export const statementCalls = (on, at = NOWHERE) => [
     }),
   () => db.deleteOldDeliveries(on)(at.early),
   () => db.endRemovedDeliveries(on)(at.now, [at.pendingDelivery]),
-  () => db.endRemovedDeliveries(on)(at.now),
   () => db.holdDeliveries(on)([at.pendingDelivery]),
   () => db.resumeDeliveries(on)(100),
   () => db.sendTestEvent(on, 1)({ accountId: at.account, test: false, event: EVENT, deliveryId: ID, now: at.now }),

@@ -34,15 +34,19 @@ const untilLocked = async (run: () => Promise<unknown>): Promise<void> => {
 };
 
 /**
- * Waits for the migrations of another process. A statement that waits for the lock itself would have a snapshot, which
- * CREATE INDEX CONCURRENTLY of the other process waits for.
+ * Waits for the migrations of another process and takes the lock in the open transaction of `client`, without a snapshot, for
+ * which CREATE INDEX CONCURRENTLY would wait: a statement that waits for the lock itself would have one, and Postgres keeps that
+ * of a transaction's last query until its next statement.
  */
 const takeMigrationLock = async (client: pg.Client): Promise<void> => {
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS taken', [
       MIGRATION_LOCK,
     ]);
-    if (rows[0]?.taken) return;
+    if (rows[0]?.taken) {
+      await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+      return;
+    }
     await pause(PAUSE_MS / 5);
   }
 };
@@ -96,9 +100,7 @@ export const migrate = async (url: string, directory: string, only?: ReadonlySet
   locker.on('error', () => void client.end().catch(() => undefined));
   try {
     // A pooler in transaction mode holds no lock of a session, but an open transaction keeps its connection and its locks.
-    await locker.query(
-      'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
-    );
+    await locker.query('BEGIN; SET LOCAL statement_timeout = 0');
     await takeMigrationLock(locker);
     // A migration of large tables takes longer than a time-out that the role may have.
     await prepareConnection(client, { statement_timeout: '0', lock_timeout: '0' });
