@@ -2,13 +2,13 @@ import { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { defineScript, REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
+import { createTurns } from './turns.js';
 
-/** `rank`: the order within the class, lowest first; 0 by default. */
+/** `priority`: of a queue without turns; in the others the turn of the job determines it. */
 type Enqueue<P> = {
   definition: QueueDefinition<P>;
   payload: P;
   priority?: PriorityClass;
-  rank?: number;
   dueAt?: Date;
 };
 
@@ -96,9 +96,22 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
     queues.set(definition.name, queue);
     return queue;
   };
-  const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>) => ({
+  const turns = createTurns(connection);
+  /** The priorities of jobs that are about to be added. */
+  const prioritiesOf = async <P>(
+    definition: QueueDefinition<P>,
+    jobs: readonly Omit<Enqueue<P>, 'definition'>[],
+  ): Promise<number[]> => {
+    const byClass = jobs.map(({ priority }) => PRIORITIES[priority ?? 'interactive']);
+    const taken = jobs.map(({ payload }) => definition.turnOf?.(payload));
+    const some = taken.filter((turn) => turn !== undefined);
+    if (some.length === 0) return byClass;
+    const places = await turns.take(queueOf(definition), some);
+    return taken.map((turn, n) => (turn === undefined ? byClass[n] : places.shift()) ?? 0);
+  };
+  const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>, priority = 0) => ({
     jobId: definition.jobId(job.payload),
-    priority: PRIORITIES[job.priority ?? 'interactive'] + (job.rank ?? 0),
+    priority,
     delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - Date.now()) : 0,
   });
 
@@ -106,18 +119,24 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
     enqueue: async (job) => {
       if (connection.status !== 'ready') throw new Error(`Redis is ${connection.status}`);
       const payload = job.definition.payload.parse(job.payload);
-      await withTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job)));
+      const [priority] = await withTimeout(prioritiesOf(job.definition, [job]));
+      await withTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job, priority)));
     },
     enqueueAll: async (definition, jobs) => {
-      await inChunks(jobs, ADDED_AT_ONCE, (chunk) =>
-        queueOf(definition).addBulk(
-          chunk.map((job) => ({ name: 'job', data: job.payload, opts: options(definition, job) })),
-        ),
-      );
+      await inChunks(jobs, ADDED_AT_ONCE, async (chunk) => {
+        const priorities = await prioritiesOf(definition, chunk);
+        await queueOf(definition).addBulk(
+          chunk.map((job, n) => ({ name: 'job', data: job.payload, opts: options(definition, job, priorities[n]) })),
+        );
+      });
     },
     reclassify: async (definition, payload, priority) => {
-      const job = await withTimeout(queueOf(definition).getJob(definition.jobId(payload)));
-      await job?.changePriority({ priority: PRIORITIES[priority] });
+      const queue = queueOf(definition);
+      const turn = definition.turnOf?.(payload);
+      const job = await withTimeout(queue.getJob(definition.jobId(payload)));
+      await job?.changePriority({
+        priority: turn === undefined ? PRIORITIES[priority] : await turns.move(queue, turn, priority),
+      });
     },
     promote: (definition, jobId) => withTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
     withoutJob: async (definition, jobIds) => {

@@ -20,6 +20,7 @@ import {
   settleQueue,
   upstreamQueue,
 } from './job-catalogue.js';
+import { turnOf } from './turns.js';
 
 const deliveryJobOf = ({ id, accountId, attempt, dueAt }: DueDelivery) => ({
   payload: { delivery_id: id, account_id: accountId, attempt },
@@ -85,13 +86,13 @@ export const enqueueDispatches =
     );
   };
 
-/** Enqueues dispatched lines, behind interactive and background requests, lowest rank first. */
+/** Enqueues dispatched lines in the order of their ranks. */
 export const enqueueLines =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   (memberState: MemberState, lines: readonly DispatchedLine[]): Promise<void> =>
     producer.enqueueAll(
       upstreamQueue(memberState),
-      lines.map(({ id, rank }) => ({ payload: { request_id: id }, priority: 'batch' as const, rank })),
+      lines.map(({ id, accountId }) => ({ payload: { request_id: id, turn: turnOf(accountId, 'batch') } })),
     );
 
 /** The priority class of a live request: requests with a waiting caller run first, watches last. */
@@ -111,11 +112,11 @@ export const enqueueOverdue =
     const jobsOf = (queue: string) =>
       requests
         .filter((request) => queueOf(request).name === queue)
-        .map((request) => ({
-          payload: { request_id: request.id },
-          priority: priorityClassOf(request),
-          dueAt: request.dueAt,
-        }));
+        .map((request) => {
+          const priority = priorityClassOf(request);
+          const payload = { request_id: request.id, turn: turnOf(request.accountId, priority) };
+          return { payload, priority, dueAt: request.dueAt };
+        });
     await Promise.all([...queues].map(([name, definition]) => producer.enqueueAll(definition, jobsOf(name))));
   };
 

@@ -8,6 +8,7 @@ import {
   type QueueDefinition,
   type QueueName,
 } from './job-catalogue.js';
+import { createTurns } from './turns.js';
 
 /**
  * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
@@ -90,6 +91,7 @@ export const startConsumer = <P>(
   handle: JobHandler<P>,
   { connection, prefix, stopping, onJobError, onError, runJob = (_job, run) => run() }: ConsumerOptions,
 ): Consumer => {
+  const turns = createTurns(connection);
   let active = 0;
   let closing = false;
   const runOnce = async (job: Job<P>, token: string | undefined): Promise<void> => {
@@ -99,6 +101,8 @@ export const startConsumer = <P>(
       onJobError(payload.error, ref);
       return;
     }
+    const turn = definition.turnOf?.(payload.data);
+    if (turn !== undefined) void turns.leave(worker, turn, job.attemptsStarted === 1);
     let result: JobResult;
     try {
       result = await runJob(ref, () => handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping }));
@@ -111,7 +115,12 @@ export const startConsumer = <P>(
       await worker.rateLimit(result.pauseQueueMs);
       throw new RateLimitError();
     }
-    if (result.priority !== undefined) await job.changePriority({ priority: PRIORITIES[result.priority] });
+    if (result.priority !== undefined) {
+      const { priority } = result;
+      await job.changePriority({
+        priority: turn === undefined ? PRIORITIES[priority] : await turns.move(worker, turn, priority),
+      });
+    }
     await job.moveToDelayed(result.again.getTime(), token);
     if (closing || active > worker.concurrency) await wakeWaiting(worker, connection);
     throw new DelayedError();

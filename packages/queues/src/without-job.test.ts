@@ -79,7 +79,15 @@ test.each(['completed', 'failed'] as const)(
     await worker.close();
     blocking.disconnect();
 
-    const request = { id, test: false, origin: 'direct', memberState: 'DE', pending: true, answered: false } as const;
+    const request = {
+      id,
+      accountId: newUuid(),
+      test: false,
+      origin: 'direct',
+      memberState: 'DE',
+      pending: true,
+      answered: false,
+    } as const;
     await enqueueOverdue(producer)([{ ...request, dueAt: new Date() }]);
     expect(await queue.getJobState(id)).toBe(state);
     expect(await requestsWithoutJob(producer)([{ ...request, ids: [id] }])).toEqual([id]);

@@ -43,7 +43,7 @@ export const overdueRequests =
   };
 
 const LIVE = columns({
-  id: 'uuid',
+  ...all('uuid', 'id', 'accountId'),
   ...all('bool', 'test', 'pending', 'answered'),
   origin: typed<RequestOrigin>('text'),
   memberState: typed<MemberState>('text'),
@@ -55,7 +55,7 @@ export const findLiveRequests =
   (db: Queryable) =>
   async (ids: string[]): Promise<OverdueRequest[]> => {
     return query(db, LIVE)`
-      SELECT id, test, origin, country_code AS "memberState", state = 'pending' AS pending, answer IS NOT NULL AS answered,
+      SELECT id, account_id AS "accountId", test, origin, country_code AS "memberState", state = 'pending' AS pending, answer IS NOT NULL AS answered,
         due_at AS "dueAt"
       FROM request WHERE id = ANY(${ids}::uuid[]) AND state IN ('waiting', 'pending') AND fed`;
   };

@@ -99,6 +99,7 @@ export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
 /** A live request whose next step should have happened by now. */
 export type OverdueRequest = {
   id: string;
+  accountId: string;
   test: boolean;
   origin: RequestOrigin;
   memberState: MemberState;
