@@ -129,7 +129,7 @@ try {
   if (parts.includes('sweep')) {
     log('the sweep');
     const size = quick ? { requests: 300_000, overdue: 20_000 } : { requests: 3_000_000, overdue: 200_000 };
-    figures.sweep = await measureSweep({ ...size, withoutJob: 1_000, pending: 10_000 });
+    figures.sweep = await measureSweep(servers, { ...size, withoutJob: 1_000, pending: 10_000 });
   }
   if (parts.includes('large')) figures.large = await measureLarge(sizes, log);
 } finally {

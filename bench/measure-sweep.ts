@@ -19,7 +19,8 @@ import {
   requestsWithoutJob,
   upstreamQueue,
 } from '@vat/queues';
-import { openWorldRedis, until, type World } from '@vat/testkit';
+import { openWorldRedis, type TestServers, until, type World } from '@vat/testkit';
+import { cpuBetween, readCpu } from './cpu-usage.js';
 import { enqueueOurs } from './deliveries/enqueue.js';
 import { insertDeliveries, insertEndpoints } from './deliveries/insert-deliveries.js';
 import { openWorld } from './open-world.js';
@@ -33,8 +34,8 @@ type KindFigures = {
   /** Seconds of the first sweep, which enqueues what has no job, and of the next one, which finds nothing. */
   first_s: number;
   next_s: number;
-  /** Seconds of CPU time of this process in the second one: unlike the time, it hardly depends on what else runs. */
-  next_cpu_s: number;
+  /** Seconds of CPU time of each process in the second one: unlike the time, they hardly depend on what else runs. */
+  next_cpu_s: Record<string, number | null>;
   /** The longest turn of the event loop, and the longest command in Redis, of both sweeps, in milliseconds. */
   longest_turn_ms: number;
   longest_command_ms: number;
@@ -78,6 +79,7 @@ const insertPending = async ({ sql }: World, accounts: string[], count: number, 
 const measureKind = async (
   kind: KindFigures['kind'],
   { overdue, withoutJob }: { overdue: number; withoutJob: number },
+  pids: Record<string, number>,
   redis: ReturnType<typeof connectRedis>,
   sweep: () => Promise<number>,
 ): Promise<KindFigures> => {
@@ -86,12 +88,11 @@ const measureKind = async (
   const turns = monitorEventLoopDelay({ resolution: 1 });
   turns.enable();
   const timed = async (expected: number) => {
-    const startedAt = performance.now();
-    const cpuBefore = process.cpuUsage();
+    const before = readCpu(pids);
     const enqueued = await sweep();
-    const { user, system } = process.cpuUsage(cpuBefore);
+    const { seconds, used } = cpuBetween(before, readCpu(pids));
     if (enqueued !== expected) throw new Error(`a sweep of ${kind} enqueued ${enqueued}, not ${expected}`);
-    return { seconds: (performance.now() - startedAt) / 1_000, cpu: (user + system) / 1e6 };
+    return { seconds, used };
   };
   const first = await timed(withoutJob);
   const next = await timed(0);
@@ -103,19 +104,23 @@ const measureKind = async (
     without_job: withoutJob,
     first_s: round(first.seconds),
     next_s: round(next.seconds),
-    next_cpu_s: round(next.cpu),
+    next_cpu_s: Object.fromEntries(Object.entries(next.used).map(([name, s]) => [name, s === null ? null : round(s)])),
     longest_turn_ms: round(turns.max / 1e6),
     longest_command_ms: round(Math.max(0, ...slow.map(([, , micros]) => micros)) / 1_000),
   };
 };
 
 /** Measures the sweep of requests beside `requests` rows, and how long a loss of Redis lasts. */
-export const measureSweep = async (size: {
-  requests: number;
-  overdue: number;
-  withoutJob: number;
-  pending: number;
-}): Promise<SweepFigures> => {
+export const measureSweep = async (
+  servers: TestServers,
+  size: {
+    requests: number;
+    overdue: number;
+    withoutJob: number;
+    pending: number;
+  },
+): Promise<SweepFigures> => {
+  const pids = { sweep: process.pid, ...servers.pids };
   const world = await openWorld(0, { apis: 0, workers: 0 });
   const { db, close } = connectDatabase({
     url: String(world.settings.DATABASE_URL),
@@ -159,7 +164,7 @@ export const measureSweep = async (size: {
       enqueue: enqueueOverdue(producer),
       now: () => new Date(),
     });
-    const kinds = [await measureKind('requests', size, admin, async () => (await requests(ORDINARY)).enqueued)];
+    const kinds = [await measureKind('requests', size, pids, admin, async () => (await requests(ORDINARY)).enqueued)];
 
     const deliveries = await insertDeliveries(world, await insertEndpoints(world, ENDPOINTS), size.overdue);
     await world.sql("UPDATE delivery SET next_attempt_at = next_attempt_at - interval '1 hour'");
@@ -176,7 +181,7 @@ export const measureSweep = async (size: {
       now: () => new Date(),
     });
     kinds.push(
-      await measureKind('deliveries', size, admin, async () => (await sweepOfDeliveries(ORDINARY)).deliveries),
+      await measureKind('deliveries', size, pids, admin, async () => (await sweepOfDeliveries(ORDINARY)).deliveries),
     );
 
     await world.sql('TRUNCATE delivery_attempt, delivery, event');
@@ -211,7 +216,9 @@ export const renderSweep = ({ requests, kinds, pending, restored_s }: SweepFigur
       f.overdue,
       f.without_job,
       `${f.first_s} s`,
-      `${f.next_s} s (${f.next_cpu_s} s)`,
+      `${f.next_s} s (${Object.entries(f.next_cpu_s)
+        .map(([name, seconds]) => `${name} ${seconds ?? '?'} s`)
+        .join(', ')})`,
       `${f.longest_turn_ms} ms`,
       `${f.longest_command_ms} ms`,
     ]),

@@ -15,7 +15,7 @@ import { NIL } from '../uuid-bounds.js';
 const OVERDUE = columns({
   ...all('bool', 'test', 'answered'),
   memberState: typed<MemberState>('text'),
-  ids: 'uuid[]!',
+  ids: 'uuid[]',
   lastDueAt: 'timestamptz',
   lastId: 'uuid',
 });

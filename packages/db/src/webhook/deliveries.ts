@@ -77,7 +77,7 @@ const OVERDUE = columns({
   ...all('uuid[]', 'ids', 'toHold', 'toEnd'),
   attempts: 'int4[]',
   read: 'int4',
-  lastDueAt: 'timestamptz',
+  lastDueAt: 'timestamptz!',
   lastId: 'uuid',
 });
 
