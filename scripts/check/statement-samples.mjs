@@ -87,6 +87,7 @@ export const WATCH = {
   requestId: null,
   lastCheckId: null,
   lastCheckedAt: null,
+  missedSince: null,
 };
 /** @type {import('@vat/domain').Settlement} */
 export const SETTLEMENT = {

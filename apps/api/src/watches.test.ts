@@ -48,6 +48,7 @@ test('a watch is created with exactly the documented fields, is due immediately,
     ['status', 'active'],
     ['last_check_id', null],
     ['last_checked_at', null],
+    ['missed_since', null],
     ['next_check_at', createdAt],
     ['created_at', expect.stringMatching(TIME)],
   ]);

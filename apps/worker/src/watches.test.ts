@@ -51,6 +51,7 @@ type Watch = {
   status: string;
   last_check_id: string | null;
   last_checked_at: string | null;
+  missed_since: string | null;
   next_check_at: string;
   created_at: string;
 };
@@ -211,14 +212,41 @@ test('an invalid answer that is not confirmed, an outage, and a request that is 
   for (const id of [a, b, c]) expect(await changesOf(who, String(id))).toEqual([]);
   // What was not answered is not a check: the watch still shows the one before.
   const after = await read(who, String(c));
-  expect(after).toEqual({ ...before[2], next_check_at: after.next_check_at });
+  const { missed_since: missedSince } = after;
+  expect(after).toEqual({ ...before[2], next_check_at: after.next_check_at, missed_since: missedSince });
+  expect(Date.parse(String(missedSince))).toBe(Date.parse(String(third?.created_at)));
   expect((await read(who, String(b))).last_checked_at).not.toBe(before[1]?.last_checked_at);
   expect(await usage(who)).toMatchObject({ used: 5, reserved: 0 });
   expect(who.receiver.arrivals).toEqual([]);
   // It goes on as if nothing had been.
   await says(gone, 'invalid');
   await ran(who, String(c));
+  expect((await read(who, String(c))).missed_since).toBeNull();
   expect(differences(await changesOf(who, String(c)))).toEqual([['validity', true, false]]);
+}, 60_000);
+
+test('after a weekly run without an answer the watch is tried every day until it is checked, and says since when it was not', async () => {
+  const who = await owner();
+  const vatNumber = newNumber();
+  const id = await watched(who, vatNumber, { frequency: 'weekly' });
+  const checked = await read(who, id);
+  expect(checked.missed_since).toBeNull();
+  expect(Date.parse(checked.next_check_at)).toBeGreaterThan(Date.now() + 6 * 24 * HOUR_MS);
+  await says(vatNumber, DOWN);
+  const missed = [];
+  for (let n = 0; n < 2; n += 1) {
+    await ran(who, id);
+    missed.push(await read(who, id));
+    expect(Date.parse(missed[n]?.next_check_at ?? '') - Date.now()).toBeLessThanOrEqual(24 * HOUR_MS);
+  }
+  // Since the first of them.
+  expect(missed[0]?.missed_since).not.toBeNull();
+  expect(missed[1]?.missed_since).toBe(missed[0]?.missed_since);
+  await says(vatNumber, 'valid');
+  await ran(who, id);
+  const again = await read(who, id);
+  expect(again.missed_since).toBeNull();
+  expect(Date.parse(again.next_check_at)).toBeGreaterThan(Date.now() + 6 * 24 * HOUR_MS);
 }, 60_000);
 
 test('a requester that the upstream refuses ends the run without a change and gives its unit back', async () => {
@@ -253,8 +281,13 @@ test('without a unit the run is put off to the next day, and is made when there 
     const watch = await read(who, id);
     return watch.next_check_at !== createdAt && watch;
   });
-  expect(putOff).toMatchObject({ last_check_id: null, last_checked_at: null, status: 'active' });
-  expect(Date.parse(putOff.next_check_at)).toBeLessThan(Date.parse(createdAt) + 36.1 * HOUR_MS);
+  expect(putOff).toMatchObject({
+    last_check_id: null,
+    last_checked_at: null,
+    missed_since: createdAt,
+    status: 'active',
+  });
+  expect(Date.parse(putOff.next_check_at)).toBeLessThan(Date.parse(createdAt) + 24.1 * HOUR_MS);
   expect(await run(id)).toEqual({ request: null, status: 'quota_exceeded' });
   expect(await world.vies.journal(vatNumber)).toEqual([]);
   expect(await usage(who)).toMatchObject({ used: 1, reserved: 0 });

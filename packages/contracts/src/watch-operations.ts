@@ -11,6 +11,7 @@ const watchExample = {
   status: 'active',
   last_check_id: 'chk_01m7w2q8z5e0a9v6n3r4t7y1bc',
   last_checked_at: '2026-11-20T10:00:03.120Z',
+  missed_since: null,
   next_check_at: '2026-11-27T04:17:52.000Z',
   created_at: '2026-11-20T10:00:00.443Z',
 };

@@ -41,7 +41,14 @@ export const watchSchema = z
     status: z.enum(WATCH_STATES),
     last_check_id: idOf('check').nullable().describe('The latest check. Null before the first one.'),
     last_checked_at: instant().nullable(),
-    next_check_at: instant().describe('The time of the next check while the watch is active.'),
+    missed_since: instant()
+      .nullable()
+      .describe(
+        'Since when the number could not be checked: the time of the first run without a check after the last check. Null when the last run ended with a check.',
+      ),
+    next_check_at: instant().describe(
+      'The time of the next check while the watch is active. At most 24 hours away after a run without a check.',
+    ),
     created_at: instant(),
   })
   .meta({ id: 'Watch', description: 'A VAT number that is checked regularly.' });
@@ -71,6 +78,7 @@ export const presentWatch = (watch: Watch): z.input<typeof watchSchema> => ({
   status: watch.state,
   last_check_id: watch.lastCheckId === null ? null : publicId('check', watch.lastCheckId),
   last_checked_at: watch.lastCheckedAt?.toISOString() ?? null,
+  missed_since: watch.missedSince?.toISOString() ?? null,
   next_check_at: watch.nextCheckAt.toISOString(),
   created_at: watch.createdAt.toISOString(),
 });

@@ -76,13 +76,13 @@ export const endRequest =
         UPDATE request SET state = CASE state WHEN 'waiting' THEN 'withdrawn' ELSE 'abandoned' END, reason = ${reason},
           ended_at = ${now}::timestamptz, asking_since = NULL
         WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
-        RETURNING id, account_id, test, state, accepted_at, quota_period
+        RETURNING id, account_id, test, state, accepted_at, quota_period, created_at
       ), released AS (
         UPDATE usage u SET ${releaseUnits(Prisma.sql`1`)} FROM gone
         WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
       ), unbound AS (
         DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id AND gone.accepted_at IS NULL
-      ), ${releaseWatch()}, ${failLines(reason)}, ${publishToAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
+      ), ${releaseWatch(now)}, ${failLines(reason)}, ${publishToAccount(event, deliveryId, now, Prisma.sql`SELECT id, account_id, test FROM gone WHERE state = 'abandoned' AND accepted_at IS NOT NULL`)}
       SELECT state, (SELECT id FROM sent) AS "deliveryId", (SELECT batch_id FROM lines LIMIT 1) AS "batchId" FROM gone`;
     return row ?? null;
   };

@@ -14,7 +14,7 @@ const WATCH = columns({
   state: typed<WatchState>('text'),
   ...all('timestamptz', 'createdAt', 'nextCheckAt'),
   ...all('uuid?', 'requestId', 'lastCheckId'),
-  lastCheckedAt: 'timestamptz?',
+  ...all('timestamptz?', 'lastCheckedAt', 'missedSince'),
 });
 const WATCH_LIST = selectList('w', WATCH);
 

@@ -17,6 +17,7 @@ const watch = (more: Partial<Watch> = {}): Watch => ({
   requestId: null,
   lastCheckId: '01938d0e-0000-7000-8000-000000000003',
   lastCheckedAt: daysAgo(3),
+  missedSince: null,
   ...more,
 });
 const BUSINESS = { plan: 'business', active: 0 } as const;

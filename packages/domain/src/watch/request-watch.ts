@@ -71,6 +71,7 @@ export const requestWatch =
           requestId: null,
           lastCheckId: null,
           lastCheckedAt: null,
+          missedSince: null,
         });
         const limit = PLANS[caller.plan].watches;
         const { kind } = await create(

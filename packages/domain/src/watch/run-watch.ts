@@ -32,9 +32,15 @@ export const nextCheckAt = (watchId: string, frequency: WatchFrequency, after: D
   return new Date(earliest + wait);
 };
 
+/** The next time of a watch's own time of the day after `after`: at most 24 hours later. */
+const nextMomentOfDay = (watchId: string, after: Date): Date => {
+  const wait = (momentOfDay(watchId) - (after.getTime() % DAY_MS) + DAY_MS) % DAY_MS;
+  return new Date(after.getTime() + (wait || DAY_MS));
+};
+
 /**
- * The run of a due watch. A run that must be skipped (quota spent, account disabled) is postponed to the watch's time on the
- * next day, also at weekly frequency: a week later the month may be over.
+ * The run of a due watch. A run that must be skipped (quota spent, account disabled) is postponed to the watch's next time of
+ * the day, also at weekly frequency: a week later the month may be over.
  */
 const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart => {
   const read = readVatNumber(watch.vatNumber);
@@ -47,14 +53,15 @@ const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart 
     giveUpAt: new Date(now.getTime() + giveUpAfterMs),
     quota: { period: periodOf(now), limit: monthlyQuota(watch) },
     nextCheckAt: nextCheckAt(watch.id, watch.frequency, now),
-    retryAt: nextCheckAt(watch.id, 'daily', now),
+    retryAt: nextMomentOfDay(watch.id, now),
     asIfDue: false,
   };
 };
 
 /** The request of a run that was just started, for its job: pending, unanswered, due at `dueAt`. */
-const lookupJobOf = (id: string, { memberState }: Pick<DueWatch, 'memberState'>, dueAt: Date): OverdueRequest => ({
+const lookupJobOf = (id: string, { memberState, accountId }: DueWatch, dueAt: Date): OverdueRequest => ({
   id,
+  accountId,
   test: false,
   origin: 'watch',
   memberState,

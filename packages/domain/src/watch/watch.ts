@@ -25,6 +25,8 @@ export type Watch = {
   requestId: string | null;
   lastCheckId: string | null;
   lastCheckedAt: Date | null;
+  /** Since when the number could not be checked; null when its last run ended with a check. */
+  missedSince: Date | null;
 };
 
 /** A watch to be stored, without the fields that are the same for every new one. */
@@ -54,6 +56,7 @@ export type AccountChange = RecordedChange & { watchId: string; vatNumber: strin
 /** A watch that is due, with the data that its run needs. */
 export type DueWatch = {
   id: string;
+  accountId: string;
   memberState: MemberState;
   vatNumber: string;
   frequency: WatchFrequency;

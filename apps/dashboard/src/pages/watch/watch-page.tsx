@@ -93,6 +93,11 @@ export const WatchPage = () => {
             <Facts
               facts={{
                 'Last checked': <LastChecked watch={data} />,
+                'Could not be checked since': data.missed_since && (
+                  <>
+                    <DateTime at={data.missed_since} seconds />; tried every day
+                  </>
+                ),
                 'Next check':
                   data.status === 'paused' ? 'none while paused' : <DateTime at={data.next_check_at} seconds />,
                 Created: <DateTime at={data.created_at} />,

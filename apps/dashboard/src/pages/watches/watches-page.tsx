@@ -117,7 +117,16 @@ const COLUMNS: readonly Column<Watch>[] = [
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
     head: 'Last checked',
-    cell: ({ last_checked_at }) => (last_checked_at ? <DateTime at={last_checked_at} /> : 'not yet'),
+    cell: ({ last_checked_at, missed_since }) => (
+      <>
+        {last_checked_at ? <DateTime at={last_checked_at} /> : 'not yet'}
+        {missed_since && (
+          <div className="hint">
+            could not be checked since <DateTime at={missed_since} />
+          </div>
+        )}
+      </>
+    ),
   },
   {
     head: 'Next check',

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "watch" ADD COLUMN "missed_since" TIMESTAMPTZ(3);
