@@ -106,7 +106,7 @@ const machine = stateMachine<Model>({
       }
       const overdue = await overdueRequests(connected.db)(at(now), null, ALL);
       const expected = live(model).filter(({ dueAt }) => dueAt < now);
-      expect(overdue.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
+      expect(overdue.groups.flatMap(({ ids }) => ids).sort()).toEqual(expected.map(({ id }) => id).sort());
     });
     step('disable or enable the account', fc.constantFrom(true, false, false), async (model, disabled) => {
       model.disabled = disabled;

@@ -85,7 +85,7 @@ const machine = stateMachine<Model>({
         // What a worker does that finds no endpoint.
         if (claimed.hasEndpoint) return run(model, claimed);
         const { row } = claimed;
-        await endRemovedDeliveries(connected.db)(at(model.now), row.id);
+        await endRemovedDeliveries(connected.db)(at(model.now), [row.id]);
         if (row.state === 'pending' && !row.held && row.endpoint !== model.endpoint) endRow(row, 'failed');
       });
     withClaim('succeed with attempt', (model, claimed) => record(model, claimed, true));
