@@ -71,7 +71,7 @@ const disturb = async (links: readonly Link[]): Promise<Disturbed[]> => {
       add(fault, await calls);
     }
   }
-  each((through) => through.slow({ latencyMs: 20, bytesPerSecond: 100_000 }));
+  each((through) => through.slow({ latencyMs: faultSize(5, 20), bytesPerSecond: 100_000 }));
   add('slow', await callFor(SLOW_MS));
   each((through) => through.slow({}));
   each((through, which) => through.freeze(which));
