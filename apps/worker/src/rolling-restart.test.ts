@@ -26,6 +26,8 @@ const CALLERS = faultSize(3, 8);
 const BUSY = 'DE';
 const BACKLOG = 60;
 const LOOKUP_MS = 100;
+/** A restart may leave a slot of a member state unused for this long. */
+const IDLE_MS = 1_000;
 
 let receivers: Receivers;
 let receiver: TestReceiver;
@@ -230,4 +232,6 @@ test('a rolling restart of every process under load answers no call with an erro
   expect(await world.sql("SELECT id FROM delivery WHERE state <> 'successful'")).toEqual([]);
   const states = Object.values((await world.vies.stats()).states);
   expect(Math.max(...states.map((state) => state.max_in_flight))).toBe(2);
+  expect(idle.apis).toBeLessThan(IDLE_MS);
+  expect(idle.workers).toBeLessThan(IDLE_MS);
 }, 600_000);
