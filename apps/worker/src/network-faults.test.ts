@@ -71,7 +71,7 @@ const disturb = async (links: readonly Link[]): Promise<Disturbed[]> => {
       add(fault, await calls);
     }
   }
-  each((through) => through.slow({ latencyMs: 20, bytesPerSecond: 100_000 }));
+  each((through) => through.slow({ latencyMs: faultSize(5, 20), bytesPerSecond: 100_000 }));
   add('slow', await callFor(SLOW_MS));
   each((through) => through.slow({}));
   each((through, which) => through.freeze(which));
@@ -151,11 +151,16 @@ const expectAnswered = (links: readonly Link[], answers: Disturbed[]) => {
   ).toEqual([]);
 };
 
-/** At full size each link by itself; otherwise those to Postgres at once, those to Redis, and the other ones. */
+/**
+ * Those to Postgres at once, those to Redis, and those to other services. At full size each link to Postgres and to Redis by
+ * itself; the other ones do not meet.
+ */
 const inGroups = (links: readonly Link[]): [string, readonly Link[]][] => {
-  if (isFullSize()) return links.map((link) => [link, [link]]);
-  const targetOf = (link: Link) => /(postgres|redis)$/.exec(link)?.[1] ?? 'others';
-  return [...new Set(links.map(targetOf))].map((target) => [target, links.filter((link) => targetOf(link) === target)]);
+  const groupOf = (link: Link) => {
+    const server = /(postgres|redis)$/.exec(link)?.[1];
+    return server === undefined ? 'others' : isFullSize() ? link : server;
+  };
+  return [...new Set(links.map(groupOf))].map((group) => [group, links.filter((link) => groupOf(link) === group)]);
 };
 
 test.each(inGroups(LINKS))(

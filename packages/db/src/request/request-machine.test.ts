@@ -3,7 +3,7 @@ import { faultSize, reportFigure } from '@vat/testkit';
 import fc from 'fast-check';
 import { pick, stateMachine } from '../commands.fixture.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { acceptRequest } from './accept-request.js';
+import { acceptRequest } from './admit-request.js';
 import { beginLookup, markLookupStarted } from './lookups.js';
 import { at, end, isLive, live, type Model, pendingOf, requestModel } from './request-model.fixture.js';
 import { overdueRequests, releaseOrphans, requestsToAbandon } from './sweep-requests.js';
@@ -104,9 +104,9 @@ const machine = stateMachine<Model>({
         if (row.key === null) end(row, 'withdrawn');
         else Object.assign(row, { state: 'pending', giveUpAt: now + GIVE_UP_MS });
       }
-      const { groups } = await overdueRequests(connected.db)(at(now), null, ALL);
+      const overdue = await overdueRequests(connected.db)(at(now), null, ALL);
       const expected = live(model).filter(({ dueAt }) => dueAt < now);
-      expect(groups.flatMap(({ ids }) => ids).sort()).toEqual(expected.map(({ id }) => id).sort());
+      expect(overdue.groups.flatMap(({ ids }) => ids).sort()).toEqual(expected.map(({ id }) => id).sort());
     });
     step('disable or enable the account', fc.constantFrom(true, false, false), async (model, disabled) => {
       model.disabled = disabled;

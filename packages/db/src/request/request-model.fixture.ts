@@ -15,7 +15,7 @@ const ANSWER: Answer = {
 };
 
 /** A request as it should be. `ends`: how often it ended. `key`: its bound Idempotency-Key. */
-export type Row = {
+type Row = {
   id: string;
   state: RequestState;
   attempts: number;
