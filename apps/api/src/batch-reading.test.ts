@@ -53,6 +53,7 @@ describe('a batch that has completed', () => {
 
   test('counts its lines and shows each with its check or its error', async () => {
     await world.vies.script('DE111111111', ['invalid']);
+    await world.vies.script('DE136695976', [{ kind: 'valid', name: 'Example Trading' }]);
     const id = await upload(FILE, { fileName: 'four.csv', query: '?label=Four' });
     expect(await completed(id)).toMatchObject({
       batch_id: id,
@@ -75,15 +76,28 @@ describe('a batch that has completed', () => {
           input: 'DE136695976',
           vat_number: 'DE136695976',
           reference: 'good',
+          valid: true,
+          verdict: 'valid',
+          name: 'Example Trading',
           check_id: expect.stringMatching(/^chk_/),
           error: null,
         },
-        expect.objectContaining({ line: 3, status: 'done', vat_number: 'DE111111111', error: null }),
-        expect.objectContaining({ line: 4, status: 'done', vat_number: 'DE1', reference: 'short', error: null }),
+        expect.objectContaining({ line: 3, status: 'done', valid: false, verdict: 'invalid', name: null, error: null }),
+        expect.objectContaining({
+          line: 4,
+          status: 'done',
+          valid: false,
+          verdict: 'malformed',
+          name: null,
+          error: null,
+        }),
         expect.objectContaining({
           line: 5,
           status: 'failed',
           vat_number: null,
+          valid: null,
+          verdict: null,
+          name: null,
           check_id: null,
           error: { code: 'BAD_REQUEST', message: expect.stringMatching(/./) },
         }),
@@ -99,6 +113,12 @@ describe('a batch that has completed', () => {
     expect(verdicts).toEqual(['valid', 'invalid', 'malformed']);
     const failed = await get(`/${id}/lines?status=failed`).expect(200);
     expect(failed.body.data.map(({ line }: { line: number }) => line)).toEqual([5]);
+    const numbersOf = async (filter: string) =>
+      (await get(`/${id}/lines?${filter}`).expect(200)).body.data.map(({ line }: { line: number }) => line);
+    expect([await numbersOf('valid=true'), await numbersOf('valid=false')]).toEqual([[2], [3, 4]]);
+    const page = (await get(`/${id}/lines?valid=false&limit=1`)).body;
+    expect(await numbersOf(`valid=false&cursor=${page.next_cursor}`)).toEqual([4]);
+    await get(`/${id}/lines?valid=true&cursor=${page.next_cursor}`).expect(400);
     expect((await get(`/${id}/lines?status=queued`)).body).toEqual({ data: [], next_cursor: null });
   });
 

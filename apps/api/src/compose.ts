@@ -1,4 +1,4 @@
-import { findApiKey, pingDatabase, queueDepths, readMinutes, touchApiKey } from '@vat/db';
+import { findApiKey, pingDatabase, queueDepths, readHours, readMinutes, touchApiKey } from '@vat/db';
 import { readVerifierProgram } from '@vat/evidence';
 import { pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
@@ -53,6 +53,8 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     pingRedis: pingRedis(redis),
     readMinutes: readMinutes(db),
     queueDepths: queueDepths(db),
+    readHours: readHours(db),
+    publicStatus: settings.PUBLIC_STATUS === 'on',
     readVerifier: readVerifierProgram,
     ...checks.deps,
     ...composeWebhooks(context),

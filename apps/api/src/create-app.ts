@@ -10,6 +10,7 @@ import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
 import { refuseBrokenHeaders, requestId, sendError } from './middleware/request.js';
+import { mountPublicStatus } from './public-status/mount-public-status.js';
 import { docsRoutes, showOpenApi } from './routes/documentation.js';
 import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-customer-routes.js';
@@ -23,6 +24,8 @@ type AppDeps = AuthenticateDeps &
     dashboard: DashboardDeps;
     /** What is below /ops; null when the operator has not opened it. */
     ops: Router | null;
+    /** Whether /status is open to everybody. */
+    publicStatus: boolean;
     /** Addresses and CIDRs whose X-Forwarded-For is believed. */
     trustedProxies: readonly string[];
   };
@@ -57,6 +60,7 @@ export const createApp = (deps: AppDeps): RequestListener => {
   app.use('/docs', ...docs.assets);
 
   if (deps.ops) app.use('/ops', deps.ops);
+  if (deps.publicStatus) mountPublicStatus(app, deps);
 
   const key = [authenticate(deps), limitKeyRate(deps)];
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });

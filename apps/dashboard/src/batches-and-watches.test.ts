@@ -31,6 +31,7 @@ const region = (name: string) => visit.page.getByRole('region', { name, exact: t
 test('an upload shows a preview with repairs, then progress, lines and results', async () => {
   const { page } = visit;
   await dashboard.world.vies.script('IT00159560366', [{ kind: 'error', code: 'MS_UNAVAILABLE' }]);
+  await dashboard.world.vies.script('FR40303265045', [{ kind: 'valid', name: 'SA EXEMPLE' }]);
   await choose(
     'Lieferanten <1>.csv',
     'Kunde;USt-IdNr.;Land\nK-1;\'FR40303265045;Frankreich\nK-2;1,23E+11;DE\nK-3;IT00159560366;\n"K-4";12345678;\n',
@@ -56,12 +57,16 @@ test('an upload shows a preview with repairs, then progress, lines and results',
   await page.getByText('completed', { exact: true }).waitFor();
   expect(await bar.getAttribute('aria-valuenow')).toBe('100');
 
-  await page.getByLabel('Status').selectOption('failed');
+  await page.getByRole('row', { name: /FR40303265045.*valid.*SA EXEMPLE/ }).waitFor();
+  await page.getByLabel('Result').selectOption('failed');
   await page.getByRole('row', { name: /FR40303265045/ }).waitFor({ state: 'detached' });
   await page.getByRole('row', { name: /12345678.*BAD_REQUEST/ }).waitFor();
   await page.reload();
   await page.getByRole('row', { name: /12345678/ }).waitFor();
-  expect(await page.getByLabel('Status').inputValue()).toBe('failed');
+  expect(await page.getByLabel('Result').inputValue()).toBe('failed');
+  await page.getByLabel('Result').selectOption('valid');
+  await page.getByRole('row', { name: /FR40303265045/ }).waitFor();
+  await page.getByRole('row', { name: /12345678/ }).waitFor({ state: 'detached' });
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),

@@ -63,7 +63,7 @@ const tree = root.addChildren([
     createRoute({
       getParentRoute: () => signedIn,
       path: '/batches/$id',
-      validateSearch: stringParams('status'),
+      validateSearch: stringParams('status', 'valid'),
       component: lazyRouteComponent(() => import('./pages/batch/batch-page.js'), 'BatchPage'),
     }),
     createRoute({

@@ -34,6 +34,9 @@ const line = {
   input: 'FR 40 303 265 045',
   vat_number: 'FR40303265045',
   reference: 'S-1001',
+  valid: true,
+  verdict: 'valid',
+  name: 'SA EXEMPLE',
   check_id: 'chk_01kafksw9te0a9v6n3r4t7y1bf',
   error: null,
 };
@@ -45,6 +48,9 @@ const failedLine = {
   status: 'failed',
   input: '12345678',
   vat_number: null,
+  valid: null,
+  verdict: null,
+  name: null,
   check_id: null,
   error: { code: 'BAD_REQUEST', message: 'The number has no country prefix and the row names no country.' },
 };

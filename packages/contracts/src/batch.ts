@@ -1,6 +1,14 @@
-import { BATCH_STATUSES, type Batch, type BatchLine, LINE_ERROR_CODES, LINE_STATUSES, publicId } from '@vat/domain';
+import {
+  BATCH_STATUSES,
+  type Batch,
+  type BatchLine,
+  LINE_ERROR_CODES,
+  LINE_STATUSES,
+  publicId,
+  VERDICTS,
+} from '@vat/domain';
 import { z } from 'zod';
-import { pageQuery } from './lists.js';
+import { pageQuery, validFilter } from './lists.js';
 import { idOf, instant, printable, requesterText } from './text.js';
 
 /** The fields that accompany a batch's file, in the form or in the query. */
@@ -22,6 +30,7 @@ export const batchForm = batchFields.extend({
 export const lineListQuery = z.strictObject({
   ...pageQuery,
   status: z.enum(LINE_STATUSES).optional(),
+  valid: validFilter(),
 });
 
 const DELIMITERS = { ',': ',', ';': ';', tab: '\t', '\t': '\t' } as const;
@@ -72,6 +81,15 @@ export const batchLineSchema = z
       .nullable()
       .describe('The normalised VAT number. Null when its country cannot be determined.'),
     reference: z.string().nullable(),
+    valid: z
+      .boolean()
+      .nullable()
+      .describe('The result of the check. Null until the line is done, and for failed lines.'),
+    verdict: z
+      .enum(VERDICTS)
+      .nullable()
+      .describe('The verdict of the check. Null like `valid`, and once the check is deleted.'),
+    name: z.string().nullable().describe('The name in the check. Null where the member state discloses none.'),
     check_id: idOf('check').nullable().describe('The check. Lines with the same number and requester share one.'),
     error: z
       .strictObject({ code: z.enum(LINE_ERROR_CODES), message: z.string() })
@@ -104,6 +122,9 @@ export const presentBatchLine = (line: BatchLine): z.input<typeof batchLineSchem
   input: line.input,
   vat_number: line.vatNumber,
   reference: line.reference,
+  valid: line.valid,
+  verdict: line.verdict,
+  name: line.name,
   check_id: line.checkId === null ? null : publicId('check', line.checkId),
   error: line.error && { code: line.error.code, message: line.error.message },
 });

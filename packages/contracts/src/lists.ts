@@ -20,7 +20,7 @@ export const pageQuery = {
 export const pageListQuery = z.strictObject(pageQuery);
 
 /** A time in RFC 3339, or a date, which means the beginning of that day in UTC. */
-const moment = () =>
+export const moment = () =>
   z
     .union([z.iso.datetime({ offset: true }), z.iso.date()])
     // No row is older than 1970, and Postgres has no year 0, which RFC 3339 allows.
@@ -41,14 +41,18 @@ const filters = {
   reference: printable(64).optional(),
 };
 
-/** Query of GET /v1/checks. */
-export const checkListQuery = z.strictObject({
-  ...pageQuery,
-  valid: z
+/** The filter of a list by the results of checks. */
+export const validFilter = () =>
+  z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .meta({ openapi: { type: 'boolean' } }),
+    .meta({ openapi: { type: 'boolean' } });
+
+/** Query of GET /v1/checks. */
+export const checkListQuery = z.strictObject({
+  ...pageQuery,
+  valid: validFilter(),
   ...filters,
 });
 

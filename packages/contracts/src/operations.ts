@@ -3,9 +3,26 @@ import { BATCH_OPERATIONS } from './batch-operations.js';
 import { CHECK_OPERATIONS } from './check-operations.js';
 import { EVIDENCE_OPERATIONS } from './evidence-operations.js';
 import type { Operation } from './operation.js';
-import { statusSchema } from './status.js';
+import { statusHistoryQuery, statusHistorySchema, statusSchema } from './status.js';
 import { WATCH_OPERATIONS } from './watch-operations.js';
 import { WEBHOOK_OPERATIONS } from './webhook-operations.js';
+
+const HISTORY = {
+  from: '2026-11-19T10:00:00.000Z',
+  to: '2026-11-20T10:00:00.000Z',
+  data: [
+    {
+      hour: '2026-11-19T10:00:00.000Z',
+      member_state: 'DE',
+      asked: 812,
+      answered: 640,
+      saturated: 160,
+      unavailable: 12,
+      p50_ms: 300,
+      p95_ms: 2_250,
+    },
+  ],
+};
 
 /** Every operation of the API by its `operationId`, in the order of the documentation. */
 export const OPERATIONS = {
@@ -63,6 +80,16 @@ export const OPERATIONS = {
         },
       },
     },
+  },
+  getStatusHistory: {
+    method: 'get',
+    path: '/v1/status/history',
+    tag: 'Service',
+    summary: 'Get the availability of the member states by the hour',
+    description:
+      'Returns the lookups of this service by hour and member state. The period is at most 31 days, and the last 24 hours by default; hours are stored for 400 days.',
+    query: statusHistoryQuery,
+    success: { 200: { description: 'The hours of the period.', schema: statusHistorySchema, example: HISTORY } },
   },
 } as const satisfies Record<string, Operation>;
 

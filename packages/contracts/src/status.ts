@@ -1,5 +1,12 @@
-import { MEMBER_STATES, type MemberStateHealth, STATUS_WINDOW_MS } from '@vat/domain';
+import {
+  HISTORY_PERIOD_MS,
+  type HistoryEntry,
+  MEMBER_STATES,
+  type MemberStateHealth,
+  STATUS_WINDOW_MS,
+} from '@vat/domain';
 import { z } from 'zod';
+import { moment } from './lists.js';
 import { instant } from './text.js';
 
 const share = () => z.number().min(0).max(1).nullable();
@@ -43,3 +50,64 @@ export const presentStatus = (states: readonly MemberStateHealth[], at: Date): z
     oldest_wait_ms: state.oldestWaitMs,
   })),
 });
+
+const count = (what: string) => z.int().min(0).describe(what);
+
+const historyEntrySchema = z
+  .strictObject({
+    hour: instant().describe('The beginning of the hour, in UTC.'),
+    member_state: z.enum(MEMBER_STATES),
+    asked: count('Lookups of the hour: answered + saturated + unavailable.'),
+    answered: count('Lookups that the member state answered, valid or not.'),
+    saturated: count('Lookups that were refused because of too many requests.'),
+    unavailable: count('Lookups without an answer for any other reason.'),
+    p50_ms: z.int().min(0).nullable(),
+    p95_ms: z.int().min(0).nullable(),
+  })
+  .meta({ id: 'StatusHour', description: 'The lookups of one member state within one hour.' });
+
+const DAYS = HISTORY_PERIOD_MS.max / 86_400_000;
+
+/** Query of GET /v1/status/history. `from` is inclusive, `to` exclusive. */
+export const statusHistoryQuery = z
+  .strictObject({
+    member_state: z.enum(MEMBER_STATES).optional().describe('Only this member state.'),
+    from: moment().optional(),
+    to: moment().optional(),
+  })
+  .refine(({ from, to }) => !from || (to ?? new Date()).getTime() - from.getTime() <= HISTORY_PERIOD_MS.max, {
+    path: ['from'],
+    message: `must be at most ${DAYS} days before to, or before now without to`,
+  });
+
+/** GET /v1/status/history. */
+export const statusHistorySchema = z.strictObject({
+  from: instant(),
+  to: instant(),
+  data: z.array(historyEntrySchema).describe('Oldest first. Hours without a lookup are omitted.'),
+});
+
+/** An entry of GET /v1/status/history. */
+const presentHistoryEntry = (entry: HistoryEntry): z.input<typeof historyEntrySchema> => ({
+  hour: entry.hour.toISOString(),
+  member_state: entry.memberState,
+  asked: entry.lookups,
+  answered: entry.answered,
+  saturated: entry.saturated,
+  unavailable: entry.unavailable,
+  p50_ms: entry.p50Ms,
+  p95_ms: entry.p95Ms,
+});
+
+/** GET /v1/status/history. */
+export const presentHistory = (
+  period: { from: Date; to: Date },
+  entries: readonly HistoryEntry[],
+): z.input<typeof statusHistorySchema> => ({
+  from: period.from.toISOString(),
+  to: period.to.toISOString(),
+  data: entries.map(presentHistoryEntry),
+});
+
+/** GET /status.json: the member states now and in the last 30 days. */
+export const publicStatusSchema = statusSchema.extend({ history: statusHistorySchema });

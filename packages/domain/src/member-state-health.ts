@@ -35,10 +35,13 @@ export const percentile = (buckets: readonly number[], share: number): number | 
   return null;
 };
 
+/** `degraded`: some lookups got no answer. `unknown`: there were no lookups. */
+export type Health = 'ok' | 'degraded' | 'down' | 'unknown';
+
 /** The recent health of one member state, as this service observed it. Shares are of all lookups, null where there was none. */
 export type MemberStateHealth = {
   memberState: MemberState;
-  health: 'ok' | 'degraded' | 'down' | 'unknown';
+  health: Health;
   lookups: number;
   answered: number | null;
   saturated: number | null;
@@ -57,6 +60,10 @@ export const STATUS_WINDOW_MS = 15 * 60_000;
 
 const OK_FROM = 0.9;
 const DOWN_BELOW = 0.1;
+
+/** The health that the share of answered lookups shows; null when there was no lookup. */
+export const healthOf = (answered: number | null): Health =>
+  answered === null ? 'unknown' : answered >= OK_FROM ? 'ok' : answered < DOWN_BELOW ? 'down' : 'degraded';
 
 const rounded = (share: number): number => Math.round(share * 1_000) / 1_000;
 
@@ -81,7 +88,7 @@ export const memberStateHealth = (
     const answered = share('answered');
     return {
       memberState,
-      health: answered === null ? 'unknown' : answered >= OK_FROM ? 'ok' : answered < DOWN_BELOW ? 'down' : 'degraded',
+      health: healthOf(answered),
       lookups,
       answered,
       saturated: share('saturated'),

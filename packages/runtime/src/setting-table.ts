@@ -221,6 +221,11 @@ export const SETTINGS = {
     'Password of `/ops`, the page that shows the queues: basic auth with any user name. At least 12 characters; the page is off when unset.',
     { secret: true },
   ),
+  PUBLIC_STATUS: setting(
+    ['api'],
+    z.enum(['on', 'off']).default('on'),
+    '`off` turns off `/status` and `/status.json`, which show the availability of the member states without a key.',
+  ),
   LOG_LEVEL: setting(
     ['api', 'worker'],
     z.enum(['error', 'warn', 'info', 'debug']).default('info'),

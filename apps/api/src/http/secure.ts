@@ -49,6 +49,10 @@ const HEADERS = {
     'Cache-Control': 'no-store',
     'X-Robots-Tag': 'noindex, nofollow',
   },
+  /** The public status page: no scripts. */
+  status: {
+    'Content-Security-Policy': policy({ 'style-src': INLINE, 'img-src': SELF, 'base-uri': NONE, 'form-action': NONE }),
+  },
   /** The page with the API reference. */
   docs: {
     'Content-Security-Policy': policy({

@@ -105,10 +105,10 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
       return { status: 204 };
     },
 
-    listBatchLines: ({ id, caller, query: { status, ...page } }) => {
+    listBatchLines: ({ id, caller, query: { status, valid, ...page } }) => {
       const find = async (afterId: string | null, limit: number) =>
-        found(await deps.listLines(id, caller.accountId, { status, afterId, limit }));
-      return replyWithPage(page, ['lines', id, status], find, presentBatchLine);
+        found(await deps.listLines(id, caller.accountId, { status, valid, afterId, limit }));
+      return replyWithPage(page, ['lines', id, status, valid], find, presentBatchLine);
     },
 
     getBatchResults: async ({ req, res, id, caller: { accountId }, query: form }) => {

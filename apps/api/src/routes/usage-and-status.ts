@@ -1,12 +1,27 @@
-import { presentStatus, presentUsage } from '@vat/contracts';
-import { type MinuteTally, memberStateHealth, periodOf, type QueueDepth, STATUS_WINDOW_MS } from '@vat/domain';
+import { presentHistory, presentStatus, presentUsage } from '@vat/contracts';
+import {
+  HISTORY_PERIOD_MS,
+  type HourTally,
+  historyEntry,
+  type MemberState,
+  type MinuteTally,
+  memberStateHealth,
+  periodOf,
+  type QueueDepth,
+  STATUS_WINDOW_MS,
+} from '@vat/domain';
+import { cached } from '../cached.js';
 import type { ResponseTo, Routes } from './route.js';
 
-export type UsageRoutesDeps = {
-  findUsage: (accountId: string, period: string) => Promise<{ used: number; reserved: number }>;
+export type StatusDeps = {
   readMinutes: (from: Date) => Promise<MinuteTally[]>;
   queueDepths: (now: Date) => Promise<QueueDepth[]>;
+  readHours: (from: Date, to: Date, memberState: MemberState | null) => Promise<HourTally[]>;
   now: () => Date;
+};
+
+export type UsageRoutesDeps = StatusDeps & {
+  findUsage: (accountId: string, period: string) => Promise<{ used: number; reserved: number }>;
 };
 
 const NOTHING = { used: 0, reserved: 0 };
@@ -14,20 +29,27 @@ const NOTHING = { used: 0, reserved: 0 };
 /** The status is read from the database at most once in this time, however often it is polled. */
 const STATUS_CACHE_MS = 2_000;
 
-type StatusBody = ResponseTo<'getStatus'>['body'];
-
-/** The routes of /v1/usage and /v1/status. */
-export const usageRoutes = (deps: UsageRoutesDeps): Pick<Routes, 'getUsage' | 'getStatus'> => {
-  let cached: { until: number; body: Promise<StatusBody> } | null = null;
-
-  const readStatus = async (at: Date): Promise<StatusBody> => {
+/** Reads the status of the member states. */
+export const readStatus =
+  ({ readMinutes, queueDepths }: StatusDeps) =>
+  async (at: Date): Promise<ResponseTo<'getStatus'>['body']> => {
     const [tallies, depths] = await Promise.all([
-      deps.readMinutes(new Date(at.getTime() - STATUS_WINDOW_MS)),
-      deps.queueDepths(at),
+      readMinutes(new Date(at.getTime() - STATUS_WINDOW_MS)),
+      queueDepths(at),
     ]);
     return presentStatus(memberStateHealth(tallies, depths, at), at);
   };
 
+/** Reads the history of the member states. */
+export const readHistory =
+  ({ readHours }: StatusDeps) =>
+  async (period: { from: Date; to: Date }, memberState: MemberState | null = null) =>
+    presentHistory(period, (await readHours(period.from, period.to, memberState)).map(historyEntry));
+
+/** The routes of /v1/usage and /v1/status. */
+export const usageRoutes = (deps: UsageRoutesDeps): Pick<Routes, 'getUsage' | 'getStatus' | 'getStatusHistory'> => {
+  const status = cached(readStatus(deps), STATUS_CACHE_MS);
+  const history = readHistory(deps);
   return {
     /** The current UTC month. Test calls use none of it, so a test key reads zeros. */
     getUsage: async ({ caller: { accountId, plan, quota, test } }) => {
@@ -36,17 +58,11 @@ export const usageRoutes = (deps: UsageRoutesDeps): Pick<Routes, 'getUsage' | 'g
       return { status: 200, body: presentUsage({ period, plan, limit: quota, ...units }) };
     },
 
-    getStatus: async () => {
-      const at = deps.now();
-      if (cached === null || cached.until <= at.getTime()) {
-        const own = { until: at.getTime() + STATUS_CACHE_MS, body: readStatus(at) };
-        cached = own;
-        // A failure reaches the calls that wait for it and is not cached.
-        own.body.catch(() => {
-          if (cached === own) cached = null;
-        });
-      }
-      return { status: 200, body: await cached.body };
+    getStatus: async () => ({ status: 200, body: await status(deps.now()) }),
+
+    getStatusHistory: async ({ query: { member_state: memberState, from, to = deps.now() } }) => {
+      const period = { from: from ?? new Date(to.getTime() - HISTORY_PERIOD_MS.default), to };
+      return { status: 200, body: await history(period, memberState ?? null) };
     },
   };
 };

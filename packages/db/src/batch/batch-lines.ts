@@ -1,4 +1,4 @@
-import type { BatchLine, LineError, LineErrorCode, LineStatus, ResultLine } from '@vat/domain';
+import type { BatchLine, CheckBody, LineError, LineErrorCode, LineStatus, ResultLine } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
@@ -15,6 +15,8 @@ const LINE = columns({
   input: 'text',
   ...all('text?', 'vatNumber', 'reference'),
   checkId: 'uuid?',
+  valid: 'bool?',
+  body: 'bytea?',
   ...ERROR,
 });
 const RESULT = columns({
@@ -26,28 +28,46 @@ const RESULT = columns({
   ...ERROR,
 });
 
-/** `status`: only lines with it. `afterId`: the last id of the previous page. */
-export type WantedLines = { status: LineStatus | undefined; afterId: string | null; limit: number };
+/** `status`, `valid`: only lines with it. `afterId`: the last id of the previous page. */
+export type WantedLines = {
+  status: LineStatus | undefined;
+  valid: boolean | undefined;
+  afterId: string | null;
+  limit: number;
+};
+
+type Stated = Pick<CheckBody, 'verdict' | 'name'>;
+const statedIn = (body: Uint8Array | null): Stated | { verdict: null; name: null } =>
+  body === null ? { verdict: null, name: null } : (JSON.parse(Buffer.from(body).toString('utf8')) as Stated);
 
 /** A page of the lines of an account's batch in the order of the file (and of their ids); `null` when the account has no such batch. */
 export const listLines =
   (db: Queryable) =>
-  async (batchId: string, accountId: string, { status, afterId, limit }: WantedLines): Promise<BatchLine[] | null> => {
+  async (
+    batchId: string,
+    accountId: string,
+    { status, valid, afterId, limit }: WantedLines,
+  ): Promise<BatchLine[] | null> => {
     const withStatus = status === undefined ? Prisma.empty : Prisma.sql`AND l.status = ${status}`;
+    const withResult = valid === undefined ? Prisma.empty : Prisma.sql`AND l.valid = ${valid}`;
     const after = afterId === null ? Prisma.empty : Prisma.sql`AND l.id > ${afterId}::uuid`;
     // With the outer join, a batch without such lines returns one row of nulls, and a missing batch returns no row.
     const rows = await query(db, LINE)`
       SELECT page.id, page.line, page.status, page.input, page.vat_number AS "vatNumber", page.reference,
-        page.check_id AS "checkId", page.error_code AS "errorCode", page.error_message AS "errorMessage"
+        page.check_id AS "checkId", page.valid, c.body, page.error_code AS "errorCode",
+        page.error_message AS "errorMessage"
       FROM batch b LEFT JOIN LATERAL (
-        SELECT l.id, l.line, l.status, l.input, l.vat_number, l.reference, l.check_id, l.error_code, l.error_message
-        FROM batch_line l WHERE l.batch_id = b.id ${withStatus} ${after} ORDER BY l.id LIMIT ${limit}::int
-      ) page ON true
+        SELECT l.id, l.line, l.status, l.input, l.vat_number, l.reference, l.check_id, l.valid, l.error_code, l.error_message
+        FROM batch_line l WHERE l.batch_id = b.id ${withStatus} ${withResult} ${after} ORDER BY l.id LIMIT ${limit}::int
+      ) page ON true LEFT JOIN "check" c ON c.id = page.check_id
       WHERE b.id = ${batchId}::uuid AND b.account_id = ${accountId}::uuid ORDER BY page.id`;
     if (rows.length === 0) return null;
     return rows
       .filter(({ id }) => id !== null)
-      .map(({ errorCode, errorMessage, ...line }) => ({ ...line, error: lineError({ errorCode, errorMessage }) }));
+      .map(({ errorCode, errorMessage, body, ...line }) => {
+        const { verdict, name } = statedIn(body);
+        return { ...line, verdict, name, error: lineError({ errorCode, errorMessage }) };
+      });
   };
 
 /** A page of the lines of a batch after `afterId`, in the order of the file, each with its result. */

@@ -1,3 +1,4 @@
+import type { Verdict } from '../check/entry.js';
 import type { StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import type { MemberState } from '../member-states.js';
 import type { CheckRequest } from '../request/request.js';
@@ -58,6 +59,10 @@ export type BatchLine = {
   vatNumber: string | null;
   reference: string | null;
   checkId: string | null;
+  valid: boolean | null;
+  /** Of its check, as the next field; null for a line without a check, and once the check is deleted. */
+  verdict: Verdict | null;
+  name: string | null;
   error: LineError | null;
 };
 

@@ -107,7 +107,8 @@ const LINE_COLUMNS: readonly Column<BatchLine>[] = [
   },
   { head: 'Input', cell: ({ input, vat_number }) => (input === vat_number ? null : shorten(input)) },
   { head: 'Reference', cell: ({ reference }) => (reference === null ? null : shorten(reference)) },
-  { head: 'Status', cell: ({ status }) => <Status word={status} /> },
+  { head: 'Result', cell: ({ status, verdict }) => <Status word={verdict ?? status} /> },
+  { head: 'Name', cell: ({ name }) => (name === null ? null : shorten(name)) },
   {
     head: 'Error',
     cell: ({ error }) =>
@@ -121,23 +122,28 @@ const LINE_COLUMNS: readonly Column<BatchLine>[] = [
 
 const WHILE_RUNNING_MS = 1_500;
 
-const STATUSES = [
-  { value: '', label: 'all' },
-  { value: 'queued', label: 'queued' },
-  { value: 'done', label: 'done' },
-  { value: 'failed', label: 'failed' },
-] as const;
+/** The choices of the filter, with the parameters of the API that each stands for. */
+const CHOICES = {
+  all: {},
+  valid: { valid: 'true' },
+  invalid: { valid: 'false' },
+  failed: { status: 'failed' },
+  queued: { status: 'queued' },
+} as const;
+type Choice = keyof typeof CHOICES;
+const CHOICE_NAMES = Object.keys(CHOICES) as Choice[];
 
-/** One batch: its progress, its lines by status, its results. */
+/** One batch: its progress, its lines by result, its results file. */
 export const BatchPage = () => {
   const { id } = useParams({ from: '/signed-in/batches/$id' });
-  const { status = '' } = useSearch({ from: '/signed-in/batches/$id' });
+  const search = useSearch({ from: '/signed-in/batches/$id' });
+  const choice = CHOICE_NAMES.find((name) => JSON.stringify(CHOICES[name]) === JSON.stringify(search)) ?? 'all';
   const navigate = useNavigate({ from: '/batches/$id' });
   const path = `/batches/${encodeURIComponent(id)}`;
   const batch = useApiQuery<Batch>('batches', path, {
     every: (data) => (data?.status === 'completed' ? false : WHILE_RUNNING_MS),
   });
-  const lines = useApiList<BatchLine>('batches', `${path}/lines`, { status });
+  const lines = useApiList<BatchLine>('batches', `${path}/lines`, search);
   const remove = useDelete('batches', path, () => navigate({ to: '/batches' }));
   return (
     <DetailPage
@@ -178,11 +184,11 @@ export const BatchPage = () => {
             title="Lines"
             actions={
               <Select
-                label="Status"
+                label="Result"
                 hideLabel
-                value={status as (typeof STATUSES)[number]['value']}
-                options={STATUSES}
-                onChange={(chosen) => void navigate({ search: chosen === '' ? {} : { status: chosen }, replace: true })}
+                value={choice}
+                options={CHOICE_NAMES.map((name) => ({ value: name, label: name }))}
+                onChange={(chosen) => void navigate({ search: CHOICES[chosen], replace: true })}
               />
             }
           >
@@ -191,7 +197,7 @@ export const BatchPage = () => {
               list={lines}
               columns={LINE_COLUMNS}
               rowKey={({ line_id }) => line_id}
-              empty={<Empty title={status === '' ? 'No lines' : `No ${status} lines`} />}
+              empty={<Empty title={choice === 'all' ? 'No lines' : `No ${choice} lines`} />}
             />
           </Card>
         </>

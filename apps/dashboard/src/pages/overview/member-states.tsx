@@ -1,4 +1,4 @@
-import type { MemberState } from '@vat/domain';
+import { MAP_POSITIONS } from '@vat/domain/member-states';
 import { useState } from 'react';
 import type { MemberStateStatus, Status as StatusAnswer } from '../../api/shapes.js';
 import { useApiQuery } from '../../api/use-api-query.js';
@@ -51,38 +51,6 @@ const MemberStateTable = ({ states }: { states: readonly MemberStateStatus[] }) 
   />
 );
 
-/** The position of each member state on the tile map: column and row, from the top left. */
-const TILES: Record<MemberState, readonly [column: number, row: number]> = {
-  SE: [6, 1],
-  FI: [7, 1],
-  EE: [7, 2],
-  XI: [2, 2],
-  DK: [5, 2],
-  IE: [1, 3],
-  NL: [4, 3],
-  DE: [5, 3],
-  PL: [6, 3],
-  LV: [7, 3],
-  LT: [8, 3],
-  BE: [3, 4],
-  LU: [4, 4],
-  CZ: [5, 4],
-  SK: [6, 4],
-  FR: [3, 5],
-  AT: [5, 5],
-  HU: [6, 5],
-  RO: [7, 5],
-  PT: [1, 6],
-  ES: [2, 6],
-  IT: [4, 6],
-  SI: [5, 6],
-  HR: [6, 6],
-  BG: [7, 6],
-  MT: [4, 7],
-  EL: [7, 7],
-  CY: [8, 7],
-};
-
 /** Marks that repeat the colour for colour-blind users. */
 const MARKS = { ok: '', degraded: '!', down: '✕', unknown: '' } as const;
 
@@ -114,7 +82,7 @@ export const MemberStates = () => {
             <>
               <ul className="map">
                 {member_states.map((state) => {
-                  const [gridColumn, gridRow] = TILES[state.member_state];
+                  const [gridColumn, gridRow] = MAP_POSITIONS[state.member_state];
                   return (
                     <li
                       key={state.member_state}

@@ -1,14 +1,33 @@
-import type { LookupEnd, MemberState, MinuteTally, QueueDepth } from '@vat/domain';
+import {
+  type HourTally,
+  hourTallies,
+  type LookupEnd,
+  type MemberState,
+  type MinuteTally,
+  type QueueDepth,
+} from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { columns, query, typed } from '../query.js';
+import { all, columns, query, typed } from '../query.js';
 
-/** Adds the counts of one worker to those of all workers, per minute. */
+/** Adds the counts of one worker to those of all workers, per minute and per hour. */
 export const recordMinutes =
   (db: Queryable) =>
   async (tallies: readonly MinuteTally[]): Promise<void> => {
     if (tallies.length === 0) return;
     // Rows are written in a fixed order, which prevents deadlocks between workers.
     await db.$executeRaw`
+      WITH hours AS (
+        INSERT INTO upstream_hour (member_state, hour, answered, saturated, unavailable, buckets)
+        SELECT x."memberState", x.hour, x.answered, x.saturated, x.unavailable, x.buckets
+        FROM jsonb_to_recordset(${JSON.stringify(hourTallies(tallies))}::jsonb) AS x("memberState" text, hour timestamptz,
+          answered int, saturated int, unavailable int, buckets int[])
+        ORDER BY x.hour, x."memberState"
+        ON CONFLICT (hour, member_state) DO UPDATE SET answered = upstream_hour.answered + excluded.answered,
+          saturated = upstream_hour.saturated + excluded.saturated,
+          unavailable = upstream_hour.unavailable + excluded.unavailable,
+          buckets = (SELECT array_agg(COALESCE(a, 0) + COALESCE(b, 0) ORDER BY n)
+            FROM unnest(upstream_hour.buckets, excluded.buckets) WITH ORDINALITY AS sums(a, b, n))
+      )
       INSERT INTO upstream_minute (member_state, minute, ended, asks, buckets)
       SELECT x."memberState", x.minute, x."end", x.lookups, x.buckets
       FROM jsonb_to_recordset(${JSON.stringify(tallies)}::jsonb) AS x("memberState" text, minute timestamptz, "end" text,
@@ -35,6 +54,29 @@ export const readMinutes =
       SELECT member_state AS "memberState", minute, ended AS "end", asks AS lookups, buckets FROM upstream_minute
       WHERE minute >= ${from}::timestamptz`;
   };
+
+const HOUR = columns({
+  memberState: typed<MemberState>('text'),
+  hour: 'timestamptz',
+  ...all('int4', 'answered', 'saturated', 'unavailable'),
+  buckets: 'int4[]!',
+});
+
+/** The counts per hour from `from` until before `to`, oldest first; of one member state unless it is null. */
+export const readHours =
+  (db: Queryable) =>
+  async (from: Date, to: Date, memberState: MemberState | null): Promise<HourTally[]> =>
+    query(db, HOUR)`
+      SELECT member_state AS "memberState", hour, answered, saturated, unavailable, buckets FROM upstream_hour
+      WHERE hour >= ${from}::timestamptz AND hour < ${to}::timestamptz
+        AND (${memberState}::text IS NULL OR member_state = ${memberState})
+      ORDER BY hour, member_state`;
+
+/** Deletes the counts per hour before `before`. */
+export const deleteHours =
+  (db: Queryable) =>
+  async (before: Date): Promise<number> =>
+    db.$executeRaw`DELETE FROM upstream_hour WHERE hour < ${before}::timestamptz`;
 
 /** Deletes the counts before `before`; the status page shows only recent minutes. */
 export const deleteMinutes =

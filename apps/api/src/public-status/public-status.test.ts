@@ -1,0 +1,114 @@
+import { publicStatusSchema, statusHistorySchema } from '@vat/contracts';
+import { startWorld, until, type World } from '@vat/testkit';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const hourAgo = (hours: number) => new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - hours * HOUR_MS);
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  const buckets = [0, 0, 0, 0, 0, 0, 0, 0, 90, 0, 10];
+  for (const [state, hours, answered, saturated, unavailable] of [
+    ['DE', 2, 90, 8, 2],
+    ['DE', 24 * 20, 10, 90, 0],
+    ['FR', 2, 100, 0, 0],
+    ['FR', 24 * 35, 100, 0, 0],
+  ])
+    await world.sql('INSERT INTO upstream_hour VALUES ($1, $2, $3, $4, $5, $6)', [
+      state,
+      hourAgo(Number(hours)),
+      answered,
+      saturated,
+      unavailable,
+      buckets,
+    ]);
+}, 60_000);
+afterAll(() => world?.stop());
+
+const history = (query = '') => world.http().get(`/v1/status/history${query}`);
+
+test('the history has an entry for each hour with lookups, oldest first, of the last day by default', async () => {
+  const { body } = await history().expect(200);
+  expect(statusHistorySchema.safeParse(body).error).toBeUndefined();
+  expect(Date.parse(body.to) - Date.parse(body.from)).toBe(DAY_MS);
+  expect(body.data).toEqual([
+    {
+      hour: hourAgo(2).toISOString(),
+      member_state: 'DE',
+      asked: 100,
+      answered: 90,
+      saturated: 8,
+      unavailable: 2,
+      p50_ms: 200,
+      p95_ms: 450,
+    },
+    expect.objectContaining({ member_state: 'FR', asked: 100, answered: 100 }),
+  ]);
+});
+
+test('the history is filtered by member state and period, and refuses more than 31 days', async () => {
+  const from = hourAgo(24 * 30).toISOString();
+  const german = (await history(`?member_state=DE&from=${from}`).expect(200)).body;
+  expect(german.data.map(({ asked, saturated }: Record<string, number>) => [asked, saturated])).toEqual([
+    [100, 90],
+    [100, 8],
+  ]);
+  const old = (await history(`?from=${hourAgo(24 * 36).toISOString()}&to=${hourAgo(24 * 34).toISOString()}`)).body;
+  expect(old.data.map(({ member_state }: Record<string, string>) => member_state)).toEqual(['FR']);
+  for (const query of [
+    `?from=${hourAgo(24 * 32).toISOString()}`,
+    '?from=2026-01-01&to=2026-02-02',
+    '?member_state=US',
+  ]) {
+    const { body } = await history(query).expect(400);
+    expect(body.error.code).toBe('BAD_REQUEST');
+  }
+});
+
+test('the lookups of the workers are counted by the hour, over all of them', async () => {
+  await world.http().post('/v1/checks', { vat_number: 'NL004495445B01' }).expect(201);
+  await world.http().post('/v1/checks', { vat_number: 'NL010000446B01' }).expect(201);
+  const dutch = await until('both lookups', async () => {
+    const { data } = (await history('?member_state=NL').expect(200)).body as { data: { asked: number }[] };
+    return data.reduce((sum, { asked }) => sum + asked, 0) === 2 && data;
+  });
+  expect(dutch.at(-1)).toMatchObject({ saturated: 0, unavailable: 0, p50_ms: expect.any(Number) });
+});
+
+test('the public status needs no key: the member states now, 30 days of hours, cacheable for a minute', async () => {
+  const answer = await world.http(null).get('/status.json').expect(200);
+  expect(answer.headers).toMatchObject({ 'cache-control': 'public, max-age=60', vary: 'Accept-Encoding' });
+  expect(publicStatusSchema.safeParse(answer.body).error).toBeUndefined();
+  expect(answer.body.member_states).toHaveLength(28);
+  const shown = (answer.body.history.data as { member_state: string; asked: number }[]).filter(
+    ({ member_state }) => member_state === 'DE' || member_state === 'FR',
+  );
+  expect(shown.map(({ member_state }) => member_state)).toEqual(['DE', 'DE', 'FR']);
+  const etag = String(answer.headers.etag);
+  await world.http(null).get('/status.json').set('If-None-Match', etag).expect(304);
+});
+
+test('the page shows every member state with its history, without scripts', async () => {
+  const answer = await world
+    .http(null)
+    .get('/status')
+    .expect(200)
+    .expect('Content-Type', /^text\/html/);
+  expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  expect(answer.text).not.toContain('<script');
+  expect(answer.text.match(/class="tile /g)).toHaveLength(28);
+  // 100 of 200 lookups of Germany were answered. Its first hour is 20 days ago, the 240th of the 30 days.
+  expect(answer.text).toMatch(
+    /Germany <span>DE<\/span>.*<path class="degraded" d="M240 0h1v1h-1z"\/>.*50\.0 % answered/,
+  );
+});
+
+test('PUBLIC_STATUS=off turns both off', async () => {
+  const closed = await world.startApi({ PUBLIC_STATUS: 'off' });
+  for (const path of ['/status', '/status.json']) {
+    const answer = await fetch(`${String(closed.ready.base_url)}${path}`);
+    const { error } = (await answer.json()) as { error: { code: string } };
+    expect([answer.status, error.code]).toEqual([404, 'NOT_FOUND']);
+  }
+});
