@@ -46,8 +46,10 @@ describe.each(Object.entries(SKEWS))('a worker whose clock is 30 s %s', (_where,
 
   test('reports that its clock differs', () => {
     const warnings = (world.workers[0]?.lines() ?? []).filter((line) => line.includes('The clock of this machine'));
-    expect(warnings).toHaveLength(1);
-    const { offset_ms: offset } = JSON.parse(warnings[0] ?? '{}') as { offset_ms: number };
-    expect(Math.abs(offset + skewMs)).toBeLessThan(TOLERANCE_MS);
+    expect(warnings.length).toBeGreaterThan(0);
+    for (const warning of warnings) {
+      const { offset_ms: offset } = JSON.parse(warning) as { offset_ms: number };
+      expect(Math.abs(offset + skewMs)).toBeLessThan(TOLERANCE_MS);
+    }
   });
 });

@@ -1,6 +1,5 @@
 import { AppError, type ErrorCode, type PlannedFile, planFile } from '@vat/domain';
 import { readBatchFile } from '@vat/spreadsheet';
-import { lowerPriority } from '../lower-priority.js';
 import { markCharset } from './mark-charset.js';
 
 /** A file as it was sent. `requester`: that of the batch, as the caller wrote it. */
@@ -32,7 +31,6 @@ const inJsonChunks = (rows: readonly object[]): string[] =>
  * this file by name): two megabytes take up to a second, during which the process could not answer other calls.
  */
 export const readBatch = ({ bytes, charset, requester, createdAt }: FileToRead): BatchReading => {
-  lowerPriority();
   try {
     const file = readBatchFile(
       markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset }),

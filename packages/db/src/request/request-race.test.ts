@@ -256,3 +256,36 @@ test('an account that another transaction has locked delays the acceptance of it
   await accepting;
   expect(ended).toEqual([other, locked, locked]);
 });
+
+test('the windows of thousands of calls that end at once take three connections and one transaction for each hundred', async () => {
+  const { db } = connected;
+  const count = faultSize(600, 3_000);
+  const accounts = await Promise.all(Array.from({ length: count / 150 }, () => newAccount(db)));
+  const requests = Array.from({ length: count }, (_, n) => requestOf(accounts[n % accounts.length] ?? ''));
+  await db.$executeRaw`
+    INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+      window_ends_at, due_at)
+    SELECT r.id, r.account_id, false, 'waiting', '', 'DE', '', '', '[]', ${AT}::timestamptz, ${AT}::timestamptz, ${AT}::timestamptz
+    FROM unnest(${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId)}::uuid[])
+      AS r(id, account_id)`;
+  let [open, maxOpen, total] = [0, 0, 0];
+  const counted = {
+    $transaction: async (work: never) => {
+      total += 1;
+      open += 1;
+      maxOpen = Math.max(maxOpen, open);
+      return db.$transaction(work).finally(() => {
+        open -= 1;
+      });
+    },
+  } as unknown as Database;
+  const acceptOne = acceptRequest(counted);
+  const results = await Promise.all(
+    requests.map(({ id, accountId }) =>
+      acceptOne({ id, accountId, now: AT, giveUpAt: LATER, maxPending: 200, evenAnswered: false }),
+    ),
+  );
+  expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
+  expect(maxOpen).toBeLessThanOrEqual(3);
+  expect(total).toBeLessThanOrEqual(count / 100 + 2);
+});
