@@ -109,8 +109,11 @@ export const createProducer = (
     enqueue: async (job) => {
       if (connection.status !== 'ready') throw new Error(`Redis is ${connection.status}`);
       const payload = job.definition.payload.parse(job.payload);
-      const [priority] = await withinCommandTimeout(prioritiesOf(job.definition, [job]));
-      await withinCommandTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job, priority)));
+      const add = async () => {
+        const [priority] = await prioritiesOf(job.definition, [job]);
+        await queueOf(job.definition).add('job', payload, options(job.definition, job, priority));
+      };
+      await withinCommandTimeout(add());
     },
     enqueueAll: async (definition, jobs) => {
       await inChunks(jobs, ADDED_AT_ONCE, async (chunk) => {

@@ -27,7 +27,8 @@ beforeEach(async () => {
   producer = createProducer(producerConnection, namespace.prefix);
   await until('Redis', () => producerConnection.status === 'ready');
   await producer.assertGlobalConcurrency(QUEUE);
-  monitor = await (connection as Redis).monitor();
+  if (!('monitor' in connection)) throw new Error('this test observes one Redis, not a cluster');
+  monitor = await connection.monitor();
   monitor.on('monitor', (_time, [command, key]: string[]) => {
     if (command?.toLowerCase() === 'bzpopmin' && key === markerKey()) waits += 1;
   });
