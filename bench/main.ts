@@ -11,10 +11,11 @@ import { measureDossier } from './measure-dossier.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
+import { measureSweep } from './measure-sweep.js';
 import { measureWatches } from './measure-watches.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier'] as const;
+const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier', 'sweep'] as const;
 type Part = (typeof PARTS)[number];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -49,6 +50,7 @@ const figures: Figures = {
   batches: [],
   dossier: null,
   watches: [],
+  sweep: null,
 };
 // As in production, every commit waits for its fsync, and Redis writes its append-only file: this is part of the cost of a check.
 const servers = await startTestServers({ durable: true });
@@ -100,6 +102,11 @@ try {
   if (parts.includes('dossier')) {
     log('the export of a dossier');
     figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
+  }
+  if (parts.includes('sweep')) {
+    log('the sweep of requests');
+    const size = quick ? { requests: 300_000, overdue: 20_000 } : { requests: 3_000_000, overdue: 200_000 };
+    figures.sweep = await measureSweep({ ...size, withoutJob: 1_000, pending: 10_000 });
   }
 } finally {
   await servers.stop();
