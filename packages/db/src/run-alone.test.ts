@@ -32,12 +32,18 @@ test('a task that is under way is not run a second time, and others are', async 
 
 test('work that waits begins when the task under way has ended, also when that failed', async () => {
   const alone = runAlone(one.db);
+  let begun = false;
   let fail = () => {};
   const first = alone(
     'audit',
-    () => new Promise<never>((_resolve, reject) => (fail = () => reject(new Error('failed')))),
+    () =>
+      new Promise<never>((_resolve, reject) => {
+        begun = true;
+        fail = () => reject(new Error('failed'));
+      }),
   );
-  await until('it to begin', async () => (await alone('audit', async () => 'free')) === null);
+  // Another attempt to acquire the lock could be first.
+  await until('it to begin', () => begun);
   const waiting = alone('audit', async () => 'second', 10_000);
   fail();
   await expect(first).rejects.toThrow('failed');
