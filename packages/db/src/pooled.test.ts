@@ -50,7 +50,7 @@ const preparedOn = (db: Database) => query(db, { pid: 'int4', names: typed<strin
 test('statements of many clients share three connections of a transaction pooler', async () => {
   const pools = Array.from({ length: 4 }, () => connect(transactions.urlOf(cloned.url)));
   const rows = await Promise.all(
-    Array.from({ length: 400 }, async (_, n) => {
+    Array.from({ length: 160 }, async (_, n) => {
       const db = pools[n % 4]?.db as Database;
       const at = new Date(1_700_000_000_000 + n);
       const [row] = await query(db, { n: 'int4', at: 'timestamptz', zone: 'text', pid: 'int4' })`

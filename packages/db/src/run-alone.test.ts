@@ -4,17 +4,20 @@ import { testDatabase } from './test-database.fixture.js';
 
 const one = testDatabase(4);
 
-/** Starts the work of a task. It ends when `end` or `fail` is called. */
+/** Starts the work of a task. It ends when `end` is called. */
 const start = async (task: Parameters<ReturnType<typeof runAlone>>[0]) => {
-  let work: { end: () => void; fail: () => void } | undefined;
+  let begun = false;
+  let end = () => {};
   const result = runAlone(one.db)(
     task,
     () =>
-      new Promise<string>((resolve, reject) => {
-        work = { end: () => resolve('ended'), fail: () => reject(new Error('failed')) };
+      new Promise<string>((resolve) => {
+        begun = true;
+        end = () => resolve('ended');
       }),
   );
-  return { result, ...(await until('it to begin', () => work)) };
+  await until('it to begin', () => begun);
+  return { result, end: () => end() };
 };
 
 test('a task that is under way is not run a second time, and others are', async () => {
@@ -29,10 +32,21 @@ test('a task that is under way is not run a second time, and others are', async 
 
 test('work that waits begins when the task under way has ended, also when that failed', async () => {
   const alone = runAlone(one.db);
-  const first = await start('audit');
+  let begun = false;
+  let fail = () => {};
+  const first = alone(
+    'audit',
+    () =>
+      new Promise<never>((_resolve, reject) => {
+        begun = true;
+        fail = () => reject(new Error('failed'));
+      }),
+  );
+  // Another attempt to acquire the lock could be first.
+  await until('it to begin', () => begun);
   const waiting = alone('audit', async () => 'second', 10_000);
-  first.fail();
-  await expect(first.result).rejects.toThrow('failed');
+  fail();
+  await expect(first).rejects.toThrow('failed');
   expect(await waiting).toEqual({ done: 'second' });
 });
 

@@ -28,7 +28,11 @@ const reach = async (url: string): Promise<Reached> => {
  * it must be a direct connection, and lead to the database of the second, so that all workers use the same locks.
  */
 export const verifySlotsUrl = async (slotsUrl: string, databaseUrl: string): Promise<SlotsAddress> => {
-  const [slots, database] = await Promise.allSettled([reach(slotsUrl), reach(databaseUrl)]);
+  const reached = reach(slotsUrl);
+  const [slots, database] = await Promise.allSettled([
+    reached,
+    databaseUrl === slotsUrl ? reached : reach(databaseUrl),
+  ]);
   if (slots.status === 'rejected') return 'unknown';
   if (!slots.value.direct) return 'pooled';
   return database.status === 'fulfilled' && database.value.database !== slots.value.database
