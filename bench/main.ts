@@ -12,10 +12,22 @@ import { measureLarge } from './measure-large.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
+import { measureSweep } from './measure-sweep.js';
 import { measureWatches } from './measure-watches.js';
 import { type Figures, renderReport } from './render-report.js';
 
-const PARTS = ['latency', 'slots', 'queue', 'deliveries', 'batches', 'watches', 'anchors', 'dossier', 'large'] as const;
+const PARTS = [
+  'latency',
+  'slots',
+  'queue',
+  'deliveries',
+  'batches',
+  'watches',
+  'anchors',
+  'dossier',
+  'sweep',
+  'large',
+] as const;
 type Part = (typeof PARTS)[number];
 /** Runs only when it is named: it takes minutes and 7 GiB of disk for each three million requests. */
 const NAMED_ONLY: readonly Part[] = ['large'];
@@ -61,6 +73,7 @@ const figures: Figures = {
   dossier: null,
   watches: [],
   large: [],
+  sweep: null,
 };
 // As in production, every commit waits for its fsync, and Redis writes its append-only file: this is part of the cost of a check.
 const servers = await startTestServers({ durable: true });
@@ -114,6 +127,11 @@ try {
     figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
   }
   if (parts.includes('large')) figures.large = await measureLarge(sizes, log);
+  if (parts.includes('sweep')) {
+    log('the sweep of requests');
+    const size = quick ? { requests: 300_000, overdue: 20_000 } : { requests: 3_000_000, overdue: 200_000 };
+    figures.sweep = await measureSweep({ ...size, withoutJob: 1_000, pending: 10_000 });
+  }
 } finally {
   await servers.stop();
 }

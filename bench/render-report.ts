@@ -7,6 +7,7 @@ import { type LargeFigures, renderLarge } from './measure-large.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
+import { renderSweep, type SweepFigures } from './measure-sweep.js';
 import type { WatchesFigures } from './measure-watches.js';
 import { renderProfile } from './profile.js';
 import { renderTable as table } from './render-table.js';
@@ -22,6 +23,7 @@ export type Figures = {
   dossier: DossierFigures | null;
   watches: WatchesFigures[];
   large: LargeFigures[];
+  sweep: SweepFigures | null;
 };
 
 const latencyTable = (figures: LatencyFigures[]): string =>
@@ -117,7 +119,7 @@ const watchesTable = (figures: WatchesFigures[]): string =>
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
 export const renderReport = (figures: Figures): string => {
-  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier, large } = figures;
+  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier, sweep, large } = figures;
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -138,6 +140,7 @@ export const renderReport = (figures: Figures): string => {
   }
   if (deliveries !== null) parts.push(...renderDeliveries(deliveries));
   if (anchors !== null) parts.push(...renderAnchors(anchors));
+  if (sweep !== null) parts.push('### The sweep of requests', renderSweep(sweep));
   if (dossier !== null) parts.push(...renderDossier(dossier));
   if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));

@@ -13,7 +13,7 @@ import {
 } from '@vat/db';
 import { publicId, type RequestCheckDeps, requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
 import { hashCheck } from '@vat/evidence';
-import { lookupQueueOf, subscribeNotifications } from '@vat/queues';
+import { lookupQueueOf, subscribeNotifications, turnOf } from '@vat/queues';
 import { errorFields, type SettingsOf } from '@vat/runtime';
 import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { requestNotifier } from './request-notifier.js';
@@ -76,10 +76,14 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
         enqueueLookup: (request) =>
           producer.enqueue({
             definition: lookupQueueOf(request),
-            payload: { request_id: request.id, reply_to: apiId },
+            payload: { request_id: request.id, reply_to: apiId, turn: turnOf(request.accountId, 'interactive') },
           }),
         demoteLookup: (request) =>
-          producer.reclassify(lookupQueueOf(request), { request_id: request.id }, 'background'),
+          producer.reclassify(
+            lookupQueueOf(request),
+            { request_id: request.id, turn: turnOf(request.accountId, 'interactive') },
+            'background',
+          ),
         onEnqueueFailure: (error) =>
           log.warn('A request was not enqueued; the sweep will enqueue it.', errorFields(error)),
         now,

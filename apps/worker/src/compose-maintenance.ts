@@ -9,41 +9,48 @@ import {
   deleteOldBatches,
   deleteOldDeliveries,
   deleteOldEvidence,
-  dueDeliveries,
   dueStamps,
   endLostLines,
   endRemovedDeliveries,
   endRequest,
   evidenceAge,
+  findLiveRequests,
+  findPendingDeliveries,
   holdDeliveries,
+  overdueDeliveries,
   overdueRequests,
   queuesToDispatch,
   releaseOrphans,
   requestsToAbandon,
   resumeDeliveries,
+  runAlone,
 } from '@vat/db';
 import {
   auditedPeriods,
+  endLateRequests,
+  enqueueLostRequests,
   HISTORY_RETENTION_MS,
   MEMBER_STATES,
   publicId,
+  releaseOrphanedRequests,
   sweepBatches,
   sweepDeliveries,
-  sweepRequests,
   sweepStamps,
 } from '@vat/domain';
 import {
-  enqueueDeliveries,
+  deliveriesWithoutJob,
   enqueueDelivery,
   enqueueDispatches,
+  enqueueLateDeliveries,
+  enqueueLostStamps,
   enqueueOverdue,
-  enqueueStamps,
   ensureSchedulers,
   evidenceQueue,
   type JobHandler,
   type MaintenanceJob,
   type MaintenanceTask,
   maintenanceQueue,
+  requestsWithoutJob,
   upstreamQueue,
   watchesQueue,
 } from '@vat/queues';
@@ -74,36 +81,50 @@ export const sweepSteps =
 
 const HOUR_MS = 3_600_000;
 const STATISTICS_RETENTION_MS = 24 * HOUR_MS;
+/** How long a sweep for everything waits for another one to end. */
+const SWEEP_WAIT_MS = 60_000;
 /** Differences logged in one audit: one is enough to show a fault. */
 const MAX_DIFFERENCES = 20;
 
 /**
  * Maintains the job schedulers in Redis, in every process. The maintenance jobs are the sweep, expiry, and the audit of the
- * usage counters.
+ * usage counters. Each runs in one process of the fleet at a time; the job of one that is still running does nothing.
  */
 export const composeMaintenance = (context: WorkerContext) => {
   const { settings, log, now, metrics, db, producer, producerRedis, publishChange } = context;
 
-  const sweepRequestsOnce = sweepRequests({
-    overdue: overdueRequests(db),
-    toAbandon: requestsToAbandon(db),
-    endRequest: endRequest(db),
-    releaseOrphans: releaseOrphans(db),
-    enqueue: enqueueOverdue(producer),
-    enqueueDelivery: enqueueDelivery(producer),
-    onEnded: ({ id, accountId }) => publishChange(accountId, 'requests', publicId('request', id)),
-    onNotEnded: ({ id }, error) =>
-      log.error('A request could not be ended; the next sweep will retry.', { request: id, ...errorFields(error) }),
-    giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
-    windowMs: settings.UPSTREAM_WINDOW,
-    now,
-  });
+  const sweepRequestsSteps = [
+    endLateRequests({
+      toAbandon: requestsToAbandon(db),
+      endRequest: endRequest(db),
+      enqueueDelivery: enqueueDelivery(producer),
+      onEnded: ({ id, accountId }) => publishChange(accountId, 'requests', publicId('request', id)),
+      onNotEnded: ({ id }, error) =>
+        log.error('A request could not be ended; the next sweep will retry.', { request: id, ...errorFields(error) }),
+      now,
+    }),
+    releaseOrphanedRequests({
+      releaseOrphans: releaseOrphans(db),
+      giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
+      windowMs: settings.UPSTREAM_WINDOW,
+      now,
+    }),
+    enqueueLostRequests({
+      overdue: overdueRequests(db),
+      withoutJob: requestsWithoutJob(producer),
+      findLive: findLiveRequests(db),
+      enqueue: enqueueOverdue(producer),
+      now,
+    }),
+  ];
   const sweepDeliveriesOnce = sweepDeliveries({
-    due: dueDeliveries(db),
+    overdue: overdueDeliveries(db),
     hold: holdDeliveries(db),
     resume: resumeDeliveries(db),
     endRemoved: endRemovedDeliveries(db),
-    enqueue: enqueueDeliveries(producer),
+    withoutJob: deliveriesWithoutJob(producer),
+    findPending: findPendingDeliveries(db),
+    enqueueLate: enqueueLateDeliveries(producer),
     now,
   });
   const complete = completeBatches(db);
@@ -119,7 +140,7 @@ export const composeMaintenance = (context: WorkerContext) => {
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });
-  const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueue: enqueueStamps(producer), now });
+  const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueueLost: enqueueLostStamps(producer), now });
   const watchEvidenceOnce = watchEvidence({
     readAge: evidenceAge(db),
     anchorEveryMs: settings.ANCHOR_EVERY,
@@ -128,12 +149,18 @@ export const composeMaintenance = (context: WorkerContext) => {
     log,
   });
   const sweep = sweepSteps(
-    [sweepRequestsOnce, sweepBatchesOnce, sweepDeliveriesOnce, sweepStampsOnce],
+    [...sweepRequestsSteps, sweepBatchesOnce, sweepDeliveriesOnce, sweepStampsOnce],
     (swept, scope) => {
       for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
       if (Object.values(swept).some((n) => n > 0)) log.info('Swept.', { ...swept, ...scope });
     },
   );
+  const alone = runAlone(db);
+  /** After a loss of Redis. A sweep that began before it does not find what is due later. */
+  const sweepEverything = async (): Promise<void> => {
+    const swept = await alone('sweep', () => sweep({ everything: true }), SWEEP_WAIT_MS);
+    if (swept === null) throw new Error('another sweep is under way');
+  };
 
   const audit = async (): Promise<void> => {
     const differences = [];
@@ -150,12 +177,12 @@ export const composeMaintenance = (context: WorkerContext) => {
 
   const tasks: Record<MaintenanceTask, () => Promise<unknown>> = {
     sweep: async () => {
-      await sweep({ everything: false });
+      await alone('sweep', () => sweep({ everything: false }));
       await watchEvidenceOnce();
     },
     expire: () => {
       const ago = (ms: number) => new Date(now().getTime() - ms);
-      return runEach([
+      const steps = [
         () => deleteExpiredKeys(db)(now()),
         () => deleteExpiredSessions(db)(now()),
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
@@ -163,9 +190,10 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
         () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT)),
         () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT)),
-      ]);
+      ];
+      return alone('expire', () => runEach(steps));
     },
-    audit,
+    audit: () => alone('audit', audit),
   };
   const warn = {
     sweep: throttledWarn(log, 'A sweep failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
@@ -203,7 +231,7 @@ export const composeMaintenance = (context: WorkerContext) => {
       { queue: evidenceQueue, id: 'close', payload: { task: 'close' }, everyMs: settings.ANCHOR_EVERY },
       { queue: evidenceQueue, id: 'verify', payload: { task: 'verify' }, everyMs: settings.ANCHORS_VERIFIED_EVERY },
     ],
-    onLoss: () => sweep({ everything: true }),
+    onLoss: sweepEverything,
     onError: throttledWarn(
       log,
       'The job schedulers could not be created in Redis; will retry.',

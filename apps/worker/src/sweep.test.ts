@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { connectDatabase, runAlone } from '@vat/db';
 import {
   faultSize,
   issueKeys,
@@ -68,6 +69,51 @@ const admit = async (columns: { agoSeconds?: number; dueInSeconds?: number; answ
 
 const noneOpen = async () => (await readLedger(world)).open === 0;
 const since = (startedAt: number): number => (performance.now() - startedAt) / 1_000;
+
+test('a sweep waits for one that is under way: that of an operator, and that after a loss of Redis', async () => {
+  const primed = async () => (await redis.keys()).includes(`${world.name}:primed`);
+  await until('Redis to be primed', primed);
+  const { id } = await admit({});
+  const { db, close } = connectDatabase({
+    url: String(world.settings.DATABASE_URL),
+    maxConnections: 1,
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-test',
+  });
+  try {
+    let end: (() => void) | undefined;
+    const underWay = runAlone(db)(
+      'sweep',
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        }),
+    );
+    await until('the sweep to be under way', () => end);
+    await redis.flush();
+    let ended = false;
+    const reconciled = world.admin('reconcile').finally(() => {
+      ended = true;
+    });
+    const waiting = async () =>
+      (
+        await world.sql<{ pid: number }>(
+          `SELECT pid FROM pg_stat_activity
+           WHERE datname = current_database() AND query LIKE '%pg_try_advisory_xact_lock%' AND application_name <> 'vat-test'`,
+        )
+      ).length;
+    await until('the worker and the operator to wait', async () => (await waiting()) >= 2);
+    expect([ended, await primed(), await redis.jobs()]).toEqual([false, false, []]);
+    end?.();
+    await underWay;
+    await reconciled;
+    await until('Redis to be primed again', primed);
+  } finally {
+    await close();
+  }
+  await until('the request to end', async () => (await rowOf(id))?.state === 'completed');
+}, 60_000);
 
 test('the operator can have rows without a job finished at once', async () => {
   // No worker of this world serves the maintenance queue yet, so nobody sweeps by himself.
@@ -182,4 +228,28 @@ test('a request whose caller was lost is withdrawn and its unit released, unless
   await world.sql("UPDATE request SET due_at = now() - interval '10 seconds' WHERE id = $1", [keyed.id]);
   await until('the keyed request to end', async () => (await rowOf(keyed.id))?.state === 'completed', 20_000);
   expect(await readLedger(world)).toMatchObject({ reserved: 0, needlessEvents: 0 });
+}, 60_000);
+
+test('after a loss of Redis ten thousand pending requests have a job again; a sweep then enqueues only those without one', async () => {
+  const count = 10_000;
+  // Due in an hour: an ordinary sweep does not look for their jobs.
+  const insert = (from: number, to: number) =>
+    world.sql(
+      `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+         window_ends_at, due_at, accepted_at, give_up_at)
+       SELECT gen_random_uuid(), account.id, false, 'pending', 'DE' || n, 'DE', n::text, 'DE' || n, '[]', now(), now(),
+         now() + interval '1 hour', now(), now() + interval '1 day'
+       FROM (SELECT id FROM account ORDER BY created_at LIMIT 1) AS account, generate_series($1::int, $2::int) AS n`,
+      [from, to],
+    );
+  await insert(1, count);
+  await redis.flush();
+  const startedAt = performance.now();
+  await until('every request to have a job', async () => (await redis.jobs()).length === count, 30_000);
+  process.stdout.write(
+    `sweep: ${count} pending requests had a job ${since(startedAt).toFixed(1)} s after a loss of Redis\n`,
+  );
+  await insert(count + 1, count + 3);
+  expect(await world.admin('reconcile')).toMatchObject({ enqueued: 3 });
+  expect(await world.admin('reconcile')).toMatchObject({ enqueued: 0 });
 }, 60_000);

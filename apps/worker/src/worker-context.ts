@@ -70,11 +70,12 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
       },
     });
     return [
-      { name: 'fleet', stop: membership.close },
       {
         name: 'consumers',
         stop: async () => void (await Promise.all(consumers.map((consumer) => consumer.close()))),
       },
+      // Before the consumers, so that other processes take over the share of this one while its last jobs run.
+      { name: 'fleet', stop: membership.close },
     ];
   };
 

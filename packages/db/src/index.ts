@@ -35,6 +35,7 @@ export * from './request/requests.js';
 export * from './request/settle-request.js';
 export * from './request/sweep-requests.js';
 export * from './request/upstream-statistics.js';
+export * from './run-alone.js';
 export * from './watch/watch-runs.js';
 export * from './watch/watches.js';
 export * from './webhook/deliveries.js';

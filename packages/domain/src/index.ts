@@ -41,6 +41,7 @@ export * from './member-state-history.js';
 export * from './member-states.js';
 export * from './once-per-key.js';
 export * from './page-update.js';
+export * from './read-pages.js';
 export * from './request/abandon-request.js';
 export * from './request/await-end.js';
 export * from './request/decide-lookup.js';

@@ -1,14 +1,14 @@
 import { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
+import { defineScript, REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
+import { createTurns } from './turns.js';
 
-/** `rank`: the order within the class, lowest first; 0 by default. */
+/** `priority`: of a queue without turns; in the others the turn of the job determines it. */
 type Enqueue<P> = {
   definition: QueueDefinition<P>;
   payload: P;
   priority?: PriorityClass;
-  rank?: number;
   dueAt?: Date;
 };
 
@@ -22,8 +22,11 @@ export type Producer = {
   reclassify: <P>(definition: QueueDefinition<P>, payload: P, priority: PriorityClass) => Promise<void>;
   /** Runs a delayed job now. Fails when the job is not delayed (any more), and while Redis is unavailable. */
   promote: (definition: Pick<QueueDefinition, 'name'>, jobId: string) => Promise<void>;
-  /** Returns the ids that have a job in the queue, in any state. */
-  present: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<Set<string>>;
+  /**
+   * Returns the ids that have no job which waits, is delayed or runs. A finished job that was not removed counts as none, and
+   * is removed: BullMQ would ignore a new job of its id.
+   */
+  withoutJob: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<string[]>;
   /** Writes the queue's global concurrency limit to Redis, where a flush deletes it. */
   assertGlobalConcurrency: (definition: Pick<QueueDefinition, 'name' | 'globalConcurrency'>) => Promise<void>;
   close: () => Promise<void>;
@@ -31,6 +34,35 @@ export type Producer = {
 
 /** Finished jobs are removed: rows are the record, and BullMQ ignores a new job whose id still exists. */
 const REMOVE_WHEN_FINISHED = { removeOnComplete: true, removeOnFail: true } as const;
+
+/** Jobs added in one pipeline, and ids looked up in one script: a few milliseconds of Redis, and short turns of the event loop. */
+const ADDED_AT_ONCE = 100;
+const LOOKED_UP_AT_ONCE = 500;
+
+/** What {@link FIND_JOBS} returns for each id. */
+const MISSING = '0';
+const FINISHED = '2';
+
+/**
+ * One character an id, in one round trip: whether the queue has its job. KEYS[1] is the beginning of the keys of the queue's
+ * jobs; as in BullMQ's own scripts the keys are formed here, on the node of the queue.
+ */
+const FIND_JOBS = `
+local states = {}
+for i = 1, #ARGV do
+  local job = redis.call('HMGET', KEYS[1] .. ARGV[i], 'timestamp', 'finishedOn')
+  states[i] = job[2] and '2' or job[1] and '1' or '0'
+end
+return table.concat(states)`;
+
+/** Calls `work` with `items` in chunks of `size`, one after another. */
+const inChunks = async <T>(
+  items: readonly T[],
+  size: number,
+  work: (chunk: T[]) => Promise<unknown>,
+): Promise<void> => {
+  for (let from = 0; from < items.length; from += size) await work(items.slice(from, from + size));
+};
 
 const withTimeout = async <T>(work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
@@ -48,6 +80,7 @@ const withTimeout = async <T>(work: Promise<T>): Promise<T> => {
 /** `prefix` separates deployments and tests that share one Redis. */
 export const createProducer = (connection: Redis, prefix: string): Producer => {
   const queues = new Map<string, Queue>();
+  const findJobs = defineScript<string>(connection, 'findJobs', 1, FIND_JOBS);
   const queueOf = (definition: Pick<QueueDefinition, 'name'>): Queue => {
     const known = queues.get(definition.name);
     if (known) return known;
@@ -63,9 +96,22 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
     queues.set(definition.name, queue);
     return queue;
   };
-  const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>) => ({
+  const turns = createTurns(connection);
+  /** The priorities of jobs that are about to be added. */
+  const prioritiesOf = async <P>(
+    definition: QueueDefinition<P>,
+    jobs: readonly Omit<Enqueue<P>, 'definition'>[],
+  ): Promise<number[]> => {
+    const byClass = jobs.map(({ priority }) => PRIORITIES[priority ?? 'interactive']);
+    const taken = jobs.map(({ payload }) => definition.turnOf?.(payload));
+    const some = taken.filter((turn) => turn !== undefined);
+    if (some.length === 0) return byClass;
+    const places = await turns.take(queueOf(definition), some);
+    return taken.map((turn, n) => (turn === undefined ? byClass[n] : places.shift()) ?? 0);
+  };
+  const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>, priority = 0) => ({
     jobId: definition.jobId(job.payload),
-    priority: PRIORITIES[job.priority ?? 'interactive'] + (job.rank ?? 0),
+    priority,
     delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - Date.now()) : 0,
   });
 
@@ -73,22 +119,36 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
     enqueue: async (job) => {
       if (connection.status !== 'ready') throw new Error(`Redis is ${connection.status}`);
       const payload = job.definition.payload.parse(job.payload);
-      await withTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job)));
+      const [priority] = await withTimeout(prioritiesOf(job.definition, [job]));
+      await withTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job, priority)));
     },
     enqueueAll: async (definition, jobs) => {
-      if (jobs.length === 0) return;
-      const bulk = jobs.map((job) => ({ name: 'job', data: job.payload, opts: options(definition, job) }));
-      await queueOf(definition).addBulk(bulk);
+      await inChunks(jobs, ADDED_AT_ONCE, async (chunk) => {
+        const priorities = await prioritiesOf(definition, chunk);
+        await queueOf(definition).addBulk(
+          chunk.map((job, n) => ({ name: 'job', data: job.payload, opts: options(definition, job, priorities[n]) })),
+        );
+      });
     },
     reclassify: async (definition, payload, priority) => {
-      const job = await withTimeout(queueOf(definition).getJob(definition.jobId(payload)));
-      await job?.changePriority({ priority: PRIORITIES[priority] });
+      const queue = queueOf(definition);
+      const turn = definition.turnOf?.(payload);
+      const job = await withTimeout(queue.getJob(definition.jobId(payload)));
+      await job?.changePriority({
+        priority: turn === undefined ? PRIORITIES[priority] : await turns.move(queue, turn, priority),
+      });
     },
     promote: (definition, jobId) => withTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
-    present: async (definition, jobIds) => {
+    withoutJob: async (definition, jobIds) => {
       const queue = queueOf(definition);
-      const found = await withTimeout(Promise.all(jobIds.map((jobId) => connection.exists(queue.toKey(jobId)))));
-      return new Set(jobIds.filter((_jobId, n) => found[n] === 1));
+      const without: string[] = [];
+      await inChunks(jobIds, LOOKED_UP_AT_ONCE, async (chunk) => {
+        const states = await withTimeout(findJobs(queue.toKey(''), ...chunk));
+        const finished = chunk.filter((_jobId, n) => states[n] === FINISHED);
+        await withTimeout(Promise.all(finished.map((jobId) => queue.remove(jobId))));
+        without.push(...chunk.filter((_jobId, n) => states[n] === MISSING || states[n] === FINISHED));
+      });
+      return without;
     },
     assertGlobalConcurrency: async (definition) => {
       if (definition.globalConcurrency !== null)

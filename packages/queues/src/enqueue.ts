@@ -4,6 +4,8 @@ import type {
   DueDelivery,
   DueStamp,
   MemberState,
+  OverdueDeliveries,
+  OverdueGroup,
   OverdueRequest,
   RequestOrigin,
 } from '@vat/domain';
@@ -18,6 +20,7 @@ import {
   settleQueue,
   upstreamQueue,
 } from './job-catalogue.js';
+import { turnOf } from './turns.js';
 
 const deliveryJobOf = ({ id, accountId, attempt, dueAt }: DueDelivery) => ({
   payload: { delivery_id: id, account_id: accountId, attempt },
@@ -30,25 +33,27 @@ export const enqueueDelivery =
   (delivery: DueDelivery): Promise<void> =>
     producer.enqueue({ definition: deliveryQueueOf(delivery.attempt), ...deliveryJobOf(delivery) });
 
-/**
- * Enqueues deliveries whose jobs were lost. They are late already, so they go to the retry queue, where they do not delay
- * deliveries that are on time. First attempts that still have a job in the first queue are left there.
- */
-export const enqueueDeliveries =
-  (producer: Pick<Producer, 'enqueueAll' | 'present'>) =>
-  async (deliveries: DueDelivery[]): Promise<void> => {
-    const jobs = deliveries.map((delivery) => {
-      const job = deliveryJobOf(delivery);
-      return { ...job, first: delivery.attempt === 1, jobId: DELIVERY_QUEUES.first.jobId(job.payload) };
-    });
-    const firsts = jobs.filter(({ first }) => first).map(({ jobId }) => jobId);
+/** Enqueues deliveries that are late already: in the retry queue, where they do not delay deliveries that are on time. */
+export const enqueueLateDeliveries =
+  (producer: Pick<Producer, 'enqueueAll'>) =>
+  (deliveries: DueDelivery[]): Promise<void> =>
+    producer.enqueueAll(DELIVERY_QUEUES.retry, deliveries.map(deliveryJobOf));
+
+/** Returns the ids of those deliveries whose next attempt has no job. */
+export const deliveriesWithoutJob =
+  (producer: Pick<Producer, 'withoutJob'>) =>
+  async (deliveries: OverdueDeliveries['toSend']): Promise<string[]> => {
+    const jobs = deliveries.map(({ id, attempt }) => ({
+      id,
+      attempt,
+      jobId: DELIVERY_QUEUES.first.jobId({ delivery_id: id, account_id: '', attempt }),
+    }));
     // The order matters: a first attempt that moves to the retry queue is added there before it leaves the first queue.
-    const waiting = await producer.present(DELIVERY_QUEUES.first, firsts);
-    const lost = jobs.filter(({ jobId }) => !waiting.has(jobId));
-    await producer.enqueueAll(
-      DELIVERY_QUEUES.retry,
-      lost.map(({ payload, dueAt }) => ({ payload, dueAt })),
-    );
+    const firsts = jobs.filter(({ attempt }) => attempt === 1).map(({ jobId }) => jobId);
+    const others = jobs.filter(({ attempt }) => attempt > 1).map(({ jobId }) => jobId);
+    const moved = await producer.withoutJob(DELIVERY_QUEUES.first, firsts);
+    const lost = new Set(await producer.withoutJob(DELIVERY_QUEUES.retry, [...moved, ...others]));
+    return jobs.filter(({ jobId }) => lost.has(jobId)).map(({ id }) => id);
   };
 
 /** Dispatches that are due later share one job per second, and one per ten seconds from `FAR_MS` ahead. */
@@ -81,13 +86,13 @@ export const enqueueDispatches =
     );
   };
 
-/** Enqueues dispatched lines, behind interactive and background requests, lowest rank first. */
+/** Enqueues dispatched lines in the order of their ranks. */
 export const enqueueLines =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   (memberState: MemberState, lines: readonly DispatchedLine[]): Promise<void> =>
     producer.enqueueAll(
       upstreamQueue(memberState),
-      lines.map(({ id, rank }) => ({ payload: { request_id: id }, priority: 'batch' as const, rank })),
+      lines.map(({ id, accountId }) => ({ payload: { request_id: id, turn: turnOf(accountId, 'batch') } })),
     );
 
 /** The priority class of a live request: requests with a waiting caller run first, watches last. */
@@ -96,27 +101,32 @@ export const priorityClassOf = ({ origin, pending }: { origin: RequestOrigin; pe
   return pending ? 'background' : 'interactive';
 };
 
-/** Enqueues requests whose job is missing: a lookup at its due time, or the settlement of an answered request now. */
+/** The queue of a live request's job. */
+const queueOf = (request: OverdueGroup | OverdueRequest) => (request.answered ? settleQueue : lookupQueueOf(request));
+
+/** Enqueues requests: a lookup at its due time, or the settlement of an answered request now. */
 export const enqueueOverdue =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   async (requests: OverdueRequest[]): Promise<void> => {
-    const byQueue = new Map<string, OverdueRequest[]>();
-    for (const request of requests) {
-      const { name } = request.answered ? settleQueue : lookupQueueOf(request);
-      byQueue.set(name, [...(byQueue.get(name) ?? []), request]);
-    }
-    for (const group of byQueue.values()) {
-      const [first] = group;
-      if (!first) continue;
-      await producer.enqueueAll(
-        first.answered ? settleQueue : lookupQueueOf(first),
-        group.map((request) => ({
-          payload: { request_id: request.id },
-          priority: priorityClassOf(request),
-          dueAt: request.dueAt,
-        })),
-      );
-    }
+    const queues = new Map(requests.map((request) => [queueOf(request).name, queueOf(request)]));
+    const jobsOf = (queue: string) =>
+      requests
+        .filter((request) => queueOf(request).name === queue)
+        .map((request) => {
+          const priority = priorityClassOf(request);
+          const payload = { request_id: request.id, turn: turnOf(request.accountId, priority) };
+          return { payload, priority, dueAt: request.dueAt };
+        });
+    await Promise.all([...queues].map(([name, definition]) => producer.enqueueAll(definition, jobsOf(name))));
+  };
+
+/** Returns the ids of those requests that have no job. */
+export const requestsWithoutJob =
+  (producer: Pick<Producer, 'withoutJob'>) =>
+  async (groups: OverdueGroup[]): Promise<string[]> => {
+    // The id of a request's job is that of the request.
+    const without = await Promise.all(groups.map((group) => producer.withoutJob(queueOf(group), group.ids)));
+    return without.flat();
   };
 
 const stampJobOf = ({ subjectId, dueAt }: DueStamp) => ({
@@ -130,8 +140,20 @@ export const enqueueStamp =
   (stamp: DueStamp): Promise<void> =>
     producer.enqueue({ definition: evidenceQueue, ...stampJobOf(stamp) });
 
-/** Enqueues the next attempts to obtain pending time-stamps. */
-export const enqueueStamps =
-  (producer: Pick<Producer, 'enqueueAll'>) =>
-  (stamps: DueStamp[]): Promise<void> =>
-    producer.enqueueAll(evidenceQueue, stamps.map(stampJobOf));
+/** Enqueues the next attempts at those of the pending time-stamps that have no job; returns how many. */
+export const enqueueLostStamps =
+  (producer: Pick<Producer, 'enqueueAll' | 'withoutJob'>) =>
+  async (stamps: DueStamp[]): Promise<number> => {
+    const jobs = stamps.map(stampJobOf);
+    const lost = new Set(
+      await producer.withoutJob(
+        evidenceQueue,
+        jobs.map(({ payload }) => evidenceQueue.jobId(payload)),
+      ),
+    );
+    await producer.enqueueAll(
+      evidenceQueue,
+      jobs.filter(({ payload }) => lost.has(evidenceQueue.jobId(payload))),
+    );
+    return lost.size;
+  };

@@ -10,3 +10,4 @@ export * from './join-cluster.js';
 export * from './page-update.js';
 export * from './request-notifications.js';
 export * from './start-consumer.js';
+export { turnOf } from './turns.js';

@@ -6,6 +6,8 @@ const requestJob = z.object({
   request_id: z.uuid(),
   /** The API process to notify of changes, because its caller waits; absent when no caller waits or the value was lost. */
   reply_to: z.string().optional(),
+  /** Its account and class, see `turnOf`; absent in queues without turns and in jobs of older releases. */
+  turn: z.string().optional(),
 });
 export type RequestJob = z.infer<typeof requestJob>;
 
@@ -15,6 +17,8 @@ export type QueueDefinition<Payload = unknown> = {
   payload: z.ZodType<Payload>;
   /** Derived from the row. BullMQ refuses `:` and bare integers. */
   jobId: (payload: Payload) => string;
+  /** In a queue in which accounts take turns: the turn of a job. */
+  turnOf?: (payload: Payload) => string | undefined;
   /** Maximum jobs of this queue that run at once over all workers; null when there is no limit. */
   globalConcurrency: number | null;
   /** Maximum jobs that one worker process runs at once. */
@@ -32,7 +36,10 @@ const requestQueue = (name: string, caps: Pick<QueueDefinition, 'globalConcurren
 
 /** VIES lookups of one member state: two at a time over all workers. */
 export const upstreamQueue = (memberState: MemberState) =>
-  requestQueue(`upstream-${memberState}`, { globalConcurrency: 2, processConcurrency: 2 });
+  ({
+    ...requestQueue(`upstream-${memberState}`, { globalConcurrency: 2, processConcurrency: 2 }),
+    turnOf: (job: RequestJob) => job.turn,
+  }) satisfies QueueDefinition<RequestJob>;
 
 /** Lookups in the built-in sandbox, for test keys. */
 const sandboxQueue = requestQueue('upstream-sandbox', { globalConcurrency: null, processConcurrency: 20 });
@@ -41,7 +48,7 @@ const sandboxQueue = requestQueue('upstream-sandbox', { globalConcurrency: null,
 export const settleQueue = requestQueue('settle', { globalConcurrency: null, processConcurrency: 20 });
 
 /** The queue that makes the lookups of a request. */
-export const lookupQueueOf = (request: { test: boolean; memberState: MemberState }) =>
+export const lookupQueueOf = (request: { test: boolean; memberState: MemberState }): QueueDefinition<RequestJob> =>
   request.test ? sandboxQueue : upstreamQueue(request.memberState);
 
 /** One attempt of one delivery, counted from 1. It carries the account because the permit is acquired before the row is read. */
@@ -71,7 +78,10 @@ export const DELIVERY_QUEUES = {
 /** The queue for an attempt number. */
 export const deliveryQueueOf = (attempt: number) => (attempt === 1 ? DELIVERY_QUEUES.first : DELIVERY_QUEUES.retry);
 
-/** The priority of each class within a queue; a lower number runs earlier, and 0 is BullMQ's highest priority. */
+/**
+ * The classes of jobs: a caller waits, a call that was answered 202, a line of a batch, a watch. With the priority of each in
+ * queues without turns: a lower number runs earlier, and 0 is BullMQ's highest priority.
+ */
 export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19, watch: 1 << 20 } as const;
 export type PriorityClass = keyof typeof PRIORITIES;
 
@@ -123,9 +133,10 @@ export const maintenanceQueue = {
   name: '{maintenance}',
   payload: maintenanceJob,
   jobId: (job: MaintenanceJob) => `maintenance-${job.task}`,
-  // Concurrent sweeps are harmless, whereas with a global limit the job of a dead worker would block all other sweeps.
+  // A Postgres lock prevents that a task runs twice at once; with a global limit the job of a dead worker would block all
+  // others. One job for each task, so that a long one does not delay the sweeps.
   globalConcurrency: null,
-  processConcurrency: 1,
+  processConcurrency: 3,
 } satisfies QueueDefinition<MaintenanceJob>;
 
 /** A value for the queue of each member state, by the name of the queue. */

@@ -10,7 +10,10 @@ type JoinClusterOptions = {
   onCount: (queue: string, processes: number) => void;
 };
 
-const HEARTBEAT_INTERVAL_MS = 2_000;
+/** Short, so that the places of a process that leaves are idle for less than a second. */
+const HEARTBEAT_INTERVAL_MS = 500;
+/** The members are read when their number has changed, and in every so many heartbeats for what that does not show. */
+const HEARTBEATS_PER_READ = 4;
 /** A process without a heartbeat for this long is no longer a member. */
 const MEMBER_TTL_MS = 7_000;
 
@@ -29,6 +32,8 @@ export const joinCluster = ({
   const key = `${prefix}:fleet`;
   const member = JSON.stringify({ id: randomUUID(), queues });
   const counts = new Map<string, number>();
+  let heartbeats = 0;
+  let size = 0;
 
   const updateCounts = (members: string[]): void => {
     const servedQueues = members.map((text) => (JSON.parse(text) as { queues: string[] }).queues);
@@ -44,7 +49,11 @@ export const joinCluster = ({
     const now = Date.now();
     await connection.zadd(key, now + MEMBER_TTL_MS, member);
     await connection.zremrangebyscore(key, 0, now);
-    updateCounts(await connection.zrange(key, '0', '-1'));
+    const members = await connection.zcard(key);
+    const changed = members !== size;
+    size = members;
+    if (changed || heartbeats % HEARTBEATS_PER_READ === 0) updateCounts(await connection.zrange(key, '0', '-1'));
+    heartbeats += 1;
   };
   // A heartbeat that fails is repeated by the next one.
   const heartbeat = () => void sendHeartbeat().catch(() => undefined);

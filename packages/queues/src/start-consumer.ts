@@ -1,4 +1,4 @@
-import { DelayedError, RateLimitError, Worker } from 'bullmq';
+import { DelayedError, type Job, RateLimitError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import {
   type Payload,
@@ -8,6 +8,7 @@ import {
   type QueueDefinition,
   type QueueName,
 } from './job-catalogue.js';
+import { createTurns } from './turns.js';
 
 /**
  * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
@@ -61,38 +62,78 @@ const MAX_STALLED = 1_000;
 /** Without a limiter BullMQ ignores the pauses of a queue. This one never limits; it costs one command a job. */
 const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
 
+/**
+ * Wakes a worker that waits for a job. BullMQ wakes one when a job is added, and when a worker that finished a job takes the
+ * next one. A worker that is closing, or that runs more jobs than its share, takes no next one: without this, its place in a
+ * queue with a global limit is idle until another worker's wait times out, after five seconds or more.
+ */
+const wakeWaiting = async (worker: Worker, connection: Redis): Promise<void> => {
+  if (connection.status !== 'ready') return;
+  // The member and score that BullMQ's scripts write. A worker that finds nothing to do waits again.
+  await connection.zadd(worker.toKey('marker'), 0, '0').catch(() => undefined);
+};
+
+/**
+ * Lets a worker take another job now. Its loop compares the number of jobs with its concurrency only when a job ends or
+ * arrives; `Worker.resume` makes it do so in the same way, but has no effect on a worker that is not paused.
+ */
+const wakeLoop = (worker: Worker): void => {
+  const loop = Reflect.get(worker, 'mainLoopQueue') as
+    | { add: (fetched: Promise<undefined>) => void }
+    | null
+    | undefined;
+  loop?.add(Promise.resolve(undefined));
+};
+
 /** Runs a queue's jobs in this process. Handlers have no time limit here: every outgoing call has a deadline. */
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
   handle: JobHandler<P>,
   { connection, prefix, stopping, onJobError, onError, runJob = (_job, run) => run() }: ConsumerOptions,
 ): Consumer => {
-  const worker = new Worker<P>(
+  const turns = createTurns(connection);
+  let active = 0;
+  let closing = false;
+  const runOnce = async (job: Job<P>, token: string | undefined): Promise<void> => {
+    const ref = { queue: definition.name, jobId: job.id ?? '' };
+    const payload = definition.payload.safeParse(job.data);
+    if (!payload.success) {
+      onJobError(payload.error, ref);
+      return;
+    }
+    const turn = definition.turnOf?.(payload.data);
+    if (turn !== undefined) void turns.leave(worker, turn, job.attemptsStarted === 1);
+    let result: JobResult;
+    try {
+      result = await runJob(ref, () => handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping }));
+    } catch (error) {
+      onJobError(error, ref);
+      result = { again: new Date(Date.now() + RETRY_AFTER_ERROR_MS) };
+    }
+    if (result === undefined) return;
+    if ('pauseQueueMs' in result) {
+      await worker.rateLimit(result.pauseQueueMs);
+      throw new RateLimitError();
+    }
+    if (result.priority !== undefined) {
+      const { priority } = result;
+      await job.changePriority({
+        priority: turn === undefined ? PRIORITIES[priority] : await turns.move(worker, turn, priority),
+      });
+    }
+    await job.moveToDelayed(result.again.getTime(), token);
+    if (closing || active > worker.concurrency) await wakeWaiting(worker, connection);
+    throw new DelayedError();
+  };
+  const worker: Worker<P> = new Worker<P>(
     definition.name,
     async (job, token) => {
-      const ref = { queue: definition.name, jobId: job.id ?? '' };
-      const payload = definition.payload.safeParse(job.data);
-      if (!payload.success) {
-        onJobError(payload.error, ref);
-        return;
-      }
-      let result: JobResult;
+      active += 1;
       try {
-        result = await runJob(ref, () =>
-          handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping }),
-        );
-      } catch (error) {
-        onJobError(error, ref);
-        result = { again: new Date(Date.now() + RETRY_AFTER_ERROR_MS) };
+        await runOnce(job, token);
+      } finally {
+        active -= 1;
       }
-      if (result === undefined) return;
-      if ('pauseQueueMs' in result) {
-        await worker.rateLimit(result.pauseQueueMs);
-        throw new RateLimitError();
-      }
-      if (result.priority !== undefined) await job.changePriority({ priority: PRIORITIES[result.priority] });
-      await job.moveToDelayed(result.again.getTime(), token);
-      throw new DelayedError();
     },
     {
       connection,
@@ -107,12 +148,22 @@ export const startConsumer = <P>(
     },
   );
   worker.on('error', onError);
+  worker.on('completed', () => {
+    if (closing || active >= worker.concurrency) void wakeWaiting(worker, connection);
+  });
   return {
     name: definition.name,
-    close: (force) => worker.close(force),
+    close: async (force) => {
+      closing = true;
+      await worker.close(force);
+      // What woke this worker while it was closing is for another one.
+      await wakeWaiting(worker, connection);
+    },
     isRunning: () => worker.isRunning(),
     setConcurrency: (jobs) => {
+      const more = jobs > worker.concurrency;
       worker.concurrency = jobs;
+      if (more) wakeLoop(worker);
     },
   };
 };

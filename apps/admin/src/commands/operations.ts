@@ -2,26 +2,46 @@ import { fileURLToPath } from 'node:url';
 import {
   completeBatches,
   type Database,
-  dueDeliveries,
   dueStamps,
   endLostLines,
   endRemovedDeliveries,
   endRequest,
+  findLiveRequests,
+  findPendingDeliveries,
   holdDeliveries,
   migrate,
+  overdueDeliveries,
   overdueRequests,
   queuesToDispatch,
   releaseOrphans,
   requestsToAbandon,
   resumeDeliveries,
+  runAlone,
 } from '@vat/db';
-import { sweepBatches, sweepDeliveries, sweepRequests, sweepStamps } from '@vat/domain';
-import { enqueueDeliveries, enqueueDelivery, enqueueDispatches, enqueueOverdue, enqueueStamps } from '@vat/queues';
+import {
+  endLateRequests,
+  enqueueLostRequests,
+  releaseOrphanedRequests,
+  sweepBatches,
+  sweepDeliveries,
+  sweepStamps,
+} from '@vat/domain';
+import {
+  deliveriesWithoutJob,
+  enqueueDelivery,
+  enqueueDispatches,
+  enqueueLateDeliveries,
+  enqueueLostStamps,
+  enqueueOverdue,
+  requestsWithoutJob,
+} from '@vat/queues';
 import { readSettings } from '@vat/runtime';
-import type { Commands } from '../command.js';
-import { withProducer } from '../command.js';
+import { type Commands, UsageError, withProducer } from '../command.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
+
+/** How long `reconcile` waits for the sweep of a worker. */
+const SWEEP_WAIT_MS = 60_000;
 
 /** migrate, reconcile. */
 export const operationCommands = (
@@ -34,15 +54,23 @@ export const operationCommands = (
   reconcile: async () => {
     const settings = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
     return withProducer(env, async (producer) => {
-      const requests = sweepRequests({
-        overdue: overdueRequests(db),
+      const abandon = endLateRequests({
         toAbandon: requestsToAbandon(db),
         endRequest: endRequest(db),
-        releaseOrphans: releaseOrphans(db),
-        enqueue: enqueueOverdue(producer),
         enqueueDelivery: enqueueDelivery(producer),
+        now,
+      });
+      const release = releaseOrphanedRequests({
+        releaseOrphans: releaseOrphans(db),
         giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
         windowMs: settings.UPSTREAM_WINDOW,
+        now,
+      });
+      const requests = enqueueLostRequests({
+        overdue: overdueRequests(db),
+        withoutJob: requestsWithoutJob(producer),
+        findLive: findLiveRequests(db),
+        enqueue: enqueueOverdue(producer),
         now,
       });
       const complete = completeBatches(db);
@@ -55,20 +83,31 @@ export const operationCommands = (
         now,
       });
       const deliveries = sweepDeliveries({
-        due: dueDeliveries(db),
+        overdue: overdueDeliveries(db),
         hold: holdDeliveries(db),
         resume: resumeDeliveries(db),
         endRemoved: endRemovedDeliveries(db),
-        enqueue: enqueueDeliveries(producer),
+        withoutJob: deliveriesWithoutJob(producer),
+        findPending: findPendingDeliveries(db),
+        enqueueLate: enqueueLateDeliveries(producer),
         now,
       });
-      const stamps = sweepStamps({ due: dueStamps(db), enqueue: enqueueStamps(producer), now });
-      return {
-        ...(await requests({ everything: true })),
-        ...(await batches()),
-        ...(await deliveries({ everything: true })),
-        ...(await stamps({ everything: true })),
-      };
+      const stamps = sweepStamps({ due: dueStamps(db), enqueueLost: enqueueLostStamps(producer), now });
+      const swept = await runAlone(db)(
+        'sweep',
+        async () => ({
+          ...(await abandon()),
+          ...(await release()),
+          ...(await requests({ everything: true })),
+          ...(await batches()),
+          ...(await deliveries({ everything: true })),
+          ...(await stamps({ everything: true })),
+        }),
+        SWEEP_WAIT_MS,
+      );
+      if (swept === null)
+        throw new UsageError('Another sweep has been running for a minute. Try again when it has ended.');
+      return swept.done;
     });
   },
 });

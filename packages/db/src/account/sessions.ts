@@ -101,7 +101,10 @@ export const liveSessions =
 
 const CHUNK = 5_000;
 
-/** Deletes expired sessions and expired counts of failed sign-ins, in chunks. */
+/**
+ * Deletes expired sessions and expired counts of failed sign-ins, in chunks. Skips rows that another statement is changing: it
+ * may wait for one of these.
+ */
 export const deleteExpiredSessions =
   (db: Queryable) =>
   async (now: Date): Promise<void> => {
@@ -109,12 +112,14 @@ export const deleteExpiredSessions =
       CHUNK,
       () => db.$executeRaw`
         DELETE FROM session WHERE id IN (
-          SELECT id FROM session WHERE expires_at <= ${now}::timestamptz LIMIT ${CHUNK}::int)`,
+          SELECT id FROM session WHERE expires_at <= ${now}::timestamptz LIMIT ${CHUNK}::int
+          FOR UPDATE SKIP LOCKED)`,
     );
     await inChunks(
       CHUNK,
       () => db.$executeRaw`
         DELETE FROM sign_in_attempt WHERE expires_at <= ${now}::timestamptz AND address IN (
-          SELECT address FROM sign_in_attempt WHERE expires_at <= ${now}::timestamptz LIMIT ${CHUNK}::int)`,
+          SELECT address FROM sign_in_attempt WHERE expires_at <= ${now}::timestamptz LIMIT ${CHUNK}::int
+          FOR UPDATE SKIP LOCKED)`,
     );
   };

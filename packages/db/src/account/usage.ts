@@ -105,6 +105,22 @@ export const auditUsage =
 export const releaseUnits = (units: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`reserved = GREATEST(u.reserved - ${units}, 0), shortfall = u.shortfall + GREATEST(${units} - u.reserved, 0)`;
 
+/**
+ * The CTEs `units` and `released`: release the reserved units of many requests, those that the CTE `gone` returns with
+ * `account_id` and `quota_period`. Rows of usage are locked in the order of their key, which prevents deadlocks between such
+ * statements.
+ */
+export const releaseUnitsOfGone = (): Prisma.Sql => Prisma.sql`
+  units AS MATERIALIZED (
+    SELECT u.account_id, u.period, held.n FROM usage u JOIN (
+      SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
+    ) AS held ON held.account_id = u.account_id AND held.quota_period = u.period
+    ORDER BY u.account_id, u.period FOR UPDATE OF u
+  ), released AS (
+    UPDATE usage u SET ${releaseUnits(Prisma.sql`units.n`)} FROM units
+    WHERE u.account_id = units.account_id AND u.period = units.period
+  )`;
+
 type UnitsToReserve = { accountId: string; period: string; limit: number; wanted: number };
 
 /**

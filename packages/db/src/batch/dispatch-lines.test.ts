@@ -37,14 +37,15 @@ const inWindow = async (): Promise<number> => {
 };
 
 test('a window takes the first lines of a file in order, and no more once it is full', async () => {
-  const lines = await insert(30, { accountId: randomUUID() });
+  const accountId = randomUUID();
+  const lines = await insert(30, { accountId });
   await insert(5, { accountId: randomUUID(), memberState: 'FR' });
-  expect(await dispatch()).toEqual(lines.slice(0, LINES_IN_WINDOW).map((id, n) => ({ id, rank: n + 1 })));
+  expect(await dispatch()).toEqual(lines.slice(0, LINES_IN_WINDOW).map((id, n) => ({ id, accountId, rank: n + 1 })));
   expect(await dispatch()).toEqual([]);
   await connected.db.request.updateMany({ where: { id: { in: lines.slice(0, 4) } }, data: { state: 'abandoned' } });
   const behind = LINES_IN_WINDOW - 4;
   expect(await dispatch()).toEqual(
-    lines.slice(LINES_IN_WINDOW, LINES_IN_WINDOW + 4).map((id, n) => ({ id, rank: behind + n + 1 })),
+    lines.slice(LINES_IN_WINDOW, LINES_IN_WINDOW + 4).map((id, n) => ({ id, accountId, rank: behind + n + 1 })),
   );
 });
 
@@ -98,7 +99,7 @@ test('a line that waits for its next lookup is not dispatched before it is due',
   const accountId = randomUUID();
   await insert(3, { accountId, dueAt: new Date(LATER.getTime() + 1) });
   const [due] = await insert(1, { accountId });
-  expect(await dispatch()).toEqual([{ id: due, rank: 1 }]);
+  expect(await dispatch()).toEqual([{ id: due, accountId, rank: 1 }]);
 });
 
 test('lines whose answer is being enriched make room for others, up to a limit', async () => {

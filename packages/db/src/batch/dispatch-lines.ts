@@ -9,7 +9,7 @@ import {
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { query, typed } from '../query.js';
+import { all, query, typed } from '../query.js';
 
 /** The first of the two numbers of the advisory lock for dispatching; the second is the member state. */
 const DISPATCH_LOCKS = 0xfeed;
@@ -26,7 +26,7 @@ export const dispatchLines =
   async (memberState: MemberState, now: Date): Promise<DispatchedLine[] | null> => {
     const lock = MEMBER_STATES.indexOf(memberState);
     const waits = Prisma.sql`q.country_code = ${memberState} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL`;
-    const [row] = await query(db, { mine: 'bool', ids: 'uuid[]', ranks: 'int4[]' })`
+    const [row] = await query(db, { mine: 'bool', ...all('uuid[]', 'ids', 'accounts'), ranks: 'int4[]' })`
       WITH RECURSIVE lock AS MATERIALIZED (
         SELECT pg_try_advisory_xact_lock(${DISPATCH_LOCKS}::int, ${lock}::int) AS mine
       ), inside AS MATERIALIZED (
@@ -45,7 +45,7 @@ export const dispatchLines =
           ORDER BY q.account_id LIMIT 1)
         FROM account WHERE account.id IS NOT NULL
       ), picked AS (
-        SELECT line.id, (COALESCE(inside.unanswered, 0) + line.turn)::int AS rank
+        SELECT line.id, account.id AS account_id, (COALESCE(inside.unanswered, 0) + line.turn)::int AS rank
         FROM account CROSS JOIN LATERAL (
           SELECT first.id, first.due_at, row_number() OVER (ORDER BY first.due_at, first.id) AS turn FROM (
             SELECT q.id, q.due_at FROM request q
@@ -56,7 +56,7 @@ export const dispatchLines =
         ORDER BY rank, line.due_at, line.id LIMIT (SELECT n FROM room)
       ), dispatched AS (
         UPDATE request q SET fed = true, due_at = ${now}::timestamptz
-        FROM picked WHERE q.id = picked.id AND NOT q.fed RETURNING q.id, picked.rank
+        FROM picked WHERE q.id = picked.id AND NOT q.fed RETURNING q.id, q.account_id, picked.rank
       ), started AS (
         -- Skips locked rows, which the dispatch of another member state is updating.
         UPDATE batch SET state = 'running' WHERE id IN (
@@ -65,9 +65,10 @@ export const dispatchLines =
           FOR UPDATE SKIP LOCKED)
       )
       SELECT (SELECT mine FROM lock) AS mine, ARRAY(SELECT id FROM dispatched ORDER BY rank, id) AS ids,
+        ARRAY(SELECT account_id FROM dispatched ORDER BY rank, id) AS accounts,
         ARRAY(SELECT rank FROM dispatched ORDER BY rank, id) AS ranks`;
     if (!row?.mine) return null;
-    return row.ids.map((id, n) => ({ id, rank: row.ranks[n] ?? LINES_IN_WINDOW }));
+    return row.ids.map((id, n) => ({ id, accountId: row.accounts[n] ?? '', rank: row.ranks[n] ?? LINES_IN_WINDOW }));
   };
 
 /**

@@ -7,7 +7,7 @@ import {
   LINE_ENDINGS,
   newUuid,
 } from '@vat/domain';
-import { releaseUnits } from '../account/usage.js';
+import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { columns, query, typed } from '../query.js';
@@ -63,12 +63,7 @@ export const endLostLines =
         ) AS lost
         WHERE r.id = lost.id
         RETURNING r.id, r.account_id, r.quota_period, r.reason
-      ), released AS (
-        UPDATE usage u SET ${releaseUnits(Prisma.sql`units.n`)} FROM (
-          SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
-        ) AS units
-        WHERE u.account_id = units.account_id AND u.period = units.quota_period
-      ), lines AS (
+      ), ${releaseUnitsOfGone()}, lines AS (
         UPDATE batch_line l SET status = 'failed', error_code = ending.code, error_message = ending.message
         FROM gone JOIN jsonb_to_recordset(${messages}::jsonb) AS ending(code text, message text) ON ending.code = gone.reason
         WHERE l.request_id = gone.id AND l.status = 'queued'

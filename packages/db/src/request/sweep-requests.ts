@@ -3,34 +3,61 @@ import type {
   EndedRequest,
   MemberState,
   OverdueCursor,
+  OverduePage,
   OverdueRequest,
   RequestOrigin,
 } from '@vat/domain';
-import { releaseUnits } from '../account/usage.js';
+import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
-import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 const OVERDUE = columns({
-  id: 'uuid',
+  ...all('bool', 'test', 'answered'),
+  memberState: typed<MemberState>('text'),
+  ids: 'uuid[]!',
+  lastDueAt: 'timestamptz',
+  lastId: 'uuid',
+});
+
+/**
+ * A page of the live requests due before `before`, oldest first, grouped by queue: decoding a row for each would cost more than
+ * everything else that the sweep does with it.
+ */
+export const overdueRequests =
+  (db: Queryable) =>
+  async (before: Date, after: OverdueCursor | null, limit: number): Promise<OverduePage> => {
+    const groups = await query(db, OVERDUE)`
+      WITH page AS MATERIALIZED (
+        SELECT id, test, country_code, answer IS NOT NULL AS answered, due_at FROM request
+        WHERE state IN ('waiting', 'pending') AND fed AND due_at < ${before}::timestamptz
+          AND (due_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
+        ORDER BY due_at, id LIMIT ${limit}::int
+      ), last AS (SELECT due_at, id FROM page ORDER BY due_at DESC, id DESC LIMIT 1)
+      SELECT p.test, p.country_code AS "memberState", p.answered, array_agg(p.id) AS ids, last.due_at AS "lastDueAt",
+        last.id AS "lastId"
+      FROM page p CROSS JOIN last GROUP BY 1, 2, 3, 5, 6`;
+    const read = groups.reduce((sum, { ids }) => sum + ids.length, 0);
+    const [group] = groups;
+    return { groups, next: group && read === limit ? { dueAt: group.lastDueAt, id: group.lastId } : null };
+  };
+
+const LIVE = columns({
+  ...all('uuid', 'id', 'accountId'),
   ...all('bool', 'test', 'pending', 'answered'),
   origin: typed<RequestOrigin>('text'),
   memberState: typed<MemberState>('text'),
   dueAt: 'timestamptz',
 });
 
-/** A page of the live requests due before `before`, oldest first. */
-export const overdueRequests =
+/** Those of the requests that are live and belong into a queue. */
+export const findLiveRequests =
   (db: Queryable) =>
-  async (before: Date, after: OverdueCursor | null, limit: number): Promise<OverdueRequest[]> => {
-    return query(db, OVERDUE)`
-      SELECT id, test, origin, country_code AS "memberState", state = 'pending' AS pending, answer IS NOT NULL AS answered,
+  async (ids: string[]): Promise<OverdueRequest[]> => {
+    return query(db, LIVE)`
+      SELECT id, account_id AS "accountId", test, origin, country_code AS "memberState", state = 'pending' AS pending, answer IS NOT NULL AS answered,
         due_at AS "dueAt"
-      FROM request
-      WHERE state IN ('waiting', 'pending') AND fed AND due_at < ${before}::timestamptz
-        AND (due_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
-      ORDER BY due_at, id LIMIT ${limit}::int`;
+      FROM request WHERE id = ANY(${ids}::uuid[]) AND state IN ('waiting', 'pending') AND fed`;
   };
 
 const ENDED = columns({
@@ -60,7 +87,8 @@ export const requestsToAbandon =
 /**
  * Ends waiting requests whose caller was lost with its API process: they are withdrawn and their units released. A request
  * with a bound Idempotency-Key becomes pending instead, so that a repeated call gets its result. `createdBefore` is earlier
- * than any caller waits. `fed` is true for all of them; the index needs it. Returns the number of requests.
+ * than any caller waits. `fed` is true for all of them; the index needs it. Ends some hundred at once;
+ * returns the number, 0 when none is left.
  */
 export const releaseOrphans =
   (db: Queryable) =>
@@ -77,12 +105,7 @@ export const releaseOrphans =
         UPDATE request r SET state = 'pending',
           give_up_at = CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END
         FROM lost WHERE r.id = lost.id AND lost.keyed RETURNING 1
-      ), per_account AS (
-        SELECT account_id, quota_period, count(*)::int AS n FROM gone WHERE quota_period IS NOT NULL GROUP BY 1, 2
-      ), released AS (
-        UPDATE usage u SET ${releaseUnits(Prisma.sql`p.n`)} FROM per_account p
-        WHERE u.account_id = p.account_id AND u.period = p.quota_period
-      )
+      ), ${releaseUnitsOfGone()}
       SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM continued))::int AS n`;
     return row?.n ?? 0;
   };

@@ -15,7 +15,7 @@ import { Prisma } from '../generated/client.js';
 import { all, columns, query, selectList, typed } from '../query.js';
 
 const DUE = columns({
-  id: 'uuid',
+  ...all('uuid', 'id', 'accountId'),
   memberState: typed<MemberState>('text'),
   vatNumber: 'text',
   frequency: typed<WatchFrequency>('text'),
@@ -24,30 +24,49 @@ const DUE = columns({
 });
 
 /**
- * Due watches, earliest due time first; per member state at most `maxUnderWay` minus the runs in progress. Each member state
- * is a separate index scan, so that the cost depends neither on the number of watches nor on how many of one member state
- * wait for an outage to end.
+ * Due watches of member states, in the order in which to start them: accounts take turns, and each account's go by due time.
+ * At most `maxUnderWay` of a member state, runs in progress included. Reads one index entry for each account that has watches
+ * of a member state with room, and its due watches up to that room, however many wait for an outage to end.
  */
 export const findDueWatches =
   (db: Queryable) =>
   (memberStates: readonly string[]) =>
-  async (now: Date, maxUnderWay: number): Promise<DueWatch[]> =>
-    query(db, DUE)`
-      SELECT w.id, w.country_code AS "memberState", w.vat_number AS "vatNumber", w.frequency, a.plan,
-        a.monthly_quota AS "monthlyQuota"
-      FROM unnest(${memberStates as string[]}::text[]) AS s(code)
-      CROSS JOIN LATERAL (
-        SELECT count(*) AS n FROM request r
-        WHERE r.origin = 'watch' AND r.country_code = s.code AND r.state = 'pending' AND r.fed
-      ) AS open
-      CROSS JOIN LATERAL (
-        SELECT d.id, d.account_id, d.country_code, d.vat_number, d.frequency, d.next_check_at FROM watch d
-        WHERE d.country_code = s.code AND d.state = 'active' AND d.request_id IS NULL
-          AND d.next_check_at <= ${now}::timestamptz
-        ORDER BY d.next_check_at, d.id LIMIT GREATEST(0, ${maxUnderWay}::int - open.n)
-      ) AS w
-      JOIN account a ON a.id = w.account_id
-      ORDER BY w.next_check_at, w.id`;
+  async (now: Date, maxUnderWay: number): Promise<DueWatch[]> => {
+    const idle = (code: Prisma.Sql) =>
+      Prisma.sql`w.country_code = ${code} AND w.state = 'active' AND w.request_id IS NULL`;
+    return query(db, DUE)`
+      WITH RECURSIVE under_way AS MATERIALIZED (
+        SELECT r.country_code AS code, r.account_id, count(*)::int AS n FROM request r
+        WHERE r.origin = 'watch' AND r.country_code = ANY(${[...memberStates]}::text[]) AND r.state = 'pending' AND r.fed
+        GROUP BY 1, 2
+      ), room AS MATERIALIZED (
+        SELECT s.code, ${maxUnderWay}::int - COALESCE((SELECT sum(n) FROM under_way u WHERE u.code = s.code), 0)::int AS n
+        FROM unnest(${[...memberStates]}::text[]) AS s(code)
+      ), watcher(code, id) AS (
+        SELECT room.code, (SELECT w.account_id FROM watch w WHERE ${idle(Prisma.sql`room.code`)} ORDER BY w.account_id LIMIT 1)
+        FROM room WHERE room.n > 0
+        UNION ALL
+        SELECT watcher.code, (SELECT w.account_id FROM watch w
+          WHERE ${idle(Prisma.sql`watcher.code`)} AND w.account_id > watcher.id ORDER BY w.account_id LIMIT 1)
+        FROM watcher WHERE watcher.id IS NOT NULL
+      ), ranked AS (
+        SELECT due.*, COALESCE(u.n, 0) + due.turn AS rank FROM watcher JOIN room ON room.code = watcher.code
+        CROSS JOIN LATERAL (
+          SELECT first.*, row_number() OVER (ORDER BY first.next_check_at, first.id) AS turn FROM (
+            SELECT w.id, w.account_id, w.country_code, w.vat_number, w.frequency, w.next_check_at FROM watch w
+            WHERE ${idle(Prisma.sql`watcher.code`)} AND w.account_id = watcher.id AND w.next_check_at <= ${now}::timestamptz
+            ORDER BY w.next_check_at, w.id LIMIT room.n
+          ) AS first
+        ) AS due
+        LEFT JOIN under_way u ON u.code = watcher.code AND u.account_id = watcher.id
+      ), placed AS (
+        SELECT ranked.*, row_number() OVER (PARTITION BY country_code ORDER BY rank, next_check_at, id) AS place FROM ranked
+      )
+      SELECT w.id, w.account_id AS "accountId", w.country_code AS "memberState", w.vat_number AS "vatNumber", w.frequency,
+        a.plan, a.monthly_quota AS "monthlyQuota"
+      FROM placed w JOIN room ON room.code = w.country_code AND w.place <= room.n JOIN account a ON a.id = w.account_id
+      ORDER BY w.rank, w.next_check_at, w.id`;
+  };
 
 /**
  * Starts the run of a due watch: reserves a unit, inserts the request and links it to the watch. The request is pending, but
@@ -121,7 +140,7 @@ export const findOrFollowWatch =
       UPDATE watch w SET next_check_at = CASE WHEN w.request_id IS NULL THEN w.next_check_at
         ELSE LEAST(w.next_check_at, ${now}::timestamptz) END
       FROM account a WHERE w.id = ${id}::uuid AND a.id = w.account_id
-      RETURNING w.id, w.country_code AS "memberState", w.vat_number AS "vatNumber", w.frequency, a.plan,
+      RETURNING w.id, w.account_id AS "accountId", w.country_code AS "memberState", w.vat_number AS "vatNumber", w.frequency, a.plan,
         a.monthly_quota AS "monthlyQuota", w.state, w.request_id AS "requestId"`;
     return row ?? null;
   };

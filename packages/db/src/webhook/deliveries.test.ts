@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { type DeliveryState, type LoggedAttempt, newUuid, WEBHOOK_REMOVED } from '@vat/domain';
+import {
+  type DeliveryState,
+  type DueCursor,
+  type LoggedAttempt,
+  newUuid,
+  readPages,
+  WEBHOOK_REMOVED,
+} from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { connectDatabase, type Database } from '../connect-database.js';
-import { dueDeliveries, findDelivery } from './deliveries.js';
+import { findDelivery, overdueDeliveries } from './deliveries.js';
 import { claimDelivery, recordAttempt, releaseDelivery } from './delivery-attempts.js';
 import { deleteOldDeliveries, endRemovedDeliveries } from './delivery-retention.js';
 import { resendDelivery, sendTestEvent } from './events.js';
@@ -157,8 +164,8 @@ test('a delivery of a removed endpoint is not sent to a new one, even if the rem
   await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${accountId}::uuid`;
   await setWebhook(accountId);
   expect(await claim(deliveryId, 1, AT)).toMatchObject({ kind: 'claimed', attempt: { endpoint: null } });
-  expect(await endRemovedDeliveries(db)(AT, other.deliveryId)).toBe(0);
-  expect(await endRemovedDeliveries(db)(AT)).toBe(1);
+  expect(await endRemovedDeliveries(db)(AT, [other.deliveryId])).toBe(0);
+  expect(await endRemovedDeliveries(db)(AT, [other.deliveryId, deliveryId])).toBe(1);
   expect(await findDelivery(db)(deliveryId, { accountId, testOnly: false })).toMatchObject({
     state: 'failed',
     last: { error: WEBHOOK_REMOVED },
@@ -197,13 +204,13 @@ test('due deliveries are listed oldest first, each once, whatever the page size'
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) ids.push((await delivery()).deliveryId);
   const seen: string[] = [];
-  let cursor: { dueAt: Date; id: string } | null = null;
-  for (;;) {
-    const page: { id: string; dueAt: Date; attempt: number }[] = await dueDeliveries(db)(after(1), cursor, 2);
-    for (const due of page) seen.push(due.id);
-    cursor = page.at(-1) ?? null;
-    if (cursor === null) break;
+  const later = after(1);
+  let pages = 0;
+  for await (const { toSend } of readPages((from: DueCursor | null) => overdueDeliveries(db)(later, from, 2))) {
+    pages += 1;
+    seen.push(...toSend.map(({ id }) => id));
   }
+  expect(pages).toBe(3);
   expect(seen).toEqual(ids.toSorted());
-  expect(await dueDeliveries(db)(AT, null, 10)).toEqual([]);
+  expect(await overdueDeliveries(db)(AT, null, 10)).toEqual({ toSend: [], toHold: [], toEnd: [], next: null });
 });

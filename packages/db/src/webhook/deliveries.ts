@@ -3,9 +3,10 @@ import type {
   DeliveryDetail,
   DeliveryState,
   DueCursor,
+  DueDelivery,
   EventType,
   LoggedAttempt,
-  OverdueDelivery,
+  OverdueDeliveries,
   Reader,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
@@ -72,18 +73,45 @@ export const listDeliveries =
 /** The domain's due delivery. */
 export const DUE = columns({ id: 'uuid', accountId: 'uuid', attempt: 'int4', dueAt: 'timestamptz!' });
 
-/** A page of the pending deliveries due before `before` that are not held, oldest first. */
-export const dueDeliveries =
+const OVERDUE = columns({
+  ...all('uuid[]', 'ids', 'toHold', 'toEnd'),
+  attempts: 'int4[]',
+  read: 'int4',
+  lastDueAt: 'timestamptz',
+  lastId: 'uuid',
+});
+
+/** A page of the pending deliveries due before `before` that are not held, oldest first; in arrays, since a row each costs more. */
+export const overdueDeliveries =
   (db: Queryable) =>
-  async (before: Date, after: DueCursor | null, limit: number): Promise<OverdueDelivery[]> => {
-    return query(db, { ...DUE, accountDisabled: 'bool' })`
-      SELECT d.id, d.account_id AS "accountId", d.attempts + 1 AS attempt, d.next_attempt_at AS "dueAt",
-        a.disabled_at IS NOT NULL AS "accountDisabled"
-      FROM (
-        SELECT id, account_id, attempts, next_attempt_at FROM delivery
-        WHERE state = 'pending' AND NOT held AND next_attempt_at < ${before}::timestamptz
-          AND (next_attempt_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
-        ORDER BY next_attempt_at, id LIMIT ${limit}::int
-      ) AS d LEFT JOIN account a ON a.id = d.account_id
-      ORDER BY d.next_attempt_at, d.id`;
+  async (before: Date, after: DueCursor | null, limit: number): Promise<OverdueDeliveries> => {
+    const [page] = await query(db, OVERDUE)`
+      WITH page AS MATERIALIZED (
+        SELECT d.id, d.attempts, d.next_attempt_at, a.disabled_at IS NOT NULL AS disabled, w.account_id IS NULL AS removed
+        FROM (
+          SELECT id, account_id, generation, attempts, next_attempt_at FROM delivery
+          WHERE state = 'pending' AND NOT held AND next_attempt_at < ${before}::timestamptz
+            AND (next_attempt_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
+          ORDER BY next_attempt_at, id LIMIT ${limit}::int
+        ) AS d LEFT JOIN account a ON a.id = d.account_id
+          LEFT JOIN webhook w ON w.account_id = d.account_id AND w.generation = d.generation
+      ), to_send AS MATERIALIZED (SELECT id, attempts FROM page WHERE NOT disabled AND NOT removed)
+      SELECT ARRAY(SELECT id FROM to_send) AS ids, ARRAY(SELECT attempts FROM to_send) AS attempts,
+        ARRAY(SELECT id FROM page WHERE disabled) AS "toHold",
+        ARRAY(SELECT id FROM page WHERE removed AND NOT disabled) AS "toEnd",
+        (SELECT count(*) FROM page)::int AS read, next_attempt_at AS "lastDueAt", id AS "lastId"
+      FROM page ORDER BY next_attempt_at DESC, id DESC LIMIT 1`;
+    if (!page) return { toSend: [], toHold: [], toEnd: [], next: null };
+    const { ids, attempts, toHold, toEnd, read, lastDueAt, lastId } = page;
+    const toSend = ids.map((id, n) => ({ id, attempt: (attempts[n] ?? 0) + 1 }));
+    return { toSend, toHold, toEnd, next: read === limit ? { dueAt: lastDueAt, id: lastId } : null };
+  };
+
+/** Those of the deliveries that are pending and not held. */
+export const findPendingDeliveries =
+  (db: Queryable) =>
+  async (ids: string[]): Promise<DueDelivery[]> => {
+    return query(db, DUE)`
+      SELECT id, account_id AS "accountId", attempts + 1 AS attempt, next_attempt_at AS "dueAt" FROM delivery
+      WHERE id = ANY(${ids}::uuid[]) AND state = 'pending' AND NOT held`;
   };

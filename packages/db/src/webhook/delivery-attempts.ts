@@ -39,12 +39,16 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
     }));
     // Of several claims of one delivery, the UPDATE grants one.
     const rows = await query(db, CLAIMED)`
-      WITH claimed AS (
+      WITH wanted AS (
+        SELECT * FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
+          AS x(n int, id uuid, number int, at timestamptz, until timestamptz)
+      ), locked AS MATERIALIZED (
+        SELECT id FROM delivery WHERE id = ANY(${wanted.map(({ deliveryId }) => deliveryId)}::uuid[]) ORDER BY id FOR UPDATE
+      ), claimed AS (
         UPDATE delivery d SET held = a.disabled_at IS NOT NULL,
           leased_until = CASE WHEN a.disabled_at IS NULL THEN w.until END
-        FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
-          AS w(n int, id uuid, number int, at timestamptz, until timestamptz), account a
-        WHERE d.id = w.id AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
+        FROM wanted w, account a
+        WHERE d.id = w.id AND d.id = ANY(ARRAY(SELECT id FROM locked)) AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
           AND (d.leased_until IS NULL OR d.leased_until <= w.at)
         RETURNING w.n, d.held, d.account_id, d.event_id, d.generation, d.next_attempt_at
       )
@@ -108,6 +112,8 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
         FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb) AS m(n int, id uuid, state text,
           next_attempt_at timestamptz, number int, at timestamptz, url text, status_code int, duration_ms int, error text,
           address text, timings jsonb, answer text, answer_truncated boolean)
+      ), locked AS MATERIALIZED (
+        SELECT id FROM delivery WHERE id = ANY(${made.map(({ deliveryId }) => deliveryId)}::uuid[]) ORDER BY id FOR UPDATE
       ), settled AS (
         UPDATE delivery d SET attempts = m.number, leased_until = NULL,
           state = CASE WHEN d.state = 'pending' THEN m.state ELSE d.state END,
@@ -116,7 +122,7 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
           last_status_code = CASE WHEN d.state = 'pending' THEN m.status_code ELSE d.last_status_code END,
           last_duration_ms = CASE WHEN d.state = 'pending' THEN m.duration_ms ELSE d.last_duration_ms END,
           last_error = CASE WHEN d.state = 'pending' THEN m.error ELSE d.last_error END
-        FROM made m WHERE d.id = m.id AND d.attempts = m.number - 1
+        FROM made m WHERE d.id = m.id AND d.id = ANY(ARRAY(SELECT id FROM locked)) AND d.attempts = m.number - 1
         RETURNING m.n
       ), logged AS (
         INSERT INTO delivery_attempt (delivery_id, number, at, url, status_code, duration_ms, error, address, timings,

@@ -33,21 +33,26 @@ export const deleteOldDeliveries =
   };
 
 /**
- * Ends all pending deliveries whose endpoint was removed, or one of them, even if a new endpoint has been set since. Such
- * deliveries exist when their event was written during the removal. Held deliveries are skipped until their account is
- * enabled, so that a sweep does not read all of them each time. Returns the number of deliveries.
+ * The CTE `locked`: locks deliveries in the order of their ids, as every statement does that changes several, which prevents
+ * deadlocks between them.
+ */
+const lockDeliveries = (ids: readonly string[]): Prisma.Sql => Prisma.sql`
+  locked AS MATERIALIZED (SELECT id FROM delivery WHERE id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR UPDATE)`;
+
+/**
+ * Ends those of the deliveries that are pending and whose endpoint was removed, even if a new endpoint has been set since.
+ * Such deliveries exist when their event was written during the removal. Returns the number that it ended.
  */
 export const endRemovedDeliveries =
   (db: Queryable) =>
-  async (now: Date, deliveryId?: string): Promise<number> => {
-    const which = deliveryId === undefined ? Prisma.empty : Prisma.sql`AND d.id = ${deliveryId}::uuid`;
-    return db.$executeRaw`
+  async (now: Date, deliveryIds: readonly string[]): Promise<number> =>
+    db.$executeRaw`
+      WITH ${lockDeliveries(deliveryIds)}
       UPDATE delivery d SET state = 'failed', next_attempt_at = NULL, leased_until = NULL,
         last_attempt_at = ${now}::timestamptz, last_status_code = NULL, last_duration_ms = 0,
         last_error = ${WEBHOOK_REMOVED}
-      WHERE d.state = 'pending' AND NOT d.held ${which}
+      WHERE d.id = ANY(ARRAY(SELECT id FROM locked)) AND d.state = 'pending'
         AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = d.account_id AND w.generation = d.generation)`;
-  };
 
 /**
  * Holds deliveries while their account is disabled: they leave the index of due deliveries and get no job. Returns their
@@ -57,8 +62,9 @@ export const holdDeliveries =
   (db: Queryable) =>
   (deliveryIds: string[]): Promise<number> =>
     db.$executeRaw`
+      WITH ${lockDeliveries(deliveryIds)}
       UPDATE delivery d SET held = true FROM account a
-      WHERE d.id = ANY(${deliveryIds}::uuid[]) AND d.state = 'pending' AND NOT d.held
+      WHERE d.id = ANY(ARRAY(SELECT id FROM locked)) AND d.state = 'pending' AND NOT d.held
         AND a.id = d.account_id AND a.disabled_at IS NOT NULL`;
 
 /**

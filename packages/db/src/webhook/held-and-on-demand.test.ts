@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type DueDelivery, newUuid, sweepDeliveries } from '@vat/domain';
 import fc from 'fast-check';
 import { testDatabase } from '../test-database.fixture.js';
-import { dueDeliveries, listDeliveries } from './deliveries.js';
+import { findPendingDeliveries, listDeliveries, overdueDeliveries } from './deliveries.js';
 import { claimDelivery } from './delivery-attempts.js';
 import { endRemovedDeliveries, holdDeliveries, resumeDeliveries } from './delivery-retention.js';
 import { resendDelivery, sendTestEvent } from './events.js';
@@ -43,18 +43,20 @@ const deliveries = async (accountId: string, count: number, test = false): Promi
 /** A worker's sweep at a time when all deliveries are overdue; `jobs` receives what it would enqueue. */
 const sweeping = (jobs: DueDelivery[]) => {
   const { db } = database;
-  const due = dueDeliveries(db);
+  const overdue = overdueDeliveries(db);
   let read = 0;
   const sweep = sweepDeliveries({
-    due: async (...args) => {
-      const page = await due(...args);
-      read += page.length;
+    overdue: async (...args) => {
+      const page = await overdue(...args);
+      read += page.toSend.length + page.toHold.length + page.toEnd.length;
       return page;
     },
     hold: holdDeliveries(db),
     resume: resumeDeliveries(db),
     endRemoved: endRemovedDeliveries(db),
-    enqueue: async (some) => void jobs.push(...some),
+    withoutJob: async (deliveries) => deliveries.map(({ id }) => id),
+    findPending: findPendingDeliveries(db),
+    enqueueLate: async (some) => void jobs.push(...some),
     now: () => later(60_000),
   });
   return async (everything = false) => {

@@ -14,7 +14,8 @@ export const findWebhook =
 
 /**
  * Removes an account's endpoint and ends its pending deliveries, in one statement; false when none was set. An attempt in
- * flight completes, but does not change the delivery any more.
+ * flight completes, but does not change the delivery any more. Statements that change several deliveries lock them in the
+ * order of their ids, which prevents deadlocks between them.
  */
 export const removeWebhook =
   (db: Queryable) =>
@@ -22,11 +23,14 @@ export const removeWebhook =
     const [row] = await query(db, { removed: 'bool' })`
       WITH gone AS (
         DELETE FROM webhook WHERE account_id = ${accountId}::uuid RETURNING account_id
+      ), pending AS MATERIALIZED (
+        SELECT d.id FROM gone JOIN delivery d ON d.account_id = gone.account_id WHERE d.state = 'pending'
+        ORDER BY d.id FOR UPDATE OF d
       ), ended AS (
         UPDATE delivery d SET state = 'failed', next_attempt_at = NULL, leased_until = NULL,
           last_attempt_at = ${now}::timestamptz, last_status_code = NULL, last_duration_ms = 0,
           last_error = ${WEBHOOK_REMOVED}
-        FROM gone WHERE d.account_id = gone.account_id AND d.state = 'pending'
+        FROM pending WHERE d.id = pending.id AND d.state = 'pending'
       )
       SELECT EXISTS (SELECT 1 FROM gone) AS removed`;
     return row?.removed ?? false;

@@ -20,7 +20,7 @@ export const MAX_DISPATCHED = 48;
 export const SUSPEND_AFTER_MS = 2_000;
 
 /** A request of a batch to be enqueued. `rank`: its position among its account's, from 1; lower ranks go first. */
-export type DispatchedLine = { id: string; rank: number };
+export type DispatchedLine = { id: string; accountId: string; rank: number };
 
 type DispatchLinesDeps = {
   /** Fills the window of a member state; null while another process does. */

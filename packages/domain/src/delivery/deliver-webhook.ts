@@ -58,7 +58,7 @@ export type DeliverWebhookDeps = {
   release: (deliveryId: string, number: number) => Promise<void>;
   /** False when the attempt was recorded already. */
   record: (attempt: AttemptToRecord) => Promise<boolean>;
-  endRemoved: (now: Date, deliveryId: string) => Promise<number>;
+  endRemoved: (now: Date, deliveryIds: readonly string[]) => Promise<number>;
   /** Signs and sends; never rejects. */
   send: (attempt: AttemptToSend) => Promise<SentAttempt>;
   enqueue: (delivery: DueDelivery) => Promise<void>;
@@ -122,7 +122,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     if (claim.kind !== 'claimed') return { again: null, durationMs: null };
     const { endpoint, dueAt, ...event } = claim.attempt;
     if (endpoint === null) {
-      await deps.endRemoved(at, deliveryId);
+      await deps.endRemoved(at, [deliveryId]);
       return { again: null, durationMs: null };
     }
     deps.onClaimed(Math.max(0, at.getTime() - dueAt.getTime()));

@@ -19,9 +19,6 @@ export const MAX_STORED_ANSWER_BYTES = 2_048;
 /** A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. */
 export type DueDelivery = { id: string; accountId: string; attempt: number; dueAt: Date };
 
-/** A due delivery, with whether its account is disabled. */
-export type OverdueDelivery = DueDelivery & { accountDisabled: boolean };
-
 /** The result of a test event or a resend. `too_many`: `pending` deliveries reach the account's limit, and nothing was written. */
 export type OnDemandResult =
   | { kind: 'made' }
@@ -31,6 +28,16 @@ export type OnDemandResult =
 
 /** A position in the list of due deliveries. */
 export type DueCursor = { dueAt: Date; id: string };
+
+/** A page of overdue deliveries; `next` is null for the last one. `attempt`: the number of the next one. */
+export type OverdueDeliveries = {
+  toSend: Pick<DueDelivery, 'id' | 'attempt'>[];
+  /** Of disabled accounts. */
+  toHold: string[];
+  /** Of endpoints that were removed or replaced. */
+  toEnd: string[];
+  next: DueCursor | null;
+};
 
 /** An endpoint as the API shows it: only the prefix of the secret. */
 export type WebhookConfiguration = { url: string; secretPrefix: string; configuredAt: Date };

@@ -149,12 +149,12 @@ export const stampCheck = ({
 type SweepStampsDeps = {
   /** Pending stamps due before a moment, oldest first, in chunks of `limit`. */
   due: (before: Date, after: StampCursor | null, limit: number) => Promise<DueStamp[]>;
-  /** Enqueues the job of each stamp; an existing job is not changed. */
-  enqueue: (stamps: DueStamp[]) => Promise<void>;
+  /** Enqueues the job of each stamp that has none; returns how many. */
+  enqueueLost: (stamps: DueStamp[]) => Promise<number>;
   now: () => Date;
 };
 
-/** A job that is this late is assumed lost. Enqueueing one that exists changes nothing. */
+/** A job that is this late may be lost. */
 const GRACE_MS = 5_000;
 /** Later than the due time of any attempt. */
 const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
@@ -165,14 +165,13 @@ const CHUNK = 500;
  * enqueued as well.
  */
 export const sweepStamps =
-  ({ due, enqueue, now }: SweepStampsDeps) =>
+  ({ due, enqueueLost, now }: SweepStampsDeps) =>
   async ({ everything }: { everything: boolean }): Promise<{ stamps: number }> => {
     const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
     let stamps = 0;
     for (let after: StampCursor | null = null; ; ) {
       const chunk: DueStamp[] = await due(before, after, CHUNK);
-      if (chunk.length > 0) await enqueue(chunk);
-      stamps += chunk.length;
+      stamps += await enqueueLost(chunk);
       const last = chunk.at(-1);
       if (!last || chunk.length < CHUNK) return { stamps };
       after = last;

@@ -99,6 +99,7 @@ export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
 /** A live request whose next step should have happened by now. */
 export type OverdueRequest = {
   id: string;
+  accountId: string;
   test: boolean;
   origin: RequestOrigin;
   memberState: MemberState;
@@ -109,6 +110,12 @@ export type OverdueRequest = {
 
 /** A position in the list of overdue requests. */
 export type OverdueCursor = { dueAt: Date; id: string };
+
+/** Overdue requests whose jobs are in the same queue. */
+export type OverdueGroup = Pick<OverdueRequest, 'test' | 'memberState' | 'answered'> & { ids: string[] };
+
+/** A page of overdue requests; `next` is null for the last one. */
+export type OverduePage = { groups: OverdueGroup[]; next: OverdueCursor | null };
 
 /** A pending request that must end without a check, with the data of its event. */
 export type EndedRequest = {

@@ -94,6 +94,9 @@ export type CheckCall = {
 /** `replayed`: an earlier call with the same Idempotency-Key had requested the work. */
 export type CheckCallResult = (CallEnd & { replayed: boolean }) | Replay;
 
+/** A request whose lookup is to be enqueued. */
+type LookupToEnqueue = { id: string; accountId: string; test: boolean; memberState: MemberState };
+
 export type RequestCheckDeps = AwaitEndDeps &
   MakeCheckDeps & {
     admit: AdmitRequest;
@@ -103,9 +106,9 @@ export type RequestCheckDeps = AwaitEndDeps &
     policyOf: (test: boolean) => UpstreamPolicy;
     openSubscription: (requestId: string) => RequestSubscription;
     /** Enqueues the lookup, or fails quickly. A failure is harmless: the sweep finds the row. */
-    enqueueLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
+    enqueueLookup: (request: LookupToEnqueue) => Promise<void>;
     /** Lowers the priority of the job of a call that became a background request. */
-    demoteLookup: (request: { id: string; test: boolean; memberState: MemberState }) => Promise<void>;
+    demoteLookup: (request: LookupToEnqueue) => Promise<void>;
     onEnqueueFailure: (error: unknown) => void;
   };
 
@@ -122,10 +125,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
   const waitForEnd = awaitEnd(deps);
   const make = makeCheck(deps);
 
-  const wait = async (
-    request: { id: string; test: boolean; memberState: MemberState },
-    subscription: RequestSubscription,
-  ): Promise<CallEnd> => {
+  const wait = async (request: LookupToEnqueue, subscription: RequestSubscription): Promise<CallEnd> => {
     const end = await waitForEnd(request.id, deps.policyOf(request.test), subscription);
     // Not awaited: it affects priority only, and a Redis that hangs must not delay the 202.
     if (end.kind === 'accepted') deps.demoteLookup(request).catch(() => undefined);

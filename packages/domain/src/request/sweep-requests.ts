@@ -1,101 +1,121 @@
 import type { DueDelivery } from '../delivery/delivery.js';
+import { readPages } from '../read-pages.js';
 import { abandonRequest } from './abandon-request.js';
-import type { EndedRequest, EndRequest, OverdueCursor, OverdueRequest } from './ports.js';
+import type { EndedRequest, EndRequest, OverdueCursor, OverdueGroup, OverduePage, OverdueRequest } from './ports.js';
 import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
 
-type SweepDeps = {
-  overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverdueRequest[]>;
+/** A job that is this late may be lost. */
+const GRACE_MS = 5_000;
+/** Later than the due time of any lookup. */
+const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
+/** Callers wait for at most CHECK_DEADLINE_MS or their window; a request that waits this much longer has lost its caller. */
+const ORPHAN_GRACE_MS = 7_000;
+/** Rows that end at once. */
+const CHUNK = 500;
+/** Rows that are compared with their jobs at once: some milliseconds of Postgres, of Redis and of this process each. */
+const PAGE = 5_000;
+/** With more requests that cannot be ended, the fault is not in the requests, and the sweep fails. */
+const MAX_UNFINISHED = 10;
+/** Concurrent statements: enough to use a connection fully, few compared with those of callers. */
+const MAX_CONCURRENT_ENDS = 4;
+/** After this time the rest is left to the next sweep, so that a long outage's requests do not delay the other steps. */
+const MAX_MS = 5_000;
+
+type EnqueueLostDeps = {
+  /** The live requests due before a moment, oldest first, in pages of `limit`. */
+  overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverduePage>;
+  /** The ids of those that have no job. */
+  withoutJob: (groups: OverdueGroup[]) => Promise<string[]>;
+  /** Those of the requests that are still live. */
+  findLive: (ids: string[]) => Promise<OverdueRequest[]>;
+  enqueue: (requests: OverdueRequest[]) => Promise<void>;
+  now: () => Date;
+};
+
+/**
+ * Enqueues live requests whose job is missing: those that are overdue, or with `everything`, after a loss of Redis, those that
+ * are due later as well. A request that has its job costs one index entry in Postgres and one read in Redis.
+ */
+export const enqueueLostRequests =
+  ({ overdue, withoutJob, findLive, enqueue, now }: EnqueueLostDeps) =>
+  async ({ everything }: { everything: boolean }): Promise<{ enqueued: number }> => {
+    const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
+    let enqueued = 0;
+    for await (const { groups } of readPages((after: OverdueCursor | null) => overdue(before, after, PAGE))) {
+      const lost = await withoutJob(groups);
+      if (lost.length === 0) continue;
+      const requests = await findLive(lost);
+      await enqueue(requests);
+      enqueued += requests.length;
+    }
+    return { enqueued };
+  };
+
+type AbandonDeps = {
+  /** Some pending requests past their end or of a disabled account, of batches none. */
   toAbandon: (now: Date, limit: number) => Promise<EndedRequest[]>;
   endRequest: EndRequest;
-  releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }) => Promise<number>;
-  /** Enqueues the job of each request; an existing job is not changed. */
-  enqueue: (requests: OverdueRequest[]) => Promise<void>;
   /** Enqueues the delivery of check.failed. A failure is harmless: the sweep of deliveries finds the row. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   /** Called for each request that was abandoned. */
   onEnded?: (request: EndedRequest) => void;
   /** Called for each request that could not be ended; the next sweep retries. */
   onNotEnded?: (request: EndedRequest, error: unknown) => void;
+  now: () => Date;
+};
+
+/** Abandons requests past their end or of a disabled account. One that cannot be ended does not stop the others. Idempotent. */
+export const endLateRequests =
+  ({ toAbandon, endRequest, enqueueDelivery, onEnded, onNotEnded, now }: AbandonDeps) =>
+  async (): Promise<{ abandoned: number; not_ended: number }> => {
+    const at = now();
+    let abandoned = 0;
+    const abandon = abandonRequest<EndedRequest>({
+      endRequest,
+      onEnded: (request) => onEnded?.(request),
+      enqueueDelivery,
+    });
+    const failed = new Set<string>();
+    const endNext = async (waiting: EndedRequest[]): Promise<void> => {
+      for (let request = waiting.shift(); request; request = waiting.shift()) {
+        try {
+          await abandon(request, at);
+          abandoned += 1;
+        } catch (error) {
+          failed.add(request.id);
+          onNotEnded?.(request, error);
+          if (failed.size > MAX_UNFINISHED) throw error;
+        }
+      }
+    };
+    while (now().getTime() - at.getTime() < MAX_MS) {
+      const chunk = (await toAbandon(at, CHUNK + failed.size)).filter(({ id }) => !failed.has(id));
+      if (chunk.length === 0) break;
+      await Promise.all(Array.from({ length: MAX_CONCURRENT_ENDS }, () => endNext(chunk)));
+    }
+    return { abandoned, not_ended: failed.size };
+  };
+
+type ReleaseOrphansDeps = {
+  /** Ends some requests whose caller was lost; returns how many, 0 when none is left. */
+  releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }) => Promise<number>;
   giveUpAfterMs: number;
   /** UPSTREAM_WINDOW: callers may wait for all of it. */
   windowMs: number;
   now: () => Date;
 };
 
-/** A job that is this late is assumed lost. Enqueueing one that exists changes nothing. */
-const GRACE_MS = 5_000;
-/** Callers wait for at most CHECK_DEADLINE_MS or their window; a request that waits this much longer has lost its caller. */
-const ORPHAN_GRACE_MS = 7_000;
-const CHUNK = 500;
-/** With more requests that cannot be ended, the fault is not in the requests, and the sweep fails. */
-const MAX_UNFINISHED = 10;
-
-/** What a sweep found and did. */
-export type Swept = { enqueued: number; abandoned: number; not_ended: number; orphans: number };
-
-/**
- * Restores what a crash or a loss of Redis left behind: live requests without a job get one, requests past their end or of a
- * disabled account are abandoned, requests that lost their caller are released. With `everything`, after a loss of Redis,
- * requests that are due later get their job as well. Idempotent.
- */
-export const sweepRequests =
-  ({
-    overdue,
-    toAbandon,
-    endRequest,
-    releaseOrphans,
-    enqueue,
-    enqueueDelivery,
-    onEnded,
-    onNotEnded,
-    giveUpAfterMs,
-    windowMs,
-    now,
-  }: SweepDeps) =>
-  async ({ everything }: { everything: boolean }): Promise<Swept> => {
+/** Releases requests that lost their caller with its API process. Idempotent. */
+export const releaseOrphanedRequests =
+  ({ releaseOrphans, giveUpAfterMs, windowMs, now }: ReleaseOrphansDeps) =>
+  async (): Promise<{ orphans: number }> => {
     const at = now();
-    const swept: Swept = { enqueued: 0, abandoned: 0, not_ended: 0, orphans: 0 };
-
-    const abandon = abandonRequest<EndedRequest>({
-      endRequest,
-      onEnded: (request) => onEnded?.(request),
-      enqueueDelivery,
-    });
-    // One row that cannot be ended must not block the others.
-    const failed = new Set<string>();
-    for (;;) {
-      const chunk = (await toAbandon(at, CHUNK + failed.size)).filter(({ id }) => !failed.has(id));
-      if (chunk.length === 0) break;
-      for (const request of chunk) {
-        try {
-          await abandon(request, at);
-          swept.abandoned += 1;
-        } catch (error) {
-          failed.add(request.id);
-          swept.not_ended += 1;
-          onNotEnded?.(request, error);
-          if (failed.size > MAX_UNFINISHED) throw error;
-        }
-      }
-    }
-
-    const orphanedBefore = new Date(at.getTime() - Math.max(CHECK_DEADLINE_MS, windowMs) - ORPHAN_GRACE_MS);
+    const createdBefore = new Date(at.getTime() - Math.max(CHECK_DEADLINE_MS, windowMs) - ORPHAN_GRACE_MS);
     const giveUpAt = {
       live: new Date(at.getTime() + giveUpAfterMs),
       test: new Date(at.getTime() + TEST_POLICY.giveUpAfterMs),
     };
-    for (let n = CHUNK; n === CHUNK; swept.orphans += n) {
-      n = await releaseOrphans(orphanedBefore, at, giveUpAt);
-    }
-
-    const before = new Date(everything ? at.getTime() + giveUpAfterMs * 2 : at.getTime() - GRACE_MS);
-    let after: OverdueCursor | null = null;
-    for (;;) {
-      const chunk: OverdueRequest[] = await overdue(before, after, CHUNK);
-      if (chunk.length > 0) await enqueue(chunk);
-      swept.enqueued += chunk.length;
-      const last = chunk.at(-1);
-      if (!last || chunk.length < CHUNK) return swept;
-      after = { dueAt: last.dueAt, id: last.id };
-    }
+    let orphans = 0;
+    for (let n = 1; n > 0; orphans += n) n = await releaseOrphans(createdBefore, at, giveUpAt);
+    return { orphans };
   };

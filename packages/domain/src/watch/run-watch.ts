@@ -59,8 +59,9 @@ const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart 
 };
 
 /** The request of a run that was just started, for its job: pending, unanswered, due at `dueAt`. */
-const lookupJobOf = (id: string, { memberState }: Pick<DueWatch, 'memberState'>, dueAt: Date): OverdueRequest => ({
+const lookupJobOf = (id: string, { memberState, accountId }: DueWatch, dueAt: Date): OverdueRequest => ({
   id,
+  accountId,
   test: false,
   origin: 'watch',
   memberState,

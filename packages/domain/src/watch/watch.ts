@@ -56,6 +56,7 @@ export type AccountChange = RecordedChange & { watchId: string; vatNumber: strin
 /** A watch that is due, with the data that its run needs. */
 export type DueWatch = {
   id: string;
+  accountId: string;
   memberState: MemberState;
   vatNumber: string;
   frequency: WatchFrequency;

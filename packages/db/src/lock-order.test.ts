@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { newUuid } from '@vat/domain';
+import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
+import pg from 'pg';
+import { deleteExpiredSessions } from './account/sessions.js';
+import { endLostLines } from './batch/end-lines.js';
+import { connectDatabase, type Database } from './connect-database.js';
+import { releaseOrphans } from './request/sweep-requests.js';
+import { claimDelivery, recordAttempt } from './webhook/delivery-attempts.js';
+import { endRemovedDeliveries, holdDeliveries } from './webhook/delivery-retention.js';
+import { removeWebhook } from './webhook/webhooks.js';
+
+const AT = new Date('2026-11-20T10:00:00.000Z');
+const ROWS = 8;
+
+let cloned: ClonedDatabase;
+let connected: { db: Database; close: () => Promise<void> };
+let db: Database;
+let other: pg.Client;
+beforeAll(async () => {
+  cloned = await cloneDatabase();
+  connected = connectDatabase({
+    url: cloned.url,
+    maxConnections: 4,
+    queryTimeoutMs: 10_000,
+    connectTimeoutMs: 5_000,
+    applicationName: 'vat-test',
+  });
+  ({ db } = connected);
+  other = new pg.Client({ connectionString: cloned.url });
+  await other.connect();
+  // Of two sessions in a deadlock, Postgres ends the one that notices it first: this one.
+  await other.query("SET deadlock_timeout = '10ms'");
+});
+afterAll(async () => {
+  await other?.end();
+  await connected?.close();
+  await cloned?.drop();
+});
+
+/** Locks a table's rows one by one in the order of `keys`, and lets `run` begin when it has the first. */
+const lockBeside = async (table: string, keyColumn: string, keys: readonly unknown[], run: () => Promise<unknown>) => {
+  const lock = (key: unknown) => other.query(`SELECT 1 FROM ${table} WHERE ${keyColumn} = $1 FOR UPDATE`, [key]);
+  await other.query('BEGIN');
+  const [first, ...rest] = keys;
+  await lock(first);
+  let over = false;
+  const running = run().finally(() => {
+    over = true;
+  });
+  await until('it to wait for the first row, or to end', async () => {
+    const [row] = await db.$queryRaw<{ waits: boolean }[]>`
+      SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`;
+    return over || row?.waits;
+  });
+  try {
+    for (const key of rest) await lock(key);
+  } finally {
+    await other.query('ROLLBACK');
+  }
+  return running;
+};
+
+/** Accounts with used units and an endpoint each, in the order of their ids. Stored in the opposite order. */
+const newAccounts = async (count: number): Promise<string[]> => {
+  const ids = Array.from({ length: count }, () => randomUUID()).sort();
+  for (const id of ids.toReversed()) {
+    await db.$executeRaw`
+      INSERT INTO account (id, name, plan, created_at) VALUES (${id}::uuid, 'Locks', 'free', ${AT}::timestamptz)`;
+    await db.$executeRaw`
+      INSERT INTO usage (account_id, period, used, reserved) VALUES (${id}::uuid, '2026-11', 0, 1)`;
+    await db.$executeRaw`
+      INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
+      VALUES (${id}::uuid, 'https://example.com/', decode('00', 'hex'), 'whsec_aa', ${AT}::timestamptz)`;
+  }
+  return ids;
+};
+
+/** A request of each account that has lost its caller, or with `late` a line that is past its end. */
+const newRequests = async (accounts: readonly string[], late: boolean): Promise<void> => {
+  for (const account of accounts.toReversed()) {
+    await db.$executeRaw`
+      INSERT INTO request (id, account_id, test, state, origin, input, country_code, national, vat_number, entries, created_at,
+        window_ends_at, due_at, give_up_at, quota_period)
+      VALUES (${newUuid()}::uuid, ${account}::uuid, false, ${late ? 'pending' : 'waiting'}, ${late ? 'batch' : 'direct'},
+        'DE1', 'DE', '1', 'DE1', '[]', ${AT}::timestamptz, ${AT}::timestamptz, ${AT}::timestamptz,
+        ${late ? AT : null}::timestamptz, '2026-11')`;
+  }
+};
+
+/** Due deliveries of one account in the order of their ids, stored in the opposite order. */
+const newDeliveries = async (): Promise<{ account: string; ids: string[] }> => {
+  const [account = ''] = await newAccounts(1);
+  const ids = Array.from({ length: ROWS }, () => randomUUID()).sort();
+  for (const id of ids.toReversed()) {
+    await db.$executeRaw`
+      WITH published AS (
+        INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
+        VALUES (${newUuid()}::uuid, ${account}::uuid, 'webhook.test', ${id}::uuid, '{}', false, ${AT}::timestamptz) RETURNING id
+      )
+      INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
+      SELECT ${id}::uuid, w.account_id, published.id, w.generation, 'pending', ${AT}::timestamptz, ${AT}::timestamptz
+      FROM published, webhook w WHERE w.account_id = ${account}::uuid`;
+  }
+  return { account, ids };
+};
+
+const later = new Date(AT.getTime() + 60_000);
+
+test.each([
+  ['releasing lost callers', false, () => releaseOrphans(db)(later, later, { live: later, test: later })],
+  ['ending lines', true, () => endLostLines(db)(later, 100)],
+] as const)('%s of several accounts locks their usage in the order of accounts', async (_title, late, run) => {
+  const accounts = await newAccounts(ROWS);
+  await newRequests(accounts, late);
+  // With statistics Postgres reads usage in the order in which it is stored.
+  await db.$executeRaw`ANALYZE usage, request`;
+  expect(await lockBeside('usage', 'account_id', accounts, run)).toBe(ROWS);
+  const left = await db.usage.findMany({ where: { accountId: { in: accounts } } });
+  expect(left.map(({ reserved }) => reserved)).toEqual(accounts.map(() => 0));
+});
+
+test('removing an endpoint locks its deliveries in the order of their ids', async () => {
+  const { account, ids } = await newDeliveries();
+  expect(await lockBeside('delivery', 'id', ids, () => removeWebhook(db)(account, later))).toBe(true);
+});
+
+test('ending deliveries of a removed endpoint locks them in the order of their ids', async () => {
+  const { account, ids } = await newDeliveries();
+  await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${account}::uuid`;
+  const end = () => endRemovedDeliveries(db)(later, ids.toReversed());
+  expect(await lockBeside('delivery', 'id', ids, end)).toBe(ROWS);
+});
+
+test('holding deliveries locks them in the order of their ids', async () => {
+  const { account, ids } = await newDeliveries();
+  await db.$executeRaw`UPDATE account SET disabled_at = ${AT}::timestamptz WHERE id = ${account}::uuid`;
+  const hold = () => holdDeliveries(db)(ids.toReversed());
+  expect(await lockBeside('delivery', 'id', ids, hold)).toBe(ROWS);
+});
+
+test('claims of several deliveries, and the records of their attempts, lock them in the order of their ids', async () => {
+  const { ids } = await newDeliveries();
+  const claim = claimDelivery(db);
+  const claimAll = () =>
+    Promise.all(
+      ids
+        .toReversed()
+        .map((deliveryId) =>
+          claim({ deliveryId, number: 1, now: later, leasedUntil: new Date(later.getTime() + 1_000) }),
+        ),
+    );
+  const claimed = (await lockBeside('delivery', 'id', ids, claimAll)) as Awaited<ReturnType<typeof claim>>[];
+  expect(claimed.map(({ kind }) => kind)).toEqual(ids.map(() => 'claimed'));
+
+  const record = recordAttempt(db);
+  const attempt = {
+    number: 1,
+    at: later,
+    url: 'https://example.com/',
+    statusCode: 204,
+    durationMs: 5,
+    error: null,
+    address: null,
+    timings: { dns_ms: null, tcp_ms: null, tls_ms: null, first_byte_ms: null, total_ms: 5 },
+    answer: new Uint8Array(),
+    answerTruncated: false,
+  };
+  const recordAll = () =>
+    Promise.all(
+      ids
+        .toReversed()
+        .map((deliveryId) => record({ deliveryId, attempt, plan: { state: 'successful', nextAttemptAt: null } })),
+    );
+  expect(await lockBeside('delivery', 'id', ids, recordAll)).toEqual(ids.map(() => true));
+});
+
+test('deleting expired counts of sign-ins does not wait for one that is being changed', async () => {
+  const addresses = Array.from({ length: ROWS }, (_, n) => Buffer.from([n]));
+  for (const address of addresses.toReversed()) {
+    await db.$executeRaw`
+      INSERT INTO sign_in_attempt (address, tried_at, expires_at) VALUES (${address}::bytea, '{}', ${AT}::timestamptz)`;
+  }
+  await lockBeside('sign_in_attempt', 'address', addresses, () => deleteExpiredSessions(db)(later));
+  const left = await db.signInAttempt.findMany();
+  expect(left.map(({ address }) => Buffer.from(address))).toEqual(addresses.slice(0, 1));
+});

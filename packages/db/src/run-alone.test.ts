@@ -1,0 +1,67 @@
+import { until } from '@vat/testkit';
+import { runAlone } from './run-alone.js';
+import { testDatabase } from './test-database.fixture.js';
+
+const one = testDatabase(4);
+
+/** Starts the work of a task. It ends when `end` is called. */
+const start = async (task: Parameters<ReturnType<typeof runAlone>>[0]) => {
+  let begun = false;
+  let end = () => {};
+  const result = runAlone(one.db)(
+    task,
+    () =>
+      new Promise<string>((resolve) => {
+        begun = true;
+        end = () => resolve('ended');
+      }),
+  );
+  await until('it to begin', () => begun);
+  return { result, end: () => end() };
+};
+
+test('a task that is under way is not run a second time, and others are', async () => {
+  const alone = runAlone(one.db);
+  const sweep = await start('sweep');
+  expect(await alone('sweep', async () => 'second')).toBeNull();
+  expect(await alone('expire', async () => 'other')).toEqual({ done: 'other' });
+  sweep.end();
+  expect(await sweep.result).toEqual({ done: 'ended' });
+  expect(await alone('sweep', async () => 'next')).toEqual({ done: 'next' });
+});
+
+test('work that waits begins when the task under way has ended, also when that failed', async () => {
+  const alone = runAlone(one.db);
+  let fail = () => {};
+  const first = alone(
+    'audit',
+    () => new Promise<never>((_resolve, reject) => (fail = () => reject(new Error('failed')))),
+  );
+  await until('it to begin', async () => (await alone('audit', async () => 'free')) === null);
+  const waiting = alone('audit', async () => 'second', 10_000);
+  fail();
+  await expect(first).rejects.toThrow('failed');
+  expect(await waiting).toEqual({ done: 'second' });
+});
+
+test('the lock of a process whose connection ends is free at once', async () => {
+  const alone = runAlone(one.db);
+  const lost = await start('sweep');
+  await one.db.$executeRaw`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle in transaction'`;
+  expect(await alone('sweep', async () => 'next', 10_000)).toEqual({ done: 'next' });
+  lost.end();
+  await expect(lost.result).rejects.toThrow();
+});
+
+test('a task that is under way holds back no vacuum', async () => {
+  const sweep = await start('sweep');
+  const rows = await one.db.$queryRaw<{ held: number }[]>`
+    SELECT count(*)::int AS held FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'idle in transaction'
+      AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)`;
+  expect(rows).toEqual([{ held: 0 }]);
+  sweep.end();
+  await sweep.result;
+});

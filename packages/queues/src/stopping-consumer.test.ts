@@ -1,0 +1,146 @@
+import { newUuid } from '@vat/domain';
+import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
+import type { Redis } from 'ioredis';
+import { connectRedis } from './connect-redis.js';
+import { createProducer, type Producer } from './create-producer.js';
+import { upstreamQueue } from './job-catalogue.js';
+import { startConsumer } from './start-consumer.js';
+
+/** A place of the queue may be idle for this long when the process that used it stops. */
+const IDLE_MS = 1_000;
+
+const QUEUE = upstreamQueue('DE');
+type Job = { id: string; startedAt: number; end: () => void };
+
+let namespace: RedisNamespace;
+let connection: Redis;
+let producerConnection: Redis;
+let producer: Producer;
+let monitor: Redis;
+/** How often a process began to wait for a job, since the last one was started. */
+let waits = 0;
+const closers: (() => Promise<unknown>)[] = [];
+beforeEach(async () => {
+  namespace = openRedisNamespace();
+  connection = connectRedis(namespace.url, 'consumer', () => undefined);
+  producerConnection = connectRedis(namespace.url, 'producer', () => undefined);
+  producer = createProducer(producerConnection, namespace.prefix);
+  await until('Redis', () => producerConnection.status === 'ready');
+  await producer.assertGlobalConcurrency(QUEUE);
+  monitor = await connection.monitor();
+  monitor.on('monitor', (_time, [command, key]: string[]) => {
+    if (command?.toLowerCase() === 'bzpopmin' && key === markerKey()) waits += 1;
+  });
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  await producer.close();
+  await namespace.close();
+  connection.disconnect();
+  producerConnection.disconnect();
+  monitor.disconnect();
+  await until('the connections to end', () =>
+    [connection, producerConnection, monitor].every(({ status }) => status === 'end'),
+  );
+});
+
+/** A process that serves the queue. Its jobs end when the test ends them, with what `endsWith` returns then. */
+const startProcess = (concurrency: number, endsWith?: { again: Date }) => {
+  const running: Job[] = [];
+  waits = 0;
+  const consumer = startConsumer(
+    QUEUE,
+    async ({ request_id: id }) => {
+      await new Promise<void>((end) => running.push({ id, startedAt: performance.now(), end }));
+      return endsWith;
+    },
+    {
+      connection,
+      prefix: namespace.prefix,
+      stopping: new AbortController().signal,
+      onJobError: (error) => {
+        throw error;
+      },
+      onError: () => undefined,
+    },
+  );
+  consumer.setConcurrency(concurrency);
+  const endAll = () => {
+    for (const { end } of running) end();
+  };
+  closers.push(() => {
+    const closed = consumer.close();
+    endAll();
+    return closed;
+  });
+  return { consumer, running };
+};
+
+const enqueueBacklog = (jobs: number) =>
+  producer.enqueueAll(
+    QUEUE,
+    Array.from({ length: jobs }, () => ({ payload: { request_id: newUuid() } })),
+  );
+
+/** Two processes with a job each, and a backlog. `share`: how many jobs the one that stays may run at once. */
+const startTwo = async (share: number, endsWith?: Parameters<typeof startProcess>[1]) => {
+  const stopping = startProcess(1, endsWith);
+  await enqueueBacklog(1);
+  await until('a job in the first', () => stopping.running.length === 1);
+  const staying = startProcess(share);
+  await enqueueBacklog(1);
+  await until('a job in the second', () => staying.running.length === 1);
+  await enqueueBacklog(5);
+  return { stopping, staying };
+};
+type Two = Awaited<ReturnType<typeof startTwo>>;
+
+/** Ends the first process's job. Returns the milliseconds until the other process starts its second one. */
+const timeUntilTaken = async ({ stopping, staying }: Two): Promise<number> => {
+  const endedAt = performance.now();
+  stopping.running[0]?.end();
+  const next = await until('the next job', () => staying.running[1]);
+  return next.startedAt - endedAt;
+};
+
+const markerKey = () => `${namespace.prefix}:${QUEUE.name}:marker`;
+/** Waits until the process that was started last has found the queue full and waits for a place. */
+const untilItWaits = () => until('it to wait', async () => waits > 0 && (await connection.exists(markerKey())) === 0);
+
+test.each([
+  ['is done', undefined],
+  ['runs again later', { again: new Date(Date.now() + 3_600_000) }],
+] as const)(
+  'the place of a process that stops is taken at once by one that waits for a place, when its job %s',
+  async (_title, endsWith) => {
+    const two = await startTwo(2, endsWith);
+    await untilItWaits();
+    void two.stopping.consumer.close();
+    expect(await timeUntilTaken(two)).toBeLessThan(IDLE_MS);
+  },
+  20_000,
+);
+
+test('a process whose share grows takes another job at once, also while its first one is running', async () => {
+  const two = await startTwo(1);
+  void two.stopping.consumer.close();
+  const startedAt = performance.now();
+  two.stopping.running[0]?.end();
+  two.staying.consumer.setConcurrency(2);
+  const next = await until('the next job', () => two.staying.running[1]);
+  expect(next.startedAt - startedAt).toBeLessThan(IDLE_MS);
+}, 20_000);
+
+test('a place that a process has no share of any more is taken at once by another', async () => {
+  const first = startProcess(2);
+  await enqueueBacklog(2);
+  await until('two jobs in the first', () => first.running.length === 2);
+  const late = startProcess(1);
+  await enqueueBacklog(5);
+  await untilItWaits();
+  first.consumer.setConcurrency(1);
+  const endedAt = performance.now();
+  first.running[0]?.end();
+  const next = await until('a job in the second', () => late.running[0]);
+  expect(next.startedAt - endedAt).toBeLessThan(IDLE_MS);
+}, 20_000);

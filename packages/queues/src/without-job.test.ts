@@ -1,0 +1,100 @@
+import { newUuid } from '@vat/domain';
+import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
+import { Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { connectRedis } from './connect-redis.js';
+import { createProducer, type Producer } from './create-producer.js';
+import { enqueueOverdue, requestsWithoutJob } from './enqueue.js';
+import { settleQueue, upstreamQueue } from './job-catalogue.js';
+
+const QUEUE = upstreamQueue('DE');
+
+let namespace: RedisNamespace;
+let connection: Redis;
+let producer: Producer;
+beforeAll(async () => {
+  namespace = openRedisNamespace();
+  connection = connectRedis(namespace.url, 'producer', (error) => {
+    throw error;
+  });
+  producer = createProducer(connection, namespace.prefix);
+  await until('Redis', () => connection.status === 'ready');
+});
+afterAll(async () => {
+  await producer.close();
+  connection.disconnect();
+  await namespace.close();
+});
+beforeEach(() => namespace.redis.flush());
+
+const newIds = (count: number) => Array.from({ length: count }, () => newUuid());
+const enqueue = (ids: string[], dueAt?: Date) =>
+  producer.enqueueAll(
+    QUEUE,
+    ids.map((id) => ({ payload: { request_id: id }, ...(dueAt ? { dueAt } : {}) })),
+  );
+
+test('of thousands of ids those without a job are returned, whether the jobs wait, are delayed or run', async () => {
+  const [waiting, delayed, lost] = [newIds(1_100), newIds(1_100), newIds(7)];
+  await enqueue(waiting);
+  await enqueue(delayed, new Date(Date.now() + 60_000));
+  const running = newUuid();
+  await producer.enqueue({ definition: settleQueue, payload: { request_id: running } });
+  const queue = new Queue(settleQueue.name, { connection, prefix: namespace.prefix });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const blocking = connectRedis(namespace.url, 'consumer', () => undefined);
+  const worker = new Worker(settleQueue.name, () => ended, { connection: blocking, prefix: namespace.prefix });
+  try {
+    await until('the job to run', async () => (await queue.getActiveCount()) === 1);
+    expect(await producer.withoutJob(settleQueue, [running, ...lost])).toEqual(lost);
+    expect(await producer.withoutJob(QUEUE, [...waiting, ...lost, ...delayed])).toEqual(lost);
+    expect(await producer.withoutJob(QUEUE, [])).toEqual([]);
+  } finally {
+    end();
+    await worker.close();
+    await queue.close();
+    blocking.disconnect();
+    await until('the connection to end', () => blocking.status === 'end');
+  }
+});
+
+test.each(['completed', 'failed'] as const)(
+  'a %s job that was not removed does not hide that the request has none, nor the new one',
+  async (state) => {
+    const id = newUuid();
+    const queue = new Queue(QUEUE.name, { connection, prefix: namespace.prefix });
+    await queue.add('job', { request_id: id }, { jobId: id });
+    const blocking = connectRedis(namespace.url, 'consumer', () => undefined);
+    const fail = () => {
+      throw new Error('as by a worker of an older release');
+    };
+    const worker = new Worker(QUEUE.name, async () => (state === 'failed' ? fail() : undefined), {
+      connection: blocking,
+      prefix: namespace.prefix,
+    });
+    await until('its end', async () => (await queue.getJobState(id)) === state);
+    await worker.close();
+    blocking.disconnect();
+
+    const request = {
+      id,
+      accountId: newUuid(),
+      test: false,
+      origin: 'direct',
+      memberState: 'DE',
+      pending: true,
+      answered: false,
+    } as const;
+    await enqueueOverdue(producer)([{ ...request, dueAt: new Date() }]);
+    expect(await queue.getJobState(id)).toBe(state);
+    expect(await requestsWithoutJob(producer)([{ ...request, ids: [id] }])).toEqual([id]);
+    await enqueueOverdue(producer)([{ ...request, dueAt: new Date() }]);
+    expect(await queue.getJobState(id)).toBe('prioritized');
+    expect(await requestsWithoutJob(producer)([{ ...request, ids: [id] }])).toEqual([]);
+    await queue.close();
+    await until('the connection to end', () => blocking.status === 'end');
+  },
+);
