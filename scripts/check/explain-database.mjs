@@ -10,9 +10,12 @@ const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils');
  * @typedef {import('./plan-faults.mjs').PlanNode} PlanNode
  * @typedef {'custom' | 'generic'} PlanMode with the values of the parameters, or without, as a statement that is prepared and
  *   run often
- * @typedef {{ site: string, mode: PlanMode, text: string, plan: PlanNode }} Explained `site`: file:line
+ * @typedef {{ site: string, mode: PlanMode, text: string, plan: PlanNode | null }} Explained `site`: file:line; `plan`: null for a
+ *   statement without a plan, such as SET
  */
 
+/** Statements that Postgres does not plan. */
+const UNPLANNED = /^\s*(?:SET|LOCK)\b/i;
 /** A statement that a function repeats is explained this often. */
 const EXPLAINED_RUNS = 2;
 
@@ -60,7 +63,8 @@ export const explainDatabase = (client, onExplained) => {
     inTurn(async () => {
       const run = (runs.get(site + text) ?? 0) + 1;
       runs.set(site + text, run);
-      if (run <= EXPLAINED_RUNS) {
+      if (UNPLANNED.test(text)) onExplained({ site, mode: 'custom', text, plan: null });
+      else if (run <= EXPLAINED_RUNS) {
         await explain(site, 'custom', text, values);
         await explain(site, 'generic', text, values);
       }
