@@ -3,7 +3,7 @@ import { faultSize, reportFigure } from '@vat/testkit';
 import fc from 'fast-check';
 import { pick, stateMachine } from '../commands.fixture.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { acceptRequest } from './admit-request.js';
+import { acceptRequest } from './accept-request.js';
 import { beginLookup, markLookupStarted } from './lookups.js';
 import { at, end, isLive, live, type Model, pendingOf, requestModel } from './request-model.fixture.js';
 import { overdueRequests, releaseOrphans, requestsToAbandon } from './sweep-requests.js';
