@@ -2,8 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Work that stores what a lookup found. */
 type Recordings = {
-  /** Starts `work` at once and repeats it while it fails, for a limited time. Continues after its job has ended. Never throws. */
-  start: (work: () => Promise<unknown>) => void;
+  /**
+   * Starts `work` for a request at once and repeats it while it fails, for a limited time. Continues after its job has ended.
+   * Never throws.
+   */
+  start: (requestId: string, work: () => Promise<unknown>) => void;
+  /** Whether work for this request has started and not ended. */
+  isOpen: (requestId: string) => boolean;
   /** Like `start`, for work whose result the job needs. Throws the last error when the time is over. */
   complete: <T>(work: () => Promise<T>) => Promise<T>;
   /** Resolves when fewer than {@link MAX_OPEN} are open. */
@@ -33,6 +38,7 @@ export const createRecordings = (
   { giveUpAfterMs = GIVE_UP_AFTER_MS, retryDelayMs = RETRY_DELAY_MS } = {},
 ): Recordings => {
   const open = new Set<Promise<unknown>>();
+  const requests = new Set<string>();
   let stopsAt = Number.POSITIVE_INFINITY;
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     const endsAt = performance.now() + giveUpAfterMs;
@@ -55,7 +61,13 @@ export const createRecordings = (
     return running;
   };
   return {
-    start: (work) => void complete(work).catch(() => undefined),
+    start: (requestId, work) => {
+      requests.add(requestId);
+      complete(work)
+        .catch(() => undefined)
+        .finally(() => requests.delete(requestId));
+    },
+    isOpen: (requestId) => requests.has(requestId),
     complete,
     room: async () => {
       while (open.size >= MAX_OPEN) await Promise.race(open);

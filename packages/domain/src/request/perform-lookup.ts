@@ -35,11 +35,12 @@ type PerformLookupDeps = {
   storeLookup: StoreLookup;
   persistAnswer: (answer: AnswerToPersist) => Promise<boolean>;
   /**
-   * Stores what a lookup found, repeatedly while Postgres is away. `start` continues after the job has ended, `complete` returns
-   * the result; `room` resolves when more may be started.
+   * Stores what a lookup found, repeatedly while Postgres is away. `start` continues after the job has ended, and `isOpen` says
+   * for which requests; `complete` returns the result; `room` resolves when more may be started.
    */
   recordings: {
-    start: (work: () => Promise<unknown>) => void;
+    start: (requestId: string, work: () => Promise<unknown>) => void;
+    isOpen: (requestId: string) => boolean;
     complete: <T>(work: () => Promise<T>) => Promise<T>;
     room: () => Promise<void>;
   };
@@ -74,6 +75,9 @@ type LookupStep =
 
 /** Both slots are taken although the queue admitted the job: after a loss of Redis, or while a stalled run is in flight. */
 const SLOT_TAKEN_PAUSE_MS = 100;
+
+/** When the job of a request is started again whose answer is being stored. */
+const OPEN_RECORDING_DELAY_MS = 1_000;
 
 /** How a lookup ended for the health of its member state. A refusal is an answer: the upstream worked. */
 export const lookupEndOf = (outcome: LookupOutcome): LookupEnd =>
@@ -149,7 +153,7 @@ export const performLookup = (deps: PerformLookupDeps) => {
     if (next.kind === 'settle') {
       const { answer } = next;
       // The queue runs as many jobs as there are slots: a job that waited for its answer to be stored would idle a slot.
-      deps.recordings.start(async () => {
+      deps.recordings.start(request.id, async () => {
         if (!(await deps.persistAnswer({ ref, request, answer, lookup: toStore }))) await skip(ref);
       });
       return null;
@@ -171,6 +175,8 @@ export const performLookup = (deps: PerformLookupDeps) => {
     const { memberState } = deps;
     const holdMs = memberState === null ? 0 : deps.holdMs(memberState);
     if (holdMs > 0) return { pauseMs: holdMs };
+    // The sweep re-added the job while the answer waits for Postgres. It must not be looked up again.
+    if (deps.recordings.isOpen(ref.requestId)) return { at: new Date(deps.now().getTime() + OPEN_RECORDING_DELAY_MS) };
     // Bounds the answers that wait for Postgres.
     await deps.recordings.room();
     // In parallel: the row is nearly always due, and each is a round trip that a caller waits for.
