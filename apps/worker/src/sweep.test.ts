@@ -90,6 +90,8 @@ test('a sweep waits for one that is under way: that of an operator, and that aft
         new Promise<void>((resolve) => {
           end = resolve;
         }),
+      // The sweep that primed Redis may not have ended yet.
+      10_000,
     );
     await until('the sweep to be under way', () => end);
     await redis.flush();

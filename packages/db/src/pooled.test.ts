@@ -131,7 +131,10 @@ describe('slots', () => {
     const slots = memberStateSlots(pooler().urlOf(cloned.url), () => undefined);
     opened.push(slots);
     await expect(slots.take('DE')).rejects.toThrow(/pooler/);
-    const locks = await run(cloned.url, `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2`);
+    const locks = await run(
+      cloned.url,
+      `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
     expect(locks).toEqual([]);
   });
 
