@@ -1,4 +1,4 @@
-import { DelayedError, type Job, RateLimitError, Worker } from 'bullmq';
+import { DelayedError, type Job, RateLimitError, WaitingError, Worker } from 'bullmq';
 import type { RedisConnection } from './connect-redis.js';
 import {
   type Payload,
@@ -8,7 +8,7 @@ import {
   type QueueDefinition,
   type QueueName,
 } from './job-catalogue.js';
-import { createTurns } from './turns.js';
+import { createTurns, withClass } from './turns.js';
 
 /**
  * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
@@ -115,7 +115,16 @@ export const startConsumer = <P>(
       return;
     }
     const turn = definition.turnOf?.(payload.data);
-    if (turn !== undefined) void turns.leave(worker, turn, job.attemptsStarted === 1);
+    if (turn !== undefined) {
+      const isFirst = job.attemptsStarted === 1;
+      const left = turns.leave(worker, turn, ref.jobId, isFirst);
+      const place = isFirst ? null : await left;
+      if (place !== null) {
+        await job.changePriority({ priority: place });
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+    }
     let result: JobResult;
     try {
       result = await runJob(ref, () => handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping }));
@@ -128,11 +137,11 @@ export const startConsumer = <P>(
       await worker.rateLimit(result.pauseQueueMs);
       throw new RateLimitError();
     }
-    if (result.priority !== undefined) {
-      const { priority } = result;
-      await job.changePriority({
-        priority: turn === undefined ? PRIORITIES[priority] : await turns.move(worker, turn, priority),
-      });
+    if (turn !== undefined) {
+      const changed = result.priority === undefined ? turn : withClass(turn, result.priority);
+      await turns.retryLater(worker, changed, ref.jobId);
+    } else if (result.priority !== undefined) {
+      await job.changePriority({ priority: PRIORITIES[result.priority] });
     }
     await job.moveToDelayed(Date.now() + result.again.getTime() - now().getTime(), token);
     if (closing || active > worker.concurrency) await wakeWaiting(worker, connection);
