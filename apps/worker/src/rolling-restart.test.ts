@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import {
   configureWebhook,
@@ -74,9 +75,34 @@ const baseUrl = () => `http://127.0.0.1:${balancer.port}`;
 
 type Outcome = { what: 'check' | 'test event' | 'batch'; status: number; code: string | null };
 
+type CodedError = NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
+const codeOf = (error: CodedError): string => error.cause?.code ?? error.code ?? error.message;
+
+/**
+ * A call as clients make it: repeated once, with the same Idempotency-Key, when its connection is reset. The system resets a
+ * connection that it has established and a stopping process has not accepted yet. The ledger shows that nothing is done twice.
+ */
+const repeatedOnce = async <T>(call: (idempotencyKey: string) => Promise<T>): Promise<T> => {
+  const key = randomUUID();
+  return call(key).catch((error: CodedError) => {
+    if (codeOf(error) !== 'ECONNRESET') throw error;
+    return call(key);
+  });
+};
+
 /** One call through the balancer, with a connection of its own. Rejects when the connection breaks. */
-const post = async (what: Outcome['what'], path: string, key: string, body: object): Promise<Outcome> => {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+const post = async (
+  what: Outcome['what'],
+  path: string,
+  key: string,
+  body: object,
+  idempotencyKey: string,
+): Promise<Outcome> => {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'idempotency-key': idempotencyKey,
+  };
   return new Promise((resolve, reject) => {
     request(`${baseUrl()}${path}`, { method: 'POST', agent: false, headers }, (response) => {
       response.toArray().then((chunks) => {
@@ -99,9 +125,7 @@ const startLoad = async () => {
   let stopped = false;
   const repeat = async (what: Outcome['what'], call: () => Promise<Outcome | null>) => {
     while (!stopped) {
-      const outcome = await call().catch((error: NodeJS.ErrnoException) => ({
-        ...{ what, status: 0, code: error.code ?? error.message },
-      }));
+      const outcome = await call().catch((error: CodedError) => ({ what, status: 0, code: codeOf(error) }));
       if (outcome !== null) outcomes.push(outcome);
       // It fails the test; repeating it would only load the machine.
       if (outcome?.status === 0) return;
@@ -115,19 +139,23 @@ const startLoad = async () => {
     return row?.n ?? 0;
   };
   const loops = [
-    ...keys
-      .slice(0, CALLERS)
-      .map((key) =>
-        repeat('check', () =>
-          post('check', '/v1/checks', key, { vat_number: nextNumber(quiet[numbers % quiet.length] ?? 'FR') }),
-        ),
-      ),
-    repeat('test event', () => post('test event', '/v1/webhook/test', keys[CALLERS] ?? '', {})),
+    ...keys.slice(0, CALLERS).map((key) =>
+      repeat('check', () => {
+        const body = { vat_number: nextNumber(quiet[numbers % quiet.length] ?? 'FR') };
+        return repeatedOnce((once) => post('check', '/v1/checks', key, body, once));
+      }),
+    ),
+    repeat('test event', () =>
+      repeatedOnce((once) => post('test event', '/v1/webhook/test', keys[CALLERS] ?? '', {}, once)),
+    ),
     repeat('batch', async () => {
       await until('fewer lines', async () => stopped || (await waitingLines()) < BACKLOG, 60_000);
       if (stopped) return null;
       const lines = Array.from({ length: BACKLOG }, () => nextNumber(BUSY));
-      const { status } = await uploadBatch({ ...world, baseUrl }, `vat_number\n${lines.join('\n')}\n`);
+      const file = `vat_number\n${lines.join('\n')}\n`;
+      const { status } = await repeatedOnce((idempotencyKey) =>
+        uploadBatch({ ...world, baseUrl }, file, { idempotencyKey }),
+      );
       return { what: 'batch', status, code: null };
     }),
   ];
