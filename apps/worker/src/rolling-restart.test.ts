@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import {
   configureWebhook,
@@ -34,6 +33,11 @@ let receivers: Receivers;
 let receiver: TestReceiver;
 let world: World;
 let balancer: TcpProxy;
+/** How often the balancer asks each API process whether it is ready; it uses new ones at once. */
+const HEALTH_CHECK_MS = 100;
+let healthChecks: NodeJS.Timeout;
+const notReady = new Set<string>();
+const urls = () => world.apis.map(({ ready }) => String(ready.base_url));
 beforeAll(async () => {
   receivers = await openReceivers();
   world = await startWorld({
@@ -46,21 +50,32 @@ beforeAll(async () => {
       BACKGROUND_RETRY_DELAYS: '500ms',
       BACKGROUND_GIVE_UP_AFTER: '30m',
       WEBHOOK_RETRY_DELAYS: '500ms,1s,2s,2s,2s',
+      SHUTDOWN_DELAY: '1s',
       LOG_LEVEL: 'warn',
     },
   });
   receiver = await receivers.start();
   await configureWebhook(world, world.account, receiver.url);
+  healthChecks = setInterval(() => {
+    for (const url of urls()) {
+      fetch(`${url}/readyz`).then(
+        ({ status }) => (status === 200 ? notReady.delete(url) : notReady.add(url)),
+        () => notReady.add(url),
+      );
+    }
+  }, HEALTH_CHECK_MS);
   let turn = 0;
-  // In turn; a process that does not accept a connection is passed over, as after a failed health check.
+  // In turn; a process that fails its health check, or does not accept a connection, is passed over.
   balancer = await openTcpProxy({
     to: () => {
       turn += 1;
-      return world.apis.map((_, n) => String(world.apis[(turn + n) % world.apis.length]?.ready.base_url));
+      const all = urls();
+      return all.map((_, n) => String(all[(turn + n) % all.length])).filter((url) => !notReady.has(url));
     },
   });
 }, 120_000);
 afterAll(async () => {
+  clearInterval(healthChecks);
   await balancer?.close();
   await world?.stop();
   await receivers?.close();
@@ -75,34 +90,9 @@ const baseUrl = () => `http://127.0.0.1:${balancer.port}`;
 
 type Outcome = { what: 'check' | 'test event' | 'batch'; status: number; code: string | null };
 
-type CodedError = NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
-const codeOf = (error: CodedError): string => error.cause?.code ?? error.code ?? error.message;
-
-/**
- * A call as clients make it: repeated once, with the same Idempotency-Key, when its connection is reset. The system resets a
- * connection that it has established and a stopping process has not accepted yet. The ledger shows that nothing is done twice.
- */
-const repeatedOnce = async <T>(call: (idempotencyKey: string) => Promise<T>): Promise<T> => {
-  const key = randomUUID();
-  return call(key).catch((error: CodedError) => {
-    if (codeOf(error) !== 'ECONNRESET') throw error;
-    return call(key);
-  });
-};
-
 /** One call through the balancer, with a connection of its own. Rejects when the connection breaks. */
-const post = async (
-  what: Outcome['what'],
-  path: string,
-  key: string,
-  body: object,
-  idempotencyKey: string,
-): Promise<Outcome> => {
-  const headers = {
-    authorization: `Bearer ${key}`,
-    'content-type': 'application/json',
-    'idempotency-key': idempotencyKey,
-  };
+const post = async (what: Outcome['what'], path: string, key: string, body: object): Promise<Outcome> => {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     request(`${baseUrl()}${path}`, { method: 'POST', agent: false, headers }, (response) => {
       response.toArray().then((chunks) => {
@@ -125,7 +115,9 @@ const startLoad = async () => {
   let stopped = false;
   const repeat = async (what: Outcome['what'], call: () => Promise<Outcome | null>) => {
     while (!stopped) {
-      const outcome = await call().catch((error: CodedError) => ({ what, status: 0, code: codeOf(error) }));
+      const outcome = await call().catch((error: NodeJS.ErrnoException) => ({
+        ...{ what, status: 0, code: error.code ?? error.message },
+      }));
       if (outcome !== null) outcomes.push(outcome);
       // It fails the test; repeating it would only load the machine.
       if (outcome?.status === 0) return;
@@ -139,23 +131,19 @@ const startLoad = async () => {
     return row?.n ?? 0;
   };
   const loops = [
-    ...keys.slice(0, CALLERS).map((key) =>
-      repeat('check', () => {
-        const body = { vat_number: nextNumber(quiet[numbers % quiet.length] ?? 'FR') };
-        return repeatedOnce((once) => post('check', '/v1/checks', key, body, once));
-      }),
-    ),
-    repeat('test event', () =>
-      repeatedOnce((once) => post('test event', '/v1/webhook/test', keys[CALLERS] ?? '', {}, once)),
-    ),
+    ...keys
+      .slice(0, CALLERS)
+      .map((key) =>
+        repeat('check', () =>
+          post('check', '/v1/checks', key, { vat_number: nextNumber(quiet[numbers % quiet.length] ?? 'FR') }),
+        ),
+      ),
+    repeat('test event', () => post('test event', '/v1/webhook/test', keys[CALLERS] ?? '', {})),
     repeat('batch', async () => {
       await until('fewer lines', async () => stopped || (await waitingLines()) < BACKLOG, 60_000);
       if (stopped) return null;
       const lines = Array.from({ length: BACKLOG }, () => nextNumber(BUSY));
-      const file = `vat_number\n${lines.join('\n')}\n`;
-      const { status } = await repeatedOnce((idempotencyKey) =>
-        uploadBatch({ ...world, baseUrl }, file, { idempotencyKey }),
-      );
+      const { status } = await uploadBatch({ ...world, baseUrl }, `vat_number\n${lines.join('\n')}\n`);
       return { what: 'batch', status, code: null };
     }),
   ];

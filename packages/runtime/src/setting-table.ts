@@ -246,6 +246,11 @@ export const SETTINGS = {
     'Password of `/ops`, the page that shows the queues: basic auth with any user name. At least 12 characters; the page is off when unset.',
     { secret: true },
   ),
+  SHUTDOWN_DELAY: setting(
+    ['api'],
+    duration().prefault('0s'),
+    'How long a stopping API process still accepts connections while `/readyz` answers 503, so that load balancers stop using it; longer than their health checks take to notice.',
+  ),
   PUBLIC_STATUS: setting(
     ['api'],
     z.enum(['on', 'off']).default('on'),
