@@ -1,26 +1,50 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { connectDatabase, findLiveRequests, overdueRequests } from '@vat/db';
-import { enqueueLostRequests, MEMBER_STATES, newUuid } from '@vat/domain';
-import { connectRedis, createProducer, enqueueOverdue, requestsWithoutJob, upstreamQueue } from '@vat/queues';
-import { openWorldRedis, until, type World } from '@vat/testkit';
+import {
+  connectDatabase,
+  endRemovedDeliveries,
+  findLiveRequests,
+  findPendingDeliveries,
+  holdDeliveries,
+  overdueDeliveries,
+  overdueRequests,
+  resumeDeliveries,
+} from '@vat/db';
+import { enqueueLostRequests, MEMBER_STATES, newUuid, sweepDeliveries } from '@vat/domain';
+import {
+  connectRedis,
+  createProducer,
+  deliveriesWithoutJob,
+  enqueueLateDeliveries,
+  enqueueOverdue,
+  requestsWithoutJob,
+  upstreamQueue,
+} from '@vat/queues';
+import { openWorldRedis, type TestServers, until, type World } from '@vat/testkit';
+import { cpuBetween, readCpu } from './cpu-usage.js';
+import { enqueueOurs } from './deliveries/enqueue.js';
+import { insertDeliveries, insertEndpoints } from './deliveries/insert-deliveries.js';
 import { openWorld } from './open-world.js';
 import { renderTable } from './render-table.js';
 
-export type SweepFigures = {
-  /** Rows in the table of requests, the overdue ones included, and how many of those have no job. */
-  requests: number;
+/** The sweep of one kind of rows. */
+type KindFigures = {
+  kind: 'requests' | 'deliveries';
   overdue: number;
   without_job: number;
   /** Seconds of the first sweep, which enqueues what has no job, and of the next one, which finds nothing. */
   first_s: number;
   next_s: number;
-  /** Seconds of CPU time of this process in the second one: unlike the time, it hardly depends on what else runs. */
-  next_cpu_s: number;
-  enqueued: number;
-  enqueued_next: number;
+  /** Seconds of CPU time of each process in the second one: unlike the time, they hardly depend on what else runs. */
+  next_cpu_s: Record<string, number | null>;
   /** The longest turn of the event loop, and the longest command in Redis, of both sweeps, in milliseconds. */
   longest_turn_ms: number;
   longest_command_ms: number;
+};
+
+export type SweepFigures = {
+  /** Rows in the table of requests, the overdue ones included. */
+  requests: number;
+  kinds: KindFigures[];
   /** Seconds from the loss of all keys until each of `pending` requests has a job, with one worker of production settings. */
   pending: number;
   restored_s: number;
@@ -28,6 +52,9 @@ export type SweepFigures = {
 
 const WITHIN_MS = 300_000;
 const ACCOUNTS = 1_000;
+const ENDPOINTS = Array.from({ length: 200 }, (_, n) => `https://receiver-${n}.example/`);
+const ORDINARY = { everything: false };
+const round = (n: number) => Math.round(n * 100) / 100;
 
 /** Inserts accepted requests without jobs; `dueInSeconds` from now. Returns their ids with their member states. */
 const insertPending = async ({ sql }: World, accounts: string[], count: number, dueInSeconds: number) => {
@@ -48,13 +75,52 @@ const insertPending = async ({ sql }: World, accounts: string[], count: number, 
   return rows;
 };
 
+/** Sweeps twice. Throws when a sweep does not enqueue exactly what has no job. */
+const measureKind = async (
+  kind: KindFigures['kind'],
+  { overdue, withoutJob }: { overdue: number; withoutJob: number },
+  pids: Record<string, number>,
+  redis: ReturnType<typeof connectRedis>,
+  sweep: () => Promise<number>,
+): Promise<KindFigures> => {
+  await redis.config('SET', 'slowlog-log-slower-than', '500');
+  await redis.slowlog('RESET');
+  const turns = monitorEventLoopDelay({ resolution: 1 });
+  turns.enable();
+  const timed = async (expected: number) => {
+    const before = readCpu(pids);
+    const enqueued = await sweep();
+    const { seconds, used } = cpuBetween(before, readCpu(pids));
+    if (enqueued !== expected) throw new Error(`a sweep of ${kind} enqueued ${enqueued}, not ${expected}`);
+    return { seconds, used };
+  };
+  const first = await timed(withoutJob);
+  const next = await timed(0);
+  turns.disable();
+  const slow = (await redis.slowlog('GET', '128')) as [number, number, number, ...unknown[]][];
+  return {
+    kind,
+    overdue,
+    without_job: withoutJob,
+    first_s: round(first.seconds),
+    next_s: round(next.seconds),
+    next_cpu_s: Object.fromEntries(Object.entries(next.used).map(([name, s]) => [name, s === null ? null : round(s)])),
+    longest_turn_ms: round(turns.max / 1e6),
+    longest_command_ms: round(Math.max(0, ...slow.map(([, , micros]) => micros)) / 1_000),
+  };
+};
+
 /** Measures the sweep of requests beside `requests` rows, and how long a loss of Redis lasts. */
-export const measureSweep = async (size: {
-  requests: number;
-  overdue: number;
-  withoutJob: number;
-  pending: number;
-}): Promise<SweepFigures> => {
+export const measureSweep = async (
+  servers: TestServers,
+  size: {
+    requests: number;
+    overdue: number;
+    withoutJob: number;
+    pending: number;
+  },
+): Promise<SweepFigures> => {
+  const pids = { sweep: process.pid, ...servers.pids };
   const world = await openWorld(0, { apis: 0, workers: 0 });
   const { db, close } = connectDatabase({
     url: String(world.settings.DATABASE_URL),
@@ -91,31 +157,34 @@ export const measureSweep = async (size: {
       }
     }
 
-    const sweep = enqueueLostRequests({
+    const requests = enqueueLostRequests({
       overdue: overdueRequests(db),
       withoutJob: requestsWithoutJob(producer),
       findLive: findLiveRequests(db),
       enqueue: enqueueOverdue(producer),
       now: () => new Date(),
     });
-    await admin.config('SET', 'slowlog-log-slower-than', '500');
-    await admin.slowlog('RESET');
-    const turns = monitorEventLoopDelay({ resolution: 1 });
-    turns.enable();
-    const timed = async () => {
-      const startedAt = performance.now();
-      const cpuBefore = process.cpuUsage();
-      const { enqueued } = await sweep({ everything: false });
-      const { user, system } = process.cpuUsage(cpuBefore);
-      return { seconds: (performance.now() - startedAt) / 1_000, cpu: (user + system) / 1e6, enqueued };
-    };
-    const first = await timed();
-    const next = await timed();
-    turns.disable();
-    if (first.enqueued !== size.withoutJob || next.enqueued !== 0)
-      throw new Error(`the sweeps enqueued ${first.enqueued} and ${next.enqueued} requests`);
-    const slow = (await admin.slowlog('GET', '128')) as [number, number, number, ...unknown[]][];
+    const kinds = [await measureKind('requests', size, pids, admin, async () => (await requests(ORDINARY)).enqueued)];
 
+    const deliveries = await insertDeliveries(world, await insertEndpoints(world, ENDPOINTS), size.overdue);
+    await world.sql("UPDATE delivery SET next_attempt_at = next_attempt_at - interval '1 hour'");
+    await world.sql('VACUUM ANALYZE delivery');
+    await enqueueOurs(world, deliveries.slice(0, size.overdue - size.withoutJob));
+    const sweepOfDeliveries = sweepDeliveries({
+      overdue: overdueDeliveries(db),
+      hold: holdDeliveries(db),
+      resume: resumeDeliveries(db),
+      endRemoved: endRemovedDeliveries(db),
+      withoutJob: deliveriesWithoutJob(producer),
+      findPending: findPendingDeliveries(db),
+      enqueueLate: enqueueLateDeliveries(producer),
+      now: () => new Date(),
+    });
+    kinds.push(
+      await measureKind('deliveries', size, pids, admin, async () => (await sweepOfDeliveries(ORDINARY)).deliveries),
+    );
+
+    await world.sql('TRUNCATE delivery_attempt, delivery, event');
     await world.sql("DELETE FROM request WHERE state = 'pending'");
     await keys.flush();
     const worker = await world.startWorker({ WORKER_QUEUES: 'maintenance' });
@@ -127,21 +196,7 @@ export const measureSweep = async (size: {
     await until('every job', async () => (await keys.jobs()).length === size.pending, WITHIN_MS);
     const restored = (performance.now() - lostAt) / 1_000;
     await worker.stop();
-    const round = (n: number) => Math.round(n * 100) / 100;
-    return {
-      requests: size.requests,
-      overdue: size.overdue,
-      without_job: size.withoutJob,
-      first_s: round(first.seconds),
-      next_s: round(next.seconds),
-      next_cpu_s: round(next.cpu),
-      enqueued: first.enqueued,
-      enqueued_next: next.enqueued,
-      longest_turn_ms: round(turns.max / 1e6),
-      longest_command_ms: round(Math.max(0, ...slow.map(([, , micros]) => micros)) / 1_000),
-      pending: size.pending,
-      restored_s: round(restored),
-    };
+    return { requests: size.requests, kinds, pending: size.pending, restored_s: round(restored) };
   } finally {
     keys.close();
     await producer.close();
@@ -152,28 +207,21 @@ export const measureSweep = async (size: {
   }
 };
 
-export const renderSweep = (f: SweepFigures): string =>
+export const renderSweep = ({ requests, kinds, pending, restored_s }: SweepFigures): string[] => [
+  `### The sweep, beside ${requests} requests`,
   renderTable(
-    [
-      'requests',
-      'overdue',
-      'without a job',
-      'first sweep, enqueued',
-      'next sweep, enqueued',
-      'longest turn',
-      'longest command in Redis',
-      'jobs again after a loss',
-    ],
-    [
-      [
-        f.requests,
-        f.overdue,
-        f.without_job,
-        `${f.first_s} s, ${f.enqueued}`,
-        `${f.next_s} s (CPU ${f.next_cpu_s} s), ${f.enqueued_next}`,
-        `${f.longest_turn_ms} ms`,
-        `${f.longest_command_ms} ms`,
-        `${f.pending} in ${f.restored_s} s`,
-      ],
-    ],
-  );
+    ['rows', 'overdue', 'without a job', 'first sweep', 'next sweep (CPU)', 'longest turn', 'longest command in Redis'],
+    kinds.map((f) => [
+      f.kind,
+      f.overdue,
+      f.without_job,
+      `${f.first_s} s`,
+      `${f.next_s} s (${Object.entries(f.next_cpu_s)
+        .map(([name, seconds]) => `${name} ${seconds ?? '?'} s`)
+        .join(', ')})`,
+      `${f.longest_turn_ms} ms`,
+      `${f.longest_command_ms} ms`,
+    ]),
+  ),
+  `After a loss of all keys, ${pending} pending requests had their jobs again after ${restored_s} s.`,
+];

@@ -33,7 +33,7 @@ const ALLOWED_PACKAGES = {
   'packages/contracts': ['domain'],
   'packages/spreadsheet': ['domain'],
   'packages/db': ['domain'],
-  'packages/queues': ['domain'],
+  'packages/queues': ['domain', 'runtime'],
   'packages/outgoing': ['domain'],
   'packages/vies': ['domain', 'outgoing'],
   'packages/enrichment': ['domain', 'outgoing'],

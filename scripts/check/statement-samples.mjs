@@ -1,14 +1,59 @@
 // @ts-check
-// Arguments for the calls of statement-calls.mjs. Nothing is run, so most values do not matter.
+// Arguments for the calls of statement-calls.mjs. Most values do not matter; those that decide what a statement reads come
+// from a place.
 
 export const ID = '00000000-0000-0000-0000-000000000000';
 export const NOW = new Date(0);
 export const BYTES = new Uint8Array(32);
 
+const DAY_MS = 86_400_000;
+
+/** Points in time of a database that is filled from `start` to `now`. @param {Date} start @param {Date} now */
+const timesOf = (start, now) => ({
+  start,
+  /** The counts by the hour begin a day before. */
+  lastYear: new Date(now.getTime() - 399 * DAY_MS),
+  /** The oldest part is before it, as what expired since the previous run of the expiry. */
+  early: new Date(start.getTime() + (now.getTime() - start.getTime()) / 200),
+  /** A day in the middle. */
+  from: new Date((start.getTime() + now.getTime()) / 2),
+  to: new Date((start.getTime() + now.getTime()) / 2 + DAY_MS),
+  yesterday: new Date(now.getTime() - DAY_MS),
+  lately: new Date(now.getTime() - DAY_MS / 24),
+  now,
+  soon: new Date(now.getTime() + DAY_MS / 12),
+});
+
+/**
+ * Rows and times to call statements with.
+ *
+ * @typedef {ReturnType<typeof timesOf> & import('@vat/testkit').FilledIds} Place
+ */
+
+/** Where there are no rows, for statements that are not run. @type {Place} */
+export const NOWHERE = {
+  ...timesOf(NOW, NOW),
+  ...{
+    account: ID,
+    smallAccount: ID,
+    disabledAccount: ID,
+    user: ID,
+    check: ID,
+    request: ID,
+    pendingRequest: ID,
+    waitingRequest: ID,
+  },
+  ...{ undispatchedRequest: ID, malformedRequest: ID, watchRequest: ID, batch: ID, runningBatch: ID, delivery: ID },
+  ...{ pendingDelivery: ID, watch: ID, anchor: ID, nextAnchor: 1, vatNumber: '', reference: '' },
+};
+
+/** A filled database. @param {import('@vat/testkit').FilledIds} ids @param {Date} start @param {Date} now @returns {Place} */
+export const placeIn = (ids, start, now) => ({ ...ids, ...timesOf(start, now) });
+
 /** @type {import('@vat/domain').NewEvent} */
 export const EVENT = { id: ID, type: 'webhook.test', body: '' };
-/** @type {import('@vat/domain').Reader} */
-export const READER = { accountId: ID, testOnly: true };
+/** @param {Place} at @returns {import('@vat/domain').Reader} */
+export const readerOf = ({ account }) => ({ accountId: account, testOnly: false });
 /** @type {import('@vat/domain').CheckRecord} */
 export const CHECK = { id: ID, vatNumber: '', valid: true, reference: null, checkedAt: NOW, bytes: BYTES, hash: BYTES };
 /** @type {import('@vat/domain').Exchange} */
@@ -21,7 +66,7 @@ const EXCHANGE = {
   error: null,
 };
 /** @type {import('@vat/domain').NewRequest} */
-export const REQUEST = {
+const REQUEST = {
   id: ID,
   accountId: ID,
   test: false,
@@ -36,6 +81,8 @@ export const REQUEST = {
   createdAt: NOW,
   windowEndsAt: NOW,
 };
+/** @param {Place} at */
+export const requestOf = ({ account, now }) => ({ ...REQUEST, accountId: account, createdAt: now });
 /** @type {import('@vat/domain').Answer} */
 const ANSWER = {
   verdict: 'valid',

@@ -1,5 +1,5 @@
 // @ts-check
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { startPostgres } from '@vat/embedded';
 import pg from 'pg';
 import { describeDatabase, readCatalogue } from './describe-database.mjs';
 import { statementCalls } from './statement-calls.mjs';
+import { findSites, sourceFile, statementAt } from './statement-sites.mjs';
 
 const TOP = fileURLToPath(new URL('../..', import.meta.url));
-const STATEMENT = /\bquery\(\w+, |\$executeRaw `|\$executeRaw`/;
 
 /**
  * Compares the columns that packages/db declares for its statements with what a migrated Postgres says about each of them.
@@ -62,9 +62,6 @@ const describeAll = async (client) => {
   ];
 };
 
-/** @param {string} built */
-const sourceFile = (built) => built.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
-
 /** The position in the source of a line of the build, as file:line. @param {string} site */
 const sourceOf = (site) => {
   const [file = '', line] = site.split(':');
@@ -81,22 +78,4 @@ const takeSlot = async (url) => {
   } finally {
     await slots.close();
   }
-};
-
-/** The statements in the build, as file:line. @param {string} folder @returns {string[]} */
-const findSites = (folder) =>
-  readdirSync(join(TOP, folder), { withFileTypes: true }).flatMap((entry) => {
-    const at = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return entry.name === 'generated' ? [] : findSites(at);
-    // The build still has the files of modules that were moved or deleted.
-    if (!at.endsWith('.js') || at.endsWith('/query.js') || !existsSync(join(TOP, sourceFile(at)))) return [];
-    const lines = readFileSync(join(TOP, at), 'utf8').split('\n');
-    return lines.flatMap((line, n) => (STATEMENT.test(line) ? [`${at}:${n + 1}`] : []));
-  });
-
-/** The statement that contains a line: the last one of its file that begins there or before. @param {string[]} sites @param {string} at */
-const statementAt = (sites, at) => {
-  const [file, line] = at.split(':');
-  const lines = sites.flatMap((site) => (site.startsWith(`${file}:`) ? [Number(site.split(':')[1])] : []));
-  return `${file}:${Math.max(...lines.filter((candidate) => candidate <= Number(line)))}`;
 };

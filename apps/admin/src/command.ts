@@ -39,8 +39,8 @@ const waitUntilReady = (redis: ReturnType<typeof connectRedis>): Promise<void> =
 
 /** Runs work that adds jobs, with its own connection. Throws {@link UsageError} if Redis does not answer, and SettingsError. */
 export const withProducer = async <T>(env: NodeJS.ProcessEnv, work: (producer: Producer) => Promise<T>): Promise<T> => {
-  const settings = readSettings(env, 'admin', ['REDIS_URL', 'REDIS_PREFIX']);
-  const redis = connectRedis(settings.REDIS_URL, 'producer', () => undefined);
+  const settings = readSettings(env, 'admin', ['REDIS_URL', 'REDIS_CA', 'REDIS_PREFIX']);
+  const redis = connectRedis(settings.REDIS_URL, 'producer', () => undefined, settings.REDIS_CA);
   const producer = createProducer(redis, settings.REDIS_PREFIX);
   try {
     await waitUntilReady(redis);

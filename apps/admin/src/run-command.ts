@@ -3,6 +3,7 @@ import { connectDatabase } from '@vat/db';
 import { readSettings } from '@vat/runtime';
 import { type Arguments, type Commands, UsageError } from './command.js';
 import { accountCommands } from './commands/accounts.js';
+import { backupCommands } from './commands/backup.js';
 import { anchorCommands, timestampRootCommands } from './commands/evidence.js';
 import { keyCommands } from './commands/keys.js';
 import { operationCommands } from './commands/operations.js';
@@ -76,6 +77,7 @@ export const runCommand = async (
       ...accountCommands(db, env, now, readLine),
       ...keyCommands(db, now),
       ...operationCommands(db, url, env, now),
+      ...backupCommands(url, now),
       ...watchCommands(db, env, now),
       ...anchorCommands(db, env, now),
       ...secretCommands(db, env),

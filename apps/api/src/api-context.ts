@@ -1,9 +1,12 @@
-import { connectDatabase, type Database } from '@vat/db';
+import { connectDatabase, type Database, readClock } from '@vat/db';
 import type { PublishChange } from '@vat/domain';
 import { connectRedis, createProducer, type Producer, publishPageUpdates } from '@vat/queues';
-import { createMetrics, type Logger, type Metrics, type SettingsOf, throttledWarn } from '@vat/runtime';
+import { correctedClock, createMetrics, type Logger, type Metrics, type SettingsOf, throttledWarn } from '@vat/runtime';
 
-type ConnectionSettings = SettingsOf<'api', 'DATABASE_URL' | 'REDIS_URL' | 'REDIS_PREFIX'>;
+type ConnectionSettings = SettingsOf<
+  'api',
+  'DATABASE_URL' | 'DATABASE_CONNECTIONS' | 'REDIS_URL' | 'REDIS_CA' | 'REDIS_PREFIX'
+>;
 
 /** What the features of an API process share: its connections, its clock and its log. */
 export type ApiContext = {
@@ -29,13 +32,11 @@ const QUERY_TIMEOUT_MS = 1_500;
 /** A query that fails after this many milliseconds has timed out. Slightly below the timeout, since timers are not exact. */
 export const HUNG_AFTER_MS = QUERY_TIMEOUT_MS - 100;
 
-const MAX_DATABASE_CONNECTIONS = 20;
-
 /** A warning about a lasting problem is repeated after this long. */
 export const REPEAT_WARNING_MS = 30_000;
 
 /**
- * Opens the connections of an API process. `warmed` resolves when the database connections are open. Close in this order:
+ * Opens the connections of an API process. `warmed` resolves when the database connections are open and the clock is compared. Close in this order:
  * `flushPageUpdates`, `closeRedis`, `closeDatabase`.
  */
 export const createApiContext = (
@@ -48,23 +49,28 @@ export const createApiContext = (
   closeRedis: () => Promise<void>;
   closeDatabase: () => Promise<void>;
 } => {
-  const now = () => new Date();
   const {
     db,
     warmed,
     close: closeDatabase,
   } = connectDatabase({
     url: settings.DATABASE_URL,
-    maxConnections: MAX_DATABASE_CONNECTIONS,
-    keepOpen: MAX_DATABASE_CONNECTIONS,
+    maxConnections: settings.DATABASE_CONNECTIONS,
+    keepOpen: settings.DATABASE_CONNECTIONS,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     connectTimeoutMs: QUERY_TIMEOUT_MS,
     applicationName: 'vat-api',
   });
+  const clock = correctedClock({
+    readTime: readClock(db),
+    onOffset: (offsetMs) =>
+      log.warn('The clock of this machine differs from that of Postgres.', { offset_ms: offsetMs }),
+  });
+  const { now } = clock;
   const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, now);
-  const redis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
-  const subscriberRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
-  const producer = createProducer(redis, settings.REDIS_PREFIX);
+  const redis = connectRedis(settings.REDIS_URL, 'producer', onRedisError, settings.REDIS_CA);
+  const subscriberRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError, settings.REDIS_CA);
+  const producer = createProducer(redis, settings.REDIS_PREFIX, now);
   const pageUpdates = publishPageUpdates(redis, settings.REDIS_PREFIX);
   return {
     context: {
@@ -79,13 +85,16 @@ export const createApiContext = (
       baseUrl,
       now,
     },
-    warmed,
+    warmed: Promise.all([warmed, clock.measured]).then(() => undefined),
     flushPageUpdates: pageUpdates.close,
     closeRedis: async () => {
       await producer.close();
       redis.disconnect();
       subscriberRedis.disconnect();
     },
-    closeDatabase,
+    closeDatabase: () => {
+      clock.close();
+      return closeDatabase();
+    },
   };
 };

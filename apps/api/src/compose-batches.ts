@@ -15,7 +15,7 @@ import { errorFields } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
 import { holdLease } from './exports/send-zip.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
-import { keyedSemaphore, turnsByKey } from './turns.js';
+import { keyedMutex, keyedSemaphore, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
 
@@ -57,9 +57,10 @@ export const composeBatches = (
     thread: new URL('./upload/read-batch.js', import.meta.url),
     onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
+  const rowsInTurn = keyedMutex();
   const create = createBatch({
     findKey: findIdempotencyKey(db),
-    insert: insertBatch(db),
+    insert: insertBatch(db, (insert) => rowsInTurn('rows', insert)),
     dispatch: enqueueDispatches(producer),
     enqueueDelivery: enqueueDelivery(producer),
     onEnqueueFailure: (error) =>

@@ -2,8 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import {
   acceptRequest,
   admitRequest,
+  findAwaitedRequest,
   findCheck,
   findIdempotencyKey,
+  findMovedRequests,
   findRequest,
   findUsage,
   listChecks,
@@ -14,10 +16,9 @@ import {
 import { publicId, type RequestCheckDeps, requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
 import { hashCheck } from '@vat/evidence';
 import { lookupQueueOf, subscribeNotifications, turnOf } from '@vat/queues';
-import { errorFields, type SettingsOf } from '@vat/runtime';
-import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
+import { errorFields, type SettingsOf, throttledWarn } from '@vat/runtime';
+import { type ApiContext, REPEAT_WARNING_MS } from './api-context.js';
 import { requestNotifier } from './request-notifier.js';
-import { keyedMutex } from './turns.js';
 
 const SALT_BYTES = 16;
 
@@ -36,10 +37,14 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
 
   // Lookup jobs carry the id of this process, so that the worker notifies the process whose caller is waiting.
   const apiId = randomUUID();
-  const notifier = requestNotifier(stopping);
+  const notifier = requestNotifier({
+    findMoved: findMovedRequests(db),
+    onPollFailure: throttledWarn(log, 'The requests of waiting calls were not read.', REPEAT_WARNING_MS, now),
+    stopping,
+    now,
+  });
   subscribeNotifications(subscriberRedis, settings.REDIS_PREFIX, apiId, notifier.notify);
 
-  const find = findRequest(db);
   const record = recordMalformed(db);
   const recordAndPublish: RequestCheckDeps['recordMalformed'] = async (malformed) => {
     const isNew = await record(malformed);
@@ -47,23 +52,22 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
     return isNew;
   };
   const accept = acceptRequest(db);
-  const acceptInTurn = keyedMutex({ hungAfterMs: HUNG_AFTER_MS });
   const acceptAndPublish: RequestCheckDeps['accept'] = async (acceptance) => {
     const { id, accountId } = acceptance;
-    const accepted = await acceptInTurn(accountId, () => accept(acceptance));
+    const accepted = await accept(acceptance);
     if (accepted.kind === 'accepted') publishChange(accountId, 'requests', publicId('request', id));
     return accepted;
   };
 
   return {
     deps: {
-      findRequest: find,
+      findRequest: findRequest(db),
       findCheck: findCheck(db),
       listChecks: listChecks(db),
       findUsage: findUsage(db),
       storeAnswer: storeIdempotentAnswer(db),
       requestCheck: requestCheck({
-        find,
+        find: findAwaitedRequest(db),
         accept: acceptAndPublish,
         admit: admitRequest(db),
         recordMalformed: recordAndPublish,

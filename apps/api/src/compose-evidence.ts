@@ -34,7 +34,7 @@ import { keyedMutex } from './turns.js';
 /** The settings of time-stamps. */
 type EvidenceSettings = SettingsOf<
   'api',
-  | ('TSA_URL' | 'TSA_ROOTS' | 'TSA_HASH' | 'TSA_RETRY_DELAYS' | 'CONTACT_URL')
+  | ('TSA_URL' | 'TSA_ROOTS' | 'TSA_HASH' | 'TSA_RETRY_DELAYS' | 'CONTACT_URL' | 'EGRESS_PROXY')
   | ('DATABASE_URL' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS')
 >;
 

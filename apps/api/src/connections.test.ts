@@ -1,5 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { insertChecks, numberOf, startWorld, until, uploadBatch, type World } from '@vat/testkit';
+import {
+  faultSize,
+  insertChecks,
+  numberOf,
+  reportFigure,
+  startWorld,
+  until,
+  uploadBatch,
+  type World,
+} from '@vat/testkit';
 import { openBrowser } from './dashboard/browser.fixture.js';
 import { openRaw, type RawConnection } from './raw-connection.fixture.js';
 import { MAX_QUEUED_REQUESTS } from './server/guard-connections.js';
@@ -153,6 +162,27 @@ describe('a client that does not read', () => {
     expect([stream.isClosed(), stream.text().includes('retry: 2000')]).toEqual([false, true]);
   });
 });
+
+test('clients that send their headers slowly delay no other calls and use little memory', async () => {
+  const count = faultSize(200, 2_000);
+  const waits: number[] = [];
+  await world.http().get('/v1/checks').expect(200);
+  const growth = await growthDuring(async () => {
+    const slow = await Promise.all(Array.from({ length: count }, () => open()));
+    const lines = [...head('GET /v1/checks', withKey())];
+    // A byte of each at a time; a call in between.
+    for (const byte of lines.slice(0, 20)) {
+      for (const connection of slow) connection.send(byte);
+      const startedAt = performance.now();
+      await world.http().get('/v1/checks').expect(200);
+      waits.push(performance.now() - startedAt);
+    }
+    expect(slow.some(({ isClosed }) => isClosed())).toBe(false);
+  });
+  reportFigure(`slow clients: ${count} at once; other calls took at most ${Math.max(...waits).toFixed(0)} ms`);
+  expect(Math.max(...waits)).toBeLessThan(1_000);
+  expect(growth).toBeLessThan(MAX_GROWTH);
+}, 60_000);
 
 test('a process accepts up to MAX_CONNECTIONS, refuses further ones, and accepts them once others have closed', async () => {
   const api = await world.startApi({ MAX_CONNECTIONS: '3' });

@@ -90,6 +90,8 @@ test('a number that VIES calls valid is answered 201 with its check', async () =
     consultation_number: null,
     trader_match: null,
     trader: null,
+    match: null,
+    evidence_grade: 'named',
     timestamp: null,
     anchor: null,
     hash_profile: 'jcs-sha256-v1',
@@ -340,9 +342,12 @@ describe('a register', () => {
     const { response_hash: _hash, timestamp: _timestamp, anchor: _anchor, ...hashed } = body as Record<string, unknown>;
     expect(JSON.parse(text)).toEqual(hashed);
     expect(checkSchema.parse(body)).toEqual(body);
-    // Like checks that were recorded before facts and traders existed.
-    const { trader: _trader, ...earlier } = body as Record<string, unknown>;
+    // Like checks that were recorded before facts, traders, matches and grades existed.
+    const { trader: _trader, match: _match, evidence_grade: _grade, ...earlier } = body as Record<string, unknown>;
     expect(checkSchema.safeParse(earlier).success).toBe(true);
+    // No check has a match without a grade, or without its trader.
+    for (const lost of ['trader', 'match', 'evidence_grade'])
+      expect(checkSchema.safeParse({ ...body, [lost]: undefined }).success).toBe(false);
   };
 
   test('that contradicts VIES does not change the verdict; its statement is part of the hash', async () => {
@@ -366,6 +371,8 @@ describe('a register', () => {
       matches: { name: 'A', street: 'C', postal_code: 'C', city: 'B' },
     });
     expect(made.trader).toEqual(trader);
+    // VIES issued a consultation number, but eVatR and our comparison say that the city differs.
+    expect(made.match.city).toMatchObject({ expected: 'Wien', source: 'vies' });
     await expectHashed(made);
   });
 

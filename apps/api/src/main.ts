@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger, deriveBaseUrl, readSettings, reportReady, runProcess, SettingsError } from '@vat/runtime';
 import { compose } from './compose.js';
 import { createApiServer } from './server/create-api-server.js';
@@ -10,8 +11,16 @@ const DRAIN_MS = 8_000;
 const STOP_DEADLINE_MS = 10_000;
 const CLOSE_IDLE_EVERY_MS = 50;
 
-const drain = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
+/**
+ * Connections that wait for the process to accept them; the kernel may allow fewer (net.core.somaxconn). Node's default of 511
+ * overflows when thousands of callers arrive while the process is busy, and then the kernel resets connections.
+ */
+const LISTEN_BACKLOG = 4_096;
+
+/** Connections that are established but not accepted yet are reset when the port closes: balancers must stop using it before. */
+const drain = async (server: Server, delayMs: number): Promise<void> => {
+  await pause(delayMs);
+  return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     // `server.close` closes only the connections that are idle at that moment; others become idle when their call ends.
     const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
@@ -21,6 +30,7 @@ const drain = (server: Server): Promise<void> =>
       resolve();
     });
   });
+};
 
 const main = (): void => {
   const settings = readSettings(process.env, 'api');
@@ -53,15 +63,15 @@ const main = (): void => {
   runProcess({
     log,
     process,
-    stopDeadlineMs: STOP_DEADLINE_MS,
+    stopDeadlineMs: STOP_DEADLINE_MS + settings.SHUTDOWN_DELAY,
     beginStop: () => stop.abort(),
     parts: () => [
       { name: 'connections', stop: close },
-      { name: 'http', stop: () => drain(server) },
+      { name: 'http', stop: () => drain(server, settings.SHUTDOWN_DELAY) },
     ],
   });
   const listen = () =>
-    server.listen(settings.PORT, settings.HOST, () => {
+    server.listen({ port: settings.PORT, host: settings.HOST, backlog: LISTEN_BACKLOG }, () => {
       // Stored, because a closing server has no address and the remaining answers still contain the base URL.
       port = (server.address() as AddressInfo).port;
       log.info('Listening.', { base_url: baseUrl(), port });

@@ -1,6 +1,6 @@
 import type { RequestSubscription as Subscription } from '@vat/domain';
 
-/** All waiting calls read Postgres at this interval, since a notification may be lost. */
+/** How often Postgres is read for all waiting calls of the process, since a notification may be lost. */
 const POLL_INTERVAL_MS = 1_000;
 
 /** Notifications that arrived before a call waited for them. Those of calls that have ended are never removed one by one. */
@@ -13,19 +13,55 @@ export type RequestNotifier = {
   close: () => void;
 };
 
+export type RequestNotifierDeps = {
+  /** Of the requests with these ids, those that no longer wait for an answer. */
+  findMoved: (ids: string[]) => Promise<string[]>;
+  onPollFailure: (error: unknown) => void;
+  stopping: AbortSignal;
+  /** The clock of the deadlines. */
+  now: () => Date;
+  /** Milliseconds between two polls; one second by default. */
+  pollIntervalMs?: number;
+};
+
 /**
- * Wakes the calls of this process that wait for a request: when a notification about it arrives, every second (notifications
- * are lost while Redis is away), at the deadline of the call, and when the process stops. Two calls may wait for the same
- * request: the first one, and a repeat of it whose Idempotency-Key is no longer locked.
+ * Wakes the calls of this process that wait for a request: when a notification about it arrives, when the poll finds that it
+ * has moved (notifications are lost while Redis is away), at the deadline of the call, and when the process stops. One poll
+ * reads the requests of all waiting calls; one that fails wakes nobody, since the next one follows. Two calls may wait for the
+ * same request: the first one, and a repeat of it whose Idempotency-Key is no longer locked.
  */
-export const requestNotifier = (stopping: AbortSignal): RequestNotifier => {
+export const requestNotifier = ({
+  findMoved,
+  onPollFailure,
+  stopping,
+  now,
+  pollIntervalMs = POLL_INTERVAL_MS,
+}: RequestNotifierDeps): RequestNotifier => {
   const waiting = new Map<string, Set<() => void>>();
   const early = new Set<string>();
-  const signalAll = () => {
-    for (const signals of [...waiting.values()]) for (const signal of [...signals]) signal();
+  const wake = (requestId: string) => {
+    const signals = waiting.get(requestId);
+    if (signals) for (const signal of [...signals]) signal();
+    return signals !== undefined;
   };
-  const timer = setInterval(signalAll, POLL_INTERVAL_MS);
-  stopping.addEventListener('abort', signalAll);
+  const wakeAll = () => {
+    for (const requestId of [...waiting.keys()]) wake(requestId);
+  };
+
+  let isPolling = false;
+  const poll = async () => {
+    if (isPolling || waiting.size === 0) return;
+    isPolling = true;
+    try {
+      for (const requestId of await findMoved([...waiting.keys()])) wake(requestId);
+    } catch (error) {
+      onPollFailure(error);
+    } finally {
+      isPolling = false;
+    }
+  };
+  const timer = setInterval(() => void poll(), pollIntervalMs);
+  stopping.addEventListener('abort', wakeAll);
 
   const subscribe = (requestId: string): Subscription => {
     let signalOwn: () => void = () => undefined;
@@ -42,7 +78,7 @@ export const requestNotifier = (stopping: AbortSignal): RequestNotifier => {
             if (signals.size === 0) waiting.delete(requestId);
             resolve();
           };
-          const end = setTimeout(signal, Math.max(0, until.getTime() - Date.now()));
+          const end = setTimeout(signal, Math.max(0, until.getTime() - now().getTime()));
           waiting.set(requestId, signals.add(signal));
           signalOwn = signal;
         }),
@@ -56,14 +92,12 @@ export const requestNotifier = (stopping: AbortSignal): RequestNotifier => {
   return {
     subscribe,
     notify: (requestId) => {
-      const signals = waiting.get(requestId);
-      if (signals) for (const signal of [...signals]) signal();
-      else early.add(requestId);
+      if (!wake(requestId)) early.add(requestId);
       if (early.size > MAX_EARLY_NOTIFICATIONS) early.clear();
     },
     close: () => {
       clearInterval(timer);
-      signalAll();
+      wakeAll();
     },
   };
 };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newUuid, uuidOf } from '@vat/domain';
-import { type TestAccount, until } from '@vat/testkit';
+import { type CheckBody, newUuid, uuidOf } from '@vat/domain';
+import { EARLIER_CHECKS, type TestAccount, until } from '@vat/testkit';
 import type { Request, Route } from 'playwright-core';
 import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
@@ -224,6 +224,29 @@ test('register facts and a contradiction are shown, and the evidence is verified
     expect(finding).toMatch(/^Verified /);
 });
 
+test('the match of a trader and the grade are shown in plain words', async () => {
+  const { page } = visit;
+  await page.getByText('Compare trader details').click();
+  await page.getByLabel('Trader name').fill('Sandbox trader CZ25596641');
+  await page.getByLabel('Street').fill('Sandbox Street 1');
+  await page.getByLabel('City').fill('Brno');
+  await check('CZ25596641');
+  await outcome().getByText('named', { exact: true }).waitFor();
+  await outcome().getByRole('link', { name: 'View check' }).click();
+  const match = page.getByRole('region', { name: 'Trader match' });
+  await match.getByText('You sent “Sandbox trader CZ25596641”. VIES states “Sandbox Trader CZ25596641”.').waitFor();
+  const details = await match.getByRole('definition').allTextContents();
+  expect(details.slice(0, 4)).toEqual([
+    expect.stringMatching(/^undecided \d\d of 100$|^differs \d\d of 100$/),
+    expect.stringMatching(/^agrees 100 of 100/),
+    expect.stringMatching(/^agrees 100 of 100.*VIES states “1 Sandbox Street”/),
+    expect.stringMatching(/^differs \d+ of 100.*You sent “Brno”/),
+  ]);
+  await match.getByRole('heading', { name: 'According to VIES' }).waitFor();
+  const result = page.getByRole('region', { name: 'Result' });
+  await result.getByText('a source states name and address. A source contradicts the verdict').waitFor();
+});
+
 test('bytes that do not match the hash are reported', async () => {
   await check('ATU12345675');
   await outcome().getByRole('link', { name: 'View check' }).click();
@@ -307,4 +330,30 @@ test('without page updates an open list polls', async () => {
   await offline.page.getByRole('row', { name: /LU26375245/ }).waitFor();
   expect(offline.complaints()).toEqual([]);
   await offline.close();
+});
+
+test('a check of an earlier release is shown without match and grade, and its evidence is verified', async () => {
+  const { page } = visit;
+  const [, { text, sha256 }] = EARLIER_CHECKS;
+  const { id, request_id, vat_number, checked_at } = JSON.parse(text) as CheckBody;
+  await dashboard.world.sql(
+    `WITH requested AS (
+       INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+         window_ends_at, due_at, ended_at, check_id)
+       VALUES ($1, $3, false, 'completed', $4, 'FR', substr($4, 3), $4, '[]', $5, $5, $5, $5, $2)
+     )
+     INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, checked_at, body, hash)
+     VALUES ($2, $3, $1, false, $4, true, $5, convert_to($6, 'UTF8'), decode($7, 'hex'))`,
+    [
+      ...[uuidOf('request', request_id), uuidOf('check', id), uuidOf('account', account.account_id)],
+      ...[vat_number, checked_at, text, sha256],
+    ],
+  );
+  await visit.go(`/checks/${id}`);
+  await page.getByRole('region', { name: 'Trader match' }).getByText('not_processed').first().waitFor();
+  expect(await page.getByText('Evidence grade').count()).toBe(0);
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByRole('status').getByRole('listitem').nth(1).waitFor();
+  for (const finding of await page.getByRole('status').getByRole('listitem').allTextContents())
+    expect(finding).toMatch(/^Verified /);
 });

@@ -1,9 +1,9 @@
-import { type EmbeddedServer, reachPostgres, reachRedis, startPostgres, startRedis } from '@vat/embedded';
+import { type EmbeddedServer, reachPostgres, startPostgres, startRedis } from '@vat/embedded';
 import { type Supervised, supervise } from './child.js';
 import { type StackSettings, StartupError } from './read-settings.js';
 
 type StartServers = {
-  settings: Pick<StackSettings, 'DATABASE_URL' | 'REDIS_URL'>;
+  settings: Pick<StackSettings, 'DATABASE_URL' | 'REDIS_URL' | 'REDIS_CA'>;
   dataDir: string;
   /** PATH and proxy settings, to find or download redis-server. */
   env: NodeJS.ProcessEnv;
@@ -30,7 +30,9 @@ export const startServers = async ({ settings, dataDir, env, log, changed, signa
     await check(url);
     return { url, supervised: null, created: false };
   };
-  const { DATABASE_URL, REDIS_URL } = settings;
+  const { DATABASE_URL, REDIS_URL, REDIS_CA } = settings;
+  // Loaded only here: an embedded Redis needs no BullMQ in this process.
+  const reachRedis = async (url: string) => (await import('@vat/queues')).reachRedis(url, REDIS_CA);
   const [postgres, redis] = await Promise.allSettled([
     DATABASE_URL === undefined
       ? embedded('Postgres', (port) => startPostgres({ dataDir, port, log }))

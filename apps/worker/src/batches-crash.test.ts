@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import process from 'node:process';
 import { uuidOf } from '@vat/domain';
 import {
   configureWebhook,
@@ -11,6 +10,7 @@ import {
   openWorldRedis,
   type Receivers,
   readLedger,
+  reportFigure,
   startWorld,
   until,
   uploadBatch,
@@ -126,7 +126,7 @@ test(
     }
     await expectLawful(subscriber, id, LINES);
     const lookups = (await world.vies.stats()).totals.total;
-    process.stdout.write(`batches: ${KILLS} workers killed over ${LINES} lines, ${lookups} lookups\n`);
+    reportFigure(`batches: ${KILLS} workers killed over ${LINES} lines, ${lookups} lookups`);
   },
   LONG_MS,
 );
@@ -151,7 +151,7 @@ test(
     }
     await until('all lines to end', () => enough(LINES), LONG_MS);
     await expectLawful(subscriber, id, LINES);
-    process.stdout.write(`batches: at most ${most} jobs in ${looks} looks at ${LINES} lines\n`);
+    reportFigure(`batches: at most ${most} jobs in ${looks} looks at ${LINES} lines`);
     // Two lines may have ended whose jobs are on their way out.
     expect(most).toBeLessThanOrEqual(WINDOW + 2);
     expect(most).toBeGreaterThan(0);

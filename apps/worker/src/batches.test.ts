@@ -1,4 +1,3 @@
-import process from 'node:process';
 import { uuidOf } from '@vat/domain';
 import {
   configureWebhook,
@@ -6,6 +5,7 @@ import {
   numberOf,
   openReceivers,
   type Receivers,
+  reportFigure,
   startWorld,
   type TestAccount,
   until,
@@ -210,7 +210,7 @@ test("one account's three hundred lines do not delay another's ten of the same m
   const places = await placesOf(mine);
   expect(places).toHaveLength(10);
   const within = (places.at(-1) ?? 0) + 1 - lookupsBefore;
-  process.stdout.write(`batches: ten lines beside three hundred were looked up within ${within} lookups\n`);
+  reportFigure(`batches: ten lines beside three hundred were looked up within ${within} lookups`);
   // Twenty when the two take turns; two were in flight when it arrived, and two may have begun while it was written down.
   expect(within).toBeLessThanOrEqual(24);
   await completed(largeId, large);

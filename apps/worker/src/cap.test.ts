@@ -1,4 +1,4 @@
-import { faultSize, openWorldRedis, startWorld, until, type World, type WorldRedis } from '@vat/testkit';
+import { faultSize, openWorldRedis, reportFigure, startWorld, until, type World, type WorldRedis } from '@vat/testkit';
 import { CLUSTER_SETTINGS, clusterOf } from './fleet.fixture.js';
 
 let world: World;
@@ -28,9 +28,7 @@ test('three workers look up one member state two at a time, and use both slots',
   const seconds = (performance.now() - startedAt) / 1_000;
   expect((await statsOf('DE'))?.max_in_flight).toBe(2);
   await expectLawful('DE');
-  process.stdout.write(
-    `cap: ${count} lookups of 100 ms in ${seconds.toFixed(1)} s, ideal ${(count * 0.05).toFixed(1)} s\n`,
-  );
+  reportFigure(`cap: ${count} lookups of 100 ms in ${seconds.toFixed(1)} s, ideal ${(count * 0.05).toFixed(1)} s`);
 }, 180_000);
 
 test('a loss of Redis in the middle neither loses a request nor passes two at a time', async () => {
@@ -44,7 +42,7 @@ test('a loss of Redis in the middle neither loses a request nor passes two at a 
   await calls;
   await until('every request to end', noneOpen, 60_000);
   await expectLawful('IT');
-  process.stdout.write(`cap: all ended ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after a flush\n`);
+  reportFigure(`cap: all ended ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after a flush`);
   // Jobs that were given twice find nothing to do, and none is stored.
   await until('no job to be left', async () => (await redis.jobs()).length === 0, 20_000);
 }, 120_000);

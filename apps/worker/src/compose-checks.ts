@@ -20,27 +20,29 @@ import {
   userAgentOf,
 } from '@vat/domain';
 import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
-import { perMemberState, priorityClassOf, settleQueue } from '@vat/queues';
+import { fleetPace, perMemberState, priorityClassOf, settleQueue } from '@vat/queues';
 import { errorFields, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import type { Recording } from './compose-recording.js';
 import { lookUpWithinSlot, observeOutcome, performLookupJob } from './processors/perform-lookup.js';
 import { jobOfRequest, settleCheckJob } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
-import { enrichmentOf, livePolicyOf, statesOf } from './settings.js';
+import { enrichmentOf, livePolicyOf, slotsUrlOf, statesOf } from './settings.js';
 import { createPacing, lookUpInSandbox, lookUpInVies, upstreamStatistics } from './upstreams.js';
 import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
 
 /** How often the upstream statistics are written for the status page. */
 const STATISTICS_INTERVAL_MS = 5_000;
 
-const enrichmentSources = ({ settings, db, now }: WorkerContext) =>
+const enrichmentSources = ({ settings, db, producerRedis, now }: WorkerContext) =>
   createEnrichmentSources({
     enabled: enrichmentOf(settings),
     urls: readSourceUrls(settings),
     timeoutMs: settings.ENRICHMENT_TIMEOUT,
     userAgent: userAgentOf(settings.CONTACT_URL),
+    proxyUrl: settings.EGRESS_PROXY,
     budget: searchBudget(db),
+    reserveCall: fleetPace(producerRedis, settings.REDIS_PREFIX),
     dailySearches: settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES,
     now,
   });
@@ -68,11 +70,12 @@ export const composeChecks = (
   const { advanced } = progress;
   const { settings, log, now, metrics, db, producer, publishChange } = context;
   const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
-  const slots = memberStateSlots(settings.DATABASE_URL, warn('The slot connection broke; open lookups end.'));
+  const slots = memberStateSlots(slotsUrlOf(settings), warn('The slot connection broke; open lookups end.'));
   const vies = createViesClient({
     baseUrl: settings.VIES_URL,
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
     userAgent: userAgentOf(settings.CONTACT_URL),
+    proxyUrl: settings.EGRESS_PROXY,
   });
   const enrichment = enrichmentSources(context);
   const { sources } = enrichment;

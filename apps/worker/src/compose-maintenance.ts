@@ -28,11 +28,11 @@ import {
   WHOLE_MONTHS_FROM_MS,
 } from '@vat/db';
 import {
+  auditedPeriods,
   endLateRequests,
   enqueueLostRequests,
   HISTORY_RETENTION_MS,
   MEMBER_STATES,
-  periodOf,
   publicId,
   releaseOrphanedRequests,
   sweepBatches,
@@ -138,7 +138,7 @@ export const composeMaintenance = (context: WorkerContext) => {
       return completed;
     },
     queuesToDispatch: queuesToDispatch(db, now),
-    dispatch: enqueueDispatches(producer),
+    dispatch: enqueueDispatches(producer, now),
     enqueueDelivery: enqueueDelivery(producer),
     now,
   });
@@ -165,7 +165,8 @@ export const composeMaintenance = (context: WorkerContext) => {
   };
 
   const audit = async (): Promise<void> => {
-    const differences = await auditUsage(db)(periodOf(now()), MAX_DIFFERENCES);
+    const differences = [];
+    for (const period of auditedPeriods(now())) differences.push(...(await auditUsage(db)(period, MAX_DIFFERENCES)));
     metrics.usageDifferences.set(differences.length);
     for (const { accountId, ...counts } of differences) {
       log.error('The usage counters of an account differ from what they count.', { account_id: accountId, ...counts });

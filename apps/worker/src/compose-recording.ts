@@ -37,7 +37,7 @@ export const composeRecording = (
       }),
     );
   };
-  const dispatchByJob = enqueueDispatches(producer);
+  const dispatchByJob = enqueueDispatches(producer, now);
   const dispatchDirectly = dispatchLocally({
     dispatchLines: dispatchLines(db),
     enqueueLines: enqueueLines(producer),

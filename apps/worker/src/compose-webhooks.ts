@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { claimDelivery, endRemovedDeliveries, recordAttempt, releaseDelivery } from '@vat/db';
 import { deliverWebhook, MAX_STORED_ANSWER_BYTES, userAgentOf } from '@vat/domain';
 import { DELIVERY_QUEUES, type DeliveryQueueClass, endpointPermits, enqueueDelivery } from '@vat/queues';
@@ -13,8 +14,10 @@ const MAX_ATTEMPTS_PER_ENDPOINT = 4;
 const MAX_ATTEMPTS_PER_SLOW_ENDPOINT = 2;
 /** First attempts to an endpoint that takes longer move to the retries, so that they do not delay quick endpoints. */
 const SLOW_AFTER_MS = 2_000;
-/** By how much a claim outlasts the longest attempt: reading, signing and recording. */
-const LEASE_MARGIN_MS = 3_000;
+/** By how much a permit outlasts the longest attempt: reading, signing and recording. */
+const PERMIT_MARGIN_MS = 3_000;
+/** By how much a claim outlasts the longest attempt. It covers a restart of Postgres between an attempt and its recording. */
+const LEASE_MARGIN_MS = 15_000;
 
 /** The deliveries: first attempts and retries in separate queues. Throws SettingsError. */
 export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSignal) => {
@@ -27,14 +30,13 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
   });
   // Every attempt in flight adds a listener; this is not a leak.
   setMaxListeners(0, abortAttempts);
-  const leaseMs = settings.WEBHOOK_TIMEOUT + LEASE_MARGIN_MS;
   const acquirePermit = endpointPermits({
     connection: producerRedis,
     prefix: settings.REDIS_PREFIX,
     share: MAX_ATTEMPTS_PER_ENDPOINT,
     slowShare: MAX_ATTEMPTS_PER_SLOW_ENDPOINT,
     slowAfterMs: SLOW_AFTER_MS,
-    holdMs: leaseMs,
+    holdMs: settings.WEBHOOK_TIMEOUT + PERMIT_MARGIN_MS,
     promote: (queueClass, jobId) => producer.promote(DELIVERY_QUEUES[queueClass], jobId),
   });
 
@@ -75,7 +77,8 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
       },
       onEnqueueFailure: (error) => log.warn('A retry was not enqueued; the sweep will enqueue it.', errorFields(error)),
       retryDelaysMs: settings.WEBHOOK_RETRY_DELAYS,
-      leaseMs,
+      leaseMs: settings.WEBHOOK_TIMEOUT + LEASE_MARGIN_MS,
+      pause: (ms) => pause(ms),
       random: Math.random,
       now,
     });

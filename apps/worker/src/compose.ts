@@ -10,12 +10,17 @@ import { composeWebhooks } from './compose-webhooks.js';
 import { rolesOf, statesOf, type WorkerRole, type WorkerSettings } from './settings.js';
 import { createWorkerContext } from './worker-context.js';
 
-/** Composes a worker process and starts its consumers. Throws SettingsError on unknown names. */
-export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSignal, abortLookups: AbortSignal) => {
+/** Composes a worker process and starts its consumers. Rejects with SettingsError on unknown names. */
+export const compose = async (
+  settings: WorkerSettings,
+  log: Logger,
+  stopping: AbortSignal,
+  abortLookups: AbortSignal,
+) => {
   const roles = rolesOf(settings);
   const states = statesOf(settings);
   const context = createWorkerContext(settings, log, stopping);
-  const { servers, serve, ready, scrape } = context;
+  const { servers, serve, ready, scrape, clockMeasured } = context;
   const ifServed = <T>(role: WorkerRole, composePart: () => T): T | null =>
     roles.includes(role) ? composePart() : null;
 
@@ -26,6 +31,8 @@ export const compose = (settings: WorkerSettings, log: Logger, stopping: AbortSi
   const watches = ifServed('watches', () => composeWatches(context, stopping));
   const evidence = ifServed('evidence', () => composeEvidence(context, abortLookups));
   const maintenance = composeMaintenance(context);
+  // A job must not run by a clock that is wrong.
+  await clockMeasured;
   const serving = serve({
     ...(checks?.lookups ?? perMemberState(() => null)),
     'upstream-sandbox': checks?.sandbox ?? null,

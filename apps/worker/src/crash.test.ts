@@ -6,6 +6,7 @@ import {
   numberOf,
   openWorldRedis,
   readLedger,
+  reportFigure,
   startWorld,
   type TestProcess,
   until,
@@ -107,9 +108,9 @@ test('kill -9 of API and worker processes loses nothing that was promised and ch
   await until('every request to end', async () => (await readLedger(world)).open === 0, 60_000);
   const seconds = (performance.now() - stoppedAt) / 1_000;
   const ledger = await readLedger(world);
-  process.stdout.write(
+  reportFigure(
     `crash: ${KILLS} kills over ${outcomes.length} calls, ${accepted()} answered 202, ${outcomes.filter((o) => o === 'cut').length} cut; ` +
-      `${ledger.completed} completed, ${ledger.used} units; the last ended ${seconds.toFixed(1)} s after the last call\n`,
+      `${ledger.completed} completed, ${ledger.used} units; the last ended ${seconds.toFixed(1)} s after the last call`,
   );
   const failures = [...everyApi].flatMap((api) => api.lines()).filter((line) => line.includes('"level":"error"'));
   expect(failures).toEqual([]);

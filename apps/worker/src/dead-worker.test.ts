@@ -1,4 +1,4 @@
-import { faultSize, startWorld, until, type World } from '@vat/testkit';
+import { faultSize, reportFigure, startWorld, until, type World } from '@vat/testkit';
 import { CLUSTER_SETTINGS, clusterOf } from './fleet.fixture.js';
 
 let world: World;
@@ -36,9 +36,7 @@ test('a member state continues within 20 s after the worker that held both its s
   const allSeconds = (performance.now() - killedAt) / 1_000;
   await expectLawful('EL');
   expect(allSeconds).toBeLessThan(20);
-  process.stdout.write(
-    `cap: went on ${seconds.toFixed(1)} s after kill -9, all ended after ${allSeconds.toFixed(1)} s\n`,
-  );
+  reportFigure(`cap: went on ${seconds.toFixed(1)} s after kill -9, all ended after ${allSeconds.toFixed(1)} s`);
 }, 60_000);
 
 test('a worker that stalls for longer than its lock leaves one result, one unit, one event', async () => {

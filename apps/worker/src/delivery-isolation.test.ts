@@ -1,8 +1,10 @@
 import {
   configureWebhook,
+  faultSize,
   insertAccount,
   openReceivers,
   type Receivers,
+  reportFigure,
   startWorld,
   type TestAccount,
   type TestReceiver,
@@ -14,8 +16,13 @@ import {
 /** Deliveries of each endpoint that answers, and of the one that hangs: more than a worker runs at once. */
 const QUICK = { endpoints: 9, deliveries: 6 };
 const HANGING = { endpoints: 1, deliveries: 450 };
+/** Endpoints that refuse the connection, each with one delivery. */
+const DEAD = faultSize(20, 1_000);
 /** How long the endpoint hangs: for longer than a test may take on any machine, so that no attempt times out meanwhile. */
 const TIMEOUT_MS = 60_000;
+
+/** A port that is reserved and never served. */
+const DEAD_URL = 'https://127.0.0.1:1/';
 
 let receivers: Receivers;
 let world: World;
@@ -62,22 +69,34 @@ const sendQuick = async (accountsToNotify: TestAccount[]): Promise<number> => {
   return p95Of(await waits());
 };
 
-test('an endpoint that hangs holds only its own permits and delays no other', async () => {
+/** Accounts whose endpoint refuses the connection, and an event for each. */
+const addDead = async (): Promise<void> => {
+  for (let n = 0; n < DEAD; n += 1) {
+    const account = await insertAccount(world);
+    await configureWebhook(world, account, DEAD_URL);
+    await sendTests(account, 1);
+  }
+};
+
+test('an endpoint that hangs holds only its own permits and delays no other, and neither do dead ones', async () => {
   const [hung, ...others] = accounts;
   if (!hung) throw new Error('there is no account');
   await sendQuick(others);
   const alone = await sendQuick(others);
   await Promise.all(Array.from({ length: 10 }, () => sendTests(hung, HANGING.deliveries / 10)));
   await until('its permits to be taken', () => hanging.maxOpen() === 4);
+  await addDead();
   const beside = await sendQuick(others);
-  process.stdout.write(`isolation: p95 from commit to attempt ${alone} ms alone, ${beside} ms beside one that hangs\n`);
+  reportFigure(
+    `isolation: p95 from commit to attempt ${alone} ms alone, ${beside} ms beside one that hangs and ${DEAD} dead ones`,
+  );
   // A permit that the hanging one holds would cost its whole time-out; what is measured here is the machine's own noise.
   expect(beside).toBeLessThan(2 * alone + 500);
   expect(quick.arrivals).toHaveLength(3 * QUICK.endpoints * QUICK.deliveries);
   // None of its attempts has timed out yet, and no more than its share is open.
   expect(hanging.maxOpen()).toBe(4);
   expect(hanging.arrivals).toHaveLength(4);
-}, 60_000);
+}, 120_000);
 
 test('a stopping worker aborts its open attempts uncounted, and another worker makes them', async () => {
   const [worker] = world.workers;

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { createLogger, readSettings, reportReady, runProcess, SettingsError, startProbeServer } from '@vat/runtime';
 import { compose } from './compose.js';
+import { verifySlots } from './settings.js';
 
 /** How long a stopping worker waits for open lookups and attempts before it aborts them; their jobs are rescheduled. */
 const ABORT_GRACE_MS = 5_000;
@@ -13,9 +14,10 @@ const main = async (): Promise<void> => {
     pretty: process.stdout.isTTY,
     fields: { service: 'worker', pid: process.pid },
   });
+  await verifySlots(settings);
   const stop = new AbortController();
   const abort = new AbortController();
-  const { parts, ready, scrape, roles, states } = compose(settings, log, stop.signal, abort.signal);
+  const { parts, ready, scrape, roles, states } = await compose(settings, log, stop.signal, abort.signal);
   const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape });
   runProcess({
     log,

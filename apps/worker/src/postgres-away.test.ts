@@ -1,37 +1,54 @@
+import type { ServerResponse } from 'node:http';
 import {
+  configureWebhook,
   faultSize,
   issueKeys,
   NUMBERED_STATES,
   numberOf,
   type OwnServers,
+  openReceivers,
+  type Receivers,
   readLedger,
+  reportFigure,
   startOwnServers,
   startWorld,
   type TestProcess,
   until,
   type World,
+  withStatus,
 } from '@vat/testkit';
 
 const ANSWERED_WITHIN_MS = 2_000;
+/** How long Postgres is away at least. */
+const AWAY_MS = faultSize(0, 60_000);
 
 let servers: OwnServers;
+let receivers: Receivers;
 let world: World;
 let keys: string[];
 beforeAll(async () => {
-  servers = await startOwnServers();
+  [servers, receivers] = await Promise.all([startOwnServers(), openReceivers()]);
   world = await startWorld({
     servers: { databaseUrl: servers.postgres.url, redisUrl: servers.redis.url },
-    settings: { UPSTREAM_WINDOW: '1s', BACKGROUND_GIVE_UP_AFTER: '10m' },
+    settings: {
+      ...receivers.settings,
+      UPSTREAM_WINDOW: '1s',
+      BACKGROUND_GIVE_UP_AFTER: '10m',
+      WEBHOOK_TIMEOUT: '30s',
+    },
   });
   keys = await issueKeys(world, 200);
 }, 60_000);
 afterAll(async () => {
   servers?.postgres.thaw();
   await world?.stop();
+  await receivers?.close();
   await servers?.stop();
 }, 60_000);
 
 let numbers = 0;
+/** The number of the n-th call. */
+const spelt = (n: number): string => numberOf(NUMBERED_STATES[n % NUMBERED_STATES.length] ?? 'DE', n);
 type Answer = { status: number; body: Record<string, unknown>; ms: number };
 const call = async (method: 'GET' | 'POST', path: string): Promise<Answer> => {
   numbers += 1;
@@ -41,9 +58,7 @@ const call = async (method: 'GET' | 'POST', path: string): Promise<Answer> => {
     headers: { authorization: `Bearer ${keys[numbers % keys.length]}`, 'content-type': 'application/json' },
     ...(method === 'POST'
       ? {
-          body: JSON.stringify({
-            vat_number: numberOf(NUMBERED_STATES[numbers % NUMBERED_STATES.length] ?? 'DE', numbers),
-          }),
+          body: JSON.stringify({ vat_number: spelt(numbers) }),
         }
       : {}),
   });
@@ -54,6 +69,16 @@ const call = async (method: 'GET' | 'POST', path: string): Promise<Answer> => {
   };
 };
 const callMany = (count: number) => Promise.all(Array.from({ length: count }, () => call('POST', '/v1/checks')));
+/** Thirty calls every second, for as long as Postgres is to be away. */
+const callWhileAway = async () => {
+  const awayAt = performance.now();
+  const answers = await callMany(30);
+  for (let seconds = 1; seconds * 1_000 <= AWAY_MS; seconds += 1) {
+    await until('the next second', () => performance.now() - awayAt > seconds * 1_000);
+    answers.push(...(await callMany(30)));
+  }
+  return answers;
+};
 const slowest = (answers: { ms: number }[]) => Math.max(...answers.map(({ ms }) => ms));
 const isAlive = (part: TestProcess) => Promise.race([part.exited.then(() => false), Promise.resolve(true)]);
 
@@ -81,8 +106,8 @@ const expectRecovery = async (what: string, promised: Answer[]) => {
       (await world.sql("SELECT id FROM request WHERE accepted_at IS NOT NULL AND state = 'pending'")).length === 0,
     20_000,
   );
-  process.stdout.write(
-    `postgres away: ${what}: accepted requests ended ${((performance.now() - backAt) / 1_000).toFixed(1)} s after\n`,
+  reportFigure(
+    `postgres away: ${what}: accepted requests ended ${((performance.now() - backAt) / 1_000).toFixed(1)} s after`,
   );
   for (const id of ids) expect((await call('GET', `/v1/requests/${id}`)).body.status).toBe('completed');
   expect(await readLedger(world)).toMatchObject({ acceptedWithoutOneEvent: 0, needlessEvents: 0, unchargedChecks: 0 });
@@ -96,7 +121,7 @@ test('without Postgres every call is refused in time, and afterwards nothing tha
   await world.vies.answerAll({ kind: 'valid', latency_ms: 700 });
   await until('open lookups', async () => (await world.vies.stats()).totals.in_flight > 0);
   await servers.postgres.kill();
-  expectRefused(await callMany(30));
+  expectRefused(await callWhileAway());
   expect(await call('GET', '/readyz')).toMatchObject({
     status: 503,
     body: { status: 'unavailable', postgres: 'unreachable' },
@@ -108,7 +133,7 @@ test('without Postgres every call is refused in time, and afterwards nothing tha
   await servers.postgres.start();
   await world.vies.reset();
   await expectRecovery('killed', promised);
-}, 90_000);
+}, 180_000);
 
 test('a frozen Postgres delays no call by two seconds, at any number of calls', async () => {
   await world.vies.answerAll({ kind: 'error', code: 'MS_UNAVAILABLE' });
@@ -118,14 +143,14 @@ test('a frozen Postgres delays no call by two seconds, at any number of calls', 
   const first = callMany(faultSize(40, 150));
   await until('the pool to be full of them', async () => (await call('GET', '/healthz')).status === 200);
   const answers = await first;
-  const later = await callMany(20);
+  const later = await callWhileAway();
   const ready = await call('GET', '/readyz');
   servers.postgres.thaw();
   expectRefused([...answers, ...later]);
   expect(ready.status).toBe(503);
   expect(ready.ms).toBeLessThan(ANSWERED_WITHIN_MS);
   await expectRecovery('frozen', promised);
-}, 90_000);
+}, 180_000);
 
 test('a call that waits while Postgres fails is answered 500 in time, never 202', async () => {
   await world.vies.answerAll({ kind: 'valid', latency_ms: 700 });
@@ -139,4 +164,66 @@ test('a call that waits while Postgres fails is answered 500 in time, never 202'
   await servers.postgres.start();
   await world.vies.reset();
   await expectRecovery('killed while calls waited', []);
+}, 90_000);
+
+test('an outage of 5 s loses no answer of VIES and repeats no delivery, of those that are under way', async () => {
+  const receiver = await receivers.start();
+  await configureWebhook(world, world.account, receiver.url);
+  const held: ServerResponse[] = [];
+  receiver.answer((response) => held.push(response));
+  await world.vies.answerAll({ kind: 'error', code: 'MS_UNAVAILABLE' });
+  const promised = await callMany(8);
+  expect(new Set(promised.map(({ status }) => status))).toEqual(new Set([202]));
+  await world.vies.reset();
+  await until('deliveries in flight', () => held.length >= 3);
+
+  // VIES answers, and storing the answers waits for this lock until Postgres is killed.
+  const lock = 'DO $$ BEGIN LOCK TABLE "check" IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(60); END $$';
+  const locking = world.sql(lock).catch((error: Error) => error);
+  await until('the lock', async () => {
+    const locks = await world.sql(
+      `SELECT 1 FROM pg_locks WHERE relation = '"check"'::regclass AND mode = 'AccessExclusiveLock' AND granted`,
+    );
+    return locks.length > 0;
+  });
+  const first = numbers + 1;
+  const calls = callMany(20);
+  const asked = Array.from({ length: 20 }, (_, n) => spelt(first + n));
+  await until('VIES to have answered them', async () => {
+    const lookups = await Promise.all(asked.map((number) => world.vies.journal(number)));
+    return lookups.every((ofNumber) => ofNumber.some(({ finished_at: at }) => at !== null));
+  });
+  await servers.postgres.kill();
+  const killedAt = Date.now();
+  receiver.answer(withStatus(204));
+  for (const response of held) response.writeHead(204).end();
+  await Promise.all([calls, locking]);
+  await until('five seconds without Postgres', () => Date.now() - killedAt > 5_000);
+  await servers.postgres.start();
+  await expectRecovery('killed while answers and deliveries were under way', promised);
+
+  const stored = await until('the answers to be stored', async () => {
+    const rows = await world.sql<{ body: Buffer }>('SELECT body FROM "check" WHERE vat_number = ANY($1)', [asked]);
+    return rows.length === asked.length && rows;
+  });
+  for (const { body } of stored) {
+    const { checks } = JSON.parse(body.toString('utf8')) as { checks: { source: string; started_at: string }[] };
+    const lookup = checks.find(({ source }) => source === 'vies');
+    expect(Date.parse(lookup?.started_at ?? '')).toBeLessThan(killedAt);
+  }
+  await until(
+    'the deliveries to be successful',
+    async () => {
+      const open = await world.sql("SELECT 1 FROM delivery WHERE state = 'pending'");
+      return open.length === 0;
+    },
+    30_000,
+  );
+  const times = new Map<string, number>();
+  for (const { headers } of receiver.arrivals) {
+    const id = String(headers['webhook-id']);
+    times.set(id, (times.get(id) ?? 0) + 1);
+  }
+  expect([...times.values()]).toEqual(new Array(times.size).fill(1));
+  expect(times.size).toBeGreaterThanOrEqual(promised.length);
 }, 90_000);

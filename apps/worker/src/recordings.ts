@@ -1,12 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Work that continues after its job has ended. */
+/** Work that stores what a lookup found. */
 type Recordings = {
-  /** Starts `work` at once and repeats it while it fails, a limited number of times. Never throws. */
-  start: (work: () => Promise<unknown>) => void;
+  /**
+   * Starts `work` for a request at once and repeats it while it fails, for a limited time. Continues after its job has ended.
+   * Never throws.
+   */
+  start: (requestId: string, work: () => Promise<unknown>) => void;
+  /** Whether work for this request has started and not ended. */
+  isOpen: (requestId: string) => boolean;
+  /** Like `start`, for work whose result the job needs. Throws the last error when the time is over. */
+  complete: <T>(work: () => Promise<T>) => Promise<T>;
   /** Resolves when fewer than {@link MAX_OPEN} are open. */
   room: () => Promise<void>;
-  /** Resolves when all of it has ended. */
+  /** Resolves when all of it has ended. From then on work that fails is repeated for {@link STOPPING_MS} at most. */
   drain: () => Promise<void>;
 };
 
@@ -14,8 +21,10 @@ type Recordings = {
  * Covers a restart of Postgres. The sweep may have the number looked up again meanwhile: the later write finds that the
  * request has moved on.
  */
-const TRIES = 4;
-const RETRY_DELAY_MS = 1_000;
+const GIVE_UP_AFTER_MS = 60_000;
+/** A stopping process has little time. */
+const STOPPING_MS = 3_000;
+const RETRY_DELAY_MS = 500;
 /** Answers that may wait for Postgres. Lookups pause at this number. */
 const MAX_OPEN = 200;
 
@@ -24,28 +33,47 @@ const MAX_OPEN = 200;
  * answer is written. The row stays due until then, so the sweep repeats the lookup of an answer that is lost with its
  * process.
  */
-export const createRecordings = (onGivenUp: (error: unknown) => void): Recordings => {
-  const open = new Set<Promise<void>>();
-  const run = async (work: () => Promise<unknown>): Promise<void> => {
-    for (let tries = 1; ; tries += 1) {
+export const createRecordings = (
+  onGivenUp: (error: unknown) => void,
+  { giveUpAfterMs = GIVE_UP_AFTER_MS, retryDelayMs = RETRY_DELAY_MS } = {},
+): Recordings => {
+  const open = new Set<Promise<unknown>>();
+  const requests = new Set<string>();
+  let stopsAt = Number.POSITIVE_INFINITY;
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    const endsAt = performance.now() + giveUpAfterMs;
+    for (;;) {
       try {
-        await work();
-        return;
+        return await work();
       } catch (error) {
-        if (tries === TRIES) return onGivenUp(error);
-        await pause(RETRY_DELAY_MS);
+        if (performance.now() + retryDelayMs > Math.min(endsAt, stopsAt)) {
+          onGivenUp(error);
+          throw error;
+        }
+        await pause(retryDelayMs);
       }
     }
   };
+  const complete = async <T>(work: () => Promise<T>): Promise<T> => {
+    const running = run(work);
+    const ended = running.catch(() => undefined).finally(() => open.delete(ended));
+    open.add(ended);
+    return running;
+  };
   return {
-    start: (work) => {
-      const running = run(work).finally(() => open.delete(running));
-      open.add(running);
+    start: (requestId, work) => {
+      requests.add(requestId);
+      complete(work)
+        .catch(() => undefined)
+        .finally(() => requests.delete(requestId));
     },
+    isOpen: (requestId) => requests.has(requestId),
+    complete,
     room: async () => {
       while (open.size >= MAX_OPEN) await Promise.race(open);
     },
     drain: async () => {
+      stopsAt = performance.now() + STOPPING_MS;
       while (open.size > 0) await Promise.all(open);
     },
   };

@@ -1,3 +1,4 @@
+import { verifySlotsUrl } from '@vat/db';
 import { type EnrichmentSourceName, MEMBER_STATES, type MemberState, type UpstreamPolicy } from '@vat/domain';
 import { readEnabledSources } from '@vat/enrichment';
 import { readAsSetting, SettingsError, type SettingsOf } from '@vat/runtime';
@@ -45,3 +46,28 @@ export const livePolicyOf = (settings: WorkerSettings): UpstreamPolicy => ({
   giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
   backpressureAfterMs: settings.BACKPRESSURE_AFTER,
 });
+
+/** The address of the connection that holds slots. */
+export const slotsUrlOf = ({ SLOTS_DATABASE_URL, DATABASE_URL }: WorkerSettings): string =>
+  SLOTS_DATABASE_URL ?? DATABASE_URL;
+
+const SLOTS_PROBLEMS = {
+  pooled: (name: string) =>
+    `${name} leads to a connection pooler. The limit of two lookups at a time needs a direct connection: set ` +
+    'SLOTS_DATABASE_URL to the address of Postgres itself.',
+  other_database: (name: string) =>
+    `${name} leads to another database than DATABASE_URL. Set it to a direct address of the same database.`,
+} as const;
+
+/**
+ * Ends the start of a worker that makes lookups when slots cannot be held with its settings. Does nothing while Postgres is
+ * unavailable: then each new connection for slots is verified. Throws {@link SettingsError}.
+ */
+export const verifySlots = async (settings: WorkerSettings): Promise<void> => {
+  if (!rolesOf(settings).includes('checks')) return;
+  const found = await verifySlotsUrl(slotsUrlOf(settings), settings.DATABASE_URL);
+  if (found === 'direct' || found === 'unknown') return;
+  throw new SettingsError(
+    SLOTS_PROBLEMS[found](settings.SLOTS_DATABASE_URL === undefined ? 'DATABASE_URL' : 'SLOTS_DATABASE_URL'),
+  );
+};

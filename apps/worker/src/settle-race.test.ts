@@ -4,6 +4,7 @@ import {
   NUMBERED_STATES,
   numberOf,
   readLedger,
+  reportFigure,
   startWorld,
   until,
   type World,
@@ -87,5 +88,5 @@ test('an answer near the end of the window is a 201 or a 202, never both, and is
   );
   // Neither side of the race may win always, or the test shows nothing.
   expect(Math.min(checked, accepted)).toBeGreaterThan(5);
-  process.stdout.write(`window race: ${checked} answered 201, ${accepted} answered 202\n`);
+  reportFigure(`window race: ${checked} answered 201, ${accepted} answered 202`);
 }, 600_000);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { issueKeys, numberOf, readLedger, runProgram, startWorld, until, type World } from '@vat/testkit';
+import { issueKeys, numberOf, readLedger, reportFigure, runProgram, startWorld, until, type World } from '@vat/testkit';
 
 let world: World;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ test('a stopping API answers its waiting calls 202 and exits with 0', async () =
   expect(since(toldAt)).toBeLessThan(3);
   expect(await api.exited).toBe(0);
   expect(since(toldAt)).toBeLessThan(5);
-  process.stdout.write(`shutdown: the API ended after ${since(toldAt).toFixed(1)} s\n`);
+  reportFigure(`shutdown: the API ended after ${since(toldAt).toFixed(1)} s`);
   await world.vies.reset();
   await until('every request to end', noneOpen, 30_000);
   expect(await readLedger(world)).toMatchObject({ accepted: 10, acceptedWithoutOneEvent: 0, reserved: 0 });
@@ -68,7 +68,7 @@ test('a stopping worker reschedules its open lookups uncounted, and another work
   await world.vies.reset();
   expect(await worker.exited).toBe(0);
   expect(since(toldAt)).toBeLessThan(10);
-  process.stdout.write(`shutdown: the worker ended after ${since(toldAt).toFixed(1)} s\n`);
+  reportFigure(`shutdown: the worker ended after ${since(toldAt).toFixed(1)} s`);
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([201, 201]);
   const attempts = await world.sql<{ attempts: number }>("SELECT attempts FROM request WHERE country_code = 'IT'");
   expect(attempts).toEqual([{ attempts: 1 }, { attempts: 1 }]);

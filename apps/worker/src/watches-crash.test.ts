@@ -9,6 +9,7 @@ import {
   openReceivers,
   openWorldRedis,
   type Receivers,
+  reportFigure,
   startWorld,
   until,
   type World,
@@ -116,7 +117,7 @@ test('kill -9 of workers during runs loses no change, delivers none twice and ch
   }
   await until('every run to end', async () => (await who.used()) === 2 * WATCHES, ENDED_WITHIN_MS);
   expect(await who.books()).toEqual(ALL_TOLD_ONCE);
-  process.stdout.write(`watches: ${WATCHES} runs with ${KILLS} kills of workers: every change once\n`);
+  reportFigure(`watches: ${WATCHES} runs with ${KILLS} kills of workers: every change once`);
 }, 1_200_000);
 
 test('a loss of Redis in the middle of runs loses no change, and the runs that follow begin by themselves', async () => {

@@ -1,4 +1,4 @@
-import { connectDatabase, pingDatabase } from '@vat/db';
+import { connectDatabase, pingDatabase, readClock } from '@vat/db';
 import {
   type Consumer,
   connectRedis,
@@ -11,7 +11,14 @@ import {
   QUEUES,
   startConsumers,
 } from '@vat/queues';
-import { createMetrics, type Logger, type Stoppable, throttledWarn, withLogContext } from '@vat/runtime';
+import {
+  correctedClock,
+  createMetrics,
+  type Logger,
+  type Stoppable,
+  throttledWarn,
+  withLogContext,
+} from '@vat/runtime';
 import type { WorkerSettings } from './settings.js';
 
 /** A warning that persists is repeated after this time. */
@@ -25,19 +32,24 @@ export type WorkerContext = ReturnType<typeof createWorkerContext>;
 
 /** Connects a worker process to Postgres and Redis. `stopping` aborts when no new job is to be started. */
 export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopping: AbortSignal) => {
-  const now = () => new Date();
-  const metrics = createMetrics('worker');
   const { db, close: closeDatabase } = connectDatabase({
     url: settings.DATABASE_URL,
-    maxConnections: 20,
+    maxConnections: settings.DATABASE_CONNECTIONS,
     queryTimeoutMs: 5_000,
     connectTimeoutMs: 3_000,
     applicationName: 'vat-worker',
   });
+  const metrics = createMetrics('worker');
+  const clock = correctedClock({
+    readTime: readClock(db),
+    onOffset: (offsetMs) =>
+      log.warn('The clock of this machine differs from that of Postgres.', { offset_ms: offsetMs }),
+  });
+  const { now } = clock;
   const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, now);
-  const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError);
-  const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError);
-  const producer = createProducer(producerRedis, settings.REDIS_PREFIX);
+  const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError, settings.REDIS_CA);
+  const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError, settings.REDIS_CA);
+  const producer = createProducer(producerRedis, settings.REDIS_PREFIX, now);
   const pages = publishPageUpdates(producerRedis, settings.REDIS_PREFIX);
 
   const onJobError = throttledWarn(log, 'A job failed and was rescheduled.', REPEAT_JOB_WARNING_MS, now);
@@ -50,6 +62,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
       connection: consumerRedis,
       prefix: settings.REDIS_PREFIX,
       stopping,
+      now,
       onError: onQueueError,
       onJobError: (error, { queue, jobId }) => {
         metrics.jobErrors.inc({ queue });
@@ -68,6 +81,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
         const consumer = consumers.find(({ name }) => name === queue);
         consumer?.setConcurrency(Math.max(1, Math.ceil((capOf.get(queue) ?? 1) / processes)));
       },
+      now,
     });
     return [
       {
@@ -82,6 +96,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
   /** Stopped last: everything else may still need them. */
   const servers: Stoppable[] = [
     { name: 'database', stop: closeDatabase },
+    { name: 'clock', stop: async () => clock.close() },
     {
       name: 'redis',
       stop: async () => {
@@ -116,6 +131,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     settings,
     log,
     now,
+    clockMeasured: clock.measured,
     metrics,
     db,
     producer,

@@ -16,8 +16,22 @@ const checkExample = {
   address: '1 RUE DE LA PAIX\n75002 PARIS',
   requester_vat_number: null,
   consultation_number: null,
-  trader_match: null,
-  trader: null,
+  trader_match: {
+    name: 'not_processed',
+    street: 'not_processed',
+    postal_code: 'not_processed',
+    city: 'not_processed',
+    company_type: 'not_processed',
+  },
+  trader: { name: 'Exemple S.A.', city: 'Paris' },
+  match: {
+    score: 100,
+    name: { score: 100, expected: 'Exemple S.A.', found: 'SA EXEMPLE', source: 'vies' },
+    street: null,
+    postal_code: null,
+    city: { score: 100, expected: 'Paris', found: 'PARIS', source: 'vies' },
+  },
+  evidence_grade: 'corroborated',
   reference: 'order-7',
   checks: [
     { source: 'syntax', outcome: 'valid', started_at: '2026-11-20T10:00:00.000Z', duration_ms: 0 },
@@ -76,7 +90,11 @@ export const CHECK_OPERATIONS = {
     description:
       'Waits up to about 20 s for the upstream, or about 48 s with confirmation and enrichment, so use a client timeout of 60 s. If the upstream does not answer in time, the request is accepted with 202 and completed in the background.',
     body: checkRequestBody,
-    bodyExample: { vat_number: 'FR 40 303 265 045', reference: 'order-7' },
+    bodyExample: {
+      vat_number: 'FR 40 303 265 045',
+      reference: 'order-7',
+      trader: { name: 'Exemple S.A.', city: 'Paris' },
+    },
     idempotent: true,
     success: {
       201: {

@@ -3,12 +3,14 @@ import {
   CHECK_SOURCES,
   type CheckEvidence,
   COMPANY_TYPE,
+  EVIDENCE_GRADES,
   HASH_PROFILE,
   MATCH_LETTERS,
   type MATCHED_PARTS,
   MEMBER_STATES,
   publicCheck,
   publicId,
+  type ScoredPart,
   type StoredCheck,
   stripUnsafeCharacters,
   type TRADER_FIELDS,
@@ -112,6 +114,42 @@ const traderSchema = z
   >)
   .meta({ id: 'Trader', description: 'What you sent about the trader.' });
 
+const score = z.int().min(0).max(100);
+
+/** Our score of one detail of the trader. */
+const partScoreSchema = z
+  .strictObject({
+    score,
+    expected: z.string().describe('The detail as you sent it.'),
+    found: z.string().describe('The text of the sources that agrees best, in the spelling of its source.'),
+    source: z.enum(CHECK_SOURCES).describe('The source of `found`.'),
+  })
+  .meta({ id: 'PartScore', description: 'How far one detail of the trader agrees with what the sources state.' });
+const part = partScoreSchema.nullable();
+
+/** Our comparison of the trader with all sources. */
+const matchSchema = z
+  .strictObject({
+    score: score.nullable().describe('The whole score, at most that of the name. Null when nothing could be compared.'),
+    ...({ name: part, street: part, postal_code: part, city: part } satisfies Record<ScoredPart, typeof part>),
+  })
+  .meta({
+    id: 'Match',
+    description:
+      'Our comparison of the trader that you sent with what VIES and the registers state, from 0 to 100. A detail is null when you did not send it or no source states it. It never changes `valid`.',
+  });
+
+/** Fields that were added to the hashed check together: a check has both or neither. */
+const matchAndGrade = {
+  match: matchSchema.nullable().optional().describe('Null without `trader`.'),
+  evidence_grade: z
+    .enum(EVIDENCE_GRADES)
+    .optional()
+    .describe(
+      'How strong the check is as evidence: `none` (not valid), `basic` (VIES says valid), `named` (a source states name and address), `corroborated` (a national register lists the trader), `qualified` (VIES or eVatR issued a proof of the lookup, and every detail of `trader` agrees).',
+    ),
+};
+
 /** The check object. */
 export const checkSchema = z
   .strictObject({
@@ -129,12 +167,8 @@ export const checkSchema = z
     requester_vat_number: z.string().nullable(),
     consultation_number: z.string().nullable().describe("VIES's proof of the lookup. Only with a requester."),
     trader_match: traderMatchSchema.nullable(),
-    trader: traderSchema
-      .nullable()
-      .optional()
-      .describe(
-        'What you sent about the trader, or null. Absent from checks that were recorded before this field existed.',
-      ),
+    trader: traderSchema.nullable().optional().describe('What you sent about the trader, or null.'),
+    ...matchAndGrade,
     reference: z.string().nullable(),
     checks: z.array(checkEntrySchema),
     checked_at: instant(),
@@ -147,7 +181,17 @@ export const checkSchema = z
     timestamp: timestampFactsSchema.nullable().describe('Null until a requested time-stamp is available.'),
     anchor: anchorPositionSchema.nullable().describe('Null until the check is in an anchor.'),
   })
-  .meta({ id: 'Check', description: 'The recorded outcome for one VAT number. It never changes.' });
+  .refine(
+    ({ trader, match, evidence_grade }) =>
+      (match === undefined) === (evidence_grade === undefined) && (match === undefined || trader !== undefined),
+    'match and evidence_grade are present together, with trader',
+  )
+  .meta({
+    id: 'Check',
+    description:
+      'The recorded outcome for one VAT number. It never changes: `trader`, `match` and `evidence_grade` are absent from checks that were recorded before the fields existed, and present in every other.',
+    dependentRequired: { match: ['trader', 'evidence_grade'], evidence_grade: ['trader', 'match'] },
+  });
 
 /** A check with its evidence so far, which is not part of what is hashed. */
 export const presentCheck = (

@@ -1,32 +1,72 @@
 /** The maximum number of calls that one statement serves, so that it stays short. */
 const MAX_CALLS = 100;
 
+/** A statement that fails after this many milliseconds has timed out. One that fails for its values fails sooner. */
+const HUNG_AFTER_MS = 1_000;
+
+type CoalesceOptions<Input> = {
+  /** How many statements run at once. */
+  concurrency: number;
+  /** Calls share a statement only with calls of the same key; by default with all. */
+  keyOf?: (input: Input) => string;
+  /**
+   * What follows when a statement fails. `each`, the default: each of its calls is retried alone, so that no call fails because
+   * of another. `together`, for statements that the values of a call cannot make fail: they are retried once as they were.
+   */
+  retry?: 'each' | 'together';
+  hungAfterMs?: number;
+};
+
 /**
  * Serves concurrent calls with one statement: while `concurrency` statements are running, further calls wait and share the
  * next one. A single call is not delayed; under load one round trip serves many calls. `run` returns its outputs in the
- * order of its inputs. When it fails for several calls, each is retried alone, so that no call fails because of another.
+ * order of its inputs. When it fails, its calls are retried; when it has timed out, they fail, and everything that waits fails
+ * with them, since each further statement would time out in turn.
  */
 export const coalesce = <Input, Output>(
   run: (inputs: Input[]) => Promise<Output[]>,
-  concurrency: number,
+  { concurrency, keyOf, retry = 'each', hungAfterMs = HUNG_AFTER_MS }: CoalesceOptions<Input>,
 ): ((input: Input) => Promise<Output>) => {
   type Call = { input: Input; resolve: (output: Output) => void; reject: (error: unknown) => void };
-  const waiting: Call[] = [];
+  let waiting: Call[] = [];
   let running = 0;
 
-  const serve = async (calls: Call[]): Promise<void> => {
+  const rejectAll = (calls: Call[], error: unknown): void => {
+    for (const call of calls) call.reject(error);
+  };
+  /**
+   * Runs a statement. Returns its calls when it failed and they may be retried, in groups that share a statement. `retried`: the
+   * groups of the same calls that follow.
+   */
+  const runFor = async (calls: Call[], mayRetry: boolean, retried: Call[][] = []): Promise<Call[][]> => {
+    const startedAt = performance.now();
     try {
       const outputs = await run(calls.map(({ input }) => input));
       if (outputs.length !== calls.length) throw new Error('a coalesced statement did not return one output per call');
       for (const [n, call] of calls.entries()) call.resolve(outputs[n] as Output);
     } catch (error) {
-      if (calls.length === 1) return calls[0]?.reject(error);
-      for (const call of calls) await serve([call]);
+      const hasHung = performance.now() - startedAt >= hungAfterMs;
+      if (!hasHung && mayRetry) return retry === 'together' ? [calls] : calls.map((call) => [call]);
+      rejectAll(hasHung ? [...calls, ...retried.splice(0).flat(), ...waiting.splice(0)] : calls, error);
     }
+    return [];
+  };
+  const serve = async (calls: Call[]): Promise<void> => {
+    const again = await runFor(calls, retry === 'together' || calls.length > 1);
+    for (let group = again.shift(); group; group = again.shift()) await runFor(group, false, again);
+  };
+
+  const takeNext = (): Call[] => {
+    const [first] = waiting;
+    if (keyOf === undefined || first === undefined) return waiting.splice(0, MAX_CALLS);
+    const key = keyOf(first.input);
+    const next = new Set(waiting.filter(({ input }) => keyOf(input) === key).slice(0, MAX_CALLS));
+    waiting = waiting.filter((call) => !next.has(call));
+    return [...next];
   };
   const work = async (): Promise<void> => {
     running += 1;
-    while (waiting.length > 0) await serve(waiting.splice(0, MAX_CALLS));
+    while (waiting.length > 0) await serve(takeNext());
     running -= 1;
   };
 

@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.js';
 import { nameStatement } from './name-statement.js';
+import { prepareConnection, translatesNames } from './prepare-connection.js';
 import { query } from './query.js';
 
 /** How a process uses Postgres. Times in milliseconds. */
@@ -20,13 +21,17 @@ export type DatabaseOptions = {
 };
 
 /**
- * The costs of pages and rows, a tenth of Postgres' defaults (of pages in memory or on an SSD). Plans stay the same, but making a plan counts ten times as much
- * beside running it. With the defaults Postgres underestimates that: it would plan each statement of a partitioned table anew,
- * to leave out partitions that the prepared plan skips anyway, and a check would take twice the time of the database. See
- * docs/decisions/0022.
+ * The costs of pages and rows, a tenth of Postgres' defaults (of pages in memory or on an SSD). Plans stay the same, but making
+ * a plan counts ten times as much beside running it. With the defaults Postgres underestimates that: it would plan each
+ * statement of a partitioned table anew, to leave out partitions that the prepared plan skips anyway, and a check would take
+ * twice the time of the database. See docs/decisions/0022.
  */
-const PLANNER_COSTS =
-  '-c random_page_cost=0.11 -c seq_page_cost=0.1 -c cpu_tuple_cost=0.001 -c cpu_index_tuple_cost=0.0005';
+const PLANNER_COSTS = {
+  random_page_cost: '0.11',
+  seq_page_cost: '0.1',
+  cpu_tuple_cost: '0.001',
+  cpu_index_tuple_cost: '0.0005',
+};
 
 /** The adapter's type does not allow `undefined` (no name), but the adapter and `pg` do. */
 type StatementNames = (statement: { sql: string }) => string;
@@ -48,24 +53,32 @@ export type ConnectedDatabase = { db: Database; warmed: Promise<void>; close: ()
 
 /** Opens the pool without waiting for Postgres, so that a process starts while it is unavailable. */
 export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => {
+  const name = nameStatement(() => performance.now());
+  // False before the first connection. All connections have the same address and therefore lead to the same kind of server.
+  let namesWork = false;
   const pool = new pg.Pool({
     connectionString: options.url,
-    // adapter-pg drops the offset of a timestamptz: without UTC every time would shift by the server's zone.
-    options: `-c TimeZone=UTC ${PLANNER_COSTS}`,
     application_name: options.applicationName,
     max: options.maxConnections,
     min: options.keepOpen ?? 0,
     connectionTimeoutMillis: options.connectTimeoutMs,
     query_timeout: options.queryTimeoutMs,
-    statement_timeout: options.queryTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    // adapter-pg drops the offset of a timestamptz: without UTC every time would shift by the server's zone.
+    onConnect: async (client) => {
+      const direct = await prepareConnection(client, {
+        ...PLANNER_COSTS,
+        statement_timeout: String(options.queryTimeoutMs),
+      });
+      namesWork = direct || (await translatesNames(client));
+    },
   });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     // A broken idle connection is replaced at the next query, which reports the error.
     onPoolError: () => undefined,
-    statementNameGenerator: nameStatement() as StatementNames,
+    statementNameGenerator: ((statement) => (namesWork ? name(statement) : undefined)) as StatementNames,
   });
   // The adapter listens only from the first query on.
   pool.on('error', () => undefined);

@@ -73,8 +73,8 @@ export const deleteExpiredKeys =
     return inChunks(
       CHUNK,
       () => db.$executeRaw`
-        DELETE FROM idempotency_key WHERE (account_id, key) IN (
-          SELECT account_id, key FROM idempotency_key WHERE created_at < ${before}::timestamptz LIMIT ${CHUNK}::int)`,
+        DELETE FROM idempotency_key WHERE created_at < ${before}::timestamptz AND ctid = ANY(ARRAY(
+          SELECT ctid FROM idempotency_key WHERE created_at < ${before}::timestamptz LIMIT ${CHUNK}::int))`,
     );
   };
 

@@ -1,14 +1,32 @@
 import { MEMBER_STATES, type MemberState, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
 import pg from 'pg';
+import { prepareConnection } from './prepare-connection.js';
 
 /** The first of the two numbers of a slot's advisory lock; the second is the slot itself. */
 const SLOT_LOCKS = 0x5107;
+
+/**
+ * How often a process that holds slots makes sure that Postgres still answers. With the time limit of a statement it gives a
+ * dead connection, and with it its slots, up after seven seconds: well before Postgres, which then grants them to others.
+ */
+const HEARTBEAT_MS = 2_000;
+/** The slots of a worker whose machine fails must not stay locked for the two hours of TCP's defaults. */
+const SESSION = {
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '3',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '14000',
+  idle_session_timeout: '0',
+};
 
 /** An acquired slot. `lost` aborts when the connection that holds it breaks; the lookup must then end at once. */
 export type Slot = { lost: AbortSignal; release: () => void };
 
 export type MemberStateSlots = {
-  /** Acquires one of the two slots of a member state; `null` when both are taken. Throws while Postgres is unavailable. */
+  /**
+   * Acquires one of the two slots of a member state; `null` when both are taken. Throws while Postgres is unavailable, and if
+   * the connection leads to a pooler.
+   */
   take: (memberState: MemberState) => Promise<Slot | null>;
   close: () => Promise<void>;
 };
@@ -30,9 +48,6 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
       connectionTimeoutMillis: 2_000,
       query_timeout: 5_000,
       keepAlive: true,
-      // The slots of a worker whose machine fails must not stay locked for the two hours of TCP's defaults.
-      options:
-        '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c idle_session_timeout=0',
     });
     current = client;
     const broken = new AbortController();
@@ -50,12 +65,18 @@ export const memberStateSlots = (url: string, onError: (error: Error) => void): 
     client.on('end', () => drop());
     try {
       await client.connect();
+      if (!(await prepareConnection(client, SESSION)))
+        throw new Error('the connection for slots leads to a connection pooler');
     } catch (error) {
       drop();
       client.end().catch(() => undefined);
       throw error;
     }
-    return { client, held: new Set(), lost: broken.signal, send: sendCommands(client, drop) };
+    const held = new Set<number>();
+    const { send, beat } = sendCommands(client, drop);
+    const heartbeat = setInterval(() => held.size > 0 && beat(), HEARTBEAT_MS);
+    broken.signal.addEventListener('abort', () => clearInterval(heartbeat));
+    return { client, held, lost: broken.signal, send };
   };
 
   const slotOf = (open: Connection, slot: number): Slot => {
@@ -116,14 +137,17 @@ const ACQUIRE_AND_RELEASE = `
  * Sends the commands of all member states over one connection. While one statement is running the next commands are queued
  * for the following one, so that under load one round trip serves many commands, and none waits for more than one statement.
  */
-const sendCommands = (client: pg.Client, drop: (error: Error) => void): Connection['send'] => {
+const sendCommands = (
+  client: pg.Client,
+  drop: (error: Error) => void,
+): Pick<Connection, 'send'> & { beat: () => void } => {
   type Queued = Command & { resolve: (done: boolean) => void; reject: (error: Error) => void };
   let queued: Queued[] = [];
   let sending = false;
 
   const flush = async () => {
     sending = true;
-    while (queued.length > 0) {
+    do {
       const commands = queued;
       queued = [];
       try {
@@ -140,13 +164,19 @@ const sendCommands = (client: pg.Client, drop: (error: Error) => void): Connecti
         client.end().catch(() => undefined);
         for (const command of commands) command.reject(reason);
       }
-    }
+    } while (queued.length > 0);
     sending = false;
   };
 
-  return (command) =>
-    new Promise((resolve, reject) => {
-      queued.push({ ...command, resolve, reject });
+  return {
+    send: (command) =>
+      new Promise((resolve, reject) => {
+        queued.push({ ...command, resolve, reject });
+        if (!sending) void flush();
+      }),
+    // Without commands the statement only shows whether Postgres answers; one that is running shows it as well.
+    beat: () => {
       if (!sending) void flush();
-    });
+    },
+  };
 };

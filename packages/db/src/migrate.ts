@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { prepareConnection } from './prepare-connection.js';
 
 /** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this function never run at once. */
 const MIGRATION_LOCK = 72_707_369;
@@ -33,15 +34,19 @@ const untilLocked = async (run: () => Promise<unknown>): Promise<void> => {
 };
 
 /**
- * Waits for the migrations of another process. A statement that waits for the lock itself would have a snapshot, which
- * CREATE INDEX CONCURRENTLY of the other process waits for.
+ * Waits for the migrations of another process and takes the lock in the open transaction of `client`, without a snapshot, for
+ * which CREATE INDEX CONCURRENTLY would wait: a statement that waits for the lock itself would have one, and Postgres keeps that
+ * of a transaction's last query until its next statement.
  */
 const takeMigrationLock = async (client: pg.Client): Promise<void> => {
   for (;;) {
-    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS taken', [
       MIGRATION_LOCK,
     ]);
-    if (rows[0]?.taken) return;
+    if (rows[0]?.taken) {
+      await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+      return;
+    }
     await pause(PAUSE_MS / 5);
   }
 };
@@ -64,17 +69,41 @@ const apply = async (client: pg.Client, name: string, sql: string, checksum: str
   await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [id]);
 };
 
+/** The migrations of a release in their order, each with the SHA-256 of its SQL. */
+export const readMigrationFiles = (directory: string): { name: string; sql: string; checksum: string }[] =>
+  readdirSync(directory)
+    .filter((name) => existsSync(path.join(directory, name, 'migration.sql')))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(path.join(directory, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+
 /**
  * Applies `prisma/migrations` in order, with Prisma's own bookkeeping, so that `prisma migrate deploy` can be used as well.
  * It exists because Prisma's schema engine is a download, which a closed network does not allow. Returns the names of the
- * applied migrations. Throws P3009 when an earlier migration is partly applied, P3018 when one fails, and an error when an
+ * applied migrations. `only`: the migrations to apply, by default all. Throws P3009 when an earlier migration is partly applied, P3018 when one fails, and an error when an
  * applied migration was edited.
  */
-export const migrate = async (url: string, directory: string): Promise<string[]> => {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
+export const migrate = async (url: string, directory: string, only?: ReadonlySet<string>): Promise<string[]> => {
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+    await client.connect();
+    return client;
+  };
+  const locker = await connect();
+  const client = await connect().catch(async (error: unknown) => {
+    await locker.end();
+    throw error;
+  });
+  // Without the lock another process might migrate at the same time.
+  locker.on('error', () => void client.end().catch(() => undefined));
   try {
-    await takeMigrationLock(client);
+    // A pooler in transaction mode holds no lock of a session, but an open transaction keeps its connection and its locks.
+    await locker.query('BEGIN; SET LOCAL statement_timeout = 0');
+    await takeMigrationLock(locker);
+    // A migration of large tables takes longer than a time-out that the role may have.
+    await prepareConnection(client, { statement_timeout: '0', lock_timeout: '0' });
     await client.query(BOOKKEEPING);
     const { rows } = await client.query<Applied>(
       'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
@@ -82,13 +111,9 @@ export const migrate = async (url: string, directory: string): Promise<string[]>
     const failed = rows.find((row) => row.finished_at === null);
     if (failed) throw new Error(`P3009: migration ${failed.migration_name} failed before; resolve it first`);
     const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
-    const names = readdirSync(directory)
-      .filter((name) => existsSync(path.join(directory, name, 'migration.sql')))
-      .sort();
     const applied: string[] = [];
-    for (const name of names) {
-      const sql = readFileSync(path.join(directory, name, 'migration.sql'), 'utf8');
-      const checksum = createHash('sha256').update(sql).digest('hex');
+    for (const { name, sql, checksum } of readMigrationFiles(directory)) {
+      if (only && !only.has(name)) continue;
       const known = checksums.get(name);
       if (known === checksum) continue;
       if (known !== undefined)
@@ -98,6 +123,6 @@ export const migrate = async (url: string, directory: string): Promise<string[]>
     }
     return applied;
   } finally {
-    await client.end();
+    await Promise.allSettled([client.end(), locker.end()]);
   }
 };

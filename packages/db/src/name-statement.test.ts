@@ -5,30 +5,49 @@ import { testDatabase } from './test-database.fixture.js';
 
 const connected = testDatabase(1);
 
-test('the same statement has the same name, and another text another one', () => {
-  const name = nameStatement();
-  const first = name({ sql: 'SELECT id FROM request WHERE id = $1' });
+/** A function that names statements, with a clock that the test sets. */
+const startNaming = () => {
+  const clock = { ms: 0 };
+  const name = nameStatement(() => clock.ms);
+  const runTimes = (sql: string, count: number) => Array.from({ length: count }, () => name({ sql })).at(-1);
+  return { clock, runTimes };
+};
+
+test('a frequent statement always has the same name, and another text another one', () => {
+  const { clock, runTimes } = startNaming();
+  const first = runTimes('SELECT id FROM request WHERE id = $1', 10);
   expect(first).toMatch(/^vat_[0-9a-f]{24}$/);
-  expect(name({ sql: 'SELECT id FROM request WHERE id = $1' })).toBe(first);
-  expect(name({ sql: 'SELECT id FROM request WHERE id > $1' })).not.toBe(first);
+  clock.ms += 3_600_000;
+  expect(runTimes('SELECT id FROM request WHERE id = $1', 1)).toBe(first);
+  const other = runTimes('SELECT id FROM request WHERE id > $1', 10);
+  expect([typeof other, other === first]).toEqual(['string', false]);
+});
+
+test('a statement that runs less than ten times a minute has no name', () => {
+  const { clock, runTimes } = startNaming();
+  for (let minutes = 0; minutes < 100; minutes += 1) {
+    expect(runTimes('SELECT 1', 9)).toBeUndefined();
+    clock.ms += 60_000;
+  }
+  expect(runTimes('SELECT 1', 10)).toBeDefined();
 });
 
 test.each(['SELECT * FROM account', 'UPDATE request r SET state = $1 RETURNING r.*'])(
   'a statement whose columns depend on the table has no name: %s',
   (sql) => {
-    expect(nameStatement()({ sql })).toBeUndefined();
+    expect(startNaming().runTimes(sql, 100)).toBeUndefined();
   },
 );
 
 test('the number of named statements is limited', () => {
-  const name = nameStatement();
-  const named = Array.from({ length: 2_000 }, (_, n) => name({ sql: `SELECT ${n}` })).filter(Boolean);
+  const { runTimes } = startNaming();
+  const named = Array.from({ length: 2_000 }, (_, n) => runTimes(`SELECT ${n}`, 10)).filter(Boolean);
   expect(named).toHaveLength(500);
 });
 
 test('a repeated statement stays prepared, and works after a migration added a column', async () => {
   const find = findRequest(connected.db);
-  for (let n = 0; n < 8; n += 1) expect(await find(newUuid())).toBeNull();
+  for (let n = 0; n < 20; n += 1) expect(await find(newUuid())).toBeNull();
   const prepared = await connected.db.$queryRaw<{ n: number }[]>`
     SELECT count(*)::int AS n FROM pg_prepared_statements WHERE statement LIKE ${'%FROM request r JOIN account%'}`;
   expect(prepared).toEqual([{ n: 1 }]);

@@ -2,20 +2,36 @@ import { createHash } from 'node:crypto';
 
 /** The maximum number of named statements per process; further ones have no name and are planned on each run. */
 const MAX_NAMED = 500;
+/** A statement gets its name at this many runs within a minute. */
+const FREQUENT = 10;
+const MINUTE_MS = 60_000;
 /** `SELECT *`: once a migration adds a column, such a named statement fails on every open connection. */
 const OPEN_COLUMN_LIST = /\.\*|\bselect\s+\*/i;
 
 /**
- * Names statements, so that Postgres parses and plans them once per connection: that halves the cost of the statements of
- * a lookup. The number is limited, since a statement whose text varies (a list of values) would otherwise fill the memory
- * of every connection. `undefined`: no name.
+ * Names frequent statements, so that Postgres parses and plans them once per connection: that halves the cost of the
+ * statements of a lookup. Each named statement occupies some 40 kB in every connection that ran it, until the connection
+ * ends, so a statement that runs rarely has none. The number is limited, since a statement whose text varies (a list of
+ * values) would otherwise fill the memory of every connection. `undefined`: no name. `now`: milliseconds.
  */
-export const nameStatement = (): ((statement: { sql: string }) => string | undefined) => {
-  const names = new Map<string, string | undefined>();
+export const nameStatement = (now: () => number): ((statement: { sql: string }) => string | undefined) => {
+  const names = new Map<string, string>();
+  /** Runs of unnamed statements in the current minute. */
+  const runs = new Map<string, number>();
+  let minute = now();
   return ({ sql }) => {
     const known = names.get(sql);
     if (known !== undefined || names.size >= MAX_NAMED) return known;
-    if (OPEN_COLUMN_LIST.test(sql)) return undefined;
+    if (now() - minute >= MINUTE_MS) {
+      runs.clear();
+      minute = now();
+    }
+    const count = (runs.get(sql) ?? 0) + 1;
+    if (count < FREQUENT || OPEN_COLUMN_LIST.test(sql)) {
+      runs.set(sql, count);
+      return undefined;
+    }
+    runs.delete(sql);
     const name = `vat_${createHash('sha256').update(sql).digest('hex').slice(0, 24)}`;
     names.set(sql, name);
     return name;

@@ -4,20 +4,17 @@ import { testDatabase } from './test-database.fixture.js';
 
 const one = testDatabase(4);
 
-/** Starts the work of a task. It ends when `end` is called. */
+/** Starts the work of a task. It ends when `end` or `fail` is called. */
 const start = async (task: Parameters<ReturnType<typeof runAlone>>[0]) => {
-  let begun = false;
-  let end = () => {};
+  let work: { end: () => void; fail: () => void } | undefined;
   const result = runAlone(one.db)(
     task,
     () =>
-      new Promise<string>((resolve) => {
-        begun = true;
-        end = () => resolve('ended');
+      new Promise<string>((resolve, reject) => {
+        work = { end: () => resolve('ended'), fail: () => reject(new Error('failed')) };
       }),
   );
-  await until('it to begin', () => begun);
-  return { result, end: () => end() };
+  return { result, ...(await until('it to begin', () => work)) };
 };
 
 test('a task that is under way is not run a second time, and others are', async () => {
@@ -32,15 +29,10 @@ test('a task that is under way is not run a second time, and others are', async 
 
 test('work that waits begins when the task under way has ended, also when that failed', async () => {
   const alone = runAlone(one.db);
-  let fail = () => {};
-  const first = alone(
-    'audit',
-    () => new Promise<never>((_resolve, reject) => (fail = () => reject(new Error('failed')))),
-  );
-  await until('it to begin', async () => (await alone('audit', async () => 'free')) === null);
+  const first = await start('audit');
   const waiting = alone('audit', async () => 'second', 10_000);
-  fail();
-  await expect(first).rejects.toThrow('failed');
+  first.fail();
+  await expect(first.result).rejects.toThrow('failed');
   expect(await waiting).toEqual({ done: 'second' });
 });
 

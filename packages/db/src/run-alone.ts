@@ -9,6 +9,8 @@ const TASKS = { sweep: 1, expire: 2, audit: 3 } as const;
 /** A task that runs for longer loses its lock. */
 const TRANSACTION_MS = 24 * 3_600_000;
 const POLL_MS = 100;
+/** How long the transaction waits for a connection of the pool. */
+const CONNECT_MS = 5_000;
 
 /**
  * Runs the work of a task unless another process runs that task; null when one still does after `waitMs`. The lock belongs to
@@ -34,5 +36,5 @@ export const runAlone =
           await pause(POLL_MS);
         }
       },
-      { timeout: TRANSACTION_MS },
+      { timeout: TRANSACTION_MS, maxWait: CONNECT_MS },
     );

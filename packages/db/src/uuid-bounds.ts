@@ -15,6 +15,18 @@ export const idAt = (moment: Date): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 };
 
+/**
+ * How long after the time in a column the id of its row may have been made: rows of releases that made ids when they
+ * recorded a row, and clocks that differ.
+ */
+const MAX_ID_DELAY_MS = 600_000;
+
+/** The ids of rows whose time is in a period: from `from` on and below `to`. Null: no bound. */
+export const idsOfPeriod = ({ from, to }: { from?: Date | null | undefined; to?: Date | null | undefined }) => ({
+  from: from ? idAt(new Date(from.getTime() - MAX_ID_DELAY_MS)) : null,
+  below: to ? idAt(new Date(to.getTime() + MAX_ID_DELAY_MS)) : null,
+});
+
 /** More than the clocks of two processes differ. */
 const CLOCK_SKEW_MS = DAY_MS;
 /** Most requests end within this time; a statement that looks no further has a second one for the others. */

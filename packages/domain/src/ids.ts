@@ -35,6 +35,15 @@ type IdOfRow<Kind extends IdKind> = string & {
 /** A new UUIDv7, as the database and jobs carry ids. */
 export const newUuid = (): string => toUUID(typeidUnboxed(''));
 
+/** The first twelve digits of a UUIDv7, which are its time in milliseconds. Source: RFC 9562 §5.7. */
+const TIME_DIGITS = 12;
+
+/** A new UUIDv7 of a point in time, in its place among the ids of that time. */
+export const newUuidAt = (at: Date): string => {
+  const time = Math.max(0, at.getTime()).toString(16).padStart(TIME_DIGITS, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}${newUuid().slice(TIME_DIGITS + 1)}`;
+};
+
 /** The public form of a stored id, e.g. `chk_01m7w2…`. */
 export const publicId = <Kind extends IdKind>(kind: Kind, uuid: IdOfRow<NoInfer<Kind>>): PublicId<Kind> =>
   fromUUID(uuid, ID_PREFIXES[kind]) as string as PublicId<Kind>;

@@ -7,10 +7,8 @@ import {
   ADOPT_TIMEOUT_MS,
   type EmbeddedServer,
   MAX_HANGING_PROBES,
-  REACH_TIMEOUT_MS,
   recallAccess,
   rememberAccess,
-  unreachable,
 } from './embedded-server.js';
 import { chooseRedis, type RedisBinary, redisEnvironment } from './redis-package.js';
 import {
@@ -201,26 +199,6 @@ const probeRedis = async ({ port, password }: Access): Promise<RedisState> => {
     return classify(connection ?? (error as NodeJS.ErrnoException));
   } finally {
     clearTimeout(deadline);
-    redis.disconnect();
-  }
-};
-
-/** Connects once to an external Redis. Throws an Error that names the setting, the host and the reason. */
-export const reachRedis = async (url: string): Promise<void> => {
-  const redis = new Redis(url, {
-    ...{ lazyConnect: true, connectTimeout: REACH_TIMEOUT_MS, commandTimeout: REACH_TIMEOUT_MS, disconnectTimeout: 1 },
-    ...{ maxRetriesPerRequest: 0, retryStrategy: () => null },
-  });
-  let connection: Error | undefined;
-  redis.on('error', (error: Error) => {
-    connection = error;
-  });
-  try {
-    await redis.connect();
-    await redis.ping();
-  } catch (error) {
-    throw unreachable('REDIS_URL', url, connection ?? error);
-  } finally {
     redis.disconnect();
   }
 };

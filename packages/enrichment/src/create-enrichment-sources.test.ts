@@ -3,6 +3,7 @@ import { ENRICHMENT_SOURCES, type EnrichmentFinding } from '@vat/domain';
 import { createEnrichmentSources } from './create-enrichment-sources.js';
 import {
   countedSearches,
+  countedStarts,
   type Handler,
   json,
   SOURCE_DEPS,
@@ -347,6 +348,54 @@ test.each([
     },
     { now: () => new Date(at) },
   );
+});
+
+describe('the pace of a source', () => {
+  /** Less than the gap of fr_recherche_entreprises, because timers can be early by a few milliseconds. */
+  const GAP_MS = 190;
+  /** The n-th call waits for n gaps, so it takes at least that long. */
+  const expectSpaced = (findings: readonly (EnrichmentFinding | undefined)[]) => {
+    const durations = findings.map((finding) => finding?.entry.duration_ms ?? 0).toSorted((a, b) => a - b);
+    for (const [n, duration] of durations.entries()) expect(duration).toBeGreaterThan(n * GAP_MS - 1);
+  };
+
+  test('is shared by all processes', async () => {
+    const reserveCall = countedStarts();
+    await withLocalSource(
+      'fr_recherche_entreprises',
+      json({ results: [] }),
+      async ({ source, seen, url }) => {
+        const other = createEnrichmentSources({
+          ...{ ...SOURCE_DEPS, enabled: ['fr_recherche_entreprises'], budget: countedSearches(), reserveCall },
+          urls: { fr_recherche_entreprises: url },
+        });
+        const subject = SUBJECTS.fr_recherche_entreprises;
+        expectSpaced(
+          await Promise.all([1, 2, 3].flatMap(() => [source.consult(subject), other.sources[0]?.consult(subject)])),
+        );
+        other.close();
+        expect(seen).toHaveLength(6);
+      },
+      { reserveCall },
+    );
+  });
+
+  test.each([
+    ['cannot be reached', () => Promise.reject(new Error('Redis is away'))],
+    ['does not answer', () => new Promise<never>(() => undefined)],
+  ])('is that of this process while the fleet %s', async (_, reserveCall) => {
+    await withLocalSource(
+      'fr_recherche_entreprises',
+      json({ results: [] }),
+      async ({ source }) => {
+        const subject = SUBJECTS.fr_recherche_entreprises;
+        const findings = await Promise.all([1, 2, 3].map(() => source.consult(subject)));
+        expect(findings.map(({ entry }) => entry.outcome)).toEqual(['not_found', 'not_found', 'not_found']);
+        expectSpaced(findings);
+      },
+      { reserveCall },
+    );
+  });
 });
 
 test('the caller can abort a call, which does not count as a failure of the source', async () => {

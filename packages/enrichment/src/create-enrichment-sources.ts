@@ -1,4 +1,10 @@
-import { ENRICHMENT_SOURCES, type EnrichmentSource, type EnrichmentSourceName, type SearchBudget } from '@vat/domain';
+import {
+  ENRICHMENT_SOURCES,
+  type EnrichmentSource,
+  type EnrichmentSourceName,
+  type ReserveCall,
+  type SearchBudget,
+} from '@vat/domain';
 import { createSource } from './create-source.js';
 import { openSourceCalls } from './open-source-calls.js';
 import { localDate } from './register-fields.js';
@@ -20,8 +26,12 @@ export type EnrichmentSourcesDeps = {
   timeoutMs: number;
   /** The `user-agent` of every call. */
   userAgent: string;
+  /** An http proxy for every call. */
+  proxyUrl?: string | undefined;
   /** Counts the searches of pl_white_list across the fleet. */
   budget: SearchBudget;
+  /** Spaces the calls to a source across the fleet. */
+  reserveCall: ReserveCall;
   /**
    * Searches of pl_white_list that the fleet may make in one Polish day. Setting
    * ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES.
@@ -44,13 +54,15 @@ export const DEFINITIONS = [plWhiteList, czAres, roAnaf, frRechercheEntreprises,
 export const createEnrichmentSources = (
   deps: EnrichmentSourcesDeps,
 ): { sources: EnrichmentSource[]; close: () => void } => {
-  const { enabled, urls, timeoutMs, userAgent, budget, dailySearches, now } = deps;
+  const { enabled, urls, timeoutMs, userAgent, proxyUrl, budget, reserveCall, dailySearches, now } = deps;
   const today = deps.today ?? ((timeZone: string) => localDate(now(), timeZone));
-  const { callsOf, close } = openSourceCalls({ userAgent, urls, now });
+  const { callsOf, close } = openSourceCalls({ userAgent, proxyUrl, urls, now });
   const definitions = DEFINITIONS.filter(({ name }) => enabled.includes(name));
   return {
     sources: definitions.map((definition) =>
-      createSource({ call: callsOf(definition), timeoutMs, budget, dailySearches, now, today })(definition),
+      createSource({ call: callsOf(definition), timeoutMs, budget, reserveCall, dailySearches, now, today })(
+        definition,
+      ),
     ),
     close,
   };

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { EnrichmentSource, EnrichmentSourceName, EnrichmentSubject, SearchBudget } from '@vat/domain';
+import type { EnrichmentSource, EnrichmentSourceName, EnrichmentSubject, ReserveCall, SearchBudget } from '@vat/domain';
+import { createPace } from '@vat/outgoing';
 import { createEnrichmentSources, type EnrichmentSourcesDeps } from './create-enrichment-sources.js';
 
 /** Answers a request to the local server, whose body is already read. */
@@ -82,11 +83,22 @@ export const countedSearches = (): SearchBudget & { days: Map<string, { used: nu
   };
 };
 
+/** Spaces calls as Redis does for a fleet, in memory. */
+export const countedStarts = (): ReserveCall => {
+  const paces = new Map<EnrichmentSourceName, ReturnType<typeof createPace>>();
+  return async (source, { gapMs, maxWaitMs }) => {
+    const pace = paces.get(source) ?? createPace({ gapMs });
+    paces.set(source, pace);
+    return pace(maxWaitMs);
+  };
+};
+
 /** The dependencies of sources except their URL. */
 export const SOURCE_DEPS = {
   timeoutMs: 4_000,
   userAgent: 'vat-test (+https://vat.example.com/contact)',
   dailySearches: 100,
+  reserveCall: async () => 0,
   now: () => new Date(),
 };
 
@@ -123,6 +135,7 @@ export const withLocalSource = async (
     urls: { [name]: url },
     ...SOURCE_DEPS,
     budget: countedSearches(),
+    reserveCall: countedStarts(),
     ...deps,
   });
   try {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EnrichmentSubject, SearchBudget } from '@vat/domain';
+import type { EnrichmentSubject, ReserveCall, SearchBudget } from '@vat/domain';
 import { createCircuit, createPace, type RecordedCall, retryAfterMs } from '@vat/outgoing';
 import type { CallSource } from './open-source-calls.js';
 import { readAnswer } from './read-answer.js';
@@ -7,6 +7,9 @@ import type { SourceDefinition, SourceRequest } from './source-definition.js';
 
 /** The share of the time-out that waiting before a call may take; the rest is reserved for the call itself. */
 const MAX_WAIT_SHARE = 0.75;
+
+/** The longest time that the fleet's pace may take to answer. After it this process spaces its own calls alone. */
+const FLEET_ANSWER_MS = 250;
 
 /** A source's Retry-After is respected within these limits. */
 const MIN_BLOCK_MS = 1_000;
@@ -26,6 +29,7 @@ export type SearchDeps = {
   now: () => Date;
   today: (timeZone: string) => string;
   budget: SearchBudget;
+  reserveCall: ReserveCall;
   /** Searches permitted in a day, for a source with a daily limit. */
   dailySearches: number;
 };
@@ -63,8 +67,9 @@ const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
  */
 export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
   const { now, budget } = deps;
+  const { name, gapMs } = definition;
   const circuit = createCircuit({ now, pauseMs: definition.failurePauseMs });
-  const reserveCall = definition.gapMs === undefined ? null : createPace({ gapMs: definition.gapMs });
+  const ownPace = gapMs === undefined ? null : createPace({ gapMs });
   /**
    * The day on which the source blocks this service, so that no call is made even when the fleet's count cannot be
    * written.
@@ -82,7 +87,7 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
     else {
       blockedDay = day;
       circuit.answered();
-      budget.block(definition.name, day).catch(() => undefined);
+      budget.block(name, day).catch(() => undefined);
     }
   };
 
@@ -91,7 +96,7 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
     const zone = definition.shared?.timeZone;
     const blocked = { skip: `the source blocks us until midnight (${zone})`, code: DAY_CODES.blocked };
     if (blockedDay === day) return blocked;
-    const permit = await within(budget.take(definition.name, day, deps.dailySearches), timeoutMs).catch(() => null);
+    const permit = await within(budget.take(name, day, deps.dailySearches), timeoutMs).catch(() => null);
     if (permit === null) return { skip: "the count of the day's searches cannot be read" };
     if (permit === 'blocked') return blocked;
     if (permit === 'exhausted')
@@ -100,6 +105,13 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
         code: DAY_CODES.exhausted,
       };
     return null;
+  };
+
+  /** The milliseconds until this call may start; null when they are too many. */
+  const reserveStart = async (maxWaitMs: number): Promise<number | null> => {
+    if (gapMs === undefined || ownPace === null) return 0;
+    const reserved = deps.reserveCall(name, { gapMs, maxWaitMs });
+    return within(reserved, Math.min(FLEET_ANSWER_MS, maxWaitMs)).catch(() => ownPace(maxWaitMs));
   };
 
   return async ({ request, subject, timeoutMs, signal }: SearchInput): Promise<Search> => {
@@ -112,7 +124,7 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
     const refused = day === null ? null : await reserveSearch(day, timeoutMs * MAX_WAIT_SHARE);
     if (refused) return refused;
 
-    const delayMs = reserveCall ? reserveCall(timeoutMs * MAX_WAIT_SHARE) : 0;
+    const delayMs = await reserveStart(timeoutMs * MAX_WAIT_SHARE - (performance.now() - start));
     if (delayMs === null) return { skip: 'too many calls at once for the limit of this source' };
     if (delayMs > 0) {
       const cancelled = await wait(delayMs, false, signal ? { signal } : {}).catch(() => true);

@@ -20,12 +20,13 @@ type SourceCallsOptions = {
   /** Base URLs that differ from those of the definitions. */
   urls: Partial<Record<EnrichmentSourceName, string>>;
   userAgent: string;
+  proxyUrl?: string | undefined;
   now: () => Date;
 };
 
 /** The calls of a process to its sources. `callsOf` throws a TypeError when the source's URL is not http or https. */
-export const openSourceCalls = ({ urls, userAgent, now }: SourceCallsOptions) => {
-  const { call, close } = openCaller({ userAgent, maxAnswerBytes: ANSWER_CAP_BYTES, now });
+export const openSourceCalls = ({ urls, userAgent, proxyUrl, now }: SourceCallsOptions) => {
+  const { call, close } = openCaller({ userAgent, maxAnswerBytes: ANSWER_CAP_BYTES, now, proxyUrl });
   const callsOf = ({ name, url, accept = 'application/json' }: SourceDefinition): CallSource => {
     const baseUrl = validBaseUrl(name, urls[name] ?? url);
     return ({ path, json }, timeoutMs, signal) =>

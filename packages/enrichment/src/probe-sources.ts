@@ -11,6 +11,7 @@ type ProbeSourcesDeps = {
   enabled: readonly EnrichmentSourceName[];
   urls: Partial<Record<EnrichmentSourceName, string>>;
   userAgent: string;
+  proxyUrl?: string | undefined;
   /** Deadline of each request, in milliseconds. */
   timeoutMs: number;
   /** Counts a search of a source with a limit for each `day`; a failure is ignored. */
@@ -39,8 +40,8 @@ const evatrStates: SourceDefinition = {
  * source's own form is `ok`, whatever its content.
  */
 export const probeSources = async (deps: ProbeSourcesDeps): Promise<Probe[]> => {
-  const { enabled, urls, userAgent, timeoutMs, countSearch, now } = deps;
-  const { callsOf, close } = openSourceCalls({ urls, userAgent, now });
+  const { enabled, urls, userAgent, proxyUrl, timeoutMs, countSearch, now } = deps;
+  const { callsOf, close } = openSourceCalls({ urls, userAgent, proxyUrl, now });
   const today = (timeZone: string) => localDate(now(), timeZone);
 
   const probe = async (listed: SourceDefinition): Promise<Probe> => {

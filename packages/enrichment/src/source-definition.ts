@@ -71,7 +71,7 @@ export type SourceDefinition = {
   readRefusal?: (json: unknown, status: number, subject: EnrichmentSubject) => SourceReading | null;
   dailyList?: DailyList;
   shared?: SharedSearch;
-  /** Minimum milliseconds between the starts of two calls of this process, for a source with a rate limit. */
+  /** Minimum milliseconds between the starts of two calls of the fleet, for a source with a rate limit. */
   gapMs?: number;
   /** Milliseconds without a call after consecutive failures; a minute by default. */
   failurePauseMs?: number;

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { type CheckBody, publicCheck } from '@vat/domain';
-import { provideTool, type Tool } from '@vat/testkit';
+import { type CheckBody, checkBody, publicCheck } from '@vat/domain';
+import { EARLIER_CHECKS, provideTool, type Tool } from '@vat/testkit';
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
 import { hashCheck } from './index.js';
@@ -165,6 +165,16 @@ describe('the hash of a check', () => {
     expect(publicCheck(hashCheck(body({ trader: null }))).trader).toBeNull();
   });
 
+  it.each(EARLIER_CHECKS)('of a check of release $release is verified and presented as it was recorded', (earlier) => {
+    const bytes = Buffer.from(earlier.text);
+    const served = publicCheck({ bytes, hash: Buffer.from(earlier.sha256, 'hex') });
+    expect(threeLines(served)).toBe(`sha256:${earlier.sha256}`);
+    expect(served).not.toHaveProperty('match');
+    expect(served).not.toHaveProperty('evidence_grade');
+    const { response_hash: _hash, timestamp: _timestamp, anchor: _anchor, ...recorded } = served;
+    expect(Buffer.from(hashCheck(recorded).bytes).toString()).toBe(earlier.text);
+  });
+
   it('is the output of the documented command', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'vat-hash-'));
     try {
@@ -189,6 +199,29 @@ describe('the hash of a check', () => {
         expect(await jq.ask(served)).toBe(Buffer.from(check.bytes).toString());
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it('is possible for the match of any trader with any texts of sources', () => {
+    const oneOf = (text: fc.Arbitrary<string>) => fc.option(text, { nil: undefined });
+    const trader = fc.record({ name: awkwardText, street: awkwardText, postal_code: awkwardText, city: awkwardText });
+    const facts = fc.record({ name: awkwardText, address: awkwardText });
+    fc.assert(
+      fc.property(trader, oneOf(awkwardText), awkwardText, facts, (given, name, address, stated) => {
+        const request: Parameters<typeof checkBody>[1] = {
+          ...{ id: '0195f1e2-0000-7000-8000-000000000001', test: false, vatNumber: 'EL094014201' },
+          ...{ memberState: 'EL', input: 'EL094014201', requester: null, reference: null, trader: given },
+          entries: [{ source: 'gleif', outcome: 'found', started_at: '', duration_ms: 1, facts: stated }],
+        };
+        const answer = {
+          ...({ verdict: 'valid', name: name ?? null, address, consultationNumber: null, traderMatch: null } as const),
+          answeredAt: '2026-11-20T12:00:00.120Z',
+        };
+        const made = hashCheck(checkBody(request.id, request, answer, '0'.repeat(32)));
+        const served = publicCheck(made);
+        expect(served).toMatchObject({ match: made.body.match, evidence_grade: made.body.evidence_grade });
+        expect(threeLines(served)).toBe(served.response_hash);
+      }),
     );
   });
 

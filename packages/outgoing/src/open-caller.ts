@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { type ClientRequest, Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { ClientRequest } from 'node:http';
 import { type CheckSource, type Exchange, storedHeaders } from '@vat/domain';
 import got, { type Response } from 'got';
+import { routeOf } from './egress-proxy.js';
 
 /** How a call ended; `failed` is a failure of name resolution, connection or protocol. */
 export type CallEnd = 'complete' | 'too_long' | 'deadline' | 'aborted' | 'failed';
@@ -46,6 +46,8 @@ type CallerOptions = {
    * servers close one: a call on a connection that is just closing fails with a reset.
    */
   idleConnectionMs?: number | undefined;
+  /** An http proxy for all calls. Setting EGRESS_PROXY. */
+  proxyUrl?: string | undefined;
 };
 
 const withCode = (message: string, code: string) => Object.assign(new Error(message), { code });
@@ -63,16 +65,18 @@ const withoutUserInfo = (url: URL): string => {
   return shown.href;
 };
 
+const UNRECORDED_HEADERS = ['authorization', 'proxy-authorization'];
+
 const sentHeaders = (request: ClientRequest): Record<string, string> =>
   Object.fromEntries(
     Object.entries(request.getHeaders()).flatMap(([name, value]) =>
-      value === undefined || name === 'authorization' ? [] : [[name, String(value)]],
+      value === undefined || UNRECORDED_HEADERS.includes(name) ? [] : [[name, String(value)]],
     ),
   );
 
 /**
  * Opens connections to upstreams. A call is recorded byte for byte, except cookies and credentials. It follows no redirect,
- * is not repeated, ignores proxy variables (the agents are explicit), and does not decompress: the stored bytes are the
+ * is not repeated, uses no proxy but `proxyUrl` (the agents are explicit), and does not decompress: the stored bytes are the
  * received ones, and a small answer cannot become a large one.
  */
 export const openCaller = ({
@@ -81,13 +85,13 @@ export const openCaller = ({
   maxAnswerBytes,
   now,
   idleConnectionMs = 4_000,
+  proxyUrl,
 }: CallerOptions): Caller => {
-  const agentOptions = { keepAlive: true, timeout: idleConnectionMs };
-  const agent = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+  const { agent, request } = routeOf({ keepAlive: true, timeout: idleConnectionMs }, proxyUrl);
   const defaults = { 'user-agent': userAgent, 'accept-encoding': 'identity', ...common };
   // Extended once, because got validates its options at every merge.
   const client = got.extend({
-    ...{ agent, headers: defaults, retry: { limit: 0 } },
+    ...{ agent, headers: defaults, retry: { limit: 0 }, ...(request && { request }) },
     ...{ followRedirect: false, throwHttpErrors: false, decompress: false },
   });
   const closing = new AbortController();

@@ -1,6 +1,5 @@
 import { Job, Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
-import { defineScript, REDIS_COMMAND_TIMEOUT_MS } from './connect-redis.js';
+import { defineScript, type RedisConnection, withinCommandTimeout } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
 import { createTurns } from './turns.js';
 
@@ -64,21 +63,12 @@ const inChunks = async <T>(
   for (let from = 0; from < items.length; from += size) await work(items.slice(from, from + size));
 };
 
-const withTimeout = async <T>(work: Promise<T>): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  // BullMQ waits without limit for a connection that was never established; the caller of an API must not.
-  const timedOut = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('Redis did not respond in time')), REDIS_COMMAND_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([work, timedOut]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-/** `prefix` separates deployments and tests that share one Redis. */
-export const createProducer = (connection: Redis, prefix: string): Producer => {
+/** `prefix` separates deployments and tests that share one Redis. `now`: the clock of due times. */
+export const createProducer = (
+  connection: RedisConnection,
+  prefix: string,
+  now: () => Date = () => new Date(),
+): Producer => {
   const queues = new Map<string, Queue>();
   const findJobs = defineScript<string>(connection, 'findJobs', 1, FIND_JOBS);
   const queueOf = (definition: Pick<QueueDefinition, 'name'>): Queue => {
@@ -112,15 +102,18 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
   const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>, priority = 0) => ({
     jobId: definition.jobId(job.payload),
     priority,
-    delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - Date.now()) : 0,
+    delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - now().getTime()) : 0,
   });
 
   return {
     enqueue: async (job) => {
       if (connection.status !== 'ready') throw new Error(`Redis is ${connection.status}`);
       const payload = job.definition.payload.parse(job.payload);
-      const [priority] = await withTimeout(prioritiesOf(job.definition, [job]));
-      await withTimeout(queueOf(job.definition).add('job', payload, options(job.definition, job, priority)));
+      const add = async () => {
+        const [priority] = await prioritiesOf(job.definition, [job]);
+        await queueOf(job.definition).add('job', payload, options(job.definition, job, priority));
+      };
+      await withinCommandTimeout(add());
     },
     enqueueAll: async (definition, jobs) => {
       await inChunks(jobs, ADDED_AT_ONCE, async (chunk) => {
@@ -133,19 +126,19 @@ export const createProducer = (connection: Redis, prefix: string): Producer => {
     reclassify: async (definition, payload, priority) => {
       const queue = queueOf(definition);
       const turn = definition.turnOf?.(payload);
-      const job = await withTimeout(queue.getJob(definition.jobId(payload)));
+      const job = await withinCommandTimeout(queue.getJob(definition.jobId(payload)));
       await job?.changePriority({
         priority: turn === undefined ? PRIORITIES[priority] : await turns.move(queue, turn, priority),
       });
     },
-    promote: (definition, jobId) => withTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
+    promote: (definition, jobId) => withinCommandTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
     withoutJob: async (definition, jobIds) => {
       const queue = queueOf(definition);
       const without: string[] = [];
       await inChunks(jobIds, LOOKED_UP_AT_ONCE, async (chunk) => {
-        const states = await withTimeout(findJobs(queue.toKey(''), ...chunk));
+        const states = await withinCommandTimeout(findJobs(queue.toKey(''), ...chunk));
         const finished = chunk.filter((_jobId, n) => states[n] === FINISHED);
-        await withTimeout(Promise.all(finished.map((jobId) => queue.remove(jobId))));
+        await withinCommandTimeout(Promise.all(finished.map((jobId) => queue.remove(jobId))));
         without.push(...chunk.filter((_jobId, n) => states[n] === MISSING || states[n] === FINISHED));
       });
       return without;

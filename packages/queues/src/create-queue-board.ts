@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connect-redis.js';
 import { QUEUES } from './job-catalogue.js';
 
 /** The board as an Express handler, to be mounted at `basePath`. */
@@ -24,7 +24,7 @@ const TITLE = 'VAT queues';
  * requests through. bull-board is loaded on call and not on import, since most processes never show the board.
  */
 export const createQueueBoard = async (
-  connection: Redis,
+  connection: RedisConnection,
   prefix: string,
   { basePath, onError }: QueueBoardOptions,
 ): Promise<QueueBoard> => {

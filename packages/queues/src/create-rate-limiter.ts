@@ -1,5 +1,4 @@
-import type { Redis } from 'ioredis';
-import { defineScript } from './connect-redis.js';
+import { defineScript, type RedisConnection } from './connect-redis.js';
 
 /** The maximum number of calls of one key in any window. */
 export type RateLimit = {
@@ -95,7 +94,7 @@ type RateLimiter = {
 };
 
 type RateLimiterOptions = {
-  connection: Redis;
+  connection: RedisConnection;
   prefix: string;
   limit: RateLimit;
   /** Called when the process falls back to its local count. */

@@ -1,7 +1,6 @@
 import { newUuid, permitWaitMs } from '@vat/domain';
-import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
-import type { Redis } from 'ioredis';
-import { connectRedis } from './connect-redis.js';
+import { openRedisNamespace, type RedisNamespace, reportFigure, until } from '@vat/testkit';
+import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer } from './create-producer.js';
 import { type EndpointPermit, endpointPermits } from './endpoint-permits.js';
 import { DELIVERY_QUEUES, type DeliveryJob } from './job-catalogue.js';
@@ -12,7 +11,7 @@ const SHARE = 4;
 const SLOW_AFTER_MS = 2_000;
 
 let namespace: RedisNamespace;
-let connection: Redis;
+let connection: RedisConnection;
 const raise = (error: unknown): never => {
   throw error;
 };
@@ -161,7 +160,7 @@ test('a burst to few endpoints uses all of their permits, never more, and runs e
   }));
   await producer.enqueueAll(DELIVERY_QUEUES.first, jobs);
   const startedAt = performance.now();
-  const connections: Redis[] = [];
+  const connections: RedisConnection[] = [];
   const consumers: Consumer[] = [];
   for (let n = 0; n < 2; n += 1) {
     const redis = connectRedis(namespace.url, 'consumer', raise);
@@ -183,7 +182,7 @@ test('a burst to few endpoints uses all of their permits, never more, and runs e
     await producer.close();
   }
   const seconds = (performance.now() - startedAt) / 1_000;
-  process.stdout.write(`permits: 160 jobs of 20 ms to two endpoints took ${seconds.toFixed(2)} s, 0.4 s at best\n`);
+  reportFigure(`permits: 160 jobs of 20 ms to two endpoints took ${seconds.toFixed(2)} s, 0.4 s at best`);
   expect(maxInFlight).toBe(SHARE);
   expect(new Set(done).size).toBe(jobs.length);
   expect(done).toHaveLength(jobs.length);

@@ -1,9 +1,8 @@
-import type { Redis } from 'ioredis';
-import { defineScript } from './connect-redis.js';
+import { defineScript, type RedisConnection } from './connect-redis.js';
 import type { DeliveryQueueClass } from './job-catalogue.js';
 
 type EndpointPermitsOptions = {
-  connection: Redis;
+  connection: RedisConnection;
   prefix: string;
   /** Maximum attempts in flight to one endpoint, over all workers. */
   share: number;

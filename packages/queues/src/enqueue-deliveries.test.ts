@@ -1,13 +1,12 @@
 import { type DueDelivery, newUuid } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
-import type { Redis } from 'ioredis';
-import { connectRedis } from './connect-redis.js';
+import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { deliveriesWithoutJob, enqueueDelivery, enqueueLateDeliveries } from './enqueue.js';
 import { DELIVERY_QUEUES } from './job-catalogue.js';
 
 let namespace: RedisNamespace;
-let connection: Redis;
+let connection: RedisConnection;
 let producer: Producer;
 beforeAll(async () => {
   namespace = openRedisNamespace();

@@ -71,16 +71,16 @@ const roundUpDueTime = (dueAt: Date, now: number): number => {
  * own, since a job that is already running may have read the rows before the new lines were there.
  */
 export const enqueueDispatches =
-  (producer: Pick<Producer, 'enqueue'>) =>
+  (producer: Pick<Producer, 'enqueue'>, now: () => Date = () => new Date()) =>
   async (dispatchQueues: readonly DispatchQueue[], dueAt?: Date): Promise<void> => {
-    const now = Date.now();
-    const at = dueAt === undefined || dueAt.getTime() <= now ? now : roundUpDueTime(dueAt, now);
+    const current = now().getTime();
+    const at = dueAt === undefined || dueAt.getTime() <= current ? current : roundUpDueTime(dueAt, current);
     await Promise.all(
       dispatchQueues.map((lane) =>
         producer.enqueue({
           definition: batchesQueue,
           payload: { lane, at },
-          ...(at > now ? { dueAt: new Date(at) } : {}),
+          ...(at > current ? { dueAt: new Date(at) } : {}),
         }),
       ),
     );

@@ -1,4 +1,5 @@
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
+import { Redis } from 'ioredis';
 import { connectRedis } from './connect-redis.js';
 import { createProducer } from './create-producer.js';
 import { ensureSchedulers } from './ensure-schedulers.js';
@@ -43,7 +44,7 @@ const start = (everyMs: number, onLoss: () => Promise<void> = () => Promise.reso
 };
 
 test('processes with different schedules do not cause a restore; the schedule of the process started last applies', async () => {
-  const connection = connectRedis(namespace.url, 'producer', () => undefined);
+  const connection = new Redis(namespace.url);
   await until('the connection', () => connection.status === 'ready');
   const monitor = await connection.monitor();
   closers.push(async () => {

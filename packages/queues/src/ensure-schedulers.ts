@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connect-redis.js';
 import type { Producer } from './create-producer.js';
-import { maintenanceQueue, type QueueDefinition } from './job-catalogue.js';
+import { maintenanceQueue, QUEUES, type QueueDefinition } from './job-catalogue.js';
 
 /** A repeating job. `id` identifies it within its queue. */
 type ScheduledJob = {
@@ -13,7 +13,7 @@ type ScheduledJob = {
 };
 
 type EnsureSchedulersOptions = {
-  connection: Redis;
+  connection: RedisConnection;
   producer: Producer;
   prefix: string;
   /** Queues with a global concurrency limit in Redis. */
@@ -29,30 +29,31 @@ const POLL_INTERVAL_MS = 1_000;
 const LOCK_TTL_MS = 15_000;
 const LOCK_RENEWAL_INTERVAL_MS = 5_000;
 
-// One script: between a check for the marker and a lock taken after it, another process could have completed its restore.
 // A process also gets the lock that it already has: the reply to its last attempt may have been lost.
 const LOCK = `
-  if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
   if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
   return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX') and 1 or 0`;
 const RENEW = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 const UNLOCK = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
-const FINISH = `
-  if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-  redis.call('SET', KEYS[2], 1)
-  redis.call('SET', KEYS[3], ARGV[2])
-  return redis.call('DEL', KEYS[1])`;
+const FINISH = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('SET', KEYS[1], 1)`;
+
+/** The value of a marker whose restore has ended. During a restore it holds the id of the process that restores. */
+const RESTORED = '1';
 
 /**
  * Ensures that Redis holds the global concurrency limits of the queues and the schedule of the repeating jobs. A flush, or a
  * restart without data, deletes both. A marker key is therefore checked every second and on every reconnect; when it is
- * missing, one process writes everything again and the rows are swept. A process that starts with a different schedule than
+ * missing, one process writes everything again and the rows are swept. In a cluster each queue has its own marker, since one
+ * master can lose its data alone. Every script has one key, so that a cluster accepts it. A process that starts with a different schedule than
  * the stored one writes its own, once: the process started last determines the schedule, and the others do not treat that
  * as a loss of data.
  */
 export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () => Promise<void> } => {
   const { connection, producer, prefix, capped, schedule, onLoss, onError } = options;
-  const markerKey = `${prefix}:primed`;
+  const markerKeys = [
+    `${prefix}:primed`,
+    ...(connection.isCluster ? Object.values(QUEUES).map(({ name }) => `${prefix}:${name}:primed`) : []),
+  ];
   const scheduleKey = `${prefix}:primed-schedule`;
   const lock = `${prefix}:priming`;
   const me = randomUUID();
@@ -79,25 +80,37 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
       await queues.get(queue.name)?.upsertJobScheduler(id, { every: everyMs }, { name: 'job', data: payload, opts });
     }
   };
-  const restore = async () => {
-    if ((await connection.eval(LOCK, 2, lock, markerKey, me, LOCK_TTL_MS)) !== 1) return;
-    const renewing = setInterval(
-      () => void connection.eval(RENEW, 1, lock, me, LOCK_TTL_MS).catch(onError),
-      LOCK_RENEWAL_INTERVAL_MS,
-    );
+  const missingMarkers = async (): Promise<string[]> => {
+    const values = await Promise.all(markerKeys.map((key) => connection.get(key)));
+    return markerKeys.filter((_key, n) => values[n] !== RESTORED);
+  };
+  const restoreLocked = async () => {
+    // Another process may have completed its restore between the first look at the markers and the lock.
+    const missing = await missingMarkers();
+    if (missing.length === 0) return;
+    await Promise.all(missing.map((key) => connection.set(key, me, 'PX', LOCK_TTL_MS)));
+    const renewing = setInterval(() => {
+      for (const key of [lock, ...missing]) connection.eval(RENEW, 1, key, me, LOCK_TTL_MS).catch(onError);
+    }, LOCK_RENEWAL_INTERVAL_MS);
     try {
       await write();
       await onLoss();
-    } catch (error) {
-      // The next check tries again, in this process or another; it need not wait until the lock expires.
-      await connection.eval(UNLOCK, 1, lock, me).catch(onError);
-      throw error;
     } finally {
       clearInterval(renewing);
     }
-    // When the lock is gone, Redis lost its data again during the restore: no marker is set, and the next check restores.
-    await connection.eval(FINISH, 3, lock, markerKey, scheduleKey, me, version);
+    await connection.set(scheduleKey, version);
+    // A marker that is gone was lost again during the restore: it is not set, and the next check restores.
+    await Promise.all(missing.map((key) => connection.eval(FINISH, 1, key, me)));
     scheduled = true;
+  };
+  const restore = async () => {
+    if ((await connection.eval(LOCK, 1, lock, me, LOCK_TTL_MS)) !== 1) return;
+    try {
+      await restoreLocked();
+    } finally {
+      // After a failure the next check tries again, in this process or another; it need not wait until the lock expires.
+      await connection.eval(UNLOCK, 1, lock, me).catch(onError);
+    }
   };
 
   const ensureSchedule = async () => {
@@ -108,28 +121,45 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
     scheduled = true;
   };
 
+  const enqueueSweep = () => producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } });
   let busy = false;
+  /** A check that is cut off by the end of the process has no error to report. */
+  let closed = false;
+  /** Whether Redis, or one master of a cluster, did not respond at the last check. */
+  let away = true;
   const check = async () => {
-    if (busy || connection.status !== 'ready') return;
+    if (busy) return;
+    if (connection.status !== 'ready') {
+      away = true;
+      return;
+    }
     busy = true;
     try {
-      if ((await connection.get(markerKey)) === null) await restore();
+      if ((await missingMarkers()).length > 0) await restore();
       else if (!scheduled) await ensureSchedule();
+      // Requests accepted while Redis was unavailable wait for a sweep; the next scheduled sweep may be far off.
+      if (away) await enqueueSweep();
+      away = false;
     } catch (error) {
-      onError(error);
+      away = true;
+      if (!closed) onError(error);
     } finally {
       busy = false;
     }
   };
   const timer = setInterval(() => void check(), POLL_INTERVAL_MS);
-  const enqueueSweep = () =>
-    producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }).catch(onError);
-  // Requests accepted while Redis was unavailable wait for a sweep; the next scheduled sweep may be far off.
-  connection.on('ready', () => void check().then(enqueueSweep));
+  // The connection may have been lost and made again between two checks.
+  const onReady = () => {
+    away = true;
+    void check();
+  };
+  connection.on('ready', onReady);
   void check();
   return {
     close: async () => {
+      closed = true;
       clearInterval(timer);
+      connection.off('ready', onReady);
       await Promise.all([...queues.values()].map((queue) => queue.close().catch(() => undefined)));
     },
   };

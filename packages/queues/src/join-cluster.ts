@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connect-redis.js';
 
 type JoinClusterOptions = {
-  connection: Redis;
+  connection: RedisConnection;
   prefix: string;
   /** Names of the queues that this process serves. */
   queues: readonly string[];
   /** Called when the number of processes that serve a queue, this one included, has changed. */
   onCount: (queue: string, processes: number) => void;
+  /** A clock that the processes share. */
+  now: () => Date;
 };
 
 /** Short, so that the places of a process that leaves are idle for less than a second. */
@@ -28,6 +30,7 @@ export const joinCluster = ({
   prefix,
   queues,
   onCount,
+  now,
 }: JoinClusterOptions): { close: () => Promise<void> } => {
   const key = `${prefix}:fleet`;
   const member = JSON.stringify({ id: randomUUID(), queues });
@@ -46,9 +49,9 @@ export const joinCluster = ({
   };
   const sendHeartbeat = async (): Promise<void> => {
     if (connection.status !== 'ready') return;
-    const now = Date.now();
-    await connection.zadd(key, now + MEMBER_TTL_MS, member);
-    await connection.zremrangebyscore(key, 0, now);
+    const at = now().getTime();
+    await connection.zadd(key, at + MEMBER_TTL_MS, member);
+    await connection.zremrangebyscore(key, 0, at);
     const members = await connection.zcard(key);
     const changed = members !== size;
     size = members;

@@ -1,5 +1,5 @@
 import { PAGE_TOPICS, type PageTopic, type PageUpdate, type PublishChange } from '@vat/domain';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connect-redis.js';
 
 /** Coalesces page updates into a limited number of messages per account. */
 type PageUpdateCoalescer = {
@@ -85,7 +85,7 @@ const MESSAGE_INTERVAL_MS = 500;
 
 /** Publishes page updates over a producer's connection. They are dropped while Redis is unavailable: pages also poll. */
 export const publishPageUpdates = (
-  connection: Redis,
+  connection: RedisConnection,
   prefix: string,
 ): { publish: PublishChange; close: () => void } => {
   const { publish, flush } = coalescePageUpdates(MESSAGE_INTERVAL_MS, (accountId, updates) => {
@@ -109,7 +109,7 @@ export type PageUpdateSubscription = {
  * a reconnect. Each account has its own channel, so a process receives only the updates it needs.
  */
 export const subscribePageUpdates = (
-  connection: Redis,
+  connection: RedisConnection,
   prefix: string,
   onUpdates: (accountId: string, updates: PageUpdate[]) => void,
 ): PageUpdateSubscription => {

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './connect-redis.js';
 
 /** Notifies an API process that a request has changed. Notifications may be lost or duplicated; Postgres holds the state. */
 type PublishNotification = (replyTo: string, requestId: string) => Promise<void>;
@@ -6,7 +6,7 @@ type PublishNotification = (replyTo: string, requestId: string) => Promise<void>
 const channelOf = (prefix: string, replyTo: string): string => `${prefix}:notifications:${replyTo}`;
 
 export const publishNotification =
-  (connection: Redis, prefix: string): PublishNotification =>
+  (connection: RedisConnection, prefix: string): PublishNotification =>
   async (replyTo, requestId) => {
     await connection.publish(channelOf(prefix, replyTo), requestId);
   };
@@ -16,7 +16,7 @@ export const publishNotification =
  * it waits for Redis and subscribes again after a reconnect.
  */
 export const subscribeNotifications = (
-  connection: Redis,
+  connection: RedisConnection,
   prefix: string,
   replyTo: string,
   onNotification: (requestId: string) => void,

@@ -1,5 +1,5 @@
-import { DelayedError, type Job, RateLimitError, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
+import { DelayedError, type Job, RateLimitError, WaitingError, Worker } from 'bullmq';
+import type { RedisConnection } from './connect-redis.js';
 import {
   type Payload,
   PRIORITIES,
@@ -8,7 +8,7 @@ import {
   type QueueDefinition,
   type QueueName,
 } from './job-catalogue.js';
-import { createTurns } from './turns.js';
+import { createTurns, withClass } from './turns.js';
 
 /**
  * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
@@ -35,13 +35,15 @@ export type Consumer = {
 type JobRef = { queue: string; jobId: string };
 
 type ConsumerOptions = {
-  connection: Redis;
+  connection: RedisConnection;
   prefix: string;
   /** Called with the error of a handler; the job is retried. */
   onJobError: (error: unknown, job: JobRef) => void;
   /** Called with errors of the connection to Redis. */
   onError: (error: Error) => void;
   stopping: AbortSignal;
+  /** The clock of due times; the own one by default, which BullMQ uses. */
+  now?: () => Date;
   /** Runs a handler, for example with a context for its log lines. */
   runJob?: (job: JobRef, run: () => Promise<JobResult>) => Promise<JobResult>;
 };
@@ -59,6 +61,9 @@ const STALLED_CHECK_MS = 3_000;
 /** A crash of a worker is not the fault of the job, so the job is retried practically without limit. */
 const MAX_STALLED = 1_000;
 
+/** How soon a worker looks for its next job again after Redis closed its connection. */
+const RETRY_AFTER_CLOSE_MS = 1_000;
+
 /** Without a limiter BullMQ ignores the pauses of a queue. This one never limits; it costs one command a job. */
 const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
 
@@ -67,7 +72,7 @@ const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
  * next one. A worker that is closing, or that runs more jobs than its share, takes no next one: without this, its place in a
  * queue with a global limit is idle until another worker's wait times out, after five seconds or more.
  */
-const wakeWaiting = async (worker: Worker, connection: Redis): Promise<void> => {
+const wakeWaiting = async (worker: Worker, connection: RedisConnection): Promise<void> => {
   if (connection.status !== 'ready') return;
   // The member and score that BullMQ's scripts write. A worker that finds nothing to do waits again.
   await connection.zadd(worker.toKey('marker'), 0, '0').catch(() => undefined);
@@ -89,7 +94,15 @@ const wakeLoop = (worker: Worker): void => {
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
   handle: JobHandler<P>,
-  { connection, prefix, stopping, onJobError, onError, runJob = (_job, run) => run() }: ConsumerOptions,
+  {
+    connection,
+    prefix,
+    stopping,
+    onJobError,
+    onError,
+    now = () => new Date(),
+    runJob = (_job, run) => run(),
+  }: ConsumerOptions,
 ): Consumer => {
   const turns = createTurns(connection);
   let active = 0;
@@ -102,26 +115,35 @@ export const startConsumer = <P>(
       return;
     }
     const turn = definition.turnOf?.(payload.data);
-    if (turn !== undefined) void turns.leave(worker, turn, job.attemptsStarted === 1);
+    if (turn !== undefined) {
+      const isFirst = job.attemptsStarted === 1;
+      const left = turns.leave(worker, turn, ref.jobId, isFirst);
+      const place = isFirst ? null : await left;
+      if (place !== null) {
+        await job.changePriority({ priority: place });
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+    }
     let result: JobResult;
     try {
       result = await runJob(ref, () => handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping }));
     } catch (error) {
       onJobError(error, ref);
-      result = { again: new Date(Date.now() + RETRY_AFTER_ERROR_MS) };
+      result = { again: new Date(now().getTime() + RETRY_AFTER_ERROR_MS) };
     }
     if (result === undefined) return;
     if ('pauseQueueMs' in result) {
       await worker.rateLimit(result.pauseQueueMs);
       throw new RateLimitError();
     }
-    if (result.priority !== undefined) {
-      const { priority } = result;
-      await job.changePriority({
-        priority: turn === undefined ? PRIORITIES[priority] : await turns.move(worker, turn, priority),
-      });
+    if (turn !== undefined) {
+      const changed = result.priority === undefined ? turn : withClass(turn, result.priority);
+      await turns.retryLater(worker, changed, ref.jobId);
+    } else if (result.priority !== undefined) {
+      await job.changePriority({ priority: PRIORITIES[result.priority] });
     }
-    await job.moveToDelayed(result.again.getTime(), token);
+    await job.moveToDelayed(Date.now() + result.again.getTime() - now().getTime(), token);
     if (closing || active > worker.concurrency) await wakeWaiting(worker, connection);
     throw new DelayedError();
   };
@@ -142,6 +164,7 @@ export const startConsumer = <P>(
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: MAX_STALLED,
+      runRetryDelay: RETRY_AFTER_CLOSE_MS,
       ...(definition.globalConcurrency === null ? {} : { limiter: PAUSABLE }),
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },

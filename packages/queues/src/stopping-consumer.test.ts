@@ -1,7 +1,7 @@
 import { newUuid } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import type { Redis } from 'ioredis';
-import { connectRedis } from './connect-redis.js';
+import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { upstreamQueue } from './job-catalogue.js';
 import { startConsumer } from './start-consumer.js';
@@ -13,8 +13,8 @@ const QUEUE = upstreamQueue('DE');
 type Job = { id: string; startedAt: number; end: () => void };
 
 let namespace: RedisNamespace;
-let connection: Redis;
-let producerConnection: Redis;
+let connection: RedisConnection;
+let producerConnection: RedisConnection;
 let producer: Producer;
 let monitor: Redis;
 /** How often a process began to wait for a job, since the last one was started. */
@@ -27,6 +27,7 @@ beforeEach(async () => {
   producer = createProducer(producerConnection, namespace.prefix);
   await until('Redis', () => producerConnection.status === 'ready');
   await producer.assertGlobalConcurrency(QUEUE);
+  if (!('monitor' in connection)) throw new Error('this test observes one Redis, not a cluster');
   monitor = await connection.monitor();
   monitor.on('monitor', (_time, [command, key]: string[]) => {
     if (command?.toLowerCase() === 'bzpopmin' && key === markerKey()) waits += 1;

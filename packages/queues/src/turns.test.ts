@@ -2,14 +2,13 @@ import { newUuid } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import { Queue, Worker } from 'bullmq';
 import fc from 'fast-check';
-import type { Redis } from 'ioredis';
-import { connectRedis } from './connect-redis.js';
+import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { type PriorityClass, type RequestJob, upstreamQueue } from './job-catalogue.js';
 import { createTurns, turnOf } from './turns.js';
 
 let namespace: RedisNamespace;
-let connection: Redis;
+let connection: RedisConnection;
 let producer: Producer;
 let queue: Queue;
 let worker: Worker<RequestJob>;
@@ -56,7 +55,7 @@ const lookUp = async (count: number): Promise<string[]> => {
   while (done.length < count) {
     const job = await worker.getNextJob('token', { block: false });
     if (!job) break;
-    await turns.leave(queue, String(job.data.turn), true);
+    expect(await turns.leave(queue, String(job.data.turn), String(job.id), true)).toBeNull();
     done.push(String(names.get(job.data.request_id)));
     await job.moveToCompleted(null, 'token', false);
   }
@@ -154,6 +153,32 @@ test('no account waits for more than its turn, whatever arrives (any order of ar
     { numRuns: 30 },
   );
 }, 60_000);
+
+test('calls of one burst have their ranks, although none of them is in the queue yet', async () => {
+  const turns = createTurns(connection);
+  const burst = await Promise.all(
+    Array.from({ length: 20 }, () => turns.take(queue, [turnOf('flood', 'interactive')])),
+  );
+  expect(new Set(burst.flat()).size).toBe(20);
+  expect(await turns.take(queue, [turnOf('other', 'interactive')])).toEqual([1]);
+});
+
+test('a retried job takes its turn among those that came meanwhile, and is not put back twice', async () => {
+  const turns = createTurns(connection);
+  await add([direct('retried')]);
+  const job = await worker.getNextJob('token', { block: false });
+  if (!job) throw new Error('there is no job');
+  const [id, turn] = [String(job.id), String(job.data.turn)];
+  expect(await turns.leave(queue, turn, id, true)).toBeNull();
+  await turns.retryLater(queue, turn.replace('interactive', 'background'), id);
+  await add(times(40, direct('flood')));
+  await lookUp(20);
+  // It is behind a new call, which is next, and before most of the others.
+  const place = Number(await turns.leave(queue, turn, id, false));
+  expect(place).toBe(21 + 3 + 2);
+  expect(await turns.leave(queue, turn, id, false)).toBeNull();
+  await job.moveToCompleted(null, 'token', false);
+});
 
 test('the count of lookups starts again before priorities end, and jobs keep their order', async () => {
   const turns = queue.toKey('turns');

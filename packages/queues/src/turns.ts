@@ -1,5 +1,4 @@
-import type { Redis } from 'ioredis';
-import { defineScript } from './connect-redis.js';
+import { defineScript, type RedisConnection } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass } from './job-catalogue.js';
 
 /**
@@ -24,7 +23,8 @@ const FOREIGN_AHEAD = 2 ** 16;
 
 /**
  * KEYS: the turns of the queue, and BullMQ's sets of its prioritized and delayed jobs and the list of active ones. The turns
- * are a hash: `made` counts the lookups, and each other field the waiting jobs of an account and class.
+ * are a hash: `made` counts the lookups, `at` is when places were taken last (in seconds), and each other field counts the waiting
+ * jobs of an account and class.
  * ARGV: the beginning of the keys of jobs, RESTART_AT, FOREIGN_AHEAD, MAX_PRIORITY, whether ranks are counted up; then for
  * each job its field, `ahead` and `each`. Returns a priority for each job.
  *
@@ -35,11 +35,12 @@ local turns, prioritized, delayed, active = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local restartAt, foreign, max = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local made = tonumber(redis.call('HGET', turns, 'made') or '0')
 local last = redis.call('ZRANGE', prioritized, -1, -1, 'WITHSCORES')
-if not last[1] then
-  -- Nothing waits. What a crashed process counted and did not count down ends here.
+local time = tonumber(redis.call('TIME')[1])
+if not last[1] and time - tonumber(redis.call('HGET', turns, 'at') or '0') > 5 then
+  -- Nothing waits, and no job is on its way. What a crashed process counted and did not count down ends here.
   redis.call('DEL', turns)
   redis.call('HSET', turns, 'made', made)
-elseif made > restartAt or tonumber(last[2]) / 4294967296 > made + foreign then
+elseif last[1] and ( made > restartAt or tonumber(last[2]) / 4294967296 > made + foreign) then
   local moved = function(priority)
     if priority > made + foreign then return 64 end
     return math.max(1, priority - made)
@@ -60,6 +61,7 @@ elseif made > restartAt or tonumber(last[2]) / 4294967296 > made + foreign then
   made = 0
   redis.call('HSET', turns, 'made', 0)
 end
+redis.call('HSET', turns, 'at', time)
 local places = {}
 for i = 6, #ARGV, 3 do
   local rank
@@ -69,14 +71,41 @@ for i = 6, #ARGV, 3 do
 end
 return places`;
 
-/** KEYS: the turns. ARGV: the field of the job that now runs; empty when it ran before, and no longer counts as waiting. */
+/**
+ * A worker has taken a job. KEYS: the turns, the retried jobs, BullMQ's set of prioritized jobs. ARGV: the id of the job, its turn,
+ * whether it runs for the first time, the places of the classes, MAX_PRIORITY. Counts the job down. A job that was delayed comes
+ * back with its old priority, which would put it before all newer jobs: while others wait it gets a new place once. Returns the
+ * priority of that place, or nothing when the job is to run.
+ *
+ * The retried jobs are a hash: the id of a job, and the turn in which it waits for its next run; with `+` once it has its place.
+ */
 const LEAVE_PLACE = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return end
-redis.call('HINCRBY', KEYS[1], 'made', 1)
-if ARGV[1] ~= '' and redis.call('HINCRBY', KEYS[1], ARGV[1], -1) < 1 then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
+local turns, retried, prioritized = KEYS[1], KEYS[2], KEYS[3]
+local id, turn, first = ARGV[1], ARGV[2], ARGV[3] == '1'
+local again = redis.call('HGET', retried, id)
+if again and string.sub(again, 1, 1) ~= '+' and redis.call('ZCARD', prioritized) > 0 then
+  redis.call('HSET', retried, id, '+' .. again)
+  local class = cjson.decode(ARGV[4])[string.match(again, '[^:]*$')]
+  local made = tonumber(redis.call('HGET', turns, 'made') or '0')
+  local rank = redis.call('HINCRBY', turns, again, 1)
+  return math.min(tonumber(ARGV[5]), made + class.ahead + class.each * rank)
+end
+if again then redis.call('HDEL', retried, id) end
+redis.call('HINCRBY', turns, 'made', 1)
+local counted = first and turn or again and string.sub(again, 1, 1) == '+' and string.sub(again, 2)
+if counted and redis.call('HINCRBY', turns, counted, -1) < 1 then redis.call('HDEL', turns, counted) end`;
+
+/** KEYS: the retried jobs. ARGV: the id of a job that is delayed, and its turn. Longer than any delay, unless its job is lost. */
+const RETRY_LATER = `
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('EXPIRE', KEYS[1], 604800)`;
 
 /** The turn of a job: its account and its class. The job carries it, so that the worker that takes the job can count it down. */
 export const turnOf = (accountId: string, priority: PriorityClass): string => `${accountId}:${priority}`;
+
+/** The same account's turn in another class. */
+export const withClass = (turn: string, priority: PriorityClass): string =>
+  turnOf(turn.slice(0, turn.lastIndexOf(':')), priority);
 
 const classOf = (turn: string): PriorityClass => {
   const name = turn.slice(turn.lastIndexOf(':') + 1);
@@ -87,9 +116,10 @@ const classOf = (turn: string): PriorityClass => {
 type Keys = { toKey: (type: string) => string };
 
 /** The order of the jobs of a queue in which accounts take turns. All its state is in Redis and may be lost with it. */
-export const createTurns = (connection: Redis) => {
+export const createTurns = (connection: RedisConnection) => {
   const takePlaces = defineScript<number[]>(connection, 'takePlaces', 4, TAKE_PLACES);
-  const leavePlace = defineScript<null>(connection, 'leavePlace', 1, LEAVE_PLACE);
+  const leavePlace = defineScript<number | null>(connection, 'leavePlace', 3, LEAVE_PLACE);
+  const retryLater = defineScript<null>(connection, 'retryLater', 1, RETRY_LATER);
   const take = (queue: Keys, jobs: readonly { turn: string; priority: PriorityClass }[], isNew: boolean) =>
     takePlaces(
       ...['turns', 'prioritized', 'delayed', 'active'].map((type) => queue.toKey(type)),
@@ -113,10 +143,18 @@ export const createTurns = (connection: Redis) => {
       const [place] = await take(queue, [{ turn, priority }], false);
       return place ?? MAX_PRIORITY;
     },
-    /** Counts a job that a worker has taken. Never rejects: what is not counted ends when the queue is empty. */
-    leave: async (queue: Keys, turn: string, firstRun: boolean): Promise<void> => {
-      if (connection.status === 'ready')
-        await leavePlace(queue.toKey('turns'), firstRun ? turn : '').catch(() => undefined);
+    /**
+     * Counts a job that a worker has taken. Returns the priority with which it must wait again, or null when it is to run. Never
+     * rejects: what is not counted ends when the queue is empty.
+     */
+    leave: async (queue: Keys, turn: string, jobId: string, firstRun: boolean): Promise<number | null> => {
+      if (connection.status !== 'ready') return null;
+      const keys = ['turns', 'retried', 'prioritized'].map((type) => queue.toKey(type));
+      const left = leavePlace(...keys, jobId, turn, firstRun ? '1' : '0', JSON.stringify(PLACES), MAX_PRIORITY);
+      return left.catch(() => null);
     },
+    /** Marks a job that is about to be delayed: it gets a new place when it is due. */
+    retryLater: (queue: Keys, turn: string, jobId: string): Promise<unknown> =>
+      retryLater(queue.toKey('retried'), jobId, turn),
   };
 };

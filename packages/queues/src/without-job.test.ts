@@ -1,8 +1,7 @@
 import { newUuid } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import { Queue, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
-import { connectRedis } from './connect-redis.js';
+import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { enqueueOverdue, requestsWithoutJob } from './enqueue.js';
 import { settleQueue, upstreamQueue } from './job-catalogue.js';
@@ -10,7 +9,7 @@ import { settleQueue, upstreamQueue } from './job-catalogue.js';
 const QUEUE = upstreamQueue('DE');
 
 let namespace: RedisNamespace;
-let connection: Redis;
+let connection: RedisConnection;
 let producer: Producer;
 beforeAll(async () => {
   namespace = openRedisNamespace();

@@ -47,6 +47,15 @@ export type CheckEntry = {
 /** VIES's result for one part of the trader in the request. */
 export type TraderPartMatch = 'valid' | 'invalid' | 'not_processed' | null;
 
+/** How far one detail of the trader agrees: from 0 to 100, with the text of the source that agrees best. */
+export type PartScore = { score: number; expected: string; found: string; source: string };
+
+/** The comparison of the trader with all sources. A score is null when nothing could be compared. */
+export type TraderScore = { score: number | null } & Record<
+  'name' | 'street' | 'postal_code' | 'city',
+  PartScore | null
+>;
+
 /** The check object, with the same values as in `GET /v1/checks/{id}`. */
 export type Check = {
   id: string;
@@ -66,6 +75,9 @@ export type Check = {
   trader_match: Record<'name' | 'street' | 'postal_code' | 'city' | 'company_type', TraderPartMatch> | null;
   /** The trader as given in the request. Absent from checks that are older than this field. */
   trader?: Partial<Record<'name' | 'street' | 'postal_code' | 'city' | 'company_type', string>> | null;
+  /** Null without a trader. Absent, as `evidence_grade`, from checks that are older than these fields. */
+  match?: TraderScore | null;
+  evidence_grade?: 'none' | 'basic' | 'named' | 'corroborated' | 'qualified';
   reference: string | null;
   checks: CheckEntry[];
   checked_at: string;

@@ -1,3 +1,4 @@
+export * from './corrected-clock.js';
 export * from './create-logger.js';
 export * from './derive-base-url.js';
 export * from './hash-password.js';

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readRedisAddress } from './redis-address.js';
 
 /** A program that reads settings; `stack` is the supervisor that `npm start` runs. */
 export type Program = 'api' | 'worker' | 'admin' | 'stack';
@@ -65,3 +67,27 @@ export const count = (min: number, max?: number) => {
 /** A URL with one of the schemes. The message names the expected form and never the value, which may contain a password. */
 export const address = (...schemes: string[]) =>
   z.url({ protocol: new RegExp(`^(${schemes.join('|')})$`), error: `expected an address like ${schemes[0]}://…` });
+
+/** A REDIS_URL. The message names the expected form and never the value, which may contain a password. */
+export const redisUrl = () =>
+  z.string().superRefine((text, context) => {
+    try {
+      readRedisAddress(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+    }
+  });
+
+/** The path of a PEM file with certificates; their text once read. */
+export const certificates = () =>
+  z.string().transform((file, context) => {
+    try {
+      const text = readFileSync(file, 'utf8');
+      if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+      context.addIssue({ code: 'custom', message: 'the file contains no certificate in PEM format' });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      context.addIssue({ code: 'custom', message: `the file cannot be read (${code ?? 'not a path'})` });
+    }
+    return z.NEVER;
+  });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, count, duration, durations, list, setting } from './setting-formats.js';
+import { address, certificates, count, duration, durations, list, redisUrl, setting } from './setting-formats.js';
 
 const masterKey = () => z.string().min(16, 'at least 16 characters');
 const sourceUrl = (source: string) =>
@@ -20,18 +20,37 @@ export const SETTINGS = {
   DATABASE_URL: setting(
     ['api', 'worker', 'admin', 'stack'],
     z.string().min(1),
-    'Connection string of Postgres. `npm start` and `npm test` start their own server when unset.',
+    'Connection string of Postgres, or of a pooler such as PgBouncer in transaction mode. `npm start` and `npm test` start their own server when unset.',
     { secret: true, stack: address('postgresql', 'postgres').optional() },
+  ),
+  SLOTS_DATABASE_URL: setting(
+    ['worker'],
+    z.string().min(1).optional(),
+    'Direct connection to the same database, for the slots of member states alone; required when DATABASE_URL leads to a pooler. DATABASE_URL when unset.',
+    { secret: true },
+  ),
+  DATABASE_CONNECTIONS: setting(
+    ['api', 'worker'],
+    count(2, 1_000).default(20),
+    'Maximum connections of one process to DATABASE_URL. An API process opens three more for exports, a worker one for slots.',
   ),
   REDIS_URL: setting(
     ['api', 'worker', 'admin', 'stack'],
-    z.string().min(1),
-    'Connection string of Redis. `npm start` and `npm test` start their own server when unset.',
-    { secret: true, stack: address('redis', 'rediss').optional() },
+    redisUrl(),
+    'Address of Redis: `redis://…`, `redis-sentinel://…/MASTER/DB` or `redis-cluster://…`, and `rediss…` for TLS; see [operations.md](operations.md#redis). `npm start` and `npm test` start their own server when unset.',
+    { secret: true, stack: redisUrl().optional() },
+  ),
+  REDIS_CA: setting(
+    ['api', 'worker', 'admin', 'stack'],
+    certificates().optional(),
+    'PEM file of the authority that signed the certificates of Redis, for a REDIS_URL with TLS; those that Node trusts when unset.',
   ),
   REDIS_PREFIX: setting(
     ['api', 'worker', 'admin'],
-    z.string().min(1).default('vat'),
+    z
+      .string()
+      .regex(/^(?!.*\{\}).+$/, 'must not contain {}, which would separate the keys of a queue in a cluster')
+      .default('vat'),
     'Prefix of all Redis keys, so that several deployments can share one Redis.',
   ),
   DATA_DIR: setting(
@@ -116,6 +135,12 @@ export const SETTINGS = {
     ['api', 'worker', 'admin'],
     z.url().optional(),
     'Web or mailto address added to the User-Agent of outgoing calls, for the operators of the upstreams.',
+  ),
+  EGRESS_PROXY: setting(
+    ['api', 'worker', 'admin'],
+    address('http').optional(),
+    'Proxy (`http://`, with user info if it needs a password) for calls to VIES, national sources and TSA_URL; deliveries to webhooks never use it.',
+    { secret: true },
   ),
   WEBHOOK_TIMEOUT: setting(
     ['worker'],
@@ -220,6 +245,11 @@ export const SETTINGS = {
     z.string().min(12, 'at least 12 characters').optional(),
     'Password of `/ops`, the page that shows the queues: basic auth with any user name. At least 12 characters; the page is off when unset.',
     { secret: true },
+  ),
+  SHUTDOWN_DELAY: setting(
+    ['api'],
+    duration().prefault('0s'),
+    'How long a stopping API process still accepts connections while `/readyz` answers 503, so that load balancers stop using it; longer than their health checks take to notice.',
   ),
   PUBLIC_STATUS: setting(
     ['api'],

@@ -44,8 +44,13 @@ describe('a secret setting', () => {
   });
 
   test('can be read from a file, whichever it is', () => {
-    const env = Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(`${SECRET} of ${name}`)]));
-    const read = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, `${SECRET} of ${name}`]));
+    const texts: Record<string, string> = {
+      EGRESS_PROXY: 'http://user:password@proxy:3128',
+      REDIS_URL: 'rediss://:p@h/0',
+    };
+    const textOf = (name: string) => texts[name] ?? `${SECRET} of ${name}`;
+    const env = Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(textOf(name))]));
+    const read = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, textOf(name)]));
     // The API reads every secret.
     expect(readSettings(env, 'api', SECRET_SETTINGS as SettingOf<'api'>[])).toEqual(read);
     expect(settingProblems(env, 'api')).toEqual([]);
@@ -99,4 +104,24 @@ describe('a secret setting', () => {
   test('is the only kind of setting that NAME_FILE works for', () => {
     expect(readSettings({ LOG_LEVEL_FILE: fileOf('debug') }, 'api', ['LOG_LEVEL'])).toEqual({ LOG_LEVEL: 'info' });
   });
+});
+
+describe('REDIS_CA', () => {
+  const PEM = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
+  test('is read from its file, and refused when that holds no certificate', () => {
+    expect(readSettings({ REDIS_CA: fileOf(PEM) }, 'api', ['REDIS_CA'])).toEqual({ REDIS_CA: PEM });
+    expect(readSettings({}, 'api', ['REDIS_CA'])).toEqual({});
+    expect(refusal({ REDIS_CA: fileOf('text') }, ['REDIS_CA'])).toBe(
+      'Settings are wrong. REDIS_CA: the file contains no certificate in PEM format.',
+    );
+    expect(refusal({ REDIS_CA: path.join(folder, 'missing') }, ['REDIS_CA'])).toBe(
+      'Settings are wrong. REDIS_CA: the file cannot be read (ENOENT).',
+    );
+  });
+});
+
+test('a REDIS_PREFIX that would separate the keys of a queue in a cluster is refused', () => {
+  expect(refusal({ REDIS_PREFIX: 'a{}b' }, ['REDIS_PREFIX'])).toMatch(/REDIS_PREFIX: must not contain \{\}/);
+  for (const prefix of ['vat', '{vat}', 'a}b{c'])
+    expect(readSettings({ REDIS_PREFIX: prefix }, 'api', ['REDIS_PREFIX'])).toEqual({ REDIS_PREFIX: prefix });
 });

@@ -18,14 +18,14 @@ export const issueKeys = async (world: Pick<World, 'sql'>, count: number, accoun
 };
 
 /** The answer to a direct check, and the time until it arrived, in milliseconds. */
-type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
+export type CheckAnswer = { vatNumber: string; status: number; body: Record<string, unknown>; ms: number };
 
 /** Below the limit of pending requests of an account, with a margin for the other requests of a test. */
 const MAX_OF_ACCOUNT = 150;
 
-/** One key per call: of the world's account, and of new accounts if there are too many for one. */
-const keysFor = async (world: Pick<World, 'sql'>, count: number): Promise<string[]> => {
-  const keys = await issueKeys(world, Math.min(count, MAX_OF_ACCOUNT));
+/** One key per call: of one account, by default the world's, and of new ones if there are too many calls for one. */
+const keysFor = async (world: Pick<World, 'sql'>, count: number, accountId?: string): Promise<string[]> => {
+  const keys = await issueKeys(world, Math.min(count, MAX_OF_ACCOUNT), accountId);
   while (keys.length < count) {
     const { account_id: id } = await insertAccount(world);
     keys.push(...(await issueKeys(world, Math.min(count - keys.length, MAX_OF_ACCOUNT), uuidOf('account', id) ?? '')));
@@ -33,12 +33,16 @@ const keysFor = async (world: Pick<World, 'sql'>, count: number): Promise<string
   return keys;
 };
 
-/** POST /v1/checks for all numbers at once, each with its own key so that no rate limit applies. */
+/**
+ * POST /v1/checks for all numbers at once, each with its own key so that no rate limit applies. `accountId`: the UUID of the
+ * account, by default the world's.
+ */
 export const callChecks = async (
   world: Pick<World, 'sql' | 'baseUrl'>,
   vatNumbers: readonly string[],
+  accountId?: string,
 ): Promise<CheckAnswer[]> => {
-  const keys = await keysFor(world, vatNumbers.length);
+  const keys = await keysFor(world, vatNumbers.length, accountId);
   return Promise.all(
     vatNumbers.map(async (vatNumber, i) => {
       const startedAt = performance.now();

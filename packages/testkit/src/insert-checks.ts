@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { checkBody, newUuid, uuidOf } from '@vat/domain';
+import { checkBody, newUuid, newUuidAt, uuidOf } from '@vat/domain';
 import { numberOf } from './call-checks.js';
 import type { World } from './start-world.js';
 
@@ -31,8 +31,9 @@ export const insertChecks = async (
   const ids: string[] = [];
   for (let start = 0; start < count; start += ROWS_PER_STATEMENT) {
     const rows = Array.from({ length: Math.min(ROWS_PER_STATEMENT, count - start) }, (_, i) => {
-      const at = new Date(from.getTime() + start + i).toISOString();
-      const [id, requestId, vatNumber] = [newUuid(), newUuid(), numberOf('FR', start + i)];
+      const time = new Date(from.getTime() + start + i);
+      const at = time.toISOString();
+      const [id, requestId, vatNumber] = [newUuidAt(time), newUuidAt(time), numberOf('FR', start + i)];
       const request = {
         ...{ id: requestId, test: false, vatNumber, memberState: 'FR' as const, input: vatNumber },
         ...{ requester: null, reference: null, trader: null },

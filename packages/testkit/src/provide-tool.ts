@@ -4,13 +4,21 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { PROJECT_ROOT } from './run-program.js';
 
-/** Programs that auditors use and that tests therefore run, with the Debian packages that contain them. */
+/** Programs that auditors and operators use and that tests therefore run, with the Debian packages that contain them. */
 const PACKAGES = {
   jq: ['jq'],
   openssl: ['openssl'],
+  pgbouncer: ['pgbouncer'],
   python3: ['python3-minimal', 'libpython3-stdlib'],
 } as const;
-const VERSION_ARGUMENT = { jq: '--version', openssl: 'version', python3: '--version' } as const;
+const VERSION_ARGUMENT = {
+  jq: '--version',
+  openssl: 'version',
+  pgbouncer: '--version',
+  python3: '--version',
+} as const;
+/** Where the package has the program, if not in `usr/bin`. */
+const FOLDERS: Partial<Record<ToolName, string>> = { pgbouncer: 'usr/sbin' };
 type ToolName = keyof typeof PACKAGES;
 
 /** A program that runs on this machine, and the environment that it needs. */
@@ -29,7 +37,7 @@ const unpackedTool = (name: ToolName, folder: string): Tool => {
       .map((triplet) => path.join(parent, triplet));
   });
   return {
-    file: path.join(folder, 'usr/bin', name),
+    file: path.join(folder, FOLDERS[name] ?? 'usr/bin', name),
     env: {
       PATH: '/usr/bin:/bin',
       LD_LIBRARY_PATH: libraries.join(':'),

@@ -1,4 +1,6 @@
-import { Redis } from 'ioredis';
+import { readFileSync } from 'node:fs';
+import { connectRedis, type RedisConnection } from '@vat/queues';
+import type { Redis } from 'ioredis';
 import type { World } from './start-world.js';
 import { REDIS_VARIABLE, worldName } from './test-servers.js';
 
@@ -20,26 +22,34 @@ const FLUSH = `
   return #found`;
 
 const READ = {
-  string: (redis: Redis, key: string) => redis.get(key),
-  hash: (redis: Redis, key: string) => redis.hgetall(key),
-  list: (redis: Redis, key: string) => redis.lrange(key, 0, -1),
-  set: (redis: Redis, key: string) => redis.smembers(key),
-  zset: (redis: Redis, key: string) => redis.zrange(key, '0', '-1'),
-  stream: (redis: Redis, key: string) => redis.xrange(key, '-', '+'),
+  string: (redis: RedisConnection, key: string) => redis.get(key),
+  hash: (redis: RedisConnection, key: string) => redis.hgetall(key),
+  list: (redis: RedisConnection, key: string) => redis.lrange(key, 0, -1),
+  set: (redis: RedisConnection, key: string) => redis.smembers(key),
+  zset: (redis: RedisConnection, key: string) => redis.zrange(key, '0', '-1'),
+  stream: (redis: RedisConnection, key: string) => redis.xrange(key, '-', '+'),
 } as const;
 
+const mastersOf = (redis: RedisConnection): Redis[] => ('nodes' in redis ? redis.nodes('master') : [redis]);
+
+const scan = async (redis: Redis, pattern: string, found: Set<string>): Promise<void> => {
+  let cursor = '0';
+  do {
+    const [next, some] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1_000);
+    for (const key of some) found.add(key);
+    cursor = next;
+  } while (cursor !== '0');
+};
+
 /** Connects to the Redis of a world. */
-export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRedis => {
-  const redis = new Redis(world.settings.REDIS_URL ?? '', { maxRetriesPerRequest: 1 });
-  redis.on('error', () => undefined);
+export const openWorldRedis = ({ name, settings }: Pick<World, 'settings' | 'name'>): WorldRedis => {
+  const ca = settings.REDIS_CA ? readFileSync(settings.REDIS_CA, 'utf8') : undefined;
+  const redis = connectRedis(settings.REDIS_URL ?? '', 'consumer', () => undefined, ca);
   const keys = async (): Promise<string[]> => {
     const found = new Set<string>();
-    let cursor = '0';
-    do {
-      const [next, some] = await redis.scan(cursor, 'MATCH', `${world.name}:*`, 'COUNT', 1_000);
-      for (const key of some) found.add(key);
-      cursor = next;
-    } while (cursor !== '0');
+    // A cluster knows its masters once it answers.
+    await redis.exists(name);
+    for (const master of mastersOf(redis)) await scan(master, `${name}:*`, found);
     return [...found];
   };
   return {
@@ -47,7 +57,7 @@ export const openWorldRedis = (world: Pick<World, 'settings' | 'name'>): WorldRe
     jobs: async () =>
       (await keys()).flatMap((key) => /:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(key)?.[1] ?? []),
     // Atomic like FLUSHALL: otherwise a job's hash could remain without its queue, which cannot happen in a deployment.
-    flush: async () => Number(await redis.eval(FLUSH, 0, `${world.name}:*`)),
+    flush: async () => Number(await redis.eval(FLUSH, 0, `${name}:*`)),
     text: async () => {
       const found = await Promise.all(
         (await keys()).map(async (key) => {

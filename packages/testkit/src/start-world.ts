@@ -1,6 +1,7 @@
 import pg from 'pg';
 import supertest from 'supertest';
 import { type AccountOptions, insertAccount, type Sql, type TestAccount } from './insert-account.js';
+import { openSql } from './open-sql.js';
 import { runProgram } from './run-program.js';
 import { startProcess, type TestProcess } from './start-process.js';
 import { cloneStatement, POSTGRES_VARIABLE, REDIS_VARIABLE, worldName } from './test-servers.js';
@@ -15,6 +16,8 @@ export type WorldOptions = {
   workers?: number;
   /** Servers to use instead of the run's own, which the test may stop, freeze and kill. */
   servers?: { databaseUrl: string; redisUrl: string };
+  /** Makes the address that processes use from that of the database, for a pooler. Workers hold slots directly then. */
+  pooledUrlOf?: (databaseUrl: string) => string;
 };
 
 /** A complete service for one test file: database, Redis prefix, upstream, API and worker processes. */
@@ -77,6 +80,7 @@ export const startWorld = async ({
   apis = 1,
   workers = 1,
   servers,
+  pooledUrlOf,
 }: WorldOptions = {}): Promise<World> => {
   const name = worldName();
   const server = servers?.databaseUrl ?? inherited(POSTGRES_VARIABLE);
@@ -89,15 +93,13 @@ export const startWorld = async ({
   const all = {
     ...TEST_SETTINGS,
     DATABASE_URL: database.href,
+    ...(pooledUrlOf && { DATABASE_URL: pooledUrlOf(database.href), SLOTS_DATABASE_URL: database.href }),
     REDIS_URL: servers?.redisUrl ?? inherited(REDIS_VARIABLE),
     REDIS_PREFIX: name,
     VIES_URL: upstream.url,
     ...settings,
   };
-  // A pool reconnects when a test stops and restarts the server.
-  const client = new pg.Pool({ connectionString: database.href, max: 2 });
-  client.on('error', () => undefined);
-  const sql: Sql = async (text, values = []) => (await client.query(text, values)).rows;
+  const { sql, close: closeSql } = openSql(database.href);
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
   const startApi: World['startApi'] = async (more, options) => {
@@ -116,7 +118,7 @@ export const startWorld = async ({
   const stop = async () => {
     await Promise.all([...running.apis, ...running.workers].map((process) => process.stop()));
     await vies.stop();
-    await client.end();
+    await closeSql();
     await inDatabase(server, 'postgres', (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
   };
   const starting = [

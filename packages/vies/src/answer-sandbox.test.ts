@@ -46,6 +46,19 @@ describe('the sandbox of test keys', () => {
     expect(answerSandbox(national, waiting, 'DE')).toMatchObject({ kind: 'verdict', valid: true });
   });
 
+  test('states no name of 101, and compares no detail of 101 to 103', () => {
+    const trader = { name: 'Sandbox Trader DE102' };
+    for (const national of ['101', '102', '103']) {
+      expect(SANDBOX_NUMBERS).toContain(national);
+      expect(answerSandbox(national, { background: false, trader }, 'DE')).toMatchObject({
+        ...{ kind: 'verdict', valid: true },
+        name: national === '101' ? null : `Sandbox Trader DE${national}`,
+        traderMatch: { name: 'not_processed', city: 'not_processed' },
+      });
+    }
+    expect(answerSandbox('101', waiting, 'DE')).toMatchObject({ name: null, address: null });
+  });
+
   test('returns a consultation number only with a requester and a match only with a trader', () => {
     const outcome = answerSandbox(
       '123456789',

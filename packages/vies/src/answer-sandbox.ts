@@ -23,6 +23,11 @@ const LATE_ANSWERS = new Map([
   ['701', false],
 ]);
 
+/** Numbers that only this service defines, to try evidence grades: VIES compares no details of the trader for them. */
+const GRADED_NUMBERS = ['101', '102', '103'];
+/** VIES states neither name nor address of it, as for some member states. */
+const NAMELESS_NUMBER = '101';
+
 type SandboxContext = {
   /** True once the API has answered the request with 202. */
   background: boolean;
@@ -30,9 +35,10 @@ type SandboxContext = {
   trader?: Trader | null;
 };
 
-const matchAll = (trader: Trader): TraderMatch => {
+const matchAll = (trader: Trader, national: string): TraderMatch => {
   const match: TraderMatch = { name: null, street: null, postal_code: null, city: null, company_type: null };
-  for (const field of TRADER_FIELDS) match[field] = trader[field] ? 'valid' : 'not_processed';
+  const isCompared = !GRADED_NUMBERS.includes(national);
+  for (const field of TRADER_FIELDS) match[field] = trader[field] && isCompared ? 'valid' : 'not_processed';
   return match;
 };
 
@@ -46,10 +52,10 @@ export const answerSandbox = (national: string, context: SandboxContext, country
   const verdict = (valid: boolean): LookupVerdict => ({
     kind: 'verdict',
     valid,
-    name: valid ? `Sandbox Trader ${countryCode}${national}` : null,
-    address: valid ? '1 Sandbox Street\n1000 Testville' : null,
+    name: valid && national !== NAMELESS_NUMBER ? `Sandbox Trader ${countryCode}${national}` : null,
+    address: valid && national !== NAMELESS_NUMBER ? '1 Sandbox Street\n1000 Testville' : null,
     consultationNumber: requester ? `SANDBOX-${countryCode}${national}` : null,
-    traderMatch: trader && TRADER_FIELDS.some((field) => trader[field]) ? matchAll(trader) : null,
+    traderMatch: trader && TRADER_FIELDS.some((field) => trader[field]) ? matchAll(trader, national) : null,
   });
 
   const error = SANDBOX_ERROR_CODES.get(national);

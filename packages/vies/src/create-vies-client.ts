@@ -86,6 +86,8 @@ type ViesClientOptions = {
   userAgent?: string;
   /** Milliseconds after which an unused connection is closed. */
   idleConnectionMs?: number;
+  /** An http proxy for all lookups. */
+  proxyUrl?: string | undefined;
   now?: () => Date;
 };
 
@@ -111,11 +113,19 @@ export const createViesClient = ({
   attemptTimeoutMs,
   userAgent = userAgentOf(),
   idleConnectionMs,
+  proxyUrl,
   now = () => new Date(),
 }: ViesClientOptions): ViesClient => {
   const url = endpointOf(baseUrl);
   const headers = { accept: 'application/json', 'content-type': 'application/json', connection: 'keep-alive' };
-  const { call, close } = openCaller({ userAgent, headers, maxAnswerBytes: MAX_ANSWER_BYTES, now, idleConnectionMs });
+  const { call, close } = openCaller({
+    userAgent,
+    headers,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+    now,
+    idleConnectionMs,
+    proxyUrl,
+  });
   return {
     lookUp: async (input, signal) => {
       const made = await call({ url, body: encodeLookup(input), deadlineMs: attemptTimeoutMs, signal });

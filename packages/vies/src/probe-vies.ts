@@ -5,6 +5,7 @@ type ProbeOptions = {
   /** The REST base URL, as for the client. */
   baseUrl: string;
   userAgent: string;
+  proxyUrl?: string | undefined;
   /** One deadline for name resolution, connection, TLS and the whole answer, in milliseconds. */
   timeoutMs: number;
   now: () => Date;
@@ -19,9 +20,9 @@ const describeStatus = (body: Uint8Array): string | null => {
 };
 
 /** Requests the status of VIES (`GET check-status`), which needs no VAT number. Never rejects. */
-export const probeVies = async ({ baseUrl, userAgent, timeoutMs, now }: ProbeOptions): Promise<Probe> => {
+export const probeVies = async ({ baseUrl, userAgent, proxyUrl, timeoutMs, now }: ProbeOptions): Promise<Probe> => {
   const headers = { accept: 'application/json' };
-  const { call, close } = openCaller({ userAgent, headers, maxAnswerBytes: MAX_ANSWER_BYTES, now });
+  const { call, close } = openCaller({ userAgent, headers, maxAnswerBytes: MAX_ANSWER_BYTES, now, proxyUrl });
   const url = `${baseUrl.replace(/\/+$/, '')}/check-status`;
   const { end, error, errorCode, response, durationMs: ms } = await call({ url, deadlineMs: timeoutMs });
   close();

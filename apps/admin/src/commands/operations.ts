@@ -38,7 +38,8 @@ import {
 import { readSettings } from '@vat/runtime';
 import { type Commands, UsageError, withProducer } from '../command.js';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
+/** The folder of this release's migrations. */
+export const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
 /** How long `reconcile` waits for the sweep of a worker. */
 const SWEEP_WAIT_MS = 60_000;

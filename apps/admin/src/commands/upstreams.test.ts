@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDevelopmentAuthority, makeDevelopmentIdentity } from '@vat/evidence/proof';
+import { openProxy } from '@vat/testkit';
 import { FailedCheck } from '../command.js';
 import { runCommand } from '../run-command.js';
 
@@ -102,6 +103,20 @@ test('sends one request to every configured upstream, without a database', async
   expect(new Set(agents)).toEqual(new Set(['vat-validation-service (+https://vat.example.com/contact)']));
 });
 
+test('reaches every upstream through EGRESS_PROXY alone', async () => {
+  const proxy = await openProxy();
+  const { ok, agents } = await probe({}, { EGRESS_PROXY: `http://egress:secret@${proxy.host}` });
+  await proxy.close();
+  expect(ok).toBe(true);
+  expect(agents).toHaveLength(NAMES.length);
+  expect(proxy.seen).toHaveLength(NAMES.length);
+  for (const { line } of proxy.seen) expect(line).toMatch(/^(?:GET|POST) http:\/\/127\.0\.0\.1:/);
+
+  const away = await probe({}, { EGRESS_PROXY: `http://${proxy.host}` });
+  expect(away.agents).toEqual([]);
+  expect(away.upstreams.filter((upstream) => upstream.ok)).toEqual([]);
+});
+
 test('skips sources that are disabled or not configured', async () => {
   const { upstreams } = await probe({}, { ENRICHMENT_SOURCES: 'gleif, cz_ares', TSA_URL: '' });
   expect(upstreams.map(({ name }) => name)).toEqual(['vies', 'cz_ares', 'gleif']);
@@ -177,6 +192,7 @@ test.each([
   [{ TSA_ROOTS: 'roots.pem' }, [], /no PEM certificate/],
   [{ TSA_ROOTS: '' }, [], /TSA_ROOTS: certificates are required/],
   [{ CONTACT_URL: 'nobody' }, [], /CONTACT_URL/],
+  [{ EGRESS_PROXY: 'socks5://127.0.0.1:1080' }, [], /EGRESS_PROXY/],
   [{}, ['--timeout', 'soon'], /--timeout is a number of seconds/],
   [{}, ['now'], /Unexpected argument now/],
 ])('%j with the words %j is refused and says why', async (env, words, why) => {

@@ -15,6 +15,7 @@ const PROBE_SETTINGS = [
   'TSA_ROOTS',
   'TSA_HASH',
   'CONTACT_URL',
+  'EGRESS_PROXY',
   'ENRICHMENT_SOURCES',
   'ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES',
   'ENRICHMENT_PL_WHITE_LIST_URL',
@@ -58,20 +59,20 @@ const databaseUrlOf = (env: NodeJS.ProcessEnv): string | undefined =>
 export const upstreamCommands = (env: NodeJS.ProcessEnv, now: () => Date): Commands => ({
   'upstreams probe [--timeout SECONDS]': async ({ flags }) => {
     const settings = readSettings(env, 'admin', PROBE_SETTINGS);
-    const { TSA_URL: tsaUrl, TSA_ROOTS: roots } = settings;
+    const { TSA_URL: tsaUrl, TSA_ROOTS: roots, EGRESS_PROXY: proxyUrl } = settings;
     const userAgent = userAgentOf(settings.CONTACT_URL);
     const timeoutMs = readTimeout(flags.timeout);
     const enabled = readAsSetting(() => readEnabledSources(settings.ENRICHMENT_SOURCES));
     const [vies, sources, authorities] = await Promise.all([
-      probeVies({ baseUrl: settings.VIES_URL, userAgent, timeoutMs, now }),
+      probeVies({ baseUrl: settings.VIES_URL, userAgent, proxyUrl, timeoutMs, now }),
       probeSources({
-        ...{ enabled, urls: readSourceUrls(settings), userAgent, timeoutMs, now },
+        ...{ enabled, urls: readSourceUrls(settings), userAgent, proxyUrl, timeoutMs, now },
         countSearch: countInDatabase(databaseUrlOf(env), settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES),
       }),
       tsaUrl === undefined
         ? []
         : probeAuthority({
-            ...{ url: tsaUrl, hash: settings.TSA_HASH, userAgent, timeoutMs, now },
+            ...{ url: tsaUrl, hash: settings.TSA_HASH, userAgent, proxyUrl, timeoutMs, now },
             trustedRoots: roots === undefined ? undefined : [roots],
           }).then(
             (probe) => [probe],

@@ -86,7 +86,7 @@ test('the victim can read its own rows', async () => {
 
 test("on every route with an id, another account's id is 404 like an unknown or ill-formed one, and nothing changes", async () => {
   // The upstream statistics are written at intervals, independent of calls.
-  const before = await databaseText(world, ['upstream_minute']);
+  const before = await databaseText(world, ['upstream_minute', 'upstream_hour']);
   for (const route of await readRoutes()) {
     const id = ids[kindOf(route)] ?? '';
     const name = `${route.method} ${route.path}`;
@@ -103,7 +103,7 @@ test("on every route with an id, another account's id is 404 like an unknown or 
       .split('\n')
       .filter((row) => !/\\x[0-9a-f]{64}/.test(row))
       .sort();
-  expect(lasting(await databaseText(world, ['upstream_minute']))).toEqual(lasting(before));
+  expect(lasting(await databaseText(world, ['upstream_minute', 'upstream_hour']))).toEqual(lasting(before));
 });
 
 test("on every route with an id, a test key of the victim's account finds nothing live and changes nothing", async () => {

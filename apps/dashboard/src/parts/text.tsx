@@ -69,9 +69,21 @@ export const Page = ({ title, children, actions, above, lead }: PageProps) => (
 
 /** Colour of statuses, outcomes and verdicts. */
 const TONES: Record<string, readonly string[]> = {
-  good: ['valid', 'successful', 'completed', 'done', 'active', 'found', 'ok', 'live'],
-  bad: ['invalid', 'failed', 'abandoned', 'down', 'blocked', 'disabled', 'revoked'],
-  warn: ['malformed', 'degraded', 'saturated', 'unavailable', 'timeout', 'rejected', 'contradicts'],
+  good: [
+    'valid',
+    'successful',
+    'completed',
+    'done',
+    'active',
+    'found',
+    'ok',
+    'live',
+    'agrees',
+    'corroborated',
+    'qualified',
+  ],
+  bad: ['invalid', 'failed', 'abandoned', 'down', 'blocked', 'disabled', 'revoked', 'differs'],
+  warn: ['malformed', 'degraded', 'saturated', 'unavailable', 'timeout', 'rejected', 'contradicts', 'undecided'],
   busy: ['pending', 'running', 'queued', 'revoking'],
 };
 

@@ -53,6 +53,14 @@ test('counts all live requests and the usage entries of the month, and returns b
   expect(await audit(1)).toHaveLength(1);
 });
 
+test('counts the entries of an account in slices', async () => {
+  const busy = await account(30_001, 0);
+  await ledger(busy, 15_000, PERIOD);
+  await ledger(busy, 5_000, '2026-10');
+  await ledger(busy, 15_000, PERIOD);
+  expect((await audit()).find(({ accountId }) => accountId === busy)).toMatchObject({ used: 30_001, consumed: 30_000 });
+});
+
 test('does not scan the requests and usage entries of ten years', async () => {
   const { db } = connected;
   const old = await account(0, 0);

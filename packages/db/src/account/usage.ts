@@ -1,7 +1,7 @@
-import type { Queryable } from '../connect-database.js';
+import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, query } from '../query.js';
-import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
+import { all, columns, query, type RowOf } from '../query.js';
+import { idAt, NIL } from '../uuid-bounds.js';
 
 /** A month whose counters differ from the rows they count. */
 type UsageDifference = {
@@ -17,59 +17,86 @@ type UsageDifference = {
   shortfall: number;
 };
 
-/** Accounts per statement, so that each statement is short. */
-const CHUNK = 200;
+/** Accounts, and usage entries, per statement, so that each statement is short. */
+const CHUNK = { accounts: 1_000, entries: 20_000 };
+/** Of the transaction: ten million entries take some twenty seconds. The time-out of the pool applies to each statement. */
+const AUDIT_TIMEOUT_MS = 600_000;
+/** The clocks of two processes differ by less. */
+const MAX_CLOCK_SKEW_MS = 3_600_000;
 
-/** Lower than the ids of the checks that consumed units of a month, `YYYY-MM`. */
-const lowestCheck = (period: string): string => idAt(new Date(Date.parse(`${period}-01T00:00:00Z`) - DAY_MS));
+const COUNTERS = columns({ accountId: 'uuid', ...all('int4', 'used', 'reserved', 'shortfall') });
 
-const COUNTERS = columns({
-  accountId: 'uuid',
-  ...all('int4', 'used', 'consumed', 'reserved', 'held', 'shortfall'),
-});
+type Counts = Map<string, number>;
+
+/** The usage entries of a month by account, in slices of the order of ids. */
+const countEntries = async (tx: Queryable, period: string): Promise<Counts> => {
+  const counts: Counts = new Map();
+  // The id of a check is never older than its month.
+  let after: string | null = idAt(new Date(Date.parse(`${period}-01T00:00:00Z`) - MAX_CLOCK_SKEW_MS));
+  while (after !== null) {
+    const rows: { accountId: string; n: number; size: number; last: string }[] = await query(tx, {
+      ...all('uuid', 'accountId', 'last'),
+      ...all('int4', 'n', 'size'),
+    })`
+      WITH slice AS MATERIALIZED (
+        SELECT check_id, account_id, period FROM usage_entry WHERE check_id > ${after}::uuid
+        ORDER BY check_id LIMIT ${CHUNK.entries}::int
+      )
+      SELECT account_id AS "accountId", (count(*) FILTER (WHERE period = ${period}))::int AS n,
+        (SELECT count(*)::int FROM slice) AS size, (SELECT check_id FROM slice ORDER BY check_id DESC LIMIT 1) AS last
+      FROM slice GROUP BY account_id`;
+    for (const { accountId, n } of rows) counts.set(accountId, (counts.get(accountId) ?? 0) + n);
+    const [slice] = rows;
+    after = slice?.size === CHUNK.entries ? slice.last : null;
+  }
+  return counts;
+};
+
+/** The live requests with a reserved unit of a month by account. */
+const countHeld = async (tx: Queryable, period: string): Promise<Counts> => {
+  // In three parts, each of which is a complete partial index. A waiting request is always dispatched.
+  const rows = await query(tx, { accountId: 'uuid', n: 'int4' })`
+    SELECT account_id AS "accountId", count(*)::int AS n FROM (
+      SELECT account_id, quota_period FROM request WHERE state IN ('waiting', 'pending') AND fed
+      UNION ALL
+      SELECT account_id, quota_period FROM request WHERE state = 'pending' AND NOT fed AND answer IS NULL
+      UNION ALL
+      SELECT account_id, quota_period FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
+    ) AS live
+    WHERE quota_period = ${period} GROUP BY account_id`;
+  return new Map(rows.map(({ accountId, n }) => [accountId, n]));
+};
 
 /**
  * Recomputes the counters of a month and returns the differences, present or past (`shortfall`), of at most `limit` accounts
- * ordered by id. Each account is compared in one statement, and thus in one snapshot. Requests and usage entries are stored
- * for ten years; live requests and the entries of the month are found by indexes that exist for other queries.
+ * ordered by id. All statements read one snapshot, so that checks which are recorded meanwhile make no difference; each is
+ * short. Usage entries are read from the beginning of the month on: the month is the current one or a recent one.
  */
 export const auditUsage =
-  (db: Queryable) =>
-  async (period: string, limit: number): Promise<UsageDifference[]> => {
-    const differences: UsageDifference[] = [];
-    const lowest = lowestCheck(period);
-    for (let after = NIL; differences.length < limit; ) {
-      const accounts = await query(db, { id: 'uuid' })`
-        SELECT id FROM account WHERE id > ${after}::uuid ORDER BY id LIMIT ${CHUNK}::int`;
-      const last = accounts.at(-1);
-      if (!last) break;
-      // Live requests in three parts, each of which is a complete partial index. A waiting request is always dispatched.
-      const rows = await query(db, COUNTERS)`
-        WITH live AS (
-          SELECT account_id, quota_period FROM request WHERE state IN ('waiting', 'pending') AND fed
-          UNION ALL
-          SELECT account_id, quota_period FROM request WHERE state = 'pending' AND NOT fed AND answer IS NULL
-          UNION ALL
-          SELECT account_id, quota_period FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
-        ), held AS (
-          SELECT account_id, count(*)::int AS n FROM live WHERE quota_period = ${period} GROUP BY account_id
-        )
-        SELECT a.id AS "accountId", COALESCE(u.used, 0) AS used, c.n AS consumed, COALESCE(u.reserved, 0) AS reserved,
-          COALESCE(h.n, 0) AS held, COALESCE(u.shortfall, 0) AS shortfall
-        FROM unnest(${accounts.map(({ id }) => id)}::uuid[]) AS a(id)
-        LEFT JOIN usage u ON u.account_id = a.id AND u.period = ${period}
-        CROSS JOIN LATERAL (
-          SELECT count(*)::int AS n FROM usage_entry
-          WHERE account_id = a.id AND period = ${period} AND check_id >= ${lowest}::uuid
-        ) c
-        LEFT JOIN held h ON h.account_id = a.id
-        WHERE COALESCE(u.used, 0) <> c.n OR COALESCE(u.reserved, 0) <> COALESCE(h.n, 0) OR u.shortfall > 0
-        ORDER BY a.id`;
-      differences.push(...rows.map((row) => ({ ...row, period })));
-      after = last.id;
-    }
-    return differences.slice(0, limit);
-  };
+  (db: Database) =>
+  (period: string, limit: number): Promise<UsageDifference[]> =>
+    db.$transaction(
+      async (tx) => {
+        const [entries, live] = [await countEntries(tx, period), await countHeld(tx, period)];
+        const differences: UsageDifference[] = [];
+        for (let after: string | undefined = NIL; after !== undefined && differences.length < limit; ) {
+          const rows: RowOf<typeof COUNTERS>[] = await query(tx, COUNTERS)`
+            SELECT a.id AS "accountId", COALESCE(u.used, 0) AS used, COALESCE(u.reserved, 0) AS reserved,
+              COALESCE(u.shortfall, 0) AS shortfall
+            FROM (SELECT id FROM account WHERE id > ${after}::uuid ORDER BY id LIMIT ${CHUNK.accounts}::int) AS a
+            LEFT JOIN usage u ON u.account_id = a.id AND u.period = ${period}
+            ORDER BY a.id`;
+          for (const { accountId, used, reserved, shortfall } of rows) {
+            const [consumed, held] = [entries.get(accountId) ?? 0, live.get(accountId) ?? 0];
+            if (used !== consumed || reserved !== held || shortfall > 0)
+              differences.push({ accountId, period, used, consumed, reserved, held, shortfall });
+          }
+          after = rows.length === CHUNK.accounts ? rows.at(-1)?.accountId : undefined;
+        }
+        return differences.slice(0, limit);
+      },
+      { isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead, timeout: AUDIT_TIMEOUT_MS },
+    );
 
 /**
  * The SET clause of an UPDATE of `usage` u that releases `units`. A counter that is too low becomes zero, since a failing

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type AbandonReason,
   type Batch,
@@ -10,7 +11,7 @@ import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { columns, query, typed } from '../query.js';
-import { DAY_MS, idAt } from '../uuid-bounds.js';
+import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 import { publishToAccount } from '../webhook/events.js';
 
 /** The CTE `lines`: marks the lines of a request with a check (the CTE `done`) as done. Returns `batch_id`. */
@@ -120,30 +121,49 @@ export const completeBatches =
 /** A completed batch whose counts differ from its lines, or which does not have exactly one event. */
 type BatchDifference = { batchId: string; counts: BatchCounts; counted: BatchCounts; events: number };
 
-/** Recounts the lines of the batches completed since a point in time and returns the differences. */
+/** Batches per statement; each has up to ten thousand lines. */
+const AUDITED = 10;
+
+const DIFFERENCE = columns({
+  batchId: 'uuid',
+  completedAt: 'timestamptz!',
+  events: 'int4',
+  counts: typed<BatchCounts>('jsonb'),
+  counted: typed<BatchCounts>('jsonb'),
+});
+
+/** Recounts the lines of the batches completed since a point in time, a few at a time, and returns at most `limit` differences. */
 export const auditBatches =
   (db: Queryable) =>
   async (since: Date, limit: number): Promise<BatchDifference[]> => {
-    return query(db, {
-      batchId: 'uuid',
-      events: 'int4',
-      counts: typed<BatchCounts>('jsonb'),
-      counted: typed<BatchCounts>('jsonb'),
-    })`
-      SELECT b.id AS "batchId", published.events, to_jsonb(stored) AS counts, to_jsonb(c) AS counted
-      FROM batch b
-      CROSS JOIN LATERAL (SELECT b.done, b.failed, b.valid, b.invalid) AS stored
-      CROSS JOIN LATERAL (
-        SELECT count(*) FILTER (WHERE status = 'done') AS done, count(*) FILTER (WHERE status = 'failed') AS failed,
-          count(*) FILTER (WHERE status = 'done' AND valid) AS valid,
-          count(*) FILTER (WHERE status = 'done' AND NOT valid) AS invalid
-        FROM batch_line WHERE batch_id = b.id
-      ) AS c
-      CROSS JOIN LATERAL (
-        SELECT count(*)::int AS events FROM event
-        WHERE type = 'batch.completed' AND subject_id = b.id AND id >= ${idAt(new Date(since.getTime() - DAY_MS))}::uuid
-      ) AS published
-      WHERE b.state = 'completed' AND b.completed_at >= ${since}::timestamptz
-        AND (to_jsonb(stored) <> to_jsonb(c) OR published.events <> 1)
-      LIMIT ${limit}::int`;
+    const differences: BatchDifference[] = [];
+    for (let last = { completedAt: since, batchId: NIL }; differences.length < limit; ) {
+      const rows = await query(db, DIFFERENCE)`
+        SELECT b.id AS "batchId", b.completed_at AS "completedAt", published.events, to_jsonb(stored) AS counts,
+          to_jsonb(c) AS counted
+        FROM (
+          SELECT id, completed_at, done, failed, valid, invalid FROM batch
+          WHERE state = 'completed' AND completed_at >= ${last.completedAt}::timestamptz
+            AND (completed_at, id) > (${last.completedAt}::timestamptz, ${last.batchId}::uuid)
+          ORDER BY completed_at, id LIMIT ${AUDITED}::int
+        ) AS b
+        CROSS JOIN LATERAL (SELECT b.done, b.failed, b.valid, b.invalid) AS stored
+        CROSS JOIN LATERAL (
+          SELECT count(*) FILTER (WHERE status = 'done') AS done, count(*) FILTER (WHERE status = 'failed') AS failed,
+            count(*) FILTER (WHERE status = 'done' AND valid) AS valid,
+            count(*) FILTER (WHERE status = 'done' AND NOT valid) AS invalid
+          FROM batch_line WHERE batch_id = b.id
+        ) AS c
+        CROSS JOIN LATERAL (
+          SELECT count(*)::int AS events FROM event
+          WHERE type = 'batch.completed' AND subject_id = b.id AND id >= ${idAt(new Date(since.getTime() - DAY_MS))}::uuid
+        ) AS published
+        ORDER BY b.completed_at, b.id`;
+      for (const { completedAt: _at, ...row } of rows)
+        if (row.events !== 1 || !isDeepStrictEqual(row.counts, row.counted)) differences.push(row);
+      const end = rows.at(-1);
+      if (end === undefined || rows.length < AUDITED) break;
+      last = end;
+    }
+    return differences.slice(0, limit);
   };

@@ -12,7 +12,10 @@ import { completeBatches } from './end-lines.js';
  * The maximum size of one statement, which then takes a small part of the time limit and does not block the process for
  * long. A single row may be larger.
  */
-const MAX_STATEMENT = { rows: 1_000, characters: 400_000 };
+const MAX_STATEMENT = { rows: 250, characters: 400_000 };
+
+/** Runs pieces of work one after the other. */
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Splits rows into JSON arrays of at most {@link MAX_STATEMENT}; each row is serialized only when it is needed. */
 function* jsonChunks<T>(all: readonly T[], serialize: (row: T) => string): Generator<string> {
@@ -64,7 +67,7 @@ const lineRow = (line: NewLine): string => {
 
 /** Inserts a batch, its requests (which get a job only when they are dispatched) and its lines. */
 const insertBatchRows =
-  (tx: Queryable) =>
+  (tx: Queryable, inTurn: InTurn) =>
   async (batch: NewBatch): Promise<void> => {
     const { id, accountId, createdAt, header, quota } = batch;
     await tx.$executeRaw`
@@ -72,7 +75,8 @@ const insertBatchRows =
       VALUES (${id}::uuid, ${accountId}::uuid, 'queued', ${batch.label}, ${batch.fileName}, ${batch.requester},
         ${header === null ? null : JSON.stringify(header)}::jsonb, ${batch.lines.length}::int, ${createdAt}::timestamptz)`;
     for (const chunk of jsonChunks(batch.requests, requestRow))
-      await tx.$executeRaw`
+      await inTurn(
+        () => tx.$executeRaw`
         INSERT INTO request (id, account_id, test, origin, fed, state, input, country_code, national, vat_number, requester,
           reference, entries, answer, created_at, window_ends_at, due_at, give_up_at, quota_period)
         SELECT x.id, ${accountId}::uuid, false, 'batch', false, 'pending', x.input, x.country_code, x.national,
@@ -80,19 +84,22 @@ const insertBatchRows =
           ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${batch.giveUpAt}::timestamptz,
           CASE WHEN x.answer IS NULL THEN ${quota.period}::text END
         FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, input text,
-          country_code text, national text, vat_number text, requester text, reference text, entries jsonb, answer jsonb)`;
+          country_code text, national text, vat_number text, requester text, reference text, entries jsonb, answer jsonb)`,
+      );
     for (const chunk of jsonChunks(batch.lines, lineRow))
-      await tx.$executeRaw`
+      await inTurn(
+        () => tx.$executeRaw`
         INSERT INTO batch_line (id, batch_id, line, status, input, vat_number, reference, request_id, error_code,
           error_message, cells)
         SELECT x.id, ${id}::uuid, x.line, CASE WHEN x.error_code IS NULL THEN 'queued' ELSE 'failed' END, x.input,
           x.vat_number, x.reference, x.request_id, x.error_code, x.error_message, x.cells
         FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, line int, input text,
-          vat_number text, reference text, request_id uuid, error_code text, error_message text, cells jsonb)`;
+          vat_number text, reference text, request_id uuid, error_code text, error_message text, cells jsonb)`,
+      );
   };
 
-/** Enough for ten thousand lines on a busy machine. The time-out of the pool applies to each statement. */
-const TRANSACTION_TIMEOUT_MS = 15_000;
+/** Enough for a few files of ten thousand lines in turn, on a busy machine. The time-out of the pool applies to each statement. */
+const TRANSACTION_TIMEOUT_MS = 60_000;
 
 const countActive = async (tx: Queryable, accountId: string, exceptId: string): Promise<number> => {
   const [row] = await query(tx, { n: 'int4' })`
@@ -176,10 +183,11 @@ const dropBeyond = async (tx: Queryable, batch: NewBatch, beyond: string[]): Pro
 /**
  * Writes a batch with its lines and requests in one transaction, with its Idempotency-Key and the answer to replay. The rows
  * are inserted first and the locks are taken last (the row of the account for the count of active batches, then its usage),
- * so that a large file does not delay the direct checks of the account.
+ * so that a large file does not delay the direct checks of the account. `rowsInTurn` runs the statements that insert rows: one at
+ * a time in a process, whatever the number of files, so that they leave the processors of Postgres to direct checks.
  */
 export const insertBatch =
-  (db: Database): InsertBatch =>
+  (db: Database, rowsInTurn: InTurn = (work) => work()): InsertBatch =>
   async (batch) => {
     const { id, accountId, createdAt } = batch;
     return transact<BatchInsertion>(
@@ -195,7 +203,7 @@ export const insertBatch =
             SELECT used + reserved AS taken FROM usage
             WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
         const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
-        await insertBatchRows(tx)({ ...batch, ...covered });
+        await insertBatchRows(tx, rowsInTurn)({ ...batch, ...covered });
 
         await lockAccount(tx, accountId);
         const active = await countActive(tx, accountId, id);

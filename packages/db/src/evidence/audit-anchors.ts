@@ -78,7 +78,10 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
             WHEN l.anchor_seq IS NULL AND (l.hash <> c.hash OR sha256(c.body) <> l.hash) THEN 'unanchored_differs'
             WHEN l.anchor_seq IS NOT NULL AND a.seq IS NULL THEN 'unknown_anchor'
           END AS kind
-        FROM slice c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN anchor a ON a.seq = l.anchor_seq
+        FROM slice c
+        -- LIMIT: one lookup of the index for each check, whatever their number is expected to be.
+        LEFT JOIN LATERAL (SELECT check_id, anchor_seq, hash FROM anchor_leaf WHERE check_id = c.id LIMIT 1) l ON true
+        LEFT JOIN anchor a ON a.seq = l.anchor_seq
         WHERE NOT c.test
       )
       SELECT (SELECT jsonb_agg(jsonb_build_object('checkId', id, 'kind', kind) ORDER BY id) FROM faulty

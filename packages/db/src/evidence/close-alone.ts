@@ -34,7 +34,9 @@ const closing = (tx: Queryable, previous: Uint8Array | null): AnchorClosing => {
             ORDER BY check_id LIMIT ${limit}::int) AS next
         ), placed AS (
           UPDATE anchor_leaf l SET anchor_seq = ${seq}::int, leaf_index = ${from}::int + s.offset_in_page
-          FROM page s WHERE l.check_id = s.check_id AND l.anchor_seq IS NULL AND l.check_id > ${after}::uuid
+          -- The array: leaves are found by their index, whatever their number is expected to be.
+          FROM page s WHERE l.check_id = s.check_id AND l.check_id = ANY(ARRAY(SELECT check_id FROM page))
+            AND l.anchor_seq IS NULL AND l.check_id > ${after}::uuid
         )
         SELECT string_agg(hash, ''::bytea ORDER BY offset_in_page) AS hashes,
           (SELECT check_id FROM page ORDER BY offset_in_page LIMIT 1) AS first,

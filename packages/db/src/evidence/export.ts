@@ -12,7 +12,7 @@ import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, isOneOf, query, type Reader, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
-import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
+import { DAY_MS, idAt, idsOfPeriod, NIL } from '../uuid-bounds.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from '../watch/watches.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
@@ -34,12 +34,18 @@ const EVIDENCE = columns({
   ...FACTS,
 });
 
+/** Also by the id, which the indexes of an account contain. */
+const inPeriod = (column: Prisma.Sql, id: Prisma.Sql, { from, to }: EvidenceChoice): Prisma.Sql[] => {
+  const ids = idsOfPeriod({ from, to });
+  return [
+    ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
+    ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
+    ...(ids.from ? [Prisma.sql`${id} >= ${ids.from}::uuid`] : []),
+    ...(ids.below ? [Prisma.sql`${id} < ${ids.below}::uuid`] : []),
+  ];
+};
 /** Lower than the ids of rows from the period on, so that only the partitions of that time are read. */
 const lowestId = ({ from }: EvidenceChoice): string => (from ? idAt(new Date(from.getTime() - DAY_MS)) : NIL);
-const inPeriod = (column: Prisma.Sql, { from, to }: EvidenceChoice): Prisma.Sql[] => [
-  ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
-  ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
-];
 const matching = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Prisma.Sql[] => [
   ...(vatNumber === null ? [] : [Prisma.sql`${row}.vat_number = ${vatNumber}`]),
   ...(reference === null ? [] : [Prisma.sql`${row}.reference = ${reference}`]),
@@ -63,8 +69,7 @@ export const chooseEvidence =
           FROM (
             SELECT c.id FROM "check" c WHERE ${and([
               Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
-              Prisma.sql`c.id >= ${lowest}::uuid`,
-              ...inPeriod(Prisma.sql`c.checked_at`, choice),
+              ...inPeriod(Prisma.sql`c.checked_at`, Prisma.sql`c.id`, choice),
               ...matching(Prisma.sql`c`, choice),
             ])} LIMIT ${limit}::int
           ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id AND l.check_id >= ${lowest}::uuid
@@ -74,8 +79,7 @@ export const chooseEvidence =
           SELECT r.id FROM (
             SELECT r.id FROM request r WHERE ${and([
               Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
-              Prisma.sql`r.id >= ${lowest}::uuid`,
-              ...inPeriod(Prisma.sql`r.created_at`, choice),
+              ...inPeriod(Prisma.sql`r.created_at`, Prisma.sql`r.id`, choice),
               ...matching(Prisma.sql`r`, choice),
             ])} LIMIT ${limit}::int
           ) AS r ORDER BY r.id`;
@@ -90,7 +94,7 @@ export const chooseEvidence =
                 SELECT x.id FROM (
                   SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${and([
                     Prisma.sql`w.account_id = ${accountId}::uuid`,
-                    ...inPeriod(Prisma.sql`x.changed_at`, choice),
+                    ...inPeriod(Prisma.sql`x.changed_at`, Prisma.sql`x.id`, choice),
                     ...matching(Prisma.sql`w`, choice),
                   ])} LIMIT ${limit}::int
                 ) AS x ORDER BY x.id`;

@@ -9,25 +9,26 @@ import { DAY_MS, idAt, MAX_ID, madeAfter, NIL, timeOfId } from '../uuid-bounds.j
 
 /**
  * The CTEs that delete requests with their exchanges, checks, time-stamps, events and deliveries. Leaves of anchors are not
- * deleted. They read the CTE `old` of (id, check_id), which must precede them. `from` and `to`: the range of the ids of the
+ * deleted. They read the CTE `old` of (id, check_id), which must precede them, as arrays, with which
+ * Postgres uses the indexes whatever number of rows it expects. `from` and `to`: the range of the ids of the
  * requests; those of their checks and events lie above `from`.
  */
 const deleteRequests = ({ from, to } = { from: NIL, to: MAX_ID }): Prisma.Sql => Prisma.sql`
   exchanged AS (
     DELETE FROM exchange
-    WHERE request_id IN (SELECT id FROM old) AND request_id >= ${from}::uuid AND request_id < ${to}::uuid),
-  stamped AS (DELETE FROM stamp WHERE kind = 'check' AND subject_id IN (SELECT check_id FROM old)),
+    WHERE request_id = ANY(ARRAY(SELECT id FROM old)) AND request_id >= ${from}::uuid AND request_id < ${to}::uuid),
+  stamped AS (DELETE FROM stamp WHERE kind = 'check' AND subject_id = ANY(ARRAY(SELECT check_id FROM old))),
   events AS (
-    DELETE FROM event WHERE type IN ('check.completed', 'check.failed') AND subject_id IN (SELECT id FROM old)
+    DELETE FROM event WHERE type IN ('check.completed', 'check.failed') AND subject_id = ANY(ARRAY(SELECT id FROM old))
       AND id >= ${madeAfter(from)}::uuid
     RETURNING id
   ),
-  sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM events)),
+  sent AS (DELETE FROM delivery WHERE event_id = ANY(ARRAY(SELECT id FROM events))),
   checked AS (
     DELETE FROM "check"
-    WHERE id IN (SELECT check_id FROM old) AND id >= ${madeAfter(from)}::uuid AND id < ${to}::uuid),
+    WHERE id = ANY(ARRAY(SELECT check_id FROM old)) AND id >= ${madeAfter(from)}::uuid AND id < ${to}::uuid),
   requested AS (
-    DELETE FROM request WHERE id IN (SELECT id FROM old) AND id >= ${from}::uuid AND id < ${to}::uuid)`;
+    DELETE FROM request WHERE id = ANY(ARRAY(SELECT id FROM old)) AND id >= ${from}::uuid AND id < ${to}::uuid)`;
 
 /** Rows that one statement deletes. */
 export const CHUNK = 500;
@@ -59,7 +60,7 @@ export const deleteOldEvidence =
           WHERE id < ${bound}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
             AND (check_id IS NULL OR check_id < ${bound}::uuid) AND ${leaves(Prisma.sql`id`)}
           ORDER BY id LIMIT ${CHUNK}::int
-        ), ledger AS (DELETE FROM usage_entry WHERE check_id IN (SELECT check_id FROM old) AND check_id < ${bound}::uuid
+        ), ledger AS (DELETE FROM usage_entry WHERE check_id = ANY(ARRAY(SELECT check_id FROM old)) AND check_id < ${bound}::uuid
         ), ${deleteRequests({ from: after, to: bound })}
         SELECT count(*)::int AS n, (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last FROM old`;
       deleted.requests += chunk?.n ?? 0;
@@ -71,17 +72,17 @@ export const deleteOldEvidence =
       () => db.$executeRaw`
         WITH old AS MATERIALIZED (
           SELECT e.id FROM event e WHERE e.id < ${bound}::uuid AND ${leaves(Prisma.sql`e.id`)}
-            AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id AND d.state = 'pending')
+            AND (SELECT d.id FROM delivery d WHERE d.event_id = e.id AND d.state = 'pending' LIMIT 1) IS NULL
           ORDER BY e.id LIMIT ${CHUNK}::int
-        ), sent AS (DELETE FROM delivery WHERE event_id IN (SELECT id FROM old))
-        DELETE FROM event WHERE id IN (SELECT id FROM old) AND id < ${bound}::uuid`,
+        ), sent AS (DELETE FROM delivery WHERE event_id = ANY(ARRAY(SELECT id FROM old)))
+        DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM old)) AND id < ${bound}::uuid`,
       maxChunks,
     );
     deleted.changes = await inChunks(
       CHUNK,
       () => db.$executeRaw`
-        DELETE FROM watch_change WHERE id IN (
-          SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${CHUNK}::int)`,
+        DELETE FROM watch_change WHERE id = ANY(ARRAY(
+          SELECT id FROM watch_change WHERE id < ${bound}::uuid ORDER BY id LIMIT ${CHUNK}::int))`,
       maxChunks,
     );
     return deleted;
@@ -171,7 +172,7 @@ export const eraseAccount =
     ]);
     const watches = await drain(
       () => db.$executeRaw`
-        DELETE FROM watch WHERE id IN (SELECT id FROM watch WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int)`,
+        DELETE FROM watch WHERE id = ANY(ARRAY(SELECT id FROM watch WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int))`,
     );
     // A batch has up to ten thousand lines, which are deleted with it.
     const batches = await drain(
@@ -184,12 +185,12 @@ export const eraseAccount =
     for (const chunk of chunksOf(accountId)) requests += await drain(() => deleteChunk(db, accountId, chunk));
     await drain(
       () => db.$executeRaw`
-        DELETE FROM delivery WHERE id IN (
-          SELECT id FROM delivery WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int)`,
+        DELETE FROM delivery WHERE id = ANY(ARRAY(
+          SELECT id FROM delivery WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int))`,
     );
     const events = await drain(
       () => db.$executeRaw`
-        DELETE FROM event WHERE id IN (SELECT id FROM event WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int)`,
+        DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM event WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int))`,
     );
     await db.$executeRaw`DELETE FROM stamp WHERE account_id = ${accountId}::uuid`;
     return { kind: 'erased', requests, events, batches, watches };

@@ -1,8 +1,5 @@
-import type { AcceptRequest, Admission, AdmissionResult, AdmitRequest } from '@vat/domain';
-import { lockAccount } from '../account/accounts.js';
-import { releaseUnits } from '../account/usage.js';
+import type { Admission, AdmissionResult, AdmitRequest } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
-import { Prisma } from '../generated/client.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
 import { query } from '../query.js';
 import { transact } from '../transaction.js';
@@ -59,44 +56,3 @@ export const admitRequest =
       return result.kind === 'admitted' ? result : refuse(result);
     });
   };
-
-/**
- * Turns a waiting request into a pending one, for a 202 response, unless the account already has `maxPending`; then the
- * request is withdrawn and its unit released. The row of the account is locked first, so that concurrent calls cannot exceed
- * the limit. A request whose answer has arrived is not accepted, unless `evenAnswered`, which is for an answer whose
- * recording takes too long.
- */
-export const acceptRequest =
-  (db: Database): AcceptRequest =>
-  ({ id, accountId, now, giveUpAt, maxPending, evenAnswered }) =>
-    db.$transaction(async (tx) => {
-      await lockAccount(tx, accountId);
-      const [count] = await query(tx, { n: 'int4' })`
-        SELECT count(*)::int AS n FROM request
-        WHERE account_id = ${accountId}::uuid AND state = 'pending' AND origin = 'direct' AND id <> ${id}::uuid
-          AND id >= ${recentId(timeOfId(id))}::uuid`;
-      const pending = count?.n ?? 0;
-      if (pending >= maxPending) {
-        const withdrawn = await tx.$executeRaw`
-          WITH gone AS (
-            UPDATE request SET state = 'withdrawn', reason = 'TOO_MANY_PENDING', ended_at = ${now}::timestamptz
-            WHERE id = ${id}::uuid AND state = 'waiting' AND (answer IS NULL OR ${evenAnswered})
-            RETURNING id, account_id, quota_period
-          ), released AS (
-            UPDATE usage u SET ${releaseUnits(Prisma.sql`1`)} FROM gone
-            WHERE u.account_id = gone.account_id AND u.period = gone.quota_period
-          ), unbound AS (
-            DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id
-          )
-          SELECT 1 FROM gone`;
-        if (withdrawn > 0) return { kind: 'too_many_pending' as const, pending };
-      }
-      // A pending request without accepted_at (its first caller was lost) is accepted regardless of the limit, since it already counts.
-      const [accepted] = await query(tx, { giveUpAt: 'timestamptz!' })`
-        UPDATE request SET state = 'pending', accepted_at = ${now}::timestamptz,
-          give_up_at = COALESCE(give_up_at, ${giveUpAt}::timestamptz), due_at = LEAST(due_at, ${giveUpAt}::timestamptz)
-        WHERE id = ${id}::uuid AND ((state = 'pending' AND accepted_at IS NULL AND origin = 'direct')
-          OR (state = 'waiting' AND ${pending < maxPending} AND (answer IS NULL OR ${evenAnswered})))
-        RETURNING give_up_at AS "giveUpAt"`;
-      return accepted ? { kind: 'accepted' as const, ...accepted } : { kind: 'lost_race' as const };
-    });

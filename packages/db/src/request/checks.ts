@@ -2,6 +2,7 @@ import type { Reader, StoredCheck, Verdict } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { columns, query } from '../query.js';
+import { idsOfPeriod } from '../uuid-bounds.js';
 
 const STORED = columns({ id: 'uuid', bytes: 'bytea', hash: 'bytea' });
 
@@ -25,23 +26,43 @@ export type CheckFilter = {
   reference?: string | undefined;
 };
 
-/** Checks that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor. */
+/** Both values of a boolean column, or the one that is wanted. */
+const either = (wanted: boolean | undefined): boolean[] => (wanted === undefined ? [true, false] : [wanted]);
+
+/**
+ * Checks that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor and bounds
+ * the period. With a filter, each combination of mode and verdict is one scan of an index that is in the order of ids, limited
+ * to the size of the page, so that rows which do not match are not read, except other references of a number.
+ */
 export const listChecks =
   (db: Queryable) =>
   async (reader: Reader, filter: CheckFilter, beforeId: string | null, limit: number): Promise<StoredCheck[]> => {
+    const { vatNumber, valid, reference } = filter;
+    // A number has fewer checks than a reference. IS NOT DISTINCT FROM does not use the index of references.
+    const matches = (value: string) =>
+      vatNumber === undefined ? Prisma.sql`reference = ${value}` : Prisma.sql`reference IS NOT DISTINCT FROM ${value}`;
+    const period = idsOfPeriod(filter);
+    const below = [beforeId, period.below].filter((id) => id !== null).sort()[0];
     const conditions = [
       Prisma.sql`account_id = ${reader.accountId}::uuid`,
-      // A literal and not a parameter: the partial index of test checks is used only when the condition is in the statement.
-      ...(reader.testOnly ? [Prisma.sql`test`] : []),
-      ...(beforeId ? [Prisma.sql`id < ${beforeId}::uuid`] : []),
-      ...(filter.vatNumber === undefined ? [] : [Prisma.sql`vat_number = ${filter.vatNumber}`]),
-      ...(filter.valid === undefined ? [] : [Prisma.sql`valid = ${filter.valid}`]),
+      ...(below === undefined ? [] : [Prisma.sql`id < ${below}::uuid`]),
+      ...(period.from === null ? [] : [Prisma.sql`id >= ${period.from}::uuid`]),
       ...(filter.from ? [Prisma.sql`checked_at >= ${filter.from}::timestamptz`] : []),
       ...(filter.to ? [Prisma.sql`checked_at < ${filter.to}::timestamptz`] : []),
-      ...(filter.reference === undefined ? [] : [Prisma.sql`reference = ${filter.reference}`]),
+      ...(vatNumber === undefined ? [] : [Prisma.sql`vat_number = ${vatNumber}`]),
+      ...(reference === undefined ? [] : [matches(reference)]),
     ];
+    const page = (more: Prisma.Sql[]) => Prisma.sql`
+      (SELECT id, body, hash FROM "check" WHERE ${Prisma.join([...conditions, ...more], ' AND ')} ORDER BY id DESC LIMIT ${limit}::int)`;
+    const filtered = valid !== undefined || vatNumber !== undefined || reference !== undefined;
+    const pages = filtered
+      ? either(reader.testOnly ? true : undefined).flatMap((test) =>
+          either(valid).map((verdict) => page([Prisma.sql`test = ${test}`, Prisma.sql`valid = ${verdict}`])),
+        )
+      : // A literal and not a parameter: the partial index of test checks is used only when the condition is in the statement.
+        [page(reader.testOnly ? [Prisma.sql`test`] : [])];
     return query(db, STORED)`
-      SELECT id, body AS bytes, hash FROM "check" WHERE ${Prisma.join(conditions, ' AND ')}
+      SELECT id, body AS bytes, hash FROM (${Prisma.join(pages, ' UNION ALL ')}) AS found
       ORDER BY id DESC LIMIT ${limit}::int`;
   };
 

@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Admission, type NewRequest, newUuid, periodOf } from '@vat/domain';
+import { type AcceptRequest, type Admission, type NewRequest, newUuid, periodOf } from '@vat/domain';
 import { faultSize } from '@vat/testkit';
 import fc from 'fast-check';
+import { lockAccount } from '../account/accounts.js';
 import { auditUsage } from '../account/usage.js';
 import type { Database } from '../connect-database.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { acceptRequest, admitRequest } from './admit-request.js';
+import { acceptRequest } from './accept-request.js';
+import { admitRequest } from './admit-request.js';
 import { endRequest, settleRequest } from './settle-request.js';
 import { releaseOrphans } from './sweep-requests.js';
 
@@ -76,8 +78,16 @@ const end = (db: Database, requestId: string) =>
     now: AT,
   });
 
-const accept = (db: Database, id: string, accountId: string, maxPending: number) =>
-  acceptRequest(db)({ id, accountId, now: AT, giveUpAt: LATER, maxPending, evenAnswered: false });
+/** Two processes: the calls of each share transactions, and each finds accounts that the other one has locked. */
+const processes = new WeakMap<Database, AcceptRequest[]>();
+let calls = 0;
+const accept = (db: Database, id: string, accountId: string, maxPending: number) => {
+  const both = processes.get(db) ?? [1, 2].map(() => acceptRequest(db));
+  processes.set(db, both);
+  calls += 1;
+  const inOne = both[calls % 2] as AcceptRequest;
+  return inOne({ id, accountId, now: AT, giveUpAt: LATER, maxPending, evenAnswered: false });
+};
 
 type Facts = { live: number; pending: number; used: number; reserved: number; charged: number };
 const factsOf = async (db: Database, accountId: string): Promise<Facts> => {
@@ -198,4 +208,84 @@ test('a withdrawn request releases its Idempotency-Key and its unit', async () =
   await admitRequest(db)(admission(first, 1, 5, 'key-2'));
   expect(await accept(db, first.id, accountId, 0)).toEqual({ kind: 'too_many_pending', pending: 0 });
   expect(await admitRequest(db)(admission(requestOf(accountId), 1, 5, 'key-2'))).toEqual({ kind: 'admitted' });
+});
+
+test('calls of several accounts whose windows end together are accepted up to the maximum of each account', async () => {
+  const { db } = connected;
+  const accounts = await Promise.all([newAccount(db), newAccount(db), newAccount(db)]);
+  const requests = accounts.flatMap((accountId) => Array.from({ length: 5 }, () => requestOf(accountId)));
+  for (const request of requests) await admitRequest(db)(admission(request, 100, 10));
+  const acceptOne = acceptRequest(db);
+  const acceptAll = () =>
+    Promise.all(
+      requests.map(({ id, accountId }) =>
+        acceptOne({ id, accountId, now: AT, giveUpAt: LATER, maxPending: 3, evenAnswered: false }),
+      ),
+    );
+  const results = await acceptAll();
+  for (const accountId of accounts) {
+    const own = results.filter((_result, n) => requests[n]?.accountId === accountId);
+    expect(own.filter(({ kind }) => kind === 'accepted')).toEqual(Array(3).fill({ kind: 'accepted', giveUpAt: LATER }));
+    expect(own.filter(({ kind }) => kind !== 'accepted')).toEqual(
+      Array(2).fill({ kind: 'too_many_pending', pending: 3 }),
+    );
+    expect(await factsOf(db, accountId)).toMatchObject({ live: 3, pending: 3, reserved: 3 });
+  }
+  expect(new Set((await acceptAll()).map(({ kind }) => kind))).toEqual(new Set(['lost_race']));
+});
+
+test('an account that another transaction has locked delays the acceptance of its own calls alone', async () => {
+  const { db } = connected;
+  const [locked, other] = await Promise.all([newAccount(db), newAccount(db)]);
+  const requests = [locked, locked, other].map(requestOf);
+  for (const request of requests) await admitRequest(db)(admission(request, 100, 10));
+  const acceptOne = acceptRequest(db);
+  const ended: string[] = [];
+  let accepting: Promise<unknown> = Promise.resolve();
+  await db.$transaction(async (tx) => {
+    await lockAccount(tx, locked);
+    const all = requests.map(async ({ id, accountId }) => {
+      const { kind } = await acceptOne({ id, accountId, now: AT, giveUpAt: LATER, maxPending: 5, evenAnswered: false });
+      ended.push(accountId);
+      expect(kind).toBe('accepted');
+    });
+    await all[2];
+    expect(ended).toEqual([other]);
+    accepting = Promise.all(all);
+  });
+  await accepting;
+  expect(ended).toEqual([other, locked, locked]);
+});
+
+test('the windows of thousands of calls that end at once take three connections and one transaction for each hundred', async () => {
+  const { db } = connected;
+  const count = faultSize(600, 3_000);
+  const accounts = await Promise.all(Array.from({ length: count / 150 }, () => newAccount(db)));
+  const requests = Array.from({ length: count }, (_, n) => requestOf(accounts[n % accounts.length] ?? ''));
+  await db.$executeRaw`
+    INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+      window_ends_at, due_at)
+    SELECT r.id, r.account_id, false, 'waiting', '', 'DE', '', '', '[]', ${AT}::timestamptz, ${AT}::timestamptz, ${AT}::timestamptz
+    FROM unnest(${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId)}::uuid[])
+      AS r(id, account_id)`;
+  let [open, maxOpen, total] = [0, 0, 0];
+  const counted = {
+    $transaction: async (work: never) => {
+      total += 1;
+      open += 1;
+      maxOpen = Math.max(maxOpen, open);
+      return db.$transaction(work).finally(() => {
+        open -= 1;
+      });
+    },
+  } as unknown as Database;
+  const acceptOne = acceptRequest(counted);
+  const results = await Promise.all(
+    requests.map(({ id, accountId }) =>
+      acceptOne({ id, accountId, now: AT, giveUpAt: LATER, maxPending: 200, evenAnswered: false }),
+    ),
+  );
+  expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
+  expect(maxOpen).toBeLessThanOrEqual(3);
+  expect(total).toBeLessThanOrEqual(count / 100 + 2);
 });

@@ -1,7 +1,8 @@
 import type { FindRequest, RequestState, RequestWithCheck } from '@vat/domain';
+import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { query } from '../query.js';
+import { isOneOf, query } from '../query.js';
 import { REQUEST_WITH_CHECK, requestsWithChecks, withChecks } from './request-row.js';
 
 /** Reads one request; `null` when there is none, or none that `reader`, if given, may read. */
@@ -14,6 +15,31 @@ export const findRequest =
         AND (r.test OR NOT ${reader?.testOnly ?? false}::boolean)`;
     const [found] = await withChecks(db, rows);
     return found ?? null;
+  };
+
+/** The number of statements of this process that read awaited requests at once. */
+const AWAITED_CONCURRENCY = 2;
+
+/**
+ * Reads requests that calls of this process wait for. Calls that arrive while a statement runs share the next one, since the
+ * windows of thousands may end together.
+ */
+export const findAwaitedRequest = (db: Queryable): ((id: string) => Promise<RequestWithCheck | null>) => {
+  const findAll = async (ids: string[]): Promise<(RequestWithCheck | null)[]> => {
+    const rows = await query(db, REQUEST_WITH_CHECK)`${requestsWithChecks(ids)}`;
+    const byId = new Map((await withChecks(db, rows)).map((found) => [found.request.id, found]));
+    return ids.map((id) => byId.get(id) ?? null);
+  };
+  return coalesce(findAll, { concurrency: AWAITED_CONCURRENCY, retry: 'together' });
+};
+
+/** The ids of those of the given requests that no longer wait for an answer. */
+export const findMovedRequests =
+  (db: Queryable) =>
+  async (ids: readonly string[]): Promise<string[]> => {
+    const rows = await query(db, { id: 'uuid' })`
+      SELECT id FROM request WHERE ${isOneOf(Prisma.sql`id`, ids)} AND state <> 'waiting'`;
+    return rows.map(({ id }) => id);
   };
 
 /** The states of a request that was answered 202. */

@@ -112,7 +112,11 @@ test('a claim can be taken over when its lease has expired, or at once after its
   expect(await claim(deliveryId, 1, AT)).toMatchObject({ kind: 'claimed' });
   expect(await claim(deliveryId, 1, after(999))).toMatchObject({ kind: 'not_yet' });
   expect(await claim(deliveryId, 1, after(1_000))).toMatchObject({ kind: 'claimed' });
-  await releaseDelivery(db)(deliveryId, 1);
+  const release = (leasedUntil: Date) => releaseDelivery(db)({ deliveryId, number: 1, leasedUntil });
+  // The first holder's lease has expired: what it releases is no longer its claim.
+  await release(after(1_000));
+  expect(await claim(deliveryId, 1, after(1_001))).toMatchObject({ kind: 'not_yet' });
+  await release(after(2_000));
   expect(await claim(deliveryId, 1, after(1_001))).toMatchObject({ kind: 'claimed' });
 });
 

@@ -74,7 +74,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
     const byIndex = new Map(rows.map((row) => [row.n, row]));
     return wanted.map((_attempt, n) => byIndex.get(n));
   };
-  const claim = coalesce(claimAll, CLAIM_CONCURRENCY);
+  const claim = coalesce(claimAll, { concurrency: CLAIM_CONCURRENCY });
 
   return async (attempt) => {
     const row = await claim(attempt);
@@ -90,13 +90,17 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
   };
 };
 
-/** Releases a claim whose attempt was cancelled: it does not count, and is due at once. */
+/**
+ * Releases a claim whose attempt was cancelled: it does not count, and is due at once. `leasedUntil`: as claimed, since a
+ * worker that was blocked for longer than its lease must not release the claim of the next one.
+ */
 export const releaseDelivery =
   (db: Queryable) =>
-  async (deliveryId: string, number: number): Promise<void> => {
+  async ({ deliveryId, number, leasedUntil }: Omit<AttemptToClaim, 'now'>): Promise<void> => {
     await db.$executeRaw`
       UPDATE delivery SET leased_until = NULL
-      WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int`;
+      WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int
+        AND leased_until = ${leasedUntil}::timestamptz`;
   };
 
 /** The number of record statements that run at once; further calls share the next one. */
@@ -156,5 +160,5 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
     const recorded = new Set(settled.map(({ n }) => n));
     return made.map((_attempt, n) => recorded.has(n));
   };
-  return coalesce(recordAll, RECORD_CONCURRENCY);
+  return coalesce(recordAll, { concurrency: RECORD_CONCURRENCY });
 };

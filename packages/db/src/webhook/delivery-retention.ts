@@ -13,7 +13,8 @@ const CHUNK = 5_000;
  * Deletes ended deliveries created before a point in time with their attempts, in chunks. Deletes their test events too;
  * other events are stored as long as their subject. With `wholeMonths` only deliveries outside the partitions of months are
  * deleted, since those are dropped (`maintainPartitions`), and what remains of expired months. Returns the number of
- * deliveries.
+ * deliveries. Each chunk is an array, with which Postgres uses the index of the ids: for a list of unknown length it would read
+ * the table.
  */
 export const deleteOldDeliveries =
   (db: Queryable) =>
@@ -22,17 +23,18 @@ export const deleteOldDeliveries =
     const deleted = await inChunks(
       CHUNK,
       () => db.$executeRaw`
-        DELETE FROM delivery WHERE id IN (
+        DELETE FROM delivery WHERE id = ANY(ARRAY(
           SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz
-            AND (id < ${stay.from}::uuid OR id >= ${stay.to}::uuid) LIMIT ${CHUNK}::int)
+            AND (id < ${stay.from}::uuid OR id >= ${stay.to}::uuid) LIMIT ${CHUNK}::int))
           AND (id < ${stay.from}::uuid OR id >= ${stay.to}::uuid)`,
     );
     await inChunks(
       CHUNK,
       () => db.$executeRaw`
-        DELETE FROM event WHERE id IN (
+        DELETE FROM event WHERE id = ANY(ARRAY(
           SELECT e.id FROM event e WHERE e.type = 'webhook.test' AND e.created_at < ${before}::timestamptz
-            AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id) LIMIT ${CHUNK}::int)`,
+            AND (SELECT d.id FROM delivery d WHERE d.event_id = e.id LIMIT 1) IS NULL
+          ORDER BY e.created_at LIMIT ${CHUNK}::int))`,
     );
     return deleted;
   };

@@ -90,6 +90,14 @@ export const createAccount =
 /** The UTC calendar month of `at`, as `YYYY-MM`: the key of a usage row. */
 export const periodOf = (at: Date): string => at.toISOString().slice(0, 7);
 
+/** Within this time after the end of a month its last requests have ended. */
+const CLOSING_MS = 10 * 86_400_000;
+
+/** The months whose usage counters are audited: the current one and, while its last requests end, the one before. */
+export const auditedPeriods = (now: Date): string[] => [
+  ...new Set([periodOf(new Date(now.getTime() - CLOSING_MS)), periodOf(now)]),
+];
+
 /** The end of a period, which is the start of the next one; `reset_at` in the API. */
 export const periodEnd = (period: string): Date => {
   const [year = 0, month = 1] = period.split('-').map(Number);

@@ -1,4 +1,4 @@
-import { periodEnd, periodOf } from './account.js';
+import { auditedPeriods, periodEnd, periodOf } from './account.js';
 
 test.each([
   ['2026-11-30T23:59:59.999Z', '2026-11', '2026-12-01T00:00:00.000Z'],
@@ -7,4 +7,12 @@ test.each([
 ])('%s lies in %s, which ends at %s', (at, period, end) => {
   expect(periodOf(new Date(at))).toBe(period);
   expect(periodEnd(period).toISOString()).toBe(end);
+});
+
+test.each([
+  ['2026-12-01T00:00:00.000Z', ['2026-11', '2026-12']],
+  ['2026-12-10T23:59:59.999Z', ['2026-11', '2026-12']],
+  ['2026-12-11T00:00:00.000Z', ['2026-12']],
+])('at %s the audit looks at %j', (at, periods) => {
+  expect(auditedPeriods(new Date(at))).toEqual(periods);
 });

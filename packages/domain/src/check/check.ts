@@ -1,4 +1,6 @@
-import { newUuid, type PublicId, publicId } from '../ids.js';
+import { newUuidAt, type PublicId, publicId } from '../ids.js';
+import { type EvidenceGrade, gradeEvidence } from '../match/evidence-grade.js';
+import { matchTrader, SCORED_PARTS, type StatedTrader, type TraderScore } from '../match/match-trader.js';
 import type { MemberState } from '../member-states.js';
 import type { Answer, CheckRequest } from '../request/request.js';
 import type { CheckEntry, Verdict } from './entry.js';
@@ -10,7 +12,8 @@ export const HASH_PROFILE = 'jcs-sha256-v1';
 
 /**
  * A check without the three fields that are not hashed (`response_hash`, `timestamp`, `anchor`). Its RFC 8785 form is
- * the evidence: numbers are integers, keys are `[a-z0-9_]`.
+ * the evidence: numbers are integers, keys are `[a-z0-9_]`. Optional fields are absent from checks that were recorded
+ * before the fields existed; those are served and verified with the bytes that were hashed.
  */
 export type CheckBody = {
   id: PublicId<'check'>;
@@ -27,8 +30,11 @@ export type CheckBody = {
   requester_vat_number: string | null;
   consultation_number: string | null;
   trader_match: TraderMatch | null;
-  /** As given by the caller. Checks recorded before this field existed lack the key. */
+  /** As given by the caller. */
   trader?: Trader | null;
+  /** Our comparison of `trader` with what all sources state; null without a trader. */
+  match?: TraderScore | null;
+  evidence_grade?: EvidenceGrade;
   reference: string | null;
   checks: CheckEntry[];
   checked_at: string;
@@ -44,29 +50,41 @@ type Source = Pick<
   'id' | 'test' | 'vatNumber' | 'memberState' | 'input' | 'requester' | 'reference' | 'trader' | 'entries'
 >;
 
+/** What every source of a check states about the trader. Among equal scores the first source counts. */
+const statedTraders = ({ memberState, entries }: Source, { name, address }: Answer): StatedTrader[] => [
+  { source: 'vies', memberState, name, address },
+  ...entries.flatMap(({ source, facts }) =>
+    facts ? [{ source, memberState, name: facts.name ?? null, address: facts.address ?? null }] : [],
+  ),
+];
+
 /** The body to be hashed. `salt`: 32 hex digits, which prevent finding a number from its hash by guessing. */
-export const checkBody = (checkId: string, request: Source, answer: Answer, salt: string): CheckBody => ({
-  id: publicId('check', checkId),
-  object: 'check',
-  ...(request.test ? { test: true as const } : {}),
-  request_id: publicId('request', request.id),
-  vat_number: request.vatNumber,
-  country_code: request.memberState,
-  input: request.input,
-  valid: answer.verdict === 'valid',
-  verdict: answer.verdict,
-  name: answer.name,
-  address: answer.address,
-  requester_vat_number: request.requester,
-  consultation_number: answer.consultationNumber,
-  trader_match: answer.traderMatch,
-  trader: request.trader,
-  reference: request.reference,
-  checks: request.entries,
-  checked_at: answer.answeredAt,
-  salt,
-  hash_profile: HASH_PROFILE,
-});
+export const checkBody = (checkId: string, request: Source, answer: Answer, salt: string): CheckBody => {
+  const body = {
+    id: publicId('check', checkId),
+    object: 'check' as const,
+    ...(request.test ? { test: true as const } : {}),
+    request_id: publicId('request', request.id),
+    vat_number: request.vatNumber,
+    country_code: request.memberState,
+    input: request.input,
+    valid: answer.verdict === 'valid',
+    verdict: answer.verdict,
+    name: answer.name,
+    address: answer.address,
+    requester_vat_number: request.requester,
+    consultation_number: answer.consultationNumber,
+    trader_match: answer.traderMatch,
+    trader: request.trader,
+    match: matchTrader(request.trader, statedTraders(request, answer)),
+    reference: request.reference,
+    checks: request.entries,
+    checked_at: answer.answeredAt,
+    salt,
+    hash_profile: HASH_PROFILE,
+  } satisfies CheckBody;
+  return { ...body, evidence_grade: gradeEvidence(body) };
+};
 
 /** A check ready to be recorded: `bytes` is the RFC 8785 form of `body`, `hash` its SHA-256 (32 bytes). */
 type HashedCheck = { body: CheckBody; bytes: Uint8Array; hash: Uint8Array };
@@ -90,18 +108,22 @@ export type MakeCheckDeps = { hashCheck: HashCheck; newSalt: () => string };
 /** A check that is not recorded yet: `hashed` is what the API shows, `check` what the database stores. */
 export type MadeCheck = { hashed: HashedCheck; check: CheckRecord };
 
-/** Makes the check of a request from its answer: a new id, the hashed body and the record. */
+/**
+ * Makes the check of a request from its answer: a new id, the hashed body and the record. The time in the id is `checked_at`
+ * and not that of the recording, so that lists find the checks of a period by their ids.
+ */
 export const makeCheck =
   ({ hashCheck, newSalt }: MakeCheckDeps) =>
   (request: Source, answer: Answer): MadeCheck => {
-    const id = newUuid();
+    const checkedAt = new Date(answer.answeredAt);
+    const id = newUuidAt(checkedAt);
     const hashed = hashCheck(checkBody(id, request, answer, newSalt()));
     const check = {
       id,
       vatNumber: request.vatNumber,
       valid: answer.verdict === 'valid',
       reference: request.reference,
-      checkedAt: new Date(answer.answeredAt),
+      checkedAt,
       bytes: hashed.bytes,
       hash: hashed.hash,
     };
@@ -131,12 +153,16 @@ const READING_ORDER = [
   'consultation_number',
   'trader_match',
   'trader',
+  'match',
+  'evidence_grade',
   'reference',
   'checks',
   'checked_at',
   'salt',
   'hash_profile',
 ] as const satisfies readonly (keyof CheckBody)[];
+const MATCH_ORDER = ['score', ...SCORED_PARTS] as const satisfies readonly (keyof TraderScore)[];
+const PART_ORDER = ['score', 'expected', 'found', 'source'] as const;
 const ENTRY_ORDER = [
   'source',
   'outcome',
@@ -162,12 +188,19 @@ export const readableEntries = (entries: readonly CheckEntry[]): CheckEntry[] =>
     inOrder(entry.facts ? { ...entry, facts: inOrder(entry.facts, FACT_NAMES) } : entry, ENTRY_ORDER),
   );
 
+/** A match with its keys in reading order, also those of its parts. */
+const readableMatch = (match: TraderScore): TraderScore => {
+  const parts = SCORED_PARTS.map((part) => [part, match[part] && inOrder(match[part], PART_ORDER)]);
+  return inOrder({ ...match, ...Object.fromEntries(parts) }, MATCH_ORDER);
+};
+
 /** The check object of the API from the bytes that were hashed, so that what is served is what was recorded. */
 export const publicCheck = (check: Pick<StoredCheck, 'bytes' | 'hash'>): PublicCheck => {
   const body = JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody;
   return {
     ...inOrder(body, READING_ORDER),
     ...(body.trader ? { trader: inOrder(body.trader, TRADER_FIELDS) } : {}),
+    ...(body.match ? { match: readableMatch(body.match) } : {}),
     checks: readableEntries(body.checks),
     response_hash: `sha256:${Buffer.from(check.hash).toString('hex')}`,
     timestamp: null,

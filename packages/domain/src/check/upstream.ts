@@ -133,6 +133,16 @@ export type SearchBudget = {
 };
 
 /**
+ * Port: reserves the start of one call to a source over the whole fleet, at least `gapMs` after the start before it. The
+ * milliseconds until then, or null, with nothing reserved, when they would be more than `maxWaitMs`. Rejects when the other
+ * processes cannot be reached.
+ */
+export type ReserveCall = (
+  source: EnrichmentSourceName,
+  limit: { gapMs: number; maxWaitMs: number },
+) => Promise<number | null>;
+
+/**
  * Calls all `sources` that apply: first, in parallel, those that need no register number, then those that search by the
  * register number that was found. All calls end when `signal` aborts. Findings are in the order of `sources`.
  */

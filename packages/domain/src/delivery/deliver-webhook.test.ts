@@ -35,11 +35,15 @@ type World = {
   recorded: boolean;
   permit: 'taken' | 'full' | 'slow';
   enqueued: boolean;
+  /** How often recording fails. */
+  recordFailures: number;
 };
 /** Makes one attempt; `done` names what was called, in order. */
 const attempt = async (world: Partial<World>, runs = 1) => {
   const done: string[] = [];
   const note = (what: string) => void done.push(what);
+  let failures = world.recordFailures ?? 0;
+  let pausedMs = 0;
   const permits: Record<World['permit'], DeliveryPermit> = {
     taken: { kind: 'taken', release: async (ms) => note(`permit released after ${ms}`) },
     full: { kind: 'full' },
@@ -50,6 +54,8 @@ const attempt = async (world: Partial<World>, runs = 1) => {
     claim: async () => world.claim ?? claimed,
     release: async () => note('claim released'),
     record: async ({ plan }) => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('Postgres is away');
       note(`recorded as ${plan.state}`);
       return world.recorded ?? true;
     },
@@ -72,8 +78,11 @@ const attempt = async (world: Partial<World>, runs = 1) => {
     onEnqueueFailure: () => note('not enqueued'),
     retryDelaysMs: [30_000],
     leaseMs: 13_000,
+    pause: async (ms) => {
+      pausedMs += ms;
+    },
     random: () => 1,
-    now: () => NOW,
+    now: () => new Date(NOW.getTime() + pausedMs),
   };
   return { again: await deliverWebhook(deps)(job, runs), done };
 };
@@ -99,6 +108,12 @@ test('a failed attempt is retried after its delay', async () => {
 
 test('a retry that is not enqueued is left to the sweep', async () => {
   expect((await attempt({ sent: sent(500), enqueued: false })).done).toContain('not enqueued');
+});
+
+test('an attempt is sent once and recorded when Postgres is back, as long as its lease lasts', async () => {
+  const { done } = await attempt({ recordFailures: 20 });
+  expect(done).toEqual((await attempt({})).done);
+  await expect(attempt({ recordFailures: 40 })).rejects.toThrow('Postgres is away');
 });
 
 test('an attempt that was recorded before changes nothing', async () => {

@@ -55,7 +55,7 @@ export type DeliverWebhookDeps = {
   acquirePermit: (attempt: DeliveryAttempt) => Promise<DeliveryPermit>;
   claim: (attempt: AttemptToClaim) => Promise<Claim>;
   /** Releases a claim whose attempt does not count. */
-  release: (deliveryId: string, number: number) => Promise<void>;
+  release: (claimed: Omit<AttemptToClaim, 'now'>) => Promise<void>;
   /** False when the attempt was recorded already. */
   record: (attempt: AttemptToRecord) => Promise<boolean>;
   endRemoved: (now: Date, deliveryIds: readonly string[]) => Promise<number>;
@@ -71,12 +71,16 @@ export type DeliverWebhookDeps = {
   /** Called when a retry was not enqueued; the sweep finds it. */
   onEnqueueFailure: (error: unknown) => void;
   retryDelaysMs: readonly number[];
-  /** How long a claim lasts: longer than an attempt can take. */
+  /** How long a claim lasts: longer than an attempt can take, by the time in which its result may be recorded. */
   leaseMs: number;
+  pause: (ms: number) => Promise<void>;
   /** Between 0 and 1. */
   random: () => number;
   now: () => Date;
 };
+
+/** Between two tries to record an attempt. */
+const RECORD_RETRY_MS = 500;
 
 /** The first wait for a permit, and how it grows with each further one: thousands of jobs of a dead endpoint cost little. */
 const PERMIT_WAIT_MS = 1_000;
@@ -95,10 +99,28 @@ export const permitWaitMs = (runs: number, random: number): number =>
 export const deliverWebhook = (deps: DeliverWebhookDeps) => {
   const { now } = deps;
 
-  const settle = async (job: DeliveryAttempt, logged: LoggedAttempt, succeeded: boolean): Promise<void> => {
+  /**
+   * An event that was sent must not be sent again because Postgres was away for seconds afterwards, so recording is repeated
+   * for as long as no other worker can claim the attempt.
+   */
+  const record = async (attempt: AttemptToRecord, leasedUntil: Date): Promise<boolean> => {
+    for (;;) {
+      try {
+        return await deps.record(attempt);
+      } catch (error) {
+        if (now().getTime() + RECORD_RETRY_MS >= leasedUntil.getTime()) throw error;
+        await deps.pause(RECORD_RETRY_MS);
+      }
+    }
+  };
+
+  const settle = async (
+    job: DeliveryAttempt,
+    { logged, succeeded, leasedUntil }: { logged: LoggedAttempt; succeeded: boolean; leasedUntil: Date },
+  ): Promise<void> => {
     const { deliveryId, accountId, number } = job;
     const plan = planDelivery({ number, succeeded, endedAt: now() }, deps.retryDelaysMs);
-    const recorded = await deps.record({ deliveryId, attempt: logged, plan });
+    const recorded = await record({ deliveryId, attempt: logged, plan }, leasedUntil);
     deps.onAttempted(job, logged, plan.state === 'pending' ? 'retry' : plan.state);
     if (!recorded) return;
     deps.publishChange(accountId, 'deliveries', publicId('delivery', deliveryId));
@@ -111,12 +133,8 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
   const attempt = async (job: DeliveryAttempt): Promise<{ again: Date | null; durationMs: number | null }> => {
     const { deliveryId, accountId, number } = job;
     const at = now();
-    const claim = await deps.claim({
-      deliveryId,
-      number,
-      now: at,
-      leasedUntil: new Date(at.getTime() + deps.leaseMs),
-    });
+    const leasedUntil = new Date(at.getTime() + deps.leaseMs);
+    const claim = await deps.claim({ deliveryId, number, now: at, leasedUntil });
     if (claim.kind === 'not_yet') return { again: claim.at, durationMs: null };
     // Held: the job ends, and the sweep enqueues another one once the account is enabled.
     if (claim.kind !== 'claimed') return { again: null, durationMs: null };
@@ -128,10 +146,11 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     deps.onClaimed(Math.max(0, at.getTime() - dueAt.getTime()));
     const sent = await deps.send({ ...event, accountId, deliveryId, endpoint });
     if (sent.aborted && !sent.succeeded) {
-      await deps.release(deliveryId, number);
+      await deps.release({ deliveryId, number, leasedUntil });
       return { again: now(), durationMs: null };
     }
-    await settle(job, { ...sent.attempt, number, url: endpoint.url }, sent.succeeded);
+    const logged = { ...sent.attempt, number, url: endpoint.url };
+    await settle(job, { logged, succeeded: sent.succeeded, leasedUntil });
     return { again: null, durationMs: sent.attempt.durationMs };
   };
 

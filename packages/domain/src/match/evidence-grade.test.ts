@@ -57,6 +57,7 @@ test('a source with name and address makes it named', () => {
 test('a national register that found the trader makes it corroborated; GLEIF and eVatR do not', () => {
   expect(grade({ checks: [register({})] })).toBe('corroborated');
   expect(grade({ checks: [register({ outcome: 'not_found' })] })).toBe('basic');
+  expect(grade({ checks: [register({ facts: { registered_until: '2020-12-31' } })] })).toBe('basic');
   expect(grade({ checks: [register({ source: 'gleif' })] })).toBe('basic');
   expect(grade({ checks: [register({ source: 'de_evatr' })] })).toBe('basic');
 });

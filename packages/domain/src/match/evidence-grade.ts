@@ -1,6 +1,7 @@
 import type { CheckEntry, CheckSource } from '../check/entry.js';
 import { TRADER_FIELDS, type Trader, type TraderField, type TraderMatch } from '../check/upstream.js';
-import { AGREES_FROM, type TraderScore } from './match-trader.js';
+import { AGREES_FROM } from './agreement.js';
+import type { TraderScore } from './match-trader.js';
 
 /** How strong the evidence of a check is, the weakest first. */
 export const EVIDENCE_GRADES = ['none', 'basic', 'named', 'corroborated', 'qualified'] as const;
@@ -33,6 +34,10 @@ const NATIONAL_REGISTERS: ReadonlySet<CheckSource> = new Set([
   'fi_prh',
 ]);
 
+/** A register whose entry has ended lists a trader of the past. */
+const corroborates = ({ source, outcome, facts }: GradedCheck['checks'][number]): boolean =>
+  NATIONAL_REGISTERS.has(source) && outcome === 'found' && facts?.registered_until === undefined;
+
 const agrees = (check: GradedCheck, field: TraderField): boolean => {
   if (check.trader_match?.[field] === 'valid') return true;
   // Only VIES, and only for some states, compares a company type: only its "invalid" is a difference.
@@ -59,8 +64,7 @@ export const gradeEvidence = (check: GradedCheck): EvidenceGrade => {
   if (!contradicted) {
     const given = TRADER_FIELDS.filter((field) => check.trader?.[field]);
     if (hasProof(check) && given.every((field) => agrees(check, field))) return 'qualified';
-    const found = check.checks.some(({ source, outcome }) => outcome === 'found' && NATIONAL_REGISTERS.has(source));
-    if (found) return 'corroborated';
+    if (check.checks.some(corroborates)) return 'corroborated';
   }
   const isNamed =
     (check.name !== null && check.address !== null) ||

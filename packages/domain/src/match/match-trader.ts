@@ -30,9 +30,6 @@ export type PartScore = { score: number; expected: string; found: string; source
 /** Our score of a trader against what sources state. `score` is null where nothing could be compared. */
 export type TraderScore = { score: number | null } & Record<ScoredPart, PartScore | null>;
 
-/** From this score on, a detail of a trader agrees. */
-export const AGREES_FROM = 90;
-
 type Part = { [part in ScoredPart]: string | null };
 
 const partsOf = (stated: StatedTrader): Part => {

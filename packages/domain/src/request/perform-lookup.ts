@@ -34,8 +34,16 @@ type PerformLookupDeps = {
   lookUp: (request: CheckRequest, slot: LookupSlot | null, startedAt: Date) => Promise<Lookup | null>;
   storeLookup: StoreLookup;
   persistAnswer: (answer: AnswerToPersist) => Promise<boolean>;
-  /** Runs work after the job has ended; `room` resolves when more may be started. */
-  recordings: { start: (work: () => Promise<unknown>) => void; room: () => Promise<void> };
+  /**
+   * Stores what a lookup found, repeatedly while Postgres is away. `start` continues after the job has ended, and `isOpen` says
+   * for which requests; `complete` returns the result; `room` resolves when more may be started.
+   */
+  recordings: {
+    start: (requestId: string, work: () => Promise<unknown>) => void;
+    isOpen: (requestId: string) => boolean;
+    complete: <T>(work: () => Promise<T>) => Promise<T>;
+    room: () => Promise<void>;
+  };
   endRequest: EndRequest;
   /** Never rejects. */
   enqueueSettle: (ref: RequestRef, request: CheckRequest) => Promise<void>;
@@ -67,6 +75,9 @@ type LookupStep =
 
 /** Both slots are taken although the queue admitted the job: after a loss of Redis, or while a stalled run is in flight. */
 const SLOT_TAKEN_PAUSE_MS = 100;
+
+/** When the job of a request is started again whose answer is being stored. */
+const OPEN_RECORDING_DELAY_MS = 1_000;
 
 /** How a lookup ended for the health of its member state. A refusal is an answer: the upstream worked. */
 export const lookupEndOf = (outcome: LookupOutcome): LookupEnd =>
@@ -142,12 +153,12 @@ export const performLookup = (deps: PerformLookupDeps) => {
     if (next.kind === 'settle') {
       const { answer } = next;
       // The queue runs as many jobs as there are slots: a job that waited for its answer to be stored would idle a slot.
-      deps.recordings.start(async () => {
+      deps.recordings.start(request.id, async () => {
         if (!(await deps.persistAnswer({ ref, request, answer, lookup: toStore }))) await skip(ref);
       });
       return null;
     }
-    const stored = await deps.storeLookup(toStore);
+    const stored = await deps.recordings.complete(() => deps.storeLookup(toStore));
     if (!stored) return skip(ref);
     if (next.kind === 'refuse') return abandon({ ...request, lastError: decision.lastError }, ref, next.reason);
     if (suspend) {
@@ -164,6 +175,8 @@ export const performLookup = (deps: PerformLookupDeps) => {
     const { memberState } = deps;
     const holdMs = memberState === null ? 0 : deps.holdMs(memberState);
     if (holdMs > 0) return { pauseMs: holdMs };
+    // The sweep re-added the job while the answer waits for Postgres. It must not be looked up again.
+    if (deps.recordings.isOpen(ref.requestId)) return { at: new Date(deps.now().getTime() + OPEN_RECORDING_DELAY_MS) };
     // Bounds the answers that wait for Postgres.
     await deps.recordings.room();
     // In parallel: the row is nearly always due, and each is a round trip that a caller waits for.

@@ -62,7 +62,7 @@ export type Acceptance = {
  * `giveUpAt`: as stored in the row, where a request that lost its caller already has one. `lost_race`: the request no longer
  * waits for an answer and must be read again.
  */
-type AcceptanceResult =
+export type AcceptanceResult =
   | { kind: 'accepted'; giveUpAt: Date }
   | { kind: 'too_many_pending'; pending: number }
   | { kind: 'lost_race' };

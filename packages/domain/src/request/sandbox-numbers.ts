@@ -1,6 +1,9 @@
 /** National parts that a test key may send in any country's syntax. */
 export const SANDBOX_NUMBERS: readonly string[] = [
   '100',
+  '101',
+  '102',
+  '103',
   '200',
   '201',
   '202',

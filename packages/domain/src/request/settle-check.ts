@@ -11,6 +11,7 @@ import { splitVatNumber } from './lookup.js';
 import type { FindRequest } from './ports.js';
 import type { RequestRef, recordCheck } from './record-check.js';
 import { type Answer, type CheckRequest, ENRICHMENT_DEADLINE_MS, type RequestState } from './request.js';
+import { sandboxEntries } from './sandbox-facts.js';
 
 /** The subject of enrichment; null for test requests and malformed numbers, which no national source is called for. */
 const enrichmentSubject = (request: CheckRequest, answer: Answer): EnrichmentSubject | null => {
@@ -49,7 +50,8 @@ export const settleCheck =
     const subject = enrichmentSubject(request, answer);
     // One deadline for all sources: it bounds the whole check.
     const findings = subject === null ? [] : await enrichCheck(sources, subject, timeout(ENRICHMENT_DEADLINE_MS));
-    const entries = [...request.entries, ...findings.map((finding) => finding.entry)];
+    const found = findings.map((finding) => finding.entry);
+    const entries = [...request.entries, ...found, ...sandboxEntries(request, answer)];
     const exchanges = findings.flatMap((finding) => finding.exchange ?? []);
     await recordCheck({ ref, request: { ...request, entries }, answer, exchanges });
   };
@@ -101,7 +103,7 @@ export const persistAnswer =
     const { decision, exchange, expectedAttempts } = lookup;
     const settled = await recordCheck({
       ref,
-      request: { ...request, entries: decision.entries },
+      request: { ...request, entries: [...decision.entries, ...sandboxEntries(request, answer)] },
       answer,
       exchanges: exchange === null ? [] : [exchange],
       lookup: { expectedAttempts, attempts: decision.attempts, answer },

@@ -49,6 +49,13 @@ test.each(['P', 'N', undefined])('returns no name when the diffusion status is %
   });
 });
 
+test('states the end of a company that has closed', async () => {
+  const closed = company({ etat_administratif: 'C', date_fermeture: '2024-06-30' });
+  await withLocalSource('fr_recherche_entreprises', answer(closed), async ({ source }) => {
+    expect((await source.consult(subject)).entry.facts).toMatchObject({ status: 'C', registered_until: '2024-06-30' });
+  });
+});
+
 test('a company that only contains the digits is not a match', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(company({ siren: '111111111' })), async ({ source }) => {
     expect((await source.consult(subject)).entry.outcome).toBe('not_found');

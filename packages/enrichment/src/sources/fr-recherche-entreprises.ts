@@ -8,6 +8,7 @@ const resultSchema = z.object({
   etat_administratif: lenientText,
   statut_diffusion: lenientText,
   date_creation: lenientText,
+  date_fermeture: lenientText,
   nature_juridique: lenientText,
   // The active VAT numbers of the company according to the tax authority (DGFiP); null or absent when it has none.
   tva: optional(z.array(z.string())),
@@ -60,6 +61,8 @@ export const frRechercheEntreprises: SourceDefinition = {
         address: open ? (company.siege?.adresse ?? null) : null,
         legal_form: company.nature_juridique,
         status: state,
+        // The end of the company: the directory has no dates of VAT registrations.
+        registered_until: company.date_fermeture,
         register_id: company.siren,
         vat_numbers: numbers,
       },
@@ -68,6 +71,7 @@ export const frRechercheEntreprises: SourceDefinition = {
         ['state', stateName],
         ['vat numbers', numbers?.join(' ')],
         ['created', open ? company.date_creation : null],
+        ['closed', company.date_fermeture],
         ['diffusion', open ? null : 'restricted'],
         ['name', open ? company.nom_complet : null],
         ['address', open ? company.siege?.adresse : null],

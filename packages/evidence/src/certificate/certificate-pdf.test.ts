@@ -78,6 +78,48 @@ describe('certificatePdf', () => {
     expect(text).not.toMatch(/TEST|worth nothing|\(cut\)/);
   });
 
+  it('shows grade, trader, match and what registers state', async () => {
+    const { text, pages } = await readPdf(
+      await certificatePdf(
+        input({
+          trader: { name: 'Acme Ltd', postal_code: '00950' },
+          match: {
+            ...{ score: 92, street: null, city: null },
+            name: { score: 92, expected: 'Acme Ltd', found: 'ACMÉ SP. Z O.O.', source: 'pl_white_list' },
+            postal_code: { score: 100, expected: '00950', found: '00-950', source: 'vies' },
+          },
+          evidence_grade: 'named',
+          checks: [
+            ...sampleBody(1).checks,
+            {
+              ...{ source: 'pl_white_list', outcome: 'found', started_at: at.toISOString(), duration_ms: 4 },
+              contradicts: true,
+              facts: {
+                ...{ name: 'ACMÉ SP. Z O.O.', status: 'Zwolniony', registered_since: '2001-02-03' },
+                ...{ vat_numbers: [], matches: { name: 'A', street: 'C', postal_code: 'C', city: 'D' } },
+              },
+            },
+          ],
+        }),
+      ),
+    );
+    expect(pages).toBe(1);
+    for (const part of [
+      'Evidence grade named: VIES says valid, and a source states name and address; a source contradicts the verdict',
+      'Trader as given name: Acme Ltd; postal code: 00950',
+      'Match with the trader 92 of 100; name 92 (pl_white_list: ACMÉ SP. Z O.O.); postal code 100 (vies: 00-950)',
+      'What registers state pl_white_list: name: ACMÉ SP. Z O.O.; status: Zwolniony; registered since: 2001-02-03;',
+      'vat numbers: none; matches: name A, street C, postal code C, city D',
+      'pl_white_list found, contradicts',
+    ])
+      expect(text).toContain(part);
+    const nothing = { score: null, name: null, street: null, postal_code: null, city: null };
+    const other = await readPdf(await certificatePdf(input({ trader: { city: 'Wien' }, match: nothing })));
+    expect(other.text).toContain('Match with the trader nothing to compare: no source states what was given');
+    const earlier = await readPdf(await certificatePdf(input()));
+    expect(earlier.text).not.toMatch(/Evidence grade|Trader as given|Match with|What registers/);
+  });
+
   it('shows Polish, Greek, Bulgarian, Hungarian and French names as readable text that can be copied', async () => {
     const name = 'Żółć Gęślą Jaźń · Ψυχή Ώρα Α.Ε. · Щастие ЕООД · Őrült Űr Kft · L’Œuvre Façade Wolffisch';
     const { text } = await readPdf(await certificatePdf(input({ name })));
@@ -144,7 +186,18 @@ describe('certificatePdf', () => {
         city: 'not_processed',
         company_type: 'not_processed',
       },
+      trader: { name: hostile, street: hostile, postal_code: hostile, city: hostile, company_type: hostile },
+      match: {
+        score: 0,
+        name: { score: 0, expected: hostile, found: hostile, source: 'vies' },
+        street: { score: 0, expected: hostile, found: hostile, source: 'vies' },
+        postal_code: { score: 0, expected: hostile, found: hostile, source: 'vies' },
+        city: { score: 0, expected: hostile, found: hostile, source: 'vies' },
+      },
+      evidence_grade: 'named',
       checks: sources.map((source) => ({
+        facts: { name: hostile, address: hostile, status: hostile },
+        contradicts: true as const,
         source,
         outcome: 'unavailable',
         code: 'GLOBAL_MAX_CONCURRENT_REQ',

@@ -1,9 +1,15 @@
 import {
   type CheckBody,
+  type EvidenceGrade,
+  FACT_NAMES,
+  type FactMatches,
+  MATCHED_PARTS,
   publicId,
+  SCORED_PARTS,
   type StampFacts,
   type StoredAnchor,
   type StoredCheck,
+  TRADER_FIELDS,
   type TraderMatch,
 } from '@vat/domain';
 import { openPage, type Page } from './open-page.js';
@@ -55,8 +61,55 @@ const sentence = (check: CheckBody): string => {
 
 const matched = (match: TraderMatch | null): string | null => {
   const parts = Object.entries(match ?? {}).filter(([, word]) => word !== null);
-  return parts.length > 0 ? parts.map(([part, word]) => `${part}: ${word}`.replaceAll('_', ' ')).join(', ') : null;
+  return parts.length > 0 ? parts.map(([part, word]) => words(`${part}: ${word}`)).join(', ') : null;
 };
+
+const words = (name: string): string => name.replaceAll('_', ' ');
+
+const GRADE_REASONS: Record<EvidenceGrade, string> = {
+  none: 'the number is not valid',
+  basic: 'VIES says valid; no source states name and address',
+  named: 'VIES says valid, and a source states name and address',
+  corroborated: 'a national register lists the trader as well',
+  qualified: 'the lookup has a proof of its own, and every detail given about the trader agrees',
+};
+
+const graded = ({ evidence_grade: grade, checks }: CheckBody): string | null => {
+  if (!grade) return null;
+  const limited = checks.some(({ contradicts }) => contradicts) ? '; a source contradicts the verdict' : '';
+  return `${grade}: ${GRADE_REASONS[grade]}${limited}`;
+};
+
+const given = ({ trader }: CheckBody): string | null =>
+  TRADER_FIELDS.flatMap((part) => (trader?.[part] ? [`${words(part)}: ${trader[part]}`] : [])).join('; ') || null;
+
+const scored = ({ match }: CheckBody): string | null => {
+  if (!match) return null;
+  if (match.score === null) return 'nothing to compare: no source states what was given';
+  const parts = SCORED_PARTS.flatMap((part) => {
+    const compared = match[part];
+    return compared ? [`${words(part)} ${compared.score} (${compared.source}: ${compared.found})`] : [];
+  });
+  return `${match.score} of 100; ${parts.join('; ')}`;
+};
+
+const factText = (fact: string | string[] | FactMatches): string => {
+  if (typeof fact === 'string') return fact;
+  if (Array.isArray(fact)) return fact.join(' ') || 'none';
+  return MATCHED_PARTS.map((part) => `${words(part)} ${fact[part]}`).join(', ');
+};
+
+/** One line for each source that states facts. */
+const stated = ({ checks }: CheckBody): string | null =>
+  checks
+    .flatMap(({ source, facts }) => {
+      const named = FACT_NAMES.flatMap((name) => {
+        const fact = facts?.[name];
+        return fact === undefined ? [] : [`${words(name)}: ${factText(fact)}`];
+      });
+      return named.length === 0 ? [] : [`${source}: ${named.join('; ')}`];
+    })
+    .join('\n') || null;
 
 /** Why there is no consultation number. */
 const withoutNumber = ({ checks, requester_vat_number: requester, test }: CheckBody): string => {
@@ -66,14 +119,18 @@ const withoutNumber = ({ checks, requester_vat_number: requester, test }: CheckB
     : 'none: VIES gave none with its answer, although a requester was named';
 };
 
-const writeFacts = (page: Page, check: CheckBody): void => {
+const writeResult = (page: Page, check: CheckBody): void => {
   const disclosed = check.verdict === 'valid' ? 'not disclosed by the member state' : null;
+  page.row('Evidence grade', graded(check), { height: 14 });
   page.row('Name', check.name ?? disclosed, { height: 36 });
   page.row('Address', check.address ?? disclosed, { height: 60 });
   page.row('Entered as', check.input === check.vat_number ? null : check.input, { height: 12 });
   page.row('Requester', check.requester_vat_number);
   page.row('Consultation number', check.consultation_number ?? withoutNumber(check));
   page.row('Trader match by VIES', matched(check.trader_match), { height: 24 });
+  page.row('Trader as given', given(check), { height: 14 });
+  page.row('Match with the trader', scored(check), { height: 24 });
+  page.row('What registers state', stated(check), { height: 36 });
   page.row('Reference', check.reference, { height: 24 });
   page.row('Checked at', utc(check.checked_at));
   page.row('Check', check.id);
@@ -83,12 +140,12 @@ const writeFacts = (page: Page, check: CheckBody): void => {
 const writeSources = (page: Page, check: CheckBody): void => {
   page.section('How the sources answered');
   page.table(
-    [21, 11, 26, 6, 24, 12],
+    [20, 17, 23, 6, 23, 11],
     [
       ['source', 'outcome', 'code', 'calls', 'started', 'duration'],
       ...check.checks.map((entry) => [
         entry.source,
-        entry.outcome,
+        entry.contradicts ? `${entry.outcome}, contradicts` : entry.outcome,
         entry.code ?? '',
         String(entry.attempts ?? ''),
         utc(entry.started_at),
@@ -130,7 +187,7 @@ export const certificatePdf = async (input: CertificateInput): Promise<Uint8Arra
   if (check.test) page.watermark('TEST');
   page.title('Certificate of a VAT number check', `Made ${utc(issuedAt)} from the record of ${serviceUrl}`);
   page.band(check.test ? TEST_COLOR : color, check.vat_number, check.test ? `TEST · ${word}` : word, sentence(check));
-  writeFacts(page, check);
+  writeResult(page, check);
   writeSources(page, check);
   writeEvidence(page, input);
   page.section('How to verify');

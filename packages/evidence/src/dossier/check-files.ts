@@ -70,6 +70,8 @@ export const CHECKS_TABLE: CsvTable<[check: DossierCheck, body: CheckBody]> = {
   response_hash: ({ hash: hashed }) => `sha256:${hex(hashed)}`,
   timestamp: ({ token }) => (token ? 'yes' : ''),
   anchor_seq: ({ proof }) => (proof ? String(proof.seq) : ''),
+  // Empty for checks that were recorded before checks had a grade.
+  evidence_grade: (_, body) => body.evidence_grade ?? '',
 };
 
 /** The line of a check in `proofs.jsonl`; empty if the check is not anchored yet. `id`: its public id. */

@@ -67,8 +67,21 @@ type Sample = {
   answerBytes?: number;
 };
 
+/** What a check has since there are matches and grades; every second sample is a check from before. */
+const sampleMatch = (number: number): Partial<CheckBody> =>
+  number % 2 === 0
+    ? {}
+    : {
+        trader: { city: 'Warsaw' },
+        match: {
+          ...{ score: 100, name: null, street: null, postal_code: null },
+          city: { score: 100, expected: 'Warsaw', found: 'Warszawa', source: 'vies' },
+        },
+        evidence_grade: 'qualified',
+      };
+
 const makeCheck = (number: number, answerBytes: number): DossierCheck => {
-  const { bytes, hash } = hashCheck(sampleBody(number));
+  const { bytes, hash } = hashCheck(sampleBody(number, sampleMatch(number)));
   const answer = JSON.stringify({ valid: true, filler: 'x'.repeat(answerBytes) });
   const exchanges = [...(number % 3 === 1 ? [sampleExchange(number, null)] : []), sampleExchange(number, answer)];
   return { bytes, hash, exchanges, token: null, proof: null };

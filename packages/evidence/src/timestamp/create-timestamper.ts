@@ -99,6 +99,8 @@ export type TimestamperOptions = {
   trustedRoots?: readonly string[] | undefined;
   /** Sent with every query to `url`. */
   userAgent?: string | undefined;
+  /** An http proxy for every query. */
+  proxyUrl?: string | undefined;
   /** Used for an https `url` if there are no `trustedRoots`. */
   pinning?: {
     /** {@link RootPin} of the authority at an address. */
@@ -143,6 +145,7 @@ export const createTimestamper = ({
   hash = 'sha256',
   trustedRoots,
   userAgent,
+  proxyUrl,
   pinning,
   deadlineMs = 10_000,
   failures,
@@ -151,7 +154,7 @@ export const createTimestamper = ({
   if (url !== null) readTrustedRoots(trustedRoots ?? []);
   const address = url === null || trustedRoots?.length ? null : pinnedAddress(url);
   const { send, close } =
-    url === null ? inProcess(development) : createQuerySender({ url, deadlineMs, userAgent, now });
+    url === null ? inProcess(development) : createQuerySender({ url, deadlineMs, userAgent, proxyUrl, now });
   const pinned = (address: string, request: RequestTimestamp) => {
     if (!pinning) throw new Error('certificates are required');
     const { pin, onOtherRoot } = pinning;

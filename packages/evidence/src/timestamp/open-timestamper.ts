@@ -13,6 +13,7 @@ type TimestamperSettings = {
   SECRET_KEY: string;
   SECRET_KEY_PREVIOUS?: string | undefined;
   CONTACT_URL?: string | undefined;
+  EGRESS_PROXY?: string | undefined;
 };
 
 type TimestamperPorts = Pick<OpenDevelopmentAuthorityDeps, 'find' | 'store' | 'now'> & {
@@ -33,6 +34,7 @@ export const openTimestamper = (
     hash: settings.TSA_HASH,
     trustedRoots: settings.TSA_ROOTS === undefined ? undefined : [settings.TSA_ROOTS],
     userAgent: userAgentOf(settings.CONTACT_URL),
+    proxyUrl: settings.EGRESS_PROXY,
     development: openDevelopmentAuthority({
       find,
       store,

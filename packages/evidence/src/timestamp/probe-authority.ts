@@ -9,6 +9,7 @@ type ProbeOptions = {
   trustedRoots: readonly string[] | undefined;
   hash: TimestampHash;
   userAgent: string;
+  proxyUrl?: string | undefined;
   /** Deadline of the query with its response, in milliseconds. */
   timeoutMs: number;
   now: () => Date;
@@ -33,10 +34,10 @@ const PIN_NOTHING = {
  * if there is none for an address without TLS.
  */
 export const probeAuthority = async (options: ProbeOptions): Promise<Probe> => {
-  const { url, trustedRoots, hash, userAgent, timeoutMs, now } = options;
+  const { url, trustedRoots, hash, userAgent, proxyUrl, timeoutMs, now } = options;
   const development = () => Promise.reject(new Error('an authority with a URL is not the development authority'));
   const timestamper = createTimestamper({
-    ...{ url, development, now, trustedRoots, hash, userAgent, deadlineMs: timeoutMs },
+    ...{ url, development, now, trustedRoots, hash, userAgent, proxyUrl, deadlineMs: timeoutMs },
     pinning: PIN_NOTHING,
   });
   const start = performance.now();

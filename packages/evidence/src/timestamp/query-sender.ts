@@ -11,6 +11,7 @@ type QuerySenderOptions = {
   /** One deadline for name lookup, connection, TLS, query and complete response, in milliseconds. */
   deadlineMs: number;
   userAgent?: string | undefined;
+  proxyUrl?: string | undefined;
   now: () => Date;
 };
 
@@ -43,9 +44,10 @@ export const createQuerySender = ({
   url,
   deadlineMs,
   userAgent = userAgentOf(),
+  proxyUrl,
   now,
 }: QuerySenderOptions): QuerySender => {
   const headers = { 'content-type': 'application/timestamp-query', accept: ANSWER_TYPE };
-  const { call, close } = openCaller({ userAgent, headers, maxAnswerBytes: MAX_ANSWER_BYTES, now });
+  const { call, close } = openCaller({ userAgent, headers, maxAnswerBytes: MAX_ANSWER_BYTES, now, proxyUrl });
   return { send: async (body, signal) => readAnswer(await call({ url, body, deadlineMs, signal })), close };
 };

@@ -109,7 +109,9 @@ export const CheckForm = ({ onBeforeSubmit, onSubmit, isPending, vatNumber, erro
       <details>
         <summary>Compare trader details</summary>
         <div className="stack">
-          <p className="hint">VIES compares these details with its records if the member state supports it.</p>
+          <p className="hint">
+            They are compared with what VIES and the registers state. The check shows a score for each of them.
+          </p>
           {Object.entries(TRADER).map(([name, label]) => (
             <Field key={name} label={label} name={name} hint={HINTS[name]} autoComplete="off" />
           ))}

@@ -33,7 +33,14 @@ const RequestOutcome = ({ id }: { id: string }) => {
           {check && (
             <>
               <Facts
-                facts={{ Name: check.name, Address: check.address, 'Consultation number': check.consultation_number }}
+                facts={{
+                  Name: check.name,
+                  Address: check.address,
+                  'Trader match':
+                    check.match && (check.match.score === null ? 'not compared' : `${check.match.score} of 100`),
+                  'Evidence grade': check.evidence_grade && <Status word={check.evidence_grade} />,
+                  'Consultation number': check.consultation_number,
+                }}
               />
               <p>
                 <Link to="/checks/$id" params={{ id: check.id }} className="button">

@@ -1,0 +1,29 @@
+import type { Check } from '../../api/shapes.js';
+import { Status } from '../../parts/text.js';
+
+type Grade = NonNullable<Check['evidence_grade']>;
+
+const MEANINGS: Record<Grade, string> = {
+  none: 'The number is not valid.',
+  basic: 'VIES says that the number is valid. No source states name and address.',
+  named: 'VIES says that the number is valid, and a source states name and address.',
+  corroborated: 'A national register lists the trader as well.',
+  qualified: 'VIES or eVatR issued a proof of this lookup, and every trader detail you sent agrees.',
+};
+
+/** Why the grade is not higher, or what would raise it. */
+const remark = ({ evidence_grade: grade, checks, consultation_number, requester_vat_number }: Check): string | null => {
+  if (grade === 'none' || grade === 'qualified') return null;
+  if (checks.some(({ contradicts }) => contradicts)) return 'A source contradicts the verdict, which limits the grade.';
+  if (consultation_number !== null) return 'It is not “qualified” because not every trader detail you sent agrees.';
+  return requester_vat_number === null
+    ? 'Send your own VAT number as requester to get a consultation number, which can raise it to “qualified”.'
+    : null;
+};
+
+/** A grade in plain words. */
+export const EvidenceGrade = ({ check, grade }: { check: Check; grade: Grade }) => (
+  <>
+    <Status word={grade} /> {MEANINGS[grade]} {remark(check)}
+  </>
+);

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { uuidOf } from '@vat/domain';
+import {
+  callChecks,
+  configureWebhook,
+  numberOf,
+  openProxy,
+  openReceivers,
+  type Receivers,
+  startWorld,
+  type TestProxy,
+  until,
+  type World,
+} from '@vat/testkit';
+
+let world: World;
+let register: Server;
+let proxy: TestProxy;
+let receivers: Receivers;
+/** The times at which the register was called, in milliseconds of the monotonic clock. */
+let calls: number[] = [];
+const answered: RequestListener = (_request, response) => void response.end('{"results":[]}');
+let answer = answered;
+beforeAll(async () => {
+  register = createServer((request, response) => {
+    calls.push(performance.now());
+    answer(request, response);
+  });
+  await once(register.listen(0, '127.0.0.1'), 'listening');
+  [proxy, receivers] = await Promise.all([openProxy(), openReceivers()]);
+  world = await startWorld({
+    workers: 3,
+    settings: {
+      ...receivers.settings,
+      EGRESS_PROXY: `http://egress:secret@${proxy.host}`,
+      UPSTREAM_WINDOW: '20s',
+      ENRICHMENT_TIMEOUT: '7s',
+      ENRICHMENT_SOURCES: 'fr_recherche_entreprises',
+      ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: `http://127.0.0.1:${(register.address() as AddressInfo).port}`,
+    },
+  });
+  await world.vies.defaults({ latency_ms: 0 });
+}, 60_000);
+afterAll(async () => {
+  await world?.stop();
+  register?.closeAllConnections();
+  await new Promise((resolve) => register?.close(resolve));
+  await Promise.all([proxy?.close(), receivers?.close()]);
+}, 60_000);
+beforeEach(() => {
+  calls = [];
+});
+
+type Entry = { source: string; outcome: string; detail?: string; duration_ms: number };
+const registerEntries = (answers: { body: Record<string, unknown> }[]) =>
+  answers.flatMap(({ body }) => (body.checks as Entry[]).filter(({ source }) => source === 'fr_recherche_entreprises'));
+
+test('three workers together call a register no faster than its operator permits', async () => {
+  const numbers = Array.from({ length: 12 }, (_, n) => numberOf('FR', n));
+  const answers = await callChecks(world, numbers);
+  expect(answers.map(({ status }) => status)).toEqual(numbers.map(() => 201));
+  expect(registerEntries(answers).map(({ outcome }) => outcome)).toEqual(numbers.map(() => 'not_found'));
+  expect(calls).toHaveLength(12);
+  // A fifth of a second between two starts. Each worker on its own would need a third of this time.
+  expect((calls.at(-1) ?? 0) - (calls[0] ?? 0)).toBeGreaterThan(10 * 200);
+}, 60_000);
+
+test('a register that does not answer delays no check beyond its time-out, and its entry says so', async () => {
+  answer = () => undefined;
+  const [found] = await callChecks(world, [numberOf('FR', 100)]);
+  answer = answered;
+  expect(found?.status).toBe(201);
+  const [entry] = registerEntries(found ? [found] : []);
+  expect(entry).toMatchObject({ outcome: 'timeout', detail: expect.any(String) });
+  // What the register adds to the check; lookup and recording take their own time.
+  expect(entry?.duration_ms).toBeLessThan(8_000);
+}, 60_000);
+
+test('VIES and registers are called through EGRESS_PROXY, receivers of deliveries are not', async () => {
+  const receiver = await receivers.start();
+  await configureWebhook(world, world.account, receiver.url);
+  const before = proxy.seen.length;
+  const [found] = await callChecks(world, [numberOf('FR', 200)]);
+  await world.http().post('/v1/webhook/test').expect(202);
+  await until('the delivery', () => receiver.arrivals.length > 0);
+  expect(registerEntries(found ? [found] : [])).toMatchObject([{ outcome: 'not_found' }]);
+  const lines = proxy.seen.slice(before).map(({ line }) => line);
+  expect(lines).toEqual([
+    expect.stringMatching(/^POST http:\/\/127\.0\.0\.1:\d+\S*\/check-vat-number$/),
+    expect.stringMatching(/^GET http:\/\/127\.0\.0\.1:\d+\/search\?q=/),
+  ]);
+  const exchanges = await world.sql<{ headers: object; url: string }>(
+    'SELECT url, request_headers AS headers FROM exchange WHERE request_id = $1',
+    [uuidOf('request', String(found?.body.request_id))],
+  );
+  expect(exchanges).toHaveLength(2);
+  expect(JSON.stringify(exchanges)).not.toMatch(/secret|egress|authorization/i);
+}, 60_000);

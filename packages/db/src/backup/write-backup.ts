@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { prepareConnection } from '../prepare-connection.js';
+import { describeTables, readMigrations, readSequences } from './describe-tables.js';
+import {
+  BackupError,
+  type BackupFigures,
+  type BackupTable,
+  figuresOf,
+  MANIFEST_FILE,
+  type Manifest,
+} from './manifest.js';
+import { syncPath, writeTable } from './table-file.js';
+
+/** Throws {@link BackupError} unless `directory` does not exist or is empty. */
+const assertFree = async (directory: string): Promise<void> => {
+  const entries = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new BackupError(`${directory} cannot be used (${error.code}): name a new directory.`);
+  });
+  if (entries.length > 0) throw new BackupError(`${directory} is not empty: name a new directory for each backup.`);
+};
+
+/** Copies all tables as one snapshot sees them. */
+const copyTables = async (client: pg.Client, directory: string, now: () => Date): Promise<Manifest> => {
+  const names = (await describeTables(client)).map(({ name }) => pg.escapeIdentifier(name));
+  if (names.length === 0) throw new BackupError('The database has no tables: set DATABASE_URL to that of the service.');
+  // A transaction has its own time-outs, because a pooler gives those of a session to other clients.
+  await client.query(`
+    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL statement_timeout = 0;
+    SET LOCAL idle_in_transaction_session_timeout = 0;
+    SET LOCAL lock_timeout = '30s'`);
+  // The first statement after the locks takes the snapshot. From here no table or partition is altered or dropped.
+  await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`);
+  const tables: BackupTable[] = [];
+  const migrations = await readMigrations(client);
+  for (const table of await describeTables(client)) tables.push(await writeTable(client, directory, table));
+  // Sequences are outside of the snapshot: read last, their values are not behind those of the rows.
+  const sequences = await readSequences(client);
+  await client.query('COMMIT');
+  return { format: 1, created_at: now().toISOString(), migrations, tables, sequences };
+};
+
+/**
+ * Writes all tables of a database to a new folder, while the service runs: one snapshot, in which every row fits the others.
+ * The folder appears when it is complete. Throws {@link BackupError}.
+ */
+export const writeBackup = async (url: string, directory: string, now: () => Date): Promise<BackupFigures> => {
+  const startedAt = performance.now();
+  const target = path.resolve(directory);
+  await assertFree(target);
+  const partial = `${target}.partial-${randomUUID()}`;
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'vat-backup',
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await prepareConnection(client);
+    await mkdir(partial, { recursive: true, mode: 0o700 });
+    const manifest = await copyTables(client, partial, now);
+    const file = path.join(partial, MANIFEST_FILE);
+    await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
+    await syncPath(file);
+    await syncPath(partial);
+    await rename(partial, target);
+    await syncPath(path.dirname(target));
+    return figuresOf(manifest, startedAt);
+  } finally {
+    await client.end().catch(() => undefined);
+    await rm(partial, { recursive: true, force: true });
+  }
+};

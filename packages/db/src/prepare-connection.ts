@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+
+/** A connection of `pg`; its types omit the number that the server sent at the start. */
+type Connected = pg.ClientBase & { processID?: number | null };
+
+/** The parameters of a session on a direct connection, such as a time-out. */
+type SessionSettings = Readonly<Record<string, string>>;
+
+/**
+ * Prepares a new connection, in one round trip: its time zone is UTC and, if it is direct, it has the settings of `session`.
+ * Returns whether it is direct. A server sends the process id of its backend when a connection starts; a pooler such as
+ * PgBouncer cannot and sends a number of its own.
+ *
+ * Nothing of this is a start-up parameter, since PgBouncer refuses connections with parameters that it does not know. It
+ * carries the time zone over when it changes the backend of a connection. Every other setting would remain on a backend that
+ * serves other clients next.
+ */
+export const prepareConnection = async (client: pg.ClientBase, session: SessionSettings = {}): Promise<boolean> => {
+  const { rows } = await client.query<{ direct: boolean }>(
+    `SELECT own.direct, set_config('TimeZone', 'UTC', false),
+       (SELECT count(set_config(key, value, false)) FROM jsonb_each_text($2::jsonb) WHERE own.direct)
+     FROM (SELECT pg_backend_pid() = $1::int AS direct) AS own`,
+    [(client as Connected).processID ?? 0, JSON.stringify(session)],
+  );
+  return rows[0]?.direct === true;
+};
+
+/**
+ * Whether named statements work on a connection to a pooler. PgBouncer from 1.21 with `max_prepared_statements` gives them
+ * names of its own, which are the same on every backend. Other poolers pass the name to the backend, where the next client
+ * finds the name taken or a client that moved to another backend does not find its statement.
+ */
+export const translatesNames = async (client: pg.ClientBase): Promise<boolean> => {
+  const name = `vat_probe_${randomUUID()}`;
+  await client.query('BEGIN READ ONLY');
+  const { rows } = await client.query<{ untranslated: boolean }>({
+    name,
+    text: 'SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1) AS untranslated',
+    values: [name],
+  });
+  const untranslated = rows[0]?.untranslated !== false;
+  if (untranslated) await client.query(`DEALLOCATE ${client.escapeIdentifier(name)}`);
+  await client.query('COMMIT');
+  return !untranslated;
+};

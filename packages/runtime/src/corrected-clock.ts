@@ -1,0 +1,48 @@
+/** A difference below this is no fault of a clock: two clocks that are set by NTP differ by less, and so does a slow read. */
+const TOLERANCE_MS = 500;
+const MEASURE_EVERY_MS = 10_000;
+
+type CorrectedClockDeps = {
+  /** The time of the clock that all processes share. */
+  readTime: () => Promise<Date>;
+  /** Called when the own clock is found to differ from it, and when it no longer does (zero), in milliseconds. */
+  onOffset: (offsetMs: number) => void;
+  /** The own clock, in milliseconds since 1970. */
+  ownTime?: () => number;
+  measureEveryMs?: number;
+};
+
+/** `measured` resolves when the clock was compared for the first time, or could not be. */
+export type CorrectedClock = { now: () => Date; measured: Promise<void>; close: () => void };
+
+/**
+ * A clock that agrees with the one that all processes share, where the own one differs from it. Due times, windows and leases
+ * are written by one process and read by another, so a machine whose clock is wrong would delay them or end them early. While
+ * the shared clock cannot be read, the last difference stays in use.
+ */
+export const correctedClock = ({
+  readTime,
+  onOffset,
+  ownTime = Date.now,
+  measureEveryMs = MEASURE_EVERY_MS,
+}: CorrectedClockDeps): CorrectedClock => {
+  let offsetMs = 0;
+  const measure = async (): Promise<void> => {
+    const before = ownTime();
+    const startedAt = performance.now();
+    const shared = (await readTime()).getTime();
+    const tookMs = performance.now() - startedAt;
+    // The shared clock was read at some moment between sending and receiving.
+    const difference = shared - (before + tookMs / 2);
+    const measured = Math.abs(difference) - tookMs / 2 < TOLERANCE_MS ? 0 : Math.round(difference);
+    if (Math.abs(measured - offsetMs) - tookMs / 2 < TOLERANCE_MS) return;
+    offsetMs = measured;
+    onOffset(offsetMs);
+  };
+  const timer = setInterval(() => void measure().catch(() => undefined), measureEveryMs);
+  return {
+    now: () => new Date(ownTime() + offsetMs),
+    measured: measure().catch(() => undefined),
+    close: () => clearInterval(timer),
+  };
+};

@@ -1,0 +1,122 @@
+import {
+  type ClonedDatabase,
+  cloneDatabase,
+  FILLED_DAYS,
+  type FilledIds,
+  faultSize,
+  fillDatabase,
+  GROWING_TABLES,
+} from '@vat/testkit';
+import pg from 'pg';
+import { type Explained, explainDatabase } from './explain-database.mjs';
+import { type Allowance, planFaults } from './plan-faults.mjs';
+import { statementCalls } from './statement-calls.mjs';
+import { NOWHERE, placeIn } from './statement-samples.mjs';
+import { findSites, statementAt } from './statement-sites.mjs';
+
+const REQUESTS = faultSize(200_000, 3_000_000);
+const NOW = new Date();
+const START = new Date(NOW.getTime() - FILLED_DAYS * 86_400_000);
+
+/** Tables whose rows are bounded by the number of accounts and users, or are deleted within days. */
+const BOUNDED_TABLES = [
+  ...['_prisma_migrations', 'account', 'api_key', 'app_user', 'session', 'sign_in_attempt', 'usage', 'webhook'],
+  ...['development_authority', 'download_lease', 'export_lease', 'source_search', 'timestamp_root'],
+];
+
+/** What reads more than a page by its nature, by function. */
+const ALLOWED: Record<string, Allowance> = {
+  auditUsage: {
+    buffers: 25_000,
+    sorted: 25_000,
+    reason: 'a slice of the ledger, and every request that has not ended',
+  },
+  queueDepths: {
+    buffers: 5_000,
+    sorted: 5_000,
+    reason: 'every request that waits for a slot, for all calls of some seconds',
+  },
+  readHours: { buffers: 15_000, sorted: 35_000, reason: 'a month by the hour, for all calls of a minute' },
+  auditBatches: { buffers: 5_000, reason: 'the lines of ten batches' },
+  chooseEvidence: { buffers: 5_000, reason: 'what an account requested without result, of which there is little' },
+  findDueWatches: { sorted: 5_000, reason: 'accounts take turns: as many watches of each as may run' },
+  createWatch: { buffers: 10_000, reason: 'counts the watches of an account, at most 50 000' },
+  changeWatch: { buffers: 10_000, reason: 'counts the active watches of an account, at most 50 000' },
+};
+
+/** The name of the function of packages/db that a call calls. */
+const nameOf = (call: () => unknown): string =>
+  /\b(?:db\.|leases\.)\w+(?:\(on\)\.\w+)?/.exec(call.toString())?.[0].replace(/^db\./, '') ?? '';
+const names = [...new Set(statementCalls({} as never, NOWHERE).map(nameOf))];
+
+let cloned: ClonedDatabase;
+let client: pg.Client;
+let ids: FilledIds;
+let tableRows: Map<string, number>;
+const reached = new Set<string>();
+
+beforeAll(
+  async () => {
+    cloned = await cloneDatabase();
+    ids = await fillDatabase(cloned.url, { requests: REQUESTS, until: NOW });
+    client = new pg.Client({
+      connectionString: cloned.url,
+      options: '-c TimeZone=UTC -c statement_timeout=60s -c jit=off',
+    });
+    await client.connect();
+    const { rows } = await client.query<{ relname: string; reltuples: number }>(
+      'SELECT relname, reltuples FROM pg_class',
+    );
+    tableRows = new Map(rows.map(({ relname, reltuples }) => [relname, reltuples]));
+  },
+  faultSize(120_000, 900_000),
+);
+afterAll(async () => {
+  await client?.end();
+  await cloned?.drop();
+});
+
+const sites = findSites('packages/db/src');
+
+/** Runs the calls of a function, each in a transaction that is rolled back. */
+const explainAll = async (name: string): Promise<Explained[]> => {
+  const explained: Explained[] = [];
+  const on = explainDatabase(client, (one) => explained.push(one));
+  const calls = statementCalls(on, placeIn(ids, START, NOW)).filter((call) => nameOf(call) === name);
+  for (const call of calls) {
+    await client.query('BEGIN');
+    try {
+      await call();
+    } finally {
+      await client.query('ROLLBACK');
+    }
+  }
+  return explained;
+};
+
+test.each(names)(
+  '%s costs the same in a large database',
+  async (name) => {
+    const explained = await explainAll(name);
+    for (const { site } of explained) reached.add(statementAt(sites, site));
+    const faults = explained.flatMap(({ site, mode, plan, text }) =>
+      (plan === null ? [] : planFaults(plan, tableRows, ALLOWED[name])).map(
+        (fault) => `${site} (${mode} plan) ${fault}: ${text.replace(/\s+/g, ' ')}`,
+      ),
+    );
+    expect([...new Set(faults)]).toEqual([]);
+  },
+  120_000,
+);
+
+test('every table is filled, or bounded by something else than the use of the service', async () => {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace ORDER BY 1`,
+  );
+  expect(rows.map(({ name }) => name)).toEqual([...GROWING_TABLES, ...BOUNDED_TABLES].toSorted());
+});
+
+test('every statement is explained', () => {
+  expect(sites.filter((site) => !reached.has(site))).toEqual([]);
+});
