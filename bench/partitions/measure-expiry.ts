@@ -1,7 +1,8 @@
 import { deleteOldEvidence, maintainPartitions } from '@vat/db';
+import { startOfMonth } from '@vat/testkit';
 import { type Percentiles, percentiles } from '../percentiles.js';
 import { checkChain } from './check-chain.js';
-import { type BenchDatabase, monthStart, openDatabase } from './open-database.js';
+import { type BenchDatabase, openDatabase } from './open-database.js';
 
 /** `beside`: milliseconds of statements that ran meanwhile. `deleted`: checks. */
 type Phase = { name: string; seconds: number; deleted: number; beside: Percentiles; slowest: number };
@@ -12,6 +13,9 @@ const CALLERS = 4;
 const ROWS_PER_STATEMENT = 50_000;
 /** Seconds of the phases that have no end of their own. */
 const SECONDS = 15;
+
+/** The start of the month that is `ago` months before the current one. */
+const monthStart = (ago: number): number => startOfMonth(new Date(), ago);
 
 /** A month of checks, each with its request, exchange, leaf, unit and event. */
 const fillMonth = async ({ db, accountId }: BenchDatabase, rows: number): Promise<void> => {

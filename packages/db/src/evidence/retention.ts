@@ -3,8 +3,8 @@ import { releaseUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks, MAX_CHUNKS } from '../in-chunks.js';
-import { monthsToStay } from '../partitions/partitions.js';
-import { query, typed } from '../query.js';
+import { endOfRows } from '../partitions/partitions.js';
+import { all, query, typed } from '../query.js';
 import { DAY_MS, idAt, MAX_ID, madeAfter, NIL, timeOfId } from '../uuid-bounds.js';
 
 /**
@@ -50,15 +50,14 @@ export const deleteOldEvidence =
   (db: Queryable) =>
   async (before: Date, maxChunks = MAX_CHUNKS, { wholeMonths = false } = {}): Promise<DeletedEvidence> => {
     const bound = idAt(before);
-    const stay = wholeMonths ? await monthsToStay(db, 'request', bound) : { from: NIL, to: NIL };
-    const leaves = (id: Prisma.Sql) => Prisma.sql`(${id} < ${stay.from}::uuid OR ${id} >= ${stay.to}::uuid)`;
+    const end = wholeMonths ? await endOfRows(db, 'request', bound) : bound;
     const deleted = { requests: 0, events: 0, changes: 0 };
     for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
       const [chunk] = await query(db, { n: 'int4', last: 'uuid?' })`
         WITH old AS MATERIALIZED (
           SELECT id, check_id FROM request
-          WHERE id < ${bound}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
-            AND (check_id IS NULL OR check_id < ${bound}::uuid) AND ${leaves(Prisma.sql`id`)}
+          WHERE id < ${end}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
+            AND (check_id IS NULL OR check_id < ${bound}::uuid)
           ORDER BY id LIMIT ${CHUNK}::int
         ), ledger AS (DELETE FROM usage_entry WHERE check_id = ANY(ARRAY(SELECT check_id FROM old)) AND check_id < ${bound}::uuid
         ), ${deleteRequests({ from: after, to: bound })}
@@ -67,17 +66,22 @@ export const deleteOldEvidence =
       if (!chunk?.last || chunk.n < CHUNK) break;
       after = chunk.last;
     }
-    deleted.events = await inChunks(
-      CHUNK,
-      () => db.$executeRaw`
-        WITH old AS MATERIALIZED (
-          SELECT e.id FROM event e WHERE e.id < ${bound}::uuid AND ${leaves(Prisma.sql`e.id`)}
-            AND (SELECT d.id FROM delivery d WHERE d.event_id = e.id AND d.state = 'pending' LIMIT 1) IS NULL
-          ORDER BY e.id LIMIT ${CHUNK}::int
-        ), sent AS (DELETE FROM delivery WHERE event_id = ANY(ARRAY(SELECT id FROM old)))
-        DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM old)) AND id < ${bound}::uuid`,
-      maxChunks,
-    );
+    for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
+      const [chunk] = await query(db, { ...all('int4', 'n', 'read'), last: 'uuid?' })`
+        WITH read AS MATERIALIZED (
+          SELECT id FROM event WHERE id < ${end}::uuid AND id > ${after}::uuid ORDER BY id LIMIT ${CHUNK}::int
+        ), old AS MATERIALIZED (
+          SELECT id FROM read
+          WHERE (SELECT d.id FROM delivery d WHERE d.event_id = read.id AND d.state = 'pending' LIMIT 1) IS NULL
+        ), sent AS (DELETE FROM delivery WHERE event_id = ANY(ARRAY(SELECT id FROM old))
+        ), gone AS (
+          DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM old)) AND id < ${end}::uuid AND id > ${after}::uuid)
+        SELECT (SELECT count(*)::int FROM old) AS n, (SELECT count(*)::int FROM read) AS read,
+          (SELECT id FROM read ORDER BY id DESC LIMIT 1) AS last`;
+      deleted.events += chunk?.n ?? 0;
+      if (!chunk?.last || chunk.read < CHUNK) break;
+      after = chunk.last;
+    }
     deleted.changes = await inChunks(
       CHUNK,
       () => db.$executeRaw`

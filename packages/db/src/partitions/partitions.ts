@@ -37,16 +37,10 @@ export const listPartitions = async (db: Reader, table: PartitionedTable): Promi
 };
 
 /**
- * The months whose rows are not deleted one by one, as a range of ids: they are dropped as a whole once all of their rows have
- * expired, which is when they end before `bound`. Empty where there are none.
+ * The end of the ids that are deleted one by one, at most `bound`: where the first month begins that has not expired as a whole.
+ * It is dropped once it has.
  */
-export const monthsToStay = async (
-  db: Reader,
-  table: PartitionedTable,
-  bound: string,
-): Promise<{ from: string; to: string }> => {
-  const months = (await listPartitions(db, table)).filter(
-    ({ from, to }) => from !== NIL && to !== MAX_ID && to > bound,
-  );
-  return { from: months.at(0)?.from ?? NIL, to: months.at(-1)?.to ?? NIL };
+export const endOfRows = async (db: Reader, table: PartitionedTable, bound: string): Promise<string> => {
+  const month = (await listPartitions(db, table)).find(({ from, to }) => from !== NIL && to !== MAX_ID && to > bound);
+  return month && month.from < bound ? month.from : bound;
 };

@@ -66,7 +66,7 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
       FROM (SELECT account_id, quota_period, count(*)::int AS units FROM gone GROUP BY 1, 2) g
       WHERE u.account_id = g.account_id AND u.period = g.quota_period
     ), unbound AS (
-      DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id
+      DELETE FROM idempotency_key WHERE request_id = ANY(ARRAY(SELECT id FROM gone))
     )
     SELECT n, 0 AS pending, give_up_at AS "giveUpAt" FROM accepted
     UNION ALL

@@ -54,7 +54,10 @@ export const requestsWithChecks = (ids: readonly string[]): Prisma.Sql => {
   return Prisma.sql`
     SELECT ${REQUEST_LIST}, c.body AS "checkBody", c.hash AS "checkHash"
     FROM request r JOIN account a ON a.id = r.account_id
-      LEFT JOIN "check" c ON c.id = r.check_id AND c.id >= ${soon.from}::uuid AND c.id < ${soon.to}::uuid
+      -- LIMIT: one lookup of the index for each request. A join might read the whole range.
+      LEFT JOIN LATERAL (
+        SELECT body, hash FROM "check" WHERE id = r.check_id AND id >= ${soon.from}::uuid AND id < ${soon.to}::uuid LIMIT 1
+      ) c ON true
     WHERE ${isOneOf(Prisma.sql`r.id`, ids)}`;
 };
 

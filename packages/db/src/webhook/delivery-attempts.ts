@@ -69,7 +69,10 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
       )
       SELECT c.n, c.held, c.event_id AS "eventId", c.next_attempt_at AS "dueAt", e.type AS "eventType", e.body, w.url,
         w.secret_sealed AS "secretSealed"
-      FROM claimed c LEFT JOIN event e ON e.id = c.event_id AND e.id >= ${soon.from}::uuid AND e.id < ${soon.to}::uuid
+      FROM claimed c
+        LEFT JOIN LATERAL (
+          SELECT type, body FROM event WHERE id = c.event_id AND id >= ${soon.from}::uuid AND id < ${soon.to}::uuid LIMIT 1
+        ) e ON true
         LEFT JOIN webhook w ON w.account_id = c.account_id AND w.generation = c.generation`;
     const byIndex = new Map(rows.map((row) => [row.n, row]));
     return wanted.map((_attempt, n) => byIndex.get(n));

@@ -2,9 +2,9 @@ import { type DueDelivery, WEBHOOK_REMOVED } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
-import { monthsToStay } from '../partitions/partitions.js';
+import { endOfRows } from '../partitions/partitions.js';
 import { query } from '../query.js';
-import { idAt, NIL } from '../uuid-bounds.js';
+import { idAt, MAX_ID } from '../uuid-bounds.js';
 import { DUE } from './deliveries.js';
 
 const CHUNK = 5_000;
@@ -19,14 +19,13 @@ const CHUNK = 5_000;
 export const deleteOldDeliveries =
   (db: Queryable) =>
   async (before: Date, { wholeMonths = false } = {}): Promise<number> => {
-    const stay = wholeMonths ? await monthsToStay(db, 'delivery', idAt(before)) : { from: NIL, to: NIL };
+    const end = wholeMonths ? await endOfRows(db, 'delivery', idAt(before)) : MAX_ID;
     const deleted = await inChunks(
       CHUNK,
       () => db.$executeRaw`
         DELETE FROM delivery WHERE id = ANY(ARRAY(
-          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz
-            AND (id < ${stay.from}::uuid OR id >= ${stay.to}::uuid) LIMIT ${CHUNK}::int))
-          AND (id < ${stay.from}::uuid OR id >= ${stay.to}::uuid)`,
+          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz AND id < ${end}::uuid
+          LIMIT ${CHUNK}::int)) AND id < ${end}::uuid`,
     );
     await inChunks(
       CHUNK,
