@@ -12,7 +12,8 @@ import { findRequest } from '../request/requests.js';
 import { settleRequest } from '../request/settle-request.js';
 
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../../prisma/migrations');
-const FIRST_OF_PARTITIONS = '20261123100000';
+/** The migrations that partition the tables. Those with higher numbers were applied before them in some databases. */
+const OF_PARTITIONS = /^202611231\d{5}_/;
 const NIL = '00000000-0000-0000-0000-000000000000';
 const AT = new Date();
 
@@ -33,7 +34,7 @@ const databaseBefore = async (): Promise<ClonedDatabase> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-migrations-'));
   open.push(() => rmSync(folder, { recursive: true }));
   for (const name of readdirSync(MIGRATIONS))
-    if (name < FIRST_OF_PARTITIONS) cpSync(path.join(MIGRATIONS, name), path.join(folder, name), { recursive: true });
+    if (!OF_PARTITIONS.test(name)) cpSync(path.join(MIGRATIONS, name), path.join(folder, name), { recursive: true });
   await migrate(database.url, folder);
   return database;
 };
