@@ -92,7 +92,14 @@ export const SETTINGS = {
     duration().prefault('20s'),
     'Window: how long a direct check waits for the upstream.',
   ),
-  UPSTREAM_ATTEMPT_TIMEOUT: setting(['worker'], duration().prefault('20s'), 'Time-out of one call to the upstream.'),
+  // The slots of a worker that stands still are in use for eight seconds longer than this, and for a minute at most.
+  UPSTREAM_ATTEMPT_TIMEOUT: setting(
+    ['worker'],
+    duration()
+      .refine((ms) => ms <= 50_000, 'write at most 50s')
+      .prefault('20s'),
+    'Time-out of one call to the upstream, at most 50s.',
+  ),
   UPSTREAM_RETRY_DELAYS: setting(
     ['api', 'worker'],
     durations().prefault('500ms,1s,2s,4s,8s'),
