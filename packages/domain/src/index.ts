@@ -47,6 +47,7 @@ export * from './request/abandon-request.js';
 export * from './request/await-end.js';
 export * from './request/decide-lookup.js';
 export * from './request/lookup.js';
+export * from './request/lookup-gate.js';
 export * from './request/perform-lookup.js';
 export * from './request/plan-retry.js';
 export * from './request/ports.js';

@@ -108,6 +108,11 @@ export const SETTINGS = {
     durations().prefault('30s,2m,10m,30m,1h'),
     'Delays between lookups in the background; the last one repeats.',
   ),
+  PROBE_DELAYS: setting(
+    ['worker'],
+    durations().prefault('5s,10s,20s,40s,60s'),
+    'After five lookups in a row without an answer a member state is looked up only this often, over all workers, until one is answered; the last delay repeats.',
+  ),
   BACKGROUND_GIVE_UP_AFTER: setting(
     ['api', 'worker', 'admin'],
     duration().prefault('24h'),
