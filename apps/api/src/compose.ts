@@ -36,7 +36,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   });
   const onError = throttledWarn(log, 'The operations page cannot read the queues.', REPEAT_WARNING_MS, now);
   const ops = composeOps(settings, { db, redis, baseUrl, onError, now });
-  const batches = composeBatches(context, { giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER });
+  const batches = composeBatches(context);
   const evidence = composeEvidence(settings, context);
 
   const app = createApp({

@@ -153,7 +153,10 @@ export const composeChecks = (
         policyOf: (test) => (test ? TEST_POLICY : livePolicy),
         onSlotWait: (state, waitMs) => metrics.slotWaits.observe({ member_state: state }, waitMs / 1_000),
         onOutcome,
-        onAbandoned: (request, reason) => log.info('A request ended without a check.', { request, reason }),
+        onAbandoned: (request, reason) => {
+          if (reason === 'NEVER_ASKED') context.alarmNeverAsked(1);
+          log.info('A request ended without a check.', { request, reason });
+        },
         now,
       }),
     );

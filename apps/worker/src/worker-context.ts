@@ -16,6 +16,7 @@ import {
   createMetrics,
   type Logger,
   type Stoppable,
+  throttledLog,
   throttledWarn,
   withLogContext,
 } from '@vat/runtime';
@@ -127,6 +128,16 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
   };
 
   const publishChange = pages.publish;
+  const reportNeverAsked = throttledLog(
+    (fields) => log.error('Requests ended without ever being looked up: workers or member states are missing.', fields),
+    REPEAT_WARNING_MS,
+    now,
+  );
+  /** Reports the end of requests that were never looked up. */
+  const alarmNeverAsked = (requests: number): void => {
+    metrics.upstreamAlarms.inc({ code: 'NEVER_ASKED' }, requests);
+    reportNeverAsked({ code: 'NEVER_ASKED', requests });
+  };
   return {
     settings,
     log,
@@ -137,6 +148,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     producer,
     producerRedis,
     publishChange,
+    alarmNeverAsked,
     serve,
     servers,
     ready,

@@ -46,6 +46,7 @@ export * from './read-pages.js';
 export * from './request/abandon-request.js';
 export * from './request/await-end.js';
 export * from './request/decide-lookup.js';
+export * from './request/give-up.js';
 export * from './request/lookup.js';
 export * from './request/lookup-gate.js';
 export * from './request/perform-lookup.js';

@@ -23,7 +23,7 @@ export const createMetrics = (service: string) => {
     }),
     upstreamAlarms: new Counter({
       name: 'vat_upstream_alarms_total',
-      help: 'Upstream responses that an operator must act on, by code: it blocks this service, or reports its requests as incomplete.',
+      help: 'What an operator must act on, by code: upstream responses that block this service or report its requests as incomplete; NEVER_ASKED counts requests that ended without a lookup.',
       labelNames: ['code'],
       registers: [registry],
     }),

@@ -114,9 +114,9 @@ export const SETTINGS = {
     'After five lookups in a row without an answer a member state is looked up only this often, over all workers, until one is answered; the last delay repeats.',
   ),
   BACKGROUND_GIVE_UP_AFTER: setting(
-    ['api', 'worker', 'admin'],
+    ['api', 'worker'],
     duration().prefault('24h'),
-    'A request without an answer is abandoned this long after it was accepted.',
+    'A request without an answer is abandoned this long after its first lookup.',
   ),
   ENRICHMENT_SOURCES: setting(
     ['worker', 'admin'],

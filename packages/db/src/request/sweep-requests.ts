@@ -9,6 +9,7 @@ import type {
 } from '@vat/domain';
 import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
@@ -68,12 +69,16 @@ const ENDED = columns({
   lastError: 'text?',
 });
 
+/** The reason of a pending request past its end, as `abandonReasonOf` of the domain. */
+export const reasonToGiveUp = Prisma.sql`
+  CASE WHEN attempts > 0 OR asking_since IS NOT NULL THEN 'UPSTREAM_NO_ANSWER' ELSE 'NEVER_ASKED' END`;
+
 /** Pending requests past their deadline, or of a disabled account; for those of batches see `endLostLines`. */
 export const requestsToAbandon =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<EndedRequest[]> => {
     return query(db, ENDED)`
-      (SELECT r.id, r.account_id AS "accountId", r.test, 'UPSTREAM_NO_ANSWER' AS reason, r.last_error AS "lastError"
+      (SELECT r.id, r.account_id AS "accountId", r.test, ${reasonToGiveUp} AS reason, r.last_error AS "lastError"
         FROM request r
         WHERE r.state = 'pending' AND r.origin <> 'batch' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL
         LIMIT ${limit}::int)
@@ -103,7 +108,7 @@ export const releaseOrphans =
         FROM lost WHERE r.id = lost.id AND NOT lost.keyed RETURNING r.account_id, r.quota_period
       ), continued AS (
         UPDATE request r SET state = 'pending',
-          give_up_at = CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END
+          give_up_at = COALESCE(r.give_up_at, CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END)
         FROM lost WHERE r.id = lost.id AND lost.keyed RETURNING 1
       ), ${releaseUnitsOfGone()}
       SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM continued))::int AS n`;

@@ -8,6 +8,7 @@ import type { MemberState } from '../member-states.js';
 import type { PublishChange } from '../page-update.js';
 import { abandonRequest } from './abandon-request.js';
 import { decideLookup } from './decide-lookup.js';
+import { abandonReasonOf } from './give-up.js';
 import { lookupSourceOf } from './lookup.js';
 import type { LookupGate } from './lookup-gate.js';
 import type { EndedRequest, EndRequest, FindRequest } from './ports.js';
@@ -92,13 +93,6 @@ const OPEN_RECORDING_DELAY_MS = 1_000;
 /** How a lookup ended for the health of its member state. A refusal is an answer: the upstream worked. */
 export const lookupEndOf = (outcome: LookupOutcome): LookupEnd =>
   outcome.kind !== 'no_answer' ? 'answered' : outcome.outcome === 'saturated' ? 'saturated' : 'unavailable';
-
-/** Why a request must not be looked up any more; null when it may. */
-const abandonReasonOf = (request: CheckRequest, now: Date): AbandonReason | null => {
-  if (request.state !== 'pending') return null;
-  if (request.accountDisabled) return 'ACCOUNT_DISABLED';
-  return request.giveUpAt !== null && request.giveUpAt <= now ? 'UPSTREAM_NO_ANSWER' : null;
-};
 
 /** Looks a request's number up once, stores the result, and decides what follows from it. */
 export const performLookup = (deps: PerformLookupDeps) => {
