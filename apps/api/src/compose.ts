@@ -1,4 +1,4 @@
-import { findApiKey, pingDatabase, queueDepths, readHours, readMinutes, touchApiKey } from '@vat/db';
+import { findApiKey, pingDatabase, readHours, readMinutes, readWaits, touchApiKey } from '@vat/db';
 import { readVerifierProgram } from '@vat/evidence';
 import { pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
@@ -52,7 +52,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     pingDatabase: pingDatabase(db),
     pingRedis: pingRedis(redis),
     readMinutes: readMinutes(db),
-    queueDepths: queueDepths(db),
+    readWaits: readWaits(db),
     readHours: readHours(db),
     publicStatus: settings.PUBLIC_STATUS === 'on',
     readVerifier: readVerifierProgram,

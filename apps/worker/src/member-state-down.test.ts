@@ -112,6 +112,10 @@ test('a member state that is down is probed, others are looked up, and it resume
     await enqueued('HU');
     expect(await coresUsed('a member state that is down', 'HU')).toBeLessThan(CORES);
   }
+  const scraped = await fetch(`http://127.0.0.1:${String(world.workers[0]?.ready.metrics_port)}/metrics`);
+  expect(await scraped.text()).toMatch(
+    /vat_oldest_wait_seconds\{queue="upstream",class="background",member_state="HU",service="worker"\} [\d.]+/,
+  );
   const call = await world.http().post('/v1/checks', { vat_number: numberOf('HU', 1) });
   expect(call.status).toBe(202);
   expect((await world.http().post('/v1/checks', { vat_number: 'FR40303265045' })).status).toBe(201);

@@ -34,6 +34,12 @@ export const createMetrics = (service: string) => {
       buckets: [0.01, 0.05, 0.25, 1, 5, 20, 60, 600],
       registers: [registry],
     }),
+    oldestWaits: new Gauge({
+      name: 'vat_oldest_wait_seconds',
+      help: 'How long the oldest due request has waited for a lookup, over all workers: by queue (upstream: it has a job; batches: a line that is not dispatched yet), class and member state. Absent where nothing waits.',
+      labelNames: ['queue', 'class', 'member_state'],
+      registers: [registry],
+    }),
     deliveryAttempts: new Histogram({
       name: 'vat_webhook_attempt_seconds',
       help: 'Duration of delivery attempts by queue class and by the outcome for the delivery.',
