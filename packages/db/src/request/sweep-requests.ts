@@ -1,11 +1,12 @@
-import type {
-  AbandonReason,
-  EndedRequest,
-  MemberState,
-  OverdueCursor,
-  OverduePage,
-  OverdueRequest,
-  RequestOrigin,
+import {
+  type AbandonReason,
+  type EndedRequest,
+  type MemberState,
+  NEVER_ASKED_AFTER_MS,
+  type OverdueCursor,
+  type OverduePage,
+  type OverdueRequest,
+  type RequestOrigin,
 } from '@vat/domain';
 import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
@@ -73,6 +74,9 @@ const ENDED = columns({
 export const reasonToGiveUp = Prisma.sql`
   CASE WHEN attempts > 0 OR asking_since IS NOT NULL THEN 'UPSTREAM_NO_ANSWER' ELSE 'NEVER_ASKED' END`;
 
+/** The give-up time of a test key's request before which it ends without a lookup. */
+const neverAskedBefore = (now: Date): Date => new Date(now.getTime() - NEVER_ASKED_AFTER_MS);
+
 /** Pending requests past their deadline, or of a disabled account; for those of batches see `endLostLines`. */
 export const requestsToAbandon =
   (db: Queryable) =>
@@ -81,6 +85,8 @@ export const requestsToAbandon =
       (SELECT r.id, r.account_id AS "accountId", r.test, ${reasonToGiveUp} AS reason, r.last_error AS "lastError"
         FROM request r
         WHERE r.state = 'pending' AND r.origin <> 'batch' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL
+          AND (NOT r.test OR r.attempts > 0 OR r.asking_since IS NOT NULL
+            OR r.give_up_at < ${neverAskedBefore(now)}::timestamptz)
         LIMIT ${limit}::int)
       UNION ALL
       (SELECT r.id, r.account_id, r.test, 'ACCOUNT_DISABLED', r.last_error FROM account a

@@ -22,6 +22,9 @@ test('the time runs from a lookup that is open when the caller is answered 202',
 test("a test key's request is given up a fixed time after its 202", () => {
   const test = newRequest({ test: true, attempts: 2 });
   expect(giveUpAtAcceptance(test, POLICY, msIn(2_000))).toEqual(msIn(2_000 + DAY_MS));
+  const late = { ...test, attempts: 0, state: 'pending' as const, giveUpAt: msIn(7_000) };
+  expect(abandonReasonOf(late, msIn(9_000))).toBeNull();
+  expect(abandonReasonOf({ ...late, attempts: 1 }, msIn(9_000))).toBe('UPSTREAM_NO_ANSWER');
 });
 
 test('law: what is given up as unanswered was looked up for all of the time, whenever its first lookup was', () => {
