@@ -59,6 +59,7 @@ export * from './request/sandbox-facts.js';
 export * from './request/sandbox-numbers.js';
 export * from './request/settle-check.js';
 export * from './request/sweep-requests.js';
+export * from './request/turn-places.js';
 export * from './sealing.js';
 export * from './strip-unsafe-characters.js';
 export * from './vat-number/index.js';

@@ -100,7 +100,7 @@ const SLOT_USE = 0.85;
 /** Lines get at least this share of the lookups, whatever other classes need. */
 const LEAST_SHARE = 0.1;
 /** So many recent lookups count as much as the usual speed of the hour. */
-const TRUSTED_LOOKUPS = 20;
+const TRUSTED_LOOKUPS = 8;
 /** A difference between now and the usual speed halves in this time. */
 const HALF_LIFE_MS = 2 * HOUR_MS;
 

@@ -32,6 +32,15 @@ export const nextCheckAt = (watchId: string, frequency: WatchFrequency, after: D
   return new Date(earliest + wait);
 };
 
+/**
+ * When a watch is due whose run ended at `now` without an answer: at its own time of the day within the next 24 hours, for which
+ * whole days are taken from `next`, the time at which it would have been due after an answer.
+ */
+export const nextAfterMiss = (next: Date, now: Date): Date => {
+  const days = Math.floor(Math.max(0, next.getTime() - now.getTime()) / DAY_MS);
+  return new Date(next.getTime() - days * DAY_MS);
+};
+
 /** The next time of a watch's own time of the day after `after`: at most 24 hours later. */
 const nextMomentOfDay = (watchId: string, after: Date): Date => {
   const wait = (momentOfDay(watchId) - (after.getTime() % DAY_MS) + DAY_MS) % DAY_MS;
