@@ -43,7 +43,7 @@ const follow = async (
   const startedAt = Date.now();
   const { body, status } = await uploadBatch(world, `vat_number\n${numbers.join('\n')}`, { key: account.live_key });
   if (status !== 201) throw new Error(`the upload was answered ${status}`);
-  const sampleOf = ({ eta = null }: { eta?: string | null }): Sample => ({
+  const sampleOf = ({ eta = null }: { batch_id: string; eta?: string | null }): Sample => ({
     at: Date.now(),
     eta: eta === null ? null : Date.parse(eta),
   });

@@ -206,7 +206,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readHours(on)(at.from, at.now, null),
   () => db.deleteHours(on)(at.lastYear),
   () => db.queueDepths(on)(at.soon),
-  () => db.findDueWatches(on)(['DE', 'FR'])(at.soon, 100),
+  () => db.findDueWatches(on)(['DE', 'FR'])(at.soon, { waiting: 64, underWay: 1_000 }),
   () =>
     db.startRun(on)({
       watchId: at.watch,

@@ -1,12 +1,12 @@
-import { lookupEndOf } from '../request/perform-lookup.js';
-import { decideLookup } from '../request/decide-lookup.js';
-import type { CheckRequest } from '../request/request.js';
-import { newRequest, POLICY, silence, verdict } from '../request/request.fixture.js';
-import { placeOf, type TurnClass } from '../request/turn-places.js';
 import { TYPICAL_DURATIONS_MS } from '../member-state-health.js';
 import type { HourTally } from '../member-state-history.js';
 import { type MemberState, SLOTS_PER_MEMBER_STATE } from '../member-states.js';
-import { MAX_UNDER_WAY, nextAfterMiss, startDueWatches } from './run-watch.js';
+import { decideLookup } from '../request/decide-lookup.js';
+import { lookupEndOf } from '../request/perform-lookup.js';
+import { newRequest, POLICY, silence, verdict } from '../request/request.fixture.js';
+import type { CheckRequest } from '../request/request.js';
+import { placeOf, type TurnClass } from '../request/turn-places.js';
+import { nextAfterMiss, RUN_LIMITS, startDueWatches } from './run-watch.js';
 import type { DueWatch } from './watch.js';
 
 /** A queue of items by a number, the smallest first; equal ones in the order of their arrival. */
@@ -14,16 +14,20 @@ const createHeap = <T>() => {
   const items: { by: number; n: number; item: T }[] = [];
   let arrived = 0;
   const isBefore = (a: number, b: number): boolean => {
-    const [x, y] = [items[a], items[b]];
+    const x = items[a];
+    const y = items[b];
     return x !== undefined && y !== undefined && (x.by < y.by || (x.by === y.by && x.n < y.n));
   };
   const swap = (a: number, b: number): void => {
-    const [x, y] = [items[a], items[b]];
-    if (x && y) [items[a], items[b]] = [y, x];
+    const x = items[a];
+    const y = items[b];
+    if (!x || !y) return;
+    items[a] = y;
+    items[b] = x;
   };
   return {
-    size: () => items.length,
-    first: () => items[0],
+    /** The smallest number; Infinity in an empty queue. */
+    first: () => items[0]?.by ?? Number.POSITIVE_INFINITY,
     add: (by: number, item: T): void => {
       items.push({ by, n: arrived++, item });
       for (let i = items.length - 1; i > 0 && isBefore(i, (i - 1) >> 1); i = (i - 1) >> 1) swap(i, (i - 1) >> 1);
@@ -33,8 +37,8 @@ const createHeap = <T>() => {
       swap(0, items.length - 1);
       items.pop();
       for (let i = 0; ; ) {
-        const [left, right] = [2 * i + 1, 2 * i + 2];
-        const least = isBefore(right, left) ? right : left;
+        const left = 2 * i + 1;
+        const least = isBefore(left + 1, left) ? left + 1 : left;
         if (!isBefore(least, i)) return taken;
         swap(i, least);
         i = least;
@@ -140,18 +144,20 @@ export const simulateWatches = async (options: Options): Promise<SimulatedRun[]>
 
   const lookUp = (job: Job, state: State): void => {
     const { request } = job;
-    if (request.giveUpAt !== null && request.giveUpAt.getTime() <= now) return end(job, false);
+    if (request.giveUpAt !== null && request.giveUpAt.getTime() <= now) {
+      end(job, false);
+      return;
+    }
     const history = options.historyOf(request.memberState, now);
     const drawn = random() * (history.answered + history.saturated + history.unavailable);
     const outcome =
       drawn < history.answered
         ? verdict(true)
         : silence(drawn < history.answered + history.saturated ? 'saturated' : 'unavailable');
-    let rest = random() * history.buckets.reduce((sum, n) => sum + n, 0);
-    const bucket = history.buckets.findIndex((n) => {
-      rest -= n;
-      return rest < 0;
-    });
+    let counted = 0;
+    for (const n of history.buckets) counted += n;
+    let bucket = -1;
+    for (let rest = random() * counted; rest >= 0; rest -= history.buckets[bucket] ?? 1) bucket += 1;
     const startedAt = clock();
     state.inUse += 1;
     events.add(now + OVERHEAD_MS + (TYPICAL_DURATIONS_MS[bucket] ?? 0), () => {
@@ -182,25 +188,37 @@ export const simulateWatches = async (options: Options): Promise<SimulatedRun[]>
     }
   };
 
+  const isDue = ({ due, underWay }: State): boolean => {
+    if (underWay.size >= RUN_LIMITS.underWay) return false;
+    for (const heap of due.values()) if (heap.first() <= now) return true;
+    return false;
+  };
+
+  let all: State[] = [];
   const started = new Map<string, { watch: SimulatedWatch; request: CheckRequest }>();
   const found = new Map<string, SimulatedWatch>();
   const start = startDueWatches({
-    findDue: async (at, maxUnderWay) => {
+    findDue: async (at, limits) => {
       const due: SimulatedWatch[] = [];
-      for (const state of states.values()) {
-        let room = maxUnderWay - state.underWay.size;
+      for (const state of all.filter(isDue)) {
         const ranks = new Map<string, number>();
-        for (const { accountId } of state.underWay.keys()) ranks.set(accountId, (ranks.get(accountId) ?? 0) + 1);
-        while (room > 0) {
-          const next = [...state.due]
-            .filter(([, heap]) => (heap.first()?.by ?? Number.POSITIVE_INFINITY) <= at.getTime())
-            .toSorted(([a], [b]) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0))[0];
-          const watch = next?.[1].take();
-          if (!next || !watch) break;
-          ranks.set(next[0], (ranks.get(next[0]) ?? 0) + 1);
+        let waiting = 0;
+        for (const { accountId, request } of state.underWay.values()) {
+          if (request.dueAt > at) continue;
+          waiting += 1;
+          ranks.set(accountId, (ranks.get(accountId) ?? 0) + 1);
+        }
+        let room = Math.min(limits.waiting - waiting, limits.underWay - state.underWay.size);
+        for (; room > 0; room -= 1) {
+          let next: string | null = null;
+          for (const [account, heap] of state.due)
+            if (heap.first() <= at.getTime() && (next === null || (ranks.get(account) ?? 0) < (ranks.get(next) ?? 0)))
+              next = account;
+          const watch = next === null ? undefined : state.due.get(next)?.take();
+          if (next === null || !watch) break;
+          ranks.set(next, (ranks.get(next) ?? 0) + 1);
           found.set(watch.id, watch);
           due.push(watch);
-          room -= 1;
         }
       }
       return due;
@@ -237,15 +255,8 @@ export const simulateWatches = async (options: Options): Promise<SimulatedRun[]>
     now: clock,
   });
 
-  const isAnyDue = (): boolean => {
-    for (const { due, underWay } of states.values()) {
-      if (underWay.size >= MAX_UNDER_WAY) continue;
-      for (const heap of due.values()) if ((heap.first()?.by ?? Number.POSITIVE_INFINITY) <= now) return true;
-    }
-    return false;
-  };
-
   options.watches.forEach(schedule);
+  all = [...states.values()];
   let calls = 0;
   const callAt = (memberState: MemberState, perSecond: number, at: number): void =>
     events.add(at, () => {
@@ -259,12 +270,12 @@ export const simulateWatches = async (options: Options): Promise<SimulatedRun[]>
     if (perSecond > 0) callAt(memberState, perSecond, now);
   }
   for (let tick = now; tick < options.until.getTime(); tick += START_EVERY_MS) {
-    while ((events.first()?.by ?? Number.POSITIVE_INFINITY) <= tick) {
-      now = events.first()?.by ?? now;
+    while (events.first() <= tick) {
+      now = events.first();
       events.take()?.();
     }
     now = tick;
-    if (isAnyDue()) await start();
+    if (all.some(isDue)) await start();
   }
   return runs;
 };
