@@ -169,7 +169,7 @@ export const LOOKUP = {
     lastError: null,
     unconfirmed: null,
     giveUpAt: NOW,
-  unconfirmedAt: null,
+    unconfirmedAt: null,
     numberAlone: false,
     next: { kind: 'settle', answer: ANSWER },
   },

@@ -70,7 +70,11 @@ export const composeChecks = (
   const { advanced } = progress;
   const { settings, log, now, metrics, db, producer, publishChange } = context;
   const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
-  const slots = memberStateSlots(slotsUrlOf(settings), warn('The slot connection broke; open lookups end.'));
+  const slots = memberStateSlots({
+    url: slotsUrlOf(settings),
+    lookupMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
+    onError: warn('The slot connection broke; open lookups end.'),
+  });
   const vies = createViesClient({
     baseUrl: settings.VIES_URL,
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,

@@ -92,7 +92,14 @@ export const SETTINGS = {
     duration().prefault('20s'),
     'Window: how long a direct check waits for the upstream.',
   ),
-  UPSTREAM_ATTEMPT_TIMEOUT: setting(['worker'], duration().prefault('20s'), 'Time-out of one call to the upstream.'),
+  // The slots of a worker that stands still are in use for eight seconds longer than this, and for a minute at most.
+  UPSTREAM_ATTEMPT_TIMEOUT: setting(
+    ['worker'],
+    duration()
+      .refine((ms) => ms <= 50_000, 'write at most 50s')
+      .prefault('20s'),
+    'Time-out of one call to the upstream, at most 50s.',
+  ),
   UPSTREAM_RETRY_DELAYS: setting(
     ['api', 'worker'],
     durations().prefault('500ms,1s,2s,4s,8s'),
@@ -160,7 +167,7 @@ export const SETTINGS = {
   DELIVERIES_KEPT: setting(
     ['worker'],
     duration().prefault('2160h'),
-    'Ended deliveries and their attempts are deleted from the delivery log after this long.',
+    'Ended deliveries and their attempts are deleted from the delivery log after this long; from 62 days on by whole months.',
   ),
   BATCHES_KEPT: setting(
     ['worker'],
@@ -200,7 +207,7 @@ export const SETTINGS = {
   EVIDENCE_KEPT: setting(
     ['worker'],
     duration().prefault('87660h'),
-    'Retention of checks and all their evidence (ten years by default); anchors are not deleted.',
+    'Retention of checks and all their evidence (ten years by default), from 62 days on by whole months; anchors are not deleted.',
   ),
   WEBHOOK_ALLOWED_NETWORKS: setting(
     ['api', 'worker'],

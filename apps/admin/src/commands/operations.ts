@@ -79,7 +79,7 @@ export const operationCommands = (
         // The result says how many lines ended; a worker's sweep raises the alarm.
         onNeverAsked: () => undefined,
         complete: (at) => complete(null, at),
-        queuesToDispatch: queuesToDispatch(db),
+        queuesToDispatch: queuesToDispatch(db, () => new Date()),
         dispatch: enqueueDispatches(producer),
         enqueueDelivery: enqueueDelivery(producer),
         now,

@@ -12,7 +12,7 @@ import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
 import { reasonToGiveUp } from '../request/sweep-requests.js';
-import { NIL } from '../uuid-bounds.js';
+import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 import { publishToAccount } from '../webhook/events.js';
 
 /** The CTE `lines`: marks the lines of a request with a check (the CTE `done`) as done. Returns `batch_id`. */
@@ -156,7 +156,8 @@ export const auditBatches =
           FROM batch_line WHERE batch_id = b.id
         ) AS c
         CROSS JOIN LATERAL (
-          SELECT count(*)::int AS events FROM event WHERE type = 'batch.completed' AND subject_id = b.id
+          SELECT count(*)::int AS events FROM event
+          WHERE type = 'batch.completed' AND subject_id = b.id AND id >= ${idAt(new Date(since.getTime() - DAY_MS))}::uuid
         ) AS published
         ORDER BY b.completed_at, b.id`;
       for (const { completedAt: _at, ...row } of rows)

@@ -11,6 +11,7 @@ import {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
+import { recentId } from '../uuid-bounds.js';
 
 /** Adds the counts of one worker to those of all workers, per minute and per hour. */
 export const recordMinutes =
@@ -103,7 +104,8 @@ const WAIT = columns({
 export const readWaits =
   (db: Queryable) =>
   async (now: Date, counted: number): Promise<Wait[]> => {
-    const due = Prisma.sql`country_code = states.code AND answer IS NULL AND NOT test AND due_at <= ${now}::timestamptz`;
+    const due = Prisma.sql`country_code = states.code AND answer IS NULL AND NOT test
+      AND due_at <= ${now}::timestamptz AND id >= ${recentId(now)}::uuid`;
     const direct = (state: 'waiting' | 'pending') => Prisma.sql`
       SELECT due_at FROM request WHERE ${due} AND origin = 'direct' AND state = ${Prisma.raw(`'${state}'`)}
       ORDER BY due_at LIMIT ${counted}::int`;

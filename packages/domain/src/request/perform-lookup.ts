@@ -16,8 +16,11 @@ import type { RequestRef } from './record-check.js';
 import type { AbandonReason, CheckRequest, UpstreamPolicy } from './request.js';
 import type { AnswerToPersist, LookupToStore, StoreLookup } from './settle-check.js';
 
-/** The right to one lookup of a member state. `lost` aborts when the slot is lost while it is held. */
-export type LookupSlot = { lost: AbortSignal; release: () => void };
+/**
+ * The right to one lookup of a member state. `lost` aborts when the slot is lost while it is held. `isHeld` is
+ * called before and after a lookup: in a process that was suspended it is false before the loss is noticed otherwise.
+ */
+export type LookupSlot = { lost: AbortSignal; isHeld: () => boolean; release: () => void };
 
 /** One lookup with its exchange. */
 export type Lookup = Awaited<ReturnType<CallUpstream>>;
