@@ -57,10 +57,16 @@ const CONDITIONS_CACHE_MS = 5_000;
 const USUAL_HOURS_CACHE_MS = 600_000;
 
 /** Composes uploads, batches and their results. */
-export const composeBatches = (
-  { db, producer, publishChange, log, now }: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>,
-  { giveUpAfterMs }: { giveUpAfterMs: number },
-): { deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>; close: () => Promise<void> } => {
+export const composeBatches = ({
+  db,
+  producer,
+  publishChange,
+  log,
+  now,
+}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>): {
+  deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>;
+  close: () => Promise<void>;
+} => {
   const reader = createBatchReader({
     ...READER,
     thread: new URL('./upload/read-batch.js', import.meta.url),
@@ -85,7 +91,6 @@ export const composeBatches = (
     enqueueDelivery: enqueueDelivery(producer),
     onEnqueueFailure: (error) =>
       log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
-    giveUpAfterMs,
   });
   const remove = deleteBatch(db);
   return {

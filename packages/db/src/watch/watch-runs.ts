@@ -14,6 +14,7 @@ import type {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, selectList, typed } from '../query.js';
+import { recentId } from '../uuid-bounds.js';
 
 const DUE = columns({
   ...all('uuid', 'id', 'accountId'),
@@ -41,6 +42,7 @@ export const findDueWatches =
           count(*)::int AS total
         FROM request r
         WHERE r.origin = 'watch' AND r.country_code = ANY(${[...memberStates]}::text[]) AND r.state = 'pending' AND r.fed
+          AND r.id >= ${recentId(now)}::uuid
         GROUP BY 1, 2
       ), room AS MATERIALIZED (
         SELECT s.code, LEAST(${limits.waiting}::int - COALESCE(u.n, 0), ${limits.underWay}::int - COALESCE(u.total, 0))::int AS n
