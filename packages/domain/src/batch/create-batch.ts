@@ -5,9 +5,10 @@ import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../ide
 import { newUuid } from '../ids.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { readRequester } from '../request/request-check.js';
-import type { BatchRow, DispatchQueue, InsertBatch } from './batch.js';
+import type { BatchRow, DispatchQueue, InsertBatch, PackedPlan } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
-import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
+import { packPlan } from './pack-plan.js';
+import { planBatch, storableText } from './plan-batch.js';
 
 /** An upload whose file has been read and planned. */
 export type BatchUpload = {
@@ -18,7 +19,7 @@ export type BatchUpload = {
   requester: string | null;
   header: string[] | null;
   /** Planned with `requester` at `createdAt`. */
-  plan: BatchPlan;
+  plan: PackedPlan;
   createdAt: Date;
   idempotency: IdempotencyKey | null;
   /** The 201 of a batch at its creation; stored with the key, byte for byte. */
@@ -34,7 +35,7 @@ type CreateBatchDeps = {
   findKey: FindKey;
   insert: InsertBatch;
   /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
-  dispatch: (queues: DispatchQueue[]) => Promise<void>;
+  dispatch: (queues: readonly DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
@@ -55,7 +56,7 @@ export const planFile = (
   return {
     header: file.header?.map(storableText) ?? null,
     requester: read,
-    plan: planBatch({ rows: file.rows, requester: read, at: createdAt }),
+    plan: packPlan(planBatch({ rows: file.rows, requester: read, at: createdAt })),
     createdAt,
   };
 };
@@ -101,14 +102,10 @@ export const createBatch =
         throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
       }
       const { batch, answer, deliveryId } = inserted;
-      if (batch.status !== 'completed') deps.dispatch(dispatchQueuesOf(plan.requests)).catch(deps.onEnqueueFailure);
+      if (batch.status !== 'completed') deps.dispatch(plan.dispatchQueues).catch(deps.onEnqueueFailure);
       if (deliveryId !== null)
         deps.enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: now }).catch(deps.onEnqueueFailure);
       return { kind: 'created', batch, answer };
     };
     return oncePerKey(deps.findKey, { accountId, idempotency, now, work });
   };
-
-const dispatchQueuesOf = (requests: { memberState: DispatchQueue; answer: unknown }[]): DispatchQueue[] => [
-  ...new Set(requests.map((request) => (request.answer === null ? request.memberState : ('malformed' as const)))),
-];
