@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { POSTGRES_VARIABLE, REDIS_VARIABLE, startTestServers } from '@vat/testkit';
+import { measureCost } from './cost/measure-cost.js';
 import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
 import { measureAnchors } from './measure-anchors.js';
@@ -17,6 +18,7 @@ import { measureWatches } from './measure-watches.js';
 import { type Figures, renderReport } from './render-report.js';
 
 const PARTS = [
+  'cost',
   'latency',
   'slots',
   'queue',
@@ -64,6 +66,7 @@ const log = (line: string): void => console.error(`[bench] ${line}`);
 
 const figures: Figures = {
   machine: describeMachine(new Date()),
+  cost: null,
   latency: [],
   slots: [],
   queue: null,
@@ -80,6 +83,12 @@ const servers = await startTestServers({ durable: true });
 // The testkit's worlds read the URLs of the servers from these variables, as in a test run.
 Object.assign(process.env, { [POSTGRES_VARIABLE]: servers.databaseUrl, [REDIS_VARIABLE]: servers.redisUrl });
 try {
+  if (parts.includes('cost')) {
+    const size = quick
+      ? { checks: 3_000, reads: 4_000, deliveries: 4_000, lines: 3_000, seconds: 5 }
+      : { checks: 12_000, reads: 20_000, deliveries: 20_000, lines: 10_000, seconds: 30 };
+    figures.cost = await measureCost(servers, size, log);
+  }
   if (parts.includes('latency')) {
     for (const upstreamLatencyMs of [100, 0]) {
       log(`added latency, upstream at ${upstreamLatencyMs} ms`);
