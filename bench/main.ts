@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { POSTGRES_VARIABLE, REDIS_VARIABLE, startTestServers } from '@vat/testkit';
+import { POSTGRES_VARIABLE, PRODUCTION_VARIABLE, REDIS_VARIABLE, startTestServers } from '@vat/testkit';
 import { measureCost } from './cost/measure-cost.js';
 import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
@@ -84,7 +84,11 @@ const figures: Figures = {
 // As in production, every commit waits for its fsync, and Redis writes its append-only file: this is part of the cost of a check.
 const servers = await startTestServers({ durable: true });
 // The testkit's worlds read the URLs of the servers from these variables, as in a test run.
-Object.assign(process.env, { [POSTGRES_VARIABLE]: servers.databaseUrl, [REDIS_VARIABLE]: servers.redisUrl });
+Object.assign(process.env, {
+  [POSTGRES_VARIABLE]: servers.databaseUrl,
+  [REDIS_VARIABLE]: servers.redisUrl,
+  [PRODUCTION_VARIABLE]: 'yes',
+});
 try {
   if (parts.includes('cost')) {
     const size = quick
