@@ -99,7 +99,9 @@ try {
   if (parts.includes('latency')) {
     for (const upstreamLatencyMs of [100, 0]) {
       log(`added latency, upstream at ${upstreamLatencyMs} ms`);
-      figures.latency.push(await measureLatency({ upstreamLatencyMs, checksPerSecond: 20, seconds: quick ? 5 : 30 }));
+      figures.latency.push(
+        await measureLatency(servers, { upstreamLatencyMs, checksPerSecond: 20, seconds: quick ? 5 : 30 }),
+      );
     }
   }
   if (parts.includes('slots')) {

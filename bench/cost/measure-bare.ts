@@ -118,7 +118,7 @@ export const measureBareInsert = async (
     const [first, ...rest] = batches;
     if (!first) throw new Error('there is no batch');
     await insert(first);
-    const lines = rest.length * first.lines.length;
+    const lines = rest.length * first.counts.lines;
     const cost = await measureCpu({ api: process.pid, ...servers.pids }, lines, async () => {
       for (const batch of rest) await insert(batch);
     });

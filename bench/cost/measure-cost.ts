@@ -21,6 +21,8 @@ export type CostFigures = {
   cpu_ms_per_lookup: number | null;
   cpu_of_others: number | null;
   added: Percentiles;
+  /** CPU of a direct check at {@link CALLS_PER_SECOND}. */
+  direct: CpuCost;
   round_trip: Percentiles;
   storage: StorageFigures;
 };
@@ -94,9 +96,9 @@ export const measureCost = async (
   const world = await openWorld(0, { apis: 0, workers: 0 });
   const round_trip = await measureRoundTrip(world, CALLS_PER_SECOND, size.seconds);
   await world.stop();
-  const { added } = await measureLatency({
+  const { added, cpu_ms: direct } = await measureLatency(servers, {
     ...{ upstreamLatencyMs: LATENCY_MS, checksPerSecond: CALLS_PER_SECOND, seconds: size.seconds },
   });
   const { slot_use, ideal_per_s, cpu_ms_per_lookup, cpu_of_others, storage } = slots;
-  return { rows, slot_use, ideal_per_s, cpu_ms_per_lookup, cpu_of_others, added, round_trip, storage };
+  return { rows, slot_use, ideal_per_s, cpu_ms_per_lookup, cpu_of_others, added, direct, round_trip, storage };
 };

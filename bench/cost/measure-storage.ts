@@ -23,7 +23,8 @@ const read = async (world: World): Promise<Reading> => {
   const rows = await world.sql<{ name: string; bytes: number; rows: number }>(
     `SELECT COALESCE(pg_partition_root(c.oid), c.oid)::regclass::text AS name,
        sum(pg_total_relation_size(c.oid))::float8 AS bytes, sum(greatest(c.reltuples, 0))::float8 AS rows
-     FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace GROUP BY 1`,
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'r' AND n.nspname !~ '^(pg_|information_schema)' GROUP BY 1`,
   );
   return {
     tables: new Map(rows.map((row) => [row.name, row.bytes])),

@@ -12,7 +12,7 @@ const parts = (cost: CpuCost): string =>
 
 /** The figures as paragraphs of Markdown. */
 export const renderCost = (figures: CostFigures, cores: number): string[] => {
-  const { rows, slot_use, cpu_ms_per_lookup, cpu_of_others, added, round_trip, ideal_per_s, storage } = figures;
+  const { rows, slot_use, cpu_ms_per_lookup, cpu_of_others, added, direct, round_trip, ideal_per_s, storage } = figures;
   const available = cpu_of_others === null ? Number.NaN : ((cores - cpu_of_others) * 1_000) / ideal_per_s;
   const bound = 2 * round_trip.p50 + 5;
   return [
@@ -34,6 +34,11 @@ export const renderCost = (figures: CostFigures, cores: number): string[] => {
         ],
         ['bare BullMQ round trip, p50 / p95 (ms)', `${round_trip.p50} / ${round_trip.p95}`, ''],
         ['added latency of a direct check, p50 / p95 (ms)', `${added.p50} / ${added.p95}`, `p50 ≤ ${bound.toFixed(1)}`],
+        [
+          'CPU of a direct check at that rate, with the API (ms)',
+          `${totalOf(direct).toFixed(2)}: ${parts(direct)}`,
+          '',
+        ],
       ],
     ),
     `What a check of a backlog of ${storage.checks} occupies, with the unit, the event and one exchange, after a vacuum, and its job in Redis while it waits (${storage.job} bytes):`,
