@@ -111,7 +111,7 @@ export const BATCH = {
   ],
   requests: [JSON.stringify([{ ...REQUEST, answer: null }])],
   counts: { lines: 1, failed: 0, costing: 1 },
-  dispatchQueues: [],
+  queues: [],
   quota: QUOTA,
   overQuota: { code: 'QUOTA_EXCEEDED', message: '' },
   createdAt: NOW,

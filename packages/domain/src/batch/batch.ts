@@ -130,7 +130,8 @@ export type PackedPlan = {
     /** Requests that are not malformed. Each consumes a unit. */
     costing: number;
   };
-  dispatchQueues: readonly DispatchQueue[];
+  /** How many requests each queue dispatches, in the order of the file. */
+  queues: readonly { queue: DispatchQueue; requests: number }[];
 };
 
 /** A batch to be written. */

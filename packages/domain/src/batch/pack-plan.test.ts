@@ -20,7 +20,11 @@ test('a packed plan has every row in its order, and what its file costs', () => 
   expect(rowsOf(packed.requests)).toEqual(JSON.parse(JSON.stringify(plan.requests)));
   expect(packed).toMatchObject({
     counts: { lines: 5, failed: 1, costing: 2 },
-    dispatchQueues: ['DE', 'malformed', 'FR'],
+    queues: [
+      { queue: 'DE', requests: 1 },
+      { queue: 'malformed', requests: 1 },
+      { queue: 'FR', requests: 1 },
+    ],
   });
 });
 

@@ -24,8 +24,14 @@ const packRows = (rows: readonly object[]): string[] => {
   return texts;
 };
 
-const queueOf = ({ memberState, answer }: BatchPlan['requests'][number]): DispatchQueue =>
-  answer === null ? memberState : 'malformed';
+const queuesOf = (requests: BatchPlan['requests']): PackedPlan['queues'] => {
+  const counts = new Map<DispatchQueue, number>();
+  for (const { memberState, answer } of requests) {
+    const queue = answer === null ? memberState : 'malformed';
+    counts.set(queue, (counts.get(queue) ?? 0) + 1);
+  }
+  return [...counts].map(([queue, n]) => ({ queue, requests: n }));
+};
 
 /** Packs a plan for the database. Like planning it, this must not run in a thread that serves callers. */
 export const packPlan = ({ lines, requests }: BatchPlan): PackedPlan => ({
@@ -36,5 +42,5 @@ export const packPlan = ({ lines, requests }: BatchPlan): PackedPlan => ({
     failed: lines.filter(({ error }) => error !== null).length,
     costing: requests.filter(({ answer }) => answer === null).length,
   },
-  dispatchQueues: [...new Set(requests.map(queueOf))],
+  queues: queuesOf(requests),
 });
