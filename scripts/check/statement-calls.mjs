@@ -122,6 +122,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readEvidence(on).anchors([1]),
   () => db.readEvidence(on).changes([ID]),
   () => db.findEvidence(on)([at.check]),
+  () => db.findCheckWithEvidence(on)(at.check, readerOf(at)),
   ...[db.exportLeases(on), db.downloadLeases(on)].flatMap((leases) => [
     () => leases.take(at.account, ID, 1),
     () => leases.renew(ID, ID, 1),

@@ -20,7 +20,7 @@ import type { ApiContext } from './api-context.js';
 import { cached } from './cached.js';
 import { holdLease } from './exports/send-zip.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
-import { keyedMutex, keyedSemaphore, turnsByKey } from './turns.js';
+import { keyedMutex, keyedSemaphore, oneAfterAnother, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
 
@@ -35,6 +35,11 @@ const MAX_UPLOADS_PER_ACCOUNT = 3;
  * direct checks need the remaining ones.
  */
 const MAX_STORING = 4;
+/**
+ * An upload is parsed and stored after the one before, which takes half a second of CPU time, so that uploads leave all
+ * processors but one to direct checks. One that takes longer than this no longer delays the next.
+ */
+const OVERDUE_MS = 5_000;
 
 /** Files that may wait to be stored, 2 MiB each. One account has at most {@link MAX_UPLOADS_PER_ACCOUNT} of them. */
 const MAX_WAITING_FILES = 60;
@@ -72,6 +77,11 @@ export const composeBatches = ({
     thread: new URL('./upload/read-batch.js', import.meta.url),
     onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
+  const storeInTurn = turnsByKey({
+    maxRunning: MAX_STORING,
+    waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting },
+  });
+  const storeNext = oneAfterAnother(OVERDUE_MS);
   const rowsInTurn = keyedMutex();
   const conditions = readConditions({
     readMinutes: readMinutes(db),
@@ -97,7 +107,7 @@ export const composeBatches = ({
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
       uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT),
-      storeInTurn: turnsByKey({ maxRunning: MAX_STORING, waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting } }),
+      storeInTurn: (accountId, work, gone) => storeInTurn(accountId, () => storeNext(work), gone),
       readBatch: reader.read,
       createBatch: async (upload) => {
         const result = await create(upload);

@@ -9,6 +9,7 @@ export * from './batch/batch.js';
 export * from './batch/batch-progress.js';
 export * from './batch/create-batch.js';
 export * from './batch/dispatch-lines.js';
+export * from './batch/pack-plan.js';
 export * from './batch/estimate-end.js';
 export * from './batch/forecast-batches.js';
 export * from './batch/plan-batch.js';

@@ -21,6 +21,9 @@ export const PROGRAM_FLAGS = [
   '--max-semi-space-size=32',
 ] as const;
 
+/** Set by a run that measures: its programs run without {@link PROGRAM_FLAGS}, which delay the optimization of busy functions. */
+export const PRODUCTION_VARIABLE = 'VAT_TEST_PRODUCTION';
+
 /** The file to run: for `apps/<name>/dist/main.js` in a test run the bundled program, which starts faster. */
 export const programFile = (file: string): string => {
   const programs = process.env[PROGRAMS_VARIABLE];
