@@ -11,7 +11,7 @@ const NOW = new Date('2026-11-20T10:00:00.000Z');
 const tally = (end: MinuteTally['end'], durations: number[]): MinuteTally => {
   const buckets = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
   for (const ms of durations) buckets[bucketOf(ms)] = (buckets[bucketOf(ms)] ?? 0) + 1;
-  return { memberState: 'DE', minute: NOW, end, lookups: durations.length, buckets };
+  return { memberState: 'DE', minute: NOW, end, lookups: durations.length, lines: 0, buckets };
 };
 
 const germany = (tallies: MinuteTally[]) =>
@@ -56,10 +56,14 @@ test('percentiles are exact to the bucket', () => {
   expect(percentile([], 0.5)).toBeNull();
 });
 
-test('the oldest wait is that of the queue', () => {
-  const depths = [{ memberState: 'FR' as const, depth: 3, oldestDueAt: new Date(NOW.getTime() - 4_200) }];
-  expect(memberStateHealth([], depths, NOW).find((entry) => entry.memberState === 'FR')).toMatchObject({
-    queueDepth: 3,
-    oldestWaitMs: 4_200,
+test('the oldest wait is that of the queue, by class too', () => {
+  const wait = (name: 'interactive' | 'batch', dispatched: boolean, depth: number, ms: number) => ({
+    ...{ memberState: 'FR' as const, class: name, dispatched, depth, oldestDueAt: new Date(NOW.getTime() - ms) },
+  });
+  const waits = [wait('interactive', true, 3, 4_200), wait('batch', true, 12, 9_000), wait('batch', false, 0, 60_000)];
+  expect(memberStateHealth([], waits, NOW).find((entry) => entry.memberState === 'FR')).toMatchObject({
+    queueDepth: 15,
+    oldestWaitMs: 60_000,
+    oldestWaitsMs: { interactive: 4_200, background: null, batch: 60_000, watch: null },
   });
 });

@@ -5,15 +5,25 @@ export const DURATION_BOUNDS_MS = [
   5, 10, 15, 25, 40, 60, 90, 135, 200, 300, 450, 675, 1_000, 1_500, 2_250, 3_400, 5_000, 7_500, 11_000, 16_500, 25_000,
 ] as const;
 
+/** A typical duration of each bucket: the geometric mean of its bounds. In milliseconds. */
+export const TYPICAL_DURATIONS_MS: readonly number[] = [
+  ...DURATION_BOUNDS_MS.map((bound, n) => Math.sqrt(bound * (DURATION_BOUNDS_MS[n - 1] ?? bound / 2))),
+  30_000,
+];
+
 /** How a lookup ended, for the health of the upstream. */
 export type LookupEnd = 'answered' | 'saturated' | 'unavailable';
 
-/** Lookups of one member state within one minute that ended one way. `buckets` counts durations by {@link DURATION_BOUNDS_MS}. */
+/**
+ * Lookups of one member state within one minute that ended one way. `lines`: how many of them ended a request of a batch.
+ * `buckets` counts durations by {@link DURATION_BOUNDS_MS}.
+ */
 export type MinuteTally = {
   memberState: MemberState;
   minute: Date;
   end: LookupEnd;
   lookups: number;
+  lines: number;
   buckets: number[];
 };
 
@@ -50,10 +60,27 @@ export type MemberStateHealth = {
   p95Ms: number | null;
   queueDepth: number;
   oldestWaitMs: number | null;
+  oldestWaitsMs: Record<WaitClass, number | null>;
 };
 
-/** Requests of a member state that are due and have no answer. */
-export type QueueDepth = { memberState: MemberState; depth: number; oldestDueAt: Date };
+/** What waits for a lookup: calls whose callers wait, calls that were answered 202, lines of batches, runs of watches. */
+export const WAIT_CLASSES = ['interactive', 'background', 'batch', 'watch'] as const;
+export type WaitClass = (typeof WAIT_CLASSES)[number];
+
+/**
+ * Requests of a member state and a class that are due and have no answer. `dispatched`: they have a job; lines wait as rows
+ * before, and are not counted in `depth` then.
+ */
+export type Wait = {
+  memberState: MemberState;
+  class: WaitClass;
+  dispatched: boolean;
+  depth: number;
+  oldestDueAt: Date;
+};
+
+/** The requests that are counted for the depth of a queue, by class: more show as this many. */
+export const COUNTED_WAITING = 10_000;
 
 /** The period that `GET /v1/status` covers. */
 export const STATUS_WINDOW_MS = 15 * 60_000;
@@ -70,7 +97,7 @@ const rounded = (share: number): number => Math.round(share * 1_000) / 1_000;
 /** Sums minutes and queues up: one entry a member state, also for those without lookups. */
 export const memberStateHealth = (
   tallies: readonly MinuteTally[],
-  depths: readonly QueueDepth[],
+  waits: readonly Wait[],
   now: Date,
 ): MemberStateHealth[] =>
   MEMBER_STATES.map((memberState) => {
@@ -84,7 +111,11 @@ export const memberStateHealth = (
       for (const [n, count] of tally.buckets.entries()) sum[n] = (sum[n] ?? 0) + count;
       return sum;
     }, []);
-    const queue = depths.find((depth) => depth.memberState === memberState);
+    const queue = waits.filter((wait) => wait.memberState === memberState);
+    const oldest = (of: readonly Wait[]): number | null =>
+      of.length === 0
+        ? null
+        : Math.max(0, now.getTime() - Math.min(...of.map(({ oldestDueAt }) => oldestDueAt.getTime())));
     const answered = share('answered');
     return {
       memberState,
@@ -101,7 +132,10 @@ export const memberStateHealth = (
         Array.from(buckets, (n) => n ?? 0),
         0.95,
       ),
-      queueDepth: queue?.depth ?? 0,
-      oldestWaitMs: queue ? Math.max(0, now.getTime() - queue.oldestDueAt.getTime()) : null,
+      queueDepth: queue.reduce((sum, { depth }) => sum + depth, 0),
+      oldestWaitMs: oldest(queue),
+      oldestWaitsMs: Object.fromEntries(
+        WAIT_CLASSES.map((name) => [name, oldest(queue.filter((wait) => wait.class === name))]),
+      ) as Record<WaitClass, number | null>,
     };
   });

@@ -115,10 +115,15 @@ export const SETTINGS = {
     durations().prefault('30s,2m,10m,30m,1h'),
     'Delays between lookups in the background; the last one repeats.',
   ),
+  PROBE_DELAYS: setting(
+    ['worker'],
+    durations().prefault('5s,10s,20s,40s,60s'),
+    'After five lookups in a row without an answer a member state is looked up only this often, over all workers, until one is answered; the last delay repeats.',
+  ),
   BACKGROUND_GIVE_UP_AFTER: setting(
-    ['api', 'worker', 'admin'],
+    ['api', 'worker'],
     duration().prefault('24h'),
-    'A request without an answer is abandoned this long after it was accepted.',
+    'A request without an answer is abandoned this long after its first lookup.',
   ),
   ENRICHMENT_SOURCES: setting(
     ['worker', 'admin'],

@@ -2,11 +2,14 @@ import {
   type HourTally,
   hourTallies,
   type LookupEnd,
+  MEMBER_STATES,
   type MemberState,
   type MinuteTally,
-  type QueueDepth,
+  type Wait,
+  type WaitClass,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
 import { recentId } from '../uuid-bounds.js';
 
@@ -29,12 +32,13 @@ export const recordMinutes =
           buckets = (SELECT array_agg(COALESCE(a, 0) + COALESCE(b, 0) ORDER BY n)
             FROM unnest(upstream_hour.buckets, excluded.buckets) WITH ORDINALITY AS sums(a, b, n))
       )
-      INSERT INTO upstream_minute (member_state, minute, ended, asks, buckets)
-      SELECT x."memberState", x.minute, x."end", x.lookups, x.buckets
+      INSERT INTO upstream_minute (member_state, minute, ended, asks, lines, buckets)
+      SELECT x."memberState", x.minute, x."end", x.lookups, x.lines, x.buckets
       FROM jsonb_to_recordset(${JSON.stringify(tallies)}::jsonb) AS x("memberState" text, minute timestamptz, "end" text,
-        lookups int, buckets int[])
+        lookups int, lines int, buckets int[])
       ORDER BY x."memberState", x.minute, x."end"
       ON CONFLICT (member_state, minute, ended) DO UPDATE SET asks = upstream_minute.asks + excluded.asks,
+        lines = upstream_minute.lines + excluded.lines,
         buckets = (SELECT array_agg(COALESCE(a, 0) + COALESCE(b, 0) ORDER BY n)
           FROM unnest(upstream_minute.buckets, excluded.buckets) WITH ORDINALITY AS sums(a, b, n))`;
   };
@@ -43,7 +47,7 @@ const MINUTE = columns({
   memberState: typed<MemberState>('text'),
   minute: 'timestamptz',
   end: typed<LookupEnd>('text'),
-  lookups: 'int4',
+  ...all('int4', 'lookups', 'lines'),
   buckets: 'int4[]!',
 });
 
@@ -52,7 +56,8 @@ export const readMinutes =
   (db: Queryable) =>
   async (from: Date): Promise<MinuteTally[]> => {
     return query(db, MINUTE)`
-      SELECT member_state AS "memberState", minute, ended AS "end", asks AS lookups, buckets FROM upstream_minute
+      SELECT member_state AS "memberState", minute, ended AS "end", asks AS lookups, lines, buckets
+      FROM upstream_minute
       WHERE minute >= ${from}::timestamptz`;
   };
 
@@ -85,16 +90,39 @@ export const deleteMinutes =
   async (before: Date): Promise<number> =>
     db.$executeRaw`DELETE FROM upstream_minute WHERE minute < ${before}::timestamptz`;
 
+const WAIT = columns({
+  memberState: typed<MemberState>('text'),
+  class: typed<WaitClass>('text'),
+  dispatched: 'bool',
+  depth: 'int4',
+  oldestDueAt: 'timestamptz',
+});
+
 /**
- * The number of due and unanswered requests of live keys, by member state. Batch lines count once they are dispatched, since
- * the others do not wait for a slot yet. Reads only the index of live requests.
+ * What waits for a lookup of live keys, by member state and class: how many due requests, and since when. Counts at most
+ * `counted` of the direct requests of each class, and no lines before they are dispatched: of those only the oldest is read. So
+ * it costs the same however many wait.
  */
-export const queueDepths =
+export const readWaits =
   (db: Queryable) =>
-  async (now: Date): Promise<QueueDepth[]> => {
-    return query(db, { memberState: typed<MemberState>('text'), depth: 'int4', oldestDueAt: 'timestamptz' })`
-      SELECT country_code AS "memberState", count(*)::int AS depth, min(due_at) AS "oldestDueAt" FROM request
-      WHERE state IN ('waiting', 'pending') AND fed AND answer IS NULL AND NOT test AND due_at <= ${now}::timestamptz
-        AND id >= ${recentId(now)}::uuid
-      GROUP BY country_code`;
+  async (now: Date, counted: number): Promise<Wait[]> => {
+    const due = Prisma.sql`country_code = states.code AND answer IS NULL AND NOT test
+      AND due_at <= ${now}::timestamptz AND id >= ${recentId(now)}::uuid`;
+    const direct = (state: 'waiting' | 'pending') => Prisma.sql`
+      SELECT due_at FROM request WHERE ${due} AND origin = 'direct' AND state = ${Prisma.raw(`'${state}'`)}
+      ORDER BY due_at LIMIT ${counted}::int`;
+    const dispatched = (origin: 'batch' | 'watch') => Prisma.sql`
+      SELECT due_at FROM request WHERE ${due} AND origin = ${Prisma.raw(`'${origin}'`)} AND state = 'pending' AND fed`;
+    return query(db, WAIT)`
+      SELECT states.code AS "memberState", waits.class, waits.dispatched, waits.depth, waits.oldest AS "oldestDueAt"
+      FROM unnest(${[...MEMBER_STATES]}::text[]) AS states(code) CROSS JOIN LATERAL (
+        SELECT 'interactive' AS class, true AS dispatched, count(*)::int AS depth, min(due_at) AS oldest
+        FROM (${direct('waiting')}) AS found
+        UNION ALL SELECT 'background', true, count(*)::int, min(due_at) FROM (${direct('pending')}) AS found
+        UNION ALL SELECT 'batch', true, count(*)::int, min(due_at) FROM (${dispatched('batch')}) AS found
+        UNION ALL SELECT 'watch', true, count(*)::int, min(due_at) FROM (${dispatched('watch')}) AS found
+        UNION ALL SELECT 'batch', false, 0, (
+          SELECT due_at FROM request WHERE ${due} AND origin = 'batch' AND state = 'pending' AND NOT fed
+          ORDER BY due_at LIMIT 1)
+      ) AS waits WHERE waits.oldest IS NOT NULL`;
   };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { monthlyQuota, periodOf } from '../account/account.js';
 import { newUuid } from '../ids.js';
+import { neverAskedAt } from '../request/give-up.js';
 import type { OverdueRequest } from '../request/ports.js';
 import { openingEntry } from '../request/request-check.js';
 import { readVatNumber } from '../vat-number/index.js';
@@ -32,6 +33,15 @@ export const nextCheckAt = (watchId: string, frequency: WatchFrequency, after: D
   return new Date(earliest + wait);
 };
 
+/**
+ * When a watch is due whose run ended at `now` without an answer: at its own time of the day within the next 24 hours, for which
+ * whole days are taken from `next`, the time at which it would have been due after an answer.
+ */
+export const nextAfterMiss = (next: Date, now: Date): Date => {
+  const days = Math.floor(Math.max(0, next.getTime() - now.getTime()) / DAY_MS);
+  return new Date(next.getTime() - days * DAY_MS);
+};
+
 /** The next time of a watch's own time of the day after `after`: at most 24 hours later. */
 const nextMomentOfDay = (watchId: string, after: Date): Date => {
   const wait = (momentOfDay(watchId) - (after.getTime() % DAY_MS) + DAY_MS) % DAY_MS;
@@ -42,7 +52,7 @@ const nextMomentOfDay = (watchId: string, after: Date): Date => {
  * The run of a due watch. A run that must be skipped (quota spent, account disabled) is postponed to the watch's next time of
  * the day, also at weekly frequency: a week later the month may be over.
  */
-const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart => {
+const planRun = (watch: DueWatch, now: Date): RunToStart => {
   const read = readVatNumber(watch.vatNumber);
   const checksumFailed = read.kind === 'well_formed' && read.checksum === 'failed';
   return {
@@ -50,7 +60,7 @@ const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart 
     requestId: newUuid(),
     entries: [openingEntry({ malformed: null, checksumFailed }, now)],
     now,
-    giveUpAt: new Date(now.getTime() + giveUpAfterMs),
+    giveUpAt: neverAskedAt(now),
     quota: { period: periodOf(now), limit: monthlyQuota(watch) },
     nextCheckAt: nextCheckAt(watch.id, watch.frequency, now),
     retryAt: nextMomentOfDay(watch.id, now),
@@ -75,7 +85,6 @@ export type RunWatchDeps = {
   findOrFollow: (watchId: string, now: Date) => Promise<(DueWatch & Pick<Watch, 'state' | 'requestId'>) | null>;
   startRun: StartRun;
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
-  giveUpAfterMs: number;
   now: () => Date;
 };
 
@@ -87,14 +96,14 @@ const TRIES = 5;
 
 /** Starts one watch's run as if it were due now; `null` when there is no such watch. */
 export const runWatch =
-  ({ findOrFollow, startRun, enqueue, giveUpAfterMs, now }: RunWatchDeps) =>
+  ({ findOrFollow, startRun, enqueue, now }: RunWatchDeps) =>
   async (watchId: string): Promise<WatchRun | null> => {
     for (let tries = 1; ; tries += 1) {
       const watch = await findOrFollow(watchId, now());
       if (!watch) return null;
       if (watch.requestId !== null) return { requestId: watch.requestId, status: 'running' };
       if (watch.state === 'paused') return { requestId: null, status: 'paused' };
-      const run = planRun(watch, giveUpAfterMs, now());
+      const run = planRun(watch, now());
       const outcome = await startRun({ ...run, asIfDue: true });
       if (outcome === 'not_due' && tries < TRIES) continue;
       if (outcome !== 'started') return { requestId: null, status: outcome };
@@ -104,22 +113,25 @@ export const runWatch =
   };
 
 type StartDueWatchesDeps = {
-  /** Due watches, the longest due first. At most `maxUnderWay` a member state, runs under way included. */
-  findDue: (now: Date, maxUnderWay: number) => Promise<DueWatch[]>;
+  /** Due watches, the longest due first. At most as many a member state as the limits leave, runs under way included. */
+  findDue: (now: Date, limits: RunLimits) => Promise<DueWatch[]>;
   startRun: StartRun;
   /** Enqueues the lookups of requests. A failure is harmless: the sweep finds the rows. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
-  giveUpAfterMs: number;
   stopping: AbortSignal;
   now: () => Date;
 };
 
+/** How many runs of one member state may be under way at once: those whose lookup is due now, and all. */
+export type RunLimits = { waiting: number; underWay: number };
+
 /**
- * Runs of one member state under way at once, waiting or suspended; the others stay due. This bounds Redis, and an outage
- * does not turn every watch of a member state into a pending request.
+ * The others stay due. This bounds Redis, and an outage does not turn every watch of a member state into a pending request.
+ * Runs between two lookups do not count as waiting: where a member state refuses every second lookup they are the most, and
+ * would leave its slots unused.
  */
-export const MAX_UNDER_WAY = 64;
+export const RUN_LIMITS: RunLimits = { waiting: 64, underWay: 1_000 };
 
 /** Concurrent statements: enough to use a connection fully, few compared with those of callers. */
 const MAX_CONCURRENT_STARTS = 4;
@@ -134,7 +146,7 @@ export const startDueWatches = (deps: StartDueWatchesDeps) => {
     const waiting = [...due];
     const startNext = async (): Promise<void> => {
       for (let watch = waiting.shift(); watch && !deps.stopping.aborted; watch = waiting.shift()) {
-        const run = planRun(watch, deps.giveUpAfterMs, deps.now());
+        const run = planRun(watch, deps.now());
         const outcome = await deps.startRun(run);
         if (outcome !== 'not_due') started[outcome] += 1;
         if (outcome === 'started') requests.push(lookupJobOf(run.requestId, watch, run.now));
@@ -147,7 +159,7 @@ export const startDueWatches = (deps: StartDueWatchesDeps) => {
   return async (): Promise<StartedWatches> => {
     const started: StartedWatches = { started: 0, quota_exceeded: 0, account_disabled: 0 };
     while (!deps.stopping.aborted) {
-      const due = await deps.findDue(deps.now(), MAX_UNDER_WAY);
+      const due = await deps.findDue(deps.now(), RUN_LIMITS);
       const skipped = started.quota_exceeded + started.account_disabled;
       const requests = await startAll(due, started);
       if (requests.length > 0) await deps.enqueue(requests).catch(deps.onEnqueueFailure);
