@@ -14,7 +14,7 @@ import { statementCalls } from './statement-calls.mjs';
 import { NOWHERE, placeIn } from './statement-samples.mjs';
 import { findSites, statementAt } from './statement-sites.mjs';
 
-const REQUESTS = faultSize(200_000, 3_000_000);
+const REQUESTS = faultSize(100_000, 3_000_000);
 const NOW = new Date();
 const START = new Date(NOW.getTime() - FILLED_DAYS * 86_400_000);
 
