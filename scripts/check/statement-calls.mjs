@@ -85,7 +85,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.deleteOldBatches(on)(at.start),
   () => db.startBatches(on)([at.undispatchedRequest]),
   () => db.dispatchLines(on)('DE', at.now),
-  () => db.queuesToDispatch(on)(['DE']),
+  () => db.queuesToDispatch(on, () => at.now)(['DE']),
   () => db.endLostLines(on)(at.now, 500),
   () => db.completeBatches(on)([at.runningBatch], at.now),
   () => db.completeBatches(on)(null, at.now),
@@ -144,6 +144,9 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.deleteExpiredKeys(on)(at.soon),
   () => db.relockIdempotencyKey(on)(at.account, 'key-1', NOW, NOW),
   () => db.storeIdempotentAnswer(on)(at.account, 'key-1', STORED_ANSWER),
+  () => db.listPartitions(on, 'request'),
+  () => db.withChecks(on, [/** @type {any} */ ({ checkId: at.check, checkBody: null, checkHash: null })]),
+  () => db.readEventToSend(on, ID),
   () => db.admitRequest(on)({ request: requestOf(at), quota: QUOTA, maxPending: 200, idempotency: KEY }),
   () => db.admitRequest(on)({ request: requestOf(at), quota: QUOTA, maxPending: 200, idempotency: null }),
   () =>
@@ -172,7 +175,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.beginLookup(on)(at.pendingRequest, at.soon),
   () => db.markLookupStarted(on)(at.pendingRequest, 0, at.now),
   () => db.storeLookup(on)({ ...LOOKUP, requestId: at.pendingRequest }),
-  () => db.findMalformedLines(on)(100),
+  () => db.findMalformedLines(on, () => at.now)(100),
   () => db.settleMalformedLines(on)([{ requestId: at.malformedRequest, check: CHECK }], at.now),
   () => db.recordMalformed(on)({ request: requestOf(at), check: CHECK, idempotency: null }),
   () => db.findRequest(on)(at.request, readerOf(at)),
@@ -202,7 +205,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readHours(on)(at.lately, at.now, 'DE'),
   () => db.readHours(on)(at.from, at.now, null),
   () => db.deleteHours(on)(at.lastYear),
-  () => db.queueDepths(on)(at.soon),
+  () => db.readWaits(on)(at.soon, 10_000),
   () => db.findDueWatches(on)(['DE', 'FR'])(at.soon, 100),
   () =>
     db.startRun(on)({

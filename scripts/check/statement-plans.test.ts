@@ -14,7 +14,7 @@ import { statementCalls } from './statement-calls.mjs';
 import { NOWHERE, placeIn } from './statement-samples.mjs';
 import { findSites, statementAt } from './statement-sites.mjs';
 
-const REQUESTS = faultSize(100_000, 3_000_000);
+const REQUESTS = faultSize(200_000, 3_000_000);
 const NOW = new Date();
 const START = new Date(NOW.getTime() - FILLED_DAYS * 86_400_000);
 
@@ -31,10 +31,10 @@ const ALLOWED: Record<string, Allowance> = {
     sorted: 25_000,
     reason: 'a slice of the ledger, and every request that has not ended',
   },
-  queueDepths: {
+  readWaits: {
     buffers: 5_000,
     sorted: 5_000,
-    reason: 'every request that waits for a slot, for all calls of some seconds',
+    reason: 'up to 10 000 requests of each member state that wait for a slot, for all calls of some seconds',
   },
   readHours: { buffers: 15_000, sorted: 35_000, reason: 'a month by the hour, for all calls of a minute' },
   auditBatches: { buffers: 5_000, reason: 'the lines of ten batches' },

@@ -1,4 +1,5 @@
 // @ts-check
+import { Socket } from 'node:net';
 import { TestEnvironment } from 'jest-environment-node';
 
 const DEFAULT_PATIENCE_MS = 3000;
@@ -17,6 +18,8 @@ export default class LeakEnvironment extends TestEnvironment {
   /** @type {number} */
   #patienceMs;
 
+  #failed = false;
+
   /** @param {ConstructorParameters<typeof TestEnvironment>} args */
   constructor(...args) {
     super(...args);
@@ -33,6 +36,14 @@ export default class LeakEnvironment extends TestEnvironment {
     this.#before = countOpen();
   }
 
+  /**
+   * Whether a test or a hook failed. What it left open is then a consequence, and an error of the environment would hide it.
+   * @param {{ name: string }} event
+   */
+  handleTestEvent({ name }) {
+    if (name === 'test_fn_failure' || name === 'hook_failure') this.#failed = true;
+  }
+
   /** @override */
   async teardown() {
     const deadline = Date.now() + this.#patienceMs;
@@ -41,12 +52,38 @@ export default class LeakEnvironment extends TestEnvironment {
     }
     const left = openSince(this.#before);
     await super.teardown();
-    if (left.length === 0) return;
-    const error = new Error(`${this.#file} left open: ${left.join(', ')}. Close it in afterEach or afterAll.`);
+    if (left.length === 0 || this.#failed) return;
+    const error = new Error(
+      `${this.#file} left open: ${left.join(', ')}. Close it in afterEach or afterAll.${describeSockets()}`,
+    );
     // The stack of this error would not show the origin of the leak.
     throw Object.assign(error, { stack: error.message });
   }
 }
+
+/** @type {WeakMap<Socket, string>} */
+const openedBy = new WeakMap();
+const { connect } = Socket.prototype;
+// Node does not tell who opened a socket. A stack for each connection of a test file costs microseconds.
+Socket.prototype.connect = function (/** @type {unknown[]} */ ...args) {
+  openedBy.set(this, new Error('opened').stack?.split('\n').slice(2, 12).join('\n') ?? '');
+  return Reflect.apply(connect, this, args);
+};
+
+/** The TCP connections that are open, with their state and where they were opened. */
+const describeSockets = () => {
+  const handles = /** @type {{ _getActiveHandles: () => unknown[] }} */ (
+    /** @type {unknown} */ (process)
+  )._getActiveHandles();
+  return handles
+    .filter((handle) => handle instanceof Socket && !('fd' in handle && typeof handle.fd === 'number'))
+    .map((handle) => {
+      const socket = /** @type {Socket} */ (handle);
+      const { localPort, remoteAddress, remotePort, readyState, destroyed, bytesRead, bytesWritten } = socket;
+      return `\n${JSON.stringify({ localPort, remoteAddress, remotePort, readyState, destroyed, bytesRead, bytesWritten })}\n${openedBy.get(socket) ?? 'accepted'}`;
+    })
+    .join('');
+};
 
 /** The number of open resources of each kind that keep this process alive. */
 const countOpen = () => {

@@ -48,10 +48,15 @@ const tooManyWaiting = () =>
 const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 
 /** Composes uploads, batches and their results. */
-export const composeBatches = (
-  { db, producer, publishChange, log }: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>,
-  { giveUpAfterMs }: { giveUpAfterMs: number },
-): { deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>; close: () => Promise<void> } => {
+export const composeBatches = ({
+  db,
+  producer,
+  publishChange,
+  log,
+}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>): {
+  deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>;
+  close: () => Promise<void>;
+} => {
   const reader = createBatchReader({
     ...READER,
     thread: new URL('./upload/read-batch.js', import.meta.url),
@@ -65,7 +70,6 @@ export const composeBatches = (
     enqueueDelivery: enqueueDelivery(producer),
     onEnqueueFailure: (error) =>
       log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
-    giveUpAfterMs,
   });
   const remove = deleteBatch(db);
   return {

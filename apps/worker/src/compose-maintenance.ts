@@ -17,6 +17,7 @@ import {
   findLiveRequests,
   findPendingDeliveries,
   holdDeliveries,
+  maintainPartitions,
   overdueDeliveries,
   overdueRequests,
   queuesToDispatch,
@@ -24,6 +25,7 @@ import {
   requestsToAbandon,
   resumeDeliveries,
   runAlone,
+  WHOLE_MONTHS_FROM_MS,
 } from '@vat/db';
 import {
   auditedPeriods,
@@ -98,14 +100,16 @@ export const composeMaintenance = (context: WorkerContext) => {
       toAbandon: requestsToAbandon(db),
       endRequest: endRequest(db),
       enqueueDelivery: enqueueDelivery(producer),
-      onEnded: ({ id, accountId }) => publishChange(accountId, 'requests', publicId('request', id)),
+      onEnded: ({ id, accountId, reason }) => {
+        if (reason === 'NEVER_ASKED') context.alarmNeverAsked(1);
+        publishChange(accountId, 'requests', publicId('request', id));
+      },
       onNotEnded: ({ id }, error) =>
         log.error('A request could not be ended; the next sweep will retry.', { request: id, ...errorFields(error) }),
       now,
     }),
     releaseOrphanedRequests({
       releaseOrphans: releaseOrphans(db),
-      giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
       windowMs: settings.UPSTREAM_WINDOW,
       now,
     }),
@@ -130,12 +134,13 @@ export const composeMaintenance = (context: WorkerContext) => {
   const complete = completeBatches(db);
   const sweepBatchesOnce = sweepBatches({
     endLost: endLostLines(db),
+    onNeverAsked: context.alarmNeverAsked,
     complete: async (at) => {
       const completed = await complete(null, at);
       for (const { id, accountId } of completed) publishChange(accountId, 'batches', publicId('batch', id));
       return completed;
     },
-    queuesToDispatch: queuesToDispatch(db),
+    queuesToDispatch: queuesToDispatch(db, now),
     dispatch: enqueueDispatches(producer, now),
     enqueueDelivery: enqueueDelivery(producer),
     now,
@@ -175,6 +180,17 @@ export const composeMaintenance = (context: WorkerContext) => {
     }
   };
 
+  const partitions = async (evidenceBefore: Date, deliveriesBefore: Date): Promise<void> => {
+    const { made, dropped, failures } = await maintainPartitions(settings.DATABASE_URL)(now(), {
+      evidenceBefore,
+      deliveriesBefore,
+    });
+    if (made.length > 0 || dropped.length > 0) log.info('Partitions were made or dropped.', { made, dropped });
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '));
+  };
+  /** Months of rows that are stored for long are dropped as a whole. */
+  const wholeMonths = (storedMs: number) => ({ wholeMonths: storedMs >= WHOLE_MONTHS_FROM_MS });
+
   const tasks: Record<MaintenanceTask, () => Promise<unknown>> = {
     sweep: async () => {
       await alone('sweep', () => sweep({ everything: false }));
@@ -188,8 +204,9 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
         () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
-        () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT)),
-        () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT)),
+        () => partitions(ago(settings.EVIDENCE_KEPT), ago(settings.DELIVERIES_KEPT)),
+        () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT), wholeMonths(settings.DELIVERIES_KEPT)),
+        () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT), undefined, wholeMonths(settings.EVIDENCE_KEPT)),
       ];
       return alone('expire', () => runEach(steps));
     },

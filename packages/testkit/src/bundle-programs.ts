@@ -5,8 +5,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { PROGRAM_FLAGS, PROJECT_ROOT } from './run-program.js';
+
+/** The folder of all bundles. */
+export const BUNDLES = path.join(PROJECT_ROOT, '.data', 'test-programs');
 
 /** The programs that worlds start. */
 const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];
@@ -15,13 +18,18 @@ const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];
 const BUNDLED =
   /^(@fastify\/busboy$|@prisma\/|asn1js$|bullmq$|canonicalize$|content-disposition$|content-type$|express$|got$|hpagent$|ioredis$|jsvat-next$|pg$|pg-copy-streams$|pkijs$|prom-client$|typeid-js$|undici$|winston$|zod$)/;
 
+/** Defines `require`, which CommonJS packages expect of an ES module. */
+const BANNER = `import { createRequire as $createRequire } from 'node:module';
+const require = $createRequire(import.meta.url);`;
+
 /** The argument with which a bundle writes its code cache when it ends. */
 const COMPILE = '--write-code-cache';
 
 /** The address of the bundle, which a few ES modules of packages use to find files. */
 const BUNDLE_URL = '$bundleUrl';
-const BANNER = `(function(exports,require,module,__filename,__dirname){const ${BUNDLE_URL}=require('node:url').pathToFileURL(__filename).href;`;
-const FOOTER = '})';
+/** What makes a script of a bundle a function of what Node gives a CommonJS module. */
+const SCRIPT_BEGIN = `(function(exports,require,module,__filename,__dirname){const ${BUNDLE_URL}=require('node:url').pathToFileURL(__filename).href;`;
+const SCRIPT_END = '})';
 
 /**
  * Starts the bundle of the same name with its code cache: what V8 made of the text when {@link compilePrograms} ran it. Without
@@ -43,7 +51,7 @@ script.runInThisContext()(exports, require('node:module').createRequire(file), m
 `;
 
 /** Whether one of our packages has its own installed version, which a bundle in another folder would not resolve to. */
-const hasOwnVersion = (importer: string, name: string): boolean => {
+export const hasOwnVersion = (importer: string, name: string): boolean => {
   const [, workspace] = /^(.*\/(?:apps|packages)\/[^/]+)\/dist\//.exec(importer) ?? [];
   const folder = name
     .split('/')
@@ -71,7 +79,7 @@ const bundleSelected: Plugin = {
 };
 
 /** A hash that changes whenever the build or a dependency changes. */
-const versionOfBuild = async (): Promise<string> => {
+export const versionOfBuild = async (): Promise<string> => {
   const hash = createHash('sha256').update(await readFile(path.join(PROJECT_ROOT, 'package-lock.json')));
   hash.update(await readFile(new URL(import.meta.url)));
   for (const group of ['apps', 'packages']) {
@@ -111,39 +119,52 @@ const compilePrograms = async (folder: string): Promise<void> => {
  * unbundled programs are started by the global set-up (admin) and by the worker's shutdown tests.
  */
 export const bundlePrograms = async (): Promise<string> => {
-  const all = path.join(PROJECT_ROOT, '.data', 'test-programs');
-  const folder = path.join(all, await versionOfBuild());
+  const folder = path.join(BUNDLES, await versionOfBuild());
   if (existsSync(folder)) return folder;
-  await removeOld(all);
-  const temporary = `${folder}.${randomBytes(4).toString('hex')}`;
-  await mkdir(temporary, { recursive: true });
-  await build({
-    entryPoints: Object.fromEntries(
-      PROGRAMS.map((name) => [name, path.join(PROJECT_ROOT, 'apps', name, 'dist/main.js')]),
-    ),
-    outdir: temporary,
+  await removeOld(BUNDLES);
+  await fillFolder(folder, async (temporary) => {
+    await bundle({
+      entryPoints: Object.fromEntries(
+        PROGRAMS.map((name) => [name, path.join(PROJECT_ROOT, 'apps', name, 'dist/main.js')]),
+      ),
+      outdir: temporary,
+      // Node takes a code cache for scripts only.
+      ...{ format: 'cjs', splitting: false },
+      // `import()` is not available in a script from a code cache; `require` takes the same packages.
+      supported: { 'dynamic-import': false },
+      define: { 'import.meta.url': BUNDLE_URL },
+      ...{ banner: { js: SCRIPT_BEGIN }, footer: { js: SCRIPT_END } },
+    });
+    await Promise.all(PROGRAMS.map((name) => writeFile(path.join(temporary, `${name}.cjs`), START)));
+    await compilePrograms(temporary);
+  });
+  return folder;
+};
+
+/** Bundles entry points, each into an ES module with its name in `outdir`. */
+export const bundle = (options: BuildOptions) =>
+  build({
     bundle: true,
+    splitting: true,
     platform: 'node',
-    // Node takes a code cache for scripts only.
-    format: 'cjs',
+    format: 'esm',
     target: 'node20',
     // Errors and workers are distinguished by the names of their classes.
     keepNames: true,
-    // Less text to read at every start.
+    // Less text to read and parse at every start.
     minifyWhitespace: true,
     minifySyntax: true,
     external: ['pg-native'],
-    // `import()` is not available in a script from a code cache; `require` takes the same packages.
-    supported: { 'dynamic-import': false },
-    define: { 'import.meta.url': BUNDLE_URL },
     banner: { js: BANNER },
-    footer: { js: FOOTER },
     plugins: [bundleSelected],
     logLevel: 'error',
+    ...options,
   });
-  await Promise.all(PROGRAMS.map((name) => writeFile(path.join(temporary, `${name}.cjs`), START)));
-  await compilePrograms(temporary);
-  // If another run has finished the same bundle first, that one is used.
+
+/** Makes a folder that appears with all its files at once. If another run has finished the same one first, that one is used. */
+export const fillFolder = async (folder: string, fill: (temporary: string) => Promise<unknown>): Promise<void> => {
+  const temporary = `${folder}.${randomBytes(4).toString('hex')}`;
+  await mkdir(temporary, { recursive: true });
+  await fill(temporary);
   await rename(temporary, folder).catch(() => rm(temporary, { recursive: true }));
-  return folder;
 };

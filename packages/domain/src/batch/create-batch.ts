@@ -4,6 +4,7 @@ import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
+import { neverAskedAt } from '../request/give-up.js';
 import { readRequester } from '../request/request-check.js';
 import type { BatchRow, DispatchQueue, InsertBatch } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
@@ -39,7 +40,6 @@ type CreateBatchDeps = {
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
   /** BACKGROUND_GIVE_UP_AFTER */
-  giveUpAfterMs: number;
 };
 
 /** The part of an upload that is derived from its file. */
@@ -87,7 +87,7 @@ export const createBatch =
           message: `The month's checks are used up; new ones are there from ${periodEnd(period).toISOString()}.`,
         },
         createdAt: now,
-        giveUpAt: new Date(now.getTime() + deps.giveUpAfterMs),
+        giveUpAt: neverAskedAt(now),
         maxActive: MAX_ACTIVE_BATCHES,
         lineLimit: { max: MAX_UPLOADED_LINES, since: new Date(now.getTime() - LINE_WINDOW_MS) },
         idempotency: key,
