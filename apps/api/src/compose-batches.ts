@@ -7,12 +7,17 @@ import {
   insertBatch,
   listBatches,
   listLines,
+  readBacklog,
+  readMinutes,
+  readRemaining,
   readResults,
+  readUsualHours,
 } from '@vat/db';
-import { AppError, createBatch } from '@vat/domain';
+import { AppError, createBatch, forecastBatches, readConditions } from '@vat/domain';
 import { enqueueDelivery, enqueueDispatches } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
+import { cached } from './cached.js';
 import { holdLease } from './exports/send-zip.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
 import { keyedMutex, keyedSemaphore, turnsByKey } from './turns.js';
@@ -47,13 +52,18 @@ const tooManyWaiting = () =>
  */
 const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 
+/** What forecasts of batches are derived from is read at most once in this time, and the usual speed of the hours in ten minutes. */
+const CONDITIONS_CACHE_MS = 5_000;
+const USUAL_HOURS_CACHE_MS = 600_000;
+
 /** Composes uploads, batches and their results. */
 export const composeBatches = ({
   db,
   producer,
   publishChange,
   log,
-}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>): {
+  now,
+}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>): {
   deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>;
   close: () => Promise<void>;
 } => {
@@ -63,7 +73,18 @@ export const composeBatches = ({
     onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
   const rowsInTurn = keyedMutex();
+  const conditions = readConditions({
+    readMinutes: readMinutes(db),
+    readUsualHours: cached(readUsualHours(db), USUAL_HOURS_CACHE_MS),
+    readBacklog: readBacklog(db),
+  });
+  const forecast = forecastBatches({
+    conditions: cached(conditions, CONDITIONS_CACHE_MS),
+    readRemaining: readRemaining(db),
+    now,
+  });
   const create = createBatch({
+    forecast,
     findKey: findIdempotencyKey(db),
     insert: insertBatch(db, (insert) => rowsInTurn('rows', insert)),
     dispatch: enqueueDispatches(producer),
@@ -85,6 +106,7 @@ export const composeBatches = ({
       },
       listBatches: listBatches(db),
       findBatch: findBatch(db),
+      forecastBatches: forecast,
       listLines: listLines(db),
       findResultsHead: findResultsHead(db),
       readResults: readResults(db),

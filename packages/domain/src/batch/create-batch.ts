@@ -3,11 +3,13 @@ import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
+import type { MemberState } from '../member-states.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { neverAskedAt } from '../request/give-up.js';
 import { readRequester } from '../request/request-check.js';
 import type { BatchRow, DispatchQueue, InsertBatch } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
+import { type BatchForecast, type ForecastBatches, NO_FORECAST, type RemainingLines } from './forecast-batches.js';
 import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
 
 /** An upload whose file has been read and planned. */
@@ -23,7 +25,7 @@ export type BatchUpload = {
   createdAt: Date;
   idempotency: IdempotencyKey | null;
   /** The 201 of a batch at its creation; stored with the key, byte for byte. */
-  answerOf: (batch: Batch) => StoredAnswer;
+  answerOf: (batch: Batch, forecast: BatchForecast) => StoredAnswer;
 };
 
 type CreatedBatch = { kind: 'created'; batch: Batch; answer: StoredAnswer };
@@ -34,6 +36,7 @@ export type BatchUploadResult = CreatedBatch | Replay;
 type CreateBatchDeps = {
   findKey: FindKey;
   insert: InsertBatch;
+  forecast: ForecastBatches;
   /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
   dispatch: (queues: DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
@@ -73,8 +76,11 @@ export const createBatch =
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
     const period = periodOf(now);
     const work = async (key: UnexpiredKey | null): Promise<CreatedBatch | null> => {
+      const id = newUuid();
+      const toForecast = { id, status: 'queued', createdAt: now } as const;
+      const forecast = (await deps.forecast(accountId, [toForecast], remainingOf(id, plan.requests))).get(id);
       const inserted = await deps.insert({
-        id: newUuid(),
+        id,
         accountId,
         label: upload.label,
         fileName: upload.fileName,
@@ -91,7 +97,8 @@ export const createBatch =
         maxActive: MAX_ACTIVE_BATCHES,
         lineLimit: { max: MAX_UPLOADED_LINES, since: new Date(now.getTime() - LINE_WINDOW_MS) },
         idempotency: key,
-        answerOf: upload.answerOf,
+        answerOf: (batch) =>
+          upload.answerOf(batch, (batch.status === 'completed' ? undefined : forecast) ?? NO_FORECAST),
       });
       if (inserted.kind === 'key_taken') return null;
       if (inserted.kind === 'too_many_batches')
@@ -108,6 +115,14 @@ export const createBatch =
     };
     return oncePerKey(deps.findKey, { accountId, idempotency, now, work });
   };
+
+/** What a planned batch will wait for. */
+const remainingOf = (batchId: string, requests: BatchPlan['requests']): RemainingLines[] => {
+  const counts = new Map<MemberState, number>();
+  for (const { memberState, answer } of requests)
+    if (answer === null) counts.set(memberState, (counts.get(memberState) ?? 0) + 1);
+  return [...counts].map(([memberState, n]) => ({ batchId, memberState, requests: n }));
+};
 
 const dispatchQueuesOf = (requests: { memberState: DispatchQueue; answer: unknown }[]): DispatchQueue[] => [
   ...new Set(requests.map((request) => (request.answer === null ? request.memberState : ('malformed' as const)))),
