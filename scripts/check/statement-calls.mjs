@@ -202,7 +202,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.releaseOrphans(on)(at.soon, at.now, { live: at.soon, test: at.soon }),
   () => db.recordMinutes(on)([{ memberState: 'DE', minute: NOW, end: 'answered', lookups: 1, lines: 1, buckets: [] }]),
   () => db.readUsualHours(on)(at.now),
-  () => db.readBacklog(on)(['DE', 'FR'], { accounts: 20, lines: 5_000 }),
+  () => db.readBacklog(on)(at.now, ['DE', 'FR'], { accounts: 20, lines: 5_000 }),
   () => db.readRemaining(on)(at.account),
   () => db.readMinutes(on)(at.lately),
   () => db.deleteMinutes(on)(at.yesterday),

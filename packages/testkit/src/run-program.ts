@@ -28,7 +28,7 @@ export const PRODUCTION_VARIABLE = 'VAT_TEST_PRODUCTION';
 export const programFile = (file: string): string => {
   const programs = process.env[PROGRAMS_VARIABLE];
   const [, name] = /^apps\/([^/]+)\/dist\/main\.js$/.exec(file) ?? [];
-  return programs && name ? path.join(programs, `${name}.js`) : path.resolve(PROJECT_ROOT, file);
+  return programs && name ? path.join(programs, `${name}.cjs`) : path.resolve(PROJECT_ROOT, file);
 };
 
 /** The environment of a started program: only what it needs and its settings, without the developer's variables. */

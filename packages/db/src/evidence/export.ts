@@ -113,9 +113,9 @@ export const chooseEvidence =
 export const readEvidence = (db: Reader): ReadEvidence => ({
   checks: (ids) => query(db, EXPORTED_CHECK)`
     SELECT c.id, c.request_id AS "requestId", c.body AS bytes, c.hash, s.token
-    FROM "check" c LEFT JOIN stamp s ON s.subject_id = c.id WHERE c.id = ANY(${[...ids]}::uuid[])`,
+    FROM "check" c LEFT JOIN stamp s ON s.subject_id = c.id WHERE ${isOneOf(Prisma.sql`c.id`, ids)}`,
   requests: (ids) => query(db, EXPORTED_REQUEST)`
-    SELECT ${selectList('r', EXPORTED_REQUEST)} FROM request r WHERE id = ANY(${[...ids]}::uuid[])`,
+    SELECT ${selectList('r', EXPORTED_REQUEST)} FROM request r WHERE ${isOneOf(Prisma.sql`id`, ids)}`,
   exchanges: readExchanges(db),
   anchors: (seqs) => query(db, { seq: 'int4', body: 'bytea', token: 'bytea?' })`
     SELECT a.seq, a.body, s.token FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
