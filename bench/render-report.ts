@@ -1,8 +1,11 @@
+import type { CostFigures } from './cost/measure-cost.js';
+import { renderCost } from './cost/render-cost.js';
 import { type DeliveriesFigures, renderDeliveries } from './deliveries/measure-deliveries.js';
 import type { Machine } from './describe-machine.js';
 import { type AnchorsFigures, renderAnchors } from './measure-anchors.js';
 import type { BatchesFigures } from './measure-batches.js';
 import { type DossierFigures, renderDossier } from './measure-dossier.js';
+import { type EtaFigures, renderEta } from './measure-eta.js';
 import { type LargeFigures, renderLarge } from './measure-large.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
@@ -15,12 +18,14 @@ import { renderTable as table } from './render-table.js';
 
 export type Figures = {
   machine: Machine;
+  cost: CostFigures | null;
   latency: LatencyFigures[];
   slots: SlotsFigures[];
   queue: QueueFigures | null;
   deliveries: DeliveriesFigures | null;
   anchors: AnchorsFigures | null;
   batches: BatchesFigures[];
+  eta: EtaFigures[];
   dossier: DossierFigures | null;
   partitions: PartitionsFigures | null;
   watches: WatchesFigures[];
@@ -121,13 +126,27 @@ const watchesTable = (figures: WatchesFigures[]): string =>
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
 export const renderReport = (figures: Figures): string => {
-  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier, sweep, large, partitions } =
-    figures;
+  const {
+    machine,
+    latency,
+    slots,
+    queue,
+    deliveries,
+    batches,
+    eta,
+    watches,
+    anchors,
+    dossier,
+    sweep,
+    large,
+    partitions,
+  } = figures;
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
     `One-minute load before the run: ${load_before}.`,
   ];
+  if (figures.cost !== null) parts.push(...renderCost(figures.cost, cores));
   if (latency.length > 0) parts.push('### Added latency of a direct check', latencyTable(latency));
   if (slots.length > 0) {
     parts.push(`### Slot use over a backlog of ${slots[0]?.requests} requests`, slotsTable(slots));
@@ -147,6 +166,7 @@ export const renderReport = (figures: Figures): string => {
   if (dossier !== null) parts.push(...renderDossier(dossier));
   if (partitions !== null) parts.push(...renderPartitions(partitions));
   if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
+  if (eta.length > 0) parts.push(...renderEta(eta));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   if (large.length > 0) parts.push(...renderLarge(large));
   return `${parts.join('\n\n')}\n`;

@@ -122,6 +122,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readEvidence(on).anchors([1]),
   () => db.readEvidence(on).changes([ID]),
   () => db.findEvidence(on)([at.check]),
+  () => db.findCheckWithEvidence(on)(at.check, readerOf(at)),
   ...[db.exportLeases(on), db.downloadLeases(on)].flatMap((leases) => [
     () => leases.take(at.account, ID, 1),
     () => leases.renew(ID, ID, 1),
@@ -199,14 +200,17 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.requestsToAbandon(on)(at.now, 500),
   () => db.runAlone(on)('sweep', async () => undefined),
   () => db.releaseOrphans(on)(at.soon, at.now, { live: at.soon, test: at.soon }),
-  () => db.recordMinutes(on)([{ memberState: 'DE', minute: NOW, end: 'answered', lookups: 1, buckets: [] }]),
+  () => db.recordMinutes(on)([{ memberState: 'DE', minute: NOW, end: 'answered', lookups: 1, lines: 1, buckets: [] }]),
+  () => db.readUsualHours(on)(at.now),
+  () => db.readBacklog(on)(at.now, ['DE', 'FR'], { accounts: 20, lines: 5_000 }),
+  () => db.readRemaining(on)(at.account),
   () => db.readMinutes(on)(at.lately),
   () => db.deleteMinutes(on)(at.yesterday),
   () => db.readHours(on)(at.lately, at.now, 'DE'),
   () => db.readHours(on)(at.from, at.now, null),
   () => db.deleteHours(on)(at.lastYear),
   () => db.readWaits(on)(at.soon, 10_000),
-  () => db.findDueWatches(on)(['DE', 'FR'])(at.soon, 100),
+  () => db.findDueWatches(on)(['DE', 'FR'])(at.soon, { waiting: 64, underWay: 1_000 }),
   () =>
     db.startRun(on)({
       watchId: at.watch,

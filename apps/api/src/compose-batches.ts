@@ -7,15 +7,20 @@ import {
   insertBatch,
   listBatches,
   listLines,
+  readBacklog,
+  readMinutes,
+  readRemaining,
   readResults,
+  readUsualHours,
 } from '@vat/db';
-import { AppError, createBatch } from '@vat/domain';
+import { AppError, createBatch, forecastBatches, readConditions } from '@vat/domain';
 import { enqueueDelivery, enqueueDispatches } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
+import { cached } from './cached.js';
 import { holdLease } from './exports/send-zip.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
-import { keyedMutex, keyedSemaphore, turnsByKey } from './turns.js';
+import { keyedMutex, keyedSemaphore, oneAfterAnother, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
 
@@ -30,6 +35,11 @@ const MAX_UPLOADS_PER_ACCOUNT = 3;
  * direct checks need the remaining ones.
  */
 const MAX_STORING = 4;
+/**
+ * An upload is parsed and stored after the one before, which takes half a second of CPU time, so that uploads leave all
+ * processors but one to direct checks. One that takes longer than this no longer delays the next.
+ */
+const OVERDUE_MS = 5_000;
 
 /** Files that may wait to be stored, 2 MiB each. One account has at most {@link MAX_UPLOADS_PER_ACCOUNT} of them. */
 const MAX_WAITING_FILES = 60;
@@ -47,13 +57,18 @@ const tooManyWaiting = () =>
  */
 const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 
+/** What forecasts of batches are derived from is read at most once in this time, and the usual speed of the hours in ten minutes. */
+const CONDITIONS_CACHE_MS = 5_000;
+const USUAL_HOURS_CACHE_MS = 600_000;
+
 /** Composes uploads, batches and their results. */
 export const composeBatches = ({
   db,
   producer,
   publishChange,
   log,
-}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>): {
+  now,
+}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>): {
   deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>;
   close: () => Promise<void>;
 } => {
@@ -62,8 +77,24 @@ export const composeBatches = ({
     thread: new URL('./upload/read-batch.js', import.meta.url),
     onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
+  const storeInTurn = turnsByKey({
+    maxRunning: MAX_STORING,
+    waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting },
+  });
+  const storeNext = oneAfterAnother(OVERDUE_MS);
   const rowsInTurn = keyedMutex();
+  const conditions = readConditions({
+    readMinutes: readMinutes(db),
+    readUsualHours: cached(readUsualHours(db), USUAL_HOURS_CACHE_MS),
+    readBacklog: readBacklog(db),
+  });
+  const forecast = forecastBatches({
+    conditions: cached(conditions, CONDITIONS_CACHE_MS),
+    readRemaining: readRemaining(db),
+    now,
+  });
   const create = createBatch({
+    forecast,
     findKey: findIdempotencyKey(db),
     insert: insertBatch(db, (insert) => rowsInTurn('rows', insert)),
     dispatch: enqueueDispatches(producer),
@@ -76,7 +107,7 @@ export const composeBatches = ({
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
       uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT),
-      storeInTurn: turnsByKey({ maxRunning: MAX_STORING, waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting } }),
+      storeInTurn: (accountId, work, gone) => storeInTurn(accountId, () => storeNext(work), gone),
       readBatch: reader.read,
       createBatch: async (upload) => {
         const result = await create(upload);
@@ -85,6 +116,7 @@ export const composeBatches = ({
       },
       listBatches: listBatches(db),
       findBatch: findBatch(db),
+      forecastBatches: forecast,
       listLines: listLines(db),
       findResultsHead: findResultsHead(db),
       readResults: readResults(db),

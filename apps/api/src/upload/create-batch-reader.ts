@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AppError, type NewBatchRequest, type NewLine, type PlannedFile } from '@vat/domain';
+import { AppError, type PlannedFile } from '@vat/domain';
 import { Tinypool } from 'tinypool';
 import { keyedSemaphore } from '../turns.js';
 import type { BatchReading, FileToRead, readBatch } from './read-batch.js';
@@ -37,16 +36,6 @@ const unreadable = (what: string): AppError =>
 const isOutOfMemory = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
-/** Parses one chunk per turn of the event loop. */
-const unpack = async <T>(chunks: readonly string[]): Promise<T[]> => {
-  const rows: T[] = [];
-  for (const chunk of chunks) {
-    rows.push(...(JSON.parse(chunk) as T[]));
-    await nextTurn();
-  }
-  return rows;
-};
-
 /**
  * Creates a pool of threads that read files. Threads start on demand. A thread that exceeds the deadline or runs out of memory
  * is terminated; only its file fails, and the next file gets a new thread.
@@ -74,8 +63,7 @@ export const createBatchReader = ({ thread, threads, deadlineMs, heapMb, onFailu
     });
     if (reading.kind === 'refused')
       throw new AppError(reading.code, { message: reading.message, extra: reading.extra });
-    const [lines, requests] = [await unpack<NewLine>(reading.lines), await unpack<NewBatchRequest>(reading.requests)];
-    return { ...reading.file, plan: { lines, requests } };
+    return reading.file;
   };
   return {
     read: (file) => inTurn('files', () => read(file)),

@@ -11,20 +11,12 @@ export type FileToRead = {
 };
 
 /**
- * The result that the thread sends back. Lines and requests are JSON arrays in chunks: receiving ten thousand objects would
- * block the event loop for up to 60 ms, while chunks are parsed one by one. A refusal is sent as its fields, because an error
- * object loses its code between threads.
+ * The result that the thread sends back. The lines and requests of a plan are texts: receiving ten thousand objects would block
+ * the event loop for up to 60 ms. A refusal is sent as its fields, because an error object loses its code between threads.
  */
 export type BatchReading =
-  | { kind: 'planned'; file: Omit<PlannedFile, 'plan'>; lines: string[]; requests: string[] }
+  | { kind: 'planned'; file: PlannedFile }
   | { kind: 'refused'; code: ErrorCode; message: string; extra: Readonly<Record<string, unknown>> };
-
-const CHUNK_ROWS = 500;
-
-const inJsonChunks = (rows: readonly object[]): string[] =>
-  Array.from({ length: Math.ceil(rows.length / CHUNK_ROWS) }, (_, n) =>
-    JSON.stringify(rows.slice(n * CHUNK_ROWS, (n + 1) * CHUNK_ROWS)),
-  );
 
 /**
  * Decodes, parses and plans a batch's file. Runs in a separate thread ({@link createBatchReader} refers to this function and
@@ -35,9 +27,7 @@ export const readBatch = ({ bytes, charset, requester, createdAt }: FileToRead):
     const file = readBatchFile(
       markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset }),
     );
-    const { plan, ...planned } = planFile(file, requester, createdAt);
-    const { lines, requests } = plan;
-    return { kind: 'planned', file: planned, lines: inJsonChunks(lines), requests: inJsonChunks(requests) };
+    return { kind: 'planned', file: planFile(file, requester, createdAt) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { kind: 'refused', code: error.code, message: error.message, extra: error.extra };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BatchInsertion, InsertBatch, NewBatch, NewBatchRequest, NewLine } from '@vat/domain';
 import { lockAccount } from '../account/accounts.js';
 import { reserveUnits } from '../account/usage.js';
@@ -8,62 +9,8 @@ import { query } from '../query.js';
 import { type Refuse, transact } from '../transaction.js';
 import { completeBatches } from './end-lines.js';
 
-/**
- * The maximum size of one statement, which then takes a small part of the time limit and does not block the process for
- * long. A single row may be larger.
- */
-const MAX_STATEMENT = { rows: 250, characters: 400_000 };
-
 /** Runs pieces of work one after the other. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** Splits rows into JSON arrays of at most {@link MAX_STATEMENT}; each row is serialized only when it is needed. */
-function* jsonChunks<T>(all: readonly T[], serialize: (row: T) => string): Generator<string> {
-  let rows: string[] = [];
-  let characters = 0;
-  for (const row of all) {
-    const text = serialize(row);
-    if (
-      rows.length === MAX_STATEMENT.rows ||
-      (rows.length > 0 && characters + text.length > MAX_STATEMENT.characters)
-    ) {
-      yield `[${rows.join(',')}]`;
-      rows = [];
-      characters = 0;
-    }
-    rows.push(text);
-    characters += text.length;
-  }
-  if (rows.length > 0) yield `[${rows.join(',')}]`;
-}
-
-const requestRow = (request: NewBatchRequest): string =>
-  JSON.stringify({
-    id: request.id,
-    input: request.input,
-    country_code: request.memberState,
-    national: request.national,
-    vat_number: request.vatNumber,
-    requester: request.requester,
-    reference: request.reference,
-    entries: request.entries,
-    answer: request.answer,
-  });
-
-/** Appends the cells, which are JSON already. */
-const lineRow = (line: NewLine): string => {
-  const row = JSON.stringify({
-    id: line.id,
-    line: line.line,
-    input: line.input,
-    vat_number: line.vatNumber,
-    reference: line.reference,
-    request_id: line.requestId,
-    error_code: line.error?.code ?? null,
-    error_message: line.error?.message ?? null,
-  });
-  return `${row.slice(0, -1)},"cells":${line.cellsJson}}`;
-};
 
 /** Inserts a batch, its requests (which get a job only when they are dispatched) and its lines. */
 const insertBatchRows =
@@ -73,28 +20,28 @@ const insertBatchRows =
     await tx.$executeRaw`
       INSERT INTO batch (id, account_id, state, label, file_name, requester, header, total, created_at)
       VALUES (${id}::uuid, ${accountId}::uuid, 'queued', ${batch.label}, ${batch.fileName}, ${batch.requester},
-        ${header === null ? null : JSON.stringify(header)}::jsonb, ${batch.lines.length}::int, ${createdAt}::timestamptz)`;
-    for (const chunk of jsonChunks(batch.requests, requestRow))
+        ${header === null ? null : JSON.stringify(header)}::jsonb, ${batch.counts.lines}::int, ${createdAt}::timestamptz)`;
+    for (const text of batch.requests)
       await inTurn(
         () => tx.$executeRaw`
         INSERT INTO request (id, account_id, test, origin, fed, state, input, country_code, national, vat_number, requester,
           reference, entries, answer, created_at, window_ends_at, due_at, give_up_at, quota_period)
-        SELECT x.id, ${accountId}::uuid, false, 'batch', false, 'pending', x.input, x.country_code, x.national,
-          x.vat_number, x.requester, x.reference, x.entries, x.answer, ${createdAt}::timestamptz,
+        SELECT x.id, ${accountId}::uuid, false, 'batch', false, 'pending', x.input, x."memberState", x.national,
+          x."vatNumber", x.requester, x.reference, x.entries, x.answer, ${createdAt}::timestamptz,
           ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${batch.giveUpAt}::timestamptz,
           CASE WHEN x.answer IS NULL THEN ${quota.period}::text END
-        FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, input text,
-          country_code text, national text, vat_number text, requester text, reference text, entries jsonb, answer jsonb)`,
+        FROM jsonb_to_recordset(${text}::jsonb) AS x(id uuid, input text,
+          "memberState" text, national text, "vatNumber" text, requester text, reference text, entries jsonb, answer jsonb)`,
       );
-    for (const chunk of jsonChunks(batch.lines, lineRow))
+    for (const text of batch.lines)
       await inTurn(
         () => tx.$executeRaw`
         INSERT INTO batch_line (id, batch_id, line, status, input, vat_number, reference, request_id, error_code,
           error_message, cells)
-        SELECT x.id, ${id}::uuid, x.line, CASE WHEN x.error_code IS NULL THEN 'queued' ELSE 'failed' END, x.input,
-          x.vat_number, x.reference, x.request_id, x.error_code, x.error_message, x.cells
-        FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, line int, input text,
-          vat_number text, reference text, request_id uuid, error_code text, error_message text, cells jsonb)`,
+        SELECT x.id, ${id}::uuid, x.line, CASE WHEN x.error IS NULL THEN 'queued' ELSE 'failed' END, x.input,
+          x."vatNumber", x.reference, x."requestId", x.error ->> 'code', x.error ->> 'message', x."cellsJson"::jsonb
+        FROM jsonb_to_recordset(${text}::jsonb) AS x(id uuid, line int, input text,
+          "vatNumber" text, reference text, "requestId" uuid, error jsonb, "cellsJson" text)`,
       );
   };
 
@@ -114,10 +61,10 @@ const countActive = async (tx: Queryable, accountId: string, exceptId: string): 
  */
 const refuseTooManyLines = async (
   tx: Queryable,
-  { accountId, lines, lineLimit }: NewBatch,
+  { accountId, counts, lineLimit }: NewBatch,
   refuse: Refuse<BatchInsertion>,
 ): Promise<void> => {
-  const over = lines.length - lineLimit.max;
+  const over = counts.lines - lineLimit.max;
   const [freed] = await query(tx, { created_at: 'timestamptz' })`
     SELECT x.created_at FROM (
       SELECT created_at, sum(lines) OVER (ORDER BY created_at, id) AS left_by, sum(lines) OVER () AS uploaded
@@ -128,13 +75,16 @@ const refuseTooManyLines = async (
 };
 
 /** Records the number of uploaded lines, and deletes the account's uploads that no longer count. */
-const recordUpload = async (tx: Queryable, { id, accountId, lines, createdAt, lineLimit }: NewBatch): Promise<void> => {
+const recordUpload = async (
+  tx: Queryable,
+  { id, accountId, counts, createdAt, lineLimit }: NewBatch,
+): Promise<void> => {
   await tx.$executeRaw`
     DELETE FROM batch_upload
     WHERE account_id = ${accountId}::uuid AND created_at <= ${lineLimit.since}::timestamptz`;
   await tx.$executeRaw`
     INSERT INTO batch_upload (id, account_id, lines, created_at)
-    VALUES (${id}::uuid, ${accountId}::uuid, ${lines.length}::int, ${createdAt}::timestamptz)`;
+    VALUES (${id}::uuid, ${accountId}::uuid, ${counts.lines}::int, ${createdAt}::timestamptz)`;
 };
 
 /** Admits one upload per key at a time; a concurrent one is refused at once, before it writes ten thousand lines. */
@@ -151,23 +101,42 @@ const lockKey = async (
   if (bound) refuse({ kind: 'key_taken' });
 };
 
+/** Rewrites the rows of each text, one text a turn of the event loop. */
+const rewrite = async <Row extends object>(
+  texts: readonly string[],
+  rows: (all: Row[]) => Row[],
+): Promise<string[]> => {
+  const rewritten: string[] = [];
+  for (const text of texts) {
+    rewritten.push(JSON.stringify(rows(JSON.parse(text) as Row[])));
+    await nextTurn();
+  }
+  return rewritten;
+};
+
+type WithinQuota = Pick<NewBatch, 'lines' | 'requests' | 'counts'> & { beyond: string[] };
+
 /** Applies `units` to the requests in the order of the file. Requests beyond the quota are removed, and their lines fail. */
-const applyQuota = (
-  batch: NewBatch,
-  units: number,
-): { lines: NewLine[]; requests: NewBatchRequest[]; beyond: string[] } => {
-  const costing = batch.requests.filter((request) => request.answer === null);
-  const beyond = new Set(costing.slice(units).map((request) => request.id));
-  if (beyond.size === 0) return { lines: batch.lines, requests: batch.requests, beyond: [] };
-  return {
-    lines: batch.lines.map((line) =>
-      line.requestId !== null && beyond.has(line.requestId)
-        ? { ...line, requestId: null, error: batch.overQuota }
-        : line,
-    ),
-    requests: batch.requests.filter((request) => !beyond.has(request.id)),
-    beyond: [...beyond],
+const applyQuota = async (batch: NewBatch, units: number): Promise<WithinQuota> => {
+  const { counts, overQuota } = batch;
+  if (counts.costing <= units) return { ...batch, beyond: [] };
+  let left = units;
+  let failed = counts.failed;
+  const beyond = new Set<string>();
+  const isWithin = ({ id, answer }: NewBatchRequest): boolean => {
+    if (answer !== null) return true;
+    left -= 1;
+    if (left < 0) beyond.add(id);
+    return left >= 0;
   };
+  const lineWithin = (line: NewLine): NewLine => {
+    if (line.requestId === null || !beyond.has(line.requestId)) return line;
+    failed += 1;
+    return { ...line, requestId: null, error: overQuota };
+  };
+  const requests = await rewrite<NewBatchRequest>(batch.requests, (rows) => rows.filter(isWithin));
+  const lines = await rewrite<NewLine>(batch.lines, (rows) => rows.map(lineWithin));
+  return { lines, requests, counts: { ...counts, failed, costing: units }, beyond: [...beyond] };
 };
 
 /** Deletes requests that turned out to be beyond the quota, and fails their lines. */
@@ -202,7 +171,7 @@ export const insertBatch =
         const [usage] = await query(tx, { taken: 'int4' })`
             SELECT used + reserved AS taken FROM usage
             WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
-        const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
+        const covered = await applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
         await insertBatchRows(tx, rowsInTurn)({ ...batch, ...covered });
 
         await lockAccount(tx, accountId);
@@ -210,19 +179,18 @@ export const insertBatch =
         if (active >= batch.maxActive) refuse({ kind: 'too_many_batches', active });
         await refuseTooManyLines(tx, batch, refuse);
         await recordUpload(tx, batch);
-        const costing = covered.requests.filter((request) => request.answer === null).length;
-        const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
-        const final = applyQuota({ ...batch, ...covered }, granted);
+        const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: covered.counts.costing });
+        const final = await applyQuota({ ...batch, ...covered }, granted);
         await dropBeyond(tx, batch, final.beyond);
 
-        const failed = final.lines.filter((line) => line.error !== null).length;
-        const [completed] = failed === final.lines.length ? await completeBatches(tx)([id], createdAt) : [];
+        const { failed, lines: total } = final.counts;
+        const [completed] = failed === total ? await completeBatches(tx)([id], createdAt) : [];
         const created = {
           id,
           status: completed ? ('completed' as const) : ('queued' as const),
           label: batch.label,
           fileName: batch.fileName,
-          total: final.lines.length,
+          total,
           done: 0,
           failed,
           valid: 0,

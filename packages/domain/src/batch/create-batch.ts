@@ -6,9 +6,11 @@ import { newUuid } from '../ids.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { neverAskedAt } from '../request/give-up.js';
 import { readRequester } from '../request/request-check.js';
-import type { BatchRow, DispatchQueue, InsertBatch } from './batch.js';
+import type { BatchRow, DispatchQueue, InsertBatch, PackedPlan } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
-import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
+import { type BatchForecast, type ForecastBatches, NO_FORECAST, type RemainingLines } from './forecast-batches.js';
+import { packPlan } from './pack-plan.js';
+import { planBatch, storableText } from './plan-batch.js';
 
 /** An upload whose file has been read and planned. */
 export type BatchUpload = {
@@ -19,11 +21,11 @@ export type BatchUpload = {
   requester: string | null;
   header: string[] | null;
   /** Planned with `requester` at `createdAt`. */
-  plan: BatchPlan;
+  plan: PackedPlan;
   createdAt: Date;
   idempotency: IdempotencyKey | null;
   /** The 201 of a batch at its creation; stored with the key, byte for byte. */
-  answerOf: (batch: Batch) => StoredAnswer;
+  answerOf: (batch: Batch, forecast: BatchForecast) => StoredAnswer;
 };
 
 type CreatedBatch = { kind: 'created'; batch: Batch; answer: StoredAnswer };
@@ -34,8 +36,9 @@ export type BatchUploadResult = CreatedBatch | Replay;
 type CreateBatchDeps = {
   findKey: FindKey;
   insert: InsertBatch;
+  forecast: ForecastBatches;
   /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
-  dispatch: (queues: DispatchQueue[]) => Promise<void>;
+  dispatch: (queues: readonly DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
@@ -55,7 +58,7 @@ export const planFile = (
   return {
     header: file.header?.map(storableText) ?? null,
     requester: read,
-    plan: planBatch({ rows: file.rows, requester: read, at: createdAt }),
+    plan: packPlan(planBatch({ rows: file.rows, requester: read, at: createdAt })),
     createdAt,
   };
 };
@@ -73,8 +76,11 @@ export const createBatch =
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
     const period = periodOf(now);
     const work = async (key: UnexpiredKey | null): Promise<CreatedBatch | null> => {
+      const id = newUuid();
+      const toForecast = { id, status: 'queued', createdAt: now } as const;
+      const forecast = (await deps.forecast(accountId, [toForecast], remainingOf(id, plan))).get(id);
       const inserted = await deps.insert({
-        id: newUuid(),
+        id,
         accountId,
         label: upload.label,
         fileName: upload.fileName,
@@ -91,7 +97,8 @@ export const createBatch =
         maxActive: MAX_ACTIVE_BATCHES,
         lineLimit: { max: MAX_UPLOADED_LINES, since: new Date(now.getTime() - LINE_WINDOW_MS) },
         idempotency: key,
-        answerOf: upload.answerOf,
+        answerOf: (batch) =>
+          upload.answerOf(batch, (batch.status === 'completed' ? undefined : forecast) ?? NO_FORECAST),
       });
       if (inserted.kind === 'key_taken') return null;
       if (inserted.kind === 'too_many_batches')
@@ -101,7 +108,8 @@ export const createBatch =
         throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
       }
       const { batch, answer, deliveryId } = inserted;
-      if (batch.status !== 'completed') deps.dispatch(dispatchQueuesOf(plan.requests)).catch(deps.onEnqueueFailure);
+      if (batch.status !== 'completed')
+        deps.dispatch(plan.queues.map(({ queue }) => queue)).catch(deps.onEnqueueFailure);
       if (deliveryId !== null)
         deps.enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: now }).catch(deps.onEnqueueFailure);
       return { kind: 'created', batch, answer };
@@ -109,6 +117,6 @@ export const createBatch =
     return oncePerKey(deps.findKey, { accountId, idempotency, now, work });
   };
 
-const dispatchQueuesOf = (requests: { memberState: DispatchQueue; answer: unknown }[]): DispatchQueue[] => [
-  ...new Set(requests.map((request) => (request.answer === null ? request.memberState : ('malformed' as const)))),
-];
+/** What a planned batch will wait for. */
+const remainingOf = (batchId: string, { queues }: PackedPlan): RemainingLines[] =>
+  queues.flatMap(({ queue, requests }) => (queue === 'malformed' ? [] : [{ batchId, memberState: queue, requests }]));
