@@ -6,16 +6,13 @@ import {
   isFullSize,
   NUMBERED_STATES,
   numberOf,
-  type RedisSet,
   readLedger,
   reportFigure,
-  startClusterSet,
-  startSentinelSet,
-  startTlsRedis,
   startWorld,
   until,
   type World,
 } from '@vat/testkit';
+import { type RedisSet, startClusterSet, startSentinelSet, startTlsRedis } from '@vat/testkit/redis-sets';
 import { CLUSTER_SETTINGS } from './fleet.fixture.js';
 
 /** What every caller is promised while Redis is away. */

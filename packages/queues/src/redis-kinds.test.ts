@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { newUuid } from '@vat/domain';
+import { until } from '@vat/testkit';
 import {
   type ClusterSet,
   type RedisSet,
@@ -7,8 +8,7 @@ import {
   startClusterSet,
   startSentinelSet,
   startTlsRedis,
-  until,
-} from '@vat/testkit';
+} from '@vat/testkit/redis-sets';
 import { connectRedis, pingRedis, type RedisConnection, reachRedis } from './connect-redis.js';
 import { createProducer } from './create-producer.js';
 import { createQueueBoard } from './create-queue-board.js';

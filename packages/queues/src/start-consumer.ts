@@ -141,6 +141,8 @@ export const startConsumer = <P>(
     if (result === undefined) return;
     if ('pauseQueueMs' in result) {
       await worker.rateLimit(result.pauseQueueMs);
+      // A worker that already waits for a job is not woken by the end of the pause. It finds the pause now and sleeps until then.
+      await wakeWaiting(worker, connection);
       throw new RateLimitError();
     }
     if (turn !== undefined) {

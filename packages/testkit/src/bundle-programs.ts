@@ -39,7 +39,7 @@ const START = `const fs = require('node:fs');
 const vm = require('node:vm');
 const file = __filename.slice(0, -3) + 'js';
 const cache = file + '.cache';
-const script = new vm.Script(fs.readFileSync(file, 'latin1'), {
+const script = new vm.Script(fs.readFileSync(file, 'utf8'), {
   filename: file,
   cachedData: fs.existsSync(cache) ? fs.readFileSync(cache) : undefined,
 });
