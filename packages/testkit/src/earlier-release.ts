@@ -6,7 +6,13 @@ import { brotliDecompressSync } from 'node:zlib';
 import { BUNDLES, bundle, fillFolder, versionOfBuild } from './bundle-programs.js';
 import { PROJECT_ROOT } from './run-program.js';
 
-export const EARLIER_PROGRAMS = ['api', 'worker'] as const;
+/** Programs and the threads that they start, by the name in the fixture: their files in the build. */
+export const EARLIER_FILES = {
+  api: 'apps/api/dist/main.js',
+  worker: 'apps/worker/dist/main.js',
+  'read-batch': 'apps/api/dist/upload/read-batch.js',
+  'hash-thread': 'apps/api/dist/dashboard/hash-thread.js',
+} as const;
 
 /** The programs of an earlier release (commit 1716fbb), made by `pack-release-main.ts`. */
 export const EARLIER_RELEASE = path.join(PROJECT_ROOT, 'packages/testkit/fixtures/earlier-release.json.br');
@@ -27,7 +33,9 @@ export const bundleEarlierRelease = async (): Promise<{ api: string; worker: str
       const sources = path.join(temporary, 'sources');
       await mkdir(sources);
       for (const [name, text] of Object.entries(files)) await writeFile(path.join(sources, name), text);
-      const entryPoints = Object.fromEntries(EARLIER_PROGRAMS.map((name) => [name, path.join(sources, `${name}.js`)]));
+      const entryPoints = Object.fromEntries(
+        Object.keys(EARLIER_FILES).map((name) => [name, path.join(sources, `${name}.js`)]),
+      );
       await bundle({ entryPoints, outdir: temporary });
     });
   return { api: path.join(folder, 'api.js'), worker: path.join(folder, 'worker.js') };

@@ -9,10 +9,17 @@ import process from 'node:process';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Plugin } from 'esbuild';
 import { bundle, hasOwnVersion } from './bundle-programs.js';
-import { EARLIER_PROGRAMS, EARLIER_RELEASE } from './earlier-release.js';
+import { EARLIER_FILES, EARLIER_RELEASE } from './earlier-release.js';
 
 /** Tests run it two folders below `.data`: what is found relative to a file is found in the present repository. */
-const BANNER = `const $root = new URL('../../../', import.meta.url);`;
+const BANNER = `const $own = import.meta.url;
+const $root = new URL('../../../', $own);`;
+
+/** Where a program names the file of one of its threads. It is beside the program in the fixture. */
+const THREAD = new RegExp(
+  `new URL\\('[^']*?(${Object.keys(EARLIER_FILES).join('|')})\\.js', import\\.meta\\.url\\)`,
+  'g',
+);
 
 const ownCode = (root: string): Plugin => ({
   name: 'own-code',
@@ -24,16 +31,15 @@ const ownCode = (root: string): Plugin => ({
     });
     onLoad({ filter: /\/(apps|packages)\/[^/]+\/dist\/.*\.js$/ }, ({ path: file }) => {
       const url = `new URL(${JSON.stringify(path.relative(root, file))}, $root).href`;
-      return { contents: readFileSync(file, 'utf8').replaceAll('import.meta.url', url), loader: 'js' };
+      const text = readFileSync(file, 'utf8').replace(THREAD, "new URL('./$1.js', $own)");
+      return { contents: text.replaceAll('import.meta.url', url), loader: 'js' };
     });
   },
 });
 
 const root = path.resolve(process.argv[2] ?? '.');
 const { outputFiles = [] } = await bundle({
-  entryPoints: Object.fromEntries(
-    EARLIER_PROGRAMS.map((name) => [name, path.join(root, 'apps', name, 'dist/main.js')]),
-  ),
+  entryPoints: Object.fromEntries(Object.entries(EARLIER_FILES).map(([name, file]) => [name, path.join(root, file)])),
   outdir: 'packed',
   write: false,
   banner: { js: BANNER },
