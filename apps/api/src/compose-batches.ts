@@ -1,19 +1,29 @@
 import {
   deleteBatch,
+  deleteCoverage,
   downloadLeases,
   findBatch,
+  findCoverage,
+  findCoverageHead,
   findIdempotencyKey,
   findResultsHead,
+  findSupplyChecks,
   insertBatch,
+  insertCoverage,
   listBatches,
+  listCoverageLines,
+  listCoverages,
   listLines,
+  readCoverageResults,
   readResults,
 } from '@vat/db';
-import { AppError, createBatch } from '@vat/domain';
+import { AppError, createBatch, createCoverage } from '@vat/domain';
 import { enqueueDelivery, enqueueDispatches } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
 import { holdLease } from './exports/send-zip.js';
+import type { CoverageRoutesDeps } from './coverage/coverage-routes.js';
+import { sendFile } from './results/send-file.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
 import { keyedMutex, keyedSemaphore, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
@@ -47,33 +57,59 @@ const tooManyWaiting = () =>
  */
 const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 
-/** Composes uploads, batches and their results. */
+type UploadDeps = Omit<BatchRoutesDeps & CoverageRoutesDeps, 'baseUrl' | 'now' | 'certificateInTurn'>;
+
+/** Composes uploads, batches and coverages, and their results. */
 export const composeBatches = (
   { db, producer, publishChange, log }: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>,
   { giveUpAfterMs }: { giveUpAfterMs: number },
-): { deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>; close: () => Promise<void> } => {
+): { deps: UploadDeps; close: () => Promise<void> } => {
   const reader = createBatchReader({
     ...READER,
     thread: new URL('./upload/read-batch.js', import.meta.url),
     onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
   const rowsInTurn = keyedMutex();
-  const create = createBatch({
+  const insertInTurn = <T>(insert: () => Promise<T>) => rowsInTurn('rows', insert);
+  const creating = {
     findKey: findIdempotencyKey(db),
-    insert: insertBatch(db, (insert) => rowsInTurn('rows', insert)),
     dispatch: enqueueDispatches(producer),
     enqueueDelivery: enqueueDelivery(producer),
-    onEnqueueFailure: (error) =>
+    onEnqueueFailure: (error: unknown) =>
       log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
     giveUpAfterMs,
+  };
+  const create = createBatch({ ...creating, insert: insertBatch(db, insertInTurn) });
+  const createCovered = createCoverage({
+    ...creating,
+    findChecks: findSupplyChecks(db),
+    insert: insertCoverage(db, insertInTurn),
   });
   const remove = deleteBatch(db);
+  const removeCoverage = deleteCoverage(db);
   return {
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
       uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT),
       storeInTurn: turnsByKey({ maxRunning: MAX_STORING, waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting } }),
       readBatch: reader.read,
+      readCoverage: reader.readCoverage,
+      createCoverage: async (upload) => {
+        const result = await createCovered(upload);
+        publishChange(upload.caller.accountId, 'coverage');
+        if (upload.plan.gaps !== null) publishChange(upload.caller.accountId, 'batches');
+        return result;
+      },
+      listCoverages: listCoverages(db),
+      findCoverage: findCoverage(db),
+      listCoverageLines: listCoverageLines(db),
+      findCoverageHead: findCoverageHead(db),
+      readCoverageResults: readCoverageResults(db),
+      deleteCoverage: async (id, accountId) => {
+        const deleted = await removeCoverage(id, accountId);
+        if (deleted) publishChange(accountId, 'coverage');
+        return deleted;
+      },
       createBatch: async (upload) => {
         const result = await create(upload);
         publishChange(upload.caller.accountId, 'batches');
@@ -84,10 +120,12 @@ export const composeBatches = (
       listLines: listLines(db),
       findResultsHead: findResultsHead(db),
       readResults: readResults(db),
-      holdDownload: holdLease({
-        leases: downloadLeases(db),
-        onFailure: (error) => log.warn('The lease of a download was not renewed or released.', errorFields(error)),
-      }),
+      sendFile: sendFile(
+        holdLease({
+          leases: downloadLeases(db),
+          onFailure: (error) => log.warn('The lease of a download was not renewed or released.', errorFields(error)),
+        }),
+      ),
       deleteBatch: async (id, accountId) => {
         const outcome = await remove(id, accountId);
         if (outcome === 'deleted') publishChange(accountId, 'batches');

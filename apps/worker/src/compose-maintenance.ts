@@ -7,6 +7,7 @@ import {
   deleteHours,
   deleteMinutes,
   deleteOldBatches,
+  deleteOldCoverages,
   deleteOldDeliveries,
   deleteOldEvidence,
   dueStamps,
@@ -189,6 +190,7 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
         () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT)),
+        () => deleteOldCoverages(db)(ago(settings.EVIDENCE_KEPT)),
         () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT)),
       ];
       return alone('expire', () => runEach(steps));

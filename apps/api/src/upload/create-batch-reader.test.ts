@@ -8,7 +8,7 @@ import { type BatchReader, createBatchReader } from './create-batch-reader.js';
 /** A thread that runs the command in the file. */
 const THREAD = `
   import { isMainThread, threadId } from 'node:worker_threads';
-  const planned = (...lines) => ({ kind: 'planned', file: { header: [String(threadId)] }, lines, requests: ['[]'] });
+  const planned = (...lines) => ({ kind: 'planned', file: { header: [String(threadId)] }, plan: { lines, requests: ['[]'] } });
   export const readBatch = async ({ charset }) => {
     if (isMainThread) throw new Error('not a thread');
     if (charset === 'endless') for (;;);

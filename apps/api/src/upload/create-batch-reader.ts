@@ -1,11 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AppError, type NewBatchRequest, type NewLine, type PlannedFile } from '@vat/domain';
+import {
+  AppError,
+  type BatchPlan,
+  type CoveragePlan,
+  type NewBatchRequest,
+  type NewLine,
+  type PlannedFile,
+  type PlannedSupply,
+} from '@vat/domain';
 import { Tinypool } from 'tinypool';
 import { keyedSemaphore } from '../turns.js';
-import type { BatchReading, FileToRead, readBatch } from './read-batch.js';
+import type { CoverageToRead, FileToRead, PackedPlan, Refusal, readBatch, readCoverage } from './read-batch.js';
 
 type BatchReaderDeps = {
-  /** The module that exports {@link readBatch}. */
+  /** The module that exports {@link readBatch} and {@link readCoverage}. */
   thread: URL;
   /** How many files are read concurrently. */
   threads: number;
@@ -18,15 +26,22 @@ type BatchReaderDeps = {
 };
 
 /** Reads and plans files outside the main thread. Rejects with the file's AppError. */
-export type BatchReader = { read: (file: FileToRead) => Promise<PlannedFile>; close: () => Promise<void> };
+export type BatchReader = {
+  read: (file: FileToRead) => Promise<PlannedFile>;
+  readCoverage: (file: CoverageToRead) => Promise<PlannedCoverage>;
+  close: () => Promise<void>;
+};
+
+/** A file of supplies that was read and planned. `width`: cells of the widest row. */
+export type PlannedCoverage = { header: string[] | null; width: number; plan: CoveragePlan };
 
 /** An idle thread, which needs about 20 MB, ends after this many milliseconds. */
 const IDLE_MS = 60_000;
 /** A thread's heap for short-lived objects, in addition to `heapMb`. */
 const YOUNG_HEAP_MB = 32;
 
-const NAME: keyof { readBatch: typeof readBatch } = 'readBatch';
-
+/** The functions of the thread. */
+type Thread = { readBatch: typeof readBatch; readCoverage: typeof readCoverage };
 /** The error of a file that no thread could finish. Which line causes that is not known. */
 const unreadable = (what: string): AppError =>
   new AppError('INVALID_CSV', {
@@ -47,6 +62,11 @@ const unpack = async <T>(chunks: readonly string[]): Promise<T[]> => {
   return rows;
 };
 
+const unpackPlan = async ({ lines, requests }: PackedPlan): Promise<BatchPlan> => ({
+  lines: await unpack<NewLine>(lines),
+  requests: await unpack<NewBatchRequest>(requests),
+});
+
 /**
  * Creates a pool of threads that read files. Threads start on demand. A thread that exceeds the deadline or runs out of memory
  * is terminated; only its file fails, and the next file gets a new thread.
@@ -54,7 +74,6 @@ const unpack = async <T>(chunks: readonly string[]): Promise<T[]> => {
 export const createBatchReader = ({ thread, threads, deadlineMs, heapMb, onFailure }: BatchReaderDeps): BatchReader => {
   const pool = new Tinypool({
     filename: thread.href,
-    name: NAME,
     minThreads: 0,
     maxThreads: threads,
     idleTimeout: IDLE_MS,
@@ -65,20 +84,30 @@ export const createBatchReader = ({ thread, threads, deadlineMs, heapMb, onFailu
   // before the work does.
   const inTurn = keyedSemaphore(threads);
 
-  const read = async (file: FileToRead): Promise<PlannedFile> => {
+  const run = async <Name extends keyof Thread>(name: Name, file: Parameters<Thread[Name]>[0]) => {
     const deadline = AbortSignal.timeout(deadlineMs);
-    const reading = await (pool.run(file, { signal: deadline }) as Promise<BatchReading>).catch((error: unknown) => {
-      if (deadline.aborted) throw unreadable('The file takes too long to read.');
-      if (isOutOfMemory(error)) throw unreadable('The file takes too much memory to read.');
-      throw error;
-    });
+    const reading = await (pool.run(file, { name, signal: deadline }) as Promise<ReturnType<Thread[Name]>>).catch(
+      (error: unknown) => {
+        if (deadline.aborted) throw unreadable('The file takes too long to read.');
+        if (isOutOfMemory(error)) throw unreadable('The file takes too much memory to read.');
+        throw error;
+      },
+    );
     if (reading.kind === 'refused')
       throw new AppError(reading.code, { message: reading.message, extra: reading.extra });
-    const [lines, requests] = [await unpack<NewLine>(reading.lines), await unpack<NewBatchRequest>(reading.requests)];
-    return { ...reading.file, plan: { lines, requests } };
+    return reading as Exclude<ReturnType<Thread[Name]>, Refusal>;
+  };
+  const read = async (sent: FileToRead): Promise<PlannedFile> => {
+    const { file, plan } = await run('readBatch', sent);
+    return { ...file, plan: await unpackPlan(plan) };
+  };
+  const readSupplies = async (sent: CoverageToRead): Promise<PlannedCoverage> => {
+    const { file, lines, gaps } = await run('readCoverage', sent);
+    return { ...file, plan: { lines: await unpack<PlannedSupply>(lines), gaps: gaps && (await unpackPlan(gaps)) } };
   };
   return {
     read: (file) => inTurn('files', () => read(file)),
+    readCoverage: (file) => inTurn('files', () => readSupplies(file)),
     close: () => pool.destroy(),
   };
 };

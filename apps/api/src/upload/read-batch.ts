@@ -1,23 +1,45 @@
-import { AppError, type ErrorCode, type PlannedFile, planFile } from '@vat/domain';
-import { readBatchFile } from '@vat/spreadsheet';
+import {
+  AppError,
+  type BatchPlan,
+  type CoveragePlan,
+  type ErrorCode,
+  type PlannedFile,
+  planCoverage,
+  planFile,
+  storableText,
+} from '@vat/domain';
+import { readBatchFile, readCoverageFile } from '@vat/spreadsheet';
 import { markCharset } from './mark-charset.js';
 
+type SentFile = { bytes: Uint8Array; charset: string | null; createdAt: Date };
+
 /** A file as it was sent. `requester`: that of the batch, as the caller wrote it. */
-export type FileToRead = {
-  bytes: Uint8Array;
-  charset: string | null;
-  requester: string | undefined;
-  createdAt: Date;
-};
+export type FileToRead = SentFile & { requester: string | undefined };
+
+/** A file of supplies as it was sent. `withGaps`: whether to plan a batch of its numbers. */
+export type CoverageToRead = SentFile & { withGaps: boolean };
+
+/** A refusal is sent as its fields, because an error object loses its code between threads. */
+export type Refusal = { kind: 'refused'; code: ErrorCode; message: string; extra: Readonly<Record<string, unknown>> };
 
 /**
  * The result that the thread sends back. Lines and requests are JSON arrays in chunks: receiving ten thousand objects would
- * block the event loop for up to 60 ms, while chunks are parsed one by one. A refusal is sent as its fields, because an error
- * object loses its code between threads.
+ * block the event loop for up to 60 ms, while chunks are parsed one by one.
  */
-export type BatchReading =
-  | { kind: 'planned'; file: Omit<PlannedFile, 'plan'>; lines: string[]; requests: string[] }
-  | { kind: 'refused'; code: ErrorCode; message: string; extra: Readonly<Record<string, unknown>> };
+export type BatchReading = { kind: 'planned'; file: Omit<PlannedFile, 'plan'>; plan: PackedPlan } | Refusal;
+
+/** A planned batch in chunks. */
+export type PackedPlan = { [K in keyof BatchPlan]: string[] };
+
+/** The result for a file of supplies; `width`: cells of the widest row. */
+export type CoverageReading =
+  | {
+      kind: 'planned';
+      file: { header: string[] | null; width: number };
+      lines: string[];
+      gaps: PackedPlan | null;
+    }
+  | Refusal;
 
 const CHUNK_ROWS = 500;
 
@@ -26,20 +48,39 @@ const inJsonChunks = (rows: readonly object[]): string[] =>
     JSON.stringify(rows.slice(n * CHUNK_ROWS, (n + 1) * CHUNK_ROWS)),
   );
 
-/**
- * Decodes, parses and plans a batch's file. Runs in a separate thread ({@link createBatchReader} refers to this function and
- * this file by name): two megabytes take up to a second, during which the process could not answer other calls.
- */
-export const readBatch = ({ bytes, charset, requester, createdAt }: FileToRead): BatchReading => {
+const pack = ({ lines, requests }: BatchPlan): PackedPlan => ({
+  lines: inJsonChunks(lines),
+  requests: inJsonChunks(requests),
+});
+
+const textOf = ({ bytes, charset }: SentFile): Uint8Array =>
+  markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset });
+
+/** Runs `work` and returns the AppError that it throws as a refusal. */
+const orRefusal = <T>(work: () => T): T | Refusal => {
   try {
-    const file = readBatchFile(
-      markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset }),
-    );
-    const { plan, ...planned } = planFile(file, requester, createdAt);
-    const { lines, requests } = plan;
-    return { kind: 'planned', file: planned, lines: inJsonChunks(lines), requests: inJsonChunks(requests) };
+    return work();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { kind: 'refused', code: error.code, message: error.message, extra: error.extra };
   }
 };
+
+/**
+ * Decodes, parses and plans a batch's file. Runs in a separate thread ({@link createBatchReader} refers to the functions and
+ * this file by name): two megabytes take up to a second, during which the process could not answer other calls.
+ */
+export const readBatch = (sent: FileToRead): BatchReading =>
+  orRefusal(() => {
+    const { plan, ...file } = planFile(readBatchFile(textOf(sent)), sent.requester, sent.createdAt);
+    return { kind: 'planned', file, plan: pack(plan) };
+  });
+
+/** Decodes, parses and plans a coverage's file, in the same thread. */
+export const readCoverage = (sent: CoverageToRead): CoverageReading =>
+  orRefusal(() => {
+    const { rows, header, width } = readCoverageFile(textOf(sent));
+    const { lines, gaps }: CoveragePlan = planCoverage(rows, { withGaps: sent.withGaps, at: sent.createdAt });
+    const file = { header: header?.map(storableText) ?? null, width };
+    return { kind: 'planned', file, lines: inJsonChunks(lines), gaps: gaps && pack(gaps) };
+  });

@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { BatchInsertion, InsertBatch, NewBatch, NewBatchRequest, NewLine } from '@vat/domain';
+import type {
+  Batch,
+  BatchInsertion,
+  BatchRows,
+  InsertBatch,
+  LineLimit,
+  NewBatchRequest,
+  NewLine,
+  StoredAnswer,
+  UnexpiredKey,
+  UploadRefusal,
+} from '@vat/domain';
 import { lockAccount } from '../account/accounts.js';
 import { reserveUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
@@ -15,10 +26,10 @@ import { completeBatches } from './end-lines.js';
 const MAX_STATEMENT = { rows: 250, characters: 400_000 };
 
 /** Runs pieces of work one after the other. */
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Splits rows into JSON arrays of at most {@link MAX_STATEMENT}; each row is serialized only when it is needed. */
-function* jsonChunks<T>(all: readonly T[], serialize: (row: T) => string): Generator<string> {
+export function* jsonChunks<T>(all: readonly T[], serialize: (row: T) => string): Generator<string> {
   let rows: string[] = [];
   let characters = 0;
   for (const row of all) {
@@ -68,7 +79,7 @@ const lineRow = (line: NewLine): string => {
 /** Inserts a batch, its requests (which get a job only when they are dispatched) and its lines. */
 const insertBatchRows =
   (tx: Queryable, inTurn: InTurn) =>
-  async (batch: NewBatch): Promise<void> => {
+  async (batch: BatchRows): Promise<void> => {
     const { id, accountId, createdAt, header, quota } = batch;
     await tx.$executeRaw`
       INSERT INTO batch (id, account_id, state, label, file_name, requester, header, total, created_at)
@@ -99,7 +110,7 @@ const insertBatchRows =
   };
 
 /** Enough for a few files of ten thousand lines in turn, on a busy machine. The time-out of the pool applies to each statement. */
-const TRANSACTION_TIMEOUT_MS = 60_000;
+export const UPLOAD_TIMEOUT_MS = 60_000;
 
 const countActive = async (tx: Queryable, accountId: string, exceptId: string): Promise<number> => {
   const [row] = await query(tx, { n: 'int4' })`
@@ -108,14 +119,17 @@ const countActive = async (tx: Queryable, accountId: string, exceptId: string): 
   return row?.n ?? 0;
 };
 
+/** An upload whose lines count. */
+type Upload = { id: string; accountId: string; lines: readonly unknown[]; createdAt: Date; lineLimit: LineLimit };
+
 /**
- * Refuses the batch when its lines and those that the account uploaded since `lineLimit.since` exceed the limit. `freedBy` is
+ * Refuses the upload when its lines and those that the account uploaded since `lineLimit.since` exceed the limit. `freedBy` is
  * the time of the upload whose expiry makes enough room. Deleted batches count too.
  */
-const refuseTooManyLines = async (
+export const refuseTooManyLines = async (
   tx: Queryable,
-  { accountId, lines, lineLimit }: NewBatch,
-  refuse: Refuse<BatchInsertion>,
+  { accountId, lines, lineLimit }: Upload,
+  refuse: Refuse<UploadRefusal>,
 ): Promise<void> => {
   const over = lines.length - lineLimit.max;
   const [freed] = await query(tx, { created_at: 'timestamptz' })`
@@ -128,7 +142,10 @@ const refuseTooManyLines = async (
 };
 
 /** Records the number of uploaded lines, and deletes the account's uploads that no longer count. */
-const recordUpload = async (tx: Queryable, { id, accountId, lines, createdAt, lineLimit }: NewBatch): Promise<void> => {
+export const recordUpload = async (
+  tx: Queryable,
+  { id, accountId, lines, createdAt, lineLimit }: Upload,
+): Promise<void> => {
   await tx.$executeRaw`
     DELETE FROM batch_upload
     WHERE account_id = ${accountId}::uuid AND created_at <= ${lineLimit.since}::timestamptz`;
@@ -138,10 +155,10 @@ const recordUpload = async (tx: Queryable, { id, accountId, lines, createdAt, li
 };
 
 /** Admits one upload per key at a time; a concurrent one is refused at once, before it writes ten thousand lines. */
-const lockKey = async (
+export const lockUploadKey = async (
   tx: Queryable,
-  { accountId, idempotency }: NewBatch,
-  refuse: Refuse<BatchInsertion>,
+  { accountId, idempotency }: { accountId: string; idempotency: UnexpiredKey | null },
+  refuse: Refuse<UploadRefusal>,
 ): Promise<void> => {
   if (idempotency === null) return;
   const lock = createHash('sha256').update(`batch ${accountId} ${idempotency.key}`).digest().readBigInt64BE();
@@ -151,9 +168,21 @@ const lockKey = async (
   if (bound) refuse({ kind: 'key_taken' });
 };
 
+/** Binds the key of an upload with its answer. */
+export const bindUpload = async (
+  tx: Queryable,
+  { accountId, idempotency, createdAt }: { accountId: string; idempotency: UnexpiredKey | null; createdAt: Date },
+  answer: StoredAnswer,
+  refuse: Refuse<UploadRefusal>,
+): Promise<void> => {
+  if (idempotency === null) return;
+  const bound = await bindAnswer(tx)(accountId, { ...idempotency, answer }, createdAt);
+  if (!bound) refuse({ kind: 'key_taken' });
+};
+
 /** Applies `units` to the requests in the order of the file. Requests beyond the quota are removed, and their lines fail. */
 const applyQuota = (
-  batch: NewBatch,
+  batch: BatchRows,
   units: number,
 ): { lines: NewLine[]; requests: NewBatchRequest[]; beyond: string[] } => {
   const costing = batch.requests.filter((request) => request.answer === null);
@@ -171,7 +200,7 @@ const applyQuota = (
 };
 
 /** Deletes requests that turned out to be beyond the quota, and fails their lines. */
-const dropBeyond = async (tx: Queryable, batch: NewBatch, beyond: string[]): Promise<void> => {
+const dropBeyond = async (tx: Queryable, batch: BatchRows, beyond: string[]): Promise<void> => {
   if (beyond.length === 0) return;
   await tx.$executeRaw`
     UPDATE batch_line SET status = 'failed', request_id = NULL, error_code = ${batch.overQuota.code},
@@ -180,63 +209,78 @@ const dropBeyond = async (tx: Queryable, batch: NewBatch, beyond: string[]): Pro
   await tx.$executeRaw`DELETE FROM request WHERE id = ANY(${beyond}::uuid[])`;
 };
 
+/** The limit of `batch.lineLimit`, if it has one. */
+const limitedUpload = (batch: BatchRows): Upload[] =>
+  batch.lineLimit === null ? [] : [{ ...batch, lineLimit: batch.lineLimit }];
+
 /**
- * Writes a batch with its lines and requests in one transaction, with its Idempotency-Key and the answer to replay. The rows
- * are inserted first and the locks are taken last (the row of the account for the count of active batches, then its usage),
- * so that a large file does not delay the direct checks of the account. `rowsInTurn` runs the statements that insert rows: one at
- * a time in a process, whatever the number of files, so that they leave the processors of Postgres to direct checks.
+ * Writes a batch with its lines and requests within a transaction. The rows are inserted first and the locks are taken last
+ * (the row of the account for the count of active batches, then its usage), so that a large file does not delay the direct
+ * checks of the account. `deliveryId`: of batch.completed, when nothing can be looked up.
+ */
+export const writeBatch = async (
+  tx: Queryable,
+  batch: BatchRows,
+  { refuse, inTurn }: { refuse: Refuse<UploadRefusal>; inTurn: InTurn },
+): Promise<{ batch: Batch; deliveryId: string | null }> => {
+  const { id, accountId, createdAt } = batch;
+  // A cheap check that is nearly always correct; it is repeated under the lock.
+  const before = await countActive(tx, accountId, id);
+  if (before >= batch.maxActive) refuse({ kind: 'too_many_batches', active: before });
+  for (const upload of limitedUpload(batch)) await refuseTooManyLines(tx, upload, refuse);
+
+  const [usage] = await query(tx, { taken: 'int4' })`
+      SELECT used + reserved AS taken FROM usage
+      WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
+  const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
+  await insertBatchRows(tx, inTurn)({ ...batch, ...covered });
+
+  await lockAccount(tx, accountId);
+  const active = await countActive(tx, accountId, id);
+  if (active >= batch.maxActive) refuse({ kind: 'too_many_batches', active });
+  for (const upload of limitedUpload(batch)) {
+    await refuseTooManyLines(tx, upload, refuse);
+    await recordUpload(tx, upload);
+  }
+  const costing = covered.requests.filter((request) => request.answer === null).length;
+  const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
+  const final = applyQuota({ ...batch, ...covered }, granted);
+  await dropBeyond(tx, batch, final.beyond);
+
+  const failed = final.lines.filter((line) => line.error !== null).length;
+  const [completed] = failed === final.lines.length ? await completeBatches(tx)([id], createdAt) : [];
+  const written = {
+    id,
+    status: completed ? ('completed' as const) : ('queued' as const),
+    label: batch.label,
+    fileName: batch.fileName,
+    total: final.lines.length,
+    done: 0,
+    failed,
+    valid: 0,
+    invalid: 0,
+    createdAt,
+    completedAt: completed ? createdAt : null,
+  };
+  return { batch: written, deliveryId: completed?.deliveryId ?? null };
+};
+
+/**
+ * Writes a batch with its lines and requests in one transaction, with its Idempotency-Key and the answer to replay.
+ * `rowsInTurn` runs the statements that insert rows: one at a time in a process, whatever the number of files, so that they
+ * leave the processors of Postgres to direct checks.
  */
 export const insertBatch =
   (db: Database, rowsInTurn: InTurn = (work) => work()): InsertBatch =>
-  async (batch) => {
-    const { id, accountId, createdAt } = batch;
-    return transact<BatchInsertion>(
+  async (batch) =>
+    transact<BatchInsertion>(
       db,
       async (tx, refuse) => {
-        await lockKey(tx, batch, refuse);
-        // A cheap check that is nearly always correct; it is repeated under the lock.
-        const before = await countActive(tx, accountId, id);
-        if (before >= batch.maxActive) refuse({ kind: 'too_many_batches', active: before });
-        await refuseTooManyLines(tx, batch, refuse);
-
-        const [usage] = await query(tx, { taken: 'int4' })`
-            SELECT used + reserved AS taken FROM usage
-            WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
-        const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
-        await insertBatchRows(tx, rowsInTurn)({ ...batch, ...covered });
-
-        await lockAccount(tx, accountId);
-        const active = await countActive(tx, accountId, id);
-        if (active >= batch.maxActive) refuse({ kind: 'too_many_batches', active });
-        await refuseTooManyLines(tx, batch, refuse);
-        await recordUpload(tx, batch);
-        const costing = covered.requests.filter((request) => request.answer === null).length;
-        const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
-        const final = applyQuota({ ...batch, ...covered }, granted);
-        await dropBeyond(tx, batch, final.beyond);
-
-        const failed = final.lines.filter((line) => line.error !== null).length;
-        const [completed] = failed === final.lines.length ? await completeBatches(tx)([id], createdAt) : [];
-        const created = {
-          id,
-          status: completed ? ('completed' as const) : ('queued' as const),
-          label: batch.label,
-          fileName: batch.fileName,
-          total: final.lines.length,
-          done: 0,
-          failed,
-          valid: 0,
-          invalid: 0,
-          createdAt,
-          completedAt: completed ? createdAt : null,
-        };
-        const answer = batch.answerOf(created);
-        if (batch.idempotency !== null) {
-          const bound = await bindAnswer(tx)(accountId, { ...batch.idempotency, answer }, createdAt);
-          if (!bound) refuse({ kind: 'key_taken' });
-        }
-        return { kind: 'created', batch: created, answer, deliveryId: completed?.deliveryId ?? null };
+        await lockUploadKey(tx, batch, refuse);
+        const written = await writeBatch(tx, batch, { refuse, inTurn: rowsInTurn });
+        const answer = batch.answerOf(written.batch);
+        await bindUpload(tx, batch, answer, refuse);
+        return { kind: 'created', ...written, answer };
       },
-      { timeout: TRANSACTION_TIMEOUT_MS },
+      { timeout: UPLOAD_TIMEOUT_MS },
     );
-  };
