@@ -7,6 +7,7 @@ import {
   BYTES,
   CHECK,
   CHOICE,
+  COVERAGE,
   EVENT,
   ID,
   IDENTITY,
@@ -112,10 +113,33 @@ export const statementCalls = (on, at = NOWHERE) => [
   () =>
     db.chooseEvidence({ snapshot: (work) => work(on) })(
       at.account,
-      { ...CHOICE, from: at.yesterday, to: at.now },
+      { filter: { ...CHOICE, from: at.yesterday, to: at.now } },
       10_001,
     ),
-  () => db.chooseEvidence({ snapshot: (work) => work(on) })(at.account, { ...CHOICE, vatNumber: at.vatNumber }, 10_001),
+  () =>
+    db.chooseEvidence({ snapshot: (work) => work(on) })(
+      at.account,
+      { filter: { ...CHOICE, vatNumber: at.vatNumber } },
+      10_001,
+    ),
+  () => db.chooseEvidence({ snapshot: (work) => work(on) })(at.account, { coverageId: at.coverage }, 10_001),
+  () => db.findCoverage(on)(at.coverage, at.account),
+  () => db.listCoverages(on)(at.account, null, 100),
+  () => db.listCoverages(on)(at.account, at.coverage, 100),
+  () => db.findCoverageHead(on)(at.coverage, at.account),
+  () => db.deleteCoverage(on)(at.coverage, at.account),
+  () => db.deleteOldCoverages(on)(at.start),
+  () => db.listCoverageLines(on)(at.coverage, at.account, { status: 'missing', afterId: ID, limit: 100 }),
+  () => db.listCoverageLines(on)(at.coverage, at.account, { status: undefined, afterId: null, limit: 100 }),
+  () => db.readCoverageResults(on)(at.coverage, null, 500),
+  () => db.readCoverageResults(on)(at.coverage, ID, 500),
+  () =>
+    db.findSupplyChecks(on)(
+      at.account,
+      [{ vatNumber: at.vatNumber, supplyDate: '2026-01-01', from: at.from, before: at.now }],
+      ['qualified'],
+    ),
+  () => db.insertCoverage(on)({ ...COVERAGE, accountId: at.smallAccount }),
   () => db.readEvidence(on).checks([at.check]),
   () => db.readEvidence(on).requests([at.request]),
   () => db.readEvidence(on).exchanges([at.request]),

@@ -71,7 +71,9 @@ export const coverageSchema = z
     weak: count('Lines with a valid check in time, of a lower grade.'),
     invalid: count('Lines whose last check before the supply says that the number is not valid.'),
     missing: count('Lines without a check before the supply, or without a number.'),
-    batch_id: idOf('batch').nullable().describe('The batch of the uncovered numbers. Null without one, and once it is deleted.'),
+    batch_id: idOf('batch')
+      .nullable()
+      .describe('The batch of the uncovered numbers. Null without one, and once it is deleted.'),
     created_at: instant().describe('The time of the result. Later checks do not change it.'),
   })
   .meta({ id: 'Coverage', description: 'Whether the number of every supply in a file was checked in time.' });
@@ -83,7 +85,10 @@ export const coverageLineSchema = z
     line: z.int().min(1).describe('The line of the file where the row begins, counted from 1 as in a text editor.'),
     status: z.enum(COVERAGE_STATUSES),
     input: z.string().describe('The VAT number as it is in the file.'),
-    vat_number: z.string().nullable().describe('The normalised VAT number. Null when its country cannot be determined.'),
+    vat_number: z
+      .string()
+      .nullable()
+      .describe('The normalised VAT number. Null when its country cannot be determined.'),
     supply_date: z.iso.date().describe('The date as it was read.'),
     reference: z.string().nullable(),
     check_id: idOf('check')
@@ -136,7 +141,7 @@ export const presentCoverageLine = ({
   supply_date: supplyDate,
   reference,
   check_id: check && publicId('check', check.id),
-  checked_at: check && check.checkedAt.toISOString(),
-  evidence_grade: check && check.grade,
+  checked_at: check?.checkedAt.toISOString() ?? null,
+  evidence_grade: check?.grade ?? null,
   error: error && { code: error.code, message: error.message },
 });

@@ -107,7 +107,9 @@ describe('resultsFile', () => {
   });
 
   test('numbers the columns of a file without a header', () => {
-    expect(resultsFile({ columns: RESULT_COLUMNS, header: null, width: 3 }).header()).toBe(`column_1,column_2,column_3,${added}\r\n`);
+    expect(resultsFile({ columns: RESULT_COLUMNS, header: null, width: 3 }).header()).toBe(
+      `column_1,column_2,column_3,${added}\r\n`,
+    );
   });
 
   test('pads short rows and a short header to the widest row', () => {

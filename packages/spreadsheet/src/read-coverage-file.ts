@@ -73,7 +73,10 @@ const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
   const [first, second] = named;
   if (first !== undefined && second !== undefined) {
     const names = [first, second].map((column) => `${column + 1} (“${header?.[column]?.slice(0, 60)}”)`).join(' and ');
-    throw invalidCsv(Math.max(1, (rows[0]?.line ?? 1) - 1), `Columns ${names} both name the supply date: rename or remove one of them.`);
+    throw invalidCsv(
+      Math.max(1, (rows[0]?.line ?? 1) - 1),
+      `Columns ${names} both name the supply date: rename or remove one of them.`,
+    );
   }
   const column = first ?? recognisedColumn(rows, width, taken);
   if (column === null) throw new AppError('MISSING_SUPPLY_DATE');

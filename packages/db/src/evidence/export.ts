@@ -48,6 +48,12 @@ const matching = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Pr
   ...(vatNumber === null ? [] : [Prisma.sql`${row}.vat_number = ${vatNumber}`]),
   ...(reference === null ? [] : [Prisma.sql`${row}.reference = ${reference}`]),
 ];
+/** The checks that cover the supplies of an account's coverage, as an array, with which Postgres uses the primary key. */
+const covering = (accountId: string, coverageId: string): Prisma.Sql => Prisma.sql`
+  c.id = ANY(ARRAY(
+    SELECT DISTINCT l.check_id FROM coverage v JOIN coverage_line l ON l.coverage_id = v.id
+    WHERE v.id = ${coverageId}::uuid AND v.account_id = ${accountId}::uuid AND l.status = 'covered'))`;
+
 const and = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...conditions], ' AND ');
 
 /**
@@ -56,8 +62,9 @@ const and = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...c
  */
 export const chooseEvidence =
   ({ snapshot }: Pick<ConnectedReader, 'snapshot'>): ChooseEvidence =>
-  (accountId, choice, limit) =>
+  (accountId, chosenBy, limit) =>
     snapshot(async (tx) => {
+      const choice = 'filter' in chosenBy ? chosenBy.filter : null;
       const [account] = await query(tx, { name: 'text' })`SELECT name FROM account WHERE id = ${accountId}::uuid`;
       const accountName = account?.name ?? '';
       // The limit applies before the sort: when it is reached the rows are not used, and sorting all of them would be slow.
@@ -66,25 +73,29 @@ export const chooseEvidence =
           FROM (
             SELECT c.id FROM "check" c WHERE ${and([
               Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
-              ...inPeriod(Prisma.sql`c.checked_at`, Prisma.sql`c.id`, choice),
-              ...matching(Prisma.sql`c`, choice),
+              ...('coverageId' in chosenBy ? [covering(accountId, chosenBy.coverageId)] : []),
+              ...(choice ? inPeriod(Prisma.sql`c.checked_at`, Prisma.sql`c.id`, choice) : []),
+              ...(choice ? matching(Prisma.sql`c`, choice) : []),
             ])} LIMIT ${limit}::int
           ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
       if (checks.length >= limit) return { accountName, checks, requests: [], anchors: [], changes: [] };
-      const requests = await query(tx, { id: 'uuid' })`
-          SELECT r.id FROM (
-            SELECT r.id FROM request r WHERE ${and([
-              Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
-              ...inPeriod(Prisma.sql`r.created_at`, Prisma.sql`r.id`, choice),
-              ...matching(Prisma.sql`r`, choice),
-            ])} LIMIT ${limit}::int
-          ) AS r ORDER BY r.id`;
+      const requests =
+        choice === null
+          ? []
+          : await query(tx, { id: 'uuid' })`
+                SELECT r.id FROM (
+                  SELECT r.id FROM request r WHERE ${and([
+                    Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
+                    ...inPeriod(Prisma.sql`r.created_at`, Prisma.sql`r.id`, choice),
+                    ...matching(Prisma.sql`r`, choice),
+                  ])} LIMIT ${limit}::int
+                ) AS r ORDER BY r.id`;
       const seqs = [...new Set(checks.flatMap(({ anchorSeq }) => anchorSeq ?? []))];
       const anchors = await query(tx, { seq: 'int4', stamped: 'bool' })`
           SELECT a.seq, s.token IS NOT NULL AS stamped FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
           WHERE a.seq = ANY(${seqs}::int[]) ORDER BY a.seq`;
       const changes =
-        choice.reference !== null
+        choice === null || choice.reference !== null
           ? []
           : await query(tx, { id: 'uuid' })`
                 SELECT x.id FROM (
