@@ -1,0 +1,64 @@
+import type { BatchRow } from '../batch/batch.js';
+import { type BatchPlan, planBatch, planLine, storableText } from '../batch/plan-batch.js';
+import { AppError } from '../errors.js';
+import { newUuid } from '../ids.js';
+import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
+import type { PlannedSupply } from './coverage.js';
+import { readSupplyDate } from './read-supply-date.js';
+
+/** A data row of a coverage file. `supplyDate`: the cell after repairs, not read yet. */
+export type SupplyRow = BatchRow & { supplyDate: string };
+
+/** The lines of a file in its order. `gaps`: a batch of all its numbers, each once; null when none is wanted. */
+export type CoveragePlan = { lines: PlannedSupply[]; gaps: BatchPlan | null };
+
+/** A supply may be planned, but a date further ahead is most likely a mistake, such as `26/12/31` for 31 December 2026. */
+const MAX_AHEAD_MS = 366 * 86_400_000;
+
+const invalidLine = (line: number, message: string): AppError =>
+  new AppError('INVALID_CSV', { message: `Line ${line}: ${message}`, extra: { line } });
+
+const supplyDateOf = ({ line, supplyDate }: SupplyRow, at: Date): string => {
+  const read = readSupplyDate(stripUnsafeCharacters(supplyDate));
+  if (read.kind === 'unreadable') throw invalidLine(line, read.reason);
+  if (Date.parse(read.date) > at.getTime() + MAX_AHEAD_MS)
+    throw invalidLine(line, `“${supplyDate.trim()}” is read as ${read.date}, more than a year ahead.`);
+  return read.date;
+};
+
+/**
+ * Turns the rows of a file into its lines, and with `withGaps` into the batch of its numbers. A line whose number or reference
+ * cannot be used has an error. Throws INVALID_CSV with the line of the first date that cannot be read: a wrong date would give a
+ * wrong result without a sign. Ten thousand rows take half a second, so this must not run in a thread that serves callers.
+ */
+export const planCoverage = (
+  rows: readonly SupplyRow[],
+  { withGaps, at }: { withGaps: boolean; at: Date },
+): CoveragePlan => {
+  const numbers = new Map<string, BatchRow>();
+  const lines = rows.map((row): PlannedSupply => {
+    const supplyDate = supplyDateOf(row, at);
+    const { read, reference, error } = planLine({ ...row, requester: null }, null);
+    const vatNumber = read?.vatNumber ?? null;
+    if (withGaps && vatNumber !== null && !numbers.has(vatNumber))
+      numbers.set(vatNumber, { ...row, cells: [vatNumber], reference: null });
+    return {
+      id: newUuid(),
+      line: row.line,
+      input: storableText(stripUnsafeCharacters(row.candidate)),
+      vatNumber,
+      supplyDate,
+      reference: reference === null || error?.code === 'INVALID_REFERENCE' ? null : storableText(reference),
+      error,
+      cellsJson: JSON.stringify(row.cells.map(storableText)),
+    };
+  });
+  return { lines, gaps: withGaps ? planBatch({ rows: [...numbers.values()], requester: null, at }) : null };
+};
+
+/** The part of a planned batch with these numbers. Lines that cannot be checked are left out. */
+export const selectNumbers = ({ lines, requests }: BatchPlan, numbers: ReadonlySet<string>): BatchPlan => {
+  const chosen = lines.filter(({ vatNumber, error }) => vatNumber !== null && error === null && numbers.has(vatNumber));
+  const wanted = new Set(chosen.map(({ requestId }) => requestId));
+  return { lines: chosen, requests: requests.filter(({ id }) => wanted.has(id)) };
+};
