@@ -126,7 +126,7 @@ test('all controls are reachable by keyboard and show focus', async () => {
     expect([name, isShown]).toEqual([name, true]);
     seen.push(name);
   }
-  const links = ['Overview', 'Checks', 'Batches', 'Watches', 'Evidence', 'Deliveries', 'Settings'];
+  const links = ['Overview', 'Checks', 'Batches', 'Coverage', 'Watches', 'Evidence', 'Deliveries', 'Settings'];
   expect(seen).toEqual(['Skip to content', ...links, 'Sign out', 'New check']);
   await page.keyboard.press('Enter');
   await heading(visit, 'New check');

@@ -120,7 +120,7 @@ test('every line gets the status of its number at its date, and the check that d
   ]);
 
   const csv = await call('GET', `/${id}/results.csv?delimiter=;`);
-  expect(csv.headers.get('content-disposition')).toBe('attachment; filename="Lieferungen-results.csv"');
+  expect(csv.headers.get('content-disposition')).toBe('attachment; filename=Lieferungen-results.csv');
   expect(csv.bytes.toString().split('\r\n').slice(0, 3)).toEqual([
     'USt-IdNr;Lieferdatum;Referenz;coverage;vat_number_read;supply_date_read;check_id;checked_at;age_days;evidence_grade;error',
     `${NUMBER};2026-01-09;A;missing;${NUMBER};2026-01-09;;;;;`,

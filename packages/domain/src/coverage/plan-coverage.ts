@@ -1,30 +1,15 @@
 import type { BatchRow } from '../batch/batch.js';
 import { type BatchPlan, planBatch, planLine, storableText } from '../batch/plan-batch.js';
-import { AppError } from '../errors.js';
 import { newUuid } from '../ids.js';
 import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 import type { PlannedSupply } from './coverage.js';
-import { readSupplyDate } from './read-supply-date.js';
+import { supplyDateOf } from './read-supply-date.js';
 
 /** A data row of a coverage file. `supplyDate`: the cell after repairs, not read yet. */
 export type SupplyRow = BatchRow & { supplyDate: string };
 
 /** The lines of a file in its order. `gaps`: a batch of all its numbers, each once; null when none is wanted. */
 export type CoveragePlan = { lines: PlannedSupply[]; gaps: BatchPlan | null };
-
-/** A supply may be planned, but a date further ahead is most likely a mistake, such as `26/12/31` for 31 December 2026. */
-const MAX_AHEAD_MS = 366 * 86_400_000;
-
-const invalidLine = (line: number, message: string): AppError =>
-  new AppError('INVALID_CSV', { message: `Line ${line}: ${message}`, extra: { line } });
-
-const supplyDateOf = ({ line, supplyDate }: SupplyRow, at: Date): string => {
-  const read = readSupplyDate(stripUnsafeCharacters(supplyDate));
-  if (read.kind === 'unreadable') throw invalidLine(line, read.reason);
-  if (Date.parse(read.date) > at.getTime() + MAX_AHEAD_MS)
-    throw invalidLine(line, `“${supplyDate.trim()}” is read as ${read.date}, more than a year ahead.`);
-  return read.date;
-};
 
 /**
  * Turns the rows of a file into its lines, and with `withGaps` into the batch of its numbers. A line whose number or reference

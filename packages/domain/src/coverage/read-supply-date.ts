@@ -1,3 +1,6 @@
+import { AppError } from '../errors.js';
+import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
+
 /** A calendar date as `YYYY-MM-DD`, or a sentence that says why a text is none. */
 export type ReadDate = { kind: 'date'; date: string } | { kind: 'unreadable'; reason: string };
 
@@ -51,4 +54,18 @@ export const readSupplyDate = (given: string): ReadDate => {
 export const isDateLike = (cell: string): boolean => {
   const text = cell.trim();
   return YEAR_FIRST.test(text) || DAY_FIRST.test(text) || COMPACT.test(text);
+};
+
+/** A supply may be planned, but a date further ahead is most likely a mistake, such as `26/12/31` for 31 December 2026. */
+const MAX_AHEAD_MS = 366 * 86_400_000;
+
+/** The date of a line of a file that is read at a time. Throws INVALID_CSV with the line. */
+export const supplyDateOf = ({ line, supplyDate }: { line: number; supplyDate: string }, at: Date): string => {
+  const refuse = (reason: string): never => {
+    throw new AppError('INVALID_CSV', { message: `Line ${line}: ${reason}`, extra: { line } });
+  };
+  const read = readSupplyDate(stripUnsafeCharacters(supplyDate));
+  if (read.kind === 'unreadable') return refuse(read.reason);
+  const isFarAhead = Date.parse(read.date) > at.getTime() + MAX_AHEAD_MS;
+  return isFarAhead ? refuse(`“${supplyDate.trim()}” is read as ${read.date}, more than a year ahead.`) : read.date;
 };
