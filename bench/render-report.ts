@@ -2,6 +2,7 @@ import { type DeliveriesFigures, renderDeliveries } from './deliveries/measure-d
 import type { Machine } from './describe-machine.js';
 import { type AnchorsFigures, renderAnchors } from './measure-anchors.js';
 import type { BatchesFigures } from './measure-batches.js';
+import { type CoverageFigures, renderCoverage } from './measure-coverage.js';
 import { type DossierFigures, renderDossier } from './measure-dossier.js';
 import { type LargeFigures, renderLarge } from './measure-large.js';
 import type { LatencyFigures } from './measure-latency.js';
@@ -24,6 +25,7 @@ export type Figures = {
   watches: WatchesFigures[];
   sweep: SweepFigures | null;
   large: LargeFigures[];
+  coverage: CoverageFigures | null;
 };
 
 const latencyTable = (figures: LatencyFigures[]): string =>
@@ -119,7 +121,8 @@ const watchesTable = (figures: WatchesFigures[]): string =>
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
 export const renderReport = (figures: Figures): string => {
-  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier, sweep, large } = figures;
+  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier, sweep, large, coverage } =
+    figures;
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -145,5 +148,6 @@ export const renderReport = (figures: Figures): string => {
   if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   if (large.length > 0) parts.push(...renderLarge(large));
+  if (coverage) parts.push(...renderCoverage(coverage));
   return `${parts.join('\n\n')}\n`;
 };

@@ -120,7 +120,7 @@ test('all controls are reachable by keyboard and show focus', async () => {
   await page.reload();
   await heading(visit, 'Overview');
   const seen: string[] = [];
-  for (let presses = 0; presses < 10; presses += 1) {
+  for (let presses = 0; presses < 11; presses += 1) {
     await page.keyboard.press('Tab');
     const { name, isShown } = await focused();
     expect([name, isShown]).toEqual([name, true]);
