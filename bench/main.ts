@@ -15,6 +15,7 @@ import { measureQueue } from './measure-queue.js';
 import { measureSlots } from './measure-slots.js';
 import { measureSweep } from './measure-sweep.js';
 import { measureWatches } from './measure-watches.js';
+import { measurePartitions } from './partitions/measure-partitions.js';
 import { type Figures, renderReport } from './render-report.js';
 
 const PARTS = [
@@ -27,6 +28,7 @@ const PARTS = [
   'anchors',
   'dossier',
   'sweep',
+  'partitions',
   'large',
   'coverage',
 ] as const;
@@ -73,6 +75,7 @@ const figures: Figures = {
   anchors: null,
   batches: [],
   dossier: null,
+  partitions: null,
   watches: [],
   sweep: null,
   large: [],
@@ -128,6 +131,10 @@ try {
   if (parts.includes('dossier')) {
     log('the export of a dossier');
     figures.dossier = await measureDossier(quick ? 2_000 : 10_000);
+  }
+  if (parts.includes('partitions')) {
+    log('partitions by month');
+    figures.partitions = await measurePartitions(quick ? { n: 100, rows: 50_000 } : { n: 500, rows: 1_000_000 });
   }
   if (parts.includes('sweep')) {
     log('the sweep');

@@ -61,7 +61,8 @@ export const measureClosing = async (leaves: number): Promise<ClosingFigures> =>
     const recomputing = await measurePass(() => verifyAnchors({ audit: auditAnchors(db) })());
     if (recomputing.result.differences.length > 0) throw new Error('the recomputation found differences');
     const [size] = await db.$queryRaw<{ leaf: number; node: number }[]>`
-      SELECT pg_total_relation_size('anchor_leaf')::float8 AS leaf, pg_total_relation_size('anchor_node')::float8 AS node`;
+      SELECT (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('anchor_leaf'))::float8 AS leaf,
+         pg_total_relation_size('anchor_node')::float8 AS node`;
     return {
       leaves,
       closing: closing.figures,

@@ -142,7 +142,8 @@ export const measureSweep = async (
     await world.sql(
       `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
          window_ends_at, due_at, ended_at)
-       SELECT gen_random_uuid(), ($1::uuid[])[1 + n % cardinality($1::uuid[])], false, 'withdrawn', 'DE' || n, 'DE', n::text,
+       SELECT ('0' || to_hex((extract(epoch FROM now()) * 1000)::bigint) || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid,
+         ($1::uuid[])[1 + n % cardinality($1::uuid[])], false, 'withdrawn', 'DE' || n, 'DE', n::text,
          'DE' || n, '[]', now(), now(), now() - interval '1 day', now()
        FROM generate_series(1, $2::int) AS n`,
       [accounts, size.requests - size.overdue],

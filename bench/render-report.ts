@@ -10,6 +10,7 @@ import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
 import { renderSweep, type SweepFigures } from './measure-sweep.js';
 import type { WatchesFigures } from './measure-watches.js';
+import { type PartitionsFigures, renderPartitions } from './partitions/measure-partitions.js';
 import { renderProfile } from './profile.js';
 import { renderTable as table } from './render-table.js';
 
@@ -22,6 +23,7 @@ export type Figures = {
   anchors: AnchorsFigures | null;
   batches: BatchesFigures[];
   dossier: DossierFigures | null;
+  partitions: PartitionsFigures | null;
   watches: WatchesFigures[];
   sweep: SweepFigures | null;
   large: LargeFigures[];
@@ -121,8 +123,21 @@ const watchesTable = (figures: WatchesFigures[]): string =>
 
 /** The figures of one run as Markdown, for docs/benchmarks.md and the terminal. */
 export const renderReport = (figures: Figures): string => {
-  const { machine, latency, slots, queue, deliveries, batches, watches, anchors, dossier, sweep, large, coverage } =
-    figures;
+  const {
+    machine,
+    latency,
+    slots,
+    queue,
+    deliveries,
+    batches,
+    watches,
+    anchors,
+    dossier,
+    sweep,
+    large,
+    coverage,
+    partitions,
+  } = figures;
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
   const parts = [
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
@@ -145,6 +160,7 @@ export const renderReport = (figures: Figures): string => {
   if (anchors !== null) parts.push(...renderAnchors(anchors));
   if (sweep !== null) parts.push(...renderSweep(sweep));
   if (dossier !== null) parts.push(...renderDossier(dossier));
+  if (partitions !== null) parts.push(...renderPartitions(partitions));
   if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   if (large.length > 0) parts.push(...renderLarge(large));

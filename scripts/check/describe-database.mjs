@@ -40,7 +40,7 @@ export const readCatalogue = async (client) => {
   const types = await client.query('SELECT oid, typname FROM pg_type');
   const nullable = await client.query(`
     SELECT attrelid, attnum, attrelid::regclass || '.' || attname AS name FROM pg_attribute
-    WHERE attnum > 0 AND NOT attnotnull AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r')`);
+    WHERE attnum > 0 AND NOT attnotnull AND attrelid IN (SELECT oid FROM pg_class WHERE relkind IN ('r', 'p'))`);
   return {
     types: new Map(types.rows.map(({ oid, typname }) => [oid, typname.replace(/^_(.*)/, '$1[]')])),
     nullable: new Map(nullable.rows.map(({ attrelid, attnum, name }) => [`${attrelid} ${attnum}`, name])),

@@ -18,6 +18,8 @@ export default class LeakEnvironment extends TestEnvironment {
   /** @type {number} */
   #patienceMs;
 
+  #failed = false;
+
   /** @param {ConstructorParameters<typeof TestEnvironment>} args */
   constructor(...args) {
     super(...args);
@@ -34,6 +36,14 @@ export default class LeakEnvironment extends TestEnvironment {
     this.#before = countOpen();
   }
 
+  /**
+   * Whether a test or a hook failed. What it left open is then a consequence, and an error of the environment would hide it.
+   * @param {{ name: string }} event
+   */
+  handleTestEvent({ name }) {
+    if (name === 'test_fn_failure' || name === 'hook_failure') this.#failed = true;
+  }
+
   /** @override */
   async teardown() {
     const deadline = Date.now() + this.#patienceMs;
@@ -42,7 +52,7 @@ export default class LeakEnvironment extends TestEnvironment {
     }
     const left = openSince(this.#before);
     await super.teardown();
-    if (left.length === 0) return;
+    if (left.length === 0 || this.#failed) return;
     const error = new Error(
       `${this.#file} left open: ${left.join(', ')}. Close it in afterEach or afterAll.${describeSockets()}`,
     );

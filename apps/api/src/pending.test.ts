@@ -1,4 +1,4 @@
-import { uuidOf } from '@vat/domain';
+import { newUuid, uuidOf } from '@vat/domain';
 import { startWorld, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
@@ -26,10 +26,10 @@ beforeAll(async () => {
   await world.sql(
     `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
        window_ends_at, accepted_at, give_up_at, due_at)
-     SELECT gen_random_uuid(), $1, false, 'pending', 'DE136695976', 'DE', '136695976', 'DE136695976', '[]', now(), now(),
+     SELECT id, $1, false, 'pending', 'DE136695976', 'DE', '136695976', 'DE136695976', '[]', now(), now(),
        now(), now() + interval '1 day', now() + interval '1 hour'
-     FROM generate_series(1, $2)`,
-    [account, MOST - ROOM],
+     FROM unnest($2::uuid[]) AS id`,
+    [account, Array.from({ length: MOST - ROOM }, newUuid)],
   );
   await world.vies.answerAll({ kind: 'error', code: 'MS_UNAVAILABLE' });
   answers = await Promise.all(

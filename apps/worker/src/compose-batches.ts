@@ -17,7 +17,7 @@ export const composeBatches = (
     now,
   });
   const recordMalformed = recordMalformedLines({
-    find: findMalformedLines(db),
+    find: findMalformedLines(db, now),
     start: startBatches(db),
     make,
     settle: settleMalformedLines(db),

@@ -18,6 +18,7 @@ import {
   findLiveRequests,
   findPendingDeliveries,
   holdDeliveries,
+  maintainPartitions,
   overdueDeliveries,
   overdueRequests,
   queuesToDispatch,
@@ -25,6 +26,7 @@ import {
   requestsToAbandon,
   resumeDeliveries,
   runAlone,
+  WHOLE_MONTHS_FROM_MS,
 } from '@vat/db';
 import {
   auditedPeriods,
@@ -136,7 +138,7 @@ export const composeMaintenance = (context: WorkerContext) => {
       for (const { id, accountId } of completed) publishChange(accountId, 'batches', publicId('batch', id));
       return completed;
     },
-    queuesToDispatch: queuesToDispatch(db),
+    queuesToDispatch: queuesToDispatch(db, now),
     dispatch: enqueueDispatches(producer, now),
     enqueueDelivery: enqueueDelivery(producer),
     now,
@@ -176,6 +178,17 @@ export const composeMaintenance = (context: WorkerContext) => {
     }
   };
 
+  const partitions = async (evidenceBefore: Date, deliveriesBefore: Date): Promise<void> => {
+    const { made, dropped, failures } = await maintainPartitions(settings.DATABASE_URL)(now(), {
+      evidenceBefore,
+      deliveriesBefore,
+    });
+    if (made.length > 0 || dropped.length > 0) log.info('Partitions were made or dropped.', { made, dropped });
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '));
+  };
+  /** Months of rows that are stored for long are dropped as a whole. */
+  const wholeMonths = (storedMs: number) => ({ wholeMonths: storedMs >= WHOLE_MONTHS_FROM_MS });
+
   const tasks: Record<MaintenanceTask, () => Promise<unknown>> = {
     sweep: async () => {
       await alone('sweep', () => sweep({ everything: false }));
@@ -189,9 +202,10 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
         () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
-        () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT)),
+        () => partitions(ago(settings.EVIDENCE_KEPT), ago(settings.DELIVERIES_KEPT)),
+        () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT), wholeMonths(settings.DELIVERIES_KEPT)),
         () => deleteOldCoverages(db)(ago(settings.EVIDENCE_KEPT)),
-        () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT)),
+        () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT), undefined, wholeMonths(settings.EVIDENCE_KEPT)),
       ];
       return alone('expire', () => runEach(steps));
     },

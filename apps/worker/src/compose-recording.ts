@@ -46,7 +46,7 @@ export const composeRecording = (
   });
   const progress = createBatchProgress({
     complete: completeBatches(db),
-    queuesToDispatch: queuesToDispatch(db),
+    queuesToDispatch: queuesToDispatch(db, now),
     // A process that serves these jobs dispatches without one.
     dispatch: roles.includes('batches') ? dispatchDirectly : dispatchByJob,
     enqueueDelivery: sendDelivery,

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { connectDatabase, runAlone } from '@vat/db';
+import { newUuid } from '@vat/domain';
 import { connectRedis, type RedisConnection } from '@vat/queues';
 import {
   faultSize,
@@ -46,7 +46,7 @@ const rowOf = async (id: string): Promise<Row | undefined> =>
 
 /** A row as an API process leaves it that dies right after the commit: with its unit reserved, without a job. */
 const admit = async (columns: { agoSeconds?: number; dueInSeconds?: number; answer?: object; accepted?: boolean }) => {
-  const id = randomUUID();
+  const id = newUuid();
   const vatNumber = nextNumber();
   await world.sql(
     `WITH account AS (SELECT id FROM account ORDER BY created_at LIMIT 1), period AS (SELECT to_char(now(), 'YYYY-MM') AS text),
@@ -243,10 +243,11 @@ test('after a loss of Redis ten thousand pending requests have a job again; a sw
     world.sql(
       `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
          window_ends_at, due_at, accepted_at, give_up_at)
-       SELECT gen_random_uuid(), account.id, false, 'pending', 'DE' || n, 'DE', n::text, 'DE' || n, '[]', now(), now(),
+       SELECT r.id, account.id, false, 'pending', 'DE' || n, 'DE', n::text, 'DE' || n, '[]', now(), now(),
          now() + interval '1 hour', now(), now() + interval '1 day'
-       FROM (SELECT id FROM account ORDER BY created_at LIMIT 1) AS account, generate_series($1::int, $2::int) AS n`,
-      [from, to],
+       FROM (SELECT id FROM account ORDER BY created_at LIMIT 1) AS account, unnest($2::uuid[]) WITH ORDINALITY AS r(id, place),
+         LATERAL (SELECT $1::int + place - 1 AS n) AS numbered`,
+      [from, Array.from({ length: to - from + 1 }, newUuid)],
     );
   await insert(1, count);
   await redis.flush();

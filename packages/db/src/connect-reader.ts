@@ -10,7 +10,7 @@ export type ConnectedReader = {
   close: () => Promise<void>;
 };
 
-const readerOn = (connection: pg.PoolClient): Reader => ({
+export const readerOn = (connection: pg.ClientBase): Reader => ({
   $queryRaw: async <T>(...[query, ...values]: Parameters<Reader['$queryRaw']>): Promise<T> => {
     const { text, values: all } = sqlOf(query, values);
     return (await connection.query({ text, values: all })).rows as T;

@@ -31,6 +31,8 @@ export * from './idempotency-keys.js';
 export * from './member-state-slots.js';
 export * from './migrate.js';
 export * from './overview.js';
+export * from './partitions/maintain-partitions.js';
+export { listPartitions } from './partitions/partitions.js';
 export * from './query.js';
 export * from './read-clock.js';
 export * from './request/accept-request.js';

@@ -1,6 +1,7 @@
 import type { AccountChange } from '@vat/domain';
 import type { Queryable } from './connect-database.js';
 import { query } from './query.js';
+import { DAY_MS, idAt, recentId } from './uuid-bounds.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from './watch/watches.js';
 
 /** Live checks of one UTC day (`YYYY-MM-DD`). */
@@ -19,8 +20,6 @@ export type Overview = {
 
 /** The range of the overview: days of checks, number of changes, days of failed deliveries. */
 type OverviewSpan = { days: number; changes: number; failuresDays: number };
-
-const DAY_MS = 86_400_000;
 
 /**
  * Reads the overview of the dashboard from indexes. The counts per day are updated when checks are recorded, so that the
@@ -46,10 +45,11 @@ export const readOverview =
       query(db, { failed: 'int4', batches: 'int4', pending: 'int4' })`
         SELECT
           (SELECT count(*)::int FROM delivery WHERE account_id = ${accountId}::uuid AND state = 'failed'
-            AND created_at >= ${failedSince}::timestamptz) AS failed,
+            AND created_at >= ${failedSince}::timestamptz
+            AND id >= ${idAt(new Date(failedSince.getTime() - DAY_MS))}::uuid) AS failed,
           (SELECT count(*)::int FROM batch WHERE account_id = ${accountId}::uuid AND state <> 'completed') AS batches,
           (SELECT count(*)::int FROM request WHERE account_id = ${accountId}::uuid AND state = 'pending'
-            AND accepted_at IS NOT NULL) AS pending`,
+            AND accepted_at IS NOT NULL AND id >= ${recentId(now)}::uuid) AS pending`,
     ]);
     return {
       days,

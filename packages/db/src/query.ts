@@ -67,6 +67,13 @@ export const selectList = <const C extends Columns>(
   return Prisma.raw(items.join(', '));
 };
 
+/**
+ * Whether `id` is one of `ids`. A partitioned table is read where the id is: for a single one Postgres finds its partition by
+ * `=` without a new plan, for several it makes a plan.
+ */
+export const isOneOf = (id: Prisma.Sql, ids: readonly string[]): Prisma.Sql =>
+  ids.length === 1 ? Prisma.sql`${id} = ${ids[0]}::uuid` : Prisma.sql`${id} = ANY(${[...ids]}::uuid[])`;
+
 /** Columns of one type: `...all('uuid', 'id', 'accountId')`. */
 export const all = <const T extends Column, const N extends string>(type: T, ...names: N[]): { readonly [K in N]: T } =>
   Object.fromEntries(names.map((name) => [name, type])) as { readonly [K in N]: T };

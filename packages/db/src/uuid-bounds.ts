@@ -1,12 +1,17 @@
 /** Lower than every id. */
 export const NIL = '00000000-0000-0000-0000-000000000000';
+/** Higher than every id. */
+export const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+export const DAY_MS = 86_400_000;
+const MAX_MS = 0xffff_ffff_ffff;
 
 /** The creation time of a UUIDv7, in milliseconds. Source: RFC 9562 §5.7. */
 export const timeOfId = (id: string): Date => new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
 
 /** The lowest UUIDv7 of a point in time; ids created earlier are lower. */
 export const idAt = (moment: Date): string => {
-  const hex = Math.max(0, moment.getTime()).toString(16).padStart(12, '0');
+  const hex = Math.min(MAX_MS, Math.max(0, moment.getTime())).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 };
 
@@ -21,3 +26,35 @@ export const idsOfPeriod = ({ from, to }: { from?: Date | null | undefined; to?:
   from: from ? idAt(new Date(from.getTime() - MAX_ID_DELAY_MS)) : null,
   below: to ? idAt(new Date(to.getTime() + MAX_ID_DELAY_MS)) : null,
 });
+
+/** More than the clocks of two processes differ. */
+const CLOCK_SKEW_MS = DAY_MS;
+/** Most requests end within this time; a statement that looks no further has a second one for the others. */
+const SOON_MS = 8 * DAY_MS;
+/** What takes place is younger than this, unless the whole service was stopped for weeks. */
+const RECENT_MS = 62 * DAY_MS;
+
+const isTimeOrdered = (id: string): boolean => id[14] === '7';
+
+/** Lower than every id that was made after `id`, by any process. {@link NIL} where `id` is not time-ordered. */
+export const madeAfter = (id: string): string =>
+  isTimeOrdered(id) ? idAt(new Date(timeOfId(id).getTime() - CLOCK_SKEW_MS)) : NIL;
+
+/** The range of the ids that were made within days of `ids`, before or after. All ids, where some are not time-ordered. */
+export const madeSoon = (ids: readonly string[]): { from: string; to: string } => {
+  if (ids.length === 0 || !ids.every(isTimeOrdered)) return { from: NIL, to: MAX_ID };
+  const times = ids.map((id) => timeOfId(id).getTime());
+  return {
+    from: idAt(new Date(Math.min(...times) - SOON_MS)),
+    to: idAt(new Date(Math.max(...times) + SOON_MS)),
+  };
+};
+
+/**
+ * The lowest id that statements about the present read, where missing an older row is harmless: two months before `now`.
+ * Without it they would read an index of each month that is stored.
+ */
+export const recentId = (now: Date): string => idAt(new Date(now.getTime() - RECENT_MS));
+
+/** The same for what must be found even after the whole service was stopped for a year. */
+export const idOfLastYear = (now: Date): string => idAt(new Date(now.getTime() - 400 * DAY_MS));

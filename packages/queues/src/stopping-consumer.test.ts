@@ -1,6 +1,6 @@
 import { newUuid } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
-import type { Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { upstreamQueue } from './job-catalogue.js';
@@ -16,7 +16,6 @@ let namespace: RedisNamespace;
 let connection: RedisConnection;
 let producerConnection: RedisConnection;
 let producer: Producer;
-let monitor: Redis;
 /** How often a process began to wait for a job, since the last one was started. */
 let waits = 0;
 const closers: (() => Promise<unknown>)[] = [];
@@ -27,11 +26,8 @@ beforeEach(async () => {
   producer = createProducer(producerConnection, namespace.prefix);
   await until('Redis', () => producerConnection.status === 'ready');
   await producer.assertGlobalConcurrency(QUEUE);
-  if (!('monitor' in connection)) throw new Error('this test observes one Redis, not a cluster');
-  monitor = await connection.monitor();
-  monitor.on('monitor', (_time, [command, key]: string[]) => {
-    if (command?.toLowerCase() === 'bzpopmin' && key === markerKey()) waits += 1;
-  });
+  if (connection instanceof Cluster) throw new Error('this test observes one Redis, not a cluster');
+  countWaits(connection);
 });
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
@@ -39,11 +35,22 @@ afterEach(async () => {
   await namespace.close();
   connection.disconnect();
   producerConnection.disconnect();
-  monitor.disconnect();
-  await until('the connections to end', () =>
-    [connection, producerConnection, monitor].every(({ status }) => status === 'end'),
-  );
+  await until('the connections to end', () => [connection, producerConnection].every(({ status }) => status === 'end'));
 });
+
+/** Counts the commands with which workers on this connection begin to wait; each has a copy of the connection for that. */
+const countWaits = (redis: Redis) => {
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = (options) => {
+    const copy = duplicate(options);
+    const send = copy.sendCommand.bind(copy);
+    copy.sendCommand = (command, stream) => {
+      if (command.name === 'bzpopmin') waits += 1;
+      return send(command, stream);
+    };
+    return copy;
+  };
+};
 
 /** A process that serves the queue. Its jobs end when the test ends them, with what `endsWith` returns then. */
 const startProcess = (concurrency: number, endsWith?: { again: Date }) => {

@@ -155,7 +155,7 @@ export const SETTINGS = {
   DELIVERIES_KEPT: setting(
     ['worker'],
     duration().prefault('2160h'),
-    'Ended deliveries and their attempts are deleted from the delivery log after this long.',
+    'Ended deliveries and their attempts are deleted from the delivery log after this long; from 62 days on by whole months.',
   ),
   BATCHES_KEPT: setting(
     ['worker'],
@@ -195,7 +195,7 @@ export const SETTINGS = {
   EVIDENCE_KEPT: setting(
     ['worker'],
     duration().prefault('87660h'),
-    'Retention of checks, all their evidence and coverages (ten years by default); anchors are not deleted.',
+    'Retention of checks, all their evidence and coverages (ten years by default), from 62 days on by whole months; anchors are not deleted.',
   ),
   WEBHOOK_ALLOWED_NETWORKS: setting(
     ['api', 'worker'],

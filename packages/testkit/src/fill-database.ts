@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { fillStatements, GROWING_TABLES } from './large-rows.js';
+import { lowestIdAt, makePastMonths } from './make-past-months.js';
 
 export { GROWING_TABLES } from './large-rows.js';
 
@@ -51,6 +52,8 @@ export type FilledIds = {
 
 /** The period that the rows of a filled database are spread over. */
 export const FILLED_DAYS = 100;
+/** The age of the oldest partition, as of a service that has run for so long. */
+const MONTHS = 12;
 const DAY_MS = 86_400_000;
 
 type Index = { name: string; definition: string };
@@ -91,12 +94,6 @@ export const FIND_IDS = `
     (SELECT id FROM anchor ORDER BY seq DESC LIMIT 1) AS anchor, (SELECT max(seq) + 1 FROM anchor) AS "nextAnchor"
   FROM big, mid`;
 
-/** The lowest UUIDv7 of a point in time. */
-const idAt = (ms: number): string => {
-  const hex = ms.toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
-};
-
 /**
  * Fills an empty, migrated database with a service's data of {@link FILLED_DAYS} days: 50 accounts, one of which has 60 % of
  * the rows. The rows are made by Postgres, table by table and in the order of their ids, without the secondary indexes, which
@@ -108,6 +105,7 @@ export const fillDatabase = async (url: string, { requests, until = new Date() }
   try {
     await client.query(`SET session_replication_role = replica; SET synchronous_commit = off;
       SET maintenance_work_mem = '256MB'; SET work_mem = '64MB'; SET jit = off`);
+    await makePastMonths(client, until, MONTHS);
     const indexes = await findIndexes(client);
     await client.query(`DROP INDEX ${indexes.map(({ name }) => name).join(', ')}`);
     const to = until.getTime();
@@ -115,7 +113,7 @@ export const fillDatabase = async (url: string, { requests, until = new Date() }
     for (const sql of fillStatements({ requests, from, to })) await client.query(sql);
     for (const { definition } of indexes) await client.query(definition);
     await client.query(`VACUUM (ANALYZE) ${GROWING_TABLES.map((table) => `"${table}"`).join(', ')}, account, usage`);
-    const { rows } = await client.query<FilledIds>(FIND_IDS, [idAt((from + to) / 2), idAt(to - 60_000)]);
+    const { rows } = await client.query<FilledIds>(FIND_IDS, [lowestIdAt((from + to) / 2), lowestIdAt(to - 60_000)]);
     if (!rows[0]) throw new Error('the filled database is too small');
     return rows[0];
   } finally {

@@ -78,7 +78,7 @@ export const operationCommands = (
       const batches = sweepBatches({
         endLost: endLostLines(db),
         complete: (at) => complete(null, at),
-        queuesToDispatch: queuesToDispatch(db),
+        queuesToDispatch: queuesToDispatch(db, () => new Date()),
         dispatch: enqueueDispatches(producer),
         enqueueDelivery: enqueueDelivery(producer),
         now,

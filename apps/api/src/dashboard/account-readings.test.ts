@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkSchema, requestSchema } from '@vat/contracts';
-import { uuidOf } from '@vat/domain';
+import { newUuid, uuidOf } from '@vat/domain';
 import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { type Browser, openBrowser } from './browser.fixture.js';
 
@@ -158,10 +158,11 @@ describe('the overview', () => {
     await uploadBatch(world, `vat_number\n${newNumber('FI')}\n`, { key: account.live_key });
     await world.sql(
       `INSERT INTO delivery (id, account_id, event_id, state, created_at, next_attempt_at)
-       SELECT gen_random_uuid(), $1, gen_random_uuid(), state, now() - days * interval '1 day',
+       SELECT id, $1, gen_random_uuid(), state, now() - days * interval '1 day',
          CASE WHEN state = 'pending' THEN now() + interval '1 day' END
-       FROM unnest(ARRAY['failed', 'failed', 'failed', 'successful', 'pending'], ARRAY[0, 6.9, 7.1, 0, 0]) AS d(state, days)`,
-      [accountId()],
+       FROM unnest($2::uuid[], ARRAY['failed', 'failed', 'failed', 'successful', 'pending'], ARRAY[0, 6.9, 7.1, 0, 0])
+         AS d(id, state, days)`,
+      [accountId(), Array.from({ length: 5 }, newUuid)],
     );
     expect(await overview()).toMatchObject({
       failed_deliveries: before.failed_deliveries + 2,

@@ -73,7 +73,7 @@ test('does not scan the requests and usage entries of ten years', async () => {
   const scans = async () => {
     await db.$queryRaw`SELECT pg_stat_force_next_flush()::text`;
     return db.$queryRaw<unknown[]>`
-      SELECT relname, seq_scan::int AS n FROM pg_stat_user_tables WHERE relname IN ('request', 'usage_entry') ORDER BY 1`;
+      SELECT relname, seq_scan::int AS n FROM pg_stat_user_tables WHERE relname IN ('request_future', 'usage_entry_initial') ORDER BY 1`;
   };
   const before = await scans();
   await audit();

@@ -9,9 +9,9 @@ const TABLES = `
     ARRAY(SELECT a.attname::text FROM pg_attribute a
       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
       ORDER BY a.attnum) AS columns,
-    COALESCE((SELECT jsonb_agg(jsonb_build_object('name', p.relname, 'bound', pg_get_expr(p.relpartbound, p.oid),
-        'options', COALESCE(to_jsonb(p.reloptions), '[]')) ORDER BY p.relname)
-      FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid WHERE i.inhparent = c.oid), '[]') AS partitions,
+    COALESCE((SELECT jsonb_agg(jsonb_build_object('schema', s.nspname, 'name', p.relname,
+        'bound', pg_get_expr(p.relpartbound, p.oid), 'options', COALESCE(to_jsonb(p.reloptions), '[]')) ORDER BY p.relname)
+      FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_namespace s ON s.oid = p.relnamespace WHERE i.inhparent = c.oid), '[]') AS partitions,
     ARRAY(SELECT DISTINCT r.relname::text FROM pg_constraint k JOIN pg_class r ON r.oid = k.confrelid
       WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.confrelid <> c.oid) AS references
   FROM pg_class c

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A partition: its bound (`FOR VALUES FROM … TO …`) and its storage options, as Postgres prints them. */
-export type BackupPartition = { name: string; bound: string; options: string[] };
+/** A partition: its schema and name, its bound (`FOR VALUES FROM … TO …`) and its storage options, as Postgres prints them. */
+export type BackupPartition = { schema: string; name: string; bound: string; options: string[] };
 
 /** A table with its rows in COPY's binary format, gzipped. `sha256` and `bytes` are of the file. */
 export type BackupTable = {

@@ -6,6 +6,7 @@ import { describeTables, readMigrations } from './describe-tables.js';
 import {
   BackupError,
   type BackupFigures,
+  type BackupPartition,
   type BackupTable,
   figuresOf,
   type Manifest,
@@ -39,14 +40,17 @@ const assertNotNewer = async (client: pg.Client, { migrations }: Manifest): Prom
 const restorePartitions = async (
   client: pg.Client,
   { name, partitions }: BackupTable,
-  existing: readonly { name: string }[],
+  existing: readonly BackupPartition[],
 ): Promise<void> => {
-  const quoted = pg.escapeIdentifier;
   if (partitions.length === 0) return;
-  if (existing.length > 0) await client.query(`DROP TABLE ${existing.map((of) => quoted(of.name)).join(', ')}`);
-  for (const { name: partition, bound, options } of partitions) {
+  const partitionIn = (of: BackupPartition) => `${pg.escapeIdentifier(of.schema)}.${pg.escapeIdentifier(of.name)}`;
+  if (existing.length > 0) await client.query(`DROP TABLE ${existing.map(partitionIn).join(', ')}`);
+  for (const partition of partitions) {
+    const { bound, options } = partition;
     const storage = options.length > 0 ? ` WITH (${options.join(', ')})` : '';
-    await client.query(`CREATE TABLE ${quoted(partition)} PARTITION OF ${quoted(name)} ${bound}${storage}`);
+    await client.query(
+      `CREATE TABLE ${partitionIn(partition)} PARTITION OF ${pg.escapeIdentifier(name)} ${bound}${storage}`,
+    );
   }
 };
 

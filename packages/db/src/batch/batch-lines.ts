@@ -2,6 +2,7 @@ import type { BatchLine, CheckBody, LineError, LineErrorCode, LineStatus, Result
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
+import { madeAfter } from '../uuid-bounds.js';
 
 type ErrorColumns = { errorCode: LineErrorCode | null; errorMessage: string | null };
 const lineError = ({ errorCode, errorMessage }: ErrorColumns): LineError | null =>
@@ -78,7 +79,10 @@ export const readResults =
     const rows = await query(db, RESULT)`
       SELECT l.id, l.cells::text AS "cellsJson", l.vat_number AS "vatNumber", l.check_id AS "checkId", c.body,
         l.error_code AS "errorCode", l.error_message AS "errorMessage"
-      FROM batch_line l LEFT JOIN "check" c ON c.id = l.check_id
+      FROM batch_line l
+        LEFT JOIN LATERAL (
+          SELECT body FROM "check" WHERE id = l.check_id AND id >= ${madeAfter(batchId)}::uuid LIMIT 1
+        ) c ON true
       WHERE l.batch_id = ${batchId}::uuid ${after} ORDER BY l.id LIMIT ${limit}::int`;
     return rows.map(({ id, cellsJson, vatNumber, checkId, body, ...error }) => ({
       id,

@@ -10,6 +10,7 @@ import {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, query, typed } from '../query.js';
+import { idOfLastYear, recentId } from '../uuid-bounds.js';
 
 /** The first of the two numbers of the advisory lock for dispatching; the second is the member state. */
 const DISPATCH_LOCKS = 0xfeed;
@@ -25,13 +26,17 @@ export const dispatchLines =
   (db: Queryable) =>
   async (memberState: MemberState, now: Date): Promise<DispatchedLine[] | null> => {
     const lock = MEMBER_STATES.indexOf(memberState);
-    const waits = Prisma.sql`q.country_code = ${memberState} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL`;
+    // Older lines have reached their deadline, and the sweep ends them.
+    const recent = recentId(now);
+    const waits = Prisma.sql`q.country_code = ${memberState} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL
+      AND q.id >= ${recent}::uuid`;
     const [row] = await query(db, { mine: 'bool', ...all('uuid[]', 'ids', 'accounts'), ranks: 'int4[]' })`
       WITH RECURSIVE lock AS MATERIALIZED (
         SELECT pg_try_advisory_xact_lock(${DISPATCH_LOCKS}::int, ${lock}::int) AS mine
       ), inside AS MATERIALIZED (
         SELECT account_id, count(*)::int AS dispatched, count(*) FILTER (WHERE answer IS NULL)::int AS unanswered FROM request
-        WHERE origin = 'batch' AND country_code = ${memberState} AND state = 'pending' AND fed GROUP BY account_id
+        WHERE origin = 'batch' AND country_code = ${memberState} AND state = 'pending' AND fed AND id >= ${recent}::uuid
+        GROUP BY account_id
       ), room AS MATERIALIZED (
         SELECT CASE WHEN (SELECT mine FROM lock) THEN GREATEST(0, LEAST(
           ${LINES_IN_WINDOW}::int - COALESCE(sum(unanswered), 0)::int, ${MAX_DISPATCHED}::int - COALESCE(sum(dispatched), 0)::int
@@ -56,7 +61,8 @@ export const dispatchLines =
         ORDER BY rank, line.due_at, line.id LIMIT (SELECT n FROM room)
       ), dispatched AS (
         UPDATE request q SET fed = true, due_at = ${now}::timestamptz
-        FROM picked WHERE q.id = picked.id AND NOT q.fed RETURNING q.id, q.account_id, picked.rank
+        FROM picked WHERE q.id = picked.id AND q.id >= ${recent}::uuid AND NOT q.fed
+        RETURNING q.id, q.account_id, picked.rank
       ), started AS (
         -- Skips locked rows, which the dispatch of another member state is updating.
         UPDATE batch SET state = 'running' WHERE id IN (
@@ -76,17 +82,21 @@ export const dispatchLines =
  * scalar subqueries, because for EXISTS Postgres would collect all waiting lines into a hash table.
  */
 export const queuesToDispatch =
-  (db: Queryable) =>
+  (db: Queryable, now: () => Date = () => new Date()) =>
   async (queues: readonly DispatchQueue[]): Promise<DispatchQueue[]> => {
+    const [recent, oldest] = [recentId(now()), idOfLastYear(now())];
     const rows = await query(db, { queue: typed<DispatchQueue>('text') })`
       SELECT queue FROM unnest(${[...queues]}::text[]) AS q(queue)
       WHERE CASE WHEN queue = 'malformed'
-        THEN (SELECT true FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL LIMIT 1)
+        THEN (SELECT true FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
+          AND id >= ${oldest}::uuid LIMIT 1)
         ELSE (
-          SELECT true FROM request WHERE country_code = queue AND state = 'pending' AND NOT fed AND answer IS NULL LIMIT 1
+          SELECT true FROM request WHERE country_code = queue AND state = 'pending' AND NOT fed AND answer IS NULL
+            AND id >= ${recent}::uuid LIMIT 1
         ) AND ${REFILL_AT}::int >= (
           SELECT count(*) FROM request
           WHERE origin = 'batch' AND country_code = queue AND state = 'pending' AND fed AND answer IS NULL
+            AND id >= ${recent}::uuid
         ) END`;
     return rows.map((row) => row.queue);
   };

@@ -11,7 +11,7 @@ import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { columns, query, typed } from '../query.js';
-import { NIL } from '../uuid-bounds.js';
+import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 import { publishToAccount } from '../webhook/events.js';
 
 /** The CTE `lines`: marks the lines of a request with a check (the CTE `done`) as done. Returns `batch_id`. */
@@ -155,7 +155,8 @@ export const auditBatches =
           FROM batch_line WHERE batch_id = b.id
         ) AS c
         CROSS JOIN LATERAL (
-          SELECT count(*)::int AS events FROM event WHERE type = 'batch.completed' AND subject_id = b.id
+          SELECT count(*)::int AS events FROM event
+          WHERE type = 'batch.completed' AND subject_id = b.id AND id >= ${idAt(new Date(since.getTime() - DAY_MS))}::uuid
         ) AS published
         ORDER BY b.completed_at, b.id`;
       for (const { completedAt: _at, ...row } of rows)

@@ -2,6 +2,7 @@ import type { BlockPosition, FindAnchor, FindLeaves, ListAnchors, ReadBlock, Rea
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, type Reader, type RowOf, selectList } from '../query.js';
+import { MAX_ID, NIL } from '../uuid-bounds.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
 const ANCHOR = columns({
@@ -73,11 +74,15 @@ export const readBlocks =
     const column = (name: keyof BlockPosition) => blocks.map((block) => block[name]);
     const rows = await query(db, { position: 'int4', hashes: 'bytea?' })`
       SELECT (b.position - 1)::int AS position, found.hashes
-      FROM unnest(${column('seq')}::int[], ${column('level')}::int[], ${column('index')}::int[])
-        WITH ORDINALITY AS b(seq, level, index, position),
+      FROM (
+        SELECT w.seq, w.level, w.index, w.position, COALESCE(a.first_leaf, ${NIL}::uuid) AS first_leaf,
+          COALESCE(a.last_leaf, ${MAX_ID}::uuid) AS last_leaf
+        FROM unnest(${column('seq')}::int[], ${column('level')}::int[], ${column('index')}::int[])
+          WITH ORDINALITY AS w(seq, level, index, position) LEFT JOIN anchor a ON a.seq = w.seq
+      ) AS b,
       LATERAL (
         SELECT string_agg(l.hash, ''::bytea ORDER BY l.leaf_index) AS hashes FROM anchor_leaf l
-        WHERE b.level = 0 AND l.anchor_seq = b.seq AND l.leaf_index >= b.index * ${BLOCK_NODES}::int
+        WHERE b.level = 0 AND l.anchor_seq = b.seq AND l.check_id BETWEEN b.first_leaf AND b.last_leaf AND l.leaf_index >= b.index * ${BLOCK_NODES}::int
           AND l.leaf_index < (b.index + 1) * ${BLOCK_NODES}::int
         HAVING b.level = 0
         UNION ALL

@@ -1,6 +1,6 @@
 import type { AnchorClosing, CloseAlone, NewAnchor } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
-import { query } from '../query.js';
+import { all, query } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 /** The two numbers of the advisory lock for closing an anchor. */
@@ -23,10 +23,11 @@ const closing = (tx: Queryable, previous: Uint8Array | null): AnchorClosing => {
   // Leaves are read in the order of their check's id. A leaf with a lower id that is committed later waits for the next
   // anchor: finding it here would scan all leaves that were read before.
   let after = NIL;
+  let first: string | null = null;
   return {
     previous,
     take: async (seq, from, limit) => {
-      const [page] = await query(tx, { hashes: 'bytea?', last: 'uuid?' })`
+      const [page] = await query(tx, { hashes: 'bytea?', ...all('uuid?', 'first', 'last') })`
         WITH page AS MATERIALIZED (
           SELECT check_id, hash, (row_number() OVER (ORDER BY check_id))::int - 1 AS offset_in_page FROM (
             SELECT check_id, hash FROM anchor_leaf WHERE anchor_seq IS NULL AND check_id > ${after}::uuid
@@ -35,18 +36,21 @@ const closing = (tx: Queryable, previous: Uint8Array | null): AnchorClosing => {
           UPDATE anchor_leaf l SET anchor_seq = ${seq}::int, leaf_index = ${from}::int + s.offset_in_page
           -- The array: leaves are found by their index, whatever their number is expected to be.
           FROM page s WHERE l.check_id = s.check_id AND l.check_id = ANY(ARRAY(SELECT check_id FROM page))
+            AND l.anchor_seq IS NULL AND l.check_id > ${after}::uuid
         )
         SELECT string_agg(hash, ''::bytea ORDER BY offset_in_page) AS hashes,
+          (SELECT check_id FROM page ORDER BY offset_in_page LIMIT 1) AS first,
           (SELECT check_id FROM page ORDER BY offset_in_page DESC LIMIT 1) AS last
         FROM page`;
+      first ??= page?.first ?? null;
       after = page?.last ?? after;
       return page?.hashes ?? new Uint8Array();
     },
     write: async (anchor) => {
       await tx.$executeRaw`
-        INSERT INTO anchor (id, seq, closed_at, tree_size, root, prev_anchor_hash, body, hash)
+        INSERT INTO anchor (id, seq, closed_at, tree_size, root, prev_anchor_hash, body, hash, first_leaf, last_leaf)
         VALUES (${anchor.id}::uuid, ${anchor.seq}::int, ${anchor.closedAt}::timestamptz, ${anchor.treeSize}::int,
-          ${anchor.root}, ${anchor.prevAnchorHash}, ${anchor.body}, ${anchor.hash})`;
+          ${anchor.root}, ${anchor.prevAnchorHash}, ${anchor.body}, ${anchor.hash}, ${first}::uuid, ${after}::uuid)`;
       await tx.$executeRaw`
         INSERT INTO anchor_node (anchor_seq, level, place, hashes)
         SELECT n.seq, n.level, n.index, decode(n.hashes, 'hex')

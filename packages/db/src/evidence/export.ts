@@ -10,9 +10,9 @@ import type {
 import type { Queryable } from '../connect-database.js';
 import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, query, type Reader, selectList, typed } from '../query.js';
+import { all, columns, isOneOf, query, type Reader, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
-import { idsOfPeriod } from '../uuid-bounds.js';
+import { DAY_MS, idAt, idsOfPeriod, NIL } from '../uuid-bounds.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from '../watch/watches.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
@@ -44,15 +44,29 @@ const inPeriod = (column: Prisma.Sql, id: Prisma.Sql, { from, to }: EvidenceChoi
     ...(ids.below ? [Prisma.sql`${id} < ${ids.below}::uuid`] : []),
   ];
 };
+/** Lower than the ids of rows from the period on, so that only the partitions of that time are read. */
+const lowestId = (choice: EvidenceChoice | null): string =>
+  choice?.from ? idAt(new Date(choice.from.getTime() - DAY_MS)) : NIL;
 const matching = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Prisma.Sql[] => [
   ...(vatNumber === null ? [] : [Prisma.sql`${row}.vat_number = ${vatNumber}`]),
   ...(reference === null ? [] : [Prisma.sql`${row}.reference = ${reference}`]),
 ];
-/** The checks that cover the supplies of an account's coverage, as an array, with which Postgres uses the primary key. */
+/** The checks that cover the supplies of an account's coverage, one by one, so that each is looked up in its partition. */
 const covering = (accountId: string, coverageId: string): Prisma.Sql => Prisma.sql`
-  c.id = ANY(ARRAY(
+  SELECT c.id FROM (
     SELECT DISTINCT l.check_id FROM coverage v JOIN coverage_line l ON l.coverage_id = v.id
-    WHERE v.id = ${coverageId}::uuid AND v.account_id = ${accountId}::uuid AND l.status = 'covered'))`;
+    WHERE v.id = ${coverageId}::uuid AND v.account_id = ${accountId}::uuid AND l.status = 'covered'
+  ) v CROSS JOIN LATERAL (
+    SELECT c.id FROM "check" c WHERE c.id = v.check_id AND c.account_id = ${accountId}::uuid AND NOT c.test LIMIT 1
+  ) c`;
+
+/** The live checks of an account that a filter chooses. */
+const filtered = (accountId: string, choice: EvidenceChoice): Prisma.Sql => Prisma.sql`
+  SELECT c.id FROM "check" c WHERE ${and([
+    Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
+    ...inPeriod(Prisma.sql`c.checked_at`, Prisma.sql`c.id`, choice),
+    ...matching(Prisma.sql`c`, choice),
+  ])}`;
 
 const and = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...conditions], ' AND ');
 
@@ -67,17 +81,15 @@ export const chooseEvidence =
       const choice = 'filter' in chosenBy ? chosenBy.filter : null;
       const [account] = await query(tx, { name: 'text' })`SELECT name FROM account WHERE id = ${accountId}::uuid`;
       const accountName = account?.name ?? '';
+      const lowest = lowestId(choice);
       // The limit applies before the sort: when it is reached the rows are not used, and sorting all of them would be slow.
       const checks = await query(tx, { id: 'uuid', anchorSeq: 'int4?', stamped: 'bool' })`
           SELECT c.id, l.anchor_seq AS "anchorSeq", s.token IS NOT NULL AS stamped
           FROM (
-            SELECT c.id FROM "check" c WHERE ${and([
-              Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
-              ...('coverageId' in chosenBy ? [covering(accountId, chosenBy.coverageId)] : []),
-              ...(choice ? inPeriod(Prisma.sql`c.checked_at`, Prisma.sql`c.id`, choice) : []),
-              ...(choice ? matching(Prisma.sql`c`, choice) : []),
-            ])} LIMIT ${limit}::int
-          ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
+            ${'coverageId' in chosenBy ? covering(accountId, chosenBy.coverageId) : filtered(accountId, chosenBy.filter)}
+            LIMIT ${limit}::int
+          ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id AND l.check_id >= ${lowest}::uuid
+            LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
       if (checks.length >= limit) return { accountName, checks, requests: [], anchors: [], changes: [] };
       const requests =
         choice === null
@@ -141,7 +153,8 @@ export const findEvidence =
       SELECT c.check_id AS "checkId", a.id AS "anchorId", a.seq, l.leaf_index AS "leafIndex", a.tree_size AS "treeSize",
         ${FACTS_LIST}
       FROM unnest(${[...checkIds]}::uuid[]) AS c(check_id)
-      LEFT JOIN anchor_leaf l ON l.check_id = c.check_id LEFT JOIN anchor a ON a.seq = l.anchor_seq
+      LEFT JOIN anchor_leaf l ON l.check_id = c.check_id AND ${isOneOf(Prisma.sql`l.check_id`, checkIds)}
+      LEFT JOIN anchor a ON a.seq = l.anchor_seq
       LEFT JOIN stamp s ON s.subject_id = c.check_id`;
     return new Map(
       rows.map((row) => {

@@ -3,27 +3,38 @@ import { releaseUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks, MAX_CHUNKS } from '../in-chunks.js';
-import { query, typed } from '../query.js';
-import { idAt, NIL, timeOfId } from '../uuid-bounds.js';
+import { endOfRows } from '../partitions/partitions.js';
+import { all, query, typed } from '../query.js';
+import { DAY_MS, idAt, MAX_ID, madeAfter, NIL, timeOfId } from '../uuid-bounds.js';
 
 /**
  * The CTEs that delete requests with their exchanges, checks, time-stamps, events and deliveries. Leaves of anchors are not
- * deleted. They read the CTE `old` of (id, check_id), which must precede them; as arrays, with which Postgres uses the indexes
- * whatever number of rows it expects.
+ * deleted. They read the CTE `old` of (id, check_id), which must precede them, as arrays, with which
+ * Postgres uses the indexes whatever number of rows it expects. `from` and `to`: the range of the ids of the
+ * requests; those of their checks and events lie above `from`.
  */
-const deleteRequests = (): Prisma.Sql => Prisma.sql`
-  exchanged AS (DELETE FROM exchange WHERE request_id = ANY(ARRAY(SELECT id FROM old))),
+const deleteRequests = ({ from, to } = { from: NIL, to: MAX_ID }): Prisma.Sql => Prisma.sql`
+  exchanged AS (
+    DELETE FROM exchange
+    WHERE request_id = ANY(ARRAY(SELECT id FROM old)) AND request_id >= ${from}::uuid AND request_id < ${to}::uuid),
   stamped AS (DELETE FROM stamp WHERE kind = 'check' AND subject_id = ANY(ARRAY(SELECT check_id FROM old))),
   events AS (
     DELETE FROM event WHERE type IN ('check.completed', 'check.failed') AND subject_id = ANY(ARRAY(SELECT id FROM old))
+      AND id >= ${madeAfter(from)}::uuid
     RETURNING id
   ),
   sent AS (DELETE FROM delivery WHERE event_id = ANY(ARRAY(SELECT id FROM events))),
-  checked AS (DELETE FROM "check" WHERE id = ANY(ARRAY(SELECT check_id FROM old))),
-  requested AS (DELETE FROM request WHERE id = ANY(ARRAY(SELECT id FROM old)))`;
+  checked AS (
+    DELETE FROM "check"
+    WHERE id = ANY(ARRAY(SELECT check_id FROM old)) AND id >= ${madeAfter(from)}::uuid AND id < ${to}::uuid),
+  requested AS (
+    DELETE FROM request WHERE id = ANY(ARRAY(SELECT id FROM old)) AND id >= ${from}::uuid AND id < ${to}::uuid)`;
 
 /** Rows that one statement deletes. */
 export const CHUNK = 500;
+
+/** Retention at least this long deletes whole months, see docs/decisions/0022; a shorter one deletes row by row. */
+export const WHOLE_MONTHS_FROM_MS = 62 * DAY_MS;
 
 /** The number of deleted rows. */
 type DeletedEvidence = { requests: number; events: number; changes: number };
@@ -32,38 +43,45 @@ type DeletedEvidence = { requests: number; events: number; changes: number };
  * Deletes what was recorded before a point in time: ended requests with their checks, exchanges and time-stamps, events,
  * usage entries, changes of watches. Anchors and leaves are not deleted: the chain remains verifiable, and the bytes of a
  * deleted check can still be proved. Rows are found by their id, which begins with their time. They are deleted in chunks,
- * so that each statement is short, and at most `maxChunks` of each kind.
+ * so that each statement is short, and at most `maxChunks` of each kind. With `wholeMonths` only rows outside the partitions of
+ * months are deleted, since those are dropped (`maintainPartitions`), and what remains of expired months.
  */
 export const deleteOldEvidence =
   (db: Queryable) =>
-  async (before: Date, maxChunks = MAX_CHUNKS): Promise<DeletedEvidence> => {
+  async (before: Date, maxChunks = MAX_CHUNKS, { wholeMonths = false } = {}): Promise<DeletedEvidence> => {
     const bound = idAt(before);
+    const end = wholeMonths ? await endOfRows(db, 'request', bound) : bound;
     const deleted = { requests: 0, events: 0, changes: 0 };
     for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
       const [chunk] = await query(db, { n: 'int4', last: 'uuid?' })`
         WITH old AS MATERIALIZED (
           SELECT id, check_id FROM request
-          WHERE id < ${bound}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
+          WHERE id < ${end}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
             AND (check_id IS NULL OR check_id < ${bound}::uuid)
           ORDER BY id LIMIT ${CHUNK}::int
-        ), ledger AS (DELETE FROM usage_entry WHERE check_id = ANY(ARRAY(SELECT check_id FROM old))
-        ), ${deleteRequests()}
+        ), ledger AS (DELETE FROM usage_entry WHERE check_id = ANY(ARRAY(SELECT check_id FROM old)) AND check_id < ${bound}::uuid
+        ), ${deleteRequests({ from: after, to: bound })}
         SELECT count(*)::int AS n, (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last FROM old`;
       deleted.requests += chunk?.n ?? 0;
       if (!chunk?.last || chunk.n < CHUNK) break;
       after = chunk.last;
     }
-    deleted.events = await inChunks(
-      CHUNK,
-      () => db.$executeRaw`
-        WITH old AS MATERIALIZED (
-          SELECT e.id FROM event e WHERE e.id < ${bound}::uuid
-            AND (SELECT d.id FROM delivery d WHERE d.event_id = e.id AND d.state = 'pending' LIMIT 1) IS NULL
-          ORDER BY e.id LIMIT ${CHUNK}::int
-        ), sent AS (DELETE FROM delivery WHERE event_id = ANY(ARRAY(SELECT id FROM old)))
-        DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM old))`,
-      maxChunks,
-    );
+    for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
+      const [chunk] = await query(db, { ...all('int4', 'n', 'read'), last: 'uuid?' })`
+        WITH read AS MATERIALIZED (
+          SELECT id FROM event WHERE id < ${end}::uuid AND id > ${after}::uuid ORDER BY id LIMIT ${CHUNK}::int
+        ), old AS MATERIALIZED (
+          SELECT id FROM read
+          WHERE (SELECT d.id FROM delivery d WHERE d.event_id = read.id AND d.state = 'pending' LIMIT 1) IS NULL
+        ), sent AS (DELETE FROM delivery WHERE event_id = ANY(ARRAY(SELECT id FROM old))
+        ), gone AS (
+          DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM old)) AND id < ${end}::uuid AND id > ${after}::uuid)
+        SELECT (SELECT count(*)::int FROM old) AS n, (SELECT count(*)::int FROM read) AS read,
+          (SELECT id FROM read ORDER BY id DESC LIMIT 1) AS last`;
+      deleted.events += chunk?.n ?? 0;
+      if (!chunk?.last || chunk.read < CHUNK) break;
+      after = chunk.last;
+    }
     deleted.changes = await inChunks(
       CHUNK,
       () => db.$executeRaw`

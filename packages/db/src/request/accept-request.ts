@@ -4,7 +4,8 @@ import { releaseUnits } from '../account/usage.js';
 import { coalesce } from '../coalesce.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, query } from '../query.js';
+import { all, columns, isOneOf, query } from '../query.js';
+import { recentId } from '../uuid-bounds.js';
 
 const ACCEPTED = columns({ ...all('int4', 'n', 'pending'), giveUpAt: 'timestamptz?' });
 
@@ -25,6 +26,9 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
   }));
   // Of two calls that wait for one request, the first decides; the other one reads the row again.
   const first = new Map(list.toReversed().map((call) => [call.id, call]));
+  const ids = [...first.keys()];
+  const times = calls.map(({ now }) => now.getTime());
+  const recent = recentId(new Date(Math.min(...times)));
   const rows = await query(tx, ACCEPTED)`
     WITH wanted AS (
       SELECT n, id, account_id, now, give_up_at, max_pending, even_answered
@@ -33,13 +37,13 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
     ), counted AS (
       SELECT a.account_id, (
         SELECT count(*)::int FROM request r
-        WHERE r.account_id = a.account_id AND r.state = 'pending' AND r.origin = 'direct'
+        WHERE r.account_id = a.account_id AND r.state = 'pending' AND r.origin = 'direct' AND r.id >= ${recent}::uuid
       ) AS pending
       FROM (SELECT DISTINCT account_id FROM wanted) a
     ), live AS (
       SELECT r.id, r.state FROM request r JOIN wanted w ON w.id = r.id
-      WHERE (r.state = 'waiting' AND (r.answer IS NULL OR w.even_answered))
-        OR (r.state = 'pending' AND r.accepted_at IS NULL AND r.origin = 'direct')
+      WHERE ${isOneOf(Prisma.sql`r.id`, ids)} AND ((r.state = 'waiting' AND (r.answer IS NULL OR w.even_answered))
+        OR (r.state = 'pending' AND r.accepted_at IS NULL AND r.origin = 'direct'))
       ORDER BY r.id FOR NO KEY UPDATE OF r
     ), ranked AS (
       SELECT w.n, w.id, w.now, w.give_up_at, w.max_pending, l.state,
@@ -49,18 +53,20 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
       -- A pending request without accepted_at (its first caller was lost) is accepted in any case, since it already counts.
       UPDATE request r SET state = 'pending', accepted_at = k.now, give_up_at = COALESCE(r.give_up_at, k.give_up_at),
         due_at = LEAST(r.due_at, k.give_up_at)
-      FROM ranked k WHERE r.id = k.id AND (k.state = 'pending' OR k.place <= k.max_pending)
+      FROM ranked k
+      WHERE r.id = k.id AND ${isOneOf(Prisma.sql`r.id`, ids)} AND (k.state = 'pending' OR k.place <= k.max_pending)
       RETURNING k.n, r.give_up_at
     ), gone AS (
       UPDATE request r SET state = 'withdrawn', reason = 'TOO_MANY_PENDING', ended_at = k.now
-      FROM ranked k WHERE r.id = k.id AND k.state = 'waiting' AND k.place > k.max_pending
+      FROM ranked k
+      WHERE r.id = k.id AND ${isOneOf(Prisma.sql`r.id`, ids)} AND k.state = 'waiting' AND k.place > k.max_pending
       RETURNING k.n, r.id, r.account_id, r.quota_period
     ), released AS (
       UPDATE usage u SET ${releaseUnits(Prisma.sql`g.units`)}
       FROM (SELECT account_id, quota_period, count(*)::int AS units FROM gone GROUP BY 1, 2) g
       WHERE u.account_id = g.account_id AND u.period = g.quota_period
     ), unbound AS (
-      DELETE FROM idempotency_key k USING gone WHERE k.request_id = gone.id
+      DELETE FROM idempotency_key WHERE request_id = ANY(ARRAY(SELECT id FROM gone))
     )
     SELECT n, 0 AS pending, give_up_at AS "giveUpAt" FROM accepted
     UNION ALL

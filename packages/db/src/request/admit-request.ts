@@ -3,13 +3,16 @@ import type { Database, Queryable } from '../connect-database.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
 import { query } from '../query.js';
 import { transact } from '../transaction.js';
+import { recentId, timeOfId } from '../uuid-bounds.js';
 
 /** Checks the number of pending requests, reserves a unit and inserts the request, in one statement. */
 const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<AdmissionResult> => {
   const { request, quota, maxPending } = admission;
   const [row] = await query(db, { pending: 'int4', reserved: 'int4', admitted: 'int4' })`
     WITH pend AS (
-      SELECT count(*)::int AS n FROM request WHERE account_id = ${request.accountId}::uuid AND state = 'pending' AND origin = 'direct'
+      SELECT count(*)::int AS n FROM request
+      WHERE account_id = ${request.accountId}::uuid AND state = 'pending' AND origin = 'direct'
+        AND id >= ${recentId(timeOfId(request.id))}::uuid
     ), reserved AS (
       INSERT INTO usage (account_id, period, used, reserved)
       SELECT ${request.accountId}::uuid, ${quota?.period ?? null}::text, 0, 1 FROM pend

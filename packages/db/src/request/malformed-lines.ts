@@ -1,25 +1,29 @@
 import type { CheckRecord, CheckRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { query } from '../query.js';
+import { idOfLastYear } from '../uuid-bounds.js';
 import { REQUEST, REQUEST_LIST } from './request-row.js';
 
 /** Malformed numbers of batches that have no check yet, round robin over the accounts. */
 export const findMalformedLines =
-  (db: Queryable) =>
+  (db: Queryable, now: () => Date = () => new Date()) =>
   async (limit: number): Promise<CheckRequest[]> => {
+    const oldest = idOfLastYear(now());
     return query(db, REQUEST)`
       WITH RECURSIVE account_waiting(id) AS (
-        (SELECT account_id FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
+        (SELECT account_id FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL AND id >= ${oldest}::uuid
           ORDER BY account_id LIMIT 1)
         UNION ALL
         SELECT (SELECT q.account_id FROM request q
           WHERE q.state = 'pending' AND NOT q.fed AND q.answer IS NOT NULL AND q.account_id > account_waiting.id
+            AND q.id >= ${oldest}::uuid
           ORDER BY q.account_id LIMIT 1)
         FROM account_waiting WHERE account_waiting.id IS NOT NULL
       ), picked AS (
         SELECT first.id, first.turn FROM account_waiting w CROSS JOIN LATERAL (
           SELECT q.id, row_number() OVER (ORDER BY q.id) AS turn FROM request q
           WHERE q.state = 'pending' AND NOT q.fed AND q.answer IS NOT NULL AND q.account_id = w.id
+            AND q.id >= ${oldest}::uuid
           ORDER BY q.id LIMIT ${limit}::int
         ) AS first
         ORDER BY first.turn, first.id LIMIT ${limit}::int
@@ -68,6 +72,7 @@ export const settleMalformedLines =
         UPDATE request r SET state = 'completed', ended_at = ${now}::timestamptz, check_id = given.id, asking_since = NULL,
           last_error = NULL
         FROM given WHERE r.id = given.request_id AND r.id = ANY(ARRAY(SELECT id FROM free))
+          AND r.id = ANY(${lines.map(({ requestId }) => requestId)}::uuid[])
         RETURNING r.id AS request_id, r.account_id, given.id, given.vat_number, given.reference, given.checked_at,
           given.body, given.hash
       ), recorded AS (

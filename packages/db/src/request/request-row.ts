@@ -8,7 +8,8 @@ import type {
   Trader,
 } from '@vat/domain';
 import { Prisma } from '../generated/client.js';
-import { all, columns, type RowOf, selectList, typed } from '../query.js';
+import { all, columns, isOneOf, query, type Reader, type RowOf, selectList, typed } from '../query.js';
+import { madeSoon } from '../uuid-bounds.js';
 
 const STORED = columns({
   ...all('uuid', 'id', 'accountId'),
@@ -41,20 +42,45 @@ export const REQUEST_LIST = Prisma.sql`${selectList('r', STORED, {
   numberAlone: 'requester_dropped',
 })}, a.disabled_at IS NOT NULL AS "accountDisabled"`;
 
-/** A row of {@link REQUESTS_WITH_CHECKS}. */
+/** A row of {@link requestsWithChecks}. */
 export const REQUEST_WITH_CHECK = columns({ ...REQUEST, checkBody: 'bytea?', checkHash: 'bytea?' });
 
-/** A query of requests `r` with their checks; a WHERE clause must follow. */
-export const REQUESTS_WITH_CHECKS = Prisma.sql`
-  SELECT ${REQUEST_LIST}, c.body AS "checkBody", c.hash AS "checkHash"
-  FROM request r JOIN account a ON a.id = r.account_id LEFT JOIN "check" c ON c.id = r.check_id`;
+/**
+ * A query of the requests `ids`, with the alias r, and of those of their checks that were recorded within days of them; more
+ * conditions may follow. A query of all checks would open every partition.
+ */
+export const requestsWithChecks = (ids: readonly string[]): Prisma.Sql => {
+  const soon = madeSoon(ids);
+  return Prisma.sql`
+    SELECT ${REQUEST_LIST}, c.body AS "checkBody", c.hash AS "checkHash"
+    FROM request r JOIN account a ON a.id = r.account_id
+      -- LIMIT: one lookup of the index for each request. A join might read the whole range.
+      LEFT JOIN LATERAL (
+        SELECT body, hash FROM "check" WHERE id = r.check_id AND id >= ${soon.from}::uuid AND id < ${soon.to}::uuid LIMIT 1
+      ) c ON true
+    WHERE ${isOneOf(Prisma.sql`r.id`, ids)}`;
+};
 
-/** Converts a row to the domain's request and check. */
-export const requestWithCheck = ({
-  checkBody: bytes,
-  checkHash: hash,
-  ...request
-}: RowOf<typeof REQUEST_WITH_CHECK>): RequestWithCheck => ({
-  request,
-  check: request.checkId && bytes && hash ? { id: request.checkId, bytes, hash } : null,
-});
+const CHECK = columns({ id: 'uuid', bytes: 'bytea', hash: 'bytea' });
+
+/** Converts rows to the domain's requests and checks, and reads the checks that were recorded long after their request. */
+export const withChecks = async (
+  db: Reader,
+  rows: readonly RowOf<typeof REQUEST_WITH_CHECK>[],
+): Promise<RequestWithCheck[]> => {
+  const late = rows.flatMap(({ checkId, checkBody }) => (checkId !== null && checkBody === null ? [checkId] : []));
+  const checks =
+    late.length === 0
+      ? []
+      : await query(db, CHECK)`SELECT id, body AS bytes, hash FROM "check" WHERE id = ANY(${late}::uuid[])`;
+  const byId = new Map(checks.map((check) => [check.id, check]));
+  return rows.map(({ checkBody: bytes, checkHash: hash, ...request }) => ({
+    request,
+    check:
+      request.checkId === null
+        ? null
+        : bytes && hash
+          ? { id: request.checkId, bytes, hash }
+          : (byId.get(request.checkId) ?? null),
+  }));
+};

@@ -2,19 +2,19 @@ import type { FindRequest, RequestState, RequestWithCheck } from '@vat/domain';
 import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { query } from '../query.js';
-import { REQUEST_WITH_CHECK, REQUESTS_WITH_CHECKS, requestWithCheck } from './request-row.js';
+import { isOneOf, query } from '../query.js';
+import { REQUEST_WITH_CHECK, requestsWithChecks, withChecks } from './request-row.js';
 
 /** Reads one request; `null` when there is none, or none that `reader`, if given, may read. */
 export const findRequest =
   (db: Queryable): FindRequest =>
   async (id, reader) => {
     const accountId = reader?.accountId ?? null;
-    const [row] = await query(db, REQUEST_WITH_CHECK)`
-      ${REQUESTS_WITH_CHECKS}
-      WHERE r.id = ${id}::uuid AND (${accountId}::uuid IS NULL OR r.account_id = ${accountId}::uuid)
+    const rows = await query(db, REQUEST_WITH_CHECK)`
+      ${requestsWithChecks([id])} AND (${accountId}::uuid IS NULL OR r.account_id = ${accountId}::uuid)
         AND (r.test OR NOT ${reader?.testOnly ?? false}::boolean)`;
-    return row ? requestWithCheck(row) : null;
+    const [found] = await withChecks(db, rows);
+    return found ?? null;
   };
 
 /** The number of statements of this process that read awaited requests at once. */
@@ -26,10 +26,8 @@ const AWAITED_CONCURRENCY = 2;
  */
 export const findAwaitedRequest = (db: Queryable): ((id: string) => Promise<RequestWithCheck | null>) => {
   const findAll = async (ids: string[]): Promise<(RequestWithCheck | null)[]> => {
-    const rows = await query(db, REQUEST_WITH_CHECK)`
-      ${REQUESTS_WITH_CHECKS}
-      WHERE r.id = ANY(${ids}::uuid[])`;
-    const byId = new Map(rows.map((row) => [row.id, requestWithCheck(row)]));
+    const rows = await query(db, REQUEST_WITH_CHECK)`${requestsWithChecks(ids)}`;
+    const byId = new Map((await withChecks(db, rows)).map((found) => [found.request.id, found]));
     return ids.map((id) => byId.get(id) ?? null);
   };
   return coalesce(findAll, { concurrency: AWAITED_CONCURRENCY, retry: 'together' });
@@ -40,7 +38,7 @@ export const findMovedRequests =
   (db: Queryable) =>
   async (ids: readonly string[]): Promise<string[]> => {
     const rows = await query(db, { id: 'uuid' })`
-      SELECT id FROM request WHERE id = ANY(${[...ids]}::uuid[]) AND state <> 'waiting'`;
+      SELECT id FROM request WHERE ${isOneOf(Prisma.sql`id`, ids)} AND state <> 'waiting'`;
     return rows.map(({ id }) => id);
   };
 
@@ -64,10 +62,11 @@ export const listRequests =
     const ofState = (one: AcceptedState) => Prisma.sql`
       (SELECT id FROM request WHERE account_id = ${accountId}::uuid AND state = ${one} AND accepted_at IS NOT NULL ${before}
        ORDER BY id DESC LIMIT ${limit}::int)`;
-    const ids = Prisma.join((state === undefined ? ACCEPTED_STATES : [state]).map(ofState), ' UNION ALL ');
+    const states = Prisma.join((state === undefined ? ACCEPTED_STATES : [state]).map(ofState), ' UNION ALL ');
+    const found = await query(db, { id: 'uuid' })`
+      SELECT id FROM (${states}) AS found ORDER BY id DESC LIMIT ${limit}::int`;
+    if (found.length === 0) return [];
     const rows = await query(db, REQUEST_WITH_CHECK)`
-      ${REQUESTS_WITH_CHECKS}
-      WHERE r.id IN (SELECT id FROM (${ids}) AS found ORDER BY id DESC LIMIT ${limit}::int)
-      ORDER BY r.id DESC`;
-    return rows.map(requestWithCheck);
+      ${requestsWithChecks(found.map(({ id }) => id))} ORDER BY r.id DESC`;
+    return withChecks(db, rows);
   };

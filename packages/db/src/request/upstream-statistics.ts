@@ -8,6 +8,7 @@ import {
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { all, columns, query, typed } from '../query.js';
+import { recentId } from '../uuid-bounds.js';
 
 /** Adds the counts of one worker to those of all workers, per minute and per hour. */
 export const recordMinutes =
@@ -94,5 +95,6 @@ export const queueDepths =
     return query(db, { memberState: typed<MemberState>('text'), depth: 'int4', oldestDueAt: 'timestamptz' })`
       SELECT country_code AS "memberState", count(*)::int AS depth, min(due_at) AS "oldestDueAt" FROM request
       WHERE state IN ('waiting', 'pending') AND fed AND answer IS NULL AND NOT test AND due_at <= ${now}::timestamptz
+        AND id >= ${recentId(now)}::uuid
       GROUP BY country_code`;
   };

@@ -13,6 +13,7 @@ import type {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, selectList, typed } from '../query.js';
+import { recentId } from '../uuid-bounds.js';
 
 const DUE = columns({
   ...all('uuid', 'id', 'accountId'),
@@ -38,6 +39,7 @@ export const findDueWatches =
       WITH RECURSIVE under_way AS MATERIALIZED (
         SELECT r.country_code AS code, r.account_id, count(*)::int AS n FROM request r
         WHERE r.origin = 'watch' AND r.country_code = ANY(${[...memberStates]}::text[]) AND r.state = 'pending' AND r.fed
+          AND r.id >= ${recentId(now)}::uuid
         GROUP BY 1, 2
       ), room AS MATERIALIZED (
         SELECT s.code, ${maxUnderWay}::int - COALESCE((SELECT sum(n) FROM under_way u WHERE u.code = s.code), 0)::int AS n

@@ -23,10 +23,9 @@ const STORED = columns({
   ...all('int4?', 'lastStatusCode', 'lastDurationMs'),
   lastError: 'text?',
 });
-const DELIVERY = columns({ ...STORED, eventType: typed<EventType>('text') });
-const DELIVERY_LIST = Prisma.sql`${selectList('d', STORED)}, e.type AS "eventType"`;
+const DELIVERY_LIST = selectList('d', STORED);
 
-const deliveryOfRow = <R extends RowOf<typeof DELIVERY>>(row: R) => {
+const deliveryOfRow = <R extends RowOf<typeof STORED> & { eventType: EventType }>(row: R) => {
   const { lastAttemptAt: at, lastStatusCode: statusCode, lastDurationMs, lastError: error, ...delivery } = row;
   return { ...delivery, last: at === null ? null : { at, statusCode, durationMs: lastDurationMs ?? 0, error } };
 };
@@ -46,15 +45,19 @@ const ATTEMPT = columns({
 export const findDelivery =
   (db: Queryable) =>
   async (id: string, { accountId, testOnly }: Reader): Promise<DeliveryDetail | null> => {
-    const [row] = await query(db, { ...DELIVERY, body: 'text' })`
-      SELECT ${DELIVERY_LIST}, e.body FROM delivery d JOIN event e ON e.id = d.event_id
+    const [row] = await query(db, STORED)`
+      SELECT ${DELIVERY_LIST} FROM delivery d
       WHERE d.id = ${id}::uuid AND d.account_id = ${accountId}::uuid AND (d.test OR NOT ${testOnly}::boolean)`;
     if (!row) return null;
-    // An attempt that is recorded between the two statements is left out, so that the result is consistent.
+    // An event may be years older than its delivery. A join would open the partitions of all these years.
+    const [event] = await query(db, { eventType: typed<EventType>('text'), body: 'text' })`
+      SELECT type AS "eventType", body FROM event WHERE id = ${row.eventId}::uuid`;
+    if (!event) return null;
+    // An attempt that is recorded between the statements is left out, so that the result is consistent.
     const log = await query(db, ATTEMPT)`
       SELECT ${selectList('t', ATTEMPT)} FROM delivery_attempt t
       WHERE t.delivery_id = ${id}::uuid AND t.number <= ${row.attempts}::int ORDER BY t.number`;
-    return { ...deliveryOfRow(row), log };
+    return { ...deliveryOfRow({ ...row, ...event }), log };
   };
 
 /** Deliveries that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor. */
@@ -64,10 +67,17 @@ export const listDeliveries =
     const before = beforeId === null ? Prisma.empty : Prisma.sql`AND d.id < ${beforeId}::uuid`;
     // A literal and not a parameter: the partial index of test deliveries is used only when the condition is in the statement.
     const mode = testOnly ? Prisma.sql`AND d.test` : Prisma.empty;
-    const rows = await query(db, DELIVERY)`
-      SELECT ${DELIVERY_LIST} FROM delivery d JOIN event e ON e.id = d.event_id
+    const rows = await query(db, STORED)`
+      SELECT ${DELIVERY_LIST} FROM delivery d
       WHERE d.account_id = ${accountId}::uuid ${mode} ${before} ORDER BY d.id DESC LIMIT ${limit}::int`;
-    return rows.map(deliveryOfRow);
+    if (rows.length === 0) return [];
+    const events = await query(db, { id: 'uuid', eventType: typed<EventType>('text') })`
+      SELECT id, type AS "eventType" FROM event WHERE id = ANY(${rows.map(({ eventId }) => eventId)}::uuid[])`;
+    const typeOf = new Map(events.map(({ id, eventType }) => [id, eventType]));
+    return rows.flatMap((row) => {
+      const eventType = typeOf.get(row.eventId);
+      return eventType === undefined ? [] : [deliveryOfRow({ ...row, eventType })];
+    });
   };
 
 /** The domain's due delivery. */

@@ -1,26 +1,38 @@
 import type { AttemptToClaim, AttemptToRecord, Claim } from '@vat/domain';
 import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
-import { all, columns, query, type RowOf } from '../query.js';
+import { Prisma } from '../generated/client.js';
+import { all, columns, isOneOf, query, type RowOf } from '../query.js';
+import { madeSoon } from '../uuid-bounds.js';
 
 const CLAIMED = columns({
   n: 'int4',
   held: 'bool',
   eventId: 'uuid',
-  ...all('text', 'eventType', 'body'),
+  ...all('text?', 'eventType', 'body'),
   dueAt: 'timestamptz!',
   url: 'text?',
   secretSealed: 'bytea?',
 });
 type Claimed = RowOf<typeof CLAIMED>;
 
+const EVENT = columns(all('text', 'eventType', 'body'));
+type Event = RowOf<typeof EVENT>;
+
 /** The number of claim statements that run at once; further calls share the next one. */
 const CLAIM_CONCURRENCY = 1;
 
-const claimOf = ({ held, url, secretSealed, eventId, eventType, body, dueAt }: Claimed): Claim => {
+const claimOf = ({ held, url, secretSealed, eventId, dueAt }: Claimed, event: Event): Claim => {
+  const { eventType, body } = event;
   if (held) return { kind: 'held' };
   const endpoint = url === null || secretSealed === null ? null : { url, secretSealed };
   return { kind: 'claimed', attempt: { eventId, eventType, body, dueAt, endpoint } };
+};
+
+/** An event that is much older than its delivery, such as of a resend. */
+export const readEventToSend = async (db: Queryable, eventId: string): Promise<Event | undefined> => {
+  const [event] = await query(db, EVENT)`SELECT type AS "eventType", body FROM event WHERE id = ${eventId}::uuid`;
+  return event;
 };
 
 /**
@@ -37,24 +49,30 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
       at: attempt.now,
       until: attempt.leasedUntil,
     }));
-    // Of several claims of one delivery, the UPDATE grants one.
+    const ids = wanted.map(({ deliveryId }) => deliveryId);
+    const soon = madeSoon(ids);
+    // Of several claims of one delivery, the UPDATE grants one. The ids restrict it to their partitions.
     const rows = await query(db, CLAIMED)`
       WITH wanted AS (
         SELECT * FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
           AS x(n int, id uuid, number int, at timestamptz, until timestamptz)
       ), locked AS MATERIALIZED (
-        SELECT id FROM delivery WHERE id = ANY(${wanted.map(({ deliveryId }) => deliveryId)}::uuid[]) ORDER BY id FOR UPDATE
+        SELECT id FROM delivery WHERE ${isOneOf(Prisma.sql`id`, ids)} ORDER BY id FOR UPDATE
       ), claimed AS (
         UPDATE delivery d SET held = a.disabled_at IS NOT NULL,
           leased_until = CASE WHEN a.disabled_at IS NULL THEN w.until END
         FROM wanted w, account a
-        WHERE d.id = w.id AND d.id = ANY(ARRAY(SELECT id FROM locked)) AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
+        WHERE d.id = w.id AND d.id = ANY(ARRAY(SELECT id FROM locked)) AND ${isOneOf(Prisma.sql`d.id`, ids)}
+          AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
           AND (d.leased_until IS NULL OR d.leased_until <= w.at)
         RETURNING w.n, d.held, d.account_id, d.event_id, d.generation, d.next_attempt_at
       )
       SELECT c.n, c.held, c.event_id AS "eventId", c.next_attempt_at AS "dueAt", e.type AS "eventType", e.body, w.url,
         w.secret_sealed AS "secretSealed"
-      FROM claimed c JOIN event e ON e.id = c.event_id
+      FROM claimed c
+        LEFT JOIN LATERAL (
+          SELECT type, body FROM event WHERE id = c.event_id AND id >= ${soon.from}::uuid AND id < ${soon.to}::uuid LIMIT 1
+        ) e ON true
         LEFT JOIN webhook w ON w.account_id = c.account_id AND w.generation = c.generation`;
     const byIndex = new Map(rows.map((row) => [row.n, row]));
     return wanted.map((_attempt, n) => byIndex.get(n));
@@ -63,7 +81,11 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
 
   return async (attempt) => {
     const row = await claim(attempt);
-    if (row) return claimOf(row);
+    if (row) {
+      const { eventType, body } = row;
+      const event = eventType === null || body === null ? await readEventToSend(db, row.eventId) : { eventType, body };
+      return event ? claimOf(row, event) : { kind: 'settled' };
+    }
     const [waiting] = await query(db, { at: 'timestamptz' })`
       SELECT GREATEST(next_attempt_at, leased_until) AS at FROM delivery
       WHERE id = ${attempt.deliveryId}::uuid AND state = 'pending' AND attempts = ${attempt.number - 1}::int`;
@@ -93,6 +115,7 @@ const RECORD_CONCURRENCY = 1;
  */
 export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Promise<boolean>) => {
   const recordAll = async (made: AttemptToRecord[]): Promise<boolean[]> => {
+    const ids = made.map(({ deliveryId }) => deliveryId);
     const list = made.map(({ deliveryId, attempt, plan }, n) => ({
       n,
       id: deliveryId,
@@ -117,7 +140,7 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
           next_attempt_at timestamptz, number int, at timestamptz, url text, status_code int, duration_ms int, error text,
           address text, timings jsonb, answer text, answer_truncated boolean)
       ), locked AS MATERIALIZED (
-        SELECT id FROM delivery WHERE id = ANY(${made.map(({ deliveryId }) => deliveryId)}::uuid[]) ORDER BY id FOR UPDATE
+        SELECT id FROM delivery WHERE ${isOneOf(Prisma.sql`id`, ids)} ORDER BY id FOR UPDATE
       ), settled AS (
         UPDATE delivery d SET attempts = m.number, leased_until = NULL,
           state = CASE WHEN d.state = 'pending' THEN m.state ELSE d.state END,
@@ -126,7 +149,8 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
           last_status_code = CASE WHEN d.state = 'pending' THEN m.status_code ELSE d.last_status_code END,
           last_duration_ms = CASE WHEN d.state = 'pending' THEN m.duration_ms ELSE d.last_duration_ms END,
           last_error = CASE WHEN d.state = 'pending' THEN m.error ELSE d.last_error END
-        FROM made m WHERE d.id = m.id AND d.id = ANY(ARRAY(SELECT id FROM locked)) AND d.attempts = m.number - 1
+        FROM made m WHERE d.id = m.id AND d.id = ANY(ARRAY(SELECT id FROM locked)) AND ${isOneOf(Prisma.sql`d.id`, ids)}
+          AND d.attempts = m.number - 1
         RETURNING m.n
       ), logged AS (
         INSERT INTO delivery_attempt (delivery_id, number, at, url, status_code, duration_ms, error, address, timings,

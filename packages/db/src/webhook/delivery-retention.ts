@@ -2,24 +2,30 @@ import { type DueDelivery, WEBHOOK_REMOVED } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
+import { endOfRows } from '../partitions/partitions.js';
 import { query } from '../query.js';
+import { idAt, MAX_ID } from '../uuid-bounds.js';
 import { DUE } from './deliveries.js';
 
 const CHUNK = 5_000;
 
 /**
  * Deletes ended deliveries created before a point in time with their attempts, in chunks. Deletes their test events too;
- * other events are stored as long as their subject. Returns the number of deliveries. Each chunk is an array, with which
- * Postgres uses the index of the ids: for a list of unknown length it would read the table.
+ * other events are stored as long as their subject. With `wholeMonths` only deliveries outside the partitions of months are
+ * deleted, since those are dropped (`maintainPartitions`), and what remains of expired months. Returns the number of
+ * deliveries. Each chunk is an array, with which Postgres uses the index of the ids: for a list of unknown length it would read
+ * the table.
  */
 export const deleteOldDeliveries =
   (db: Queryable) =>
-  async (before: Date): Promise<number> => {
+  async (before: Date, { wholeMonths = false } = {}): Promise<number> => {
+    const end = wholeMonths ? await endOfRows(db, 'delivery', idAt(before)) : MAX_ID;
     const deleted = await inChunks(
       CHUNK,
       () => db.$executeRaw`
         DELETE FROM delivery WHERE id = ANY(ARRAY(
-          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz LIMIT ${CHUNK}::int))`,
+          SELECT id FROM delivery WHERE state <> 'pending' AND created_at < ${before}::timestamptz AND id < ${end}::uuid
+          LIMIT ${CHUNK}::int)) AND id < ${end}::uuid`,
     );
     await inChunks(
       CHUNK,

@@ -1,0 +1,89 @@
+import {
+  admitRequest,
+  beginLookup,
+  claimDelivery,
+  findCheck,
+  findEvidence,
+  findRequest,
+  listChecks,
+  markLookupStarted,
+  recordAttempt,
+  settleRequest,
+} from '@vat/db';
+import { type Exchange, newUuid } from '@vat/domain';
+import type { BenchDatabase } from './open-database.js';
+
+const EXCHANGE = (): Exchange => ({
+  ...{ source: 'vies', startedAt: new Date(), durationMs: 80, error: null },
+  request: { method: 'POST', url: 'http://127.0.0.1/', headers: { accept: 'text/xml' }, body: Buffer.alloc(300) },
+  response: { status: 200, headers: { 'content-type': 'text/xml' }, body: Buffer.alloc(700), complete: true },
+});
+
+/** The statements of one check, from admission to its page of the list, and of its delivery, in order. */
+export const checkChain = ({ db, accountId }: BenchDatabase) => {
+  const [admit, begin, mark, settle] = [admitRequest(db), beginLookup(db), markLookupStarted(db), settleRequest(db)];
+  const [find, get, evidence, list] = [findRequest(db), findCheck(db), findEvidence(db), listChecks(db)];
+  const [claim, record] = [claimDelivery(db), recordAttempt(db)];
+  const reader = { accountId, testOnly: false };
+  let requestId = '';
+  let checkId = '';
+  let deliveryId = '';
+  return {
+    admit: async () => {
+      requestId = newUuid();
+      const at = new Date();
+      await admit({
+        request: {
+          ...{
+            id: requestId,
+            accountId,
+            test: false,
+            input: 'DE1',
+            memberState: 'DE',
+            national: '1',
+            vatNumber: 'DE1',
+          },
+          ...{ requester: null, reference: null, trader: null, entries: [], createdAt: at, windowEndsAt: at },
+        },
+        ...{ quota: { period: at.toISOString().slice(0, 7), limit: 1e9 }, maxPending: 200, idempotency: null },
+      });
+    },
+    begin: () => begin(requestId, new Date()),
+    mark: () => mark(requestId, 0, new Date()),
+    accept: () => db.$executeRaw`
+      UPDATE request SET state = 'pending', accepted_at = now(), give_up_at = now() WHERE id = ${requestId}::uuid`,
+    settle: async () => {
+      [checkId, deliveryId] = [newUuid(), newUuid()];
+      const settled = await settle({
+        ...{ requestId, entries: [], consumes: true, exchanges: [EXCHANGE()], now: new Date(), deliveryId },
+        check: {
+          ...{ id: checkId, vatNumber: 'DE1', valid: true, reference: null, checkedAt: new Date() },
+          ...{ bytes: Buffer.alloc(900), hash: Buffer.alloc(32) },
+        },
+        event: { id: newUuid(), type: 'check.completed', body: '{}' },
+      });
+      if (!settled) throw new Error('a request was not settled');
+    },
+    'findRequest (201)': () => find(requestId),
+    'GET /v1/checks/{id}': async () => {
+      if ((await get(checkId, reader)) === null) throw new Error('a check was not found');
+      await evidence([checkId]);
+    },
+    'GET /v1/checks': () => list(reader, {}, null, 20),
+    'claim delivery': async () => {
+      const now = new Date(Date.now() + 1_000);
+      const { kind } = await claim({ deliveryId, number: 1, now, leasedUntil: new Date(now.getTime() + 60_000) });
+      if (kind !== 'claimed') throw new Error('a delivery was not claimed');
+    },
+    'record delivery': () =>
+      record({
+        deliveryId,
+        attempt: {
+          ...{ number: 1, at: new Date(), url: '', statusCode: 204, durationMs: 1, error: null, address: null },
+          timings: { dns_ms: null, tcp_ms: null, tls_ms: null, first_byte_ms: null, total_ms: 1 },
+          ...{ answer: Buffer.alloc(0), answerTruncated: false },
+        },
+        plan: { state: 'successful', nextAttemptAt: null },
+      }),
+  };
+};

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { percentiles } from '../percentiles.js';
+import { renderTable } from '../render-table.js';
+import { checkChain } from './check-chain.js';
+import { type ExpiryFigures, measureExpiry } from './measure-expiry.js';
+import { openDatabase } from './open-database.js';
+
+/** One kind of database: milliseconds at p50 by statement, and the CPU of Postgres for all of them together. */
+type Variant = { months: number | null; p50: Record<string, number>; cpu_ms: number };
+export type PartitionsFigures = { n: number; variants: Variant[]; expiry: ExpiryFigures };
+
+const WARM_UP = 30;
+
+/** CPU milliseconds of a process so far. */
+const cpuMs = (pid: number): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+};
+
+/** The statements of a check without partitions, and with those of 0, 12 and 120 months, in turns. */
+const measureStatements = async (n: number): Promise<Variant[]> => {
+  const opened = [];
+  for (const months of [null, 0, 12, 120]) opened.push(await openDatabase(months, 1));
+  try {
+    const variants = opened.map((database) => ({
+      ...{ database, chain: Object.entries(checkChain(database)), pid: 0, before: 0 },
+      times: new Map<string, number[]>(),
+    }));
+    for (let i = -WARM_UP; i < n; i += 1)
+      for (const variant of variants) {
+        if (i === 0) {
+          const [row] = await variant.database.db.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+          variant.pid = row?.pid ?? 0;
+          variant.before = cpuMs(variant.pid);
+        }
+        for (const [name, run] of variant.chain) {
+          const startedAt = performance.now();
+          await run();
+          if (i >= 0) variant.times.set(name, [...(variant.times.get(name) ?? []), performance.now() - startedAt]);
+        }
+      }
+    return variants.map(({ database, times, pid, before }) => ({
+      months: database.months,
+      p50: Object.fromEntries([...times].map(([name, values]) => [name, percentiles(values).p50])),
+      cpu_ms: Math.round(((cpuMs(pid) - before) / n) * 100) / 100,
+    }));
+  } finally {
+    for (const { close } of opened) await close();
+  }
+};
+
+/** What partitions cost each statement, and what they save when a month expires. */
+export const measurePartitions = async ({ n, rows }: { n: number; rows: number }): Promise<PartitionsFigures> => ({
+  n,
+  variants: await measureStatements(n),
+  expiry: await measureExpiry(rows),
+});
+
+const titleOf = ({ months }: Variant): string =>
+  months === null ? 'without partitions' : months === 0 ? 'at first' : `${months} months`;
+
+export const renderPartitions = ({ n, variants, expiry }: PartitionsFigures): string[] => [
+  '### Statements with and without partitions (ms, p50)',
+  renderTable(
+    ['', ...variants.map(titleOf)],
+    [
+      ...Object.keys(variants[0]?.p50 ?? {}).map((name) => [name, ...variants.map(({ p50 }) => p50[name] ?? '')]),
+      [`CPU of Postgres for all of these, n = ${n}`, ...variants.map((variant) => variant.cpu_ms)],
+    ],
+  ),
+  `### A month of ${expiry.rows} checks expires`,
+  renderTable(
+    ['', 'seconds', 'checks/s', 'statements beside it: p50 / p95 / p99 (ms)', 'slowest', 'n'],
+    expiry.phases.map((phase) => [
+      phase.name,
+      phase.seconds,
+      phase.deleted === 0 ? '' : Math.round(phase.deleted / phase.seconds),
+      `${phase.beside.p50} / ${phase.beside.p95} / ${phase.beside.p99}`,
+      phase.slowest,
+      phase.beside.n,
+    ]),
+  ),
+];

@@ -1,0 +1,67 @@
+import { type Ddl, exists } from './ddl.js';
+import { listPartitions, type Partition, type PartitionedTable, partition } from './partitions.js';
+
+/** Time-stamps per statement, so that each statement is short. */
+const STAMPS = 5_000;
+
+/** Deletes the time-stamps of the checks of a range; they are few, and their table is not partitioned. */
+const deleteStamps = async ({ run }: Ddl, { from, to }: Partition): Promise<void> => {
+  for (let n = STAMPS; n === STAMPS; ) {
+    const { rowCount } = await run(
+      `DELETE FROM stamp WHERE subject_id IN (
+         SELECT subject_id FROM stamp WHERE kind = 'check' AND subject_id >= $1 AND subject_id < $2 LIMIT ${STAMPS})`,
+      [from, to],
+    );
+    n = rowCount ?? 0;
+  }
+};
+
+/** Whether a partition must stay although all of its ids have expired. `bound`: lower than all ids that have not. */
+type MustStay = (expired: Partition, bound: string) => Promise<boolean>;
+
+const conditions = (ddl: Ddl): Partial<Record<PartitionedTable, MustStay>> => ({
+  // A live request, or one whose check has not expired.
+  request: ({ name }, bound) =>
+    exists(ddl, `SELECT 1 FROM ${partition(name)} WHERE state IN ('waiting', 'pending') OR check_id >= $1`, [bound]),
+  exchange: ({ from, to }) => exists(ddl, 'SELECT 1 FROM request WHERE id >= $1 AND id < $2', [from, to]),
+  event: ({ from, to }) =>
+    exists(ddl, `SELECT 1 FROM delivery WHERE state = 'pending' AND event_id >= $1 AND event_id < $2`, [from, to]),
+  delivery: ({ name }) => exists(ddl, `SELECT 1 FROM ${partition(name)} WHERE state = 'pending'`),
+  delivery_attempt: ({ from, to }) => exists(ddl, 'SELECT 1 FROM delivery WHERE id >= $1 AND id < $2', [from, to]),
+});
+
+/**
+ * Drops the partitions whose ids are all lower than their bound. Leaves of anchors are not dropped, since proofs need them. A
+ * partition with rows that must stay is not dropped: its other rows are deleted one by one (`deleteOldEvidence`). Requests go
+ * before their exchanges, and deliveries before their attempts.
+ */
+export const dropExpired = async (
+  ddl: Ddl,
+  evidenceBound: string,
+  deliveryBound: string,
+): Promise<{ dropped: string[]; failures: unknown[] }> => {
+  const [dropped, failures]: [string[], unknown[]] = [[], []];
+  const mustStay = conditions(ddl);
+  // A delivery without its event serves nobody.
+  const deliveries = deliveryBound > evidenceBound ? deliveryBound : evidenceBound;
+  const bounds: [PartitionedTable, string][] = [
+    ['request', evidenceBound],
+    ['exchange', evidenceBound],
+    ['check', evidenceBound],
+    ['usage_entry', evidenceBound],
+    ['delivery', deliveries],
+    ['delivery_attempt', deliveries],
+    ['event', evidenceBound],
+  ];
+  for (const [table, bound] of bounds)
+    for (const expired of (await listPartitions(ddl.reader, table)).filter(({ to }) => to <= bound))
+      try {
+        if (await mustStay[table]?.(expired, bound)) continue;
+        if (table === 'check') await deleteStamps(ddl, expired);
+        await ddl.atOnce(() => ddl.run(`DROP TABLE ${partition(expired.name)}`));
+        dropped.push(expired.name);
+      } catch (error) {
+        failures.push(error);
+      }
+  return { dropped, failures };
+};
