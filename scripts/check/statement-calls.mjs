@@ -113,16 +113,16 @@ export const statementCalls = (on, at = NOWHERE) => [
   () =>
     db.chooseEvidence({ snapshot: (work) => work(on) })(
       at.account,
-      { filter: { ...CHOICE, from: at.yesterday, to: at.now } },
+      { ...CHOICE, from: at.yesterday, to: at.now },
       10_001,
     ),
   () =>
     db.chooseEvidence({ snapshot: (work) => work(on) })(
       at.account,
-      { filter: { ...CHOICE, vatNumber: at.vatNumber } },
+      { ...CHOICE, vatNumber: at.vatNumber },
       10_001,
     ),
-  () => db.chooseEvidence({ snapshot: (work) => work(on) })(at.account, { coverageId: at.coverage }, 10_001),
+  () => db.chooseCovering({ snapshot: (work) => work(on) })(at.account, at.coverage),
   () => db.findCoverage(on)(at.coverage, at.account),
   () => db.listCoverages(on)(at.account, null, 100),
   () => db.listCoverages(on)(at.account, at.coverage, 100),

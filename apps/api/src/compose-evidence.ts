@@ -1,4 +1,5 @@
 import {
+  chooseCovering,
   chooseEvidence,
   connectReader,
   exportLeases,
@@ -121,6 +122,7 @@ export const composeEvidence = (
         onFailure: (error) => log.warn('The lease of an export was not renewed or released.', errorFields(error)),
       }),
       chooseEvidence: chooseEvidence(exporting),
+      chooseCovering: chooseCovering(exporting),
       proveMany: proveChecks({ findLeaves: findLeaves(exporting.reader), readBlocks: readBlocks(exporting.reader) }),
       read: readEvidence(exporting.reader),
       coverageFiles: coverageFiles({

@@ -14,6 +14,7 @@ export * from './batch/end-lines.js';
 export * from './batch/insert-batch.js';
 export * from './connect-database.js';
 export * from './connect-reader.js';
+export * from './coverage/choose-covering.js';
 export * from './coverage/coverage-lines.js';
 export * from './coverage/coverages.js';
 export * from './coverage/find-supply-checks.js';

@@ -1,5 +1,6 @@
 import {
   AppError,
+  type ChooseCovering,
   type ChooseEvidence,
   type Coverage,
   type EvidenceChoice,
@@ -28,6 +29,7 @@ export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
   /** `null` when an export of the account runs already, in whatever process. */
   holdLease: (accountId: string) => Promise<HeldLease | null>;
   chooseEvidence: ChooseEvidence;
+  chooseCovering: ChooseCovering;
   findCoverage: (id: StoredId<'coverage'>, accountId: string) => Promise<Coverage | null>;
   /** Report and results of a coverage, for its dossier. */
   coverageFiles: (coverage: Coverage, accountId: string, createdAt: Date) => AsyncIterable<DossierFile>;
@@ -78,8 +80,9 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
     const lease = await deps.holdLease(accountId);
     if (!lease) throw new AppError('EXPORT_IN_PROGRESS');
     try {
-      const chosenBy = coverage ? { coverageId: coverage.id } : { filter: choice };
-      const { accountName, ...chosen } = await deps.chooseEvidence(accountId, chosenBy, MAX_EXPORTED_CHECKS + 1);
+      const { accountName, ...chosen } = coverage
+        ? await deps.chooseCovering(accountId, coverage.id)
+        : await deps.chooseEvidence(accountId, choice, MAX_EXPORTED_CHECKS + 1);
       if (chosen.checks.length > MAX_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE');
       // Everything beside the checks makes the archive's directory larger in the same way.
       for (const [what, { length }] of [

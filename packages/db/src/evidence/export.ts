@@ -45,30 +45,22 @@ const inPeriod = (column: Prisma.Sql, id: Prisma.Sql, { from, to }: EvidenceChoi
   ];
 };
 /** Lower than the ids of rows from the period on, so that only the partitions of that time are read. */
-const lowestId = (choice: EvidenceChoice | null): string =>
-  choice?.from ? idAt(new Date(choice.from.getTime() - DAY_MS)) : NIL;
+const lowestId = ({ from }: EvidenceChoice): string => (from ? idAt(new Date(from.getTime() - DAY_MS)) : NIL);
 const matching = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Prisma.Sql[] => [
   ...(vatNumber === null ? [] : [Prisma.sql`${row}.vat_number = ${vatNumber}`]),
   ...(reference === null ? [] : [Prisma.sql`${row}.reference = ${reference}`]),
 ];
-/** The checks that cover the supplies of an account's coverage, one by one, so that each is looked up in its partition. */
-const covering = (accountId: string, coverageId: string): Prisma.Sql => Prisma.sql`
-  SELECT c.id FROM (
-    SELECT DISTINCT l.check_id FROM coverage v JOIN coverage_line l ON l.coverage_id = v.id
-    WHERE v.id = ${coverageId}::uuid AND v.account_id = ${accountId}::uuid AND l.status = 'covered'
-  ) v CROSS JOIN LATERAL (
-    SELECT c.id FROM "check" c WHERE c.id = v.check_id AND c.account_id = ${accountId}::uuid AND NOT c.test LIMIT 1
-  ) c`;
-
-/** The live checks of an account that a filter chooses. */
-const filtered = (accountId: string, choice: EvidenceChoice): Prisma.Sql => Prisma.sql`
-  SELECT c.id FROM "check" c WHERE ${and([
-    Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
-    ...inPeriod(Prisma.sql`c.checked_at`, Prisma.sql`c.id`, choice),
-    ...matching(Prisma.sql`c`, choice),
-  ])}`;
+type ChosenAnchor = { seq: number; stamped: boolean };
 
 const and = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...conditions], ' AND ');
+
+/** The anchors that chosen checks are in. */
+export const anchorsOf = (tx: Reader, checks: readonly { anchorSeq: number | null }[]): Promise<ChosenAnchor[]> => {
+  const seqs = [...new Set(checks.flatMap(({ anchorSeq }) => anchorSeq ?? []))];
+  return query(tx, { seq: 'int4', stamped: 'bool' })`
+    SELECT a.seq, s.token IS NOT NULL AS stamped FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
+    WHERE a.seq = ANY(${seqs}::int[]) ORDER BY a.seq`;
+};
 
 /**
  * Selects the evidence of an account in one short transaction with one snapshot, so that no transaction stays open during
@@ -76,9 +68,8 @@ const and = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...c
  */
 export const chooseEvidence =
   ({ snapshot }: Pick<ConnectedReader, 'snapshot'>): ChooseEvidence =>
-  (accountId, chosenBy, limit) =>
+  (accountId, choice, limit) =>
     snapshot(async (tx) => {
-      const choice = 'filter' in chosenBy ? chosenBy.filter : null;
       const [account] = await query(tx, { name: 'text' })`SELECT name FROM account WHERE id = ${accountId}::uuid`;
       const accountName = account?.name ?? '';
       const lowest = lowestId(choice);
@@ -86,28 +77,25 @@ export const chooseEvidence =
       const checks = await query(tx, { id: 'uuid', anchorSeq: 'int4?', stamped: 'bool' })`
           SELECT c.id, l.anchor_seq AS "anchorSeq", s.token IS NOT NULL AS stamped
           FROM (
-            ${'coverageId' in chosenBy ? covering(accountId, chosenBy.coverageId) : filtered(accountId, chosenBy.filter)}
-            LIMIT ${limit}::int
+            SELECT c.id FROM "check" c WHERE ${and([
+              Prisma.sql`c.account_id = ${accountId}::uuid AND NOT c.test`,
+              ...inPeriod(Prisma.sql`c.checked_at`, Prisma.sql`c.id`, choice),
+              ...matching(Prisma.sql`c`, choice),
+            ])} LIMIT ${limit}::int
           ) AS c LEFT JOIN anchor_leaf l ON l.check_id = c.id AND l.check_id >= ${lowest}::uuid
             LEFT JOIN stamp s ON s.subject_id = c.id ORDER BY c.id`;
       if (checks.length >= limit) return { accountName, checks, requests: [], anchors: [], changes: [] };
-      const requests =
-        choice === null
-          ? []
-          : await query(tx, { id: 'uuid' })`
-                SELECT r.id FROM (
-                  SELECT r.id FROM request r WHERE ${and([
-                    Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
-                    ...inPeriod(Prisma.sql`r.created_at`, Prisma.sql`r.id`, choice),
-                    ...matching(Prisma.sql`r`, choice),
-                  ])} LIMIT ${limit}::int
-                ) AS r ORDER BY r.id`;
-      const seqs = [...new Set(checks.flatMap(({ anchorSeq }) => anchorSeq ?? []))];
-      const anchors = await query(tx, { seq: 'int4', stamped: 'bool' })`
-          SELECT a.seq, s.token IS NOT NULL AS stamped FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
-          WHERE a.seq = ANY(${seqs}::int[]) ORDER BY a.seq`;
+      const requests = await query(tx, { id: 'uuid' })`
+          SELECT r.id FROM (
+            SELECT r.id FROM request r WHERE ${and([
+              Prisma.sql`r.account_id = ${accountId}::uuid AND r.check_id IS NULL AND NOT r.test`,
+              ...inPeriod(Prisma.sql`r.created_at`, Prisma.sql`r.id`, choice),
+              ...matching(Prisma.sql`r`, choice),
+            ])} LIMIT ${limit}::int
+          ) AS r ORDER BY r.id`;
+      const anchors = await anchorsOf(tx, checks);
       const changes =
-        choice === null || choice.reference !== null
+        choice.reference !== null
           ? []
           : await query(tx, { id: 'uuid' })`
                 SELECT x.id FROM (

@@ -9,9 +9,6 @@ export const MAX_EXPORTED_CHECKS = 10_000;
 /** Filters the evidence of an account; null where not restricted. `from` is inclusive, `to` exclusive. */
 export type EvidenceChoice = { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
 
-/** Evidence by a filter, or exactly the checks that cover the supplies of a coverage. */
-export type ChosenBy = { filter: EvidenceChoice } | { coverageId: string };
-
 /** A chosen check as it stood when it was chosen: its anchor, and whether it had a time-stamp. */
 type ChosenCheck = { id: string; anchorSeq: number | null; stamped: boolean };
 
@@ -32,7 +29,10 @@ export type ChosenEvidence = {
 };
 
 /** Port: chooses evidence in one snapshot; at most `limit` checks. */
-export type ChooseEvidence = (accountId: string, chosenBy: ChosenBy, limit: number) => Promise<ChosenEvidence>;
+export type ChooseEvidence = (accountId: string, choice: EvidenceChoice, limit: number) => Promise<ChosenEvidence>;
+
+/** Port: chooses the checks that cover the supplies of an account's coverage, in one snapshot; at most as many as a file has lines. */
+export type ChooseCovering = (accountId: string, coverageId: string) => Promise<ChosenEvidence>;
 
 /** A check of an export. `token`: its time-stamp's, by now. */
 type ExportedCheck = StoredCheck & { requestId: string; token: Uint8Array | null };
