@@ -126,7 +126,7 @@ test('every line gets the status of its number at its date, and the check that d
     `${NUMBER};2026-01-09;A;missing;${NUMBER};2026-01-09;;;;;`,
     expect.stringMatching(/^FR\d+;10\.01\.2026;B;covered;FR\d+;2026-01-10;chk_\w+;2026-01-10T12:00:00\.000Z;0;named;$/),
   ]);
-  for (const lang of ['en', 'de', 'fr', 'it', 'es', 'pl', 'nl']) {
+  for (const lang of ['en', 'pl']) {
     const report = await call('GET', `/${id}/report.pdf?lang=${lang}`);
     expect([report.status, report.headers.get('content-type')]).toEqual([200, 'application/pdf']);
     expect(report.bytes.toString('latin1')).toMatch(/^%PDF-[\s\S]*\/Count 2\b/);
