@@ -60,7 +60,6 @@ export const measureWatches = async (watches: number, due: number): Promise<Watc
       onEnqueueFailure: (error) => {
         throw error;
       },
-      giveUpAfterMs: 24 * HOUR_MS,
       stopping: new AbortController().signal,
       now: () => new Date(),
     });

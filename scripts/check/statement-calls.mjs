@@ -229,7 +229,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readHours(on)(at.lately, at.now, 'DE'),
   () => db.readHours(on)(at.from, at.now, null),
   () => db.deleteHours(on)(at.lastYear),
-  () => db.queueDepths(on)(at.soon),
+  () => db.readWaits(on)(at.soon, 10_000),
   () => db.findDueWatches(on)(['DE', 'FR'])(at.soon, 100),
   () =>
     db.startRun(on)({

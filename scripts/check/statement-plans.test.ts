@@ -31,10 +31,10 @@ const ALLOWED: Record<string, Allowance> = {
     sorted: 25_000,
     reason: 'a slice of the ledger, and every request that has not ended',
   },
-  queueDepths: {
+  readWaits: {
     buffers: 5_000,
     sorted: 5_000,
-    reason: 'every request that waits for a slot, for all calls of some seconds',
+    reason: 'up to 10 000 requests of each member state that wait for a slot, for all calls of some seconds',
   },
   readHours: { buffers: 15_000, sorted: 35_000, reason: 'a month by the hour, for all calls of a minute' },
   auditBatches: { buffers: 5_000, reason: 'the lines of ten batches' },

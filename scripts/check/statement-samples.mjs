@@ -198,6 +198,7 @@ export const LOOKUP = {
     backgroundRetries: 0,
     lastError: null,
     unconfirmed: null,
+    giveUpAt: NOW,
     unconfirmedAt: null,
     numberAlone: false,
     next: { kind: 'settle', answer: ANSWER },

@@ -72,7 +72,7 @@ const sourceOf = (site) => {
 
 /** The only statement outside Prisma that a running service uses. @param {string} url @returns {Promise<string[]>} */
 const takeSlot = async (url) => {
-  const slots = memberStateSlots(url, () => undefined);
+  const slots = memberStateSlots({ url, lookupMs: 1_000, onError: () => undefined });
   try {
     return (await slots.take('DE')) === null ? ['the first slot of a member state is not free'] : [];
   } finally {

@@ -60,8 +60,8 @@ export const FAULT_ROWS = [
   },
   {
     number: 6,
-    fault: 'a worker stalls for three times as long as its lock',
-    passes: 'at most two lookups at a time; one result, one unit, one event',
+    fault: 'a worker stalls for three times as long as its lock, between any two steps of a lookup',
+    passes: 'others get its slots; at most two lookups at a time; one result, one unit, one event',
     tests: [[DEAD_WORKER, 'stalls for longer than its lock']],
   },
   {
@@ -148,7 +148,7 @@ export const FAULT_ROWS = [
   },
   {
     number: 16,
-    fault: 'every process of a fleet is restarted in turn, under load',
+    fault: 'every process of a fleet is replaced in turn, under load, beside an earlier release',
     passes: 'no 5xx, nothing lost, at most two lookups at a time, slots idle at most 1 s a restart',
     tests: ['apps/worker/src/rolling-restart.test.ts', 'apps/worker/src/shutdown.test.ts'],
   },

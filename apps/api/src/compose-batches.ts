@@ -60,10 +60,15 @@ const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 type UploadDeps = Omit<BatchRoutesDeps & CoverageRoutesDeps, 'baseUrl' | 'now' | 'certificateInTurn'>;
 
 /** Composes uploads, batches and coverages, and their results. */
-export const composeBatches = (
-  { db, producer, publishChange, log }: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>,
-  { giveUpAfterMs }: { giveUpAfterMs: number },
-): { deps: UploadDeps; close: () => Promise<void> } => {
+export const composeBatches = ({
+  db,
+  producer,
+  publishChange,
+  log,
+}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>): {
+  deps: UploadDeps;
+  close: () => Promise<void>;
+} => {
   const reader = createBatchReader({
     ...READER,
     thread: new URL('./upload/read-batch.js', import.meta.url),
@@ -77,7 +82,6 @@ export const composeBatches = (
     enqueueDelivery: enqueueDelivery(producer),
     onEnqueueFailure: (error: unknown) =>
       log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
-    giveUpAfterMs,
   };
   const create = createBatch({ ...creating, insert: insertBatch(db, insertInTurn) });
   const createCovered = createCoverage({

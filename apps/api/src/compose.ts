@@ -1,4 +1,4 @@
-import { findApiKey, pingDatabase, queueDepths, readHours, readMinutes, touchApiKey } from '@vat/db';
+import { findApiKey, pingDatabase, readHours, readMinutes, readWaits, touchApiKey } from '@vat/db';
 import { readVerifierProgram } from '@vat/evidence';
 import { pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
@@ -36,7 +36,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   });
   const onError = throttledWarn(log, 'The operations page cannot read the queues.', REPEAT_WARNING_MS, now);
   const ops = composeOps(settings, { db, redis, baseUrl, onError, now });
-  const batches = composeBatches(context, { giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER });
+  const batches = composeBatches(context);
   const evidence = composeEvidence(settings, context);
 
   const app = createApp({
@@ -52,7 +52,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     pingDatabase: pingDatabase(db),
     pingRedis: pingRedis(redis),
     readMinutes: readMinutes(db),
-    queueDepths: queueDepths(db),
+    readWaits: readWaits(db),
     readHours: readHours(db),
     publicStatus: settings.PUBLIC_STATUS === 'on',
     readVerifier: readVerifierProgram,

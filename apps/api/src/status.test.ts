@@ -15,6 +15,7 @@ type State = {
   saturated: number | null;
   queue_depth: number;
   oldest_wait_ms: number | null;
+  oldest_waits_ms: Record<string, number | null>;
   p50_ms: number | null;
 };
 const stateOf = async (code: string): Promise<State | undefined> => {
@@ -56,5 +57,9 @@ test('a member state whose slots are taken shows how many requests wait, and how
     return state && state.queue_depth >= 3 && state;
   });
   expect(waiting.oldest_wait_ms).toBeGreaterThanOrEqual(0);
+  expect(waiting.oldest_waits_ms).toEqual({
+    ...{ background: null, batch: null, watch: null },
+    interactive: waiting.oldest_wait_ms,
+  });
   await Promise.all(calls);
 });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   world = await startWorld({
     settings: {
       UPSTREAM_WINDOW: `${WINDOW_MS}ms`,
-      UPSTREAM_ATTEMPT_TIMEOUT: '60s',
+      UPSTREAM_ATTEMPT_TIMEOUT: '50s',
       BACKGROUND_RETRY_DELAYS: '1h',
       BACKGROUND_GIVE_UP_AFTER: '2h',
     },

@@ -20,7 +20,7 @@ import {
   userAgentOf,
 } from '@vat/domain';
 import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
-import { fleetPace, perMemberState, priorityClassOf, settleQueue } from '@vat/queues';
+import { createLookupGates, fleetPace, perMemberState, priorityClassOf, settleQueue } from '@vat/queues';
 import { errorFields, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import type { Recording } from './compose-recording.js';
@@ -70,7 +70,11 @@ export const composeChecks = (
   const { advanced } = progress;
   const { settings, log, now, metrics, db, producer, publishChange } = context;
   const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
-  const slots = memberStateSlots(slotsUrlOf(settings), warn('The slot connection broke; open lookups end.'));
+  const slots = memberStateSlots({
+    url: slotsUrlOf(settings),
+    lookupMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
+    onError: warn('The slot connection broke; open lookups end.'),
+  });
   const vies = createViesClient({
     baseUrl: settings.VIES_URL,
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
@@ -105,6 +109,16 @@ export const composeChecks = (
   const flushing = setInterval(() => void flushStatistics(), STATISTICS_INTERVAL_MS);
 
   const pacing = createPacing(now);
+  const gates = createLookupGates({
+    connection: context.producerRedis,
+    prefix: settings.REDIS_PREFIX,
+    probeDelaysMs: settings.PROBE_DELAYS,
+    now,
+    onChange: (memberState, down) =>
+      log.warn(down ? 'A member state is down and is probed.' : 'A member state answers again.', {
+        member_state: memberState,
+      }),
+  });
   const onOutcome = observeOutcome({ pacing, statistics, alarm: createAlarm(context), metrics });
   const livePolicy = livePolicyOf(settings);
   const lookupHandler = (memberState: MemberState | null) =>
@@ -112,6 +126,7 @@ export const composeChecks = (
       performLookup({
         memberState,
         holdMs: pacing.holdMs,
+        gates,
         takeSlot: slots.take,
         beginLookup: beginLookup(db),
         find,
@@ -142,7 +157,10 @@ export const composeChecks = (
         policyOf: (test) => (test ? TEST_POLICY : livePolicy),
         onSlotWait: (state, waitMs) => metrics.slotWaits.observe({ member_state: state }, waitMs / 1_000),
         onOutcome,
-        onAbandoned: (request, reason) => log.info('A request ended without a check.', { request, reason }),
+        onAbandoned: (request, reason) => {
+          if (reason === 'NEVER_ASKED') context.alarmNeverAsked(1);
+          log.info('A request ended without a check.', { request, reason });
+        },
         now,
       }),
     );

@@ -101,14 +101,16 @@ export const composeMaintenance = (context: WorkerContext) => {
       toAbandon: requestsToAbandon(db),
       endRequest: endRequest(db),
       enqueueDelivery: enqueueDelivery(producer),
-      onEnded: ({ id, accountId }) => publishChange(accountId, 'requests', publicId('request', id)),
+      onEnded: ({ id, accountId, reason }) => {
+        if (reason === 'NEVER_ASKED') context.alarmNeverAsked(1);
+        publishChange(accountId, 'requests', publicId('request', id));
+      },
       onNotEnded: ({ id }, error) =>
         log.error('A request could not be ended; the next sweep will retry.', { request: id, ...errorFields(error) }),
       now,
     }),
     releaseOrphanedRequests({
       releaseOrphans: releaseOrphans(db),
-      giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
       windowMs: settings.UPSTREAM_WINDOW,
       now,
     }),
@@ -133,6 +135,7 @@ export const composeMaintenance = (context: WorkerContext) => {
   const complete = completeBatches(db);
   const sweepBatchesOnce = sweepBatches({
     endLost: endLostLines(db),
+    onNeverAsked: context.alarmNeverAsked,
     complete: async (at) => {
       const completed = await complete(null, at);
       for (const { id, accountId } of completed) publishChange(accountId, 'batches', publicId('batch', id));

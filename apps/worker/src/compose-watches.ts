@@ -6,14 +6,13 @@ import type { WorkerContext } from './worker-context.js';
 
 /** The job that starts the runs of due watches. */
 export const composeWatches = (context: WorkerContext, stopping: AbortSignal) => {
-  const { settings, log, now, metrics, db, producer } = context;
+  const { log, now, metrics, db, producer } = context;
   const start = startDueWatches({
     findDue: findDueWatches(db)(MEMBER_STATES),
     startRun: startRun(db),
     enqueue: enqueueOverdue(producer),
     onEnqueueFailure: (error) =>
       log.warn('Runs of watches were not enqueued; the sweep will enqueue them.', errorFields(error)),
-    giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
     stopping,
     now,
   });

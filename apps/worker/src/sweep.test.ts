@@ -212,6 +212,10 @@ test('a request that cannot be ended is logged with its id, and does not stop th
   const lost = await admit({});
   await world.sql("UPDATE request SET give_up_at = now() - interval '1 second' WHERE id = $1", [good.id]);
   await until('the other to end', async () => (await rowOf(good.id))?.state === 'abandoned');
+  // It was never looked up, which an operator must learn.
+  expect(await rowOf(good.id)).toMatchObject({ reason: 'NEVER_ASKED' });
+  const logged = world.workers.flatMap((worker) => worker.lines().filter((line) => line.includes('"NEVER_ASKED"')));
+  expect(logged.filter((line) => line.includes('"level":"error"')).length).toBeGreaterThan(0);
   await world.sql("UPDATE request SET due_at = now() - interval '10 seconds' WHERE id = $1", [lost.id]);
   await until('a row without its job to end', async () => (await rowOf(lost.id))?.state === 'completed');
   await world.sql('DROP TRIGGER refuse ON request; DROP FUNCTION refuse()');

@@ -4,11 +4,10 @@ import {
   type CheckRequest,
   DURATION_BOUNDS_MS,
   type LookupEnd,
-  type LookupNoAnswer,
+  type LookupOutcome,
   lookupOf,
   type MemberState,
   type MinuteTally,
-  type RetryAfter,
   splitVatNumber,
 } from '@vat/domain';
 import { answerSandbox } from '@vat/vies';
@@ -46,37 +45,34 @@ export const lookUpInSandbox =
       },
     });
 
-/** Pause of a member state (of all, for GLOBAL_*) in this process after a saturated answer. */
+/** Pause of all lookups after GLOBAL_MAX_CONCURRENT_REQ. */
 const SATURATED_PAUSE_MS = 250;
 /** Pause of all lookups after IP_BLOCKED, which concerns the whole service: more lookups may prolong the block. */
 const BLOCKED_PAUSE_MS = 3_000;
 
-/** Slows lookups down after the upstream reported too many. Per process: the upstream reports it to each of them. */
+/**
+ * Pauses all lookups after the upstream reported what concerns the whole service. Per process: the upstream reports it to each
+ * of them. What concerns one member state is in its gate.
+ */
 export type Pacing = {
-  /** Milliseconds until this member state may be looked up again; 0 when it may be now. */
-  holdMs: (memberState: MemberState) => number;
-  noteNoAnswer: (memberState: MemberState, outcome: LookupNoAnswer) => void;
-  /** Applies a Retry-After. One that concerns a single request is stored in its row and delays no other. */
-  noteRetryAfter: (memberState: MemberState, retryAfter: RetryAfter) => void;
+  /** Milliseconds until lookups may be made again; 0 when they may be made now. */
+  holdMs: () => number;
+  note: (outcome: LookupOutcome) => void;
 };
 
 export const createPacing = (now: () => Date): Pacing => {
-  const pausedUntil = new Map<MemberState | 'all', number>();
-  const pause = (scope: MemberState | 'all', ms: number): void => {
-    pausedUntil.set(scope, Math.max(pausedUntil.get(scope) ?? 0, now().getTime() + ms));
+  let pausedUntil = 0;
+  const pause = (ms: number): void => {
+    pausedUntil = Math.max(pausedUntil, now().getTime() + ms);
   };
   return {
-    holdMs: (memberState) => {
-      const until = Math.max(pausedUntil.get(memberState) ?? 0, pausedUntil.get('all') ?? 0);
-      return Math.max(0, until - now().getTime());
-    },
-    noteNoAnswer: (memberState, { outcome, scope, code }) => {
-      if (outcome === 'saturated') pause(scope === 'global' ? 'all' : memberState, SATURATED_PAUSE_MS);
+    holdMs: () => Math.max(0, pausedUntil - now().getTime()),
+    note: (outcome) => {
+      if (outcome.retryAfter?.scope === 'global') pause(outcome.retryAfter.ms);
+      if (outcome.kind !== 'no_answer') return;
+      if (outcome.outcome === 'saturated' && outcome.scope === 'global') pause(SATURATED_PAUSE_MS);
       // Not after VAT_BLOCKED, which concerns one number: its sender could delay all other customers.
-      if (outcome === 'blocked' && code === 'IP_BLOCKED') pause('all', BLOCKED_PAUSE_MS);
-    },
-    noteRetryAfter: (memberState, { ms, scope }) => {
-      if (scope !== 'request') pause(scope === 'global' ? 'all' : memberState, ms);
+      if (outcome.outcome === 'blocked' && outcome.code === 'IP_BLOCKED') pause(BLOCKED_PAUSE_MS);
     },
   };
 };

@@ -94,7 +94,6 @@ const run = async (id: string) => {
     findOrFollow: findOrFollowWatch(database.db),
     startRun: startRun(database.db),
     enqueue: enqueueOverdue(createProducer(redis, world.name)),
-    giveUpAfterMs: GIVE_UP_MS,
     now: () => new Date(),
   })(String(uuidOf('watch', id)));
   if (!found) throw new Error('there is no such watch');

@@ -1,4 +1,4 @@
-import { connectDatabase, pingDatabase, readClock } from '@vat/db';
+import { connectDatabase, pingDatabase, readClock, readWaits } from '@vat/db';
 import {
   type Consumer,
   connectRedis,
@@ -16,6 +16,7 @@ import {
   createMetrics,
   type Logger,
   type Stoppable,
+  throttledLog,
   throttledWarn,
   withLogContext,
 } from '@vat/runtime';
@@ -24,6 +25,9 @@ import type { WorkerSettings } from './settings.js';
 /** A warning that persists is repeated after this time. */
 export const REPEAT_WARNING_MS = 30_000;
 const REPEAT_JOB_WARNING_MS = 1_000;
+
+/** The waits are read at most once in this time, however often the metrics are. */
+const WAITS_CACHE_MS = 5_000;
 
 const UNLOGGED_QUEUES = Object.values(DELIVERY_QUEUES).map(({ name }) => name);
 
@@ -121,12 +125,37 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     return { ok, status, postgres, redis, queues: consumers.map((consumer) => consumer.name) };
   };
 
+  const waits = readWaits(db);
+  let waitsReadAt = 0;
+  /** Without Postgres nothing is known about the waits, and an old value would mislead. */
+  const updateWaits = async (): Promise<void> => {
+    const at = now();
+    if (at.getTime() - waitsReadAt < WAITS_CACHE_MS) return;
+    waitsReadAt = at.getTime();
+    const found = await waits(at, 1).catch(() => []);
+    metrics.oldestWaits.reset();
+    for (const { memberState, class: name, dispatched, oldestDueAt } of found) {
+      const labels = { queue: dispatched ? 'upstream' : 'batches', class: name, member_state: memberState };
+      metrics.oldestWaits.set(labels, Math.max(0, at.getTime() - oldestDueAt.getTime()) / 1_000);
+    }
+  };
   const scrape = async () => {
+    await updateWaits();
     metrics.degraded.set((await redisAnswers()) ? 0 : 1);
     return { type: metrics.registry.contentType, text: await metrics.registry.metrics() };
   };
 
   const publishChange = pages.publish;
+  const reportNeverAsked = throttledLog(
+    (fields) => log.error('Requests ended without ever being looked up: workers or member states are missing.', fields),
+    REPEAT_WARNING_MS,
+    now,
+  );
+  /** Reports the end of requests that were never looked up. */
+  const alarmNeverAsked = (requests: number): void => {
+    metrics.upstreamAlarms.inc({ code: 'NEVER_ASKED' }, requests);
+    reportNeverAsked({ code: 'NEVER_ASKED', requests });
+  };
   return {
     settings,
     log,
@@ -137,6 +166,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     producer,
     producerRedis,
     publishChange,
+    alarmNeverAsked,
     serve,
     servers,
     ready,

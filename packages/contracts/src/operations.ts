@@ -77,6 +77,7 @@ export const OPERATIONS = {
               p95_ms: 2_300,
               queue_depth: 4,
               oldest_wait_ms: 1_850,
+              oldest_waits_ms: { interactive: 1_850, background: null, batch: null, watch: null },
             },
           ],
         },

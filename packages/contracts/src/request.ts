@@ -47,6 +47,7 @@ export const presentRequest = (
 ): z.input<typeof requestSchema> => {
   const { state } = request;
   if (state === 'withdrawn') throw new Error('a withdrawn request was refused to its caller and is not shown');
+  const isPending = state === 'pending';
   return {
     id: publicId('request', request.id),
     object: 'request',
@@ -55,9 +56,11 @@ export const presentRequest = (
     vat_number: request.vatNumber,
     created_at: request.createdAt.toISOString(),
     accepted_at: time(request.acceptedAt),
-    give_up_at: time(request.giveUpAt),
+    // A direct request that was not answered 202 promises nothing.
+    give_up_at:
+      request.origin === 'direct' && !isPending && request.acceptedAt === null ? null : time(request.giveUpAt),
     attempts: request.attempts,
-    next_attempt_at: state === 'pending' && request.answer === null ? time(request.dueAt) : null,
+    next_attempt_at: isPending && request.answer === null ? time(request.dueAt) : null,
     last_error: request.lastError,
     reason: ABANDON_REASONS.find((reason) => reason === request.reason) ?? null,
     check,

@@ -1,15 +1,19 @@
 import {
+  COUNTED_WAITING,
   HISTORY_PERIOD_MS,
   type HistoryEntry,
   MEMBER_STATES,
   type MemberStateHealth,
   STATUS_WINDOW_MS,
+  type WaitClass,
 } from '@vat/domain';
 import { z } from 'zod';
 import { moment } from './lists.js';
 import { instant } from './text.js';
 
 const share = () => z.number().min(0).max(1).nullable();
+
+const waitMs = (what: string) => z.int().min(0).nullable().describe(what);
 
 /** GET /v1/status. Shares and percentiles are null without recent lookups. */
 export const statusSchema = z
@@ -26,8 +30,23 @@ export const statusSchema = z
         unavailable: share(),
         p50_ms: z.int().min(0).nullable(),
         p95_ms: z.int().min(0).nullable(),
-        queue_depth: z.int().min(0).describe('Requests that are due and not answered yet.'),
-        oldest_wait_ms: z.int().min(0).nullable(),
+        queue_depth: z
+          .int()
+          .min(0)
+          .describe(`Requests that are due and not answered yet, counted up to ${COUNTED_WAITING} of each class.`),
+        oldest_wait_ms: z
+          .int()
+          .min(0)
+          .nullable()
+          .describe('How long the oldest of them waits, and of lines of batches.'),
+        oldest_waits_ms: z
+          .strictObject({
+            interactive: waitMs('Calls whose callers wait.'),
+            background: waitMs('Calls that were answered 202.'),
+            batch: waitMs('Lines of batches.'),
+            watch: waitMs('Runs of watches.'),
+          } satisfies Record<WaitClass, unknown>)
+          .describe('The same by class.'),
       }),
     ),
   })
@@ -48,6 +67,7 @@ export const presentStatus = (states: readonly MemberStateHealth[], at: Date): z
     p95_ms: state.p95Ms,
     queue_depth: state.queueDepth,
     oldest_wait_ms: state.oldestWaitMs,
+    oldest_waits_ms: state.oldestWaitsMs,
   })),
 });
 

@@ -110,7 +110,7 @@ const later = new Date(AT.getTime() + 60_000);
 
 test.each([
   ['releasing lost callers', false, () => releaseOrphans(db)(later, later, { live: later, test: later })],
-  ['ending lines', true, () => endLostLines(db)(later, 100)],
+  ['ending lines', true, async () => (await endLostLines(db)(later, 100)).ended],
 ] as const)('%s of several accounts locks their usage in the order of accounts', async (_title, late, run) => {
   const accounts = await newAccounts(ROWS);
   await newRequests(accounts, late);

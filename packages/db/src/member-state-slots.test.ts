@@ -1,15 +1,15 @@
-import { MEMBER_STATES } from '@vat/domain';
+import { type LookupSlot, MEMBER_STATES } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
-import { type MemberStateSlots, memberStateSlots, type Slot } from './member-state-slots.js';
+import { type MemberStateSlots, memberStateSlots } from './member-state-slots.js';
 
 let cloned: ClonedDatabase;
 const processes: MemberStateSlots[] = [];
 const newProcess = (): MemberStateSlots => {
-  const slotsOfProcess = memberStateSlots(cloned.url, () => undefined);
+  const slotsOfProcess = memberStateSlots({ url: cloned.url, lookupMs: 1_000, onError: () => undefined });
   processes.push(slotsOfProcess);
   return slotsOfProcess;
 };
-const release = (slots: (Slot | null)[]) => {
+const release = (slots: (LookupSlot | null)[]) => {
   for (const slot of slots) slot?.release();
 };
 

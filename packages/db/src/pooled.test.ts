@@ -128,7 +128,7 @@ describe('slots', () => {
     ['a transaction pooler', () => transactions],
     ['a session pooler', () => sessions],
   ])('are never acquired over %s', async (_, pooler) => {
-    const slots = memberStateSlots(pooler().urlOf(cloned.url), () => undefined);
+    const slots = memberStateSlots({ url: pooler().urlOf(cloned.url), lookupMs: 1_000, onError: () => undefined });
     opened.push(slots);
     await expect(slots.take('DE')).rejects.toThrow(/pooler/);
     const locks = await run(

@@ -56,10 +56,14 @@ test('percentiles are exact to the bucket', () => {
   expect(percentile([], 0.5)).toBeNull();
 });
 
-test('the oldest wait is that of the queue', () => {
-  const depths = [{ memberState: 'FR' as const, depth: 3, oldestDueAt: new Date(NOW.getTime() - 4_200) }];
-  expect(memberStateHealth([], depths, NOW).find((entry) => entry.memberState === 'FR')).toMatchObject({
-    queueDepth: 3,
-    oldestWaitMs: 4_200,
+test('the oldest wait is that of the queue, by class too', () => {
+  const wait = (name: 'interactive' | 'batch', dispatched: boolean, depth: number, ms: number) => ({
+    ...{ memberState: 'FR' as const, class: name, dispatched, depth, oldestDueAt: new Date(NOW.getTime() - ms) },
+  });
+  const waits = [wait('interactive', true, 3, 4_200), wait('batch', true, 12, 9_000), wait('batch', false, 0, 60_000)];
+  expect(memberStateHealth([], waits, NOW).find((entry) => entry.memberState === 'FR')).toMatchObject({
+    queueDepth: 15,
+    oldestWaitMs: 60_000,
+    oldestWaitsMs: { interactive: 4_200, background: null, batch: 60_000, watch: null },
   });
 });

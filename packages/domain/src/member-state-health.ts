@@ -50,10 +50,27 @@ export type MemberStateHealth = {
   p95Ms: number | null;
   queueDepth: number;
   oldestWaitMs: number | null;
+  oldestWaitsMs: Record<WaitClass, number | null>;
 };
 
-/** Requests of a member state that are due and have no answer. */
-export type QueueDepth = { memberState: MemberState; depth: number; oldestDueAt: Date };
+/** What waits for a lookup: calls whose callers wait, calls that were answered 202, lines of batches, runs of watches. */
+export const WAIT_CLASSES = ['interactive', 'background', 'batch', 'watch'] as const;
+export type WaitClass = (typeof WAIT_CLASSES)[number];
+
+/**
+ * Requests of a member state and a class that are due and have no answer. `dispatched`: they have a job; lines wait as rows
+ * before, and are not counted in `depth` then.
+ */
+export type Wait = {
+  memberState: MemberState;
+  class: WaitClass;
+  dispatched: boolean;
+  depth: number;
+  oldestDueAt: Date;
+};
+
+/** The requests that are counted for the depth of a queue, by class: more show as this many. */
+export const COUNTED_WAITING = 10_000;
 
 /** The period that `GET /v1/status` covers. */
 export const STATUS_WINDOW_MS = 15 * 60_000;
@@ -70,7 +87,7 @@ const rounded = (share: number): number => Math.round(share * 1_000) / 1_000;
 /** Sums minutes and queues up: one entry a member state, also for those without lookups. */
 export const memberStateHealth = (
   tallies: readonly MinuteTally[],
-  depths: readonly QueueDepth[],
+  waits: readonly Wait[],
   now: Date,
 ): MemberStateHealth[] =>
   MEMBER_STATES.map((memberState) => {
@@ -84,7 +101,11 @@ export const memberStateHealth = (
       for (const [n, count] of tally.buckets.entries()) sum[n] = (sum[n] ?? 0) + count;
       return sum;
     }, []);
-    const queue = depths.find((depth) => depth.memberState === memberState);
+    const queue = waits.filter((wait) => wait.memberState === memberState);
+    const oldest = (of: readonly Wait[]): number | null =>
+      of.length === 0
+        ? null
+        : Math.max(0, now.getTime() - Math.min(...of.map(({ oldestDueAt }) => oldestDueAt.getTime())));
     const answered = share('answered');
     return {
       memberState,
@@ -101,7 +122,10 @@ export const memberStateHealth = (
         Array.from(buckets, (n) => n ?? 0),
         0.95,
       ),
-      queueDepth: queue?.depth ?? 0,
-      oldestWaitMs: queue ? Math.max(0, now.getTime() - queue.oldestDueAt.getTime()) : null,
+      queueDepth: queue.reduce((sum, { depth }) => sum + depth, 0),
+      oldestWaitMs: oldest(queue),
+      oldestWaitsMs: Object.fromEntries(
+        WAIT_CLASSES.map((name) => [name, oldest(queue.filter((wait) => wait.class === name))]),
+      ) as Record<WaitClass, number | null>,
     };
   });

@@ -8,6 +8,7 @@ export * from './ensure-schedulers.js';
 export * from './fleet-pace.js';
 export * from './job-catalogue.js';
 export * from './join-cluster.js';
+export * from './lookup-gates.js';
 export * from './page-update.js';
 export * from './request-notifications.js';
 export * from './start-consumer.js';

@@ -64,6 +64,12 @@ const MAX_STALLED = 1_000;
 /** How soon a worker looks for its next job again after Redis closed its connection. */
 const RETRY_AFTER_CLOSE_MS = 1_000;
 
+/**
+ * How often a worker looks whether the pause of its queue was ended early, as by the answer of a member state that was down.
+ * One command a queue.
+ */
+const PAUSE_CHECK_MS = 2_000;
+
 /** Without a limiter BullMQ ignores the pauses of a queue. This one never limits; it costs one command a job. */
 const PAUSABLE = { max: Number.MAX_SAFE_INTEGER, duration: 1_000 };
 
@@ -165,6 +171,7 @@ export const startConsumer = <P>(
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: MAX_STALLED,
       runRetryDelay: RETRY_AFTER_CLOSE_MS,
+      maximumRateLimitDelay: PAUSE_CHECK_MS,
       ...(definition.globalConcurrency === null ? {} : { limiter: PAUSABLE }),
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },

@@ -103,7 +103,7 @@ export type CheckCompletedEvent = TestMark & {
 export type CheckFailedEvent = TestMark & {
   event: 'check.failed';
   request_id: string;
-  reason: 'UPSTREAM_NO_ANSWER' | 'ACCOUNT_DISABLED' | 'INVALID_REQUESTER';
+  reason: 'UPSTREAM_NO_ANSWER' | 'NEVER_ASKED' | 'ACCOUNT_DISABLED' | 'INVALID_REQUESTER';
   /** The last error, if one was recorded. */
   last_error?: string;
 };

@@ -23,7 +23,7 @@ export const createMetrics = (service: string) => {
     }),
     upstreamAlarms: new Counter({
       name: 'vat_upstream_alarms_total',
-      help: 'Upstream responses that an operator must act on, by code: it blocks this service, or reports its requests as incomplete.',
+      help: 'What an operator must act on, by code: upstream responses that block this service or report its requests as incomplete; NEVER_ASKED counts requests that ended without a lookup.',
       labelNames: ['code'],
       registers: [registry],
     }),
@@ -32,6 +32,12 @@ export const createMetrics = (service: string) => {
       help: 'Time from the due time of a lookup until it has a slot.',
       labelNames: ['member_state'],
       buckets: [0.01, 0.05, 0.25, 1, 5, 20, 60, 600],
+      registers: [registry],
+    }),
+    oldestWaits: new Gauge({
+      name: 'vat_oldest_wait_seconds',
+      help: 'How long the oldest due request has waited for a lookup, over all workers: by queue (upstream: it has a job; batches: a line that is not dispatched yet), class and member state. Absent where nothing waits.',
+      labelNames: ['queue', 'class', 'member_state'],
       registers: [registry],
     }),
     deliveryAttempts: new Histogram({

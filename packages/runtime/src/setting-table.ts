@@ -92,7 +92,14 @@ export const SETTINGS = {
     duration().prefault('20s'),
     'Window: how long a direct check waits for the upstream.',
   ),
-  UPSTREAM_ATTEMPT_TIMEOUT: setting(['worker'], duration().prefault('20s'), 'Time-out of one call to the upstream.'),
+  // The slots of a worker that stands still are in use for eight seconds longer than this, and for a minute at most.
+  UPSTREAM_ATTEMPT_TIMEOUT: setting(
+    ['worker'],
+    duration()
+      .refine((ms) => ms <= 50_000, 'write at most 50s')
+      .prefault('20s'),
+    'Time-out of one call to the upstream, at most 50s.',
+  ),
   UPSTREAM_RETRY_DELAYS: setting(
     ['api', 'worker'],
     durations().prefault('500ms,1s,2s,4s,8s'),
@@ -108,10 +115,15 @@ export const SETTINGS = {
     durations().prefault('30s,2m,10m,30m,1h'),
     'Delays between lookups in the background; the last one repeats.',
   ),
+  PROBE_DELAYS: setting(
+    ['worker'],
+    durations().prefault('5s,10s,20s,40s,60s'),
+    'After five lookups in a row without an answer a member state is looked up only this often, over all workers, until one is answered; the last delay repeats.',
+  ),
   BACKGROUND_GIVE_UP_AFTER: setting(
-    ['api', 'worker', 'admin'],
+    ['api', 'worker'],
     duration().prefault('24h'),
-    'A request without an answer is abandoned this long after it was accepted.',
+    'A request without an answer is abandoned this long after its first lookup.',
   ),
   ENRICHMENT_SOURCES: setting(
     ['worker', 'admin'],

@@ -3,8 +3,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { PROJECT_ROOT } from './run-program.js';
+
+/** The folder of all bundles. */
+export const BUNDLES = path.join(PROJECT_ROOT, '.data', 'test-programs');
 
 /** The programs that worlds start. */
 const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];
@@ -18,7 +21,7 @@ const BANNER = `import { createRequire as $createRequire } from 'node:module';
 const require = $createRequire(import.meta.url);`;
 
 /** Whether one of our packages has its own installed version, which a bundle in another folder would not resolve to. */
-const hasOwnVersion = (importer: string, name: string): boolean => {
+export const hasOwnVersion = (importer: string, name: string): boolean => {
   const [, workspace] = /^(.*\/(?:apps|packages)\/[^/]+)\/dist\//.exec(importer) ?? [];
   const folder = name
     .split('/')
@@ -46,7 +49,7 @@ const bundleSelected: Plugin = {
 };
 
 /** A hash that changes whenever the build or a dependency changes. */
-const versionOfBuild = async (): Promise<string> => {
+export const versionOfBuild = async (): Promise<string> => {
   const hash = createHash('sha256').update(await readFile(path.join(PROJECT_ROOT, 'package-lock.json')));
   hash.update(await readFile(new URL(import.meta.url)));
   for (const group of ['apps', 'packages']) {
@@ -74,17 +77,23 @@ const removeOld = async (folder: string): Promise<void> => {
  * are started by the global set-up (admin) and by the worker's shutdown tests.
  */
 export const bundlePrograms = async (): Promise<string> => {
-  const all = path.join(PROJECT_ROOT, '.data', 'test-programs');
-  const folder = path.join(all, await versionOfBuild());
+  const folder = path.join(BUNDLES, await versionOfBuild());
   if (existsSync(folder)) return folder;
-  await removeOld(all);
-  const temporary = `${folder}.${randomBytes(4).toString('hex')}`;
-  await mkdir(temporary, { recursive: true });
-  await build({
-    entryPoints: Object.fromEntries(
-      PROGRAMS.map((name) => [name, path.join(PROJECT_ROOT, 'apps', name, 'dist/main.js')]),
-    ),
-    outdir: temporary,
+  await removeOld(BUNDLES);
+  await fillFolder(folder, (temporary) =>
+    bundle({
+      entryPoints: Object.fromEntries(
+        PROGRAMS.map((name) => [name, path.join(PROJECT_ROOT, 'apps', name, 'dist/main.js')]),
+      ),
+      outdir: temporary,
+    }),
+  );
+  return folder;
+};
+
+/** Bundles entry points, each into a file with its name in `outdir`. */
+export const bundle = (options: BuildOptions) =>
+  build({
     bundle: true,
     splitting: true,
     platform: 'node',
@@ -99,8 +108,13 @@ export const bundlePrograms = async (): Promise<string> => {
     banner: { js: BANNER },
     plugins: [bundleSelected],
     logLevel: 'error',
+    ...options,
   });
-  // If another run has finished the same bundle first, that one is used.
+
+/** Makes a folder that appears with all its files at once. If another run has finished the same one first, that one is used. */
+export const fillFolder = async (folder: string, fill: (temporary: string) => Promise<unknown>): Promise<void> => {
+  const temporary = `${folder}.${randomBytes(4).toString('hex')}`;
+  await mkdir(temporary, { recursive: true });
+  await fill(temporary);
   await rename(temporary, folder).catch(() => rm(temporary, { recursive: true }));
-  return folder;
 };

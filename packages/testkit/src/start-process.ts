@@ -41,7 +41,7 @@ export const startProcess = async (
   settings: Record<string, string>,
   { asInProduction = false } = {},
 ): Promise<TestProcess> => {
-  const program = asInProduction ? [path.join(PROJECT_ROOT, file)] : [...PROGRAM_FLAGS, programFile(file)];
+  const program = asInProduction ? [path.resolve(PROJECT_ROOT, file)] : [...PROGRAM_FLAGS, programFile(file)];
   const child = spawn(process.execPath, program, {
     env: programEnvironment(settings),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -38,9 +38,12 @@ export type World = {
     post: (path: string, body?: unknown) => supertest.Test;
     method: (method: 'put' | 'patch' | 'delete' | 'options' | 'head', path: string) => supertest.Test;
   };
-  /** `options`: those of {@link startProcess}. */
-  startApi: (settings?: Record<string, string>, options?: { asInProduction: boolean }) => Promise<TestProcess>;
-  startWorker: (settings?: Record<string, string>) => Promise<TestProcess>;
+  /** `program`: another file than the API's own. `asInProduction`: see {@link startProcess}. */
+  startApi: (
+    settings?: Record<string, string>,
+    options?: { asInProduction?: boolean; program?: string },
+  ) => Promise<TestProcess>;
+  startWorker: (settings?: Record<string, string>, options?: { program?: string }) => Promise<TestProcess>;
   admin: (...words: string[]) => Promise<Record<string, unknown>>;
   newAccount: (options?: AccountOptions) => Promise<TestAccount>;
   sql: Sql;
@@ -54,6 +57,7 @@ const TEST_SETTINGS: Record<string, string> = {
   UPSTREAM_RETRY_DELAYS: '100ms,200ms,300ms',
   BACKPRESSURE_AFTER: '400ms',
   BACKGROUND_RETRY_DELAYS: '200ms,400ms',
+  PROBE_DELAYS: '100ms,200ms',
   BACKGROUND_GIVE_UP_AFTER: '20s',
   SWEEP_EVERY: '500ms',
   WATCHES_EVERY: '300ms',
@@ -102,13 +106,13 @@ export const startWorld = async ({
   const { sql, close: closeSql } = openSql(database.href);
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
-  const startApi: World['startApi'] = async (more, options) => {
-    const api = await startProcess('apps/api/dist/main.js', { ...all, ...more }, options);
+  const startApi: World['startApi'] = async (more, { program = 'apps/api/dist/main.js', ...options } = {}) => {
+    const api = await startProcess(program, { ...all, ...more }, options);
     running.apis.push(api);
     return api;
   };
-  const startWorker = async (more: Record<string, string> = {}) => {
-    const worker = await startProcess('apps/worker/dist/main.js', { ...all, ...more });
+  const startWorker: World['startWorker'] = async (more, { program = 'apps/worker/dist/main.js' } = {}) => {
+    const worker = await startProcess(program, { ...all, ...more });
     running.workers.push(worker);
     return worker;
   };

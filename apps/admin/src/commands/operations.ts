@@ -53,7 +53,7 @@ export const operationCommands = (
 ): Commands => ({
   migrate: async () => ({ applied: await migrate(databaseUrl, MIGRATIONS) }),
   reconcile: async () => {
-    const settings = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER', 'UPSTREAM_WINDOW']);
+    const settings = readSettings(env, 'admin', ['UPSTREAM_WINDOW']);
     return withProducer(env, async (producer) => {
       const abandon = endLateRequests({
         toAbandon: requestsToAbandon(db),
@@ -63,7 +63,6 @@ export const operationCommands = (
       });
       const release = releaseOrphanedRequests({
         releaseOrphans: releaseOrphans(db),
-        giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
         windowMs: settings.UPSTREAM_WINDOW,
         now,
       });
@@ -77,6 +76,8 @@ export const operationCommands = (
       const complete = completeBatches(db);
       const batches = sweepBatches({
         endLost: endLostLines(db),
+        // The result says how many lines ended; a worker's sweep raises the alarm.
+        onNeverAsked: () => undefined,
         complete: (at) => complete(null, at),
         queuesToDispatch: queuesToDispatch(db, () => new Date()),
         dispatch: enqueueDispatches(producer),

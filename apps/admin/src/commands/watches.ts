@@ -1,7 +1,6 @@
 import { type Database, findOrFollowWatch, startRun } from '@vat/db';
 import { publicId, runWatch, uuidOf } from '@vat/domain';
 import { enqueueOverdue } from '@vat/queues';
-import { readSettings } from '@vat/runtime';
 import type { Commands } from '../command.js';
 import { UsageError, withProducer } from '../command.js';
 
@@ -10,13 +9,11 @@ export const watchCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => D
   'watch run WATCH_ID': async ({ positionals: [id = ''] }) => {
     const uuid = uuidOf('watch', id);
     if (uuid === null) throw new UsageError('Name the watch by its id, wat_….');
-    const { BACKGROUND_GIVE_UP_AFTER: giveUpAfterMs } = readSettings(env, 'admin', ['BACKGROUND_GIVE_UP_AFTER']);
     const run = await withProducer(env, (producer) =>
       runWatch({
         findOrFollow: findOrFollowWatch(db),
         startRun: startRun(db),
         enqueue: enqueueOverdue(producer),
-        giveUpAfterMs,
         now,
       })(uuid),
     );

@@ -1,5 +1,6 @@
 import { presentHistory, presentStatus, presentUsage } from '@vat/contracts';
 import {
+  COUNTED_WAITING,
   HISTORY_PERIOD_MS,
   type HourTally,
   historyEntry,
@@ -7,15 +8,15 @@ import {
   type MinuteTally,
   memberStateHealth,
   periodOf,
-  type QueueDepth,
   STATUS_WINDOW_MS,
+  type Wait,
 } from '@vat/domain';
 import { cached } from '../cached.js';
 import type { ResponseTo, Routes } from './route.js';
 
 export type StatusDeps = {
   readMinutes: (from: Date) => Promise<MinuteTally[]>;
-  queueDepths: (now: Date) => Promise<QueueDepth[]>;
+  readWaits: (now: Date, counted: number) => Promise<Wait[]>;
   readHours: (from: Date, to: Date, memberState: MemberState | null) => Promise<HourTally[]>;
   now: () => Date;
 };
@@ -31,13 +32,13 @@ const STATUS_CACHE_MS = 2_000;
 
 /** Reads the status of the member states. */
 export const readStatus =
-  ({ readMinutes, queueDepths }: StatusDeps) =>
+  ({ readMinutes, readWaits }: StatusDeps) =>
   async (at: Date): Promise<ResponseTo<'getStatus'>['body']> => {
-    const [tallies, depths] = await Promise.all([
+    const [tallies, waits] = await Promise.all([
       readMinutes(new Date(at.getTime() - STATUS_WINDOW_MS)),
-      queueDepths(at),
+      readWaits(at, COUNTED_WAITING),
     ]);
-    return presentStatus(memberStateHealth(tallies, depths, at), at);
+    return presentStatus(memberStateHealth(tallies, waits, at), at);
   };
 
 /** Reads the history of the member states. */

@@ -35,10 +35,12 @@ type LookUpWithinSlotDeps = {
 /** A lookup that is still open after this time is marked on its row. */
 const MARK_AFTER_MS = 200;
 
-/** Looks a number up while its slot is held; null when this service aborted the lookup. */
+/** Looks a number up while its slot is held; null when this service aborted the lookup or lost the slot. */
 export const lookUpWithinSlot =
   ({ lookUp, markLookupStarted, abortLookups }: LookUpWithinSlotDeps) =>
   async (request: CheckRequest, slot: LookupSlot | null, startedAt: Date): Promise<Lookup | null> => {
+    const isLost = () => slot?.isHeld() === false;
+    if (isLost()) return null;
     const signal = slot ? AbortSignal.any([slot.lost, abortLookups]) : abortLookups;
     // The delay saves quick lookups the write.
     const mark = setTimeout(() => {
@@ -46,14 +48,15 @@ export const lookUpWithinSlot =
     }, MARK_AFTER_MS);
     try {
       const lookup = await lookUp(request, signal);
-      return signal.aborted && lookup.outcome.kind === 'no_answer' ? null : lookup;
+      // A process that was suspended reads answers that came long ago, and others look up the same number.
+      return isLost() || (signal.aborted && lookup.outcome.kind === 'no_answer') ? null : lookup;
     } finally {
       clearTimeout(mark);
     }
   };
 
 type ObserveOutcomeDeps = {
-  pacing: Pick<Pacing, 'noteNoAnswer' | 'noteRetryAfter'>;
+  pacing: Pick<Pacing, 'note'>;
   statistics: Pick<UpstreamStatistics, 'note'>;
   /** Called for every outcome that an operator must act on. */
   alarm: (memberState: MemberState, outcome: LookupNoAnswer) => void;
@@ -64,8 +67,7 @@ type ObserveOutcomeDeps = {
 export const observeOutcome =
   ({ pacing, statistics, alarm, metrics }: ObserveOutcomeDeps) =>
   (memberState: MemberState, outcome: LookupOutcome, durationMs: number): void => {
-    if (outcome.retryAfter) pacing.noteRetryAfter(memberState, outcome.retryAfter);
-    if (outcome.kind === 'no_answer') pacing.noteNoAnswer(memberState, outcome);
+    pacing.note(outcome);
     if (needsOperator(outcome)) alarm(memberState, outcome);
     const label = outcome.kind === 'no_answer' ? outcome.outcome : outcome.kind;
     metrics.lookups.observe({ member_state: memberState, outcome: label }, durationMs / 1_000);

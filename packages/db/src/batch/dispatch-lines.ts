@@ -3,12 +3,12 @@ import {
   type DispatchQueue,
   LINES_IN_WINDOW,
   MAX_DISPATCHED,
-  MEMBER_STATES,
   type MemberState,
   REFILL_AT,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
+import { MEMBER_STATE_NUMBERS } from '../member-state-numbers.js';
 import { all, query, typed } from '../query.js';
 import { idOfLastYear, recentId } from '../uuid-bounds.js';
 
@@ -25,7 +25,7 @@ const DISPATCH_LOCKS = 0xfeed;
 export const dispatchLines =
   (db: Queryable) =>
   async (memberState: MemberState, now: Date): Promise<DispatchedLine[] | null> => {
-    const lock = MEMBER_STATES.indexOf(memberState);
+    const lock = MEMBER_STATE_NUMBERS[memberState];
     // Older lines have reached their deadline, and the sweep ends them.
     const recent = recentId(now);
     const waits = Prisma.sql`q.country_code = ${memberState} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL

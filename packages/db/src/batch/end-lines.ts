@@ -10,7 +10,8 @@ import {
 import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, typed } from '../query.js';
+import { all, columns, query, typed } from '../query.js';
+import { reasonToGiveUp } from '../request/sweep-requests.js';
 import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 import { publishToAccount } from '../webhook/events.js';
 
@@ -34,16 +35,16 @@ export const failLines = (reason: AbandonReason): Prisma.Sql => Prisma.sql`
 /**
  * Ends requests of batches that are past their deadline or whose account was disabled: releases their units and fails their
  * lines. One statement handles up to `limit` lines of each kind, since a disabled account may have tens of thousands. Skips
- * requests whose answer is being written. Returns the number of ended requests: lines can share a request, so the number
- * can be lower than `limit`, and only 0 means that none is left.
+ * requests whose answer is being written. Returns the number of ended requests, and of those among them that were never looked
+ * up: lines can share a request, so the number can be lower than `limit`, and only 0 means that none is left.
  */
 export const endLostLines =
   (db: Queryable) =>
-  async (now: Date, limit: number): Promise<number> => {
+  async (now: Date, limit: number): Promise<{ ended: number; neverAsked: number }> => {
     const messages = JSON.stringify(Object.values(LINE_ENDINGS));
-    const [row] = await query(db, { n: 'int4' })`
+    const [row] = await query(db, all('int4', 'ended', 'neverAsked'))`
       WITH late AS (
-        SELECT id FROM request
+        SELECT id, ${reasonToGiveUp} AS reason FROM request
         WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
         LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
       ), disabled AS (
@@ -59,7 +60,7 @@ export const endLostLines =
         UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL, reason = lost.reason
         FROM (
           SELECT id, 'ACCOUNT_DISABLED' AS reason FROM disabled
-          UNION SELECT id, 'UPSTREAM_NO_ANSWER' FROM late WHERE id NOT IN (SELECT id FROM disabled)
+          UNION SELECT id, reason FROM late WHERE id NOT IN (SELECT id FROM disabled)
         ) AS lost
         WHERE r.id = lost.id
         RETURNING r.id, r.account_id, r.quota_period, r.reason
@@ -68,8 +69,8 @@ export const endLostLines =
         FROM gone JOIN jsonb_to_recordset(${messages}::jsonb) AS ending(code text, message text) ON ending.code = gone.reason
         WHERE l.request_id = gone.id AND l.status = 'queued'
       )
-      SELECT count(*)::int AS n FROM gone`;
-    return row?.n ?? 0;
+      SELECT count(*)::int AS ended, count(*) FILTER (WHERE reason = 'NEVER_ASKED')::int AS "neverAsked" FROM gone`;
+    return row ?? { ended: 0, neverAsked: 0 };
   };
 
 /** A batch that was just completed. `deliveryId`: of batch.completed; null when the account has no endpoint. */

@@ -1,4 +1,4 @@
-import { sweepBatches } from '@vat/domain';
+import { LINES_IN_WINDOW, sweepBatches } from '@vat/domain';
 import { auditUsage } from '../account/usage.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
@@ -28,11 +28,17 @@ test('lines past their deadline end, dispatched or not, and their units are rele
   const account = await newAccount(connected.db);
   const batchId = await upload(account, 0);
   await dispatchLines(connected.db)('DE', AT);
-  expect(await endLostLines(connected.db)(AT, 500)).toBe(0);
-  expect(await endLostLines(connected.db)(END, 15)).toBe(15);
-  expect(await endLostLines(connected.db)(END, 15)).toBe(5);
+  await connected.db.$executeRaw`
+    UPDATE request SET attempts = 1 WHERE account_id = ${account}::uuid AND fed AND answer IS NULL`;
+  const end = endLostLines(connected.db);
+  expect(await end(AT, 500)).toEqual({ ended: 0, neverAsked: 0 });
+  const chunks = [await end(END, 15), await end(END, 15)];
+  expect(chunks.map(({ ended }) => ended)).toEqual([15, 5]);
+  expect(chunks.reduce((sum, { neverAsked }) => sum + neverAsked, 0)).toBe(20 - LINES_IN_WINDOW);
   expect(await errorsOf(batchId)).toEqual([
-    { as: 'UPSTREAM_NO_ANSWER', n: 21 },
+    { as: 'NEVER_ASKED', n: 20 - LINES_IN_WINDOW },
+    // Two lines share a request.
+    { as: 'UPSTREAM_NO_ANSWER', n: LINES_IN_WINDOW + 1 },
     // Its verdict is known, and a worker records it later.
     { as: 'queued', n: 1 },
   ]);
@@ -46,7 +52,7 @@ test('lines of a disabled account end in chunks, and those of others are unchang
   const batchId = await upload(account, 100);
   const otherId = await upload(other, 200);
   await connected.db.account.update({ where: { id: account }, data: { disabledAt: AT } });
-  expect(await endLostLines(connected.db)(AT, 500)).toBe(20);
+  expect(await endLostLines(connected.db)(AT, 500)).toEqual({ ended: 20, neverAsked: 0 });
   expect(await errorsOf(batchId)).toEqual([
     { as: 'ACCOUNT_DISABLED', n: 21 },
     { as: 'queued', n: 1 },
@@ -64,6 +70,7 @@ test('a sweep ends all lines of a disabled account, even if they share a request
   await connected.db.account.update({ where: { id: account }, data: { disabledAt: AT } });
   const swept = await sweepBatches({
     endLost: (now) => endLostLines(connected.db)(now, 2),
+    onNeverAsked: () => undefined,
     complete: () => Promise.resolve([]),
     queuesToDispatch: () => Promise.resolve([]),
     dispatch: () => Promise.resolve(),

@@ -104,7 +104,8 @@ const CALLS: [string, string[], (db: Queryable) => Promise<unknown>][] = [
         ...{ requestId: ID, expectedAttempts: 0, exchange, suspend: false, dueAt: at(6) },
         decision: {
           ...{ entries: [], attempts: 1, windowRetries: 0, backgroundRetries: 0, lastError: null, unconfirmed: null },
-          ...{ unconfirmedAt: null, numberAlone: false, next: { kind: 'settle', answer } },
+          ...{ giveUpAt: null, unconfirmedAt: null, numberAlone: false },
+          next: { kind: 'settle', answer },
         },
       }),
   ],

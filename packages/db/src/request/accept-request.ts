@@ -52,7 +52,7 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
     ), accepted AS (
       -- A pending request without accepted_at (its first caller was lost) is accepted in any case, since it already counts.
       UPDATE request r SET state = 'pending', accepted_at = k.now, give_up_at = COALESCE(r.give_up_at, k.give_up_at),
-        due_at = LEAST(r.due_at, k.give_up_at)
+        due_at = LEAST(r.due_at, COALESCE(r.give_up_at, k.give_up_at))
       FROM ranked k
       WHERE r.id = k.id AND ${isOneOf(Prisma.sql`r.id`, ids)} AND (k.state = 'pending' OR k.place <= k.max_pending)
       RETURNING k.n, r.give_up_at

@@ -47,7 +47,8 @@ export const storeLookup =
         unconfirmed = ${decision.unconfirmed === null ? null : JSON.stringify(decision.unconfirmed)}::jsonb,
         unconfirmed_at = ${decision.unconfirmedAt}::timestamptz, requester_dropped = ${decision.numberAlone},
         answer = ${answer}::jsonb, asking_since = NULL, fed = fed AND NOT ${suspend}::bool,
-        due_at = LEAST(${dueAt}::timestamptz, COALESCE(give_up_at, 'infinity'::timestamptz))
+        give_up_at = COALESCE(${decision.giveUpAt}::timestamptz, give_up_at),
+        due_at = LEAST(${dueAt}::timestamptz, COALESCE(${decision.giveUpAt}::timestamptz, give_up_at, 'infinity'::timestamptz))
       WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
         AND attempts = ${expectedAttempts}::int
       RETURNING state, due_at AS "dueAt"`;

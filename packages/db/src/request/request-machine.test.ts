@@ -8,7 +8,8 @@ import { beginLookup, markLookupStarted } from './lookups.js';
 import { at, end, isLive, live, type Model, pendingOf, requestModel } from './request-model.fixture.js';
 import { overdueRequests, releaseOrphans, requestsToAbandon } from './sweep-requests.js';
 
-const GIVE_UP_MS = 10_000;
+/** Until a request ends that was never looked up; those that were end earlier. */
+const NEVER_ASKED_MS = 10_000;
 const ORPHANED_MS = 5_000;
 const ALL = 100_000;
 
@@ -42,6 +43,7 @@ const machine = stateMachine<Model>({
         if (begun === null) return;
         expect(begun.accountDisabled).toBe(model.disabled);
         await markLookupStarted(connected.db)(row.id, begun.attempts, at(model.now));
+        row.lookedUp = true;
         model.hands.push({ row, attempts: begun.attempts });
       },
       4,
@@ -68,7 +70,7 @@ const machine = stateMachine<Model>({
       const row = pick(model.rows, n);
       if (row === null) return;
       const { accountId, now, maxPending } = model;
-      const giveUpAt = now + GIVE_UP_MS;
+      const giveUpAt = now + NEVER_ASKED_MS;
       const acceptance = { id: row.id, accountId, now: at(now), giveUpAt: at(giveUpAt), maxPending, evenAnswered };
       const { kind } = await acceptRequest(connected.db)(acceptance);
       const hasRoom = pendingOf(model, row) < maxPending;
@@ -79,7 +81,7 @@ const machine = stateMachine<Model>({
       } else if (isWaiting || (row.state === 'pending' && !row.accepted)) {
         expect(kind).toBe('accepted');
         row.giveUpAt ??= giveUpAt;
-        Object.assign(row, { state: 'pending', accepted: true, dueAt: Math.min(row.dueAt, giveUpAt) });
+        Object.assign(row, { state: 'pending', accepted: true, dueAt: Math.min(row.dueAt, row.giveUpAt) });
       } else expect(kind).toBe('lost_race');
     });
     step('refuse', anyIndex, async (model, n) => {
@@ -94,15 +96,20 @@ const machine = stateMachine<Model>({
       const due = model.rows.filter(
         (row) => row.state === 'pending' && !row.answered && (model.disabled || (row.giveUpAt ?? now) < now),
       );
+      const reasonOf = ({ lookedUp }: (typeof due)[number]) => (lookedUp ? 'UPSTREAM_NO_ANSWER' : 'NEVER_ASKED');
+      const late = ofAccount.filter(({ reason }) => reason !== 'ACCOUNT_DISABLED');
+      expect(new Map(late.map(({ id, reason }) => [id, reason]))).toEqual(
+        new Map(due.filter(({ giveUpAt }) => (giveUpAt ?? now) < now).map((row) => [row.id, reasonOf(row)])),
+      );
       expect(new Set(ofAccount.map(({ id }) => id))).toEqual(new Set(due.map(({ id }) => id)));
       for (const row of due) await abandon(model, row, model.disabled ? 'ACCOUNT_DISABLED' : 'UPSTREAM_NO_ANSWER');
       const createdBefore = now - ORPHANED_MS;
-      const giveUpAt = { live: at(now + GIVE_UP_MS), test: at(now + GIVE_UP_MS) };
+      const giveUpAt = { live: at(now + NEVER_ASKED_MS), test: at(now + NEVER_ASKED_MS) };
       await releaseOrphans(connected.db)(at(createdBefore), at(now), giveUpAt);
       for (const row of model.rows) {
         if (row.state !== 'waiting' || row.answered || row.createdAt >= createdBefore) continue;
         if (row.key === null) end(row, 'withdrawn');
-        else Object.assign(row, { state: 'pending', giveUpAt: now + GIVE_UP_MS });
+        else Object.assign(row, { state: 'pending', giveUpAt: row.giveUpAt ?? now + NEVER_ASKED_MS });
       }
       const overdue = await overdueRequests(connected.db)(at(now), null, ALL);
       const expected = live(model).filter(({ dueAt }) => dueAt < now);

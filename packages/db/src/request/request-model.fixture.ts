@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Answer, type NewRequest, newUuid, periodOf, type RequestState } from '@vat/domain';
+import { type AbandonReason, type Answer, type NewRequest, newUuid, periodOf, type RequestState } from '@vat/domain';
 import type { Database } from '../connect-database.js';
 import { admitRequest } from './admit-request.js';
 import { storeLookup } from './lookups.js';
@@ -9,6 +9,8 @@ const START = Date.parse('2026-11-20T10:00:00.000Z');
 const PERIOD = periodOf(new Date(START));
 const HASH = createHash('sha256').update('').digest();
 const RETRY_MS = 1_000;
+/** From the first lookup of a request until it is given up. */
+const GIVE_UP_MS = 5_000;
 const ANSWER: Answer = {
   ...{ verdict: 'valid', name: null, address: null, consultationNumber: null, traderMatch: null },
   answeredAt: '2026-11-20T10:00:00.000Z',
@@ -26,6 +28,8 @@ type Row = {
   giveUpAt: number | null;
   key: string | null;
   ends: number;
+  /** Whether a lookup began. */
+  lookedUp: boolean;
 };
 /** `hands`: lookups that workers have in hand, with the attempts that they read. */
 export type Model = {
@@ -91,7 +95,7 @@ export const requestModel = (connected: { readonly db: Database }) => {
     if (kind !== 'admitted') return;
     model.rows.push({
       ...{ id: request.id, state: 'waiting', attempts: 0, answered: false, accepted: false, createdAt: model.now },
-      ...{ dueAt: model.now, giveUpAt: null, key, ends: 0 },
+      ...{ dueAt: model.now, giveUpAt: null, key, ends: 0, lookedUp: false },
     });
   };
 
@@ -118,7 +122,7 @@ export const requestModel = (connected: { readonly db: Database }) => {
     end(row, 'completed');
   };
 
-  const abandon = async (model: Model, row: Row, reason: 'UPSTREAM_NO_ANSWER' | 'ACCOUNT_DISABLED') => {
+  const abandon = async (model: Model, row: Row, reason: AbandonReason) => {
     const ended = await endRequest(connected.db)({
       ...{ requestId: row.id, reason, deliveryId: newUuid(), now: at(model.now) },
       event: { id: newUuid(), type: 'check.failed', body: '{}' },
@@ -131,11 +135,13 @@ export const requestModel = (connected: { readonly db: Database }) => {
   /** Stores what a lookup came to: an answer, or that it is to be repeated. */
   const store = async (model: Model, { row, attempts }: Model['hands'][number], answered: boolean) => {
     const dueAt = model.now + (answered ? 0 : RETRY_MS);
+    const giveUpAt = attempts === 0 ? model.now + GIVE_UP_MS : null;
     const stored = await storeLookup(connected.db)({
       ...{ requestId: row.id, expectedAttempts: attempts, exchange: null, suspend: false, dueAt: at(dueAt) },
       decision: {
         ...{ entries: [], attempts: attempts + 1, windowRetries: 0, backgroundRetries: 0, lastError: null },
         ...{ unconfirmed: null, unconfirmedAt: null, numberAlone: false },
+        giveUpAt: giveUpAt === null ? null : at(giveUpAt),
         next: answered ? { kind: 'settle', answer: ANSWER } : { kind: 'retry', at: at(dueAt) },
       },
     });
@@ -144,6 +150,7 @@ export const requestModel = (connected: { readonly db: Database }) => {
     if (!isExpected) return;
     row.attempts += 1;
     row.answered = answered;
+    row.giveUpAt = giveUpAt ?? row.giveUpAt;
     row.dueAt = Math.min(dueAt, row.giveUpAt ?? Number.POSITIVE_INFINITY);
   };
 

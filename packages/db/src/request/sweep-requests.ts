@@ -1,14 +1,16 @@
-import type {
-  AbandonReason,
-  EndedRequest,
-  MemberState,
-  OverdueCursor,
-  OverduePage,
-  OverdueRequest,
-  RequestOrigin,
+import {
+  type AbandonReason,
+  type EndedRequest,
+  type MemberState,
+  NEVER_ASKED_AFTER_MS,
+  type OverdueCursor,
+  type OverduePage,
+  type OverdueRequest,
+  type RequestOrigin,
 } from '@vat/domain';
 import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
@@ -68,14 +70,23 @@ const ENDED = columns({
   lastError: 'text?',
 });
 
+/** The reason of a pending request past its end, as `abandonReasonOf` of the domain. */
+export const reasonToGiveUp = Prisma.sql`
+  CASE WHEN attempts > 0 OR asking_since IS NOT NULL THEN 'UPSTREAM_NO_ANSWER' ELSE 'NEVER_ASKED' END`;
+
+/** The give-up time of a test key's request before which it ends without a lookup. */
+const neverAskedBefore = (now: Date): Date => new Date(now.getTime() - NEVER_ASKED_AFTER_MS);
+
 /** Pending requests past their deadline, or of a disabled account; for those of batches see `endLostLines`. */
 export const requestsToAbandon =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<EndedRequest[]> => {
     return query(db, ENDED)`
-      (SELECT r.id, r.account_id AS "accountId", r.test, 'UPSTREAM_NO_ANSWER' AS reason, r.last_error AS "lastError"
+      (SELECT r.id, r.account_id AS "accountId", r.test, ${reasonToGiveUp} AS reason, r.last_error AS "lastError"
         FROM request r
         WHERE r.state = 'pending' AND r.origin <> 'batch' AND r.give_up_at < ${now}::timestamptz AND r.answer IS NULL
+          AND (NOT r.test OR r.attempts > 0 OR r.asking_since IS NOT NULL
+            OR r.give_up_at < ${neverAskedBefore(now)}::timestamptz)
         LIMIT ${limit}::int)
       UNION ALL
       (SELECT r.id, r.account_id, r.test, 'ACCOUNT_DISABLED', r.last_error FROM account a
@@ -103,7 +114,7 @@ export const releaseOrphans =
         FROM lost WHERE r.id = lost.id AND NOT lost.keyed RETURNING r.account_id, r.quota_period
       ), continued AS (
         UPDATE request r SET state = 'pending',
-          give_up_at = CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END
+          give_up_at = COALESCE(r.give_up_at, CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END)
         FROM lost WHERE r.id = lost.id AND lost.keyed RETURNING 1
       ), ${releaseUnitsOfGone()}
       SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM continued))::int AS n`;

@@ -2,11 +2,14 @@ import {
   type HourTally,
   hourTallies,
   type LookupEnd,
+  MEMBER_STATES,
   type MemberState,
   type MinuteTally,
-  type QueueDepth,
+  type Wait,
+  type WaitClass,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
 import { recentId } from '../uuid-bounds.js';
 
@@ -85,16 +88,39 @@ export const deleteMinutes =
   async (before: Date): Promise<number> =>
     db.$executeRaw`DELETE FROM upstream_minute WHERE minute < ${before}::timestamptz`;
 
+const WAIT = columns({
+  memberState: typed<MemberState>('text'),
+  class: typed<WaitClass>('text'),
+  dispatched: 'bool',
+  depth: 'int4',
+  oldestDueAt: 'timestamptz',
+});
+
 /**
- * The number of due and unanswered requests of live keys, by member state. Batch lines count once they are dispatched, since
- * the others do not wait for a slot yet. Reads only the index of live requests.
+ * What waits for a lookup of live keys, by member state and class: how many due requests, and since when. Counts at most
+ * `counted` of the direct requests of each class, and no lines before they are dispatched: of those only the oldest is read. So
+ * it costs the same however many wait.
  */
-export const queueDepths =
+export const readWaits =
   (db: Queryable) =>
-  async (now: Date): Promise<QueueDepth[]> => {
-    return query(db, { memberState: typed<MemberState>('text'), depth: 'int4', oldestDueAt: 'timestamptz' })`
-      SELECT country_code AS "memberState", count(*)::int AS depth, min(due_at) AS "oldestDueAt" FROM request
-      WHERE state IN ('waiting', 'pending') AND fed AND answer IS NULL AND NOT test AND due_at <= ${now}::timestamptz
-        AND id >= ${recentId(now)}::uuid
-      GROUP BY country_code`;
+  async (now: Date, counted: number): Promise<Wait[]> => {
+    const due = Prisma.sql`country_code = states.code AND answer IS NULL AND NOT test
+      AND due_at <= ${now}::timestamptz AND id >= ${recentId(now)}::uuid`;
+    const direct = (state: 'waiting' | 'pending') => Prisma.sql`
+      SELECT due_at FROM request WHERE ${due} AND origin = 'direct' AND state = ${Prisma.raw(`'${state}'`)}
+      ORDER BY due_at LIMIT ${counted}::int`;
+    const dispatched = (origin: 'batch' | 'watch') => Prisma.sql`
+      SELECT due_at FROM request WHERE ${due} AND origin = ${Prisma.raw(`'${origin}'`)} AND state = 'pending' AND fed`;
+    return query(db, WAIT)`
+      SELECT states.code AS "memberState", waits.class, waits.dispatched, waits.depth, waits.oldest AS "oldestDueAt"
+      FROM unnest(${[...MEMBER_STATES]}::text[]) AS states(code) CROSS JOIN LATERAL (
+        SELECT 'interactive' AS class, true AS dispatched, count(*)::int AS depth, min(due_at) AS oldest
+        FROM (${direct('waiting')}) AS found
+        UNION ALL SELECT 'background', true, count(*)::int, min(due_at) FROM (${direct('pending')}) AS found
+        UNION ALL SELECT 'batch', true, count(*)::int, min(due_at) FROM (${dispatched('batch')}) AS found
+        UNION ALL SELECT 'watch', true, count(*)::int, min(due_at) FROM (${dispatched('watch')}) AS found
+        UNION ALL SELECT 'batch', false, 0, (
+          SELECT due_at FROM request WHERE ${due} AND origin = 'batch' AND state = 'pending' AND NOT fed
+          ORDER BY due_at LIMIT 1)
+      ) AS waits WHERE waits.oldest IS NOT NULL`;
   };

@@ -39,6 +39,7 @@ export const LINE_ERROR_CODES = [
   'INVALID_REQUESTER',
   'QUOTA_EXCEEDED',
   'UPSTREAM_NO_ANSWER',
+  'NEVER_ASKED',
   'ACCOUNT_DISABLED',
 ] as const;
 export type LineErrorCode = (typeof LINE_ERROR_CODES)[number];

@@ -4,6 +4,7 @@ import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
+import { neverAskedAt } from '../request/give-up.js';
 import { readRequester } from '../request/request-check.js';
 import type { BatchRow, BatchRows, DispatchQueue, InsertBatch, LineLimit, UploadRefusal } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
@@ -42,8 +43,6 @@ export type StartBatchDeps = {
 type CreateBatchDeps = StartBatchDeps & {
   findKey: FindKey;
   insert: InsertBatch;
-  /** BACKGROUND_GIVE_UP_AFTER */
-  giveUpAfterMs: number;
 };
 
 /** The limit of the lines of an account that are uploaded until `now`. */
@@ -53,10 +52,15 @@ export const lineLimitAt = (now: Date): LineLimit => ({
 });
 
 /** The rows of a new batch without a line limit: its lines are counted by the caller. */
-export const batchRowsOf = (
-  { caller, label, fileName, requester, header, plan, createdAt }: Omit<BatchUpload, 'idempotency' | 'answerOf'>,
-  giveUpAfterMs: number,
-): BatchRows => {
+export const batchRowsOf = ({
+  caller,
+  label,
+  fileName,
+  requester,
+  header,
+  plan,
+  createdAt,
+}: Omit<BatchUpload, 'idempotency' | 'answerOf'>): BatchRows => {
   const period = periodOf(createdAt);
   return {
     id: newUuid(),
@@ -72,7 +76,7 @@ export const batchRowsOf = (
       message: `The month's checks are used up; new ones are there from ${periodEnd(period).toISOString()}.`,
     },
     createdAt,
-    giveUpAt: new Date(createdAt.getTime() + giveUpAfterMs),
+    giveUpAt: neverAskedAt(createdAt),
     maxActive: MAX_ACTIVE_BATCHES,
     lineLimit: null,
   };
@@ -127,7 +131,7 @@ export const createBatch =
     const { accountId } = caller;
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
     const work = async (key: UnexpiredKey | null): Promise<CreatedBatch | null> => {
-      const rows = batchRowsOf(upload, deps.giveUpAfterMs);
+      const rows = batchRowsOf(upload);
       const inserted = await deps.insert({
         ...rows,
         lineLimit: lineLimitAt(now),

@@ -118,6 +118,10 @@ export const LINE_ENDINGS: Readonly<Record<AbandonReason, LineError>> = {
     code: 'UPSTREAM_NO_ANSWER',
     message: 'The upstream did not answer in time; upload the number again later.',
   },
+  NEVER_ASKED: {
+    code: 'NEVER_ASKED',
+    message: 'The number could not be looked up within 7 days; upload it again.',
+  },
   ACCOUNT_DISABLED: { code: 'ACCOUNT_DISABLED', message: 'The account was disabled before this line was answered.' },
   INVALID_REQUESTER: { code: 'INVALID_REQUESTER', message: 'The upstream does not accept the requester of this line.' },
 };

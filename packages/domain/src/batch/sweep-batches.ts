@@ -4,10 +4,12 @@ import { DISPATCH_QUEUES } from './dispatch-lines.js';
 
 type SweepBatchesDeps = {
   /**
-   * Ends requests of batches past their end or of a disabled account, with their lines. Returns how many; 0 when none is
-   * left.
+   * Ends requests of batches past their end or of a disabled account, with their lines. Returns how many, 0 when none is left,
+   * and how many of them were never looked up.
    */
-  endLost: (now: Date, limit: number) => Promise<number>;
+  endLost: (now: Date, limit: number) => Promise<{ ended: number; neverAsked: number }>;
+  /** Called with the number of requests that ended without a lookup, which an operator must learn. */
+  onNeverAsked: (count: number) => void;
   /** Completes every batch that has no line left. */
   complete: (now: Date) => Promise<{ accountId: string; deliveryId: string | null }[]>;
   /** Those of `queues` in which lines wait and whose window has room. */
@@ -25,12 +27,16 @@ type SweptBatches = { lost_lines: number; batches: number; lanes: number };
 
 /** Ends, completes and dispatches what a crash or a loss of Redis left behind in batches. Idempotent. */
 export const sweepBatches =
-  ({ endLost, complete, queuesToDispatch, dispatch, enqueueDelivery, now }: SweepBatchesDeps) =>
+  ({ endLost, onNeverAsked, complete, queuesToDispatch, dispatch, enqueueDelivery, now }: SweepBatchesDeps) =>
   async (): Promise<SweptBatches> => {
     const swept: SweptBatches = { lost_lines: 0, batches: 0, lanes: 0 };
     const at = now();
     // Lines share requests, so a chunk that ends few of them is not the last.
-    for (let n = 1; n > 0; swept.lost_lines += n) n = await endLost(at, CHUNK);
+    for (let n = 1; n > 0; swept.lost_lines += n) {
+      const { ended, neverAsked } = await endLost(at, CHUNK);
+      if (neverAsked > 0) onNeverAsked(neverAsked);
+      n = ended;
+    }
 
     for (const { accountId, deliveryId } of await complete(at)) {
       swept.batches += 1;

@@ -37,8 +37,6 @@ type CreateCoverageDeps = StartBatchDeps & {
   findKey: FindKey;
   findChecks: FindSupplyChecks;
   insert: InsertCoverage;
-  /** BACKGROUND_GIVE_UP_AFTER */
-  giveUpAfterMs: number;
 };
 
 /** Supplies that one call of the port looks up: a short statement, also when each has a hundred checks. */
@@ -97,10 +95,7 @@ export const createCoverage =
       const gapPlan = plan.gaps && selectNumbers(plan.gaps, uncovered);
       const gaps =
         gapPlan && gapPlan.lines.length > 0
-          ? batchRowsOf(
-              { caller, label, fileName, requester: null, header: GAPS_HEADER, plan: gapPlan, createdAt },
-              deps.giveUpAfterMs,
-            )
+          ? batchRowsOf({ caller, label, fileName, requester: null, header: GAPS_HEADER, plan: gapPlan, createdAt })
           : null;
       const inserted = await deps.insert({
         id: newUuid(),

@@ -1,6 +1,7 @@
 import { readableEntries, type StoredCheck } from '../check/check.js';
 import { type CheckEntry, recordLookup } from '../check/entry.js';
 import { AppError } from '../errors.js';
+import { giveUpAtAcceptance } from './give-up.js';
 import { lookupSourceOf } from './lookup.js';
 import { windowEnd } from './plan-retry.js';
 import type { AcceptRequest, FindRequest, RequestSubscription } from './ports.js';
@@ -115,7 +116,7 @@ export const awaitEnd =
         id: request.id,
         accountId: request.accountId,
         now: at,
-        giveUpAt: new Date(at.getTime() + policy.giveUpAfterMs),
+        giveUpAt: giveUpAtAcceptance(request, policy, at),
         maxPending: MAX_PENDING,
         // At the deadline a known answer no longer holds the caller; it is recorded later.
         evenAnswered: request.answer !== null,

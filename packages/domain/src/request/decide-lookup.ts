@@ -1,6 +1,7 @@
 import type { CheckOutcome } from '../check/entry.js';
 import { recordLookup } from '../check/entry.js';
 import type { LookupOutcome, LookupVerdict } from '../check/upstream.js';
+import { giveUpAtFirstLookup } from './give-up.js';
 import { describeDetails, isNumberAlone, lookupOf, lookupSourceOf } from './lookup.js';
 import { planRetry } from './plan-retry.js';
 import type { Answer, CheckRequest, UpstreamPolicy } from './request.js';
@@ -18,6 +19,8 @@ export type LookupDecision = Pick<
   | 'unconfirmedAt'
   | 'numberAlone'
 > & {
+  /** When the request is given up, set by its first lookup; null leaves it as it is. */
+  giveUpAt: Date | null;
   next:
     | { kind: 'settle'; answer: Answer }
     | { kind: 'retry'; at: Date }
@@ -78,7 +81,9 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
       backpressure: ended.backpressure,
       detail,
     });
+  const giveUpAt = giveUpAtFirstLookup(request, ended.startedAt, policy);
   const base = {
+    giveUpAt,
     attempts: request.attempts + 1,
     windowRetries: request.windowRetries,
     backgroundRetries: request.backgroundRetries,
@@ -97,7 +102,13 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
     const unconfirmed = { ...base, unconfirmed: answer, unconfirmedAt: request.unconfirmedAt ?? endedAt };
     if (earlier === null) return { ...unconfirmed, windowRetries: 0, entries, next: { kind: 'retry', at: notBefore } };
     const detail = `Disagrees with the answer before it (${earlier.verdict}); looked up again later.`;
-    const retry = planRetry({ ...request, ...unconfirmed }, policy, endedAt, 'background', notBefore);
+    const retry = planRetry(
+      { ...request, ...unconfirmed, giveUpAt: giveUpAt ?? request.giveUpAt },
+      policy,
+      endedAt,
+      'background',
+      notBefore,
+    );
     return {
       ...unconfirmed,
       windowRetries: retry.windowRetries,
@@ -134,7 +145,7 @@ export const decideLookup = (request: CheckRequest, ended: Ended, policy: Upstre
         }
       : outcome;
   const pace = noAnswer.outcome === 'blocked' ? 'slow' : 'quick';
-  const retry = planRetry(request, policy, endedAt, pace, notBefore);
+  const retry = planRetry({ ...request, giveUpAt: giveUpAt ?? request.giveUpAt }, policy, endedAt, pace, notBefore);
   return {
     ...base,
     windowRetries: retry.windowRetries,

@@ -8,14 +8,19 @@ import type { MemberState } from '../member-states.js';
 import type { PublishChange } from '../page-update.js';
 import { abandonRequest } from './abandon-request.js';
 import { decideLookup } from './decide-lookup.js';
+import { abandonReasonOf } from './give-up.js';
 import { lookupSourceOf } from './lookup.js';
+import type { LookupGate } from './lookup-gate.js';
 import type { EndedRequest, EndRequest, FindRequest } from './ports.js';
 import type { RequestRef } from './record-check.js';
 import type { AbandonReason, CheckRequest, UpstreamPolicy } from './request.js';
 import type { AnswerToPersist, LookupToStore, StoreLookup } from './settle-check.js';
 
-/** The right to one lookup of a member state. `lost` aborts when the slot is lost while it is held. */
-export type LookupSlot = { lost: AbortSignal; release: () => void };
+/**
+ * The right to one lookup of a member state. `lost` aborts when the slot is lost while it is held. `isHeld` is
+ * called before and after a lookup: in a process that was suspended it is false before the loss is noticed otherwise.
+ */
+export type LookupSlot = { lost: AbortSignal; isHeld: () => boolean; release: () => void };
 
 /** One lookup with its exchange. */
 export type Lookup = Awaited<ReturnType<CallUpstream>>;
@@ -23,8 +28,17 @@ export type Lookup = Awaited<ReturnType<CallUpstream>>;
 type PerformLookupDeps = {
   /** The member state that is looked up; null for the sandbox, which has no slots. */
   memberState: MemberState | null;
-  /** Milliseconds until the member state may be looked up again. */
-  holdMs: (memberState: MemberState) => number;
+  /** Milliseconds until this process may make lookups again. */
+  holdMs: () => number;
+  /** Whether the fleet may look the member state up. Never rejects. */
+  gates: {
+    /** Null when nothing holds it back. */
+    read: (memberState: MemberState) => Promise<LookupGate | null>;
+    /** Milliseconds to wait; 0 when the lookup is to be made now. */
+    enter: (memberState: MemberState, gate: LookupGate | null) => Promise<number>;
+    /** Records how the lookup ended. */
+    report: (memberState: MemberState, outcome: LookupOutcome) => Promise<void>;
+  };
   /** Null when both slots are taken. */
   takeSlot: (memberState: MemberState) => Promise<LookupSlot | null>;
   /** Reads a request that is due for a lookup; null when it has ended, is answered or is not due yet. */
@@ -82,13 +96,6 @@ const OPEN_RECORDING_DELAY_MS = 1_000;
 /** How a lookup ended for the health of its member state. A refusal is an answer: the upstream worked. */
 export const lookupEndOf = (outcome: LookupOutcome): LookupEnd =>
   outcome.kind !== 'no_answer' ? 'answered' : outcome.outcome === 'saturated' ? 'saturated' : 'unavailable';
-
-/** Why a request must not be looked up any more; null when it may. */
-const abandonReasonOf = (request: CheckRequest, now: Date): AbandonReason | null => {
-  if (request.state !== 'pending') return null;
-  if (request.accountDisabled) return 'ACCOUNT_DISABLED';
-  return request.giveUpAt !== null && request.giveUpAt <= now ? 'UPSTREAM_NO_ANSWER' : null;
-};
 
 /** Looks a request's number up once, stores the result, and decides what follows from it. */
 export const performLookup = (deps: PerformLookupDeps) => {
@@ -173,7 +180,7 @@ export const performLookup = (deps: PerformLookupDeps) => {
 
   return async (ref: RequestRef): Promise<LookupStep> => {
     const { memberState } = deps;
-    const holdMs = memberState === null ? 0 : deps.holdMs(memberState);
+    const holdMs = memberState === null ? 0 : deps.holdMs();
     if (holdMs > 0) return { pauseMs: holdMs };
     // The sweep re-added the job while the answer waits for Postgres. It must not be looked up again.
     if (deps.recordings.isOpen(ref.requestId)) return { at: new Date(deps.now().getTime() + OPEN_RECORDING_DELAY_MS) };
@@ -182,6 +189,7 @@ export const performLookup = (deps: PerformLookupDeps) => {
     // In parallel: the row is nearly always due, and each is a round trip that a caller waits for.
     const reading = deps.beginLookup(ref.requestId, deps.now());
     reading.catch(() => undefined);
+    const gate = memberState === null ? null : deps.gates.read(memberState);
     const slot = memberState === null ? null : await deps.takeSlot(memberState);
     if (memberState !== null && slot === null) return { pauseMs: SLOT_TAKEN_PAUSE_MS };
 
@@ -191,11 +199,14 @@ export const performLookup = (deps: PerformLookupDeps) => {
     try {
       request = await reading;
       if (request === null) return await skip(ref);
+      const reason = abandonReasonOf(request, deps.now());
+      if (reason !== null) return await abandon(request, ref, reason);
+      // Only now: a member state that is down is not to wait for a probe that is not made.
+      const waitMs = memberState === null ? 0 : await deps.gates.enter(memberState, await gate);
+      if (waitMs > 0) return { pauseMs: waitMs };
       startedAt = deps.now();
       if (request.origin === 'direct' && !request.test)
         deps.onSlotWait(request.memberState, Math.max(0, startedAt.getTime() - request.dueAt.getTime()));
-      const reason = abandonReasonOf(request, startedAt);
-      if (reason !== null) return await abandon(request, ref, reason);
       lookup = await deps.lookUp(request, slot, startedAt);
       if (lookup === null) return { at: deps.now() };
     } finally {
@@ -203,6 +214,9 @@ export const performLookup = (deps: PerformLookupDeps) => {
       slot?.release();
     }
     if (!request.test) deps.onOutcome(request.memberState, lookup.outcome, deps.now().getTime() - startedAt.getTime());
-    return store(ref, request, lookup, startedAt);
+    // The next job of the queue must find it reported.
+    const reported = memberState === null ? undefined : deps.gates.report(memberState, lookup.outcome);
+    const [step] = await Promise.all([store(ref, request, lookup, startedAt), reported]);
+    return step;
   };
 };

@@ -13,7 +13,7 @@ export type RequestState = 'waiting' | 'pending' | 'completed' | 'abandoned' | '
 export type RequestOrigin = 'direct' | 'batch' | 'watch';
 
 /** Why a request ended without a check. */
-export const ABANDON_REASONS = ['UPSTREAM_NO_ANSWER', 'ACCOUNT_DISABLED', 'INVALID_REQUESTER'] as const;
+export const ABANDON_REASONS = ['UPSTREAM_NO_ANSWER', 'NEVER_ASKED', 'ACCOUNT_DISABLED', 'INVALID_REQUESTER'] as const;
 export type AbandonReason = (typeof ABANDON_REASONS)[number];
 
 /**
@@ -76,7 +76,7 @@ export type UpstreamPolicy = {
   windowRetryDelaysMs: readonly number[];
   /** BACKGROUND_RETRY_DELAYS: between lookups after that; the last one repeats. */
   backgroundRetryDelaysMs: readonly number[];
-  /** BACKGROUND_GIVE_UP_AFTER: from acceptance to abandonment. */
+  /** BACKGROUND_GIVE_UP_AFTER: from the first lookup to abandonment; for test keys from the 202. */
   giveUpAfterMs: number;
   /** BACKPRESSURE_AFTER: a longer wait for a slot is reported to the caller. */
   backpressureAfterMs: number;

@@ -1,6 +1,7 @@
 import type { DueDelivery } from '../delivery/delivery.js';
 import { readPages } from '../read-pages.js';
 import { abandonRequest } from './abandon-request.js';
+import { neverAskedAt } from './give-up.js';
 import type { EndedRequest, EndRequest, OverdueCursor, OverdueGroup, OverduePage, OverdueRequest } from './ports.js';
 import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
 
@@ -99,7 +100,6 @@ export const endLateRequests =
 type ReleaseOrphansDeps = {
   /** Ends some requests whose caller was lost; returns how many, 0 when none is left. */
   releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }) => Promise<number>;
-  giveUpAfterMs: number;
   /** UPSTREAM_WINDOW: callers may wait for all of it. */
   windowMs: number;
   now: () => Date;
@@ -107,12 +107,13 @@ type ReleaseOrphansDeps = {
 
 /** Releases requests that lost their caller with its API process. Idempotent. */
 export const releaseOrphanedRequests =
-  ({ releaseOrphans, giveUpAfterMs, windowMs, now }: ReleaseOrphansDeps) =>
+  ({ releaseOrphans, windowMs, now }: ReleaseOrphansDeps) =>
   async (): Promise<{ orphans: number }> => {
     const at = now();
     const createdBefore = new Date(at.getTime() - Math.max(CHECK_DEADLINE_MS, windowMs) - ORPHAN_GRACE_MS);
     const giveUpAt = {
-      live: new Date(at.getTime() + giveUpAfterMs),
+      // Of those that were never looked up; the others have their time.
+      live: neverAskedAt(at),
       test: new Date(at.getTime() + TEST_POLICY.giveUpAfterMs),
     };
     let orphans = 0;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { monthlyQuota, periodOf } from '../account/account.js';
 import { newUuid } from '../ids.js';
+import { neverAskedAt } from '../request/give-up.js';
 import type { OverdueRequest } from '../request/ports.js';
 import { openingEntry } from '../request/request-check.js';
 import { readVatNumber } from '../vat-number/index.js';
@@ -42,7 +43,7 @@ const nextMomentOfDay = (watchId: string, after: Date): Date => {
  * The run of a due watch. A run that must be skipped (quota spent, account disabled) is postponed to the watch's next time of
  * the day, also at weekly frequency: a week later the month may be over.
  */
-const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart => {
+const planRun = (watch: DueWatch, now: Date): RunToStart => {
   const read = readVatNumber(watch.vatNumber);
   const checksumFailed = read.kind === 'well_formed' && read.checksum === 'failed';
   return {
@@ -50,7 +51,7 @@ const planRun = (watch: DueWatch, giveUpAfterMs: number, now: Date): RunToStart 
     requestId: newUuid(),
     entries: [openingEntry({ malformed: null, checksumFailed }, now)],
     now,
-    giveUpAt: new Date(now.getTime() + giveUpAfterMs),
+    giveUpAt: neverAskedAt(now),
     quota: { period: periodOf(now), limit: monthlyQuota(watch) },
     nextCheckAt: nextCheckAt(watch.id, watch.frequency, now),
     retryAt: nextMomentOfDay(watch.id, now),
@@ -75,7 +76,6 @@ export type RunWatchDeps = {
   findOrFollow: (watchId: string, now: Date) => Promise<(DueWatch & Pick<Watch, 'state' | 'requestId'>) | null>;
   startRun: StartRun;
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
-  giveUpAfterMs: number;
   now: () => Date;
 };
 
@@ -87,14 +87,14 @@ const TRIES = 5;
 
 /** Starts one watch's run as if it were due now; `null` when there is no such watch. */
 export const runWatch =
-  ({ findOrFollow, startRun, enqueue, giveUpAfterMs, now }: RunWatchDeps) =>
+  ({ findOrFollow, startRun, enqueue, now }: RunWatchDeps) =>
   async (watchId: string): Promise<WatchRun | null> => {
     for (let tries = 1; ; tries += 1) {
       const watch = await findOrFollow(watchId, now());
       if (!watch) return null;
       if (watch.requestId !== null) return { requestId: watch.requestId, status: 'running' };
       if (watch.state === 'paused') return { requestId: null, status: 'paused' };
-      const run = planRun(watch, giveUpAfterMs, now());
+      const run = planRun(watch, now());
       const outcome = await startRun({ ...run, asIfDue: true });
       if (outcome === 'not_due' && tries < TRIES) continue;
       if (outcome !== 'started') return { requestId: null, status: outcome };
@@ -110,7 +110,6 @@ type StartDueWatchesDeps = {
   /** Enqueues the lookups of requests. A failure is harmless: the sweep finds the rows. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
-  giveUpAfterMs: number;
   stopping: AbortSignal;
   now: () => Date;
 };
@@ -134,7 +133,7 @@ export const startDueWatches = (deps: StartDueWatchesDeps) => {
     const waiting = [...due];
     const startNext = async (): Promise<void> => {
       for (let watch = waiting.shift(); watch && !deps.stopping.aborted; watch = waiting.shift()) {
-        const run = planRun(watch, deps.giveUpAfterMs, deps.now());
+        const run = planRun(watch, deps.now());
         const outcome = await deps.startRun(run);
         if (outcome !== 'not_due') started[outcome] += 1;
         if (outcome === 'started') requests.push(lookupJobOf(run.requestId, watch, run.now));

@@ -11,6 +11,8 @@ import { CheckForm, type NewCheck } from './check-form.js';
 const ABANDONED_BECAUSE: Record<NonNullable<CheckRequest['reason']>, string> = {
   UPSTREAM_NO_ANSWER:
     'The member state did not answer in time. This request does not count towards your quota. Try again later.',
+  NEVER_ASKED:
+    'The number could not be looked up within 7 days. This request does not count towards your quota. Try again.',
   ACCOUNT_DISABLED: 'The account was disabled. This request does not count towards your quota.',
   INVALID_REQUESTER:
     'VIES does not accept the requester. Enter your own VAT number or leave the field empty. This request does not count towards your quota.',
