@@ -12,7 +12,7 @@ export const chooseCovering =
   (accountId, coverageId) =>
     snapshot(async (tx) => {
       const [account] = await query(tx, { name: 'text' })`SELECT name FROM account WHERE id = ${accountId}::uuid`;
-      const checks = await query(tx, { id: 'uuid', anchorSeq: 'int4?', stamped: 'bool!' })`
+      const checks = await query(tx, { id: 'uuid', anchorSeq: 'int4?', stamped: 'bool' })`
         SELECT c.id, l.anchor_seq AS "anchorSeq", COALESCE(s.stamped, false) AS stamped
         FROM (
           SELECT DISTINCT l.check_id FROM coverage v JOIN coverage_line l ON l.coverage_id = v.id

@@ -14,7 +14,7 @@ import { columns, query, typed } from '../query.js';
 const RESULT = columns({
   status: typed<CoverageStatus>('text'),
   vatNumber: 'text?',
-  supplyDate: 'text!',
+  supplyDate: 'text',
   checkId: 'uuid?',
   checkedAt: 'timestamptz?',
   grade: typed<EvidenceGrade | null>('text?'),
