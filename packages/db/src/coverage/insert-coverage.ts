@@ -1,5 +1,6 @@
 import { type CoverageInsertion, countStatuses, type InsertCoverage, type NewCoverageLine } from '@vat/domain';
 import { lockAccount } from '../account/accounts.js';
+import { writeBatch } from '../batch/insert-batch.js';
 import {
   bindUpload,
   type InTurn,
@@ -8,8 +9,7 @@ import {
   recordUpload,
   refuseTooManyLines,
   UPLOAD_TIMEOUT_MS,
-  writeBatch,
-} from '../batch/insert-batch.js';
+} from '../batch/uploads.js';
 import type { Database } from '../connect-database.js';
 import { transact } from '../transaction.js';
 
