@@ -68,21 +68,39 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
 
 const LINE_COLUMNS: readonly Column<CoverageLine>[] = [
   { head: 'Line', figures: true, cell: ({ line }) => line },
-  { head: 'VAT number', cell: ({ vat_number, input }) => vat_number ?? (shorten(input) || <em>empty</em>) },
-  { head: 'Supply', cell: ({ supply_date }) => <time dateTime={supply_date}>{supply_date}</time> },
+  {
+    head: 'VAT number',
+    cell: ({ vat_number, input }) =>
+      vat_number === null ? shorten(input) || <em>empty</em> : <span className="clipped">{vat_number}</span>,
+  },
+  {
+    head: 'Supply',
+    cell: ({ supply_date }) => (
+      <time className="clipped" dateTime={supply_date}>
+        {supply_date}
+      </time>
+    ),
+  },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
     head: 'Check',
-    cell: ({ check_id, checked_at }) =>
+    cell: ({ check_id, checked_at, vat_number, error }) =>
       check_id && checked_at ? (
         <Link to="/checks/$id" params={{ id: check_id }}>
           <DateTime at={checked_at} />
         </Link>
+      ) : vat_number === null ? (
+        (error?.message ?? null)
       ) : null,
   },
-  { head: 'Grade', cell: ({ evidence_grade }) => evidence_grade },
-  { head: 'Reference', cell: ({ reference }) => (reference === null ? null : shorten(reference)) },
-  { head: 'Error', cell: ({ error }) => error?.message ?? null },
+  { head: 'Grade', cell: ({ evidence_grade }) => evidence_grade && <span className="clipped">{evidence_grade}</span> },
+  {
+    head: 'Reference',
+    cell: ({ reference, error }) => {
+      if (reference !== null) return shorten(reference);
+      return error?.code === 'INVALID_REFERENCE' ? error.message : null;
+    },
+  },
 ];
 
 const ALL = 'all' as const;
