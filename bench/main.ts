@@ -9,6 +9,7 @@ import { measureAnchors } from './measure-anchors.js';
 import { measureBatches } from './measure-batches.js';
 import { measureCoverage } from './measure-coverage.js';
 import { measureDossier } from './measure-dossier.js';
+import { measureEta } from './measure-eta.js';
 import { measureLarge } from './measure-large.js';
 import { measureLatency } from './measure-latency.js';
 import { measureQueue } from './measure-queue.js';
@@ -24,6 +25,7 @@ const PARTS = [
   'queue',
   'deliveries',
   'batches',
+  'eta',
   'watches',
   'anchors',
   'dossier',
@@ -74,6 +76,7 @@ const figures: Figures = {
   deliveries: null,
   anchors: null,
   batches: [],
+  eta: [],
   dossier: null,
   partitions: null,
   watches: [],
@@ -118,6 +121,8 @@ try {
       figures.batches.push(await measureBatches(servers, { lines: quick ? 3_000 : 10_000, workers, latencyMs: 100 }));
     }
   }
+  if (parts.includes('eta'))
+    figures.eta = await measureEta(quick ? 40 : 240, (scenario) => log(`the end of batches, ${scenario}`));
   if (parts.includes('watches')) {
     for (const watches of [1_000, quick ? 100_000 : 1_000_000]) {
       log(`${watches} watches`);

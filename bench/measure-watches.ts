@@ -1,5 +1,5 @@
 import { connectDatabase, findDueWatches, startRun } from '@vat/db';
-import { MAX_UNDER_WAY, MEMBER_STATES, startDueWatches } from '@vat/domain';
+import { MEMBER_STATES, RUN_LIMITS, startDueWatches } from '@vat/domain';
 import { connectRedis, createProducer, enqueueOverdue } from '@vat/queues';
 import { until } from '@vat/testkit';
 import { insertWatches } from './insert-watches.js';
@@ -44,7 +44,7 @@ export const measureWatches = async (watches: number, due: number): Promise<Watc
       const times: number[] = [];
       for (let n = 0; n < FINDS; n += 1) {
         const startedAt = performance.now();
-        const found = await findDue(now, MAX_UNDER_WAY);
+        const found = await findDue(now, RUN_LIMITS);
         times.push(performance.now() - startedAt);
         if (found.length !== expected) throw new Error(`${found.length} watches were found, not ${expected}`);
       }

@@ -4,6 +4,7 @@ import { type AnchorsFigures, renderAnchors } from './measure-anchors.js';
 import type { BatchesFigures } from './measure-batches.js';
 import { type CoverageFigures, renderCoverage } from './measure-coverage.js';
 import { type DossierFigures, renderDossier } from './measure-dossier.js';
+import { type EtaFigures, renderEta } from './measure-eta.js';
 import { type LargeFigures, renderLarge } from './measure-large.js';
 import type { LatencyFigures } from './measure-latency.js';
 import type { QueueFigures } from './measure-queue.js';
@@ -22,6 +23,7 @@ export type Figures = {
   deliveries: DeliveriesFigures | null;
   anchors: AnchorsFigures | null;
   batches: BatchesFigures[];
+  eta: EtaFigures[];
   dossier: DossierFigures | null;
   partitions: PartitionsFigures | null;
   watches: WatchesFigures[];
@@ -130,6 +132,7 @@ export const renderReport = (figures: Figures): string => {
     queue,
     deliveries,
     batches,
+    eta,
     watches,
     anchors,
     dossier,
@@ -162,6 +165,7 @@ export const renderReport = (figures: Figures): string => {
   if (dossier !== null) parts.push(...renderDossier(dossier));
   if (partitions !== null) parts.push(...renderPartitions(partitions));
   if (batches.length > 0) parts.push('### A batch of 2 MiB over all member states', batchesTable(batches));
+  if (eta.length > 0) parts.push(...renderEta(eta));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   if (large.length > 0) parts.push(...renderLarge(large));
   if (coverage) parts.push(...renderCoverage(coverage));

@@ -176,6 +176,12 @@ export const FAULT_ROWS = [
     passes: 'no statement reads a whole table or sorts more than a page',
     tests: ['scripts/check/statement-plans.test.ts'],
   },
+  {
+    number: 21,
+    fault: 'a member state that is down, or saturated, with 10 000 waiting requests',
+    passes: 'under 0.1 of a core for a worker, others untouched, full pace within 5 s of the first answer',
+    tests: ['apps/worker/src/member-state-down.test.ts'],
+  },
 ];
 
 /** @param {FaultRow['tests'][number]} test @returns {readonly [file: string, title: string]} */

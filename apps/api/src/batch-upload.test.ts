@@ -48,6 +48,8 @@ test('a form with a file is answered 201 with the batch and where to find it', a
     failed: 0,
     valid: 0,
     invalid: 0,
+    eta: null,
+    waiting_for: [],
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     completed_at: null,
   });

@@ -14,13 +14,18 @@ import {
   listCoverageLines,
   listCoverages,
   listLines,
+  readBacklog,
   readCoverageResults,
+  readMinutes,
+  readRemaining,
   readResults,
+  readUsualHours,
 } from '@vat/db';
-import { AppError, createBatch, createCoverage } from '@vat/domain';
+import { AppError, createBatch, createCoverage, forecastBatches, readConditions } from '@vat/domain';
 import { enqueueDelivery, enqueueDispatches } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
+import { cached } from './cached.js';
 import type { CoverageRoutesDeps } from './coverage/coverage-routes.js';
 import { holdLease } from './exports/send-zip.js';
 import { sendFile } from './results/send-file.js';
@@ -57,6 +62,10 @@ const tooManyWaiting = () =>
  */
 const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 
+/** What forecasts of batches are derived from is read at most once in this time, and the usual speed of the hours in ten minutes. */
+const CONDITIONS_CACHE_MS = 5_000;
+const USUAL_HOURS_CACHE_MS = 600_000;
+
 type UploadDeps = Omit<BatchRoutesDeps & CoverageRoutesDeps, 'baseUrl' | 'now' | 'certificateInTurn'>;
 
 /** Composes uploads, batches and coverages, and their results. */
@@ -65,7 +74,8 @@ export const composeBatches = ({
   producer,
   publishChange,
   log,
-}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>): {
+  now,
+}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>): {
   deps: UploadDeps;
   close: () => Promise<void>;
 } => {
@@ -75,6 +85,16 @@ export const composeBatches = ({
     onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
   const rowsInTurn = keyedMutex();
+  const conditions = readConditions({
+    readMinutes: readMinutes(db),
+    readUsualHours: cached(readUsualHours(db), USUAL_HOURS_CACHE_MS),
+    readBacklog: readBacklog(db),
+  });
+  const forecast = forecastBatches({
+    conditions: cached(conditions, CONDITIONS_CACHE_MS),
+    readRemaining: readRemaining(db),
+    now,
+  });
   const insertInTurn = <T>(insert: () => Promise<T>) => rowsInTurn('rows', insert);
   const creating = {
     findKey: findIdempotencyKey(db),
@@ -83,7 +103,7 @@ export const composeBatches = ({
     onEnqueueFailure: (error: unknown) =>
       log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
   };
-  const create = createBatch({ ...creating, insert: insertBatch(db, insertInTurn) });
+  const create = createBatch({ ...creating, forecast, insert: insertBatch(db, insertInTurn) });
   const createCovered = createCoverage({
     ...creating,
     findChecks: findSupplyChecks(db),
@@ -121,6 +141,7 @@ export const composeBatches = ({
       },
       listBatches: listBatches(db),
       findBatch: findBatch(db),
+      forecastBatches: forecast,
       listLines: listLines(db),
       findResultsHead: findResultsHead(db),
       readResults: readResults(db),

@@ -49,17 +49,16 @@ test('what the workers observed is shown a few seconds later, by member state', 
 test('a member state whose slots are taken shows how many requests wait, and how long', async () => {
   await world.vies.state('PL', { answer: { kind: 'hang' } });
   // A supertest call begins when it is awaited.
-  const calls = ['PL5260001246', 'PL5260001247', 'PL5260001248'].map(async (number) =>
-    world.http().post('/v1/checks', { vat_number: number }),
+  // More than are seen: one whose lookup was cut off waits for the time of its next one.
+  const calls = Array.from({ length: 8 }, async (_, n) =>
+    world.http().post('/v1/checks', { vat_number: `PL${5_260_001_246 + n}` }),
   );
   const waiting = await until('a queue', async () => {
     const state = await stateOf('PL');
     return state && state.queue_depth >= 3 && state;
   });
   expect(waiting.oldest_wait_ms).toBeGreaterThanOrEqual(0);
-  expect(waiting.oldest_waits_ms).toEqual({
-    ...{ background: null, batch: null, watch: null },
-    interactive: waiting.oldest_wait_ms,
-  });
+  const byClass = Object.values(waiting.oldest_waits_ms).filter((ms) => ms !== null);
+  expect(Math.max(...byClass)).toBe(waiting.oldest_wait_ms);
   await Promise.all(calls);
 });

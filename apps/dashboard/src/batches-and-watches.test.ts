@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { newUuid, uuidOf } from '@vat/domain';
-import type { TestAccount } from '@vat/testkit';
+import { numberOf, type TestAccount } from '@vat/testkit';
 import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
 import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 
@@ -15,6 +15,12 @@ beforeAll(async () => {
     dashboard.account('free@example.com', { plan: 'free' }),
     dashboard.account(EMAIL),
   ]);
+  // Malta made about two lookups a second at every hour of the last two days.
+  await dashboard.world.sql(
+    `INSERT INTO upstream_hour (hour, member_state, answered, saturated, unavailable, buckets)
+     SELECT date_trunc('hour', now()) - h * interval '1 hour', 'MT', 7200, 0, 0, array_fill(0, ARRAY[12]) || '{7200}'
+     FROM generate_series(1, 48) AS h`,
+  );
   visit = await dashboard.visit({ refused: /\/app\/api\/(batches|watches$)/ });
   await visit.enter(EMAIL);
 }, 120_000);
@@ -123,6 +129,38 @@ test('a file of supplies shows how its dates are read, then what is covered, and
   await page.getByRole('heading', { level: 1, name: 'Gaps: Supplies' }).waitFor();
   await page.getByRole('row', { name: /ATU33803803/ }).waitFor();
 });
+
+test('a running batch says when it will be done, then what it waits for', async () => {
+  const { page } = visit;
+  const { world } = dashboard;
+  const show = async (name: string) => {
+    for (const [width, viewport] of Object.entries({ wide: WIDE, narrow: NARROW })) {
+      await page.setViewportSize(viewport);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+      await saveScreenshot(page, `${name}-${width}`);
+    }
+    await page.setViewportSize(WIDE);
+  };
+  const numbers = Array.from({ length: 200 }, (_, n) => numberOf('MT', n));
+  await world.vies.state('MT', { latency_ms: 2_000 });
+  await choose('malta.csv', `vat_number\n${numbers.join('\n')}\n`);
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'malta.csv' }).waitFor();
+  await page.getByText(/Done at about \d\d:\d\d, in (\d minutes|less than a minute)\./).waitFor();
+  await show('batch-eta');
+  await visit.go('/batches');
+  const row = page.getByRole('row', { name: /malta\.csv/ });
+  await row.getByText(/at about \d\d:\d\d/).waitFor();
+  await show('batches-eta');
+  await world.vies.state('MT', { latency_ms: 0, answer: { kind: 'error', code: 'MS_UNAVAILABLE' } });
+  await row.getByRole('link', { name: 'malta.csv' }).click();
+  await page.getByText('Waiting for Malta: down or saturated now.').waitFor({ timeout: 30_000 });
+  await show('batch-waiting');
+  await visit.go('/batches');
+  await row.getByText('waits for Malta').waitFor();
+  await world.vies.state('MT', { latency_ms: null, answer: null });
+  await row.getByText('completed', { exact: true }).waitFor({ timeout: 30_000 });
+}, 60_000);
 
 test('an upload waits for its running first attempt and creates one batch', async () => {
   const { page } = visit;

@@ -78,7 +78,8 @@ export const createPacing = (now: () => Date): Pacing => {
 };
 
 export type UpstreamStatistics = {
-  note: (memberState: MemberState, end: LookupEnd, durationMs: number) => void;
+  /** `endsLine`: the lookup ended a request of a batch. */
+  note: (memberState: MemberState, end: LookupEnd, durationMs: number, endsLine: boolean) => void;
   /** Writes the counts since the last flush. After a failure they are part of the next one. */
   flush: () => Promise<void>;
 };
@@ -98,15 +99,16 @@ export const upstreamStatistics = (
     const known = counted.get(key);
     if (!known) return void counted.set(key, tally);
     known.lookups += tally.lookups;
+    known.lines += tally.lines;
     for (const [n, count] of tally.buckets.entries()) known.buckets[n] = (known.buckets[n] ?? 0) + count;
   };
 
   return {
-    note: (memberState, end, durationMs) => {
+    note: (memberState, end, durationMs, endsLine) => {
       const minute = new Date(Math.floor(now().getTime() / 60_000) * 60_000);
       const buckets = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
       buckets[bucketOf(durationMs)] = 1;
-      add({ memberState, minute, end, lookups: 1, buckets });
+      add({ memberState, minute, end, lookups: 1, lines: endsLine ? 1 : 0, buckets });
     },
     flush: async () => {
       const tallies = [...counted.values()];

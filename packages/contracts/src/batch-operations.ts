@@ -13,6 +13,8 @@ const created = {
   failed: 0,
   valid: 0,
   invalid: 0,
+  eta: '2026-11-20T10:00:05.000Z',
+  waiting_for: [],
   created_at: '2026-11-20T10:00:00.000Z',
   completed_at: null,
 };
@@ -24,6 +26,7 @@ const completed = {
   failed: 1,
   valid: 1,
   invalid: 1,
+  eta: null,
   completed_at: '2026-11-20T10:00:04.512Z',
 };
 

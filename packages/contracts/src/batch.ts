@@ -1,9 +1,12 @@
 import {
   BATCH_STATUSES,
   type Batch,
+  type BatchForecast,
   type BatchLine,
   LINE_ERROR_CODES,
   LINE_STATUSES,
+  MEMBER_STATES,
+  NO_FORECAST,
   publicId,
   VERDICTS,
 } from '@vat/domain';
@@ -64,6 +67,14 @@ export const batchSchema = z
     failed: count('Lines that ended with an error. Once completed, done + failed = total.'),
     valid: count('Lines whose check is valid.'),
     invalid: count('Lines whose check is invalid or malformed. valid + invalid = done.'),
+    eta: instant()
+      .nullable()
+      .describe(
+        'When the batch will be completed, estimated from what its member states do now and did at this hour of past days. Null when unknown, as while one of them is down, and once completed.',
+      ),
+    waiting_for: z
+      .array(z.enum(MEMBER_STATES))
+      .describe('Member states of its queued lines that are down or saturated now.'),
     created_at: instant(),
     completed_at: instant().nullable(),
   })
@@ -99,7 +110,10 @@ export const batchLineSchema = z
   .meta({ id: 'BatchLine', description: 'One row of the file.' });
 
 /** The batch object. */
-export const presentBatch = (batch: Batch): z.input<typeof batchSchema> => ({
+export const presentBatch = (
+  batch: Batch,
+  { eta, waitingFor }: BatchForecast = NO_FORECAST,
+): z.input<typeof batchSchema> => ({
   batch_id: publicId('batch', batch.id),
   object: 'batch',
   status: batch.status,
@@ -110,6 +124,8 @@ export const presentBatch = (batch: Batch): z.input<typeof batchSchema> => ({
   failed: batch.failed,
   valid: batch.valid,
   invalid: batch.invalid,
+  eta: eta?.toISOString() ?? null,
+  waiting_for: waitingFor,
   created_at: batch.createdAt.toISOString(),
   completed_at: batch.completedAt?.toISOString() ?? null,
 });

@@ -7,6 +7,7 @@ export * from './account/users.js';
 export { BackupError, type BackupFigures } from './backup/manifest.js';
 export { restoreBackup } from './backup/restore-backup.js';
 export { writeBackup } from './backup/write-backup.js';
+export * from './batch/batch-forecast.js';
 export * from './batch/batch-lines.js';
 export * from './batch/batches.js';
 export * from './batch/dispatch-lines.js';

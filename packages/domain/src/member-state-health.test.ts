@@ -11,7 +11,7 @@ const NOW = new Date('2026-11-20T10:00:00.000Z');
 const tally = (end: MinuteTally['end'], durations: number[]): MinuteTally => {
   const buckets = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
   for (const ms of durations) buckets[bucketOf(ms)] = (buckets[bucketOf(ms)] ?? 0) + 1;
-  return { memberState: 'DE', minute: NOW, end, lookups: durations.length, buckets };
+  return { memberState: 'DE', minute: NOW, end, lookups: durations.length, lines: 0, buckets };
 };
 
 const germany = (tallies: MinuteTally[]) =>

@@ -5,15 +5,25 @@ export const DURATION_BOUNDS_MS = [
   5, 10, 15, 25, 40, 60, 90, 135, 200, 300, 450, 675, 1_000, 1_500, 2_250, 3_400, 5_000, 7_500, 11_000, 16_500, 25_000,
 ] as const;
 
+/** A typical duration of each bucket: the geometric mean of its bounds. In milliseconds. */
+export const TYPICAL_DURATIONS_MS: readonly number[] = [
+  ...DURATION_BOUNDS_MS.map((bound, n) => Math.sqrt(bound * (DURATION_BOUNDS_MS[n - 1] ?? bound / 2))),
+  30_000,
+];
+
 /** How a lookup ended, for the health of the upstream. */
 export type LookupEnd = 'answered' | 'saturated' | 'unavailable';
 
-/** Lookups of one member state within one minute that ended one way. `buckets` counts durations by {@link DURATION_BOUNDS_MS}. */
+/**
+ * Lookups of one member state within one minute that ended one way. `lines`: how many of them ended a request of a batch.
+ * `buckets` counts durations by {@link DURATION_BOUNDS_MS}.
+ */
 export type MinuteTally = {
   memberState: MemberState;
   minute: Date;
   end: LookupEnd;
   lookups: number;
+  lines: number;
   buckets: number[];
 };
 

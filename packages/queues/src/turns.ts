@@ -1,18 +1,9 @@
+import { TURN_PLACES } from '@vat/domain';
 import { defineScript, type RedisConnection } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass } from './job-catalogue.js';
 
-/**
- * The place of a job in its queue: jobs run in the order of `lookups made so far + ahead + each × rank` at the time when they
- * were added, where rank counts the waiting jobs of the same account and class, from 1. So the k-th job of an account is
- * behind the first of every other; a class is behind another one only by the difference of `ahead`, in lookups, and is reached
- * after that many however many jobs of other classes are added.
- */
-const PLACES: Readonly<Record<PriorityClass, { ahead: number; each: number }>> = {
-  interactive: { ahead: 0, each: 1 },
-  background: { ahead: 3, each: 2 },
-  batch: { ahead: 6, each: 2 },
-  watch: { ahead: 9, each: 2 },
-};
+/** Jobs run in the order of their places; see {@link TURN_PLACES}. */
+const PLACES: Readonly<Record<PriorityClass, { ahead: number; each: number }>> = TURN_PLACES;
 
 /** BullMQ's greatest priority; the lowest is 1, since 0 stands for none. */
 const MAX_PRIORITY = 2 ** 21 - 1;

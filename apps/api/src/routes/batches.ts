@@ -4,10 +4,12 @@ import type { ResultsHead, WantedLines } from '@vat/db';
 import {
   AppError,
   type Batch,
+  type BatchForecast,
   type BatchLine,
   type BatchUpload,
   type BatchUploadResult,
   type CheckBody,
+  type ForecastBatches,
   type PlannedFile,
   publicId,
   type ResultLine,
@@ -39,6 +41,7 @@ export type BatchRoutesDeps = {
   createBatch: (upload: BatchUpload) => Promise<BatchUploadResult>;
   listBatches: (accountId: string, beforeId: string | null, limit: number) => Promise<Batch[]>;
   findBatch: (id: StoredId<'batch'>, accountId: string) => Promise<Batch | null>;
+  forecastBatches: ForecastBatches;
   /** In the order of the file; `null` when there is no such batch. */
   listLines: (batchId: StoredId<'batch'>, accountId: string, wanted: WantedLines) => Promise<BatchLine[] | null>;
   findResultsHead: (id: StoredId<'batch'>, accountId: string) => Promise<ResultsHead | null>;
@@ -66,10 +69,10 @@ const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResult => {
 
 /** The routes of /v1/batches. */
 export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BATCH_OPERATIONS> => {
-  const answerOf = (batch: Batch): StoredAnswer =>
+  const answerOf = (batch: Batch, forecast: BatchForecast): StoredAnswer =>
     storedAnswer<ResponseTo<'createBatch'>>({
       status: 201,
-      body: presentBatch(batch),
+      body: presentBatch(batch, forecast),
       headers: { Location: `${deps.baseUrl()}/v1/batches/${publicId('batch', batch.id)}` },
     });
 
@@ -100,13 +103,18 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
     },
 
     listBatches: ({ caller: { accountId }, query }) => {
-      const find = (before: string | null, limit: number) => deps.listBatches(accountId, before, limit);
-      return replyWithPage(query, ['batches', accountId], find, presentBatch);
+      const find = async (before: string | null, limit: number) => {
+        const batches = await deps.listBatches(accountId, before, limit);
+        const forecasts = await deps.forecastBatches(accountId, batches);
+        return batches.map((batch) => ({ id: batch.id, batch, forecast: forecasts.get(batch.id) }));
+      };
+      return replyWithPage(query, ['batches', accountId], find, ({ batch, forecast }) => presentBatch(batch, forecast));
     },
 
     getBatch: async ({ id, caller }) => {
       const batch = found(await deps.findBatch(id, caller.accountId));
-      return { status: 200, body: presentBatch(batch) };
+      const forecasts = await deps.forecastBatches(caller.accountId, [batch]);
+      return { status: 200, body: presentBatch(batch, forecasts.get(batch.id)) };
     },
 
     deleteBatch: async ({ id, caller }) => {

@@ -31,6 +31,32 @@ export const duration = (ms: number): string => {
   return `${number(Math.floor(minutes / 60), 0)} h ${minutes % 60} min`;
 };
 
+const MINUTE_MS = 60_000;
+/** Units of a time to come, each used from a limit on, in milliseconds. */
+const UNITS_OF_TIME = [
+  { unit: 'day', ms: 1_440 * MINUTE_MS, from: 2_880 * MINUTE_MS },
+  { unit: 'hour', ms: 60 * MINUTE_MS, from: 120 * MINUTE_MS },
+  { unit: 'minute', ms: MINUTE_MS, from: MINUTE_MS },
+] as const;
+
+/** How far away a time to come is, in the words of the pages: in 25 minutes, in 3 hours. */
+export const timeUntil = (at: Date, now: Date): string => {
+  const ms = at.getTime() - now.getTime();
+  const { unit, ms: length } = UNITS_OF_TIME.find(({ from }) => ms >= from) ?? { unit: null, ms: 1 };
+  if (unit === null) return 'in less than a minute';
+  return new Intl.RelativeTimeFormat('en').format(Math.round(ms / length), unit);
+};
+
+/** A time to the minute in the locale and time zone of the user, with its date when that is not today's. */
+export const clockTime = (at: Date, now: Date): string =>
+  new Intl.DateTimeFormat(undefined, {
+    ...(at.toDateString() === now.toDateString() ? {} : { dateStyle: 'medium' }),
+    timeStyle: 'short',
+  }).format(at);
+
+/** Names as a list in the words of the pages: Italy, Spain and Malta. */
+export const listOf = (names: readonly string[]): string => new Intl.ListFormat('en-GB').format(names);
+
 const MAX_LENGTH = 200;
 
 /** Truncates a text of unlimited length: a cell of a file may have two million characters. */

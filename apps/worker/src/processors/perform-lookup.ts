@@ -66,10 +66,10 @@ type ObserveOutcomeDeps = {
 /** Applies an outcome of the upstream to pacing, statistics, alarms and metrics. */
 export const observeOutcome =
   ({ pacing, statistics, alarm, metrics }: ObserveOutcomeDeps) =>
-  (memberState: MemberState, outcome: LookupOutcome, durationMs: number): void => {
+  (memberState: MemberState, outcome: LookupOutcome, durationMs: number, endsLine: boolean): void => {
     pacing.note(outcome);
     if (needsOperator(outcome)) alarm(memberState, outcome);
     const label = outcome.kind === 'no_answer' ? outcome.outcome : outcome.kind;
     metrics.lookups.observe({ member_state: memberState, outcome: label }, durationMs / 1_000);
-    statistics.note(memberState, lookupEndOf(outcome), durationMs);
+    statistics.note(memberState, lookupEndOf(outcome), durationMs, endsLine);
   };

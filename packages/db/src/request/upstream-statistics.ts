@@ -32,12 +32,13 @@ export const recordMinutes =
           buckets = (SELECT array_agg(COALESCE(a, 0) + COALESCE(b, 0) ORDER BY n)
             FROM unnest(upstream_hour.buckets, excluded.buckets) WITH ORDINALITY AS sums(a, b, n))
       )
-      INSERT INTO upstream_minute (member_state, minute, ended, asks, buckets)
-      SELECT x."memberState", x.minute, x."end", x.lookups, x.buckets
+      INSERT INTO upstream_minute (member_state, minute, ended, asks, lines, buckets)
+      SELECT x."memberState", x.minute, x."end", x.lookups, x.lines, x.buckets
       FROM jsonb_to_recordset(${JSON.stringify(tallies)}::jsonb) AS x("memberState" text, minute timestamptz, "end" text,
-        lookups int, buckets int[])
+        lookups int, lines int, buckets int[])
       ORDER BY x."memberState", x.minute, x."end"
       ON CONFLICT (member_state, minute, ended) DO UPDATE SET asks = upstream_minute.asks + excluded.asks,
+        lines = upstream_minute.lines + excluded.lines,
         buckets = (SELECT array_agg(COALESCE(a, 0) + COALESCE(b, 0) ORDER BY n)
           FROM unnest(upstream_minute.buckets, excluded.buckets) WITH ORDINALITY AS sums(a, b, n))`;
   };
@@ -46,7 +47,7 @@ const MINUTE = columns({
   memberState: typed<MemberState>('text'),
   minute: 'timestamptz',
   end: typed<LookupEnd>('text'),
-  lookups: 'int4',
+  ...all('int4', 'lookups', 'lines'),
   buckets: 'int4[]!',
 });
 
@@ -55,7 +56,8 @@ export const readMinutes =
   (db: Queryable) =>
   async (from: Date): Promise<MinuteTally[]> => {
     return query(db, MINUTE)`
-      SELECT member_state AS "memberState", minute, ended AS "end", asks AS lookups, buckets FROM upstream_minute
+      SELECT member_state AS "memberState", minute, ended AS "end", asks AS lookups, lines, buckets
+      FROM upstream_minute
       WHERE minute >= ${from}::timestamptz`;
   };
 

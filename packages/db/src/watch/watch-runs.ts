@@ -3,6 +3,7 @@ import type {
   FindRunningWatch,
   MemberState,
   Plan,
+  RunLimits,
   RunStart,
   RunWatchDeps,
   StartRun,
@@ -26,24 +27,28 @@ const DUE = columns({
 
 /**
  * Due watches of member states, in the order in which to start them: accounts take turns, and each account's go by due time.
- * At most `maxUnderWay` of a member state, runs in progress included. Reads one index entry for each account that has watches
+ * At most as many of a member state as the limits leave, runs in progress included. Reads one index entry for each account that has watches
  * of a member state with room, and its due watches up to that room, however many wait for an outage to end.
  */
 export const findDueWatches =
   (db: Queryable) =>
   (memberStates: readonly string[]) =>
-  async (now: Date, maxUnderWay: number): Promise<DueWatch[]> => {
+  async (now: Date, limits: RunLimits): Promise<DueWatch[]> => {
     const idle = (code: Prisma.Sql) =>
       Prisma.sql`w.country_code = ${code} AND w.state = 'active' AND w.request_id IS NULL`;
     return query(db, DUE)`
       WITH RECURSIVE under_way AS MATERIALIZED (
-        SELECT r.country_code AS code, r.account_id, count(*)::int AS n FROM request r
+        SELECT r.country_code AS code, r.account_id, count(*) FILTER (WHERE r.due_at <= ${now}::timestamptz)::int AS n,
+          count(*)::int AS total
+        FROM request r
         WHERE r.origin = 'watch' AND r.country_code = ANY(${[...memberStates]}::text[]) AND r.state = 'pending' AND r.fed
           AND r.id >= ${recentId(now)}::uuid
         GROUP BY 1, 2
       ), room AS MATERIALIZED (
-        SELECT s.code, ${maxUnderWay}::int - COALESCE((SELECT sum(n) FROM under_way u WHERE u.code = s.code), 0)::int AS n
-        FROM unnest(${[...memberStates]}::text[]) AS s(code)
+        SELECT s.code, LEAST(${limits.waiting}::int - COALESCE(u.n, 0), ${limits.underWay}::int - COALESCE(u.total, 0))::int AS n
+        FROM unnest(${[...memberStates]}::text[]) AS s(code) LEFT JOIN (
+          SELECT code, sum(n) AS n, sum(total) AS total FROM under_way GROUP BY code
+        ) AS u ON u.code = s.code
       ), watcher(code, id) AS (
         SELECT room.code, (SELECT w.account_id FROM watch w WHERE ${idle(Prisma.sql`room.code`)} ORDER BY w.account_id LIMIT 1)
         FROM room WHERE room.n > 0

@@ -3,11 +3,13 @@ import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
+import type { MemberState } from '../member-states.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { neverAskedAt } from '../request/give-up.js';
 import { readRequester } from '../request/request-check.js';
 import type { BatchRow, BatchRows, DispatchQueue, InsertBatch, LineLimit, UploadRefusal } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
+import { type BatchForecast, type ForecastBatches, NO_FORECAST, type RemainingLines } from './forecast-batches.js';
 import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
 
 /** An upload whose file has been read and planned. */
@@ -23,7 +25,7 @@ export type BatchUpload = {
   createdAt: Date;
   idempotency: IdempotencyKey | null;
   /** The 201 of a batch at its creation; stored with the key, byte for byte. */
-  answerOf: (batch: Batch) => StoredAnswer;
+  answerOf: (batch: Batch, forecast: BatchForecast) => StoredAnswer;
 };
 
 type CreatedBatch = { kind: 'created'; batch: Batch; answer: StoredAnswer };
@@ -43,6 +45,7 @@ export type StartBatchDeps = {
 type CreateBatchDeps = StartBatchDeps & {
   findKey: FindKey;
   insert: InsertBatch;
+  forecast: ForecastBatches;
 };
 
 /** The limit of the lines of an account that are uploaded until `now`. */
@@ -132,11 +135,15 @@ export const createBatch =
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
     const work = async (key: UnexpiredKey | null): Promise<CreatedBatch | null> => {
       const rows = batchRowsOf(upload);
+      const toForecast = { id: rows.id, status: 'queued', createdAt: now } as const;
+      const remaining = remainingOf(rows.id, rows.requests);
+      const forecast = (await deps.forecast(accountId, [toForecast], remaining)).get(rows.id);
       const inserted = await deps.insert({
         ...rows,
         lineLimit: lineLimitAt(now),
         idempotency: key,
-        answerOf: upload.answerOf,
+        answerOf: (batch) =>
+          upload.answerOf(batch, (batch.status === 'completed' ? undefined : forecast) ?? NO_FORECAST),
       });
       if (inserted.kind === 'key_taken') return null;
       if (inserted.kind !== 'created') return throwRefusal(inserted);
@@ -146,6 +153,14 @@ export const createBatch =
     };
     return oncePerKey(deps.findKey, { accountId, idempotency, now, work });
   };
+
+/** What a planned batch will wait for. */
+const remainingOf = (batchId: string, requests: BatchPlan['requests']): RemainingLines[] => {
+  const counts = new Map<MemberState, number>();
+  for (const { memberState, answer } of requests)
+    if (answer === null) counts.set(memberState, (counts.get(memberState) ?? 0) + 1);
+  return [...counts].map(([memberState, n]) => ({ batchId, memberState, requests: n }));
+};
 
 const dispatchQueuesOf = (requests: { memberState: DispatchQueue; answer: unknown }[]): DispatchQueue[] => [
   ...new Set(requests.map((request) => (request.answer === null ? request.memberState : ('malformed' as const)))),

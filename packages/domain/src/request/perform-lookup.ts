@@ -72,8 +72,8 @@ type PerformLookupDeps = {
   policyOf: (test: boolean) => UpstreamPolicy;
   /** Called with the time that a live direct request waited for its slot. */
   onSlotWait: (memberState: MemberState, waitMs: number) => void;
-  /** Called with every outcome of the upstream, not with those of the sandbox. */
-  onOutcome: (memberState: MemberState, outcome: LookupOutcome, durationMs: number) => void;
+  /** Called with every outcome of the upstream, not with those of the sandbox. `endsLine`: it ends a request of a batch. */
+  onOutcome: (memberState: MemberState, outcome: LookupOutcome, durationMs: number, endsLine: boolean) => void;
   onAbandoned: (requestId: string, reason: AbandonReason) => void;
   now: () => Date;
 };
@@ -146,6 +146,10 @@ export const performLookup = (deps: PerformLookupDeps) => {
       request.origin === 'direct' && startedAt.getTime() - request.dueAt.getTime() > policy.backpressureAfterMs;
     const decision = decideLookup(request, { outcome: lookup.outcome, startedAt, endedAt, backpressure }, policy);
     const { next } = decision;
+    if (!request.test) {
+      const endsLine = request.origin === 'batch' && next.kind !== 'retry';
+      deps.onOutcome(request.memberState, lookup.outcome, endedAt.getTime() - startedAt.getTime(), endsLine);
+    }
     const exchange: Exchange | null = request.test ? null : { ...lookup.exchange, source: lookupSourceOf(request) };
     const dueAt = next.kind === 'retry' ? next.at : endedAt;
     const suspend = next.kind === 'retry' && isSuspended({ origin: request.origin, dueAt });
@@ -213,7 +217,6 @@ export const performLookup = (deps: PerformLookupDeps) => {
       // The slot is for the lookup alone: storing the result neither needs it nor waits for its release.
       slot?.release();
     }
-    if (!request.test) deps.onOutcome(request.memberState, lookup.outcome, deps.now().getTime() - startedAt.getTime());
     // The next job of the queue must find it reported.
     const reported = memberState === null ? undefined : deps.gates.report(memberState, lookup.outcome);
     const [step] = await Promise.all([store(ref, request, lookup, startedAt), reported]);

@@ -33,6 +33,15 @@ export const nextCheckAt = (watchId: string, frequency: WatchFrequency, after: D
   return new Date(earliest + wait);
 };
 
+/**
+ * When a watch is due whose run ended at `now` without an answer: at its own time of the day within the next 24 hours, for which
+ * whole days are taken from `next`, the time at which it would have been due after an answer.
+ */
+export const nextAfterMiss = (next: Date, now: Date): Date => {
+  const days = Math.floor(Math.max(0, next.getTime() - now.getTime()) / DAY_MS);
+  return new Date(next.getTime() - days * DAY_MS);
+};
+
 /** The next time of a watch's own time of the day after `after`: at most 24 hours later. */
 const nextMomentOfDay = (watchId: string, after: Date): Date => {
   const wait = (momentOfDay(watchId) - (after.getTime() % DAY_MS) + DAY_MS) % DAY_MS;
@@ -104,8 +113,8 @@ export const runWatch =
   };
 
 type StartDueWatchesDeps = {
-  /** Due watches, the longest due first. At most `maxUnderWay` a member state, runs under way included. */
-  findDue: (now: Date, maxUnderWay: number) => Promise<DueWatch[]>;
+  /** Due watches, the longest due first. At most as many a member state as the limits leave, runs under way included. */
+  findDue: (now: Date, limits: RunLimits) => Promise<DueWatch[]>;
   startRun: StartRun;
   /** Enqueues the lookups of requests. A failure is harmless: the sweep finds the rows. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
@@ -114,11 +123,15 @@ type StartDueWatchesDeps = {
   now: () => Date;
 };
 
+/** How many runs of one member state may be under way at once: those whose lookup is due now, and all. */
+export type RunLimits = { waiting: number; underWay: number };
+
 /**
- * Runs of one member state under way at once, waiting or suspended; the others stay due. This bounds Redis, and an outage
- * does not turn every watch of a member state into a pending request.
+ * The others stay due. This bounds Redis, and an outage does not turn every watch of a member state into a pending request.
+ * Runs between two lookups do not count as waiting: where a member state refuses every second lookup they are the most, and
+ * would leave its slots unused.
  */
-export const MAX_UNDER_WAY = 64;
+export const RUN_LIMITS: RunLimits = { waiting: 64, underWay: 1_000 };
 
 /** Concurrent statements: enough to use a connection fully, few compared with those of callers. */
 const MAX_CONCURRENT_STARTS = 4;
@@ -146,7 +159,7 @@ export const startDueWatches = (deps: StartDueWatchesDeps) => {
   return async (): Promise<StartedWatches> => {
     const started: StartedWatches = { started: 0, quota_exceeded: 0, account_disabled: 0 };
     while (!deps.stopping.aborted) {
-      const due = await deps.findDue(deps.now(), MAX_UNDER_WAY);
+      const due = await deps.findDue(deps.now(), RUN_LIMITS);
       const skipped = started.quota_exceeded + started.account_disabled;
       const requests = await startAll(due, started);
       if (requests.length > 0) await deps.enqueue(requests).catch(deps.onEnqueueFailure);

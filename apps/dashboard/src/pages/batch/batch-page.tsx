@@ -8,7 +8,7 @@ import { Confirm } from '../../parts/confirm.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { Select } from '../../parts/form.js';
-import { count, duration, shorten } from '../../parts/format.js';
+import { clockTime, count, countryName, duration, listOf, shorten, timeUntil } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
@@ -50,10 +50,18 @@ const rateText = (rate: number): string => {
   return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(figure)} lines per ${unit}`;
 };
 
-const runningText = (rate: number | null, left: number): string =>
-  rate === null || rate === 0
-    ? 'Waiting for member states to answer. The batch continues automatically.'
-    : `${rateText(rate)}, about ${duration(Math.ceil(left / rate) * 1_000)} left.`;
+/** What is known about the end of a batch that is not completed, a sentence each. */
+const runningTexts = ({ eta, waiting_for }: Batch, rate: number | null): string[] => {
+  const now = new Date();
+  const at = eta === null ? null : new Date(eta);
+  const states = listOf(waiting_for.map(countryName));
+  return [
+    at === null ? null : `Done at about ${clockTime(at, now)}, ${timeUntil(at, now)}.`,
+    at === null && states === '' ? 'The time of completion is not known yet.' : null,
+    states === '' ? null : `Waiting for ${states}: down or saturated now. The batch continues automatically.`,
+    rate === null || rate === 0 ? null : `${rateText(rate)}.`,
+  ].filter((text) => text !== null);
+};
 
 const BatchProgress = ({ batch }: { batch: Batch }) => {
   const { status, total, done, failed, valid, invalid, created_at, completed_at } = batch;
@@ -84,7 +92,7 @@ const BatchProgress = ({ batch }: { batch: Batch }) => {
       </ul>
       <p className="hint">
         {completed_at === null
-          ? runningText(rate, total - ended)
+          ? runningTexts(batch, rate).join(' ')
           : `Completed in ${duration(Math.max(0, Date.parse(completed_at) - Date.parse(created_at)))}.`}
       </p>
     </Card>
