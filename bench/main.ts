@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { POSTGRES_VARIABLE, REDIS_VARIABLE, startTestServers } from '@vat/testkit';
+import { POSTGRES_VARIABLE, PRODUCTION_VARIABLE, REDIS_VARIABLE, startTestServers } from '@vat/testkit';
+import { measureCost } from './cost/measure-cost.js';
 import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
 import { measureAnchors } from './measure-anchors.js';
@@ -20,6 +21,7 @@ import { measurePartitions } from './partitions/measure-partitions.js';
 import { type Figures, renderReport } from './render-report.js';
 
 const PARTS = [
+  'cost',
   'latency',
   'slots',
   'queue',
@@ -70,6 +72,7 @@ const log = (line: string): void => console.error(`[bench] ${line}`);
 
 const figures: Figures = {
   machine: describeMachine(new Date()),
+  cost: null,
   latency: [],
   slots: [],
   queue: null,
@@ -87,12 +90,24 @@ const figures: Figures = {
 // As in production, every commit waits for its fsync, and Redis writes its append-only file: this is part of the cost of a check.
 const servers = await startTestServers({ durable: true });
 // The testkit's worlds read the URLs of the servers from these variables, as in a test run.
-Object.assign(process.env, { [POSTGRES_VARIABLE]: servers.databaseUrl, [REDIS_VARIABLE]: servers.redisUrl });
+Object.assign(process.env, {
+  [POSTGRES_VARIABLE]: servers.databaseUrl,
+  [REDIS_VARIABLE]: servers.redisUrl,
+  [PRODUCTION_VARIABLE]: 'yes',
+});
 try {
+  if (parts.includes('cost')) {
+    const size = quick
+      ? { checks: 3_000, reads: 4_000, deliveries: 4_000, lines: 3_000, seconds: 5 }
+      : { checks: 12_000, reads: 20_000, deliveries: 20_000, lines: 10_000, seconds: 30 };
+    figures.cost = await measureCost(servers, size, log);
+  }
   if (parts.includes('latency')) {
     for (const upstreamLatencyMs of [100, 0]) {
       log(`added latency, upstream at ${upstreamLatencyMs} ms`);
-      figures.latency.push(await measureLatency({ upstreamLatencyMs, checksPerSecond: 20, seconds: quick ? 5 : 30 }));
+      figures.latency.push(
+        await measureLatency(servers, { upstreamLatencyMs, checksPerSecond: 20, seconds: quick ? 5 : 30 }),
+      );
     }
   }
   if (parts.includes('slots')) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MEMBER_STATES } from '@vat/domain';
 import { insertAccount, type TestServers, until, uploadBatch } from '@vat/testkit';
+import { measureCpu } from './cost/cpu-cost.js';
 import { measureSlotUse, readMaxInFlight, type SlotUse } from './measure-slot-use.js';
 import { openWorld } from './open-world.js';
 import { uniqueNumber } from './unique-number.js';
@@ -17,6 +18,8 @@ export type BatchesFigures = SlotUse & {
   first_line_ms: number;
   max_in_flight: number;
   memory: Record<string, Memory>;
+  /** CPU milliseconds of each process from the first byte to the 201, per line. */
+  upload_cpu_ms: Record<string, number>;
 };
 
 const FILE_BYTES = 2 * 1024 * 1024;
@@ -67,8 +70,12 @@ export const measureBatches = async (
     const file = fileOf(lines);
     const startedAt = performance.now();
     const startedOn = Date.now();
-    const { body, status } = await uploadBatch(world, file, { key: account.live_key, fileName: 'bench.csv' });
+    let uploaded: Awaited<ReturnType<typeof uploadBatch>> | undefined;
+    const upload_cpu_ms = await measureCpu(all, lines, async () => {
+      uploaded = await uploadBatch(world, file, { key: account.live_key, fileName: 'bench.csv' });
+    });
     const answeredMs = performance.now() - startedAt;
+    const { body, status } = uploaded as NonNullable<typeof uploaded>;
     if (status !== 201) throw new Error(`the upload was answered ${status}`);
     const earliest = await until('the first line', async () => (await world.vies.journal())[0], 60_000);
     const use = await measureSlotUse(world, { count: lines, latencyMs, pids: all });
@@ -86,6 +93,7 @@ export const measureBatches = async (
       first_line_ms: Math.round(earliest.at - startedOn),
       max_in_flight: await readMaxInFlight(world),
       memory: Object.fromEntries(memory),
+      upload_cpu_ms,
     };
   } finally {
     await world.stop();

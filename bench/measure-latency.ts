@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MEMBER_STATES } from '@vat/domain';
-import type { World } from '@vat/testkit';
+import type { TestServers, World } from '@vat/testkit';
+import { type CpuCost, measureCpu, pick } from './cost/cpu-cost.js';
 import { openWorld } from './open-world.js';
 import { type Percentiles, percentiles } from './percentiles.js';
 import { uniqueNumber } from './unique-number.js';
@@ -15,6 +16,8 @@ export type LatencyFigures = {
   ratio_p50: number;
   /** Answers other than 201; their times are not in the figures. */
   not_201: number;
+  /** CPU milliseconds of a check, by process. */
+  cpu_ms: CpuCost;
 };
 
 /** A key may make ten calls per second; with this many keys the rate stays well below that. */
@@ -64,11 +67,10 @@ const addedBy = async (world: World, calls: { number: string; ms: number }[]): P
 };
 
 /** Measures the latency that a direct check adds to the upstream's own time, and for comparison that of a direct lookup. */
-export const measureLatency = async (options: {
-  upstreamLatencyMs: number;
-  checksPerSecond: number;
-  seconds: number;
-}): Promise<LatencyFigures> => {
+export const measureLatency = async (
+  servers: TestServers,
+  options: { upstreamLatencyMs: number; checksPerSecond: number; seconds: number },
+): Promise<LatencyFigures> => {
   const { upstreamLatencyMs, checksPerSecond, seconds } = options;
   const world = await openWorld(upstreamLatencyMs, { apis: 1, workers: 1 });
   try {
@@ -89,7 +91,11 @@ export const measureLatency = async (options: {
     await callPaced(direct, checksPerSecond, WARM_UP_S, 0);
     const baseline = await callPaced(direct, checksPerSecond, seconds, count);
     await callPaced(check, checksPerSecond, WARM_UP_S, 2 * count);
-    const checks = await callPaced(check, checksPerSecond, seconds, 3 * count);
+    let checks: Awaited<ReturnType<typeof callPaced>> = [];
+    const pids = { api: world.apis[0]?.pid ?? 0, worker: world.workers[0]?.pid ?? 0, ...servers.pids };
+    const cpu = await measureCpu(pids, checksPerSecond * seconds, async () => {
+      checks = await callPaced(check, checksPerSecond, seconds, 3 * count);
+    });
     const answered = checks.filter(({ ok }) => ok);
     const added = percentiles(await addedBy(world, answered));
     const floor = percentiles(await addedBy(world, baseline));
@@ -100,6 +106,7 @@ export const measureLatency = async (options: {
       direct: floor,
       ratio_p50: Math.round((added.p50 / floor.p50) * 10) / 10,
       not_201: checks.length - answered.length,
+      cpu_ms: pick(cpu, 'api', 'worker', 'postgres', 'redis'),
     };
   } finally {
     await world.stop();

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestServers, until } from '@vat/testkit';
+import { measureStorage, type StorageFigures } from './cost/measure-storage.js';
 import { insertBacklog } from './insert-backlog.js';
 import { measureSlotUse, readMaxInFlight, type SlotUse } from './measure-slot-use.js';
 import { openWorld } from './open-world.js';
@@ -13,6 +14,7 @@ export type SlotsFigures = SlotUse & {
   max_in_flight: number;
   /** The time distribution of a profiled worker; empty otherwise. */
   profile: ProfileLine[];
+  storage: StorageFigures;
 };
 
 /**
@@ -31,8 +33,11 @@ export const measureSlots = async (
   const profiles = mkdtempSync(path.join(tmpdir(), 'vat-profile-'));
   const world = await openWorld(latencyMs, { apis: 0, workers: 0 });
   try {
+    const storage = measureStorage(requests);
+    await storage.begin(world);
     await insertBacklog(world, requests);
     await world.admin('reconcile');
+    await storage.enqueued(world);
     const flags: Record<string, string> = profiled
       ? { NODE_OPTIONS: `--import=${new URL('record-profile.mjs', import.meta.url).href}`, PROFILE_DIR: profiles }
       : {};
@@ -57,6 +62,7 @@ export const measureSlots = async (
       requests,
       max_in_flight: await readMaxInFlight(world),
       profile: profiled ? summarizeProfile(profiles) : [],
+      storage: await storage.end(world),
     };
   } finally {
     await world.stop();

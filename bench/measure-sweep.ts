@@ -132,7 +132,7 @@ export const measureSweep = async (
   const redis = connectRedis(String(world.settings.REDIS_URL), 'producer', () => undefined);
   const admin = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);
   const producer = createProducer(redis, world.name);
-  const keys = openWorldRedis(world);
+  const keys = await openWorldRedis(world);
   try {
     const accounts = Array.from({ length: ACCOUNTS }, () => newUuid());
     await world.sql(

@@ -1,3 +1,5 @@
+import type { CostFigures } from './cost/measure-cost.js';
+import { renderCost } from './cost/render-cost.js';
 import { type DeliveriesFigures, renderDeliveries } from './deliveries/measure-deliveries.js';
 import type { Machine } from './describe-machine.js';
 import { type AnchorsFigures, renderAnchors } from './measure-anchors.js';
@@ -17,6 +19,7 @@ import { renderTable as table } from './render-table.js';
 
 export type Figures = {
   machine: Machine;
+  cost: CostFigures | null;
   latency: LatencyFigures[];
   slots: SlotsFigures[];
   queue: QueueFigures | null;
@@ -146,6 +149,7 @@ export const renderReport = (figures: Figures): string => {
     `## ${date.slice(0, 16).replace('T', ' ')} UTC: ${cpu}, ${cores} cores, ${memory_gib} GiB, Node ${node.slice(1)}`,
     `One-minute load before the run: ${load_before}.`,
   ];
+  if (figures.cost !== null) parts.push(...renderCost(figures.cost, cores));
   if (latency.length > 0) parts.push('### Added latency of a direct check', latencyTable(latency));
   if (slots.length > 0) {
     parts.push(`### Slot use over a backlog of ${slots[0]?.requests} requests`, slotsTable(slots));

@@ -12,6 +12,7 @@ import { type BenchReceiver, runsTypeScript } from './open-receiver.js';
 export const SENDERS = [
   'bare loop',
   'bare loop, 4 connections an endpoint',
+  'got loop, logged',
   'ours',
   'ours, 50 endpoints',
   'BullMQ + got',
@@ -28,6 +29,8 @@ export type RateFigures = {
   /** CPU milliseconds per delivery: of the sender, and of sender, Postgres and Redis together; null without /proc. */
   sender_cpu_ms: number | null;
   all_cpu_ms: number | null;
+  /** The same for each process. */
+  cpu_ms: Record<string, number | null>;
   /** Cores that the rest of the machine used, without the receiver and the bench. */
   cpu_of_others: number | null;
   profile: ProfileLine[];
@@ -73,6 +76,7 @@ const prepareSender = async (stage: Stage, sender: Sender, count: number): Promi
     await enqueueGraphile(world);
     return program('send-by-graphile.ts', {});
   }
+  if (sender === 'got loop, logged') return program('send-loop.ts', {});
   await enqueuePlainBullmq(world, deliveries);
   return program('send-by-bullmq.ts', { SENDER_LOGS: sender === 'BullMQ + got' ? 'yes' : 'no' });
 };
@@ -119,6 +123,7 @@ export const measureRate = async (
       per_s: Math.round(((to - from) * 1_000) / ((times[to] ?? 0) - (times[from] ?? 0))),
       sender_cpu_ms: perDelivery('sender'),
       all_cpu_ms: perDelivery('sender', 'postgres', 'redis'),
+      cpu_ms: Object.fromEntries(Object.keys(pids).map((name) => [name, perDelivery(name)])),
       cpu_of_others: figure((others ?? Number.NaN) / seconds),
       profile: profiled ? await process_.stop().then(() => summarizeProfile(profiles)) : [],
     };

@@ -1,4 +1,5 @@
 import {
+  acceptRequest,
   admitRequest,
   beginLookup,
   claimDelivery,
@@ -23,7 +24,7 @@ const EXCHANGE = (): Exchange => ({
 export const checkChain = ({ db, accountId }: BenchDatabase) => {
   const [admit, begin, mark, settle] = [admitRequest(db), beginLookup(db), markLookupStarted(db), settleRequest(db)];
   const [find, get, evidence, list] = [findRequest(db), findCheck(db), findEvidence(db), listChecks(db)];
-  const [claim, record] = [claimDelivery(db), recordAttempt(db)];
+  const [claim, record, accept] = [claimDelivery(db), recordAttempt(db), acceptRequest(db)];
   const reader = { accountId, testOnly: false };
   let requestId = '';
   let checkId = '';
@@ -50,8 +51,11 @@ export const checkChain = ({ db, accountId }: BenchDatabase) => {
     },
     begin: () => begin(requestId, new Date()),
     mark: () => mark(requestId, 0, new Date()),
-    accept: () => db.$executeRaw`
-      UPDATE request SET state = 'pending', accepted_at = now(), give_up_at = now() WHERE id = ${requestId}::uuid`,
+    accept: async () => {
+      const now = new Date();
+      const wanted = { id: requestId, accountId, now, giveUpAt: now, maxPending: 200, evenAnswered: false };
+      if ((await accept(wanted)).kind !== 'accepted') throw new Error('a request was not accepted');
+    },
     settle: async () => {
       [checkId, deliveryId] = [newUuid(), newUuid()];
       const settled = await settle({

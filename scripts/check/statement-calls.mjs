@@ -116,12 +116,7 @@ export const statementCalls = (on, at = NOWHERE) => [
       { ...CHOICE, from: at.yesterday, to: at.now },
       10_001,
     ),
-  () =>
-    db.chooseEvidence({ snapshot: (work) => work(on) })(
-      at.account,
-      { ...CHOICE, vatNumber: at.vatNumber },
-      10_001,
-    ),
+  () => db.chooseEvidence({ snapshot: (work) => work(on) })(at.account, { ...CHOICE, vatNumber: at.vatNumber }, 10_001),
   () => db.chooseCovering({ snapshot: (work) => work(on) })(at.account, at.coverage),
   () => db.findCoverage(on)(at.coverage, at.account),
   () => db.listCoverages(on)(at.account, null, 100),
@@ -146,6 +141,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readEvidence(on).anchors([1]),
   () => db.readEvidence(on).changes([ID]),
   () => db.findEvidence(on)([at.check]),
+  () => db.findCheckWithEvidence(on)(at.check, readerOf(at)),
   ...[db.exportLeases(on), db.downloadLeases(on)].flatMap((leases) => [
     () => leases.take(at.account, ID, 1),
     () => leases.renew(ID, ID, 1),
@@ -225,7 +221,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.releaseOrphans(on)(at.soon, at.now, { live: at.soon, test: at.soon }),
   () => db.recordMinutes(on)([{ memberState: 'DE', minute: NOW, end: 'answered', lookups: 1, lines: 1, buckets: [] }]),
   () => db.readUsualHours(on)(at.now),
-  () => db.readBacklog(on)(['DE', 'FR'], { accounts: 20, lines: 5_000 }),
+  () => db.readBacklog(on)(at.now, ['DE', 'FR'], { accounts: 20, lines: 5_000 }),
   () => db.readRemaining(on)(at.account),
   () => db.readMinutes(on)(at.lately),
   () => db.deleteMinutes(on)(at.yesterday),

@@ -113,9 +113,13 @@ export const BATCH = {
   requester: null,
   header: null,
   lines: [
-    { id: ID, line: 1, input: '', vatNumber: null, reference: null, requestId: ID, error: null, cellsJson: '[]' },
+    JSON.stringify([
+      { id: ID, line: 1, input: '', vatNumber: null, reference: null, requestId: ID, error: null, cellsJson: '[]' },
+    ]),
   ],
-  requests: [{ ...REQUEST, answer: null }],
+  requests: [JSON.stringify([{ ...REQUEST, answer: null }])],
+  counts: { lines: 1, failed: 0, costing: 1 },
+  queues: [],
   quota: QUOTA,
   overQuota: { code: 'QUOTA_EXCEEDED', message: '' },
   createdAt: NOW,

@@ -21,7 +21,7 @@ import {
   withStatus,
 } from '@vat/testkit';
 
-const CHECKS = faultSize(3_000, 1_000_000);
+const CHECKS = faultSize(1_500, 1_000_000);
 const DOWN = { kind: 'error', code: 'MS_UNAVAILABLE' };
 
 let receivers: Receivers;

@@ -30,7 +30,7 @@ import type { CoverageRoutesDeps } from './coverage/coverage-routes.js';
 import { holdLease } from './exports/send-zip.js';
 import { sendFile } from './results/send-file.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
-import { keyedMutex, keyedSemaphore, turnsByKey } from './turns.js';
+import { keyedMutex, keyedSemaphore, oneAfterAnother, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
 
@@ -45,6 +45,11 @@ const MAX_UPLOADS_PER_ACCOUNT = 3;
  * direct checks need the remaining ones.
  */
 const MAX_STORING = 4;
+/**
+ * An upload is parsed and stored after the one before, which takes half a second of CPU time, so that uploads leave all
+ * processors but one to direct checks. One that takes longer than this no longer delays the next.
+ */
+const OVERDUE_MS = 5_000;
 
 /** Files that may wait to be stored, 2 MiB each. One account has at most {@link MAX_UPLOADS_PER_ACCOUNT} of them. */
 const MAX_WAITING_FILES = 60;
@@ -84,6 +89,11 @@ export const composeBatches = ({
     thread: new URL('./upload/read-batch.js', import.meta.url),
     onFailure: (error) => log.error('An idle file reader thread failed.', errorFields(error)),
   });
+  const storeInTurn = turnsByKey({
+    maxRunning: MAX_STORING,
+    waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting },
+  });
+  const storeNext = oneAfterAnother(OVERDUE_MS);
   const rowsInTurn = keyedMutex();
   const conditions = readConditions({
     readMinutes: readMinutes(db),
@@ -115,7 +125,7 @@ export const composeBatches = ({
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
       uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT),
-      storeInTurn: turnsByKey({ maxRunning: MAX_STORING, waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting } }),
+      storeInTurn: (accountId, work, gone) => storeInTurn(accountId, () => storeNext(work), gone),
       readBatch: reader.read,
       readCoverage: reader.readCoverage,
       createCoverage: async (upload) => {

@@ -4,6 +4,7 @@ import {
   admitRequest,
   findAwaitedRequest,
   findCheck,
+  findCheckWithEvidence,
   findIdempotencyKey,
   findMovedRequests,
   findRequest,
@@ -63,6 +64,7 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
     deps: {
       findRequest: findRequest(db),
       findCheck: findCheck(db),
+      findCheckWithEvidence: findCheckWithEvidence(db),
       listChecks: listChecks(db),
       findUsage: findUsage(db),
       storeAnswer: storeIdempotentAnswer(db),

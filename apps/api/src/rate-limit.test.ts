@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { issueKeys, startWorld, type World } from '@vat/testkit';
+import { issueKeys, startWorld, until, type World } from '@vat/testkit';
 import { type Browser, openBrowser } from './dashboard/browser.fixture.js';
 
 let world: World;
@@ -20,9 +20,21 @@ const call = async (api: number, key: string) => {
   return { status: response.status, headers: response.headers, error: body.error, at: performance.now() };
 };
 
+/** The first result that took less than a second: calls that take longer, on a busy machine, are rightly admitted later. */
+const withinASecond = <T>(work: (key: string) => Promise<T>): Promise<T> =>
+  until(
+    'calls that take less than a second',
+    async () => {
+      const key = await newKey();
+      const startedAt = performance.now();
+      const result = await work(key);
+      return performance.now() - startedAt < 1_000 ? { result } : null;
+    },
+    25_000,
+  ).then(({ result }) => result);
+
 test('of thirty concurrent calls over two processes exactly ten are admitted, and the others get Retry-After', async () => {
-  const key = await newKey();
-  const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => call(n, key)));
+  const answers = await withinASecond(async (key) => Promise.all(Array.from({ length: 30 }, (_, n) => call(n, key))));
   const refused = answers.filter((answer) => answer.status === 429);
   expect(answers.filter((answer) => answer.status === 200)).toHaveLength(10);
   expect(refused).toHaveLength(20);
@@ -47,10 +59,11 @@ test('a steady ten a second over both processes is never refused', async () => {
 });
 
 test('bursts at the edge of a second do not get twice the limit', async () => {
-  const key = await newKey();
-  await Promise.all(Array.from({ length: 10 }, (_, n) => call(n, key)));
-  await pause(500);
-  const second = await Promise.all(Array.from({ length: 10 }, (_, n) => call(n, key)));
+  const second = await withinASecond(async (key) => {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => call(n, key)));
+    await pause(500);
+    return Promise.all(Array.from({ length: 10 }, (_, n) => call(n, key)));
+  });
   expect(second.every((answer) => answer.status === 429)).toBe(true);
 });
 

@@ -1,5 +1,14 @@
 import { get, type IncomingMessage } from 'node:http';
-import { insertAccount, startWorld, type TestAccount, until, uploadBatch, type World, watchLoop } from '@vat/testkit';
+import {
+  faultSize,
+  insertAccount,
+  startWorld,
+  type TestAccount,
+  until,
+  uploadBatch,
+  type World,
+  watchLoop,
+} from '@vat/testkit';
 
 // The API is one thread: what computes for a second in it lets everybody else wait for a second.
 
@@ -15,6 +24,10 @@ afterAll(() => world?.stop());
 const MAX_FILE = 2 * 1024 * 1024;
 /** The longest turn of the event loop, in milliseconds of the main thread. */
 const LONGEST_TURN_MS = 100;
+
+/** Lines of each of the concurrent uploads, and downloads one after the other. */
+const LINES = faultSize(1_000, 3_000);
+const DOWNLOADS = faultSize(1, 3);
 
 const upload = async (file: string | Buffer, type = 'text/csv') => {
   const { live_key: key } = await insertAccount(world);
@@ -111,10 +124,10 @@ describe('no uploaded file delays other calls', () => {
   }, 60_000);
 });
 
-test('thirty concurrent uploads of 3 000 lines delay neither the event loop nor direct checks', async () => {
+test(`thirty concurrent uploads of ${LINES} lines delay neither the event loop nor direct checks`, async () => {
   const accounts = await Promise.all(Array.from({ length: 6 }, () => insertAccount(world)));
   // Lines without a country end immediately, so that no work is left for the worker.
-  const file = `vat_number,note\n${Array.from({ length: 3_000 }, (_, n) => `${100_000_000 + n},x${n}`).join('\n')}\n`;
+  const file = `vat_number,note\n${Array.from({ length: LINES }, (_, n) => `${100_000_000 + n},x${n}`).join('\n')}\n`;
   const direct = await insertAccount(world);
   const loop = watchLoop(world);
   let uploading = true;
@@ -129,7 +142,7 @@ test('thirty concurrent uploads of 3 000 lines delay neither the event loop nor 
     const { status } = await world.http(direct.live_key).post('/v1/checks', { vat_number: number });
     checks.push(status);
   }
-  expect((await uploads).map(({ status, body }) => [status, body.failed])).toEqual(new Array(30).fill([201, 3_000]));
+  expect((await uploads).map(({ status, body }) => [status, body.failed])).toEqual(new Array(30).fill([201, LINES]));
   expect(checks.length).toBeGreaterThan(0);
   // On a busy machine a direct check may be answered 202, which is not an error.
   expect(checks.filter((status) => status !== 201 && status !== 202)).toEqual([]);
@@ -197,7 +210,7 @@ describe('downloads of a results file of ten million cells', () => {
     await textOf(next);
     // One download runs at the same time; these run one after the other, and each finds the permit of the previous one free.
     const beside = await begin();
-    for (let n = 0; n < 3; n += 1) {
+    for (let n = 0; n < DOWNLOADS; n += 1) {
       const answer = await begin();
       expect(answer.statusCode).toBe(200);
       await textOf(answer);

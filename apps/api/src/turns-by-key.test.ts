@@ -1,7 +1,8 @@
 import { AppError } from '@vat/domain';
+import { until } from '@vat/testkit';
 import fc from 'fast-check';
 import { CallerGone } from './http/connection.js';
-import { turnsByKey } from './turns.js';
+import { oneAfterAnother, turnsByKey } from './turns.js';
 
 const refuse = () => new AppError('RATE_LIMITED');
 
@@ -91,4 +92,27 @@ test('law: the limit is never exceeded, everything runs once, and no key waits b
     ),
     { numRuns: 100 },
   );
+});
+
+test('work starts when the piece before has ended or is overdue', async () => {
+  const next = oneAfterAnother(50);
+  const begun: string[] = [];
+  const begin = (name: string, { work }: ReturnType<typeof openWork>) =>
+    next(async () => {
+      begun.push(name);
+      await work();
+      return name;
+    });
+  const [quick, slow, last] = [openWork(), openWork(), openWork()];
+  const ends = [begin('quick', quick), begin('slow', slow), begin('last', last)];
+  expect(begun).toEqual(['quick']);
+  quick.end();
+  await expect(ends[0]).resolves.toBe('quick');
+  await until('the work behind the slow piece', () => begun.length === 3);
+  expect(begun).toEqual(['quick', 'slow', 'last']);
+  const failed = next(() => Promise.reject(new Error('no')));
+  last.end();
+  slow.end();
+  expect(await Promise.all(ends)).toEqual(['quick', 'slow', 'last']);
+  await expect(failed).rejects.toThrow('no');
 });

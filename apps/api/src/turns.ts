@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '@vat/domain';
 import { CallerGone } from './http/connection.js';
 
@@ -81,6 +82,23 @@ export const keyedSemaphore = (
  * accounts still get a connection.
  */
 export const keyedMutex = (limits?: TurnLimits): InTurn => keyedSemaphore(1, limits);
+
+/**
+ * Starts pieces of work one after the other, each when the one before has ended or has taken `overdueMs`. Work that takes long
+ * therefore delays the next piece by a limited time, and does not end earlier because of it.
+ */
+export const oneAfterAnother = (overdueMs: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
+  const inTurn = keyedMutex();
+  return (work) =>
+    new Promise((resolve, reject) => {
+      void inTurn('', async () => {
+        const ended = new AbortController();
+        const done = work().finally(() => ended.abort());
+        done.then(resolve, reject);
+        await pause(overdueMs, undefined, { signal: ended.signal }).catch(() => undefined);
+      });
+    });
+};
 
 type TurnsByKeyOptions = {
   /** How many pieces of work run concurrently, over all keys. */

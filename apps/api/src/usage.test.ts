@@ -51,7 +51,7 @@ test('the audit finds counters that differ from their ledger, and reports the ac
 });
 
 test('a failed audit is left to the next one, and does not accumulate before the sweeps', async () => {
-  const redis = openWorldRedis(world);
+  const redis = await openWorldRedis(world);
   await world.sql('ALTER TABLE usage_entry RENAME TO usage_entry_away');
   try {
     await until('failures', async () => ((await figure(/vat_job_errors_total\S*maintenance\S*/)) ?? 0) >= 5);

@@ -12,12 +12,12 @@ import {
   watchLoop,
 } from '@vat/testkit';
 
-const CALLERS = faultSize(400, 3_000);
+const CALLERS = faultSize(200, 3_000);
 /** The calls arrive evenly within this time, and all of them wait at its end. */
 const ARRIVAL_MS = faultSize(2_000, 12_000);
 const WINDOW_MS = faultSize(5_000, 20_000);
 /** A process that stops has eight seconds for them, also on a busy machine. */
-const STOPPED_CALLERS = faultSize(400, 1_000);
+const STOPPED_CALLERS = faultSize(200, 1_000);
 const TOLERANCE_MS = 1_000;
 /** The longest turn of the event loop, in milliseconds of the main thread: what `GET /healthz` waits for. */
 const LONGEST_TURN_MS = 500;

@@ -13,17 +13,21 @@ const settingsSchema = z.object({
   LATENCY: milliseconds.default(0).describe('latency of every answer until the control interface changes it'),
 });
 
-const settings = settingsSchema.parse(process.env);
-const sandbox = await startViesSandbox({ port: settings.PORT, host: settings.HOST, latencyMs: settings.LATENCY });
+const main = async (): Promise<void> => {
+  const settings = settingsSchema.parse(process.env);
+  const sandbox = await startViesSandbox({ port: settings.PORT, host: settings.HOST, latencyMs: settings.LATENCY });
 
-const stop = () => {
-  sandbox.close().then(
-    () => process.exit(0),
-    () => process.exit(1),
-  );
+  const stop = () => {
+    sandbox.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  process.once('disconnect', stop); // ends with its parent process
+  process.send?.({ type: 'ready', port: sandbox.port });
+  console.log(JSON.stringify({ url: sandbox.url }));
 };
-process.once('SIGTERM', stop);
-process.once('SIGINT', stop);
-process.once('disconnect', stop); // ends with its parent process
-process.send?.({ type: 'ready', port: sandbox.port });
-console.log(JSON.stringify({ url: sandbox.url }));
+
+void main();

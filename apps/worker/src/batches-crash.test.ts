@@ -34,7 +34,7 @@ beforeAll(async () => {
     workers: 2,
     settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '1h', LOG_LEVEL: 'warn' },
   });
-  redis = openWorldRedis(world);
+  redis = await openWorldRedis(world);
 }, 60_000);
 afterAll(async () => {
   redis?.close();

@@ -144,14 +144,17 @@ test('a file of all kinds of lines is worked off, its counts are exact and batch
 }, 60_000);
 
 test('a line that is never answered is given up in time, and the others are not touched', async () => {
-  const impatient = await world.startApi({ BACKGROUND_GIVE_UP_AFTER: '3s' });
   await world.vies.state('EE', { answer: DOWN });
   const [down = '', other = ''] = [numberOf('EE', 7), numberOf('IT', 700)];
-  const answer = await uploadBatch(
-    { account: world.account, baseUrl: () => String(impatient.ready.base_url) },
-    ['vat_number', down, other, down].join('\n'),
-  );
-  const id = answer.body.batch_id;
+  const id = await upload([down, other, down]);
+  // The time runs from the first lookup.
+  await until('the first lookup to be stored', async () => {
+    const ended = await world.sql(
+      `UPDATE request SET give_up_at = now() + interval '1 second' WHERE vat_number = $1 AND attempts > 0 RETURNING id`,
+      [down],
+    );
+    return ended.length > 0;
+  });
   expect(await completed(id)).toMatchObject({ total: 3, done: 1, failed: 2, valid: 1, invalid: 0 });
   expect((await linesOf(id)).map((line) => line.error?.code ?? line.status)).toEqual([
     'UPSTREAM_NO_ANSWER',

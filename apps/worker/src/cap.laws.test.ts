@@ -9,7 +9,7 @@ beforeAll(async () => {
     workers: 2,
     settings: CLUSTER_SETTINGS,
   });
-  redis = openWorldRedis(world);
+  redis = await openWorldRedis(world);
 }, 60_000);
 afterAll(async () => {
   redis?.close();

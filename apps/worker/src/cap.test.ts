@@ -8,7 +8,7 @@ beforeAll(async () => {
     workers: 3,
     settings: CLUSTER_SETTINGS,
   });
-  redis = openWorldRedis(world);
+  redis = await openWorldRedis(world);
 }, 60_000);
 afterAll(async () => {
   redis?.close();

@@ -15,7 +15,7 @@ import {
 } from '@vat/testkit';
 
 const ACCEPTED = faultSize(150, 5_000);
-const KILLS = faultSize(6, 500);
+const KILLS = faultSize(4, 500);
 /** Calls in hand at once; the rest of the schedule follows from what they are answered. */
 const CALLERS = 24;
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
       LOG_LEVEL: 'warn',
     },
   });
-  redis = openWorldRedis(world);
+  redis = await openWorldRedis(world);
 }, 60_000);
 afterAll(async () => {
   redis?.close();

@@ -198,7 +198,7 @@ describe('with an authority that is away', () => {
         ...{ ANCHOR_EVERY: '500ms', ANCHORS_VERIFIED_EVERY: '1s', SWEEP_EVERY: '300ms' },
       },
     });
-    redis = openWorldRedis(world);
+    redis = await openWorldRedis(world);
   }, 60_000);
   afterAll(async () => {
     redis?.close();

@@ -9,7 +9,7 @@ type State = Parameters<typeof numberOf>[0];
 
 const WAITING = faultSize(80, 10_000);
 /** Lookups that show that a queue runs again. */
-const RESUMED = 50;
+const RESUMED = 20;
 /** A member state that is down is looked up this often at most; the settings in a full-size run are those of the service. */
 const PROBE_DELAYS_MS = isFullSize() ? [5_000, 10_000] : [300, 600];
 const UNANSWERED_IN_A_ROW = 5;

@@ -79,7 +79,11 @@ const callInRounds = async (world: World, rounds: number, atOnce: number): Promi
 const expectNoneLost = async (world: World, what: string, disturb: () => Promise<void>) => {
   await until('Redis', async () => (await redisState(world)) === 'ok', 20_000);
   await world.vies.defaults(SLOW);
+  // So many are accepted while no worker runs, or the first would end before the last is accepted.
+  const workers = isFullSize() ? world.workers.splice(0) : [];
+  await Promise.all(workers.map((worker) => worker.stop()));
   const answers = await inTurn(() => callInRounds(world, JOBS / AT_ONCE, AT_ONCE));
+  await Promise.all(workers.map(() => world.startWorker()));
   const { open: inFlight } = await readLedger(world);
   await disturb();
   const disturbedAt = performance.now();
@@ -94,7 +98,7 @@ const expectNoneLost = async (world: World, what: string, disturb: () => Promise
     `${what}: ${inFlight} in flight, all ended after ${seconds} s, at most ${atOnce} lookups of a state at a time, ` +
       `slowest call meanwhile ${slowest.toFixed(0)} ms`,
   );
-  expect(inFlight).toBeGreaterThan(JOBS / 2);
+  expect(inFlight).toBeGreaterThan(JOBS * faultSize(0.5, 0.9));
   expect([...answers, ...during].filter(({ status }) => status !== 201 && status !== 202)).toEqual([]);
   expect(slowest).toBeLessThan(ANSWERED_WITHIN_MS);
   const ledger = await readLedger(world);

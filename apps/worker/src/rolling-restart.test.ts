@@ -24,10 +24,11 @@ import { bundleEarlierRelease } from '@vat/testkit/earlier-release';
 const APIS = { earlier: 1, own: faultSize(1, 2) };
 const WORKERS = { earlier: faultSize(1, 4), own: faultSize(1, 4) };
 const CALLERS = faultSize(3, 8);
-/** The member state that has a backlog of lines all the time, and how many of them it has at least: for ten seconds. */
+/** The member state that has a backlog of lines all the time, and how many of them it has at least: for twenty seconds. */
 const BUSY = 'DE';
-const BACKLOG = 200;
-const LOOKUP_MS = 100;
+const BACKLOG = 100;
+/** So long that both slots are in use nearly all the time, although a busy machine takes time between two lookups. */
+const LOOKUP_MS = 400;
 /** A restart may leave a slot of a member state unused for this long. */
 const IDLE_MS = 1_000;
 

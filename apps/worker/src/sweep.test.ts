@@ -23,7 +23,7 @@ beforeAll(async () => {
     workers: 0,
     settings: { UPSTREAM_WINDOW: '300ms', BACKGROUND_RETRY_DELAYS: '2s', BACKGROUND_GIVE_UP_AFTER: '10m' },
   });
-  redis = openWorldRedis(world);
+  redis = await openWorldRedis(world);
   connection = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);
   await world.startWorker({ WORKER_QUEUES: 'checks' });
 }, 60_000);

@@ -34,7 +34,7 @@ beforeAll(async () => {
       LOG_LEVEL: 'warn',
     },
   });
-  redis = openWorldRedis(world);
+  redis = await openWorldRedis(world);
 }, 60_000);
 afterAll(async () => {
   redis?.close();

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.js';
@@ -44,6 +45,9 @@ export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 
 /** Opens connections. When Postgres is unavailable, they are opened on demand later. Never rejects. */
 const warm = async (pool: pg.Pool, connections: number): Promise<void> => {
+  // Until then a process that starts is busy with itself, and on a busy machine for longer than a connection may take: the
+  // deadline would pass although Postgres has answered, and the first calls would find no connection.
+  await nextTurn();
   const opened = await Promise.allSettled(Array.from({ length: connections }, () => pool.connect()));
   for (const connection of opened) if (connection.status === 'fulfilled') connection.value.release();
 };

@@ -1,4 +1,5 @@
 import { Prisma } from './generated/client.js';
+import { monthsOf } from './uuid-bounds.js';
 
 /** Runs queries: Prisma's client, one of its transactions, or a connection for large reads. */
 export type Reader = {
@@ -68,11 +69,16 @@ export const selectList = <const C extends Columns>(
 };
 
 /**
- * Whether `id` is one of `ids`. A partitioned table is read where the id is: for a single one Postgres finds its partition by
- * `=` without a new plan, for several it makes a plan.
+ * Whether the key `id` of a partitioned table is one of `ids`. The statement opens the partitions of their months alone, if
+ * these are at most two. A single id is compared by `=`, with which Postgres finds its partition in any case.
  */
-export const isOneOf = (id: Prisma.Sql, ids: readonly string[]): Prisma.Sql =>
-  ids.length === 1 ? Prisma.sql`${id} = ${ids[0]}::uuid` : Prisma.sql`${id} = ANY(${[...ids]}::uuid[])`;
+export const isOneOf = (id: Prisma.Sql, ids: readonly string[]): Prisma.Sql => {
+  const given = ids.length === 1 ? Prisma.sql`${id} = ${ids[0]}::uuid` : Prisma.sql`${id} = ANY(${[...ids]}::uuid[])`;
+  const months = monthsOf(ids);
+  return months === null
+    ? given
+    : Prisma.sql`${given} AND ${id} >= ${months.from}::uuid AND ${id} < ${months.to}::uuid`;
+};
 
 /** Columns of one type: `...all('uuid', 'id', 'accountId')`. */
 export const all = <const T extends Column, const N extends string>(type: T, ...names: N[]): { readonly [K in N]: T } =>

@@ -11,6 +11,7 @@ export * from './batch/create-batch.js';
 export * from './batch/dispatch-lines.js';
 export * from './batch/estimate-end.js';
 export * from './batch/forecast-batches.js';
+export * from './batch/pack-plan.js';
 export * from './batch/plan-batch.js';
 export * from './batch/record-malformed-lines.js';
 export * from './batch/sweep-batches.js';

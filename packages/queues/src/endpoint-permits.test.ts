@@ -16,7 +16,7 @@ const raise = (error: unknown): never => {
   throw error;
 };
 beforeAll(async () => {
-  namespace = openRedisNamespace();
+  namespace = await openRedisNamespace();
   connection = connectRedis(namespace.url, 'producer', raise);
   await until('Redis', () => connection.status === 'ready');
 });

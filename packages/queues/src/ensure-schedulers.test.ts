@@ -9,8 +9,8 @@ const HOUR_MS = 3_600_000;
 
 let namespace: RedisNamespace;
 const closers: (() => Promise<unknown>)[] = [];
-beforeEach(() => {
-  namespace = openRedisNamespace();
+beforeEach(async () => {
+  namespace = await openRedisNamespace();
 });
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();

@@ -9,7 +9,7 @@ const raise = (error: unknown): never => {
   throw error;
 };
 beforeAll(async () => {
-  namespace = openRedisNamespace();
+  namespace = await openRedisNamespace();
   processes = [1, 2].map(() => connectRedis(namespace.url, 'producer', raise));
   await until('Redis', () => processes.every(({ status }) => status === 'ready'));
 });

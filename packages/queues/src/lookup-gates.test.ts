@@ -16,7 +16,7 @@ const raise = (error: unknown): never => {
   throw error;
 };
 beforeAll(async () => {
-  namespace = openRedisNamespace();
+  namespace = await openRedisNamespace();
   connections = (['producer', 'producer', 'consumer'] as const).map((role) => connectRedis(namespace.url, role, raise));
   await until('Redis', () => connections.every(({ status }) => status === 'ready'));
 });

@@ -20,7 +20,7 @@ let producer: Producer;
 let waits = 0;
 const closers: (() => Promise<unknown>)[] = [];
 beforeEach(async () => {
-  namespace = openRedisNamespace();
+  namespace = await openRedisNamespace();
   connection = connectRedis(namespace.url, 'consumer', () => undefined);
   producerConnection = connectRedis(namespace.url, 'producer', () => undefined);
   producer = createProducer(producerConnection, namespace.prefix);

@@ -14,7 +14,7 @@ let queue: Queue;
 let worker: Worker<RequestJob>;
 const definition = upstreamQueue('DE');
 beforeAll(async () => {
-  namespace = openRedisNamespace();
+  namespace = await openRedisNamespace();
   connection = connectRedis(namespace.url, 'consumer', (error) => {
     throw error;
   });

@@ -12,7 +12,7 @@ let namespace: RedisNamespace;
 let connection: RedisConnection;
 let producer: Producer;
 beforeAll(async () => {
-  namespace = openRedisNamespace();
+  namespace = await openRedisNamespace();
   connection = connectRedis(namespace.url, 'producer', (error) => {
     throw error;
   });

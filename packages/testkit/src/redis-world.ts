@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { connectRedis, type RedisConnection } from '@vat/queues';
+import type { RedisConnection } from '@vat/queues';
 import type { Redis } from 'ioredis';
 import type { World } from './start-world.js';
 import { REDIS_VARIABLE, worldName } from './test-servers.js';
@@ -42,7 +42,9 @@ const scan = async (redis: Redis, pattern: string, found: Set<string>): Promise<
 };
 
 /** Connects to the Redis of a world. */
-export const openWorldRedis = ({ name, settings }: Pick<World, 'settings' | 'name'>): WorldRedis => {
+export const openWorldRedis = async ({ name, settings }: Pick<World, 'settings' | 'name'>): Promise<WorldRedis> => {
+  // Loaded on demand: BullMQ costs each test file 0.3 s, and few use it.
+  const { connectRedis } = await import('@vat/queues');
   const ca = settings.REDIS_CA ? readFileSync(settings.REDIS_CA, 'utf8') : undefined;
   const redis = connectRedis(settings.REDIS_URL ?? '', 'consumer', () => undefined, ca);
   const keys = async (): Promise<string[]> => {
@@ -75,11 +77,11 @@ export const openWorldRedis = ({ name, settings }: Pick<World, 'settings' | 'nam
 export type RedisNamespace = { url: string; prefix: string; redis: WorldRedis; close: () => Promise<void> };
 
 /** Opens a namespace, for tests that need Redis but no processes. `close` removes its keys. */
-export const openRedisNamespace = (): RedisNamespace => {
+export const openRedisNamespace = async (): Promise<RedisNamespace> => {
   const url = process.env[REDIS_VARIABLE];
   if (!url) throw new Error(`${REDIS_VARIABLE} is not set: run tests by npm test`);
   const prefix = worldName();
-  const redis = openWorldRedis({ name: prefix, settings: { REDIS_URL: url } });
+  const redis = await openWorldRedis({ name: prefix, settings: { REDIS_URL: url } });
   const close = async () => {
     await redis.flush();
     redis.close();

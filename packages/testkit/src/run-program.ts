@@ -21,11 +21,14 @@ export const PROGRAM_FLAGS = [
   '--max-semi-space-size=32',
 ] as const;
 
+/** Set by a run that measures: its programs run without {@link PROGRAM_FLAGS}, which delay the optimization of busy functions. */
+export const PRODUCTION_VARIABLE = 'VAT_TEST_PRODUCTION';
+
 /** The file to run: for `apps/<name>/dist/main.js` in a test run the bundled program, which starts faster. */
 export const programFile = (file: string): string => {
   const programs = process.env[PROGRAMS_VARIABLE];
   const [, name] = /^apps\/([^/]+)\/dist\/main\.js$/.exec(file) ?? [];
-  return programs && name ? path.join(programs, `${name}.js`) : path.resolve(PROJECT_ROOT, file);
+  return programs && name ? path.join(programs, `${name}.cjs`) : path.resolve(PROJECT_ROOT, file);
 };
 
 /** The environment of a started program: only what it needs and its settings, without the developer's variables. */

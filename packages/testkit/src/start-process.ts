@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
-import { PROGRAM_FLAGS, PROJECT_ROOT, programEnvironment, programFile } from './run-program.js';
+import { PRODUCTION_VARIABLE, PROGRAM_FLAGS, PROJECT_ROOT, programEnvironment, programFile } from './run-program.js';
 
 /** A started process of the service. */
 export type TestProcess = {
@@ -34,12 +34,12 @@ const collect = (child: ChildProcess): string[] => {
 
 /**
  * Starts a program of the repository and waits until it reports that it is ready. `asInProduction`: as it was built and without
- * {@link PROGRAM_FLAGS}, for tests that measure.
+ * {@link PROGRAM_FLAGS}, for tests that measure; the default where {@link PRODUCTION_VARIABLE} is `yes`.
  */
 export const startProcess = async (
   file: string,
   settings: Record<string, string>,
-  { asInProduction = false } = {},
+  { asInProduction = process.env[PRODUCTION_VARIABLE] === 'yes' } = {},
 ): Promise<TestProcess> => {
   const program = asInProduction ? [path.resolve(PROJECT_ROOT, file)] : [...PROGRAM_FLAGS, programFile(file)];
   const child = spawn(process.execPath, program, {

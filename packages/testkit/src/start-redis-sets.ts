@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findFreePort } from '@vat/embedded';
 import { createTestAuthority } from './create-test-authority.js';
-import { type RedisNode, startRedisNode } from './redis-node.js';
+import type { RedisNode, startRedisNode } from './redis-node.js';
 import { until } from './until.js';
 
 /** Redis processes that a service uses as one. `url`: the REDIS_URL; `ca`: with TLS, the PEM file for REDIS_CA. */
@@ -57,10 +56,13 @@ const startSet = async <T extends { url: string }>(
     rmSync(folder, { recursive: true, force: true });
   };
   const start: StartNode = ({ config, connect, ...options }) => {
-    const node = startRedisNode({
-      ...{ folder, tls, ...options },
-      ...{ config: [...config, ...(secured?.config ?? [])], connect: { ...connect, ...secured?.connect } },
-    });
+    // Loaded on demand, like all that only a few of the test files use.
+    const node = import('./redis-node.js').then(({ startRedisNode: run }) =>
+      run({
+        ...{ folder, tls, ...options },
+        ...{ config: [...config, ...(secured?.config ?? [])], connect: { ...connect, ...secured?.connect } },
+      }),
+    );
     starting.push(node);
     return node;
   };
@@ -159,6 +161,7 @@ const idOf = async ({ redis }: RedisNode): Promise<string> => String(await redis
 /** Starts a cluster, and waits until it serves every slot and can replace its first master. */
 export const startClusterSet = (options: SetOptions = {}): Promise<ClusterSet> =>
   startSet(options, async (start, scheme) => {
+    const { findFreePort } = await import('@vat/embedded');
     const startNode = async () =>
       start({
         config: [

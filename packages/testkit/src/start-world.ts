@@ -90,9 +90,10 @@ export const startWorld = async ({
   const server = servers?.databaseUrl ?? inherited(POSTGRES_VARIABLE);
   const database = new URL(server);
   database.pathname = `/${name}`;
-  await inDatabase(server, 'postgres', (client) => client.query(cloneStatement(name)));
-
-  const vies = await startProcess('apps/vies-sandbox/dist/main.js', { PORT: '0' });
+  const [vies] = await Promise.all([
+    startProcess('apps/vies-sandbox/dist/main.js', { PORT: '0' }),
+    inDatabase(server, 'postgres', (client) => client.query(cloneStatement(name))),
+  ]);
   const upstream = viesControl(`http://127.0.0.1:${String(vies.ready.port)}`);
   const all = {
     ...TEST_SETTINGS,

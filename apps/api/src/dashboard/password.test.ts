@@ -143,7 +143,7 @@ test('neither password is in the database, in Redis or in a log', async () => {
   const by = await signedIn(await newUser());
   await change(by, 'a guess that is wrong', WANTED).expect(400);
   await change(by, PASSWORD, WANTED).expect(204);
-  const redis = openWorldRedis(world);
+  const redis = await openWorldRedis(world);
   const everything = `${await databaseText(world)}\n${logText(world)}\n${await redis.text()}`;
   redis.close();
   for (const secret of ['a guess that is wrong', WANTED, PASSWORD]) {

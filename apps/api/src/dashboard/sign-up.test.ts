@@ -11,7 +11,7 @@ let made = 0;
 beforeAll(async () => {
   // Calls send X-Forwarded-For, as behind a proxy: each test has its own network.
   world = await startWorld({ workers: 0, settings: { SIGNUP: 'open', TRUSTED_PROXIES: '127.0.0.0/8' } });
-  redis = openWorldRedis(world);
+  redis = await openWorldRedis(world);
   closed = await world.startApi({ SIGNUP: 'closed' });
 });
 afterAll(async () => {

@@ -67,7 +67,7 @@ test('the secret is stored sealed for its account, and is in no other row, log o
   const stored = await sealed();
   expect(openSecret(master, accountUuid(), stored)).toBe(secret);
   expect(() => openSecret(master, newUuid(), stored)).toThrow('does not open');
-  const redis = openWorldRedis(world);
+  const redis = await openWorldRedis(world);
   const everything = `${await databaseText(world)}\n${logText(world)}\n${await redis.text()}`;
   redis.close();
   expect(everything).toContain(URL_OF_OURS);

@@ -4,6 +4,7 @@ import {
   AppError,
   type CheckCall,
   type CheckCallResult,
+  type CheckEvidence,
   type FindEvidence,
   type FindRequest,
   publicId,
@@ -18,6 +19,10 @@ import type { Routes } from './route.js';
 export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;
   findCheck: (id: StoredId<'check'>, reader: Reader) => Promise<StoredCheck | null>;
+  findCheckWithEvidence: (
+    id: StoredId<'check'>,
+    reader: Reader,
+  ) => Promise<(StoredCheck & { evidence: CheckEvidence }) | null>;
   listChecks: (reader: Reader, filter: CheckFilter, beforeId: string | null, limit: number) => Promise<StoredCheck[]>;
   findRequest: FindRequest;
   findEvidence: FindEvidence;
@@ -66,7 +71,10 @@ export const checkRoutes = (deps: CheckRoutesDeps): Pick<Routes, keyof typeof CH
       return { status: 200, body: { data, next_cursor: nextCursor } };
     },
 
-    getCheck: async ({ id, reader }) => ({ status: 200, body: await present(found(await deps.findCheck(id, reader))) }),
+    getCheck: async ({ id, reader }) => {
+      const { evidence, ...check } = found(await deps.findCheckWithEvidence(id, reader));
+      return { status: 200, body: presentCheck(check, evidence) };
+    },
 
     getCheckEvidence: async ({ id, reader }) => ({ status: 200, bytes: found(await deps.findCheck(id, reader)).bytes }),
 

@@ -8,7 +8,7 @@ import { type BatchReader, createBatchReader } from './create-batch-reader.js';
 /** A thread that runs the command in the file. */
 const THREAD = `
   import { isMainThread, threadId } from 'node:worker_threads';
-  const planned = (...lines) => ({ kind: 'planned', file: { header: [String(threadId)] }, plan: { lines, requests: ['[]'] } });
+  const planned = (...lines) => ({ kind: 'planned', file: { header: [String(threadId)], plan: { lines } } });
   export const readBatch = async ({ charset }) => {
     if (isMainThread) throw new Error('not a thread');
     if (charset === 'endless') for (;;);
@@ -50,7 +50,8 @@ const refusalOf = (charset: string): Promise<AppError> =>
     () => Promise.reject(),
     (error) => error,
   );
-const linesOf = ({ plan }: PlannedFile) => plan.lines.map(({ line }) => line);
+const linesOf = ({ plan }: PlannedFile) =>
+  plan.lines.flatMap((text) => (JSON.parse(text) as { line: number }[]).map(({ line }) => line));
 
 test('the plan of the thread arrives complete, and refusals with their code', async () => {
   start(30_000);

@@ -1,16 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  AppError,
-  type BatchPlan,
-  type CoveragePlan,
-  type NewBatchRequest,
-  type NewLine,
-  type PlannedFile,
-  type PlannedSupply,
-} from '@vat/domain';
+import { AppError, type CoveragePlan, type PlannedFile, type PlannedSupply } from '@vat/domain';
 import { Tinypool } from 'tinypool';
 import { keyedSemaphore } from '../turns.js';
-import type { CoverageToRead, FileToRead, PackedPlan, Refusal, readBatch, readCoverage } from './read-batch.js';
+import type { CoverageToRead, FileToRead, Refusal, readBatch, readCoverage } from './read-batch.js';
 
 type BatchReaderDeps = {
   /** The module that exports {@link readBatch} and {@link readCoverage}. */
@@ -42,6 +34,7 @@ const YOUNG_HEAP_MB = 32;
 
 /** The functions of the thread. */
 type Thread = { readBatch: typeof readBatch; readCoverage: typeof readCoverage };
+
 /** The error of a file that no thread could finish. Which line causes that is not known. */
 const unreadable = (what: string): AppError =>
   new AppError('INVALID_CSV', {
@@ -61,11 +54,6 @@ const unpack = async <T>(chunks: readonly string[]): Promise<T[]> => {
   }
   return rows;
 };
-
-const unpackPlan = async ({ lines, requests }: PackedPlan): Promise<BatchPlan> => ({
-  lines: await unpack<NewLine>(lines),
-  requests: await unpack<NewBatchRequest>(requests),
-});
 
 /**
  * Creates a pool of threads that read files. Threads start on demand. A thread that exceeds the deadline or runs out of memory
@@ -97,13 +85,10 @@ export const createBatchReader = ({ thread, threads, deadlineMs, heapMb, onFailu
       throw new AppError(reading.code, { message: reading.message, extra: reading.extra });
     return reading as Exclude<ReturnType<Thread[Name]>, Refusal>;
   };
-  const read = async (sent: FileToRead): Promise<PlannedFile> => {
-    const { file, plan } = await run('readBatch', sent);
-    return { ...file, plan: await unpackPlan(plan) };
-  };
+  const read = async (sent: FileToRead): Promise<PlannedFile> => (await run('readBatch', sent)).file;
   const readSupplies = async (sent: CoverageToRead): Promise<PlannedCoverage> => {
     const { file, lines, gaps } = await run('readCoverage', sent);
-    return { ...file, plan: { lines: await unpack<PlannedSupply>(lines), gaps: gaps && (await unpackPlan(gaps)) } };
+    return { ...file, plan: { lines: await unpack<PlannedSupply>(lines), gaps } };
   };
   return {
     read: (file) => inTurn('files', () => read(file)),

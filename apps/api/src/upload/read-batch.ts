@@ -1,6 +1,5 @@
 import {
   AppError,
-  type BatchPlan,
   type CoveragePlan,
   type ErrorCode,
   type PlannedFile,
@@ -23,21 +22,18 @@ export type CoverageToRead = SentFile & { withGaps: boolean };
 export type Refusal = { kind: 'refused'; code: ErrorCode; message: string; extra: Readonly<Record<string, unknown>> };
 
 /**
- * The result that the thread sends back. Lines and requests are JSON arrays in chunks: receiving ten thousand objects would
- * block the event loop for up to 60 ms, while chunks are parsed one by one.
+ * The result that the thread sends back. The lines and requests of a plan are texts: receiving ten thousand objects would block
+ * the event loop for up to 60 ms.
  */
-export type BatchReading = { kind: 'planned'; file: Omit<PlannedFile, 'plan'>; plan: PackedPlan } | Refusal;
+export type BatchReading = { kind: 'planned'; file: PlannedFile } | Refusal;
 
-/** A planned batch in chunks. */
-export type PackedPlan = { [K in keyof BatchPlan]: string[] };
-
-/** The result for a file of supplies; `width`: cells of the widest row. */
+/** The result for a file of supplies. `width`: cells of the widest row. `lines`: JSON arrays, which are parsed one by one. */
 export type CoverageReading =
   | {
       kind: 'planned';
       file: { header: string[] | null; width: number };
       lines: string[];
-      gaps: PackedPlan | null;
+      gaps: CoveragePlan['gaps'];
     }
   | Refusal;
 
@@ -47,11 +43,6 @@ const inJsonChunks = (rows: readonly object[]): string[] =>
   Array.from({ length: Math.ceil(rows.length / CHUNK_ROWS) }, (_, n) =>
     JSON.stringify(rows.slice(n * CHUNK_ROWS, (n + 1) * CHUNK_ROWS)),
   );
-
-const pack = ({ lines, requests }: BatchPlan): PackedPlan => ({
-  lines: inJsonChunks(lines),
-  requests: inJsonChunks(requests),
-});
 
 const textOf = ({ bytes, charset }: SentFile): Uint8Array =>
   markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset });
@@ -71,16 +62,16 @@ const orRefusal = <T>(work: () => T): T | Refusal => {
  * this file by name): two megabytes take up to a second, during which the process could not answer other calls.
  */
 export const readBatch = (sent: FileToRead): BatchReading =>
-  orRefusal(() => {
-    const { plan, ...file } = planFile(readBatchFile(textOf(sent)), sent.requester, sent.createdAt);
-    return { kind: 'planned', file, plan: pack(plan) };
-  });
+  orRefusal(() => ({
+    kind: 'planned',
+    file: planFile(readBatchFile(textOf(sent)), sent.requester, sent.createdAt),
+  }));
 
 /** Decodes, parses and plans a coverage's file, in the same thread. */
 export const readCoverage = (sent: CoverageToRead): CoverageReading =>
   orRefusal(() => {
     const { rows, header, width } = readCoverageFile(textOf(sent));
-    const { lines, gaps }: CoveragePlan = planCoverage(rows, { withGaps: sent.withGaps, at: sent.createdAt });
+    const { lines, gaps } = planCoverage(rows, { withGaps: sent.withGaps, at: sent.createdAt });
     const file = { header: header?.map(storableText) ?? null, width };
-    return { kind: 'planned', file, lines: inJsonChunks(lines), gaps: gaps && pack(gaps) };
+    return { kind: 'planned', file, lines: inJsonChunks(lines), gaps };
   });

@@ -50,7 +50,7 @@ test('what batches wait for is counted by request: those of an account by batch,
     { batchId: second, memberState: 'DE', requests: 3 },
   ]);
   const waiting = async (limits: { accounts: number; lines: number }) =>
-    (await readBacklog(db)(['DE', 'FR'], limits)).map((of) => `${of.memberState} ${of.requests}`).toSorted();
+    (await readBacklog(db)(AT, ['DE', 'FR'], limits)).map((of) => `${of.memberState} ${of.requests}`).toSorted();
   expect(await waiting({ accounts: 20, lines: 5_000 })).toEqual(['DE 23', 'DE 30', 'FR 1']);
   expect(await waiting({ accounts: 1, lines: 10 })).toEqual(['DE 10', 'FR 1']);
   await dispatchLines(db)('FR', AT);

@@ -10,6 +10,7 @@ import {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { query, typed } from '../query.js';
+import { recentId } from '../uuid-bounds.js';
 
 /**
  * The lookups of each member state by hour of the day (UTC) and kind of day, over {@link usualPeriod}. Durations are as exact as
@@ -42,9 +43,12 @@ export const readUsualHours =
  */
 export const readBacklog =
   (db: Queryable) =>
-  async (memberStates: readonly MemberState[], { accounts, lines }: BacklogLimits): Promise<Backlog[]> => {
+  async (now: Date, memberStates: readonly MemberState[], { accounts, lines }: BacklogLimits): Promise<Backlog[]> => {
+    // Older lines have reached their deadline.
+    const recent = recentId(now);
     const waits = (code: Prisma.Sql) =>
-      Prisma.sql`q.country_code = ${code} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL`;
+      Prisma.sql`q.country_code = ${code} AND q.state = 'pending' AND NOT q.fed AND q.answer IS NULL
+        AND q.id >= ${recent}::uuid`;
     const own = Prisma.sql`account.code`;
     return query(db, { memberState: typed<MemberState>('text'), accountId: 'uuid', requests: 'int4' })`
       WITH RECURSIVE account(code, id, n) AS (

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type BatchRow, type NewBatch, newUuid, periodOf, planBatch } from '@vat/domain';
+import { type BatchRow, type NewBatch, newUuid, packPlan, periodOf, planBatch } from '@vat/domain';
 import { numberOf } from '@vat/testkit';
 import type { Database } from '../connect-database.js';
 
@@ -42,7 +42,7 @@ export const newBatch = async (
   fileName: 'numbers.csv',
   requester: null,
   header: ['number', 'note'],
-  ...planBatch({ rows, requester: null, at: AT }),
+  ...packPlan(planBatch({ rows, requester: null, at: AT })),
   quota: { period: PERIOD, limit: 20_000 },
   overQuota: { code: 'QUOTA_EXCEEDED', message: 'used up' },
   createdAt: AT,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type {
   Batch,
   BatchInsertion,
@@ -16,41 +17,12 @@ import { completeBatches } from './end-lines.js';
 import {
   bindUpload,
   type InTurn,
-  jsonChunks,
   lockUploadKey,
   recordUpload,
   refuseTooManyLines,
   UPLOAD_TIMEOUT_MS,
   type Upload,
 } from './uploads.js';
-
-const requestRow = (request: NewBatchRequest): string =>
-  JSON.stringify({
-    id: request.id,
-    input: request.input,
-    country_code: request.memberState,
-    national: request.national,
-    vat_number: request.vatNumber,
-    requester: request.requester,
-    reference: request.reference,
-    entries: request.entries,
-    answer: request.answer,
-  });
-
-/** Appends the cells, which are JSON already. */
-const lineRow = (line: NewLine): string => {
-  const row = JSON.stringify({
-    id: line.id,
-    line: line.line,
-    input: line.input,
-    vat_number: line.vatNumber,
-    reference: line.reference,
-    request_id: line.requestId,
-    error_code: line.error?.code ?? null,
-    error_message: line.error?.message ?? null,
-  });
-  return `${row.slice(0, -1)},"cells":${line.cellsJson}}`;
-};
 
 /** Inserts a batch, its requests (which get a job only when they are dispatched) and its lines. */
 const insertBatchRows =
@@ -60,28 +32,28 @@ const insertBatchRows =
     await tx.$executeRaw`
       INSERT INTO batch (id, account_id, state, label, file_name, requester, header, total, created_at)
       VALUES (${id}::uuid, ${accountId}::uuid, 'queued', ${batch.label}, ${batch.fileName}, ${batch.requester},
-        ${header === null ? null : JSON.stringify(header)}::jsonb, ${batch.lines.length}::int, ${createdAt}::timestamptz)`;
-    for (const chunk of jsonChunks(batch.requests, requestRow))
+        ${header === null ? null : JSON.stringify(header)}::jsonb, ${batch.counts.lines}::int, ${createdAt}::timestamptz)`;
+    for (const text of batch.requests)
       await inTurn(
         () => tx.$executeRaw`
         INSERT INTO request (id, account_id, test, origin, fed, state, input, country_code, national, vat_number, requester,
           reference, entries, answer, created_at, window_ends_at, due_at, give_up_at, quota_period)
-        SELECT x.id, ${accountId}::uuid, false, 'batch', false, 'pending', x.input, x.country_code, x.national,
-          x.vat_number, x.requester, x.reference, x.entries, x.answer, ${createdAt}::timestamptz,
+        SELECT x.id, ${accountId}::uuid, false, 'batch', false, 'pending', x.input, x."memberState", x.national,
+          x."vatNumber", x.requester, x.reference, x.entries, x.answer, ${createdAt}::timestamptz,
           ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${batch.giveUpAt}::timestamptz,
           CASE WHEN x.answer IS NULL THEN ${quota.period}::text END
-        FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, input text,
-          country_code text, national text, vat_number text, requester text, reference text, entries jsonb, answer jsonb)`,
+        FROM jsonb_to_recordset(${text}::jsonb) AS x(id uuid, input text,
+          "memberState" text, national text, "vatNumber" text, requester text, reference text, entries jsonb, answer jsonb)`,
       );
-    for (const chunk of jsonChunks(batch.lines, lineRow))
+    for (const text of batch.lines)
       await inTurn(
         () => tx.$executeRaw`
         INSERT INTO batch_line (id, batch_id, line, status, input, vat_number, reference, request_id, error_code,
           error_message, cells)
-        SELECT x.id, ${id}::uuid, x.line, CASE WHEN x.error_code IS NULL THEN 'queued' ELSE 'failed' END, x.input,
-          x.vat_number, x.reference, x.request_id, x.error_code, x.error_message, x.cells
-        FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, line int, input text,
-          vat_number text, reference text, request_id uuid, error_code text, error_message text, cells jsonb)`,
+        SELECT x.id, ${id}::uuid, x.line, CASE WHEN x.error IS NULL THEN 'queued' ELSE 'failed' END, x.input,
+          x."vatNumber", x.reference, x."requestId", x.error ->> 'code', x.error ->> 'message', x."cellsJson"::jsonb
+        FROM jsonb_to_recordset(${text}::jsonb) AS x(id uuid, line int, input text,
+          "vatNumber" text, reference text, "requestId" uuid, error jsonb, "cellsJson" text)`,
       );
   };
 
@@ -92,23 +64,42 @@ const countActive = async (tx: Queryable, accountId: string, exceptId: string): 
   return row?.n ?? 0;
 };
 
+/** Rewrites the rows of each text, one text a turn of the event loop. */
+const rewrite = async <Row extends object>(
+  texts: readonly string[],
+  rows: (all: Row[]) => Row[],
+): Promise<string[]> => {
+  const rewritten: string[] = [];
+  for (const text of texts) {
+    rewritten.push(JSON.stringify(rows(JSON.parse(text) as Row[])));
+    await nextTurn();
+  }
+  return rewritten;
+};
+
+type WithinQuota = Pick<BatchRows, 'lines' | 'requests' | 'counts'> & { beyond: string[] };
+
 /** Applies `units` to the requests in the order of the file. Requests beyond the quota are removed, and their lines fail. */
-const applyQuota = (
-  batch: BatchRows,
-  units: number,
-): { lines: NewLine[]; requests: NewBatchRequest[]; beyond: string[] } => {
-  const costing = batch.requests.filter((request) => request.answer === null);
-  const beyond = new Set(costing.slice(units).map((request) => request.id));
-  if (beyond.size === 0) return { lines: batch.lines, requests: batch.requests, beyond: [] };
-  return {
-    lines: batch.lines.map((line) =>
-      line.requestId !== null && beyond.has(line.requestId)
-        ? { ...line, requestId: null, error: batch.overQuota }
-        : line,
-    ),
-    requests: batch.requests.filter((request) => !beyond.has(request.id)),
-    beyond: [...beyond],
+const applyQuota = async (batch: BatchRows, units: number): Promise<WithinQuota> => {
+  const { counts, overQuota } = batch;
+  if (counts.costing <= units) return { ...batch, beyond: [] };
+  let left = units;
+  let failed = counts.failed;
+  const beyond = new Set<string>();
+  const isWithin = ({ id, answer }: NewBatchRequest): boolean => {
+    if (answer !== null) return true;
+    left -= 1;
+    if (left < 0) beyond.add(id);
+    return left >= 0;
   };
+  const lineWithin = (line: NewLine): NewLine => {
+    if (line.requestId === null || !beyond.has(line.requestId)) return line;
+    failed += 1;
+    return { ...line, requestId: null, error: overQuota };
+  };
+  const requests = await rewrite<NewBatchRequest>(batch.requests, (rows) => rows.filter(isWithin));
+  const lines = await rewrite<NewLine>(batch.lines, (rows) => rows.map(lineWithin));
+  return { lines, requests, counts: { ...counts, failed, costing: units }, beyond: [...beyond] };
 };
 
 /** Deletes requests that turned out to be beyond the quota, and fails their lines. */
@@ -123,7 +114,7 @@ const dropBeyond = async (tx: Queryable, batch: BatchRows, beyond: string[]): Pr
 
 /** The limit of `batch.lineLimit`, if it has one. */
 const limitedUpload = (batch: BatchRows): Upload[] =>
-  batch.lineLimit === null ? [] : [{ ...batch, lineLimit: batch.lineLimit }];
+  batch.lineLimit === null ? [] : [{ ...batch, lineCount: batch.counts.lines, lineLimit: batch.lineLimit }];
 
 /**
  * Writes a batch with its lines and requests within a transaction. The rows are inserted first and the locks are taken last
@@ -144,7 +135,7 @@ export const writeBatch = async (
   const [usage] = await query(tx, { taken: 'int4' })`
       SELECT used + reserved AS taken FROM usage
       WHERE account_id = ${accountId}::uuid AND period = ${batch.quota.period}`;
-  const covered = applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
+  const covered = await applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
   await insertBatchRows(tx, inTurn)({ ...batch, ...covered });
 
   await lockAccount(tx, accountId);
@@ -154,19 +145,18 @@ export const writeBatch = async (
     await refuseTooManyLines(tx, upload, refuse);
     await recordUpload(tx, upload);
   }
-  const costing = covered.requests.filter((request) => request.answer === null).length;
-  const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: costing });
-  const final = applyQuota({ ...batch, ...covered }, granted);
+  const granted = await reserveUnits(tx)({ accountId, ...batch.quota, wanted: covered.counts.costing });
+  const final = await applyQuota({ ...batch, ...covered }, granted);
   await dropBeyond(tx, batch, final.beyond);
 
-  const failed = final.lines.filter((line) => line.error !== null).length;
-  const [completed] = failed === final.lines.length ? await completeBatches(tx)([id], createdAt) : [];
+  const { failed, lines: total } = final.counts;
+  const [completed] = failed === total ? await completeBatches(tx)([id], createdAt) : [];
   const written = {
     id,
     status: completed ? ('completed' as const) : ('queued' as const),
     label: batch.label,
     fileName: batch.fileName,
-    total: final.lines.length,
+    total,
     done: 0,
     failed,
     valid: 0,

@@ -41,7 +41,7 @@ export const UPLOAD_TIMEOUT_MS = 60_000;
 export type Upload = {
   id: string;
   accountId: string;
-  lines: readonly unknown[];
+  lineCount: number;
   createdAt: Date;
   lineLimit: LineLimit;
 };
@@ -52,10 +52,10 @@ export type Upload = {
  */
 export const refuseTooManyLines = async (
   tx: Queryable,
-  { accountId, lines, lineLimit }: Upload,
+  { accountId, lineCount, lineLimit }: Upload,
   refuse: Refuse<UploadRefusal>,
 ): Promise<void> => {
-  const over = lines.length - lineLimit.max;
+  const over = lineCount - lineLimit.max;
   const [freed] = await query(tx, { created_at: 'timestamptz' })`
     SELECT x.created_at FROM (
       SELECT created_at, sum(lines) OVER (ORDER BY created_at, id) AS left_by, sum(lines) OVER () AS uploaded
@@ -68,14 +68,14 @@ export const refuseTooManyLines = async (
 /** Records the number of uploaded lines, and deletes the account's uploads that no longer count. */
 export const recordUpload = async (
   tx: Queryable,
-  { id, accountId, lines, createdAt, lineLimit }: Upload,
+  { id, accountId, lineCount, createdAt, lineLimit }: Upload,
 ): Promise<void> => {
   await tx.$executeRaw`
     DELETE FROM batch_upload
     WHERE account_id = ${accountId}::uuid AND created_at <= ${lineLimit.since}::timestamptz`;
   await tx.$executeRaw`
     INSERT INTO batch_upload (id, account_id, lines, created_at)
-    VALUES (${id}::uuid, ${accountId}::uuid, ${lines.length}::int, ${createdAt}::timestamptz)`;
+    VALUES (${id}::uuid, ${accountId}::uuid, ${lineCount}::int, ${createdAt}::timestamptz)`;
 };
 
 /** Admits one upload per key at a time; a concurrent one is refused at once, before it writes ten thousand lines. */

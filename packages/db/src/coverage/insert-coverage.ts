@@ -46,8 +46,9 @@ export const insertCoverage =
         const batchId = gaps?.id ?? null;
         const total = lines.length;
         const counts = countStatuses(lines);
+        const upload = { ...coverage, lineCount: total };
         await lockUploadKey(tx, coverage, refuse);
-        await refuseTooManyLines(tx, coverage, refuse);
+        await refuseTooManyLines(tx, upload, refuse);
         await tx.$executeRaw`
           INSERT INTO coverage (id, account_id, label, file_name, header, max_age_days, min_grade, width, total, covered, stale,
             weak, invalid, missing, batch_id, created_at)
@@ -68,8 +69,8 @@ export const insertCoverage =
           );
         const written = gaps && (await writeBatch(tx, gaps, { refuse, inTurn: rowsInTurn }));
         await lockAccount(tx, accountId);
-        await refuseTooManyLines(tx, coverage, refuse);
-        await recordUpload(tx, coverage);
+        await refuseTooManyLines(tx, upload, refuse);
+        await recordUpload(tx, upload);
         const created = { id, label, fileName, maxAgeDays, minGrade, total, ...counts, batchId, createdAt };
         const answer = coverage.answerOf(created);
         await bindUpload(tx, coverage, answer, refuse);

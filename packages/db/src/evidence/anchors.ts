@@ -1,7 +1,7 @@
 import type { BlockPosition, FindAnchor, FindLeaves, ListAnchors, ReadBlock, ReadBlocks } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, query, type Reader, type RowOf, selectList } from '../query.js';
+import { all, columns, isOneOf, query, type Reader, type RowOf, selectList } from '../query.js';
 import { MAX_ID, NIL } from '../uuid-bounds.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
@@ -57,7 +57,7 @@ export const findLeaves =
   async (checkIds) => {
     return query(db, LEAF)`
       WITH l AS MATERIALIZED (
-        SELECT check_id, anchor_seq, leaf_index, hash FROM anchor_leaf WHERE check_id = ANY(${[...checkIds]}::uuid[])
+        SELECT check_id, anchor_seq, leaf_index, hash FROM anchor_leaf WHERE ${isOneOf(Prisma.sql`check_id`, checkIds)}
       )
       SELECT l.check_id AS "checkId", a.id AS "anchorId", a.seq, l.leaf_index AS "leafIndex", a.tree_size AS "treeSize",
         l.hash

@@ -1,16 +1,19 @@
 import type {
   AccountChange,
   CheckEntry,
+  CheckEvidence,
   ChooseEvidence,
   EvidenceChoice,
   FindEvidence,
+  Reader as OfReader,
   ReadEvidence,
   RequestState,
+  StoredCheck,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import type { ConnectedReader } from '../connect-reader.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, isOneOf, query, type Reader, selectList, typed } from '../query.js';
+import { all, columns, isOneOf, query, type Reader, type RowOf, selectList, typed } from '../query.js';
 import { readExchanges } from '../request/exchanges.js';
 import { DAY_MS, idAt, idsOfPeriod, NIL } from '../uuid-bounds.js';
 import { ACCOUNT_CHANGE, ACCOUNT_CHANGE_LIST } from '../watch/watches.js';
@@ -28,7 +31,6 @@ const EXPORTED_REQUEST = columns({
   entries: typed<CheckEntry[]>('jsonb'),
 });
 const EVIDENCE = columns({
-  checkId: 'uuid',
   anchorId: 'uuid?',
   ...all('int4?', 'seq', 'leafIndex', 'treeSize'),
   ...FACTS,
@@ -118,9 +120,9 @@ export const chooseEvidence =
 export const readEvidence = (db: Reader): ReadEvidence => ({
   checks: (ids) => query(db, EXPORTED_CHECK)`
     SELECT c.id, c.request_id AS "requestId", c.body AS bytes, c.hash, s.token
-    FROM "check" c LEFT JOIN stamp s ON s.subject_id = c.id WHERE c.id = ANY(${[...ids]}::uuid[])`,
+    FROM "check" c LEFT JOIN stamp s ON s.subject_id = c.id WHERE ${isOneOf(Prisma.sql`c.id`, ids)}`,
   requests: (ids) => query(db, EXPORTED_REQUEST)`
-    SELECT ${selectList('r', EXPORTED_REQUEST)} FROM request r WHERE id = ANY(${[...ids]}::uuid[])`,
+    SELECT ${selectList('r', EXPORTED_REQUEST)} FROM request r WHERE ${isOneOf(Prisma.sql`id`, ids)}`,
   exchanges: readExchanges(db),
   anchors: (seqs) => query(db, { seq: 'int4', body: 'bytea', token: 'bytea?' })`
     SELECT a.seq, a.body, s.token FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
@@ -133,23 +135,41 @@ export const readEvidence = (db: Reader): ReadEvidence => ({
   },
 });
 
+/** The columns {@link EVIDENCE} of the rows with the alias c, and the tables that they are in. */
+const EVIDENCE_LIST = Prisma.sql`
+  a.id AS "anchorId", a.seq, l.leaf_index AS "leafIndex", a.tree_size AS "treeSize", ${FACTS_LIST}`;
+const evidenceOf = (checkId: Prisma.Sql, checkIds: readonly string[]): Prisma.Sql => Prisma.sql`
+  LEFT JOIN anchor_leaf l ON l.check_id = ${checkId} AND ${isOneOf(Prisma.sql`l.check_id`, checkIds)}
+  LEFT JOIN anchor a ON a.seq = l.anchor_seq
+  LEFT JOIN stamp s ON s.subject_id = ${checkId}`;
+
+const evidenceIn = (row: RowOf<typeof EVIDENCE>): CheckEvidence => {
+  const { facts: stamp, rest } = splitFacts(row);
+  const { anchorId, seq, leafIndex, treeSize } = rest;
+  const anchored = anchorId !== null && seq !== null && leafIndex !== null && treeSize !== null;
+  return { stamp, anchor: anchored ? { anchorId, seq, leafIndex, treeSize } : null };
+};
+
 /** The time-stamp and anchor of checks. The caller ensures that the checks belong to the account. */
 export const findEvidence =
   (db: Queryable): FindEvidence =>
   async (checkIds) => {
-    const rows = await query(db, EVIDENCE)`
-      SELECT c.check_id AS "checkId", a.id AS "anchorId", a.seq, l.leaf_index AS "leafIndex", a.tree_size AS "treeSize",
-        ${FACTS_LIST}
-      FROM unnest(${[...checkIds]}::uuid[]) AS c(check_id)
-      LEFT JOIN anchor_leaf l ON l.check_id = c.check_id AND ${isOneOf(Prisma.sql`l.check_id`, checkIds)}
-      LEFT JOIN anchor a ON a.seq = l.anchor_seq
-      LEFT JOIN stamp s ON s.subject_id = c.check_id`;
-    return new Map(
-      rows.map((row) => {
-        const { facts: stamp, rest } = splitFacts(row);
-        const { checkId, anchorId, seq, leafIndex, treeSize } = rest;
-        const anchored = anchorId !== null && seq !== null && leafIndex !== null && treeSize !== null;
-        return [checkId, { stamp, anchor: anchored ? { anchorId, seq, leafIndex, treeSize } : null }];
-      }),
-    );
+    const rows = await query(db, { checkId: 'uuid', ...EVIDENCE })`
+      SELECT c.check_id AS "checkId", ${EVIDENCE_LIST}
+      FROM unnest(${[...checkIds]}::uuid[]) AS c(check_id) ${evidenceOf(Prisma.sql`c.check_id`, checkIds)}`;
+    return new Map(rows.map((row) => [row.checkId, evidenceIn(row)]));
+  };
+
+/** One check with its time-stamp and anchor, in one statement; `null` when there is none that `reader` may read. */
+export const findCheckWithEvidence =
+  (db: Queryable) =>
+  async (
+    id: string,
+    { accountId, testOnly }: OfReader,
+  ): Promise<(StoredCheck & { evidence: CheckEvidence }) | null> => {
+    const [row] = await query(db, { id: 'uuid', bytes: 'bytea', hash: 'bytea', ...EVIDENCE })`
+      SELECT c.id, c.body AS bytes, c.hash, ${EVIDENCE_LIST}
+      FROM "check" c ${evidenceOf(Prisma.sql`c.id`, [id])}
+      WHERE c.id = ${id}::uuid AND c.account_id = ${accountId}::uuid AND (c.test OR NOT ${testOnly}::boolean)`;
+    return row ? { id: row.id, bytes: row.bytes, hash: row.hash, evidence: evidenceIn(row) } : null;
   };

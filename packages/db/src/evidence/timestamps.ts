@@ -12,8 +12,9 @@ import type {
   StampKind,
 } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
-import { all, columns, query, type RowOf, selectList, typed } from '../query.js';
+import { all, columns, isOneOf, query, type RowOf, selectList, typed } from '../query.js';
 import { transact } from '../transaction.js';
 import { NIL } from '../uuid-bounds.js';
 
@@ -121,7 +122,7 @@ export const requestStamp =
     const created = await db.$executeRaw`
       INSERT INTO stamp (subject_id, kind, account_id, digest, requested_at, next_attempt_at)
       SELECT id, 'check', account_id, hash, ${now}::timestamptz, ${now}::timestamptz FROM "check"
-      WHERE id = ${checkId}::uuid AND account_id = ${accountId}::uuid AND NOT test
+      WHERE ${isOneOf(Prisma.sql`id`, [checkId])} AND account_id = ${accountId}::uuid AND NOT test
       ON CONFLICT (subject_id) DO NOTHING`;
     const stamp = await findCheckStamp(db)(checkId, accountId);
     return stamp && { ...stamp, created: created > 0 };

@@ -1,6 +1,6 @@
-import { DAY_MS, timeOfId } from '../uuid-bounds.js';
+import { DAY_MS, monthId, timeOfId } from '../uuid-bounds.js';
 import type { Ddl } from './ddl.js';
-import { monthId, monthsBetween, nameOfMonth } from './months.js';
+import { monthsBetween, nameOfMonth } from './months.js';
 import { listPartitions, PARTITIONED, type Partition, type PartitionedTable, partition } from './partitions.js';
 
 /** Months that are made ahead of the current one, once the next one is missing. */

@@ -1,8 +1,4 @@
-import { idAt, timeOfId } from '../uuid-bounds.js';
-
-/** The lowest id of the UTC month of a point in time, `months` later. */
-export const monthId = (at: Date, months = 0): string =>
-  idAt(new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1)));
+import { monthId, timeOfId } from '../uuid-bounds.js';
 
 /** The months between two ids that are the lowest of their month, with names such as `2027_01`. */
 export const monthsBetween = (from: string, to: string): { name: string; from: string; to: string }[] => {

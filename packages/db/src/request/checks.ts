@@ -1,8 +1,8 @@
 import type { Reader, StoredCheck, Verdict } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query } from '../query.js';
-import { idsOfPeriod } from '../uuid-bounds.js';
+import { columns, isOneOf, query } from '../query.js';
+import { idsOfPeriod, monthsBelow } from '../uuid-bounds.js';
 
 const STORED = columns({ id: 'uuid', bytes: 'bytea', hash: 'bytea' });
 
@@ -12,7 +12,7 @@ export const findCheck =
   async (id: string, { accountId, testOnly }: Reader): Promise<StoredCheck | null> => {
     const [row] = await query(db, STORED)`
       SELECT id, body AS bytes, hash FROM "check"
-      WHERE id = ${id}::uuid AND account_id = ${accountId}::uuid AND (test OR NOT ${testOnly}::boolean)`;
+      WHERE ${isOneOf(Prisma.sql`id`, [id])} AND account_id = ${accountId}::uuid AND (test OR NOT ${testOnly}::boolean)`;
     return row ?? null;
   };
 
@@ -32,10 +32,11 @@ const either = (wanted: boolean | undefined): boolean[] => (wanted === undefined
 /**
  * Checks that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor and bounds
  * the period. With a filter, each combination of mode and verdict is one scan of an index that is in the order of ids, limited
- * to the size of the page, so that rows which do not match are not read, except other references of a number.
+ * to the size of the page, so that rows which do not match are not read, except other references of a number. The months
+ * before the two of the page are read only if these have too few checks.
  */
 export const listChecks =
-  (db: Queryable) =>
+  (db: Queryable, now: () => Date = () => new Date()) =>
   async (reader: Reader, filter: CheckFilter, beforeId: string | null, limit: number): Promise<StoredCheck[]> => {
     const { vatNumber, valid, reference } = filter;
     // A number has fewer checks than a reference. IS NOT DISTINCT FROM does not use the index of references.
@@ -52,18 +53,27 @@ export const listChecks =
       ...(vatNumber === undefined ? [] : [Prisma.sql`vat_number = ${vatNumber}`]),
       ...(reference === undefined ? [] : [matches(reference)]),
     ];
-    const page = (more: Prisma.Sql[]) => Prisma.sql`
-      (SELECT id, body, hash FROM "check" WHERE ${Prisma.join([...conditions, ...more], ' AND ')} ORDER BY id DESC LIMIT ${limit}::int)`;
     const filtered = valid !== undefined || vatNumber !== undefined || reference !== undefined;
-    const pages = filtered
+    const kinds = filtered
       ? either(reader.testOnly ? true : undefined).flatMap((test) =>
-          either(valid).map((verdict) => page([Prisma.sql`test = ${test}`, Prisma.sql`valid = ${verdict}`])),
+          either(valid).map((verdict) => [Prisma.sql`test = ${test}`, Prisma.sql`valid = ${verdict}`]),
         )
       : // A literal and not a parameter: the partial index of test checks is used only when the condition is in the statement.
-        [page(reader.testOnly ? [Prisma.sql`test`] : [])];
-    return query(db, STORED)`
-      SELECT id, body AS bytes, hash FROM (${Prisma.join(pages, ' UNION ALL ')}) AS found
-      ORDER BY id DESC LIMIT ${limit}::int`;
+        [reader.testOnly ? [Prisma.sql`test`] : []];
+    const read = (range: Prisma.Sql, most: number) => {
+      const pages = kinds.map(
+        (kind) => Prisma.sql`
+          (SELECT id, body, hash FROM "check" WHERE ${Prisma.join([...conditions, ...kind, range], ' AND ')}
+           ORDER BY id DESC LIMIT ${most}::int)`,
+      );
+      return query(db, STORED)`
+        SELECT id, body AS bytes, hash FROM (${Prisma.join(pages, ' UNION ALL ')}) AS found
+        ORDER BY id DESC LIMIT ${most}::int`;
+    };
+    const { from, months } = monthsBelow(below, now());
+    const newest = await read(Prisma.sql`id >= ${months.from}::uuid AND id < ${months.to}::uuid`, limit);
+    if (newest.length === limit || (period.from !== null && period.from >= from)) return newest;
+    return [...newest, ...(await read(Prisma.sql`id < ${months.from}::uuid`, limit - newest.length))];
   };
 
 /** The UTC day of a point in time, as a Postgres date. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CheckSource, type Exchange, newUuid } from '@vat/domain';
 import { Prisma } from '../generated/client.js';
-import { all, columns, query, type Reader, type RowOf, selectList, typed } from '../query.js';
+import { all, columns, isOneOf, query, type Reader, type RowOf, selectList, typed } from '../query.js';
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -70,7 +70,7 @@ export const readExchanges =
   (db: Reader) =>
   async (requestIds: readonly string[]): Promise<Map<string, Exchange[]>> => {
     const rows = await query(db, EXCHANGE)`
-      SELECT ${selectList('e', EXCHANGE)} FROM exchange e WHERE e.request_id = ANY(${[...requestIds]}::uuid[])
+      SELECT ${selectList('e', EXCHANGE)} FROM exchange e WHERE ${isOneOf(Prisma.sql`e.request_id`, requestIds)}
       ORDER BY e.started_at, e.id`;
     const byRequest = new Map<string, Exchange[]>();
     for (const row of rows) {

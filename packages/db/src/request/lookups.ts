@@ -1,7 +1,7 @@
 import type { CheckRequest, RequestState, StoreLookup } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { query, typed } from '../query.js';
+import { isOneOf, query, typed } from '../query.js';
 import { insertExchanges } from './exchanges.js';
 import { REQUEST, REQUEST_LIST } from './request-row.js';
 
@@ -14,7 +14,7 @@ export const beginLookup =
   async (id: string, now: Date): Promise<CheckRequest | null> => {
     const [row] = await query(db, REQUEST)`
       SELECT ${REQUEST_LIST} FROM request r JOIN account a ON a.id = r.account_id
-      WHERE r.id = ${id}::uuid AND r.state IN ('waiting', 'pending') AND r.answer IS NULL
+      WHERE ${isOneOf(Prisma.sql`r.id`, [id])} AND r.state IN ('waiting', 'pending') AND r.answer IS NULL
         AND r.due_at <= ${new Date(now.getTime() + DUE_TOLERANCE_MS)}::timestamptz`;
     return row ?? null;
   };
@@ -28,7 +28,7 @@ export const markLookupStarted =
   async (id: string, attempts: number, since: Date): Promise<void> => {
     await db.$executeRaw`
       UPDATE request SET asking_since = ${since}::timestamptz
-      WHERE id = ${id}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL AND attempts = ${attempts}::int`;
+      WHERE ${isOneOf(Prisma.sql`id`, [id])} AND state IN ('waiting', 'pending') AND answer IS NULL AND attempts = ${attempts}::int`;
   };
 
 /**
@@ -49,7 +49,7 @@ export const storeLookup =
         answer = ${answer}::jsonb, asking_since = NULL, fed = fed AND NOT ${suspend}::bool,
         give_up_at = COALESCE(${decision.giveUpAt}::timestamptz, give_up_at),
         due_at = LEAST(${dueAt}::timestamptz, COALESCE(${decision.giveUpAt}::timestamptz, give_up_at, 'infinity'::timestamptz))
-      WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
+      WHERE ${isOneOf(Prisma.sql`id`, [requestId])} AND state IN ('waiting', 'pending') AND answer IS NULL
         AND attempts = ${expectedAttempts}::int
       RETURNING state, due_at AS "dueAt"`;
     return row ?? null;

@@ -1,6 +1,7 @@
 import type { CheckRecord, CheckRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
-import { query } from '../query.js';
+import { Prisma } from '../generated/client.js';
+import { isOneOf, query } from '../query.js';
 import { idOfLastYear } from '../uuid-bounds.js';
 import { REQUEST, REQUEST_LIST } from './request-row.js';
 
@@ -59,20 +60,21 @@ const record = ({ requestId, check }: MalformedLine) => ({
 export const settleMalformedLines =
   (db: Queryable) =>
   async (lines: readonly MalformedLine[], now: Date): Promise<SettledLine[]> => {
+    const ids = lines.map(({ requestId }) => requestId);
     return query(db, { requestId: 'uuid', batchId: 'uuid?' })`
       WITH given AS MATERIALIZED (
         SELECT * FROM jsonb_to_recordset(${JSON.stringify(lines.map(record))}::jsonb) AS x(request_id uuid, id uuid,
           vat_number text, reference text, checked_at timestamptz, body text, hash text)
       ), free AS MATERIALIZED (
         SELECT r.id FROM request r
-        WHERE r.id = ANY(${lines.map(({ requestId }) => requestId)}::uuid[]) AND r.state = 'pending'
+        WHERE ${isOneOf(Prisma.sql`r.id`, ids)} AND r.state = 'pending'
           AND r.origin = 'batch' AND NOT r.test AND r.quota_period IS NULL AND r.answer ->> 'verdict' = 'malformed'
         ORDER BY r.id FOR UPDATE SKIP LOCKED
       ), done AS (
         UPDATE request r SET state = 'completed', ended_at = ${now}::timestamptz, check_id = given.id, asking_since = NULL,
           last_error = NULL
         FROM given WHERE r.id = given.request_id AND r.id = ANY(ARRAY(SELECT id FROM free))
-          AND r.id = ANY(${lines.map(({ requestId }) => requestId)}::uuid[])
+          AND ${isOneOf(Prisma.sql`r.id`, ids)}
         RETURNING r.id AS request_id, r.account_id, given.id, given.vat_number, given.reference, given.checked_at,
           given.body, given.hash
       ), recorded AS (

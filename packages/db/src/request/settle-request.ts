@@ -3,7 +3,7 @@ import { releaseUnits } from '../account/usage.js';
 import { endLines, failLines } from '../batch/end-lines.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { query, typed } from '../query.js';
+import { isOneOf, query, typed } from '../query.js';
 import { recordWatch, releaseWatch } from '../watch/watch-runs.js';
 import { publishToAccount } from '../webhook/events.js';
 import { countCheck } from './checks.js';
@@ -39,7 +39,7 @@ export const settleRequest =
       WITH done AS (
         UPDATE request SET state = 'completed', ended_at = ${now}::timestamptz, check_id = ${check.id}::uuid,
           entries = ${JSON.stringify(settlement.entries)}::jsonb, asking_since = NULL, last_error = NULL${withAnswer.set}
-        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending')${withAnswer.where}
+        WHERE ${isOneOf(Prisma.sql`id`, [requestId])} AND state IN ('waiting', 'pending')${withAnswer.where}
         RETURNING id, account_id, test, accepted_at, quota_period
       ), recorded AS (
         INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, reference, checked_at, body, hash)
@@ -75,7 +75,7 @@ export const endRequest =
       WITH gone AS (
         UPDATE request SET state = CASE state WHEN 'waiting' THEN 'withdrawn' ELSE 'abandoned' END, reason = ${reason},
           ended_at = ${now}::timestamptz, asking_since = NULL
-        WHERE id = ${requestId}::uuid AND state IN ('waiting', 'pending') AND answer IS NULL
+        WHERE ${isOneOf(Prisma.sql`id`, [requestId])} AND state IN ('waiting', 'pending') AND answer IS NULL
         RETURNING id, account_id, test, state, accepted_at, quota_period, created_at
       ), released AS (
         UPDATE usage u SET ${releaseUnits(Prisma.sql`1`)} FROM gone

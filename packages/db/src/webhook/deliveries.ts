@@ -11,7 +11,7 @@ import type {
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, query, type RowOf, selectList, typed } from '../query.js';
+import { all, columns, isOneOf, query, type RowOf, selectList, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
 const STORED = columns({
@@ -47,16 +47,16 @@ export const findDelivery =
   async (id: string, { accountId, testOnly }: Reader): Promise<DeliveryDetail | null> => {
     const [row] = await query(db, STORED)`
       SELECT ${DELIVERY_LIST} FROM delivery d
-      WHERE d.id = ${id}::uuid AND d.account_id = ${accountId}::uuid AND (d.test OR NOT ${testOnly}::boolean)`;
+      WHERE ${isOneOf(Prisma.sql`d.id`, [id])} AND d.account_id = ${accountId}::uuid AND (d.test OR NOT ${testOnly}::boolean)`;
     if (!row) return null;
     // An event may be years older than its delivery. A join would open the partitions of all these years.
     const [event] = await query(db, { eventType: typed<EventType>('text'), body: 'text' })`
-      SELECT type AS "eventType", body FROM event WHERE id = ${row.eventId}::uuid`;
+      SELECT type AS "eventType", body FROM event WHERE ${isOneOf(Prisma.sql`id`, [row.eventId])}`;
     if (!event) return null;
     // An attempt that is recorded between the statements is left out, so that the result is consistent.
     const log = await query(db, ATTEMPT)`
       SELECT ${selectList('t', ATTEMPT)} FROM delivery_attempt t
-      WHERE t.delivery_id = ${id}::uuid AND t.number <= ${row.attempts}::int ORDER BY t.number`;
+      WHERE ${isOneOf(Prisma.sql`t.delivery_id`, [id])} AND t.number <= ${row.attempts}::int ORDER BY t.number`;
     return { ...deliveryOfRow({ ...row, ...event }), log };
   };
 
@@ -72,7 +72,10 @@ export const listDeliveries =
       WHERE d.account_id = ${accountId}::uuid ${mode} ${before} ORDER BY d.id DESC LIMIT ${limit}::int`;
     if (rows.length === 0) return [];
     const events = await query(db, { id: 'uuid', eventType: typed<EventType>('text') })`
-      SELECT id, type AS "eventType" FROM event WHERE id = ANY(${rows.map(({ eventId }) => eventId)}::uuid[])`;
+      SELECT id, type AS "eventType" FROM event WHERE ${isOneOf(
+        Prisma.sql`id`,
+        rows.map(({ eventId }) => eventId),
+      )}`;
     const typeOf = new Map(events.map(({ id, eventType }) => [id, eventType]));
     return rows.flatMap((row) => {
       const eventType = typeOf.get(row.eventId);

@@ -31,7 +31,10 @@ const claimOf = ({ held, url, secretSealed, eventId, dueAt }: Claimed, event: Ev
 
 /** An event that is much older than its delivery, such as of a resend. */
 export const readEventToSend = async (db: Queryable, eventId: string): Promise<Event | undefined> => {
-  const [event] = await query(db, EVENT)`SELECT type AS "eventType", body FROM event WHERE id = ${eventId}::uuid`;
+  const [event] = await query(
+    db,
+    EVENT,
+  )`SELECT type AS "eventType", body FROM event WHERE ${isOneOf(Prisma.sql`id`, [eventId])}`;
   return event;
 };
 
@@ -88,7 +91,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
     }
     const [waiting] = await query(db, { at: 'timestamptz' })`
       SELECT GREATEST(next_attempt_at, leased_until) AS at FROM delivery
-      WHERE id = ${attempt.deliveryId}::uuid AND state = 'pending' AND attempts = ${attempt.number - 1}::int`;
+      WHERE ${isOneOf(Prisma.sql`id`, [attempt.deliveryId])} AND state = 'pending' AND attempts = ${attempt.number - 1}::int`;
     return waiting ? { kind: 'not_yet', at: waiting.at } : { kind: 'settled' };
   };
 };
@@ -102,7 +105,7 @@ export const releaseDelivery =
   async ({ deliveryId, number, leasedUntil }: Omit<AttemptToClaim, 'now'>): Promise<void> => {
     await db.$executeRaw`
       UPDATE delivery SET leased_until = NULL
-      WHERE id = ${deliveryId}::uuid AND state = 'pending' AND attempts = ${number - 1}::int
+      WHERE ${isOneOf(Prisma.sql`id`, [deliveryId])} AND state = 'pending' AND attempts = ${number - 1}::int
         AND leased_until = ${leasedUntil}::timestamptz`;
   };
 

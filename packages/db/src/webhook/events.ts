@@ -1,7 +1,7 @@
 import type { NewEvent, OnDemandResult, Reader } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, type RowOf } from '../query.js';
+import { columns, isOneOf, query, type RowOf } from '../query.js';
 
 /**
  * The CTEs `published` and `sent`: insert an event and, if the account has an endpoint, its first delivery, in the transaction that
@@ -99,7 +99,7 @@ export const resendDelivery =
       (tx, below) => query(tx, MADE)`
         WITH ${countPending(accountId)}, old AS (
           SELECT event_id, test FROM delivery
-          WHERE id = ${deliveryId}::uuid AND account_id = ${accountId}::uuid AND (test OR NOT ${testOnly}::boolean)
+          WHERE ${isOneOf(Prisma.sql`id`, [deliveryId])} AND account_id = ${accountId}::uuid AND (test OR NOT ${testOnly}::boolean)
         ), made AS (
           INSERT INTO delivery (id, account_id, event_id, generation, state, test, on_demand, created_at, next_attempt_at)
           SELECT ${newDeliveryId}::uuid, w.account_id, old.event_id, w.generation, 'pending', old.test, true,

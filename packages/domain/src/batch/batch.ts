@@ -114,8 +114,28 @@ export type NewBatchRequest = Pick<
   'id' | 'input' | 'memberState' | 'national' | 'vatNumber' | 'requester' | 'reference' | 'entries' | 'answer'
 >;
 
+/**
+ * A planned file as it is stored. Lines and requests are texts of JSON arrays, each small enough for one statement. The thread that
+ * reads the file makes them, and the process that serves callers passes them on without parsing.
+ */
+export type PackedPlan = {
+  /** Of {@link NewLine}. */
+  lines: readonly string[];
+  /** Of {@link NewBatchRequest}, in the order of the file: units are reserved for the first when the quota does not last for all. */
+  requests: readonly string[];
+  counts: {
+    lines: number;
+    /** Lines that failed at once. */
+    failed: number;
+    /** Requests that are not malformed. Each consumes a unit. */
+    costing: number;
+  };
+  /** How many requests each queue dispatches, in the order of the file. */
+  queues: readonly { queue: DispatchQueue; requests: number }[];
+};
+
 /** The rows of a batch to be written. */
-export type BatchRows = {
+export type BatchRows = PackedPlan & {
   id: string;
   accountId: string;
   label: string | null;
@@ -124,9 +144,6 @@ export type BatchRows = {
   requester: string | null;
   /** The file's header row, unchanged; null when it had none. */
   header: string[] | null;
-  lines: NewLine[];
-  /** In the order of the file: units are reserved for the first of them when the quota does not last for all. */
-  requests: NewBatchRequest[];
   /** For the requests that are not malformed. */
   quota: { period: string; limit: number };
   /** What ends the lines that the quota does not reach. */

@@ -3,14 +3,14 @@ import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
-import type { MemberState } from '../member-states.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { neverAskedAt } from '../request/give-up.js';
 import { readRequester } from '../request/request-check.js';
-import type { BatchRow, BatchRows, DispatchQueue, InsertBatch, LineLimit, UploadRefusal } from './batch.js';
+import type { BatchRow, BatchRows, DispatchQueue, InsertBatch, LineLimit, PackedPlan, UploadRefusal } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
 import { type BatchForecast, type ForecastBatches, NO_FORECAST, type RemainingLines } from './forecast-batches.js';
-import { type BatchPlan, planBatch, storableText } from './plan-batch.js';
+import { packPlan } from './pack-plan.js';
+import { planBatch, storableText } from './plan-batch.js';
 
 /** An upload whose file has been read and planned. */
 export type BatchUpload = {
@@ -21,7 +21,7 @@ export type BatchUpload = {
   requester: string | null;
   header: string[] | null;
   /** Planned with `requester` at `createdAt`. */
-  plan: BatchPlan;
+  plan: PackedPlan;
   createdAt: Date;
   idempotency: IdempotencyKey | null;
   /** The 201 of a batch at its creation; stored with the key, byte for byte. */
@@ -36,7 +36,7 @@ export type BatchUploadResult = CreatedBatch | Replay;
 /** What starts the work on a new batch. */
 export type StartBatchDeps = {
   /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
-  dispatch: (queues: DispatchQueue[]) => Promise<void>;
+  dispatch: (queues: readonly DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
@@ -96,10 +96,10 @@ export const throwRefusal = (refusal: Exclude<UploadRefusal, { kind: 'key_taken'
 /** Starts the work on a batch that was written. `deliveryId`: of batch.completed, when nothing can be looked up. */
 export const startBatch = (
   { dispatch, enqueueDelivery, onEnqueueFailure }: StartBatchDeps,
-  { accountId, requests, createdAt }: Pick<BatchRows, 'accountId' | 'requests' | 'createdAt'>,
+  { accountId, queues, createdAt }: Pick<BatchRows, 'accountId' | 'queues' | 'createdAt'>,
   { completed, deliveryId }: { completed: boolean; deliveryId: string | null },
 ): void => {
-  if (!completed) dispatch(dispatchQueuesOf(requests)).catch(onEnqueueFailure);
+  if (!completed) dispatch(queues.map(({ queue }) => queue)).catch(onEnqueueFailure);
   if (deliveryId !== null)
     enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: createdAt }).catch(onEnqueueFailure);
 };
@@ -117,7 +117,7 @@ export const planFile = (
   return {
     header: file.header?.map(storableText) ?? null,
     requester: read,
-    plan: planBatch({ rows: file.rows, requester: read, at: createdAt }),
+    plan: packPlan(planBatch({ rows: file.rows, requester: read, at: createdAt })),
     createdAt,
   };
 };
@@ -136,8 +136,7 @@ export const createBatch =
     const work = async (key: UnexpiredKey | null): Promise<CreatedBatch | null> => {
       const rows = batchRowsOf(upload);
       const toForecast = { id: rows.id, status: 'queued', createdAt: now } as const;
-      const remaining = remainingOf(rows.id, rows.requests);
-      const forecast = (await deps.forecast(accountId, [toForecast], remaining)).get(rows.id);
+      const forecast = (await deps.forecast(accountId, [toForecast], remainingOf(rows.id, rows))).get(rows.id);
       const inserted = await deps.insert({
         ...rows,
         lineLimit: lineLimitAt(now),
@@ -155,13 +154,5 @@ export const createBatch =
   };
 
 /** What a planned batch will wait for. */
-const remainingOf = (batchId: string, requests: BatchPlan['requests']): RemainingLines[] => {
-  const counts = new Map<MemberState, number>();
-  for (const { memberState, answer } of requests)
-    if (answer === null) counts.set(memberState, (counts.get(memberState) ?? 0) + 1);
-  return [...counts].map(([memberState, n]) => ({ batchId, memberState, requests: n }));
-};
-
-const dispatchQueuesOf = (requests: { memberState: DispatchQueue; answer: unknown }[]): DispatchQueue[] => [
-  ...new Set(requests.map((request) => (request.answer === null ? request.memberState : ('malformed' as const)))),
-];
+const remainingOf = (batchId: string, { queues }: PackedPlan): RemainingLines[] =>
+  queues.flatMap(({ queue, requests }) => (queue === 'malformed' ? [] : [{ batchId, memberState: queue, requests }]));

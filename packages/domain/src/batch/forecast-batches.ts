@@ -34,7 +34,7 @@ type ReadConditionsDeps = {
   readMinutes: (from: Date) => Promise<MinuteTally[]>;
   /** Changes with the hour; the caller may cache it for minutes. */
   readUsualHours: (now: Date) => Promise<UsualHour[]>;
-  readBacklog: (memberStates: readonly MemberState[], limits: BacklogLimits) => Promise<Backlog[]>;
+  readBacklog: (now: Date, memberStates: readonly MemberState[], limits: BacklogLimits) => Promise<Backlog[]>;
 };
 
 /** Reads what the member states do now and usually, and what waits for them. */
@@ -44,7 +44,7 @@ export const readConditions =
     const [tallies, hours, backlog] = await Promise.all([
       readMinutes(new Date(now.getTime() - RECENT_MS)),
       readUsualHours(now),
-      readBacklog(MEMBER_STATES, BACKLOG_LIMITS),
+      readBacklog(now, MEMBER_STATES, BACKLOG_LIMITS),
     ]);
     const of = <T extends { memberState: MemberState }>(rows: readonly T[], memberState: MemberState) =>
       rows.filter((row) => row.memberState === memberState);

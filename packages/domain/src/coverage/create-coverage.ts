@@ -1,5 +1,6 @@
 import type { BatchUpload, StartBatchDeps } from '../batch/create-batch.js';
 import { batchRowsOf, lineLimitAt, startBatch, throwRefusal } from '../batch/create-batch.js';
+import { selectNumbers } from '../batch/pack-plan.js';
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
 import { newUuid } from '../ids.js';
@@ -14,7 +15,7 @@ import type {
   SupplyPeriod,
 } from './coverage.js';
 import { decideCoverage, gradesFrom, periodOfSupply } from './decide-coverage.js';
-import { type CoveragePlan, selectNumbers } from './plan-coverage.js';
+import type { CoveragePlan } from './plan-coverage.js';
 
 /** An upload whose file has been read and planned. */
 export type CoverageUpload = Pick<BatchUpload, 'caller' | 'label' | 'fileName' | 'header' | 'createdAt'> & {
@@ -92,9 +93,9 @@ export const createCoverage =
     const work = async (key: UnexpiredKey | null): Promise<CreatedCoverage | null> => {
       const lines = await decideLines(deps.findChecks, upload);
       const uncovered = new Set(lines.flatMap((line) => (line.status === 'covered' ? [] : (line.vatNumber ?? []))));
-      const gapPlan = plan.gaps && selectNumbers(plan.gaps, uncovered);
+      const gapPlan = plan.gaps && (await selectNumbers(plan.gaps, uncovered));
       const gaps =
-        gapPlan && gapPlan.lines.length > 0
+        gapPlan && gapPlan.counts.lines > 0
           ? batchRowsOf({ caller, label, fileName, requester: null, header: GAPS_HEADER, plan: gapPlan, createdAt })
           : null;
       const inserted = await deps.insert({

@@ -1,5 +1,7 @@
+import type { NewBatchRequest, NewLine } from '../batch/batch.js';
+import { selectNumbers } from '../batch/pack-plan.js';
 import { AppError } from '../errors.js';
-import { planCoverage, type SupplyRow, selectNumbers } from './plan-coverage.js';
+import { planCoverage, type SupplyRow } from './plan-coverage.js';
 
 const AT = new Date('2026-11-20T10:00:00.000Z');
 
@@ -12,6 +14,8 @@ const row = (
   ...{ line, candidate, supplyDate, reference, country: null, requester: null },
   cells: [candidate, supplyDate],
 });
+
+const rowsOf = <Row>(texts: readonly string[] = []): Row[] => texts.flatMap((text) => JSON.parse(text) as Row[]);
 
 const refusalOf = (rows: SupplyRow[]): unknown => {
   try {
@@ -64,7 +68,7 @@ test('a date that cannot be read refuses the file, with its line', () => {
   ]);
 });
 
-test('the batch of gaps has each uncovered number once, and no line that cannot be checked', () => {
+test('the batch of gaps has each uncovered number once, and no line that cannot be checked', async () => {
   const { gaps } = planCoverage(
     [
       row(2, 'FR40303265045'),
@@ -72,13 +76,39 @@ test('the batch of gaps has each uncovered number once, and no line that cannot 
       row(4, 'ATU33803803'),
       row(5, '12345678'),
       row(6, 'IT00159560366'),
+      row(7, 'DE1'),
     ],
     { withGaps: true, at: AT },
   );
-  const selected = gaps && selectNumbers(gaps, new Set(['FR40303265045', 'IT00159560366']));
-  expect(selected?.lines.map(({ line, vatNumber, cellsJson }) => [line, vatNumber, cellsJson])).toEqual([
+  const selected = gaps && (await selectNumbers(gaps, new Set(['FR40303265045', 'IT00159560366', 'DE1'])));
+  expect(
+    rowsOf<NewLine>(selected?.lines).map(({ line, vatNumber, cellsJson }) => [line, vatNumber, cellsJson]),
+  ).toEqual([
     [2, 'FR40303265045', '["FR40303265045"]'],
     [6, 'IT00159560366', '["IT00159560366"]'],
+    [7, 'DE1', '["DE1"]'],
   ]);
-  expect(selected?.requests.map(({ vatNumber }) => vatNumber)).toEqual(['FR40303265045', 'IT00159560366']);
+  expect(rowsOf<NewBatchRequest>(selected?.requests).map(({ vatNumber }) => vatNumber)).toEqual([
+    'FR40303265045',
+    'IT00159560366',
+    'DE1',
+  ]);
+  expect(selected).toMatchObject({
+    counts: { lines: 3, failed: 0, costing: 2 },
+    queues: [
+      { queue: 'FR', requests: 1 },
+      { queue: 'IT', requests: 1 },
+      { queue: 'malformed', requests: 1 },
+    ],
+  });
+});
+
+test('a batch of gaps without an uncovered number is empty', async () => {
+  const { gaps } = planCoverage([row(2, 'FR40303265045')], { withGaps: true, at: AT });
+  expect(gaps && (await selectNumbers(gaps, new Set()))).toEqual({
+    lines: [],
+    requests: [],
+    counts: { lines: 0, failed: 0, costing: 0 },
+    queues: [],
+  });
 });

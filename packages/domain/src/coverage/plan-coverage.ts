@@ -1,5 +1,6 @@
-import type { BatchRow } from '../batch/batch.js';
-import { type BatchPlan, planBatch, planLine, storableText } from '../batch/plan-batch.js';
+import type { BatchRow, PackedPlan } from '../batch/batch.js';
+import { packPlan } from '../batch/pack-plan.js';
+import { planBatch, planLine, storableText } from '../batch/plan-batch.js';
 import { newUuid } from '../ids.js';
 import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 import type { PlannedSupply } from './coverage.js';
@@ -9,7 +10,7 @@ import { supplyDateOf } from './read-supply-date.js';
 export type SupplyRow = BatchRow & { supplyDate: string };
 
 /** The lines of a file in its order. `gaps`: a batch of all its numbers, each once; null when none is wanted. */
-export type CoveragePlan = { lines: PlannedSupply[]; gaps: BatchPlan | null };
+export type CoveragePlan = { lines: PlannedSupply[]; gaps: PackedPlan | null };
 
 /**
  * Turns the rows of a file into its lines, and with `withGaps` into the batch of its numbers. A line whose number or reference
@@ -38,12 +39,6 @@ export const planCoverage = (
       cellsJson: JSON.stringify(row.cells.map(storableText)),
     };
   });
-  return { lines, gaps: withGaps ? planBatch({ rows: [...numbers.values()], requester: null, at }) : null };
-};
-
-/** The part of a planned batch with these numbers. Lines that cannot be checked are left out. */
-export const selectNumbers = ({ lines, requests }: BatchPlan, numbers: ReadonlySet<string>): BatchPlan => {
-  const chosen = lines.filter(({ vatNumber, error }) => vatNumber !== null && error === null && numbers.has(vatNumber));
-  const wanted = new Set(chosen.map(({ requestId }) => requestId));
-  return { lines: chosen, requests: requests.filter(({ id }) => wanted.has(id)) };
+  const gaps = withGaps ? packPlan(planBatch({ rows: [...numbers.values()], requester: null, at })) : null;
+  return { lines, gaps };
 };

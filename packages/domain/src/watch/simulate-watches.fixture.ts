@@ -2,6 +2,7 @@ import { TYPICAL_DURATIONS_MS } from '../member-state-health.js';
 import type { HourTally } from '../member-state-history.js';
 import { type MemberState, SLOTS_PER_MEMBER_STATE } from '../member-states.js';
 import { decideLookup } from '../request/decide-lookup.js';
+import { abandonReasonOf } from '../request/give-up.js';
 import { lookupEndOf } from '../request/perform-lookup.js';
 import { newRequest, POLICY, silence, verdict } from '../request/request.fixture.js';
 import type { CheckRequest } from '../request/request.js';
@@ -144,7 +145,7 @@ export const simulateWatches = async (options: Options): Promise<SimulatedRun[]>
 
   const lookUp = (job: Job, state: State): void => {
     const { request } = job;
-    if (request.giveUpAt !== null && request.giveUpAt.getTime() <= now) {
+    if (abandonReasonOf(request, clock()) !== null) {
       end(job, false);
       return;
     }
@@ -164,13 +165,12 @@ export const simulateWatches = async (options: Options): Promise<SimulatedRun[]>
       state.inUse -= 1;
       if (lookupEndOf(outcome) === 'saturated') state.pausedUntil = now + SATURATED_PAUSE_MS;
       const decision = decideLookup(request, { outcome, startedAt, endedAt: clock(), backpressure: false }, POLICY);
-      const { next, ...changes } = decision;
+      const { next, giveUpAt, ...changes } = decision;
       if (next.kind === 'settle') end(job, true);
       else if (next.kind === 'refuse') throw new Error('no requester is sent');
       else if (job.watch !== null) {
         // Its entries are of no use here.
-        const giveUpAt = decision.giveUpAt ?? request.giveUpAt;
-        job.request = { ...request, ...changes, giveUpAt, entries: [], dueAt: next.at };
+        job.request = { ...request, ...changes, entries: [], giveUpAt: giveUpAt ?? request.giveUpAt, dueAt: next.at };
         events.add(next.at.getTime(), () => enqueue(job));
       }
       work(state, request.memberState);

@@ -1,0 +1,36 @@
+import { cpuBetween, readCpu } from '../cpu-usage.js';
+
+/** CPU milliseconds (user and system) of one piece of work, by process. */
+export type CpuCost = Record<string, number>;
+
+/** The CPU time of each process during `work`, for one of `count` pieces. `pids`: as for {@link readCpu}. */
+export const measureCpu = async (
+  pids: Record<string, number>,
+  count: number,
+  work: () => Promise<unknown>,
+): Promise<CpuCost> => {
+  const before = readCpu(pids);
+  await work();
+  const { used } = cpuBetween(before, readCpu(pids));
+  return Object.fromEntries(
+    Object.entries(used).map(([name, seconds]) => [name, ((seconds ?? Number.NaN) * 1_000) / count]),
+  );
+};
+
+/** Takes some processes of a cost, in this order. */
+export const pick = (cost: Record<string, number | null | undefined>, ...names: string[]): CpuCost =>
+  Object.fromEntries(names.map((name) => [name, cost[name] ?? Number.NaN]));
+
+/** The sum over all processes. */
+export const totalOf = (cost: CpuCost): number => Object.values(cost).reduce((sum, ms) => sum + ms, 0);
+
+/** Adds costs of the same piece of work, process by process. */
+export const sumOf = (...costs: CpuCost[]): CpuCost => {
+  const sum: CpuCost = {};
+  for (const cost of costs) for (const [name, ms] of Object.entries(cost)) sum[name] = (sum[name] ?? 0) + ms;
+  return sum;
+};
+
+/** The least of several rounds. */
+export const leastOf = (costs: readonly CpuCost[]): CpuCost =>
+  costs.reduce((a, b) => (totalOf(b) < totalOf(a) ? b : a));

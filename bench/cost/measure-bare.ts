@@ -1,0 +1,129 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { insertBatch, type Queryable, sqlOf } from '@vat/db';
+import { type NewBatch, newUuid } from '@vat/domain';
+import { connectRedis } from '@vat/queues';
+import { startProcess, type TestServers, until, type World } from '@vat/testkit';
+import { QueueEvents } from 'bullmq';
+import pg from 'pg';
+import { cpuBetween, readCpu } from '../cpu-usage.js';
+import { runsTypeScript } from '../deliveries/open-receiver.js';
+import { type Percentiles, percentiles } from '../percentiles.js';
+import { BARE_QUEUE, openBareQueue } from './bare-queue.js';
+import { type CpuCost, measureCpu, pick } from './cpu-cost.js';
+
+/** The measured part, as of the service's own lookups. */
+const FROM = 0.2;
+const TO = 0.8;
+const WITHIN_MS = 300_000;
+
+export const startBare = (world: World, file: string, settings: Record<string, string>) =>
+  startProcess(`bench/cost/${file}`, { ...world.settings, ...runsTypeScript(), ...settings });
+
+/** CPU of a BullMQ job and its statements, in the middle of a backlog of requests. */
+export const measureBareJobs = async (
+  servers: TestServers,
+  world: World,
+  { ids, work }: { ids: readonly string[]; work: 'check' | 'line' },
+): Promise<CpuCost> => {
+  const bare = openBareQueue(world);
+  await bare.addAll(ids);
+  const worker = await startBare(world, 'bare-worker.ts', { BARE_WORK: work });
+  try {
+    const pids = { worker: worker.pid, ...servers.pids };
+    const snapshot = async (share: number) => {
+      const begun = await until(
+        `${share * 100} % of the bare jobs`,
+        async () => {
+          const done = ids.length - (await bare.waiting());
+          return done >= share * ids.length && done;
+        },
+        WITHIN_MS,
+      );
+      return { begun, cpu: readCpu(pids) };
+    };
+    const first = await snapshot(FROM);
+    const last = await snapshot(TO);
+    const { used } = cpuBetween(first.cpu, last.cpu);
+    await until('the rest', async () => (await bare.waiting()) === 0, WITHIN_MS);
+    const each = Object.entries(used).map(([name, seconds]) => [
+      name,
+      ((seconds ?? Number.NaN) * 1_000) / (last.begun - first.begun),
+    ]);
+    return pick(Object.fromEntries(each), 'worker', 'postgres', 'redis');
+  } finally {
+    await worker.stop();
+    await bare.close();
+  }
+};
+
+/** The time from adding a job to knowing its end, with plain BullMQ at `rate` jobs a second. */
+export const measureRoundTrip = async (world: World, rate: number, seconds: number): Promise<Percentiles> => {
+  const bare = openBareQueue(world);
+  const connection = connectRedis(String(world.settings.REDIS_URL), 'consumer', (error) => console.error(error));
+  const events = new QueueEvents(BARE_QUEUE, { connection, prefix: String(world.settings.REDIS_PREFIX) });
+  const worker = await startBare(world, 'bare-worker.ts', { BARE_WORK: 'nothing' });
+  try {
+    await events.waitUntilReady();
+    const roundTrip = async (): Promise<number> => {
+      const sentAt = performance.now();
+      const job = await bare.queue.add('check', { id: newUuid() });
+      await job.waitUntilFinished(events, WITHIN_MS);
+      return performance.now() - sentAt;
+    };
+    const start = performance.now();
+    const trips: Promise<number>[] = [];
+    for (let n = 0; n < rate * seconds; n += 1) {
+      await pause(Math.max(0, start + (n * 1_000) / rate - performance.now()));
+      trips.push(roundTrip());
+    }
+    // The first ones run cold code.
+    return percentiles((await Promise.all(trips)).slice(rate));
+  } finally {
+    await worker.stop();
+    await events.close();
+    connection.disconnect();
+    await bare.close();
+  }
+};
+
+/** The service's statements on one connection of `pg`. */
+const onConnection = (client: pg.Client): Queryable => {
+  const run = (...[query, ...values]: Parameters<typeof sqlOf>) => {
+    const { text, values: all } = sqlOf(query, values);
+    return client.query({ text, values: all });
+  };
+  const db = {
+    $queryRaw: async (...[query, ...values]: Parameters<typeof sqlOf>) => (await run(query, ...values)).rows,
+    $executeRaw: async (...[query, ...values]: Parameters<typeof sqlOf>) => (await run(query, ...values)).rowCount,
+    $transaction: async (work: (tx: unknown) => Promise<unknown>) => {
+      await client.query('BEGIN');
+      const result = await work(db);
+      await client.query('COMMIT');
+      return result;
+    },
+  };
+  return db as unknown as Queryable;
+};
+
+/** CPU of the statements that write a line of a batch, on one connection of this process. The first batch runs cold code. */
+export const measureBareInsert = async (
+  servers: TestServers,
+  world: World,
+  batches: readonly NewBatch[],
+): Promise<CpuCost> => {
+  const client = new pg.Client({ connectionString: String(world.settings.DATABASE_URL), options: '-c timezone=UTC' });
+  await client.connect();
+  try {
+    const insert = insertBatch(onConnection(client) as Parameters<typeof insertBatch>[0]);
+    const [first, ...rest] = batches;
+    if (!first) throw new Error('there is no batch');
+    await insert(first);
+    const lines = rest.length * first.counts.lines;
+    const cost = await measureCpu({ api: process.pid, ...servers.pids }, lines, async () => {
+      for (const batch of rest) await insert(batch);
+    });
+    return pick(cost, 'api', 'postgres', 'redis');
+  } finally {
+    await client.end();
+  }
+};
