@@ -8,6 +8,7 @@ import { measureDeliveries } from './deliveries/measure-deliveries.js';
 import { describeMachine } from './describe-machine.js';
 import { measureAnchors } from './measure-anchors.js';
 import { measureBatches } from './measure-batches.js';
+import { measureCoverage } from './measure-coverage.js';
 import { measureDossier } from './measure-dossier.js';
 import { measureEta } from './measure-eta.js';
 import { measureLarge } from './measure-large.js';
@@ -33,10 +34,11 @@ const PARTS = [
   'sweep',
   'partitions',
   'large',
+  'coverage',
 ] as const;
 type Part = (typeof PARTS)[number];
-/** Runs only when it is named: it takes minutes and 7 GiB of disk for each three million requests. */
-const NAMED_ONLY: readonly Part[] = ['large'];
+/** Run only when they are named: they take minutes and 7 GiB of disk for each three million requests. */
+const NAMED_ONLY: readonly Part[] = ['large', 'coverage'];
 /** Requests in the databases that `large` compares. */
 const LARGE_SIZES = [10_000, 3_000_000];
 
@@ -83,6 +85,7 @@ const figures: Figures = {
   watches: [],
   sweep: null,
   large: [],
+  coverage: null,
 };
 // As in production, every commit waits for its fsync, and Redis writes its append-only file: this is part of the cost of a check.
 const servers = await startTestServers({ durable: true });
@@ -157,6 +160,10 @@ try {
     log('the sweep');
     const size = quick ? { requests: 300_000, overdue: 20_000 } : { requests: 3_000_000, overdue: 200_000 };
     figures.sweep = await measureSweep(servers, { ...size, withoutJob: 1_000, pending: 10_000 });
+  }
+  if (parts.includes('coverage')) {
+    const requests = quick ? 30_000 : 1_750_000;
+    figures.coverage = await measureCoverage({ requests, lines: 10_000 }, log);
   }
   if (parts.includes('large')) figures.large = await measureLarge(sizes, log);
 } finally {

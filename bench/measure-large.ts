@@ -56,7 +56,8 @@ const pathsOf = (ids: FilledIds, until: Date): Record<string, string> => {
   };
 };
 
-const keyOf = async ({ sql }: World, account: string): Promise<string> => {
+/** A new live key of an account. */
+export const keyOf = async ({ sql }: World, account: string): Promise<string> => {
   const key = newApiKey(false);
   await sql(
     `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at) VALUES ($1, $2, 'Bench', false, $3, $4, now())`,

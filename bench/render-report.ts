@@ -4,6 +4,7 @@ import { type DeliveriesFigures, renderDeliveries } from './deliveries/measure-d
 import type { Machine } from './describe-machine.js';
 import { type AnchorsFigures, renderAnchors } from './measure-anchors.js';
 import type { BatchesFigures } from './measure-batches.js';
+import { type CoverageFigures, renderCoverage } from './measure-coverage.js';
 import { type DossierFigures, renderDossier } from './measure-dossier.js';
 import { type EtaFigures, renderEta } from './measure-eta.js';
 import { type LargeFigures, renderLarge } from './measure-large.js';
@@ -31,6 +32,7 @@ export type Figures = {
   watches: WatchesFigures[];
   sweep: SweepFigures | null;
   large: LargeFigures[];
+  coverage: CoverageFigures | null;
 };
 
 const latencyTable = (figures: LatencyFigures[]): string =>
@@ -139,6 +141,7 @@ export const renderReport = (figures: Figures): string => {
     dossier,
     sweep,
     large,
+    coverage,
     partitions,
   } = figures;
   const { date, node, cpu, cores, memory_gib, load_before } = machine;
@@ -169,5 +172,6 @@ export const renderReport = (figures: Figures): string => {
   if (eta.length > 0) parts.push(...renderEta(eta));
   if (watches.length > 0) parts.push('### Due watches, one worker, upstream at 0 ms', watchesTable(watches));
   if (large.length > 0) parts.push(...renderLarge(large));
+  if (coverage) parts.push(...renderCoverage(coverage));
   return `${parts.join('\n\n')}\n`;
 };

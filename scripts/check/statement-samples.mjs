@@ -43,7 +43,15 @@ export const NOWHERE = {
     pendingRequest: ID,
     waitingRequest: ID,
   },
-  ...{ undispatchedRequest: ID, malformedRequest: ID, watchRequest: ID, batch: ID, runningBatch: ID, delivery: ID },
+  ...{
+    undispatchedRequest: ID,
+    malformedRequest: ID,
+    watchRequest: ID,
+    batch: ID,
+    runningBatch: ID,
+    coverage: ID,
+    delivery: ID,
+  },
   ...{ pendingDelivery: ID, watch: ID, anchor: ID, nextAnchor: 1, vatNumber: '', reference: '' },
 };
 
@@ -119,6 +127,28 @@ export const BATCH = {
   maxActive: 1,
   lineLimit: { max: 1, since: NOW },
   idempotency: { key: '', fingerprint: BYTES, expiredBefore: NOW },
+  answerOf: () => STORED_ANSWER,
+};
+/** @type {import('@vat/domain').NewCoverage} */
+export const COVERAGE = {
+  id: ID,
+  accountId: ID,
+  label: null,
+  fileName: null,
+  maxAgeDays: 30,
+  minGrade: 'basic',
+  header: null,
+  width: 2,
+  lines: [
+    {
+      ...{ id: ID, line: 1, status: 'missing', input: '', vatNumber: null, supplyDate: '2026-01-01', reference: null },
+      ...{ check: null, error: null, cellsJson: '[]' },
+    },
+  ],
+  gaps: null,
+  createdAt: NOW,
+  lineLimit: { max: 1, since: NOW },
+  idempotency: null,
   answerOf: () => STORED_ANSWER,
 };
 /** @type {import('@vat/domain').NewWatch & import('@vat/domain').Watch} */

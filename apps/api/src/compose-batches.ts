@@ -1,24 +1,34 @@
 import {
   deleteBatch,
+  deleteCoverage,
   downloadLeases,
   findBatch,
+  findCoverage,
+  findCoverageHead,
   findIdempotencyKey,
   findResultsHead,
+  findSupplyChecks,
   insertBatch,
+  insertCoverage,
   listBatches,
+  listCoverageLines,
+  listCoverages,
   listLines,
   readBacklog,
+  readCoverageResults,
   readMinutes,
   readRemaining,
   readResults,
   readUsualHours,
 } from '@vat/db';
-import { AppError, createBatch, forecastBatches, readConditions } from '@vat/domain';
+import { AppError, createBatch, createCoverage, forecastBatches, readConditions } from '@vat/domain';
 import { enqueueDelivery, enqueueDispatches } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
 import { cached } from './cached.js';
+import type { CoverageRoutesDeps } from './coverage/coverage-routes.js';
 import { holdLease } from './exports/send-zip.js';
+import { sendFile } from './results/send-file.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
 import { keyedMutex, keyedSemaphore, oneAfterAnother, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
@@ -61,7 +71,9 @@ const READER = { threads: 2, deadlineMs: 30_000, heapMb: 128 };
 const CONDITIONS_CACHE_MS = 5_000;
 const USUAL_HOURS_CACHE_MS = 600_000;
 
-/** Composes uploads, batches and their results. */
+type UploadDeps = Omit<BatchRoutesDeps & CoverageRoutesDeps, 'baseUrl' | 'now' | 'certificateInTurn'>;
+
+/** Composes uploads, batches and coverages, and their results. */
 export const composeBatches = ({
   db,
   producer,
@@ -69,7 +81,7 @@ export const composeBatches = ({
   log,
   now,
 }: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>): {
-  deps: Omit<BatchRoutesDeps, 'baseUrl' | 'now'>;
+  deps: UploadDeps;
   close: () => Promise<void>;
 } => {
   const reader = createBatchReader({
@@ -93,22 +105,45 @@ export const composeBatches = ({
     readRemaining: readRemaining(db),
     now,
   });
-  const create = createBatch({
-    forecast,
+  const insertInTurn = <T>(insert: () => Promise<T>) => rowsInTurn('rows', insert);
+  const creating = {
     findKey: findIdempotencyKey(db),
-    insert: insertBatch(db, (insert) => rowsInTurn('rows', insert)),
     dispatch: enqueueDispatches(producer),
     enqueueDelivery: enqueueDelivery(producer),
-    onEnqueueFailure: (error) =>
+    onEnqueueFailure: (error: unknown) =>
       log.warn('Jobs of a batch were not enqueued; the sweep will enqueue them.', errorFields(error)),
+  };
+  const create = createBatch({ ...creating, forecast, insert: insertBatch(db, insertInTurn) });
+  const createCovered = createCoverage({
+    ...creating,
+    findChecks: findSupplyChecks(db),
+    insert: insertCoverage(db, insertInTurn),
   });
   const remove = deleteBatch(db);
+  const removeCoverage = deleteCoverage(db);
   return {
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
       uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT),
       storeInTurn: (accountId, work, gone) => storeInTurn(accountId, () => storeNext(work), gone),
       readBatch: reader.read,
+      readCoverage: reader.readCoverage,
+      createCoverage: async (upload) => {
+        const result = await createCovered(upload);
+        publishChange(upload.caller.accountId, 'coverage');
+        if (upload.plan.gaps !== null) publishChange(upload.caller.accountId, 'batches');
+        return result;
+      },
+      listCoverages: listCoverages(db),
+      findCoverage: findCoverage(db),
+      listCoverageLines: listCoverageLines(db),
+      findCoverageHead: findCoverageHead(db),
+      readCoverageResults: readCoverageResults(db),
+      deleteCoverage: async (id, accountId) => {
+        const deleted = await removeCoverage(id, accountId);
+        if (deleted) publishChange(accountId, 'coverage');
+        return deleted;
+      },
       createBatch: async (upload) => {
         const result = await create(upload);
         publishChange(upload.caller.accountId, 'batches');
@@ -120,10 +155,12 @@ export const composeBatches = ({
       listLines: listLines(db),
       findResultsHead: findResultsHead(db),
       readResults: readResults(db),
-      holdDownload: holdLease({
-        leases: downloadLeases(db),
-        onFailure: (error) => log.warn('The lease of a download was not renewed or released.', errorFields(error)),
-      }),
+      sendFile: sendFile(
+        holdLease({
+          leases: downloadLeases(db),
+          onFailure: (error) => log.warn('The lease of a download was not renewed or released.', errorFields(error)),
+        }),
+      ),
       deleteBatch: async (id, accountId) => {
         const outcome = await remove(id, accountId);
         if (outcome === 'deleted') publishChange(accountId, 'batches');

@@ -1,9 +1,11 @@
 import {
+  chooseCovering,
   chooseEvidence,
   connectReader,
   exportLeases,
   findAnchor,
   findCheckStamp,
+  findCoverageHead,
   findDevelopmentIdentity,
   findEvidence,
   findIdempotencyKey,
@@ -11,8 +13,10 @@ import {
   findPendingStamp,
   findToken,
   listAnchors,
+  listCoverageLines,
   pinTimestampRoot,
   readBlocks,
+  readCoverageResults,
   readEvidence,
   recordStamp,
   relockIdempotencyKey,
@@ -24,6 +28,7 @@ import { domainStamper, OTHER_ROOT, openTimestamper, proveChecks } from '@vat/ev
 import { enqueueStamp } from '@vat/queues';
 import { errorFields, readAsSetting, type SettingsOf, throttledLog } from '@vat/runtime';
 import { type ApiContext, REPEAT_WARNING_MS } from './api-context.js';
+import { coverageFiles } from './coverage/coverage-files.js';
 import { openSealer } from './exports/dossier-source.js';
 import { holdLease } from './exports/send-zip.js';
 import type { AnchorRoutesDeps } from './routes/anchors.js';
@@ -45,14 +50,17 @@ const STAMP_WINDOW_MS = 3_000;
 const EXPORT_CONNECTIONS = 3;
 const EXPORT_QUERY_TIMEOUT_MS = 10_000;
 
-type EvidenceContext = Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>;
+type EvidenceContext = Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now' | 'baseUrl'>;
 
 /** Composes time-stamps, anchors, certificates and the export. Throws {@link SettingsError}. */
 export const composeEvidence = (
   settings: EvidenceSettings,
   context: EvidenceContext,
 ): {
-  deps: Omit<AnchorRoutesDeps & ExportRoutesDeps & TimestampRoutesDeps, 'findCheck' | 'baseUrl' | 'now'>;
+  deps: Omit<
+    AnchorRoutesDeps & ExportRoutesDeps & TimestampRoutesDeps,
+    'findCheck' | 'findCoverage' | 'baseUrl' | 'now'
+  >;
   close: () => Promise<void>;
 } => {
   const { db, producer, publishChange, log, now } = context;
@@ -114,8 +122,15 @@ export const composeEvidence = (
         onFailure: (error) => log.warn('The lease of an export was not renewed or released.', errorFields(error)),
       }),
       chooseEvidence: chooseEvidence(exporting),
+      chooseCovering: chooseCovering(exporting),
       proveMany: proveChecks({ findLeaves: findLeaves(exporting.reader), readBlocks: readBlocks(exporting.reader) }),
       read: readEvidence(exporting.reader),
+      coverageFiles: coverageFiles({
+        listLines: listCoverageLines(db),
+        findHead: findCoverageHead(db),
+        readResults: readCoverageResults(db),
+        baseUrl: context.baseUrl,
+      }),
       sealer: openSealer({
         stamp: timestamper.stamp,
         onFailure: (error) => log.warn('A dossier could not be time-stamped.', errorFields(error)),

@@ -178,6 +178,7 @@ describe('generated requests', () => {
     fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom('limit', 'cursor', 'vat_number', 'valid', 'from', 'to', 'reference') },
       { weight: 3, arbitrary: fc.constantFrom('status', 'delimiter', 'bom', 'label', 'requester_vat_number') },
+      { weight: 2, arbitrary: fc.constantFrom('max_age_days', 'min_grade', 'queue_gaps', 'lang', 'coverage_id') },
       { weight: 1, arbitrary: fc.string({ maxLength: 8 }) },
     ),
     fc.oneof(
@@ -202,8 +203,10 @@ describe('generated requests', () => {
       weight: 4,
       arbitrary: fc
         .tuple(
-          fc.constantFrom('vat_number;reference\n', 'USt-IdNr;Land\n', ''),
-          fc.array(fc.tuple(number, fc.string({ maxLength: 10 })), { maxLength: 20 }),
+          fc.constantFrom('vat_number;reference\n', 'USt-IdNr;Land\n', 'vat_number;supply_date\n', ''),
+          fc.array(fc.tuple(number, fc.oneof(fc.string({ maxLength: 10 }), fc.constant('31.12.2025'))), {
+            maxLength: 20,
+          }),
         )
         .map(([header, rows]) => header + rows.map((cells) => cells.join(';')).join('\r\n')),
     },
@@ -230,7 +233,7 @@ describe('generated requests', () => {
   const id = fc.oneof(
     fc
       .tuple(
-        fc.constantFrom('chk', 'req', 'bat', 'wat', 'anc', 'dlv', 'acc'),
+        fc.constantFrom('chk', 'req', 'bat', 'cov', 'wat', 'anc', 'dlv', 'acc'),
         fc.stringMatching(/^[0-7][0-9a-hjkmnp-tv-z]{25}$/),
       )
       .map(([prefix, rest]) => `${prefix}_${rest}`),

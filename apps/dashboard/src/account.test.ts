@@ -120,13 +120,13 @@ test('all controls are reachable by keyboard and show focus', async () => {
   await page.reload();
   await heading(visit, 'Overview');
   const seen: string[] = [];
-  for (let presses = 0; presses < 10; presses += 1) {
+  for (let presses = 0; presses < 11; presses += 1) {
     await page.keyboard.press('Tab');
     const { name, isShown } = await focused();
     expect([name, isShown]).toEqual([name, true]);
     seen.push(name);
   }
-  const links = ['Overview', 'Checks', 'Batches', 'Watches', 'Evidence', 'Deliveries', 'Settings'];
+  const links = ['Overview', 'Checks', 'Batches', 'Coverage', 'Watches', 'Evidence', 'Deliveries', 'Settings'];
   expect(seen).toEqual(['Skip to content', ...links, 'Sign out', 'New check']);
   await page.keyboard.press('Enter');
   await heading(visit, 'New check');

@@ -84,6 +84,52 @@ test('an upload shows a preview with repairs, then progress, lines and results',
   expect(first).toMatch(/FR40303265045,true,valid/);
 });
 
+test('a file of supplies shows how its dates are read, then what is covered, and its gaps become a batch', async () => {
+  const { page } = visit;
+  const chooseSupplies = async (text: string) => {
+    await visit.go('/coverage');
+    await page
+      .getByLabel('CSV file')
+      .setInputFiles({ name: 'supplies.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  };
+  await chooseSupplies('vat_number,date\nFR40303265045,12/31/2026\n');
+  await page
+    .getByRole('alert')
+    .getByText(/Line 2: .*month first/)
+    .waitFor();
+  expect(await page.getByRole('button', { name: 'Compare' }).count()).toBe(0);
+
+  const [year, month, day] = new Date().toISOString().slice(0, 10).split('-');
+  await chooseSupplies(
+    `Kunde;USt-IdNr;Lieferdatum\nA;FR40303265045;${day}.${month}.${year}\nB;ATU33803803;03/04/2026\n`,
+  );
+  const preview = region('Preview');
+  await preview.getByText('“Lieferdatum”, day before month').waitFor();
+  await preview.getByText('3 April 2026').waitFor();
+  await saveScreenshot(page, 'wide-coverage-preview');
+  await page.setViewportSize(NARROW);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(NARROW.width);
+  await saveScreenshot(page, 'narrow-coverage-preview');
+  await page.setViewportSize(WIDE);
+  await page.getByLabel('Label').fill('Supplies');
+  await page.getByRole('button', { name: 'Compare' }).click();
+
+  await page.getByRole('heading', { level: 1, name: 'Supplies' }).waitFor();
+  await page.getByText('1 of 2 supplies are covered').waitFor();
+  await page.getByRole('row', { name: /FR40303265045.*covered/ }).waitFor();
+  await page.getByLabel('Status').selectOption('missing');
+  await page.getByRole('row', { name: /FR40303265045/ }).waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: /ATU33803803.*2026-04-03.*missing/ }).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Results (CSV)' }).click(),
+  ]);
+  expect(await readFile(await download.path(), 'utf8')).toMatch(/^Kunde,USt-IdNr,Lieferdatum,coverage/);
+  await page.getByRole('button', { name: 'Check the gaps' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Gaps: Supplies' }).waitFor();
+  await page.getByRole('row', { name: /ATU33803803/ }).waitFor();
+});
+
 test('a running batch says when it will be done, then what it waits for', async () => {
   const { page } = visit;
   const { world } = dashboard;

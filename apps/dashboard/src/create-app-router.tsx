@@ -68,6 +68,17 @@ const tree = root.addChildren([
     }),
     createRoute({
       getParentRoute: () => signedIn,
+      path: '/coverage',
+      component: lazyRouteComponent(() => import('./pages/coverage/coverages-page.js'), 'CoveragesPage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/coverage/$id',
+      validateSearch: stringParams('status'),
+      component: lazyRouteComponent(() => import('./pages/coverage/coverage-page.js'), 'CoveragePage'),
+    }),
+    createRoute({
+      getParentRoute: () => signedIn,
       path: '/watches',
       component: lazyRouteComponent(() => import('./pages/watches/watches-page.js'), 'WatchesPage'),
     }),

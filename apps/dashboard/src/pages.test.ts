@@ -49,6 +49,13 @@ beforeAll(async () => {
     batch: batch.body.batch_id,
     delivery: sent.body.delivery_id,
   });
+  const today = new Date().toISOString().slice(0, 10);
+  const supplies = ['FR40303265045', 'NL004495445B01', 'ATU33803803', '12345678'];
+  const coverage = await post('/v1/coverage?label=October')
+    .set('Content-Type', 'text/csv')
+    .send(['vat_number,date,reference', ...supplies.map((number, n) => `${number},${today},R-${n}`)].join('\n'))
+    .expect(201);
+  ids.coverage = coverage.body.coverage_id;
   await until('the test event', () => receiver.arrivals[0]);
   const [wide, narrow] = await Promise.all([
     dashboard.visit({ viewport: WIDE, refused: /\/app\/api\/[^?]+(01h45ytscbebyvny4gc8cr8ma2|%00)/ }),
@@ -71,6 +78,8 @@ const PAGES: readonly [address: string, heading: string, shown: string][] = [
   ['/checks/new?request=:request', 'New check', 'The member state has not answered yet'],
   ['/batches', 'Batches', 'completed'],
   ['/batches/:batch', 'Batch', '2 of 2 lines'],
+  ['/coverage', 'Coverage', 'October'],
+  ['/coverage/:coverage', 'October', '1 of 4 supplies are covered'],
   ['/watches', 'Watches', 'Supplier 7'],
   ['/watches/:watch', 'BE0203201340', 'No changes'],
   ['/evidence', 'Evidence', 'Dossier'],
@@ -105,7 +114,7 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
   test('each navigation link leads to its page', async () => {
     const { page, go } = visits[width] as Visit;
     await go('/');
-    for (const name of ['Checks', 'Batches', 'Watches', 'Evidence', 'Deliveries', 'Settings', 'Overview']) {
+    for (const name of ['Checks', 'Batches', 'Coverage', 'Watches', 'Evidence', 'Deliveries', 'Settings', 'Overview']) {
       await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
       expect(await page.getByRole('link', { name, exact: true }).getAttribute('aria-current')).toBe('page');
@@ -116,10 +125,12 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
 test.each([
   ['/checks/chk_', 'Check'],
   ['/batches/bat_', 'Batch'],
+  ['/coverage/cov_', 'Coverage'],
   ['/watches/wat_', 'Watch'],
   ['/deliveries/dlv_', 'Delivery'],
   ['/checks/', 'Check'],
   ['/batches/', 'Batch'],
+  ['/coverage/', 'Coverage'],
   ['/watches/', 'Watch'],
   ['/deliveries/', 'Delivery'],
 ])('%s with an unknown id shows a not-found page with one alert and no actions', async (address, what) => {

@@ -7,6 +7,7 @@ import {
   deleteHours,
   deleteMinutes,
   deleteOldBatches,
+  deleteOldCoverages,
   deleteOldDeliveries,
   deleteOldEvidence,
   dueStamps,
@@ -206,6 +207,7 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
         () => partitions(ago(settings.EVIDENCE_KEPT), ago(settings.DELIVERIES_KEPT)),
         () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT), wholeMonths(settings.DELIVERIES_KEPT)),
+        () => deleteOldCoverages(db)(ago(settings.EVIDENCE_KEPT)),
         () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT), undefined, wholeMonths(settings.EVIDENCE_KEPT)),
       ];
       return alone('expire', () => runEach(steps));

@@ -158,12 +158,12 @@ export const EVIDENCE_OPERATIONS = {
     tag: 'Evidence',
     summary: "Export the account's evidence",
     description:
-      'Streams a zip with the selected live checks and all their exchanges, time-stamps, anchors and proofs, the requests that ended without a check, and the changes of watches. It verifies offline with its own program (`sh verify.sh`). An export has at most 10 000 checks, and an account runs one export at a time. If the connection ends early, the file is incomplete and does not verify.',
+      'Streams a zip with the selected live checks and all their exchanges, time-stamps, anchors and proofs, the requests that ended without a check, and the changes of watches. It verifies offline with its own program (`sh verify.sh`). An export has at most 10 000 checks, and an account runs one export at a time. With `coverage_id` it contains exactly the checks that cover the supplies, and the report and results of the coverage. If the connection ends early, the file is incomplete and does not verify.',
     query: dossierQuery,
     success: {
       200: { description: 'The dossier.', contentType: 'application/zip', headers: ['Content-Disposition'] },
     },
-    errors: ['EXPORT_TOO_LARGE', 'EXPORT_IN_PROGRESS'],
+    errors: ['NOT_FOUND', 'EXPORT_TOO_LARGE', 'EXPORT_IN_PROGRESS'],
   },
   getVerifier: {
     method: 'get',

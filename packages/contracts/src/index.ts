@@ -4,6 +4,8 @@ export * from './batch-operations.js';
 export * from './build-openapi.js';
 export * from './check.js';
 export * from './check-operations.js';
+export * from './coverage.js';
+export * from './coverage-operations.js';
 export * from './error.js';
 export * from './evidence.js';
 export * from './evidence-operations.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { numberText, printable } from './text.js';
+import { idOf, numberText, printable } from './text.js';
 
 /** Page sizes of every list. */
 const LIST_LIMIT = { default: 20, max: 100 } as const;
@@ -57,7 +57,17 @@ export const checkListQuery = z.strictObject({
 });
 
 /** Query of GET /v1/exports/dossier.zip. */
-export const dossierQuery = z.strictObject(filters);
+export const dossierQuery = z
+  .strictObject({
+    ...filters,
+    coverage_id: idOf('coverage')
+      .optional()
+      .describe('Only the checks that cover the supplies of this coverage, with its report. Not with other filters.'),
+  })
+  .refine((query) => query.coverage_id === undefined || Object.keys(query).length === 1, {
+    path: ['coverage_id'],
+    error: 'cannot be combined with other filters',
+  });
 
 /** A page of a list, newest first. */
 const listOf = <S extends z.ZodType>(item: S) =>

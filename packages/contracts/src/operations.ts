@@ -1,6 +1,7 @@
 import { usageSchema } from './account.js';
 import { BATCH_OPERATIONS } from './batch-operations.js';
 import { CHECK_OPERATIONS } from './check-operations.js';
+import { COVERAGE_OPERATIONS } from './coverage-operations.js';
 import { EVIDENCE_OPERATIONS } from './evidence-operations.js';
 import type { Operation } from './operation.js';
 import { statusHistoryQuery, statusHistorySchema, statusSchema } from './status.js';
@@ -29,6 +30,7 @@ export const OPERATIONS = {
   ...CHECK_OPERATIONS,
   ...EVIDENCE_OPERATIONS,
   ...BATCH_OPERATIONS,
+  ...COVERAGE_OPERATIONS,
   ...WATCH_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   getUsage: {

@@ -89,6 +89,11 @@ export const ERROR_CATALOGUE = {
     message: 'No column can be the VAT number.',
     remedy: 'Name the column `vat_number`.',
   },
+  MISSING_SUPPLY_DATE: {
+    status: 400,
+    message: 'No column can be the supply date.',
+    remedy: 'Name the column `supply_date`, and write dates as YYYY-MM-DD or day first.',
+  },
   INVALID_REFERENCE: {
     status: 400,
     message: 'The reference is not 1 to 64 printable characters.',

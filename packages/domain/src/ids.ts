@@ -9,6 +9,7 @@ export const ID_PREFIXES = {
   check: 'chk',
   batch: 'bat',
   line: 'lin',
+  coverage: 'cov',
   watch: 'wat',
   event: 'evt',
   delivery: 'dlv',

@@ -207,7 +207,7 @@ export const SETTINGS = {
   EVIDENCE_KEPT: setting(
     ['worker'],
     duration().prefault('87660h'),
-    'Retention of checks and all their evidence (ten years by default), from 62 days on by whole months; anchors are not deleted.',
+    'Retention of checks, all their evidence and coverages (ten years by default), from 62 days on by whole months; anchors are not deleted.',
   ),
   WEBHOOK_ALLOWED_NETWORKS: setting(
     ['api', 'worker'],

@@ -99,7 +99,7 @@ describe('resultsFile', () => {
   const added = RESULT_COLUMNS.join(',');
 
   test('adds the result columns after the original ones', () => {
-    const file = resultsFile({ header: ['USt-IdNr.', 'Name'], width: 2 });
+    const file = resultsFile({ columns: RESULT_COLUMNS, header: ['USt-IdNr.', 'Name'], width: 2 });
     expect(file.header()).toBe(`USt-IdNr.,Name,${added}\r\n`);
     expect(file.row(['de 136 695 976', ' Müller '], valid)).toBe(
       'de 136 695 976," Müller ",DE136695976,true,valid,"Müller ""Bau"" GmbH","Weg 1\n12345 Ort",WAPI1,chk_1,\r\n',
@@ -107,11 +107,13 @@ describe('resultsFile', () => {
   });
 
   test('numbers the columns of a file without a header', () => {
-    expect(resultsFile({ header: null, width: 3 }).header()).toBe(`column_1,column_2,column_3,${added}\r\n`);
+    expect(resultsFile({ columns: RESULT_COLUMNS, header: null, width: 3 }).header()).toBe(
+      `column_1,column_2,column_3,${added}\r\n`,
+    );
   });
 
   test('pads short rows and a short header to the widest row', () => {
-    const file = resultsFile({ header: ['vat', ''], width: 4 });
+    const file = resultsFile({ columns: RESULT_COLUMNS, header: ['vat', ''], width: 4 });
     expect(file.header()).toBe(`vat,,column_3,column_4,${added}\r\n`);
     expect(file.row(['n/a'], { ...nothing, error: 'BAD_REQUEST' })).toBe('n/a,,,,,,,,,,,BAD_REQUEST\r\n');
   });
@@ -119,7 +121,7 @@ describe('resultsFile', () => {
   test.each([';', '\t'] as const)(
     'uses %j as delimiter and begins with a byte order mark if requested',
     (delimiter) => {
-      const file = resultsFile({ header: ['a,b'], width: 1, delimiter, bom: true });
+      const file = resultsFile({ columns: RESULT_COLUMNS, header: ['a,b'], width: 1, delimiter, bom: true });
       expect(file.header()).toBe(`\uFEFF"a,b"${delimiter}${RESULT_COLUMNS.join(delimiter)}\r\n`);
       expect(file.row(['x'], nothing)).toBe(`x${delimiter.repeat(8)}\r\n`);
     },

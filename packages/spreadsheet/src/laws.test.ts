@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type CsvDelimiter, csvRow, defuseCell } from './cells.js';
 import { utf8, utf16 } from './encode.fixture.js';
 import { readBatchFile } from './read-batch-file.js';
-import { resultsFile } from './results-file.js';
+import { RESULT_COLUMNS, resultsFile } from './results-file.js';
 import { scanRows } from './scan-rows.js';
 
 const delimiter = fc.constantFrom<CsvDelimiter[]>(',', ';', '\t');
@@ -143,7 +143,7 @@ describe('resultsFile', () => {
     fc.assert(
       fc.property(rows, result, delimiter, fc.boolean(), (originals, outcome, separator, bom) => {
         const width = Math.max(...originals.map((row) => row.length));
-        const file = resultsFile({ header: null, width, delimiter: separator, bom });
+        const file = resultsFile({ columns: RESULT_COLUMNS, header: null, width, delimiter: separator, bom });
         const text = file.header() + originals.map((row) => file.row(row, outcome)).join('');
         const read = [...scanRows(text.slice(bom ? 1 : 0), separator)].map((row) => row.cells);
         expect(read).toHaveLength(originals.length + 1);

@@ -12,6 +12,18 @@ export const RESULT_COLUMNS = [
   'error',
 ] as const;
 
+/** The columns that the results file of a coverage adds. */
+export const COVERAGE_COLUMNS = [
+  'coverage',
+  'vat_number_read',
+  'supply_date_read',
+  'check_id',
+  'checked_at',
+  'age_days',
+  'evidence_grade',
+  'error',
+] as const;
+
 /** The result of a line in the columns of results.csv. Null when there is no value (yet). */
 export type LineResult = {
   vat_number: string | null;
@@ -25,7 +37,9 @@ export type LineResult = {
 };
 
 /** The format of a results file and the shape of the uploaded file. */
-type ResultsLayout = {
+type ResultsLayout<Column extends string> = {
+  /** The names of the added columns. */
+  columns: readonly Column[];
   /** The uploaded file's header; null when it had none. */
   header: readonly string[] | null;
   /** The number of cells in the uploaded file's widest row. */
@@ -41,7 +55,13 @@ type ResultsLayout = {
  * execute them, and padded to the widest row, so that the added columns are aligned; a column without a header is
  * named `column_N`.
  */
-export const resultsFile = ({ header, width, delimiter = ',', bom = false }: ResultsLayout) => {
+export const resultsFile = <Column extends string>({
+  columns,
+  header,
+  width,
+  delimiter = ',',
+  bom = false,
+}: ResultsLayout<Column>) => {
   const rowOf = (cells: readonly string[], added: readonly CsvCell[]): string => {
     // A narrow row is padded in one operation: a wide file of 50 KB can have ten million missing cells.
     const missing = delimiter.repeat(Math.max(0, width - cells.length));
@@ -51,12 +71,12 @@ export const resultsFile = ({ header, width, delimiter = ',', bom = false }: Res
   return {
     header: (): string => {
       const names = Array.from({ length: width }, (_, column) => header?.[column] ?? `column_${column + 1}`);
-      return (bom ? '\uFEFF' : '') + csvRow([...names, ...RESULT_COLUMNS], delimiter);
+      return (bom ? '\uFEFF' : '') + csvRow([...names, ...columns], delimiter);
     },
-    row: (cells: readonly string[], result: LineResult): string =>
+    row: (cells: readonly string[], result: Readonly<Record<Column, CsvCell>>): string =>
       rowOf(
         cells,
-        RESULT_COLUMNS.map((column) => result[column]),
+        columns.map((column) => result[column]),
       ),
   };
 };

@@ -35,6 +35,7 @@ export type FilledIds = {
   /** Completed. */
   batch: string;
   runningBatch: string;
+  coverage: string;
   delivery: string;
   pendingDelivery: string;
   watch: string;
@@ -86,6 +87,7 @@ export const FIND_IDS = `
     (SELECT id FROM live WHERE origin = 'watch' AND state = 'pending' ORDER BY id LIMIT 1) AS "watchRequest",
     (SELECT b.id FROM batch b WHERE b.account_id = big.id AND state = 'completed' ORDER BY id LIMIT 1) AS batch,
     (SELECT b.id FROM batch b WHERE b.account_id = big.id AND state = 'running') AS "runningBatch",
+    (SELECT v.id FROM coverage v WHERE v.account_id = big.id ORDER BY id LIMIT 1) AS coverage,
     (SELECT d.id FROM delivery d WHERE d.account_id = big.id AND d.id > $1 ORDER BY id LIMIT 1) AS delivery,
     (SELECT id FROM delivery WHERE id > $2 AND state = 'pending' AND NOT held ORDER BY id LIMIT 1) AS "pendingDelivery",
     (SELECT id FROM watch WHERE account_id = big.id AND request_id IS NULL ORDER BY id LIMIT 1) AS watch,

@@ -13,7 +13,7 @@ export const GROWING_TABLES: readonly string[] = [
     'upstream_hour',
   ],
   ...['anchor', 'anchor_leaf', 'anchor_node', 'stamp', 'event', 'delivery', 'delivery_attempt'],
-  ...['batch', 'batch_line', 'batch_upload', 'watch', 'watch_change'],
+  ...['batch', 'batch_line', 'batch_upload', 'coverage', 'coverage_line', 'watch', 'watch_change'],
 ];
 
 const ACCOUNTS = 50;
@@ -34,6 +34,8 @@ const KINDS = [
   'line',
   'watch',
   'change',
+  'coverage',
+  'supply',
 ];
 
 /** SQL of the n-th UUIDv7 of a kind. `at`: its time in milliseconds; the n-th of the same millisecond are in order up to 4 096. */
@@ -203,6 +205,20 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
      ${rows(undispatched)} JOIN batch b ON b.state = 'running' AND b.account_id = ${account(UPLOADER)}`,
     `INSERT INTO batch_upload (id, account_id, lines, created_at)
      SELECT id, account_id, total, created_at FROM batch WHERE created_at > now() - interval '1 day'`,
+    // A coverage of each completed batch, with the number of every line.
+    `INSERT INTO coverage (id, account_id, file_name, header, max_age_days, min_grade, width, total, covered, stale, weak,
+       invalid, missing, created_at)
+     SELECT ${made('coverage', at(`b * ${3 * linesPerBatch}`), 'b')}, ${account(shareOf('b'))}, 'file.csv', '["number","date"]', 30,
+       'basic', 2, ${linesPerBatch}, ${linesPerBatch}, 0, 0, 0, 0, ${time(at(`b * ${3 * linesPerBatch}`))}
+     FROM generate_series(0, ${batches - 1}::bigint) AS n(b)`,
+    `INSERT INTO coverage_line (id, coverage_id, line, status, input, vat_number, supply_date, check_id, checked_at, evidence_grade,
+       cells)
+     SELECT ${made('supply', `${at(`${batchOf('i')} * ${3 * linesPerBatch}`)} + i / 3 % ${linesPerBatch}`, 'i')},
+       ${made('coverage', at(`${batchOf('i')} * ${3 * linesPerBatch}`), batchOf('i'))}, 1 + i / 3 % ${linesPerBatch},
+       CASE WHEN completed AND valid THEN 'covered' ELSE 'missing' END, number, number, ${time('t')}::date,
+       CASE WHEN completed AND valid THEN "check" END, CASE WHEN completed AND valid THEN ${time('t + 150')} END,
+       CASE WHEN completed AND valid THEN 'basic' END, jsonb_build_array(number, '2026-01-01')
+     ${ended} WHERE i % 3 = 1`,
     // Other requests that have not ended: accepted, with a waiting caller, of watches, dispatched lines, malformed lines.
     live(direct, 0, { origin: `'direct'`, accepted_at: 'now()' }),
     live(50, 20_000, { origin: `'direct'`, state: `'waiting'`, give_up_at: 'NULL' }),

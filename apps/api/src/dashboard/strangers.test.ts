@@ -39,6 +39,12 @@ beforeAll(async () => {
   const batch = (await uploadBatch(world, `vat_number\n${numberOf('DE', 3)}\n`, { key: account.live_key })).body;
   const isDone = async () => (await victim.call('get', `/batches/${batch.batch_id}`)).body.status === 'completed';
   await until('the batch to complete', isDone);
+  const coverage = await world
+    .http(account.live_key)
+    .post('/v1/coverage')
+    .set('Content-Type', 'text/csv')
+    .send(`vat_number,date\n${numberOf('DE', 3)},2026-01-31\n`)
+    .expect(201);
   const sent = (await victim.call('post', '/webhook/test').expect(202)).body;
   const delivery = async () => (await victim.call('get', `/webhook/deliveries/${sent.delivery_id}`)).body;
   await until('the first attempt', async () => (await delivery()).attempts > 0);
@@ -48,6 +54,7 @@ beforeAll(async () => {
     '/requests': check.request_id,
     '/watches': watch.watch_id,
     '/batches': batch.batch_id,
+    '/coverage': coverage.body.coverage_id,
     '/webhook/deliveries': sent.delivery_id,
     '/keys': key.key_id,
   });
@@ -161,7 +168,16 @@ test('on every route with an id, a visitor gets 401, whatever the id', async () 
 });
 
 test("the victim's rows are in none of the stranger's lists", async () => {
-  for (const path of ['/overview', '/checks', '/requests', '/batches', '/watches', '/webhook/deliveries', '/keys']) {
+  for (const path of [
+    '/overview',
+    '/checks',
+    '/requests',
+    '/batches',
+    '/coverage',
+    '/watches',
+    '/webhook/deliveries',
+    '/keys',
+  ]) {
     const { text } = await stranger.call('get', path).expect(200);
     for (const id of Object.values(ids)) expect([path, text.includes(id)]).toEqual([path, false]);
   }

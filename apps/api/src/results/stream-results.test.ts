@@ -1,12 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ResultLine } from '@vat/domain';
+import { type LineResult, RESULT_COLUMNS } from '@vat/spreadsheet';
 import { until } from '@vat/testkit';
 import express from 'express';
 import { streamResults } from './stream-results.js';
 
 const HEAD = { fileName: 'a.csv', header: ['note'], width: 1, total: 50_003 };
 const FORM = { delimiter: ',', bom: false } as const;
+type StoredLine = { id: string; cellsJson: string };
+const NOTHING = Object.fromEntries(RESULT_COLUMNS.map((name) => [name, null])) as LineResult;
 const STALLED_MS = 300;
 const CELL = 'x'.repeat(1_000);
 
@@ -16,17 +18,14 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const pageOf = (after: string | null, limit: number): ResultLine[] =>
+const pageOf = (after: string | null, limit: number): StoredLine[] =>
   Array.from({ length: limit }, (_, n) => ({
     id: String(Number(after ?? 0) + n + 1),
     cellsJson: JSON.stringify([CELL]),
-    vatNumber: null,
-    error: null,
-    check: null,
   }));
 
 /** Serves results whose pages `read` returns. `ended`: how the streaming ended; `waiting`: the maximum of bytes not sent yet. */
-const serve = async (read: (after: string | null, limit: number) => ResultLine[]) => {
+const serve = async (read: (after: string | null, limit: number) => StoredLine[]) => {
   const seen = { reads: 0, waiting: 0, leaseFreed: false, ended: null as null | 'done' | Error };
   const app = express();
   app.get('/', async (_req, res) => {
@@ -37,7 +36,9 @@ const serve = async (read: (after: string | null, limit: number) => ResultLine[]
     };
     try {
       await streamResults(res, {
-        batchId: '01930000-0000-7000-8000-000000000000',
+        id: 'bat_1',
+        columns: RESULT_COLUMNS,
+        resultOf: () => NOTHING,
         head: HEAD,
         form: FORM,
         read: counted,

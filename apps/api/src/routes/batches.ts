@@ -8,6 +8,7 @@ import {
   type BatchLine,
   type BatchUpload,
   type BatchUploadResult,
+  type CheckBody,
   type ForecastBatches,
   type PlannedFile,
   publicId,
@@ -15,12 +16,13 @@ import {
   type StoredAnswer,
   type StoredId,
 } from '@vat/domain';
+import { type LineResult, RESULT_COLUMNS } from '@vat/spreadsheet';
 import type { z } from 'zod';
-import type { HeldLease } from '../exports/send-zip.js';
 import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import { parseQuery, replyWithPage } from '../http/parse.js';
-import { describeResults, type Results, streamResults } from '../results/stream-results.js';
+import type { SendFile } from '../results/send-file.js';
+import { describeResults, streamResults } from '../results/stream-results.js';
 import type { InTurn } from '../turns.js';
 import type { FileToRead } from '../upload/read-batch.js';
 import type { ReadUpload } from '../upload/read-upload.js';
@@ -44,17 +46,26 @@ export type BatchRoutesDeps = {
   listLines: (batchId: StoredId<'batch'>, accountId: string, wanted: WantedLines) => Promise<BatchLine[] | null>;
   findResultsHead: (id: StoredId<'batch'>, accountId: string) => Promise<ResultsHead | null>;
   readResults: (batchId: StoredId<'batch'>, afterId: string | null, limit: number) => Promise<ResultLine[]>;
-  /** `null` when the account has the maximum number of downloads, over all processes. */
-  holdDownload: (accountId: string) => Promise<HeldLease | null>;
+  sendFile: SendFile;
   deleteBatch: (id: StoredId<'batch'>, accountId: string) => Promise<'deleted' | 'running' | 'not_found'>;
   now: () => Date;
   baseUrl: () => string;
 };
 
-/** A client that reads nothing for this long is disconnected. */
-const STALLED_MS = 60_000;
-/** Retry-After of TOO_MANY_DOWNLOADS, in seconds. */
-const DOWNLOAD_RETRY_AFTER_S = 2;
+/** The result columns of a line. They come from the recorded bytes of the check, not from the copy in the line. */
+const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResult => {
+  const body = check && (JSON.parse(Buffer.from(check.bytes).toString('utf8')) as CheckBody);
+  return {
+    vat_number: vatNumber,
+    valid: body?.valid ?? null,
+    verdict: body?.verdict ?? null,
+    name: body?.name ?? null,
+    address: body?.address ?? null,
+    consultation_number: body?.consultation_number ?? null,
+    check_id: check && publicId('check', check.id),
+    error: error?.code ?? null,
+  };
+};
 
 /** The routes of /v1/batches. */
 export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BATCH_OPERATIONS> => {
@@ -121,22 +132,16 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
 
     getBatchResults: async ({ req, res, id, caller: { accountId }, query: form }) => {
       const head = found(await deps.findResultsHead(id, accountId));
-      const file = { batchId: id, head, form };
+      const file = { id: publicId('batch', id), head, form };
       if (req.method === 'HEAD') {
         describeResults(res, file);
         res.end();
         return SENT;
       }
-      const lease = await deps.holdDownload(accountId);
-      if (!lease) throw new AppError('TOO_MANY_DOWNLOADS', { extra: { retry_after: DOWNLOAD_RETRY_AFTER_S } });
-      try {
-        const read: Results['read'] = (after, limit) => deps.readResults(id, after, limit);
-        const { lost: signal, release: beforeEnd } = lease;
-        await streamResults(res, { ...file, read, stalledMs: STALLED_MS, signal, beforeEnd });
-        return SENT;
-      } finally {
-        await lease.release();
-      }
+      const read = (after: string | null, limit: number) => deps.readResults(id, after, limit);
+      return deps.sendFile(accountId, (held) =>
+        streamResults(res, { ...file, ...held, columns: RESULT_COLUMNS, resultOf: resultOfLine, read }),
+      );
     },
   };
 };

@@ -1,10 +1,27 @@
-import { AppError, type ChooseEvidence, type EvidenceChoice, MAX_EXPORTED_CHECKS, type ProveChecks } from '@vat/domain';
-import { type DossierOptions, type DossierSource, tokenCertificates, withIssuers, writeDossier } from '@vat/evidence';
+import {
+  AppError,
+  type ChooseCovering,
+  type ChooseEvidence,
+  type Coverage,
+  type EvidenceChoice,
+  MAX_EXPORTED_CHECKS,
+  type ProveChecks,
+  type PublicId,
+  type StoredId,
+} from '@vat/domain';
+import {
+  type DossierFile,
+  type DossierOptions,
+  type DossierSource,
+  tokenCertificates,
+  withIssuers,
+  writeDossier,
+} from '@vat/evidence';
 import type { Sealer } from '../exports/dossier-source.js';
 import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
 import type { HeldLease } from '../exports/send-zip.js';
 import { sendZip } from '../exports/send-zip.js';
-import { normalizeNumber } from '../http/call.js';
+import { found, normalizeNumber, ownedId } from '../http/call.js';
 import { type Routes, SENT } from './route.js';
 
 export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
@@ -12,6 +29,10 @@ export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
   /** `null` when an export of the account runs already, in whatever process. */
   holdLease: (accountId: string) => Promise<HeldLease | null>;
   chooseEvidence: ChooseEvidence;
+  chooseCovering: ChooseCovering;
+  findCoverage: (id: StoredId<'coverage'>, accountId: string) => Promise<Coverage | null>;
+  /** Report and results of a coverage, for its dossier. */
+  coverageFiles: (coverage: Coverage, accountId: string, createdAt: Date) => AsyncIterable<DossierFile>;
   sealer: Sealer;
   /** PEM certificates to which the chain of a time-stamp may lead. */
   trustedRoots: readonly string[];
@@ -27,7 +48,7 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
 
   const makeDossier = (
     chosen: Parameters<typeof dossierSource>[1],
-    options: Pick<DossierOptions, 'account' | 'createdAt' | 'choice'>,
+    options: Pick<DossierOptions, 'account' | 'createdAt' | 'choice' | 'coverage'>,
   ) => {
     const inTokens = new Set<string>();
     const onToken = (token: Uint8Array) => {
@@ -38,6 +59,10 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
     return writeDossier(source, { ...options, certificates, stamp: sealer.stamp });
   };
 
+  /** Throws NOT_FOUND. */
+  const coverageOf = async (id: PublicId<'coverage'> | undefined, accountId: string): Promise<Coverage | undefined> =>
+    id === undefined ? undefined : found(await deps.findCoverage(ownedId('coverage', id), accountId));
+
   const exportDossier: Routes['exportDossier'] = async ({ req, res, caller: { accountId }, query }) => {
     const choice: EvidenceChoice = {
       from: query.from ?? null,
@@ -46,6 +71,7 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
       reference: query.reference ?? null,
     };
     const createdAt = deps.now();
+    const coverage = await coverageOf(query.coverage_id, accountId);
     if (req.method === 'HEAD') {
       res.type('application/zip').end();
       return SENT;
@@ -54,7 +80,9 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
     const lease = await deps.holdLease(accountId);
     if (!lease) throw new AppError('EXPORT_IN_PROGRESS');
     try {
-      const { accountName, ...chosen } = await deps.chooseEvidence(accountId, choice, MAX_EXPORTED_CHECKS + 1);
+      const { accountName, ...chosen } = coverage
+        ? await deps.chooseCovering(accountId, coverage.id)
+        : await deps.chooseEvidence(accountId, choice, MAX_EXPORTED_CHECKS + 1);
       if (chosen.checks.length > MAX_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE');
       // Everything beside the checks makes the archive's directory larger in the same way.
       for (const [what, { length }] of [
@@ -64,7 +92,12 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
         const message = `The export would hold more than 10 000 ${what}.`;
         if (length > MAX_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE', { message });
       }
-      const zip = makeDossier(chosen, { account: { id: accountId, name: accountName }, createdAt, choice });
+      const zip = makeDossier(chosen, {
+        account: { id: accountId, name: accountName },
+        createdAt,
+        choice,
+        coverage: coverage && { id: coverage.id, files: () => deps.coverageFiles(coverage, accountId, createdAt) },
+      });
       const { lost: signal, release: beforeEnd } = lease;
       await sendZip(res, zip, { fileName: fileNameOf(createdAt), signal, beforeEnd });
       return SENT;

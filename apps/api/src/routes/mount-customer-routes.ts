@@ -2,6 +2,7 @@ import { OPERATIONS, type Operation, type OperationName } from '@vat/contracts';
 import type { StoredAnswer } from '@vat/domain';
 import { errorFields } from '@vat/runtime';
 import type { IRouter, RequestHandler, Response } from 'express';
+import { type CoverageRoutesDeps, coverageRoutes } from '../coverage/coverage-routes.js';
 import { callerOf, contextOf, fingerprintOf, idempotencyKeyOf, ownedId, readerOf } from '../http/call.js';
 import { parse, parseQuery } from '../http/parse.js';
 import { resource } from '../http/resource.js';
@@ -21,6 +22,7 @@ import { type WebhookRoutesDeps, webhookRoutes } from './webhook.js';
 type RoutesDeps = AnchorRoutesDeps &
   BatchRoutesDeps &
   CheckRoutesDeps &
+  CoverageRoutesDeps &
   ExportRoutesDeps &
   TimestampRoutesDeps &
   UsageRoutesDeps &
@@ -43,6 +45,7 @@ const routesOf = (deps: RoutesDeps): Routes => ({
   ...exportRoutes(deps),
   ...verifierRoutes(deps),
   ...batchRoutes(deps),
+  ...coverageRoutes(deps),
   ...watchRoutes(deps),
   ...webhookRoutes(deps),
   ...usageRoutes(deps),

@@ -8,6 +8,8 @@ import type {
   changeSchema,
   checkEntrySchema,
   checkSchema,
+  coverageLineSchema,
+  coverageSchema,
   deliveryDetailSchema,
   deliverySchema,
   presentKey,
@@ -38,6 +40,8 @@ export type ApiKey = ReturnType<typeof presentKey>;
 export type Session = ReturnType<typeof presentSession>;
 export type Batch = z.output<typeof batchSchema>;
 export type BatchLine = z.output<typeof batchLineSchema>;
+export type Coverage = z.output<typeof coverageSchema>;
+export type CoverageLine = z.output<typeof coverageLineSchema>;
 export type Watch = z.output<typeof watchSchema>;
 export type Frequency = Watch['frequency'];
 /** A change of a watch. On the overview it also names the watch. */

@@ -16,6 +16,7 @@ export type Topic =
   | 'checks'
   | 'requests'
   | 'batches'
+  | 'coverage'
   | 'watches'
   | 'deliveries'
   | 'anchors'

@@ -8,7 +8,7 @@ import { Page } from './text.js';
 type DetailPageProps<T> = {
   /** The kind of the object, and the title until it is loaded. */
   what: string;
-  list: '/checks' | '/batches' | '/watches' | '/deliveries';
+  list: '/checks' | '/batches' | '/coverage' | '/watches' | '/deliveries';
   query: UseQueryResult<T>;
   title: (data: T) => string;
   /** The line below the title. */

@@ -81,9 +81,21 @@ const TONES: Record<string, readonly string[]> = {
     'agrees',
     'corroborated',
     'qualified',
+    'covered',
   ],
   bad: ['invalid', 'failed', 'abandoned', 'down', 'blocked', 'disabled', 'revoked', 'differs'],
-  warn: ['malformed', 'degraded', 'saturated', 'unavailable', 'timeout', 'rejected', 'contradicts', 'undecided'],
+  warn: [
+    'malformed',
+    'degraded',
+    'saturated',
+    'unavailable',
+    'timeout',
+    'rejected',
+    'contradicts',
+    'undecided',
+    'stale',
+    'weak',
+  ],
   busy: ['pending', 'running', 'queued', 'revoking'],
 };
 

@@ -12,6 +12,7 @@ const NAVIGATION = [
   { to: '/', name: 'Overview' },
   { to: '/checks', name: 'Checks' },
   { to: '/batches', name: 'Batches' },
+  { to: '/coverage', name: 'Coverage' },
   { to: '/watches', name: 'Watches' },
   { to: '/evidence', name: 'Evidence' },
   { to: '/deliveries', name: 'Deliveries' },

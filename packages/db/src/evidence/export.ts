@@ -52,7 +52,17 @@ const matching = (row: Prisma.Sql, { vatNumber, reference }: EvidenceChoice): Pr
   ...(vatNumber === null ? [] : [Prisma.sql`${row}.vat_number = ${vatNumber}`]),
   ...(reference === null ? [] : [Prisma.sql`${row}.reference = ${reference}`]),
 ];
+type ChosenAnchor = { seq: number; stamped: boolean };
+
 const and = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...conditions], ' AND ');
+
+/** The anchors that chosen checks are in. */
+export const anchorsOf = (tx: Reader, checks: readonly { anchorSeq: number | null }[]): Promise<ChosenAnchor[]> => {
+  const seqs = [...new Set(checks.flatMap(({ anchorSeq }) => anchorSeq ?? []))];
+  return query(tx, { seq: 'int4', stamped: 'bool' })`
+    SELECT a.seq, s.token IS NOT NULL AS stamped FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
+    WHERE a.seq = ANY(${seqs}::int[]) ORDER BY a.seq`;
+};
 
 /**
  * Selects the evidence of an account in one short transaction with one snapshot, so that no transaction stays open during
@@ -85,10 +95,7 @@ export const chooseEvidence =
               ...matching(Prisma.sql`r`, choice),
             ])} LIMIT ${limit}::int
           ) AS r ORDER BY r.id`;
-      const seqs = [...new Set(checks.flatMap(({ anchorSeq }) => anchorSeq ?? []))];
-      const anchors = await query(tx, { seq: 'int4', stamped: 'bool' })`
-          SELECT a.seq, s.token IS NOT NULL AS stamped FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
-          WHERE a.seq = ANY(${seqs}::int[]) ORDER BY a.seq`;
+      const anchors = await anchorsOf(tx, checks);
       const changes =
         choice.reference !== null
           ? []

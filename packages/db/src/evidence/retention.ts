@@ -152,7 +152,7 @@ const drain = async (step: () => Promise<number>): Promise<number> => {
 
 /**
  * Deletes the data of an account and of the traders it checked: users, keys, endpoint, checks, exchanges, requests, batches,
- * watches, events, deliveries. Its row stays, without the name; so do its usage (for billing) and the leaves of its checks,
+ * coverages, watches, events, deliveries. Its row stays, without the name; so do its usage (for billing) and the leaves of its checks,
  * so that anchors remain verifiable: a leaf is a hash of salted bytes, from which nothing can be derived. Idempotent.
  */
 export const eraseAccount =
@@ -182,6 +182,10 @@ export const eraseAccount =
     const batches = await drain(
       () => db.$executeRaw`
         DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE account_id = ${accountId}::uuid LIMIT 1)`,
+    );
+    await drain(
+      () => db.$executeRaw`
+        DELETE FROM coverage WHERE id IN (SELECT id FROM coverage WHERE account_id = ${accountId}::uuid LIMIT 1)`,
     );
     let requests = 0;
     for (const chunk of chunksOf(accountId)) requests += await drain(() => deleteChunk(db, accountId, chunk));

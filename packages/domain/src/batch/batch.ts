@@ -134,8 +134,8 @@ export type PackedPlan = {
   queues: readonly { queue: DispatchQueue; requests: number }[];
 };
 
-/** A batch to be written. */
-export type NewBatch = PackedPlan & {
+/** The rows of a batch to be written. */
+export type BatchRows = PackedPlan & {
   id: string;
   accountId: string;
   label: string | null;
@@ -151,20 +151,32 @@ export type NewBatch = PackedPlan & {
   createdAt: Date;
   giveUpAt: Date;
   maxActive: number;
-  /** At most `max` lines may be uploaded after `since`, those of this batch included. */
-  lineLimit: { max: number; since: Date };
+  /** Null when the lines are counted as those of another upload. */
+  lineLimit: LineLimit | null;
+};
+
+/** At most `max` lines may be uploaded after `since`, those of the current upload included. */
+export type LineLimit = { max: number; since: Date };
+
+/** A batch to be written. */
+export type NewBatch = BatchRows & {
+  lineLimit: LineLimit;
   idempotency: UnexpiredKey | null;
   /** The answer to the caller, made and stored within the transaction so that the key can replay it. */
   answerOf: (batch: Batch) => StoredAnswer;
 };
 
-export type BatchInsertion =
-  | { kind: 'created'; batch: Batch; answer: StoredAnswer; deliveryId: string | null }
+/** Why an upload is refused, with nothing changed. */
+export type UploadRefusal =
   | { kind: 'too_many_batches'; active: number }
   /** `freedBy`: the time of the upload that must leave the window before there is room for these lines. */
   | { kind: 'too_many_lines'; freedBy: Date }
-  /** The Idempotency-Key was used before, or its first call is under way. Nothing was changed. */
+  /** The Idempotency-Key was used before, or its first call is under way. */
   | { kind: 'key_taken' };
+
+export type BatchInsertion =
+  | { kind: 'created'; batch: Batch; answer: StoredAnswer; deliveryId: string | null }
+  | UploadRefusal;
 
 /** Port: enforces TOO_MANY_BATCHES and BATCH_LINE_LIMIT, binds the key with its answer, reserves units and writes the rows, or changes nothing. */
 export type InsertBatch = (batch: NewBatch) => Promise<BatchInsertion>;

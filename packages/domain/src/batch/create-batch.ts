@@ -6,7 +6,7 @@ import { newUuid } from '../ids.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { neverAskedAt } from '../request/give-up.js';
 import { readRequester } from '../request/request-check.js';
-import type { BatchRow, DispatchQueue, InsertBatch, PackedPlan } from './batch.js';
+import type { BatchRow, BatchRows, DispatchQueue, InsertBatch, LineLimit, PackedPlan, UploadRefusal } from './batch.js';
 import { type Batch, LINE_WINDOW_MS, MAX_ACTIVE_BATCHES, MAX_UPLOADED_LINES } from './batch.js';
 import { type BatchForecast, type ForecastBatches, NO_FORECAST, type RemainingLines } from './forecast-batches.js';
 import { packPlan } from './pack-plan.js';
@@ -33,16 +33,75 @@ type CreatedBatch = { kind: 'created'; batch: Batch; answer: StoredAnswer };
 /** `replay`: an earlier upload used the same Idempotency-Key. */
 export type BatchUploadResult = CreatedBatch | Replay;
 
-type CreateBatchDeps = {
-  findKey: FindKey;
-  insert: InsertBatch;
-  forecast: ForecastBatches;
+/** What starts the work on a new batch. */
+export type StartBatchDeps = {
   /** Starts the work on a batch's lines, or fails quickly. A failure is harmless: the sweep starts it. Not awaited. */
   dispatch: (queues: readonly DispatchQueue[]) => Promise<void>;
   /** Enqueues batch.completed of a file none of whose lines can be looked up. A failure is harmless. Not awaited. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
-  /** BACKGROUND_GIVE_UP_AFTER */
+};
+
+type CreateBatchDeps = StartBatchDeps & {
+  findKey: FindKey;
+  insert: InsertBatch;
+  forecast: ForecastBatches;
+};
+
+/** The limit of the lines of an account that are uploaded until `now`. */
+export const lineLimitAt = (now: Date): LineLimit => ({
+  max: MAX_UPLOADED_LINES,
+  since: new Date(now.getTime() - LINE_WINDOW_MS),
+});
+
+/** The rows of a new batch without a line limit: its lines are counted by the caller. */
+export const batchRowsOf = ({
+  caller,
+  label,
+  fileName,
+  requester,
+  header,
+  plan,
+  createdAt,
+}: Omit<BatchUpload, 'idempotency' | 'answerOf'>): BatchRows => {
+  const period = periodOf(createdAt);
+  return {
+    id: newUuid(),
+    accountId: caller.accountId,
+    label,
+    fileName,
+    requester,
+    header,
+    ...plan,
+    quota: { period, limit: caller.quota },
+    overQuota: {
+      code: 'QUOTA_EXCEEDED',
+      message: `The month's checks are used up; new ones are there from ${periodEnd(period).toISOString()}.`,
+    },
+    createdAt,
+    giveUpAt: neverAskedAt(createdAt),
+    maxActive: MAX_ACTIVE_BATCHES,
+    lineLimit: null,
+  };
+};
+
+/** Throws TOO_MANY_BATCHES or BATCH_LINE_LIMIT. */
+export const throwRefusal = (refusal: Exclude<UploadRefusal, { kind: 'key_taken' }>): never => {
+  if (refusal.kind === 'too_many_batches')
+    throw new AppError('TOO_MANY_BATCHES', { extra: { active: refusal.active } });
+  const resetAt = new Date(refusal.freedBy.getTime() + LINE_WINDOW_MS);
+  throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
+};
+
+/** Starts the work on a batch that was written. `deliveryId`: of batch.completed, when nothing can be looked up. */
+export const startBatch = (
+  { dispatch, enqueueDelivery, onEnqueueFailure }: StartBatchDeps,
+  { accountId, queues, createdAt }: Pick<BatchRows, 'accountId' | 'queues' | 'createdAt'>,
+  { completed, deliveryId }: { completed: boolean; deliveryId: string | null },
+): void => {
+  if (!completed) dispatch(queues.map(({ queue }) => queue)).catch(onEnqueueFailure);
+  if (deliveryId !== null)
+    enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: createdAt }).catch(onEnqueueFailure);
 };
 
 /** The part of an upload that is derived from its file. */
@@ -71,47 +130,24 @@ export const planFile = (
 export const createBatch =
   (deps: CreateBatchDeps) =>
   async (upload: BatchUpload): Promise<BatchUploadResult> => {
-    const { caller, idempotency, plan, createdAt: now } = upload;
+    const { caller, idempotency, createdAt: now } = upload;
     const { accountId } = caller;
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
-    const period = periodOf(now);
     const work = async (key: UnexpiredKey | null): Promise<CreatedBatch | null> => {
-      const id = newUuid();
-      const toForecast = { id, status: 'queued', createdAt: now } as const;
-      const forecast = (await deps.forecast(accountId, [toForecast], remainingOf(id, plan))).get(id);
+      const rows = batchRowsOf(upload);
+      const toForecast = { id: rows.id, status: 'queued', createdAt: now } as const;
+      const forecast = (await deps.forecast(accountId, [toForecast], remainingOf(rows.id, rows))).get(rows.id);
       const inserted = await deps.insert({
-        id,
-        accountId,
-        label: upload.label,
-        fileName: upload.fileName,
-        requester: upload.requester,
-        header: upload.header,
-        ...plan,
-        quota: { period, limit: caller.quota },
-        overQuota: {
-          code: 'QUOTA_EXCEEDED',
-          message: `The month's checks are used up; new ones are there from ${periodEnd(period).toISOString()}.`,
-        },
-        createdAt: now,
-        giveUpAt: neverAskedAt(now),
-        maxActive: MAX_ACTIVE_BATCHES,
-        lineLimit: { max: MAX_UPLOADED_LINES, since: new Date(now.getTime() - LINE_WINDOW_MS) },
+        ...rows,
+        lineLimit: lineLimitAt(now),
         idempotency: key,
         answerOf: (batch) =>
           upload.answerOf(batch, (batch.status === 'completed' ? undefined : forecast) ?? NO_FORECAST),
       });
       if (inserted.kind === 'key_taken') return null;
-      if (inserted.kind === 'too_many_batches')
-        throw new AppError('TOO_MANY_BATCHES', { extra: { active: inserted.active } });
-      if (inserted.kind === 'too_many_lines') {
-        const resetAt = new Date(inserted.freedBy.getTime() + LINE_WINDOW_MS);
-        throw new AppError('BATCH_LINE_LIMIT', { extra: { reset_at: resetAt.toISOString() } });
-      }
+      if (inserted.kind !== 'created') return throwRefusal(inserted);
       const { batch, answer, deliveryId } = inserted;
-      if (batch.status !== 'completed')
-        deps.dispatch(plan.queues.map(({ queue }) => queue)).catch(deps.onEnqueueFailure);
-      if (deliveryId !== null)
-        deps.enqueueDelivery({ id: deliveryId, accountId, attempt: 1, dueAt: now }).catch(deps.onEnqueueFailure);
+      startBatch(deps, rows, { completed: batch.status === 'completed', deliveryId });
       return { kind: 'created', batch, answer };
     };
     return oncePerKey(deps.findKey, { accountId, idempotency, now, work });

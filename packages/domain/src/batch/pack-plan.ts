@@ -1,4 +1,5 @@
-import type { DispatchQueue, PackedPlan } from './batch.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { DispatchQueue, NewBatchRequest, NewLine, PackedPlan } from './batch.js';
 import type { BatchPlan } from './plan-batch.js';
 
 /** Rows of one statement, which then takes a small part of the time limit. A single row may have more characters. */
@@ -33,10 +34,8 @@ const queuesOf = (requests: BatchPlan['requests']): PackedPlan['queues'] => {
   return [...counts].map(([queue, n]) => ({ queue, requests: n }));
 };
 
-/** Packs a plan for the database. Like planning it, this must not run in a thread that serves callers. */
-export const packPlan = ({ lines, requests }: BatchPlan): PackedPlan => ({
-  lines: packRows(lines),
-  requests: packRows(requests),
+/** What rows cost and where they wait. */
+const countRows = ({ lines, requests }: BatchPlan): Pick<PackedPlan, 'counts' | 'queues'> => ({
   counts: {
     lines: lines.length,
     failed: lines.filter(({ error }) => error !== null).length,
@@ -44,3 +43,36 @@ export const packPlan = ({ lines, requests }: BatchPlan): PackedPlan => ({
   },
   queues: queuesOf(requests),
 });
+
+/** Packs a plan for the database. Like planning it, this must not run in a thread that serves callers. */
+export const packPlan = (plan: BatchPlan): PackedPlan => ({
+  lines: packRows(plan.lines),
+  requests: packRows(plan.requests),
+  ...countRows(plan),
+});
+
+/** The rows of each text that `isWanted` accepts, one text a turn of the event loop. Texts without such rows are left out. */
+const selectRows = async <Row extends object>(
+  texts: readonly string[],
+  isWanted: (row: Row) => boolean,
+): Promise<{ texts: string[]; rows: Row[] }> => {
+  const selected: { texts: string[]; rows: Row[] } = { texts: [], rows: [] };
+  for (const text of texts) {
+    const rows = (JSON.parse(text) as Row[]).filter(isWanted);
+    if (rows.length > 0) selected.texts.push(JSON.stringify(rows));
+    selected.rows.push(...rows);
+    await nextTurn();
+  }
+  return selected;
+};
+
+/** The part of a packed plan with these numbers. Lines that cannot be checked are left out. */
+export const selectNumbers = async (plan: PackedPlan, numbers: ReadonlySet<string>): Promise<PackedPlan> => {
+  const lines = await selectRows<NewLine>(
+    plan.lines,
+    ({ vatNumber, error }) => vatNumber !== null && error === null && numbers.has(vatNumber),
+  );
+  const wanted = new Set(lines.rows.map(({ requestId }) => requestId));
+  const requests = await selectRows<NewBatchRequest>(plan.requests, ({ id }) => wanted.has(id));
+  return { lines: lines.texts, requests: requests.texts, ...countRows({ lines: lines.rows, requests: requests.rows }) };
+};

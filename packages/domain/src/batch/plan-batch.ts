@@ -28,7 +28,7 @@ const textOrNull = (cell: string | null): string | null => {
  * that its country's syntax does not accept is no fault: its check says so. `requester`: the batch's, normalised; the
  * line's own wins.
  */
-const planLine = (row: BatchRow, requester: string | null): PlannedLine => {
+export const planLine = (row: BatchRow, requester: string | null): PlannedLine => {
   const reference = textOrNull(row.reference);
   const fault = (code: LineError['code'], message: string, read: ReadVatNumber | null = null): PlannedLine => ({
     error: { code, message },

@@ -31,6 +31,9 @@ export type ChosenEvidence = {
 /** Port: chooses evidence in one snapshot; at most `limit` checks. */
 export type ChooseEvidence = (accountId: string, choice: EvidenceChoice, limit: number) => Promise<ChosenEvidence>;
 
+/** Port: chooses the checks that cover the supplies of an account's coverage, in one snapshot; at most as many as a file has lines. */
+export type ChooseCovering = (accountId: string, coverageId: string) => Promise<ChosenEvidence>;
+
 /** A check of an export. `token`: its time-stamp's, by now. */
 type ExportedCheck = StoredCheck & { requestId: string; token: Uint8Array | null };
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fitText } from './open-page.js';
+import { fitText } from './fit-text.js';
 
 /** A font whose characters are half as wide as its size and whose lines are as high as its size. */
 const measure = (text: string, size: number, width: number) => {

@@ -1,59 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fitText, printableText } from './fit-text.js';
 
-/** A box in points, and the font sizes to try, largest first. */
-type Box = { width: number; height: number; sizes: readonly number[] };
-
-/** Height in points that `text` takes at `size` when wrapped to `width`. */
-type MeasureText = (text: string, size: number, width: number) => number;
-
-const CUT = ' … (cut)';
-/** More characters than any box of a page can show; a longer text is not measured. */
-const MAX_CHARACTERS = 3_000;
-
-/**
- * The largest size at which `text` fits its box. If it does not fit at any size, the beginning that fits at the smallest
- * size, with a mark that it was cut. The page provides `measure`, so that measured and drawn sizes agree.
- */
-export const fitText =
-  (measure: MeasureText) =>
-  (text: string, { width, height, sizes }: Box): { text: string; size: number } => {
-    const characters = [...text];
-    const whole = characters.length <= MAX_CHARACTERS;
-    for (const size of sizes) if (whole && measure(text, size, width) <= height) return { text, size };
-    const size = sizes.at(-1) ?? 0;
-    const cut = (length: number) => `${characters.slice(0, length).join('').trimEnd()}${CUT}`;
-    let [fits, tooLong] = [0, Math.min(characters.length, MAX_CHARACTERS)];
-    while (tooLong - fits > 1) {
-      const middle = Math.floor((fits + tooLong) / 2);
-      if (measure(cut(middle), size, width) <= height) fits = middle;
-      else tooLong = middle;
-    }
-    return { text: cut(fits), size };
-  };
-
-const WANTED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]$/u;
-const UNSEEN = /^[\p{C}\p{Zl}\p{Zp}]$/u;
-const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
-
-const named = (character: string): string =>
-  `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`;
-
-/**
- * Text as a page can show it: composed (NFC), with line ends as `\n`. Every character that has no glyph, is invisible or
- * changes the direction of writing is replaced by its code point (`[U+202E]`), so that two different texts never look
- * alike. `hasGlyph`: whether the page's font has a glyph for a code point.
- */
-export const printableText =
-  (hasGlyph: (codePoint: number) => boolean) =>
-  (text: string): string =>
-    [...text.normalize('NFC').replace(LINE_ENDS, '\n').replaceAll('\t', ' ')]
-      .map((character) => {
-        if (character === '\n') return character;
-        const shows = WANTED.test(character) && !UNSEEN.test(character) && hasGlyph(character.codePointAt(0) ?? 0);
-        return shows ? character : named(character);
-      })
-      .join('');
+/** More characters than a cell of a list can show. */
+const MAX_LINE = 120;
 
 const LEFT = 48;
 const WIDTH = 499;
@@ -71,7 +22,13 @@ type Face = keyof typeof FACES;
 /** How one text is drawn. `height`: maximum height in points; `sizes`: font sizes, largest first. */
 type Style = { face?: Face; color?: string; height?: number; sizes?: readonly number[]; align?: 'left' | 'right' };
 
-/** One A4 page, filled from the top. Every text is shrunk or truncated to fit, so nothing is drawn outside the page. */
+/** A list on pages of its own. `widths` are shares of the line; `footer` stands on each page. */
+type ListStyle = { title: string; footer: string; widths: readonly number[] };
+
+/**
+ * One A4 page, filled from the top, and the pages of its lists. Every text is shrunk or truncated to fit, so nothing is drawn
+ * outside the page.
+ */
 export type Page = {
   /** The document's heading and a line below it. */
   title: (text: string, line: string) => void;
@@ -83,6 +40,8 @@ export type Page = {
   /** Rows of cells, the first in bold; `widths` are shares of the line. */
   table: (widths: readonly number[], rows: readonly (readonly string[])[]) => void;
   paragraph: (text: string, style?: Style) => void;
+  /** Rows of one line each on new pages, with the head repeated on each. Yields to other work after every row. */
+  list: (style: ListStyle, head: readonly string[], rows: AsyncIterable<readonly string[]>) => Promise<void>;
   /** Large, pale and slanting across the page. */
   watermark: (text: string) => void;
   /** Writes the footer and resolves to the document. */
@@ -96,7 +55,17 @@ const loadFaces = () => {
 };
 
 /** Opens the page of a document whose creation date is `at`; the same drawing gives the same bytes. */
-export const openPage = async ({ title, at, subject }: { title: string; at: Date; subject: string }): Promise<Page> => {
+export const openPage = async ({
+  title,
+  at,
+  subject,
+  language = 'en',
+}: {
+  title: string;
+  at: Date;
+  subject: string;
+  language?: string;
+}): Promise<Page> => {
   // Loaded when the first page is drawn: they would take a fifth of the start of the API, and many processes draw no page.
   const { create } = await import('fontkit');
   const { default: PDFDocument } = await import('pdfkit');
@@ -105,7 +74,7 @@ export const openPage = async ({ title, at, subject }: { title: string; at: Date
     size: 'A4',
     // A text that reached a margin would start a second page.
     margins: { top: 0, left: 0, right: 0, bottom: 0 },
-    lang: 'en',
+    lang: language,
     displayTitle: true,
     info: { Title: title, Subject: subject, CreationDate: at, ModDate: at },
   });
@@ -134,7 +103,46 @@ export const openPage = async ({ title, at, subject }: { title: string; at: Date
     return taken;
   };
 
+  const drawFooter = (footer: string): void => {
+    doc.font('plain').fontSize(7).fillColor(GREY);
+    doc.text(printable(footer), LEFT, 796, { width: WIDTH, height: 26, ellipsis: true });
+  };
+
+  /** Cells of one line, each cut to its width. Measures widths only: wrapping ten thousand rows would take a minute. */
+  const putLine = (widths: readonly number[], cells: readonly string[], face: Face): void => {
+    const whole = widths.reduce((sum, width) => sum + width, 0);
+    doc.font(face).fontSize(7.5).fillColor(INK);
+    let x = LEFT;
+    for (const [column, cell] of cells.entries()) {
+      const width = ((widths[column] ?? 0) / whole) * WIDTH;
+      let text = printable(cell.slice(0, MAX_LINE)).replaceAll('\n', ' ');
+      const isCut = () => doc.widthOfString(text) > width - 6;
+      if (cell.length > MAX_LINE || isCut()) {
+        while (text !== '' && doc.widthOfString(`${text}…`) > width - 6) text = text.slice(0, -1);
+        text = `${text.toWellFormed()}…`;
+      }
+      doc.text(text, x, y, { lineBreak: false });
+      x += width;
+    }
+    y += 12;
+  };
+
   return {
+    list: async ({ title: heading, footer, widths }, head, rows) => {
+      const beginPage = () => {
+        drawFooter(footer);
+        doc.addPage();
+        y = 44;
+        y += put(heading, LEFT, y, WIDTH, { face: 'bold', sizes: [10], height: 14 }) + 7;
+        putLine(widths, head, 'bold');
+      };
+      beginPage();
+      for await (const cells of rows) {
+        if (y + 12 > BOTTOM) beginPage();
+        putLine(widths, cells, 'plain');
+        await nextTurn();
+      }
+    },
     title: (text, line) => {
       y += put(text, LEFT, y, WIDTH, { face: 'bold', sizes: [19], height: 30 });
       y += put(line, LEFT, y, WIDTH, { color: GREY, sizes: [8.5, 7.5] }) + 8;
@@ -193,9 +201,7 @@ export const openPage = async ({ title, at, subject }: { title: string; at: Date
       doc.restore();
     },
     close: async (footer) => {
-      const text = printable(footer);
-      doc.font('plain').fontSize(7).fillColor(GREY);
-      doc.text(text, LEFT, 796, { width: WIDTH, height: 26, ellipsis: true });
+      drawFooter(footer);
       doc.end();
       await ended;
       return Buffer.concat(chunks);

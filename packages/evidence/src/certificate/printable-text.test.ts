@@ -1,6 +1,6 @@
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
-import { printableText } from './open-page.js';
+import { printableText } from './fit-text.js';
 
 /** Compiled once: `toMatch` compiles what it is given at every call, and these classes are large. */
 const UNPRINTABLE = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/u;

@@ -1,4 +1,5 @@
 import type { AnchorProof, AnchorToVerify, CheckEntry, Exchange, StoredCheck } from '@vat/domain';
+import type { DossierFile } from './dossier-file.js';
 
 /** One check with all its evidence. `hash` is the recorded value; the verifier compares it with the bytes. */
 export type DossierCheck = Pick<StoredCheck, 'bytes' | 'hash'> & {
@@ -63,6 +64,8 @@ export type DossierOptions = {
   createdAt: Date;
   /** The caller's selection; null means no restriction. `from` is inclusive, `to` exclusive. */
   choice: { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
+  /** The coverage whose checks these are, with its files in the dossier's folder `coverage/`. `id`: of the row. */
+  coverage?: { id: string; files: () => AsyncIterable<DossierFile> } | undefined;
   /**
    * PEM certificates of every authority with a time-stamp in the dossier, and of the one that will stamp SHA256SUMS: those in
    * the tokens, and the root if it is known. In any order, repetitions are allowed. Called after the last stamped part of the

@@ -13,7 +13,7 @@ const period = ({ from, to }: DossierOptions['choice']): string => {
 
 /** The cover of a dossier, one A4 page (PDF): account, period, counts, content, and how to verify it. */
 export const summaryPdf = async (
-  { account, createdAt, choice }: Pick<DossierOptions, 'account' | 'createdAt' | 'choice'>,
+  { account, createdAt, choice, coverage }: Pick<DossierOptions, 'account' | 'createdAt' | 'choice' | 'coverage'>,
   { counts, first, last }: DossierTally,
 ): Promise<Uint8Array> => {
   const accountId = publicId('account', account.id);
@@ -22,7 +22,8 @@ export const summaryPdf = async (
   page.section('Account and period');
   page.row('Account', account.name, { height: 48, face: 'bold' });
   page.row('Account id', accountId);
-  page.row('Selected period', period(choice));
+  page.row('Selected period', coverage ? null : period(choice));
+  page.row('Checks that cover', coverage ? `${publicId('coverage', coverage.id)}, see coverage/report.pdf` : null);
   page.row('Only the number', choice.vatNumber);
   page.row('Only the reference', choice.reference, { height: 24 });
   page.row('First and last check', first && last ? `${utc(first)} and ${utc(last)}` : 'none');

@@ -20,7 +20,7 @@ import { coalesceBytes, zipFiles } from './zip-files.js';
 
 /** The content of `manifest.json`: account, time, selection, and the counts that the verifier compares. */
 export const manifest = (
-  { account, createdAt, choice }: Pick<DossierOptions, 'account' | 'createdAt' | 'choice'>,
+  { account, createdAt, choice, coverage }: Pick<DossierOptions, 'account' | 'createdAt' | 'choice' | 'coverage'>,
   { counts, first, last }: DossierTally,
 ) => ({
   format: 'vat-evidence-dossier',
@@ -32,6 +32,7 @@ export const manifest = (
     to: choice.to?.toISOString() ?? null,
     vat_number: choice.vatNumber,
     reference: choice.reference,
+    ...(coverage && { coverage_id: publicId('coverage', coverage.id) }),
   },
   first_checked_at: first,
   last_checked_at: last,
@@ -113,6 +114,7 @@ async function* dossierFiles(
     changes.add(change);
   }
   yield { path: 'watch-changes.csv', bytes: changes.take() };
+  if (options.coverage) yield* options.coverage.files();
   yield { path: 'summary.pdf', bytes: await summaryPdf(options, tally) };
   yield jsonFile('manifest.json', manifest(options, tally));
 }

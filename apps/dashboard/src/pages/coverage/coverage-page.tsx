@@ -1,0 +1,184 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { addressOf } from '../../api/create-api.js';
+import type { Coverage, CoverageLine } from '../../api/shapes.js';
+import { useDelete } from '../../api/use-api-mutation.js';
+import { useApiList, useApiQuery } from '../../api/use-api-query.js';
+import { Button } from '../../parts/button.js';
+import { Confirm, DownloadButton } from '../../parts/confirm.js';
+import { type Column, PagedTable } from '../../parts/data-table.js';
+import { DetailPage } from '../../parts/detail-page.js';
+import { Select } from '../../parts/form.js';
+import { count, shorten } from '../../parts/format.js';
+import { Progress } from '../../parts/progress.js';
+import { Empty } from '../../parts/states.js';
+import { Card, DateTime, Facts, Status } from '../../parts/text.js';
+import { useGapCheck } from './use-gap-check.js';
+
+/** The statuses in the order of the bar, with its colour and what each means. */
+const STATUSES = {
+  covered: { tone: 'valid', text: 'covered' },
+  stale: { tone: 'degraded', text: 'stale: the last check is too old' },
+  weak: { tone: 'degraded', text: 'weak: in time, but of a lower grade' },
+  invalid: { tone: 'invalid', text: 'invalid at the last check before' },
+  missing: { tone: 'rest', text: 'missing: never checked before' },
+} as const;
+type StatusName = keyof typeof STATUSES;
+const STATUS_NAMES = Object.keys(STATUSES) as StatusName[];
+
+const Totals = ({ coverage }: { coverage: Coverage }) => {
+  const { total, covered } = coverage;
+  // Rounded down, so that 100 % means all.
+  const percentage = total === 0 ? 100 : Math.floor((100 * covered) / total);
+  let start = 0;
+  const parts = STATUS_NAMES.map((name) => {
+    const width = (100 * coverage[name]) / Math.max(1, total);
+    start += width;
+    return <rect key={name} className={STATUSES[name].tone} x={start - width} width={width} height="1" />;
+  });
+  return (
+    <Card title="Totals">
+      <Progress
+        label={`${count(covered)} of ${count(total)} supplies are covered`}
+        percentage={percentage}
+        text={new Intl.NumberFormat(undefined, { style: 'percent' }).format(percentage / 100)}
+        parts={parts}
+      />
+      <ul className="legend">
+        {STATUS_NAMES.map((name) => (
+          <li key={name} className={STATUSES[name].tone}>
+            {count(coverage[name])} {STATUSES[name].text}
+          </li>
+        ))}
+      </ul>
+      <Facts
+        facts={{
+          'Maximum age': `${count(coverage.max_age_days)} days before the supply`,
+          'Minimum grade': coverage.min_grade,
+          'Checks as of': <DateTime at={coverage.created_at} />,
+          'Batch of the gaps': coverage.batch_id && (
+            <Link to="/batches/$id" params={{ id: coverage.batch_id }}>
+              {coverage.batch_id}
+            </Link>
+          ),
+        }}
+      />
+    </Card>
+  );
+};
+
+const LINE_COLUMNS: readonly Column<CoverageLine>[] = [
+  { head: 'Line', figures: true, cell: ({ line }) => line },
+  {
+    head: 'VAT number',
+    cell: ({ vat_number, input }) =>
+      vat_number === null ? shorten(input) || <em>empty</em> : <span className="clipped">{vat_number}</span>,
+  },
+  {
+    head: 'Supply',
+    cell: ({ supply_date }) => (
+      <time className="clipped" dateTime={supply_date}>
+        {supply_date}
+      </time>
+    ),
+  },
+  { head: 'Status', cell: ({ status }) => <Status word={status} /> },
+  {
+    head: 'Check',
+    cell: ({ check_id, checked_at, vat_number, error }) =>
+      check_id && checked_at ? (
+        <Link to="/checks/$id" params={{ id: check_id }}>
+          <DateTime at={checked_at} />
+        </Link>
+      ) : vat_number === null ? (
+        (error?.message ?? null)
+      ) : null,
+  },
+  { head: 'Grade', cell: ({ evidence_grade }) => evidence_grade && <span className="clipped">{evidence_grade}</span> },
+  {
+    head: 'Reference',
+    cell: ({ reference, error }) => {
+      if (reference !== null) return shorten(reference);
+      return error?.code === 'INVALID_REFERENCE' ? error.message : null;
+    },
+  },
+];
+
+const ALL = 'all' as const;
+const CHOICES = [ALL, ...STATUS_NAMES] as const;
+
+/** One coverage: its totals, its lines by status, its files, and the check of its gaps. */
+export const CoveragePage = () => {
+  const { id } = useParams({ from: '/signed-in/coverage/$id' });
+  const search = useSearch({ from: '/signed-in/coverage/$id' });
+  const choice = CHOICES.find((name) => name === search.status) ?? ALL;
+  const navigate = useNavigate({ from: '/coverage/$id' });
+  const path = `/coverage/${encodeURIComponent(id)}`;
+  const coverage = useApiQuery<Coverage>('coverage', path);
+  const lines = useApiList<CoverageLine>('coverage', `${path}/lines`, choice === ALL ? {} : { status: choice });
+  const remove = useDelete('coverage', path, () => navigate({ to: '/coverage' }));
+  const gapCheck = useGapCheck(path, (batchId) => navigate({ to: '/batches/$id', params: { id: batchId } }));
+  return (
+    <DetailPage
+      what="Coverage"
+      list="/coverage"
+      query={coverage}
+      title={({ label, file_name }) => label ?? file_name ?? 'Coverage'}
+      lead={(data) => (
+        <>
+          <Status word={data.covered === data.total ? 'covered' : 'gaps'} />
+          {data.label !== null && data.file_name} <DateTime at={data.created_at} />
+        </>
+      )}
+      actions={(data) => (
+        <>
+          {data.covered < data.total && (
+            <Button variant="primary" isPending={gapCheck.isPending} onPress={() => gapCheck.mutate(data)}>
+              Check the gaps
+            </Button>
+          )}
+          <a className="button" href={addressOf(`${path}/report.pdf`)} target="_blank" rel="noreferrer">
+            Report (PDF)
+          </a>
+          <a className="button" href={addressOf(`${path}/results.csv`)} download>
+            Results (CSV)
+          </a>
+          <DownloadButton path={`/exports/dossier.zip?coverage_id=${encodeURIComponent(id)}`} fileName="dossier.zip">
+            Dossier
+          </DownloadButton>
+          <Confirm action="Delete" question="Delete this coverage?" onConfirm={() => remove.mutate()}>
+            <p>This also deletes its lines and files. The checks are not deleted.</p>
+          </Confirm>
+        </>
+      )}
+      error={gapCheck.error ?? remove.error}
+    >
+      {(data) => (
+        <>
+          <Totals coverage={data} />
+          <Card
+            title="Supplies"
+            actions={
+              <Select
+                label="Status"
+                hideLabel
+                value={choice}
+                options={CHOICES.map((name) => ({ value: name, label: name }))}
+                onChange={(chosen) =>
+                  void navigate({ search: chosen === ALL ? {} : { status: chosen }, replace: true })
+                }
+              />
+            }
+          >
+            <PagedTable
+              label="Supplies"
+              list={lines}
+              columns={LINE_COLUMNS}
+              rowKey={({ line_id }) => line_id}
+              empty={<Empty title={choice === ALL ? 'No supplies' : `No ${choice} supplies`} />}
+            />
+          </Card>
+        </>
+      )}
+    </DetailPage>
+  );
+};

@@ -1,0 +1,169 @@
+import { resultsQuery } from './batch.js';
+import {
+  coverageFields,
+  coverageForm,
+  coverageLineSchema,
+  coverageLinesQuery,
+  coverageSchema,
+  reportQuery,
+} from './coverage.js';
+import { pageListQuery, pageOf } from './lists.js';
+import type { Operation } from './operation.js';
+
+const coverage = {
+  coverage_id: 'cov_01kafksw1te0a9v6n3r4t7y1bd',
+  object: 'coverage',
+  label: 'Supplies of October 2026',
+  file_name: 'supplies.csv',
+  max_age_days: 30,
+  min_grade: 'basic',
+  total: 3,
+  covered: 1,
+  stale: 1,
+  weak: 0,
+  invalid: 0,
+  missing: 1,
+  batch_id: null,
+  created_at: '2026-11-20T10:00:00.000Z',
+};
+
+const covered = {
+  line_id: 'lin_01kafksw1te0a9v6n3r4t7y1be',
+  line: 2,
+  status: 'covered',
+  input: 'FR 40 303 265 045',
+  vat_number: 'FR40303265045',
+  supply_date: '2026-10-14',
+  reference: 'R-1001',
+  check_id: 'chk_01kafksw9te0a9v6n3r4t7y1bf',
+  checked_at: '2026-10-02T08:15:30.120Z',
+  evidence_grade: 'named',
+  error: null,
+};
+
+const missing = {
+  ...covered,
+  line_id: 'lin_01kafksw1te0a9v6n3r4t7y1bg',
+  line: 4,
+  status: 'missing',
+  input: 'DE 136 695 976',
+  vat_number: 'DE136695976',
+  reference: 'R-1003',
+  check_id: null,
+  checked_at: null,
+  evidence_grade: null,
+};
+
+const CSV = `vat_number;supply_date;reference
+FR 40 303 265 045;14.10.2026;R-1001
+ATU33803803;2026-10-20;R-1002
+DE 136 695 976;14/10/2026;R-1003
+`;
+
+const RESULTS = `vat_number,supply_date,reference,coverage,vat_number_read,supply_date_read,check_id,checked_at,age_days,evidence_grade,error
+FR 40 303 265 045,14.10.2026,R-1001,covered,FR40303265045,2026-10-14,chk_01kafksw9te0a9v6n3r4t7y1bf,2026-10-02T08:15:30.120Z,12,named,
+`;
+
+/** The operations of coverages, for live keys only. */
+export const COVERAGE_OPERATIONS = {
+  createCoverage: {
+    method: 'post',
+    path: '/v1/coverage',
+    live: true,
+    tag: 'Coverage',
+    summary: 'Find out whether every supply was checked in time',
+    description:
+      'Accepts a CSV file as `POST /v1/batches` does, with a column of supply dates: `2026-12-31`, or the day first as in `31.12.2026`, `31/12/2026` and `31-12-2026`. A date with the month first is refused with its line. Each line is compared with the recorded live checks of its number; no VAT number is looked up unless `queue_gaps` makes a batch of the uncovered ones. Days are days in UTC. Send the fields in the form or in the query.',
+    query: coverageFields,
+    uploads: {
+      'multipart/form-data': { schema: coverageForm },
+      'text/csv': { example: CSV },
+    },
+    idempotent: true,
+    success: {
+      201: { description: 'The coverage.', schema: coverageSchema, example: coverage, headers: ['Location'] },
+    },
+    errors: [
+      'EMPTY_FILE',
+      'TOO_MANY_ROWS',
+      'INVALID_CSV',
+      'MISSING_CANDIDATE',
+      'MISSING_SUPPLY_DATE',
+      'FILE_TOO_LARGE',
+      'ACCOUNT_DISABLED',
+      'TOO_MANY_BATCHES',
+      'BATCH_LINE_LIMIT',
+    ],
+  },
+  listCoverages: {
+    method: 'get',
+    path: '/v1/coverage',
+    live: true,
+    tag: 'Coverage',
+    summary: 'List coverages, newest first',
+    query: pageListQuery,
+    success: pageOf(coverageSchema, [coverage]),
+  },
+  getCoverage: {
+    method: 'get',
+    path: '/v1/coverage/{id}',
+    live: true,
+    tag: 'Coverage',
+    summary: 'Get a coverage with its counts',
+    id: 'coverage',
+    success: { 200: { description: 'The coverage.', schema: coverageSchema, example: coverage } },
+  },
+  deleteCoverage: {
+    method: 'delete',
+    path: '/v1/coverage/{id}',
+    live: true,
+    tag: 'Coverage',
+    summary: 'Delete a coverage',
+    description: 'Deletes the coverage and its lines. Its checks and its batch are not deleted.',
+    id: 'coverage',
+    success: { 204: { description: 'The coverage was deleted.' } },
+  },
+  listCoverageLines: {
+    method: 'get',
+    path: '/v1/coverage/{id}/lines',
+    live: true,
+    tag: 'Coverage',
+    summary: 'List the lines of a coverage, in the order of the file',
+    id: 'coverage',
+    query: coverageLinesQuery,
+    success: pageOf(coverageLineSchema, [covered, missing]),
+  },
+  getCoverageResults: {
+    method: 'get',
+    path: '/v1/coverage/{id}/results.csv',
+    live: true,
+    tag: 'Coverage',
+    summary: 'Download the file with the result of every line',
+    description:
+      'Returns a header row and one row for each line, in the order of the file: the original cells, followed by the columns of the result. A cell that a spreadsheet would evaluate as a formula begins with an apostrophe.',
+    id: 'coverage',
+    query: resultsQuery,
+    success: {
+      200: {
+        description: 'The file, encoded in UTF-8.',
+        contentType: 'text/csv',
+        headers: ['Content-Disposition'],
+        example: RESULTS,
+      },
+    },
+    errors: ['TOO_MANY_DOWNLOADS'],
+  },
+  getCoverageReport: {
+    method: 'get',
+    path: '/v1/coverage/{id}/report.pdf',
+    live: true,
+    tag: 'Coverage',
+    summary: 'Get the report of a coverage',
+    description: 'A page with the totals and the rules, followed by the supplies that are not covered.',
+    id: 'coverage',
+    query: reportQuery,
+    success: {
+      200: { description: 'The report.', contentType: 'application/pdf', headers: ['Content-Disposition'] },
+    },
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,0 +1,81 @@
+import { decideCoverage, gradesFrom, newUuid, newUuidAt, periodOfSupply } from '@vat/domain';
+import fc from 'fast-check';
+import { newAccount } from '../batch/batch.fixture.js';
+import { testDatabase } from '../test-database.fixture.js';
+import { findSupplyChecks } from './find-supply-checks.js';
+
+const connected = testDatabase(2);
+
+const DAY_MS = 86_400_000;
+const START = Date.parse('2026-03-01');
+const GRADES = ['basic', 'named', 'corroborated', 'qualified', undefined] as const;
+const DAYS = 40;
+
+type Recorded = { at: Date; valid: boolean; grade: string | undefined; number: string; test: boolean };
+
+const recorded: fc.Arbitrary<Recorded> = fc
+  .record({
+    at: fc.integer({ min: 0, max: DAYS * DAY_MS - 1 }),
+    valid: fc.integer({ min: 0, max: 4 }).map((n) => n > 0),
+    grade: fc.constantFrom(...GRADES),
+    number: fc.constantFrom('FR1', 'FR2'),
+    test: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+  })
+  .map((check) => ({ ...check, at: new Date(START + check.at) }));
+
+/** The definitions, read from the list of all checks. */
+const expectedStatus = (
+  checks: readonly Recorded[],
+  { number, day, maxAge, minGrade }: { number: string; day: number; maxAge: number; minGrade: 'basic' | 'qualified' },
+): string => {
+  const before = checks
+    .filter((check) => check.number === number && !check.test && check.at.getTime() < START + (day + 1) * DAY_MS)
+    .sort((a, b) => a.at.getTime() - b.at.getTime());
+  const last = before.at(-1);
+  if (!last) return 'missing';
+  if (!last.valid) return 'invalid';
+  const inTime = before.filter((check) => check.valid && check.at.getTime() >= START + (day - maxAge) * DAY_MS);
+  if (inTime.length === 0) return 'stale';
+  return inTime.some(({ grade }) => minGrade === 'basic' || grade === minGrade) ? 'covered' : 'weak';
+};
+
+test('the statuses of supplies are those of the definitions, for any checks', async () => {
+  const law = async (checks: Recorded[], maxAge: number, minGrade: 'basic' | 'qualified') => {
+    const accountId = await newAccount(connected.db);
+    const distinct = [...new Map(checks.map((check) => [check.at.getTime(), check])).values()];
+    await connected.db.check.createMany({
+      data: distinct.map(({ at, valid, grade, number, test }) => {
+        const evidence_grade = valid ? grade : 'none';
+        const body = Buffer.from(
+          JSON.stringify({ name: '"evidence_grade":"qualified"', ...(grade && { evidence_grade }) }),
+        );
+        const id = newUuidAt(at);
+        const named = { vatNumber: number, reference: null, checkedAt: at, body, hash: Buffer.alloc(32) };
+        return { id, accountId, requestId: newUuid(), test, valid, ...named };
+      }),
+    });
+    const supplies = ['FR1', 'FR2', 'FR3'].flatMap((number) =>
+      [0, 1, 7, DAYS - 1].map((day) => ({
+        number,
+        day,
+        date: new Date(START + day * DAY_MS).toISOString().slice(0, 10),
+      })),
+    );
+    const periods = supplies.map(({ number, date }) => periodOfSupply({ vatNumber: number, supplyDate: date }, maxAge));
+    const grades = gradesFrom(minGrade);
+    const found = await findSupplyChecks(connected.db)(accountId, periods, grades);
+    const statuses = found.map((one, n) => decideCoverage(one, periods[n]?.from ?? new Date(0), grades).status);
+    expect(statuses).toEqual(
+      supplies.map(({ number, day }) => expectedStatus(distinct, { number, day, maxAge, minGrade })),
+    );
+  };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(recorded, { maxLength: 12 }),
+      fc.integer({ min: 1, max: 30 }),
+      fc.constantFrom('basic', 'qualified'),
+      law,
+    ),
+    { numRuns: 40 },
+  );
+}, 60_000);

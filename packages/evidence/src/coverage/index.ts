@@ -1,0 +1,1 @@
+export { type CoverageReport, coverageReportPdf } from './coverage-report-pdf.js';

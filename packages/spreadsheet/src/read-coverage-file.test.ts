@@ -1,0 +1,60 @@
+import { AppError } from '@vat/domain/errors';
+import { readCoverageFile } from './read-coverage-file.js';
+
+const read = (text: string) => readCoverageFile(new TextEncoder().encode(text));
+const codeOf = (text: string): unknown => {
+  try {
+    read(text);
+  } catch (error) {
+    return error instanceof AppError ? [error.code, error.message] : error;
+  }
+  return null;
+};
+
+test.each([
+  ['vat_number;supply_date', 1],
+  ['Leistungsdatum;USt-IdNr', 0],
+  ['N° TVA;Date de livraison;Montant', 1],
+  ['Rechnungsdatum;Lieferdatum;USt-IdNr', 1],
+  ['Datum;Rechnungsdatum;USt-IdNr', 1],
+  ['NIP;Data sprzedaży', 1],
+  ['Adószám;Teljesítés dátuma', 1],
+  ['ΑΦΜ/VAT;Ημερομηνία', 1],
+])('the column of the dates is found in %s', (header, dateColumn) => {
+  const width = header.split(';').length;
+  const number = header.split(';').findIndex((name) => /vat|ust|tva|nip|adó/i.test(name));
+  const cells = Array.from({ length: width }, (_, column) => (column === number ? 'FR40303265045' : '31.12.2026'));
+  const file = read(`${header}\n${cells.join(';')}\n`);
+  expect([file.dateColumn, file.columns.candidate, file.rows[0]?.supplyDate]).toEqual([
+    dateColumn,
+    number,
+    '31.12.2026',
+  ]);
+});
+
+test('without a known name the only column of dates is taken', () => {
+  expect(read('FR40303265045;7;31.12.2026\nATU33803803;8;\n').dateColumn).toBe(2);
+  expect(read('vat_number;Wann\nFR40303265045;12/31/2026\n').dateColumn).toBe(1);
+  expect(codeOf('vat_number;a;b\nFR40303265045;31.12.2026;1.1.2026\n')).toEqual([
+    'MISSING_SUPPLY_DATE',
+    expect.any(String),
+  ]);
+  expect(codeOf('vat_number\nFR40303265045\n')).toEqual(['MISSING_SUPPLY_DATE', expect.any(String)]);
+});
+
+test('two columns of the same certainty are refused', () => {
+  expect(codeOf('vat_number;supply_date;Lieferdatum\nFR40303265045;1.1.2026;2.1.2026\n')).toEqual([
+    'INVALID_CSV',
+    expect.stringMatching(/both name the supply date/),
+  ]);
+});
+
+test('what a spreadsheet adds around a date is removed', () => {
+  expect(read('vat_number;supply_date\nFR40303265045;"=""31.12.2026"""\n').rows[0]?.supplyDate).toBe('31.12.2026');
+});
+
+test('a results file of a coverage can be uploaded again', () => {
+  const added = 'coverage,vat_number_read,supply_date_read,check_id,checked_at,age_days,evidence_grade,error';
+  const file = read(`USt-IdNr,Datum,${added}\nFR40303265045,31.12.2026,missing,FR40303265045,2026-12-31,,,,,\n`);
+  expect([file.columns.candidate, file.dateColumn]).toEqual([0, 1]);
+});

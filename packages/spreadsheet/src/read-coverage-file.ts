@@ -1,0 +1,97 @@
+import type { SupplyRow } from '@vat/domain';
+import { AppError } from '@vat/domain/errors';
+import { isDateLike } from '@vat/domain/supply-date';
+import { type BatchFile, invalidCsv } from './batch-file.js';
+import { foldName, isBlank } from './cells.js';
+import { readBatchFile } from './read-batch-file.js';
+import { repairCell } from './vat-cells.js';
+
+/** The content of a coverage file: that of a batch file with the column of the supply dates. */
+export type CoverageFile = Omit<BatchFile, 'rows'> & { dateColumn: number; rows: readonly SupplyRow[] };
+
+/**
+ * Names of the supply date's column from the most to the least certain. The date of a supply counts before that of its invoice,
+ * and both before a column that is only called a date.
+ */
+const DATE_NAMES = [
+  `
+    supply_date | Date of supply | Tax point | Tax point date | Chargeable event | Delivery date | Date of delivery |
+    Service date | Lieferdatum | Leistungsdatum | Liefer- und Leistungsdatum | Liefer-/Leistungsdatum | Datum der Lieferung |
+    Datum der Leistung | Date de livraison | Date de la livraison | Date de fourniture | Date d'opération | Fait générateur |
+    Data di cessione | Data cessione | Data operazione | Data di consegna | Data consegna | Data fornitura | Fecha de entrega |
+    Fecha de operación | Fecha operación | Fecha de suministro | Fecha de devengo | Fecha devengo | Data de entrega |
+    Data da operação | Data de fornecimento | Leveringsdatum | Leverdatum | Datum levering | Datum van levering |
+    Prestatiedatum | Data dostawy | Data sprzedaży | Data wykonania | Data wykonania usługi | Datum dodání |
+    Datum plnění | Datum uskutečnění plnění | DUZP | Datum uskutečnění zdanitelného plnění | Dátum dodania | Dátum plnenia |
+    Leveringsdato | Leveransdatum | Toimituspäivä | Toimituspvm | Suorituspäivä | Ημερομηνία παράδοσης |
+    Ημ/νία παράδοσης | Дата на доставка | Дата на данъчното събитие | Teljesítés dátuma | Teljesítés időpontja | Teljesítés |
+    Szállítás dátuma | Data livrării | Data livrarii | Tiekimo data | Pristatymo data | Piegādes datums | Tarnekuupäev |
+    Tarne kuupäev | Datum isporuke | Datum dobave | Data tal-provvista | Dáta soláthair
+  `,
+  `
+    Invoice date | Date of invoice | Document date | Posting date | Rechnungsdatum | Belegdatum | Buchungsdatum |
+    Fakturadatum | Date de facture | Date facture | Date de la facture | Date de pièce | Data fattura | Data documento |
+    Fecha de factura | Fecha factura | Data da fatura | Data fatura | Factuurdatum | Boekdatum | Data faktury |
+    Data wystawienia | Datum faktury | Datum vystavení | Dátum faktúry | Dátum vystavenia | Fakturadato | Laskun päivä |
+    Laskupäivä | Laskun päiväys | Ημερομηνία τιμολογίου | Дата на фактура | Дата на фактурата | Számla kelte |
+    Számla dátuma | Data facturii | Data factură | Sąskaitos data | Rēķina datums | Arve kuupäev | Datum računa |
+    Data tal-fattura | Dáta an tsonraisc
+  `,
+  `
+    Date | Datum | Data | Fecha | Dato | Päivä | Päivämäärä | Pvm | Ημερομηνία | Дата | Dátum | Kelt | Kuupäev | Datums |
+    Dáta
+  `,
+].map((names) => new Set(names.split('|').map((name) => foldName(name))));
+
+/** The columns of the best rank that a header names as the date. */
+const namedColumns = (header: readonly string[], taken: ReadonlySet<number>): number[] => {
+  const folded = header.map((name, column) => (taken.has(column) ? '' : foldName(name.slice(0, 200))));
+  for (const names of DATE_NAMES) {
+    const columns = folded.flatMap((name, column) => (name !== '' && names.has(name) ? [column] : []));
+    if (columns.length > 0) return columns;
+  }
+  return [];
+};
+
+/** Rows by whose cells a column without a name is recognised. */
+const SAMPLE_ROWS = 200;
+
+/** The only column with a date in every filled cell of the first rows. */
+const recognisedColumn = (rows: BatchFile['rows'], width: number, taken: ReadonlySet<number>): number | null => {
+  const sample = rows.slice(0, SAMPLE_ROWS);
+  const columns = Array.from({ length: width }, (_, column) => column).filter((column) => {
+    if (taken.has(column)) return false;
+    const cells = sample.map(({ cells: row }) => row[column] ?? '').filter((cell) => !isBlank(cell));
+    return cells.length > 0 && cells.every((cell) => isDateLike(repairCell(cell, 'text').text));
+  });
+  return columns.length === 1 ? (columns[0] ?? null) : null;
+};
+
+const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
+  const taken = new Set(Object.values(columns).filter((column) => column !== null));
+  const named = header === null ? [] : namedColumns(header, taken);
+  const [first, second] = named;
+  if (first !== undefined && second !== undefined) {
+    const names = [first, second].map((column) => `${column + 1} (“${header?.[column]?.slice(0, 60)}”)`).join(' and ');
+    throw invalidCsv(
+      Math.max(1, (rows[0]?.line ?? 1) - 1),
+      `Columns ${names} both name the supply date: rename or remove one of them.`,
+    );
+  }
+  const column = first ?? recognisedColumn(rows, width, taken);
+  if (column === null) throw new AppError('MISSING_SUPPLY_DATE');
+  return column;
+};
+
+/**
+ * Reads a file of supplies: a batch file with a column of dates, found by its name, or when no name fits as the only column of
+ * dates. The dates are not read: the domain does, with the line of one that cannot be.
+ *
+ * @throws AppError as {@link readBatchFile}, and MISSING_SUPPLY_DATE
+ */
+export const readCoverageFile = (bytes: Uint8Array): CoverageFile => {
+  const file = readBatchFile(bytes);
+  const dateColumn = dateColumnOf(file);
+  const rows = file.rows.map((row) => ({ ...row, supplyDate: repairCell(row.cells[dateColumn] ?? '', 'text').text }));
+  return { ...file, dateColumn, rows };
+};
