@@ -95,7 +95,8 @@ describe('a cursor', () => {
     );
     expect(others.length).toBeGreaterThanOrEqual(6);
     for (const { path } of others) {
-      const id = publicId(path.startsWith('/v1/watches') ? 'watch' : 'batch', newUuid());
+      const [, kind = 'batch'] = /^\/v1\/(watch|coverage)/.exec(path) ?? [];
+      const id = publicId(kind as 'batch' | 'coverage' | 'watch', newUuid());
       const answer = await caller().get(`${path.replace('{id}', id)}?cursor=${cursor}`);
       expect([path, ...refusalOf(answer)]).toEqual([path, ...refused]);
     }

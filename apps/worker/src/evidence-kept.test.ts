@@ -106,6 +106,10 @@ describe('erasing an account', () => {
       `INSERT INTO idempotency_key (account_id, key, fingerprint, created_at, locked_until) VALUES (${id}, 'k', '', now(), now())`,
       `WITH b AS (INSERT INTO batch (id, account_id, state, total, created_at) VALUES (gen_random_uuid(), ${id}, 'running', 1, now()) RETURNING id)
          INSERT INTO batch_line (id, batch_id, line, status, input, cells) SELECT gen_random_uuid(), id, 1, 'queued', 'DE1', '[]' FROM b`,
+      `WITH c AS (INSERT INTO coverage (id, account_id, max_age_days, min_grade, width, total, covered, stale, weak, invalid, missing, created_at)
+           VALUES (gen_random_uuid(), ${id}, 30, 'basic', 2, 1, 0, 0, 0, 0, 1, now()) RETURNING id)
+         INSERT INTO coverage_line (id, coverage_id, line, status, input, supply_date, cells)
+         SELECT gen_random_uuid(), id, 2, 'missing', 'DE1', '2026-11-20', '[]' FROM c`,
       `WITH w AS (INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at)
            VALUES (gen_random_uuid(), ${id}, 'DE1', 'DE', '1', 'DE1', 'daily', 'active', now(), now()) RETURNING id)
          INSERT INTO watch_change (id, watch_id, kind, check_id, changed_at) SELECT gen_random_uuid(), id, 'name', gen_random_uuid(), now() FROM w`,
@@ -147,9 +151,10 @@ describe('erasing an account', () => {
     expect(Object.fromEntries(left)).toEqual({ usage: 1, usage_entry: 40 });
     expect(await count('account', `id = '${gone}' AND name = 'erased' AND erased_at IS NOT NULL`)).toBe(1);
     expect(await count('usage', `account_id = '${gone}' AND used = 3 AND reserved = 0`)).toBe(1);
-    expect(await counts(['session', 'batch_line', 'watch_change'])).toEqual({
+    expect(await counts(['session', 'batch_line', 'coverage_line', 'watch_change'])).toEqual({
       session: 1,
       batch_line: 1,
+      coverage_line: 1,
       watch_change: 1,
     });
     expect(await count('exchange')).toBe(41);

@@ -53,7 +53,7 @@ const countWaits = (redis: Redis) => {
 };
 
 /** A process that serves the queue. Its jobs end when the test ends them, with what `endsWith` returns then. */
-const startProcess = (concurrency: number, endsWith?: { again: Date }) => {
+const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQueueMs: number }) => {
   const running: Job[] = [];
   waits = 0;
   const consumer = startConsumer(
@@ -151,4 +151,15 @@ test('a place that a process has no share of any more is taken at once by anothe
   first.running[0]?.end();
   const next = await until('a job in the second', () => late.running[0]);
   expect(next.startedAt - endedAt).toBeLessThan(IDLE_MS);
+}, 20_000);
+
+test('a job that paused its queue runs again when the pause ends, although the process waits for another job meanwhile', async () => {
+  const { running } = startProcess(2, { pauseQueueMs: 100 });
+  await enqueueBacklog(1);
+  await until('the job', () => running.length === 1);
+  await untilItWaits();
+  const pausedAt = performance.now();
+  running[0]?.end();
+  const again = await until('the job to run again', () => running[1]);
+  expect(again.startedAt - pausedAt).toBeLessThan(IDLE_MS);
 }, 20_000);

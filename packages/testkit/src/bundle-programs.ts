@@ -39,7 +39,7 @@ const START = `const fs = require('node:fs');
 const vm = require('node:vm');
 const file = __filename.slice(0, -3) + 'js';
 const cache = file + '.cache';
-const script = new vm.Script(fs.readFileSync(file, 'utf8'), {
+const script = new vm.Script(fs.readFileSync(file, 'latin1'), {
   filename: file,
   cachedData: fs.existsSync(cache) ? fs.readFileSync(cache) : undefined,
 });
@@ -101,6 +101,13 @@ const removeOld = async (folder: string): Promise<void> => {
   }
 };
 
+/**
+ * Escapes what esbuild leaves as it is: regular expressions. With one such character V8 keeps the whole text in two bytes a
+ * character, for as long as the process runs.
+ */
+const escapeNonAscii = (text: string): string =>
+  text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** Runs each bundle until it rejects its settings, which is after it has loaded, and stores what V8 compiled. */
 const compilePrograms = async (folder: string): Promise<void> => {
   await Promise.all(
@@ -135,7 +142,13 @@ export const bundlePrograms = async (): Promise<string> => {
       define: { 'import.meta.url': BUNDLE_URL },
       ...{ banner: { js: SCRIPT_BEGIN }, footer: { js: SCRIPT_END } },
     });
-    await Promise.all(PROGRAMS.map((name) => writeFile(path.join(temporary, `${name}.cjs`), START)));
+    await Promise.all(
+      PROGRAMS.map(async (name) => {
+        const file = path.join(temporary, `${name}.js`);
+        await writeFile(file, escapeNonAscii(await readFile(file, 'utf8')));
+        await writeFile(path.join(temporary, `${name}.cjs`), START);
+      }),
+    );
     await compilePrograms(temporary);
   });
   return folder;
