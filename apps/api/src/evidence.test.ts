@@ -34,6 +34,9 @@ afterAll(() => world?.stop(), 60_000);
 const newCheck = async (number: string, key = live): Promise<Record<string, unknown> & { id: string }> =>
   (await world.http(key).post('/v1/checks', { vat_number: number }).expect(201)).body;
 
+/** A worker closes an anchor when it starts, which can be after a test has made its check. */
+const withoutAnchor = ({ anchor, ...rest }: Record<string, unknown>) => rest;
+
 describe('time-stamps', () => {
   test('stamp the hashed bytes while the caller waits, once per check, and appear in it without changing its hash', async () => {
     const check = await newCheck('DE136695976');
@@ -66,13 +69,13 @@ describe('time-stamps', () => {
 
     const { object, check_id, requested_at, status, ...shown } = made.body;
     const { body: later } = await world.http().get(path).expect(200);
-    expect(later).toEqual({ ...check, timestamp: shown });
+    expect(withoutAnchor(later)).toEqual({ ...withoutAnchor(check), timestamp: shown });
     const { response_hash, timestamp, anchor, ...hashed } = later;
     expect(response_hash).toBe(`sha256:${sha256(canonicalForm(hashed)).toString('hex')}`);
     const { body: list } = await world.http().get(`/v1/checks?vat_number=DE136695976`).expect(200);
-    expect(list.data).toEqual([later]);
+    expect(list.data.map(withoutAnchor)).toEqual([withoutAnchor(later)]);
     const { body: request } = await world.http().get(`/v1/requests/${check.request_id}`).expect(200);
-    expect(request.check).toEqual(later);
+    expect(withoutAnchor(request.check)).toEqual(withoutAnchor(later));
   });
 
   test('accept only an empty body: any other is BAD_REQUEST, also with an Idempotency-Key that was used', async () => {
