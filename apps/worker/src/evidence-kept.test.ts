@@ -162,7 +162,7 @@ describe('erasing an account', () => {
     expect(await ground.verify()).toMatchObject({ anchors: 1, leaves: 80, stamps: 1, differences: [] });
     const proofs = await ground.prove(mine.map(({ id }) => id));
     expect(proofs.size).toBe(40);
-    // Whoever still has the bytes proves them.
+    // Anyone who still has the bytes can prove them.
     expect(mine.every(({ bytes, hash }) => sha256(bytes).equals(hash))).toBe(true);
 
     expect(await erase(gone)).toMatchObject({ kind: 'erased', requests: 0 });

@@ -36,7 +36,7 @@ let receivers: Receivers;
 let receiver: TestReceiver;
 let world: World;
 let balancer: TcpProxy;
-/** How often the balancer asks each API process whether it is ready; it uses new ones at once. */
+/** How often the balancer checks whether each API process is ready; it uses new ones at once. */
 const HEALTH_CHECK_MS = 100;
 let healthChecks: NodeJS.Timeout;
 const notReady = new Set<string>();

@@ -68,6 +68,18 @@ const RESULTS = `vat_number,reference,vat_number,valid,verdict,name,address,cons
 FR 40 303 265 045,S-1001,FR40303265045,true,valid,SA EXEMPLE,1 RUE DE LA PAIX 75002 PARIS,,chk_01kafksw9te0a9v6n3r4t7y1bf,
 `;
 
+/** The errors of every upload of a file of numbers. */
+export const UPLOAD_ERRORS = [
+  'EMPTY_FILE',
+  'TOO_MANY_ROWS',
+  'INVALID_CSV',
+  'MISSING_CANDIDATE',
+  'FILE_TOO_LARGE',
+  'ACCOUNT_DISABLED',
+  'TOO_MANY_BATCHES',
+  'BATCH_LINE_LIMIT',
+] as const;
+
 /** The operations of batches, for live keys only. */
 export const BATCH_OPERATIONS = {
   createBatch: {
@@ -87,17 +99,7 @@ export const BATCH_OPERATIONS = {
     success: {
       201: { description: 'The batch.', schema: batchSchema, example: created, headers: ['Location'] },
     },
-    errors: [
-      'EMPTY_FILE',
-      'TOO_MANY_ROWS',
-      'INVALID_CSV',
-      'MISSING_CANDIDATE',
-      'FILE_TOO_LARGE',
-      'INVALID_REQUESTER',
-      'ACCOUNT_DISABLED',
-      'TOO_MANY_BATCHES',
-      'BATCH_LINE_LIMIT',
-    ],
+    errors: [...UPLOAD_ERRORS, 'INVALID_REQUESTER'],
   },
   listBatches: {
     method: 'get',

@@ -1,4 +1,5 @@
 import { resultsQuery } from './batch.js';
+import { UPLOAD_ERRORS } from './batch-operations.js';
 import {
   coverageFields,
   coverageForm,
@@ -83,17 +84,7 @@ export const COVERAGE_OPERATIONS = {
     success: {
       201: { description: 'The coverage.', schema: coverageSchema, example: coverage, headers: ['Location'] },
     },
-    errors: [
-      'EMPTY_FILE',
-      'TOO_MANY_ROWS',
-      'INVALID_CSV',
-      'MISSING_CANDIDATE',
-      'MISSING_SUPPLY_DATE',
-      'FILE_TOO_LARGE',
-      'ACCOUNT_DISABLED',
-      'TOO_MANY_BATCHES',
-      'BATCH_LINE_LIMIT',
-    ],
+    errors: [...UPLOAD_ERRORS, 'MISSING_SUPPLY_DATE'],
   },
   listCoverages: {
     method: 'get',

@@ -24,7 +24,7 @@ export type DatabaseOptions = {
 /**
  * The costs of pages and rows, a tenth of Postgres' defaults (of pages in memory or on an SSD). Plans stay the same, but making
  * a plan counts ten times as much beside running it. With the defaults Postgres underestimates that: it would plan each
- * statement of a partitioned table anew, to leave out partitions that the prepared plan skips anyway, and a check would take
+ * statement of a partitioned table each time, to leave out partitions that the prepared plan skips anyway, and a check would take
  * twice the time of the database. See docs/decisions/0022.
  */
 const PLANNER_COSTS = {

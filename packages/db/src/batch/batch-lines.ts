@@ -99,16 +99,19 @@ export const readResults =
  */
 export type ResultsHead = { fileName: string | null; header: string[] | null; width: number; total: number };
 
+/** The columns of {@link ResultsHead}. */
+export const RESULTS_HEAD = columns({
+  fileName: 'text?',
+  header: typed<string[] | null>('jsonb?'),
+  width: 'int4',
+  total: 'int4',
+});
+
 /** The start of the results file of an account's batch; `null` when the account has no such batch. */
 export const findResultsHead =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<ResultsHead | null> => {
-    const [row] = await query(db, {
-      fileName: 'text?',
-      header: typed<string[] | null>('jsonb?'),
-      width: 'int4',
-      total: 'int4',
-    })`
+    const [row] = await query(db, RESULTS_HEAD)`
       SELECT b.file_name AS "fileName", b.header, b.total, GREATEST(jsonb_array_length(b.header), (
         SELECT max(jsonb_array_length(l.cells)) FROM batch_line l WHERE l.batch_id = b.id
       )) AS width

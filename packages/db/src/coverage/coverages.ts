@@ -1,5 +1,5 @@
 import type { Coverage, MinGrade } from '@vat/domain';
-import type { ResultsHead } from '../batch/batch-lines.js';
+import { RESULTS_HEAD, type ResultsHead } from '../batch/batch-lines.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
@@ -44,12 +44,7 @@ export const listCoverages =
 export const findCoverageHead =
   (db: Queryable) =>
   async (id: string, accountId: string): Promise<ResultsHead | null> => {
-    const [row] = await query(db, {
-      fileName: 'text?',
-      header: typed<string[] | null>('jsonb?'),
-      width: 'int4',
-      total: 'int4',
-    })`
+    const [row] = await query(db, RESULTS_HEAD)`
       SELECT c.file_name AS "fileName", c.header, c.width, c.total
       FROM coverage c WHERE c.id = ${id}::uuid AND c.account_id = ${accountId}::uuid`;
     return row ?? null;

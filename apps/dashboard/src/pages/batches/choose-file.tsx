@@ -1,6 +1,7 @@
 import { AppError } from '@vat/domain/errors';
 import { type ReactNode, useId, useRef, useState } from 'react';
 import { ApiError, type ErrorExtra } from '../../api/errors.js';
+import { Button } from '../../parts/button.js';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
@@ -77,3 +78,15 @@ export const useChosenFile = <Content,>(
   );
   return { chosen, error, clear, zone };
 };
+
+/** The buttons below a chosen file. `label`: what submitting the form does. */
+export const UploadActions = (props: { label: string; isPending: boolean; onClear: () => void }) => (
+  <div className="actions">
+    <Button type="submit" variant="primary" isPending={props.isPending}>
+      {props.label}
+    </Button>
+    <Button variant="quiet" onPress={props.onClear}>
+      Choose another file
+    </Button>
+  </div>
+);

@@ -3,11 +3,10 @@ import { readBatchFile } from '@vat/spreadsheet';
 import type { FormEvent } from 'react';
 import type { Batch } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
-import { Button } from '../../parts/button.js';
 import { Field } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
 import { Card } from '../../parts/text.js';
-import { useChosenFile } from './choose-file.js';
+import { UploadActions, useChosenFile } from './choose-file.js';
 import { FilePreview } from './file-preview.js';
 
 type Upload = { file: File; label: string; requester: string };
@@ -57,14 +56,7 @@ export const UploadCard = () => {
                 autoComplete="off"
               />
             </div>
-            <div className="actions">
-              <Button type="submit" variant="primary" isPending={upload.isPending}>
-                Upload
-              </Button>
-              <Button variant="quiet" onPress={clear}>
-                Choose another file
-              </Button>
-            </div>
+            <UploadActions label="Upload" isPending={upload.isPending} onClear={clear} />
           </>
         )}
       </form>

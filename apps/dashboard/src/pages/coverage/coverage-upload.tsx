@@ -4,12 +4,11 @@ import { type CoverageFile, readCoverageFile } from '@vat/spreadsheet';
 import { type FormEvent, useState } from 'react';
 import type { Coverage } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
-import { Button } from '../../parts/button.js';
 import type { Column } from '../../parts/data-table.js';
 import { Field, Form, Select } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
 import { Card } from '../../parts/text.js';
-import { useChosenFile } from '../batches/choose-file.js';
+import { UploadActions, useChosenFile } from '../batches/choose-file.js';
 import { FilePreview, nameOf } from '../batches/file-preview.js';
 
 type Row = CoverageFile['rows'][number];
@@ -100,14 +99,7 @@ export const CoverageUpload = () => {
               <Select label="Minimum evidence grade" value={grade} options={GRADES} onChange={setGrade} />
               <Field label="Label" name="label" hint="A name that helps you find this result." autoComplete="off" />
             </div>
-            <div className="actions">
-              <Button type="submit" variant="primary" isPending={upload.isPending}>
-                Compare
-              </Button>
-              <Button variant="quiet" onPress={clear}>
-                Choose another file
-              </Button>
-            </div>
+            <UploadActions label="Compare" isPending={upload.isPending} onClear={clear} />
           </>
         )}
       </Form>
