@@ -24,6 +24,7 @@ export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, out
     '--disable-warning=ExperimentalWarning',
     '--no-wasm-dynamic-tiering',
     '--no-wasm-tier-up',
+    '--wasm-lazy-validation',
     '--interrupt-budget=400000',
     '--min-semi-space-size=16',
     '--max-semi-space-size=64',

@@ -33,6 +33,7 @@ beforeAll(async () => {
   world = await startWorld({
     settings: {
       ...receivers.settings,
+      WATCHES_EVERY: '300ms',
       // Nothing ends while the copy of a large database is written.
       BACKGROUND_GIVE_UP_AFTER: '2h',
       BACKGROUND_RETRY_DELAYS: '500ms',

@@ -8,7 +8,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ settings: { WATCHES_EVERY: '300ms' } });
 });
 afterAll(() => world?.stop());
 

@@ -10,7 +10,9 @@ let dashboard: Dashboard;
 let visit: Visit;
 let freeAccount: TestAccount;
 beforeAll(async () => {
-  dashboard = await openDashboard({ settings: { BACKGROUND_RETRY_DELAYS: '500ms', BACKGROUND_GIVE_UP_AFTER: '10m' } });
+  dashboard = await openDashboard({
+    settings: { BACKGROUND_RETRY_DELAYS: '500ms', BACKGROUND_GIVE_UP_AFTER: '10m', WATCHES_EVERY: '300ms' },
+  });
   [freeAccount] = await Promise.all([
     dashboard.account('free@example.com', { plan: 'free' }),
     dashboard.account(EMAIL),

@@ -18,7 +18,9 @@ const ids: Record<string, string> = {};
 
 beforeAll(async () => {
   receivers = await openReceivers();
-  dashboard = await openDashboard({ settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '10m' } });
+  dashboard = await openDashboard({
+    settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '10m', WATCHES_EVERY: '300ms' },
+  });
   const { world } = dashboard;
   const [account, receiver] = await Promise.all([
     dashboard.account(EMAIL, { name: 'Müller & Söhne' }),

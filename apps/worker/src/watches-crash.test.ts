@@ -29,6 +29,7 @@ beforeAll(async () => {
     workers: WORKERS,
     settings: {
       ...receivers.settings,
+      WATCHES_EVERY: '300ms',
       BACKGROUND_GIVE_UP_AFTER: '30m',
       UPSTREAM_ATTEMPT_TIMEOUT: '2s',
       LOG_LEVEL: 'warn',

@@ -54,7 +54,7 @@ let owner: Browser;
 let other: Browser;
 const opened: Listening[] = [];
 beforeAll(async () => {
-  world = await startWorld({ apis: 2 });
+  world = await startWorld({ apis: 2, settings: { WATCHES_EVERY: '300ms' } });
   [account] = await Promise.all([
     world.newAccount({ email: 'owner@example.com' }),
     world.newAccount({ email: 'other@example.com' }),

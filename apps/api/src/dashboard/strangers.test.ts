@@ -17,7 +17,7 @@ let account: TestAccount;
 /** The ids of the victim's rows, by the path of their route. */
 const ids: Record<string, string> = {};
 beforeAll(async () => {
-  world = await startWorld({ settings: { ANCHOR_EVERY: '1s' } });
+  world = await startWorld({ settings: { ANCHOR_EVERY: '1s', WATCHES_EVERY: '300ms' } });
   [account] = await Promise.all([
     world.newAccount({ email: 'victim@example.com' }),
     world.newAccount({ email: 'stranger@example.com' }),
