@@ -748,26 +748,27 @@ def root_of(leaf, index, size, path):
 
 def check_anchors(found):
     anchors, previous = {}, None
-    paths = [path for path in found if re.fullmatch(r'anchors/\d+\.json', path)]
+    numbers = [int(path[8:-5]) for path in found if re.fullmatch(r'anchors/\d+\.json', path)]
     gaps = 0
-    for path in sorted(paths, key=lambda path: int(path[8:-5])):
+    for number in sorted(numbers):
+        path = 'anchors/%d.json' % number
         data = read(path)
         anchor = parse_json(data)
         if canonical(anchor) != data or set(anchor) != ANCHOR_KEYS or anchor['v'] != 1 or anchor['alg'] != TREE:
             report_problem('anchor_form', file=path)
-        if path != 'anchors/%d.json' % anchor['seq']:
+        if anchor['seq'] != number:
             report_problem('anchor_renamed', file=path, seq=anchor['seq'])
         if anchor['seq'] == 1 and anchor['prev_anchor_hash'] != '0' * 64:
             report_problem('anchor_first', file=path)
-        if previous and anchor['seq'] == previous[0] + 1:
+        if previous and number == previous[0] + 1:
             if anchor['prev_anchor_hash'] != previous[1]:
                 report_problem('chain_broken', file=path, before=previous[0])
             if anchor['closed_at'] < previous[2]:
                 report_problem('anchor_early', file=path)
         elif previous:
             gaps += 1
-        previous = (anchor['seq'], sha256(data).hex(), anchor['closed_at'])
-        anchors[anchor['seq']] = anchor
+        previous = (number, sha256(data).hex(), anchor['closed_at'])
+        anchors[number] = anchor
     print_line('ok' if not problems else '-', '%d anchor(s): chain compared' % len(anchors))
     if gaps:
         print_line('note', 'the chain has %d gap(s): anchors that contain no check of this dossier are left out' % gaps)
