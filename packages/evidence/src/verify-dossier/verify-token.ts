@@ -1,6 +1,8 @@
-import { CryptoEngine, ExtKeyUsage, type SignerInfo } from 'pkijs';
+import { sha1 } from '@noble/hashes/legacy.js';
+import { sha256, sha384, sha512 } from '@noble/hashes/sha2.js';
+import { CryptoEngine, ExtKeyUsage } from 'pkijs';
 import { type CertificateStore, extensionOf, keyUsageOf, openCertificates, type ReadCertificate } from './find-path.js';
-import { elementsOf, HASH_NAMES, identifierOf, numberOf, octetsOf, parseToken, RSA_PSS } from './parse-token.js';
+import { elementsOf, identifierOf, numberOf, octetsOf, parseToken, type Signer } from './parse-token.js';
 
 /** A time-stamp that verifies. Times are in milliseconds since 1970. */
 export type VerifiedStamp = {
@@ -26,10 +28,20 @@ export class TokenRefused extends Error {
 
 const CONTENT_TYPE = '1.2.840.113549.1.9.3';
 const MESSAGE_DIGEST = '1.2.840.113549.1.9.4';
-const SIGNING_CERTIFICATES = [
-  ['1.2.840.113549.1.9.16.2.12', 'SHA-1'],
-  ['1.2.840.113549.1.9.16.2.47', 'SHA-256'],
-] as const;
+/** A hash function: its name in Web Crypto, and its implementation here, which is not asynchronous. */
+type Hash = { name: string; digest: (bytes: Uint8Array) => Uint8Array };
+const SHA256: Hash = { name: 'SHA-256', digest: sha256 };
+/** The accepted hash functions by identifier. */
+const HASHES: Readonly<Record<string, Hash>> = {
+  '2.16.840.1.101.3.4.2.1': SHA256,
+  '2.16.840.1.101.3.4.2.2': { name: 'SHA-384', digest: sha384 },
+  '2.16.840.1.101.3.4.2.3': { name: 'SHA-512', digest: sha512 },
+};
+/** The attributes that name the signer's certificate, with the hash function of each if it states none. */
+const SIGNING_CERTIFICATES: readonly (readonly [type: string, byDefault: Hash])[] = [
+  ['1.2.840.113549.1.9.16.2.12', { name: 'SHA-1', digest: sha1 }],
+  ['1.2.840.113549.1.9.16.2.47', SHA256],
+];
 const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
 const EXTENDED_KEY_USAGE = '2.5.29.37';
 const TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
@@ -56,21 +68,18 @@ const refuse = (refusal: TokenRefusal, message: string): never => {
 const equal = (one: Uint8Array | null | undefined, other: Uint8Array): boolean =>
   one?.length === other.length && one.every((byte, at) => byte === other[at]);
 
-const digestOf = async (engine: CryptoEngine, hash: string, bytes: Uint8Array): Promise<Uint8Array> =>
-  new Uint8Array(await engine.digest(hash, bytes.slice()));
-
-const hashNamed = (algorithm: string | null): string =>
-  HASH_NAMES[algorithm ?? ''] ?? refuse('stamp_unreadable', `it uses the hash function ${algorithm}`);
+const hashNamed = (algorithm: string): Hash =>
+  HASHES[algorithm] ?? refuse('stamp_unreadable', `it uses the hash function ${algorithm}`);
 
 /** The single value of a signed attribute; undefined if it is missing. */
-const attribute = ({ signedAttrs }: SignerInfo, type: string): unknown => {
-  const [found, ...again] = signedAttrs?.attributes.filter((one) => one.type === type) ?? [];
-  if (again.length > 0 || (found && found.values.length !== 1)) refuse('stamp_wrong', 'it has an attribute twice');
-  return found?.values[0];
+const attribute = ({ attributes }: Signer, type: string): unknown => {
+  const [found, ...again] = attributes.filter(([other]) => other === type);
+  if (again.length > 0 || (found && found[1].length !== 1)) refuse('stamp_wrong', 'it has an attribute twice');
+  return found?.[1][0];
 };
 
 /** The signature must name the certificate, or another one with the same key could replace it (RFC 5035 §3). */
-const checkNamed = async (engine: CryptoEngine, signer: SignerInfo, { der }: ReadCertificate): Promise<void> => {
+const checkNamed = (signer: Signer, { der }: ReadCertificate): void => {
   const named = SIGNING_CERTIFICATES.flatMap(([type, byDefault]) => {
     const value = attribute(signer, type);
     return value === undefined ? [] : [{ value, byDefault }];
@@ -80,7 +89,7 @@ const checkNamed = async (engine: CryptoEngine, signer: SignerInfo, { der }: Rea
     const [first, second] = elementsOf(elementsOf(elementsOf(value)[0])[0]);
     const algorithm = identifierOf(elementsOf(first)[0]);
     const hash = algorithm === null ? byDefault : hashNamed(algorithm);
-    if (!equal(octetsOf(algorithm === null ? first : second), await digestOf(engine, hash, der)))
+    if (!equal(octetsOf(algorithm === null ? first : second), hash.digest(der)))
       refuse('stamp_wrong', 'its signature names another certificate');
   }
 };
@@ -95,23 +104,21 @@ const checkPurpose = (certificate: ReadCertificate): void => {
     refuse('stamp_wrong', 'its certificate is not for time-stamping alone');
 };
 
-const checkSignature = async (engine: CryptoEngine, signer: SignerInfo, { fields }: ReadCertificate): Promise<void> => {
-  const { algorithmId } = signer.signatureAlgorithm;
-  const digest = hashNamed(signer.digestAlgorithm.algorithmId);
-  const hash = algorithmId === RSA_PSS ? digest : SIGNATURES[algorithmId];
-  if (hash === undefined || (hash ?? digest) !== digest)
+const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: ReadCertificate): Promise<void> => {
+  const { signatureAlgorithm, isPss, signature, signedBytes } = signer;
+  const { name } = hashNamed(signer.digest);
+  const stated = isPss ? name : SIGNATURES[signatureAlgorithm.algorithmId];
+  if (stated === undefined || (stated ?? name) !== name)
     refuse('stamp_wrong', 'its signature is not of the kind that it names');
-  const data = signer.signedAttrs?.encodedValue ?? new ArrayBuffer(0);
   const key = fields.subjectPublicKeyInfo;
-  const curve = key.algorithm.algorithmParams;
   let valid: boolean;
   try {
-    valid = await engine.verifyWithPublicKey(data, signer.signature, key, signer.signatureAlgorithm, digest);
+    valid = await engine.verifyWithPublicKey(signedBytes, signature, key, signatureAlgorithm, name);
   } catch (error) {
-    const id = identifierOf(curve);
+    const curve = identifierOf(key.algorithm.algorithmParams);
     // pkijs knows the curves of Web Crypto; for others it returns an object without a name.
-    if (id !== null && !('name' in engine.getAlgorithmByOID(id, false)))
-      refuse('unsupported', `it uses the elliptic curve ${id}, which browsers do not support`);
+    if (curve !== null && !('name' in engine.getAlgorithmByOID(curve, false)))
+      refuse('unsupported', `it uses the elliptic curve ${curve}, which browsers do not support`);
     throw new TokenRefused('stamp_wrong', `its signature cannot be read (${(error as Error).message})`);
   }
   if (!valid) refuse('stamp_wrong', 'its signature is invalid');
@@ -153,37 +160,30 @@ export const openTokenVerifier = ({ trusted, intermediates }: VerifierOptions) =
   const known = new Set([...trusted, ...intermediates].map((der) => store.read(der).print));
 
   const verify = async ({ token, stamped, isSeal }: StampedBytes): Promise<VerifiedStamp> => {
-    const { info, infoBytes, signer, sid, certificates: ders, plain } = parseToken(token);
-    const { hashAlgorithm, hashedMessage } = info.messageImprint;
-    const digest = await digestOf(engine, hashNamed(hashAlgorithm.algorithmId), stamped);
-    if (!equal(octetsOf(hashedMessage), digest)) refuse('stamp_of_other', '');
-    if (isSeal && !plain) refuse('stamp_unreadable', 'it does not have the form of a time-stamp');
-    const certificates = ders.map(store.read);
+    const parsed = parseToken(token);
+    const { imprint, infoBytes, signer, genTime } = parsed;
+    if (!equal(imprint.hash, hashNamed(imprint.algorithm).digest(stamped))) refuse('stamp_of_other', '');
+    if (isSeal && !parsed.isPlain) refuse('stamp_unreadable', 'it does not have the form of a time-stamp');
+    const certificates = parsed.certificates.map(store.read);
     const [certificate, ...same] = certificates.filter(
-      ({ fields }) => fields.issuer.isEqual(sid.issuer) && numberOf(fields.serialNumber) === numberOf(sid.serialNumber),
+      ({ fields }) => numberOf(fields.serialNumber) === signer.serial && fields.issuer.isEqual(signer.issuer),
     );
     if (!certificate || same.length > 0) return refuse('stamp_wrong', 'its signer is none of its certificates');
-    const messageDigest = await digestOf(
-      engine,
-      hashNamed(signer.digestAlgorithm.algorithmId),
-      new Uint8Array(infoBytes),
-    );
     if (identifierOf(attribute(signer, CONTENT_TYPE)) !== TIMESTAMP_INFO)
       refuse('stamp_wrong', 'it signs something else');
-    if (!equal(octetsOf(attribute(signer, MESSAGE_DIGEST)), messageDigest))
+    if (!equal(octetsOf(attribute(signer, MESSAGE_DIGEST)), hashNamed(signer.digest).digest(infoBytes)))
       refuse('stamp_wrong', 'its signature covers other content');
-    await checkNamed(engine, signer, certificate);
+    checkNamed(signer, certificate);
     await checkSignature(engine, signer, certificate);
     checkPurpose(certificate);
-    const at = info.genTime.getTime();
-    const path = await store.findPath(certificate, certificates, at);
+    const path = await store.findPath(certificate, certificates, genTime);
     if (!path) return refuse('stamp_wrong', 'its certificate does not lead to a trusted root, or was not valid then');
-    if (isSeal) await checkUnsigned(store, certificates, known, at);
+    if (isSeal) await checkUnsigned(store, certificates, known, genTime);
     return {
-      genTime: at,
+      genTime,
       validUntil: Math.min(...path.map(({ fields }) => fields.notAfter.value.getTime())),
       authority: authorityOf(certificate),
-      development: info.policy === DEVELOPMENT_POLICY,
+      development: parsed.policy === DEVELOPMENT_POLICY,
     };
   };
 
