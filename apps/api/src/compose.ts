@@ -1,8 +1,9 @@
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import { findApiKey, pingDatabase, readHours, readMinutes, readWaits, touchApiKey } from '@vat/db';
 import { readVerifierProgram } from '@vat/evidence';
 import { pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
-import { createApiContext, HUNG_AFTER_MS, REPEAT_WARNING_MS } from './api-context.js';
+import { createApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
 import { composeEvidence } from './compose-evidence.js';
