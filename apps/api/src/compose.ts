@@ -1,4 +1,5 @@
 import { findApiKey, pingDatabase, readHours, readMinutes, readWaits, touchApiKey } from '@vat/db';
+import { publicLinks } from '@vat/domain';
 import { readVerifierProgram } from '@vat/evidence';
 import { pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
@@ -38,6 +39,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   const ops = composeOps(settings, { db, redis, baseUrl, onError, now });
   const batches = composeBatches(context);
   const evidence = composeEvidence(settings, context);
+  const links = publicLinks(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
 
   const app = createApp({
     log,
@@ -55,6 +57,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     readWaits: readWaits(db),
     readHours: readHours(db),
     publicStatus: settings.PUBLIC_STATUS === 'on',
+    publicLinkOf: settings.PUBLIC_VERIFICATION === 'on' ? (id) => `${baseUrl()}${links.pathOf(id)}` : null,
     readVerifier: readVerifierProgram,
     ...checks.deps,
     ...composeWebhooks(context),

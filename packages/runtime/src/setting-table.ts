@@ -268,6 +268,11 @@ export const SETTINGS = {
     z.enum(['on', 'off']).default('on'),
     '`off` turns off `/status` and `/status.json`, which show the availability of the member states without a key.',
   ),
+  PUBLIC_VERIFICATION: setting(
+    ['api'],
+    z.enum(['on', 'off']).default('on'),
+    '`off` turns off the public links of checks: pages below `/verify` that show and verify one check without an account; see [evidence.md](evidence.md#the-public-link).',
+  ),
   LOG_LEVEL: setting(
     ['api', 'worker'],
     z.enum(['error', 'warn', 'info', 'debug']).default('info'),
