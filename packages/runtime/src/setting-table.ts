@@ -195,7 +195,7 @@ export const SETTINGS = {
     'Delays from a failed time-stamp request to the next one; the last one repeats.',
   ),
   ANCHOR_EVERY: setting(
-    ['worker'],
+    ['api', 'worker'],
     duration().prefault('1h'),
     'How often an anchor is created for the checks that have none yet.',
   ),
