@@ -57,11 +57,13 @@ export const QueryView = <T,>({ query, children }: { query: UseQueryResult<T>; c
 
 /** The results of a verification. */
 export const Findings = ({ findings }: { findings: readonly Finding[] }) => (
-  <ul className="findings" role="status">
-    {findings.map(({ holds, text }) => (
-      <li key={text} className={holds ? 'holds' : 'fails'}>
-        <strong>{holds ? 'Verified' : 'Not verified'}</strong> {text}
-      </li>
-    ))}
-  </ul>
+  <div role="status">
+    <ul className="findings">
+      {findings.map(({ holds, text }) => (
+        <li key={text} className={holds ? 'holds' : 'fails'}>
+          <strong>{holds ? 'Verified' : 'Not verified'}</strong> {text}
+        </li>
+      ))}
+    </ul>
+  </div>
 );
