@@ -109,6 +109,7 @@ test('the public link of a check is copied, and opens a page that verifies it wi
   await visitor.page.reload();
   await visitor.page.getByRole('alert').getByText('Verification failed.').waitFor();
   expect(await findings.filter({ hasText: /^Not verified / }).count()).toBe(2);
+  expect(await visitor.page.getByText('valid', { exact: true }).count()).toBe(0);
   await visitor.page.unroute('**/verify/*.json');
 
   await visitor.page.goto(`${url}A`);

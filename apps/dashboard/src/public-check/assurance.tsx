@@ -25,7 +25,7 @@ export const Assurance = ({ findings, data, isTest }: AssuranceProps) => {
     </p>
   ) : (
     <p role="status" className="assurance warn">
-      <strong>The hash is verified in your browser.</strong> The check is too new to be in an anchor.
+      <strong>The hash is verified in your browser.</strong> The check is not in an anchor yet.
     </p>
   );
 };

@@ -5,17 +5,23 @@ import { Card, DateTime, Facts, IdText } from '../parts/text.js';
 import { TimestampFacts } from '../parts/timestamp-facts.js';
 import type { Finding } from '../proof/finding.js';
 
+/** When the check will be in an anchor, or that it should be. */
+const AnchoredBy = ({ at }: { at: string }) =>
+  Date.parse(at) > Date.now() ? (
+    <>
+      Will be anchored by <DateTime at={at} />. Reload this page after that.
+    </>
+  ) : (
+    <>
+      Was to be anchored by <DateTime at={at} />. Reload this page later.
+    </>
+  );
+
 const AnchorFacts = ({ data: { proof, anchors, anchored_by } }: { data: PublicVerification }) => {
   if (!proof)
     return (
       <p className="hint">
-        {anchored_by === null ? (
-          'Test checks are never anchored.'
-        ) : (
-          <>
-            Will be anchored by <DateTime at={anchored_by} />. Reload this page after that.
-          </>
-        )}
+        {anchored_by === null ? 'Test checks are never anchored.' : <AnchoredBy at={anchored_by} />}
       </p>
     );
   const anchor = anchors.find(({ anchor_id }) => anchor_id === proof.anchor_id);
@@ -59,11 +65,13 @@ export const ProofCard = ({ data, findings, path }: ProofCardProps) => {
           )}
         </>
       )}
-      {timestamp && (
+      {timestamp ? (
         <>
           <h3>Time-stamp of the check</h3>
           <TimestampFacts timestamp={timestamp} />
         </>
+      ) : (
+        proof && <p className="hint">The check has no time-stamp of its own. That of its anchor covers it.</p>
       )}
       {(timestamp || ofAnchor) && (
         <p className="hint">

@@ -53,7 +53,8 @@ const Loaded = ({ data, link }: { data: PublicVerification; link: string }) => {
   const { check, findings } = verifyPublicCheck(data, id);
   const outcome = <Assurance findings={findings} data={data} isTest={check?.test === true} />;
   const proof = <ProofCard data={data} findings={findings} path={dataPathOf(link)} />;
-  if (!check)
+  // What is not verified is not shown, least of all a verdict.
+  if (!check || !findings.every(({ holds }) => holds))
     return (
       <Page title="VAT number check">
         {outcome}

@@ -9,7 +9,6 @@ export const ResultCard = ({ check }: { check: HashedCheck }) => (
   <Card title="Result" hint="What the sources said at the time of the check, as the service recorded it.">
     <Facts
       facts={{
-        Verdict: <Status word={check.verdict} />,
         Checked: (
           <>
             <DateTime at={check.checked_at} seconds /> <code>{check.checked_at}</code>
