@@ -127,6 +127,14 @@ export const readEvidence = (db: Reader): ReadEvidence => ({
   anchors: (seqs) => query(db, { seq: 'int4', body: 'bytea', token: 'bytea?' })`
     SELECT a.seq, a.body, s.token FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
     WHERE a.seq = ANY(${[...seqs]}::int[])`,
+  anchorBodies: (seq, limit) => query(db, { seq: 'int4', body: 'bytea' })`
+    SELECT seq, body FROM anchor WHERE seq > ${seq}::int ORDER BY seq LIMIT ${limit}::int`,
+  lastStamped: async (seq, at) => {
+    const rows = await query(db, { seq: 'int4!' })`
+      SELECT max(a.seq) AS seq FROM anchor a JOIN stamp s ON s.subject_id = a.id
+      WHERE a.seq > ${seq}::int AND s.gen_time <= ${at}::timestamptz GROUP BY s.authority`;
+    return rows.map((row) => row.seq);
+  },
   changes: async (ids) => {
     const rows = await query(db, ACCOUNT_CHANGE)`
       SELECT ${ACCOUNT_CHANGE_LIST} FROM watch_change c JOIN watch w ON w.id = c.watch_id
