@@ -913,7 +913,7 @@ def check_anchors(found):
             report_problem('anchor_renamed', file=path, seq=anchor['seq'])
         if anchor['seq'] == 1 and anchor['prev_anchor_hash'] != '0' * 64:
             report_problem('anchor_first', file=path)
-        if previous and anchor['seq'] == previous[0] + 1:
+        if previous and number == previous[0] + 1:
             if anchor['prev_anchor_hash'] != previous[1]:
                 report_problem('chain_broken', file=path, before=previous[0])
             if anchor['closed_at'] < previous[2]:
@@ -921,9 +921,9 @@ def check_anchors(found):
         elif previous:
             gaps += 1
         linked[number] = bool(previous) and number == previous[0] + 1 and anchor['prev_anchor_hash'] == previous[1]
-        previous = (anchor['seq'], sha256(data).hex(), anchor['closed_at'])
+        previous = (number, sha256(data).hex(), anchor['closed_at'])
         if path in named:
-            anchors[anchor['seq']] = anchor
+            anchors[number] = anchor
     print_line('ok' if not problems else '-', '%d anchor(s): chain compared' % len(anchors))
     if gaps:
         print_line('note', 'the chain has %d gap(s): anchors that contain no check of this dossier are left out' % gaps)
