@@ -91,8 +91,9 @@ RSA_SIGNATURES = [bytes.fromhex('2a864886f70d0101' + end) for end in ('0b', '0c'
 EC_SIGNATURES = [bytes.fromhex('2a8648ce3d0403' + end) for end in ('02', '03', '04')]
 PEM = '-----BEGIN CERTIFICATE-----\n%s-----END CERTIFICATE-----\n'
 PEM_BLOCK = b'-----BEGIN CERTIFICATE-----(.*?)-----END CERTIFICATE-----'
-# `seconds`: the time, since 1970; `authority`: its names; `development`: whether it is a development authority.
-Stamp = collections.namedtuple('Stamp', 'seconds authority development')
+# `seconds`: the time, since 1970; `authority`: its names; `development`: whether it is a development authority; `signer`: the
+# certificate (DER) that it is signed with; `others`: the other certificates in it.
+Stamp = collections.namedtuple('Stamp', 'seconds authority development signer others')
 # `path`: the program; `environment`: its variables; `folder`: its working directory. None of them is in the dossier.
 OpenSsl = collections.namedtuple('OpenSsl', 'path environment folder')
 
@@ -119,6 +120,10 @@ ADVICE = {
     'stamp': ('This time-stamp proves nothing about the time.',
               'Export the dossier again. If you used --roots, make sure that the file contains the root certificates of the '
               'authority that issued the time-stamp.'),
+    'expired': ('The certificate of this time-stamp had expired before the dossier was made. Whoever obtained its key after '
+                'that could have made the time-stamp.',
+                'Do not rely on its time. The content is proved since the later time-stamp that is named, or since the '
+                'dossier was made.'),
     'time': ('A time-stamp cannot be older than what it stamps, so one of the two times is false.',
              'Do not rely on either time; ask the operator of the service which one is right.'),
     'coverage': ('The check does not prove that the number was valid at the time of this supply, or the results say '
@@ -168,6 +173,7 @@ KINDS = {
     'stamp_of_nothing': ('{file} is a time-stamp of a file that the dossier does not contain', 'stamp'),
     'stamp_of_other': ('{file} is not a time-stamp of the content of {stamped}', 'stamp'),
     'stamp_wrong': ('{file} does not verify: {reason}', 'stamp'),
+    'stamp_expired': ('the certificate of {file} expired on {expired}, {reason}', 'expired'),
     'stamp_unreadable': ('{file} cannot be read as a time-stamp ({reason})', 'stamp'),
     'roots_missing': ('{file} contains no root certificate', 'stamp'),
     'stamped_early': ('{file} was stamped {stamped}, before its content was made ({made})', 'time'),
@@ -429,7 +435,13 @@ def parse_stamp(data):
     names = common_names(b''.join(certificates_in(fields)))
     development = info[1][1] == DEVELOPMENT_POLICY
     authority = ', '.join(names) or 'an authority without a name'
-    return HASHES[DIGESTS.index(algorithm_of(algorithm))], imprint, Stamp(calendar.timegm(when), authority, development)
+    issued = signer_of(fields)[1][1]
+    signers = [certificate for certificate in certificates_in(fields) if issuer_and_serial(certificate) == issued]
+    others = tuple(certificate for certificate in certificates_in(fields) if certificate not in signers)
+    if not signers:
+        raise ValueError('its signer is none of its certificates')
+    stamp = Stamp(calendar.timegm(when), authority, development, signers[0], others)
+    return HASHES[DIGESTS.index(algorithm_of(algorithm))], imprint, stamp
 
 
 def algorithm_of(content):
@@ -465,11 +477,24 @@ def is_pss(signer):
     return elements(signer[4][1], 0x06)[0][1] == OID_PSS
 
 
+def certificate_fields(certificate):
+    """The fields of a certificate (DER) from its serial number on: then the algorithm, the issuer, the validity."""
+    body = elements(elements(elements(certificate, 0x30)[0][1], 0x30)[0][1])
+    return body[1 if body[0][0] == 0xa0 else 0:]
+
+
 def issuer_and_serial(certificate):
     """The issuer and serial number of a certificate (DER), as a SignerInfo contains them."""
-    body = elements(elements(elements(certificate, 0x30)[0][1], 0x30)[0][1])
-    number = 1 if body[0][0] == 0xa0 else 0
-    return encode(*body[number + 2]) + encode(*body[number])
+    serial, _, issuer = certificate_fields(certificate)[:3]
+    return encode(*issuer) + encode(*serial)
+
+
+def expiry_of(certificate):
+    """The last second in which a certificate (DER) is valid, since 1970 (RFC 5280, section 4.1.2.5)."""
+    _, (tag, text) = elements(certificate_fields(certificate)[3][1])
+    text = text.decode('ascii')
+    century = '' if tag == 0x18 else '19' if text >= '50' else '20'
+    return calendar.timegm(time.strptime(century + text, '%Y%m%d%H%M%SZ'))
 
 
 def check_named_certificate(signer, certificates):
@@ -489,6 +514,11 @@ def check_named_certificate(signer, certificates):
             name = HASHES[DIGESTS.index(algorithm_of(first.pop(0)[1]))]
         if first[0] != (0x04, hashlib.new(name, mine[0]).digest()):
             raise ValueError('its signature names another certificate')
+
+
+def certificates_of(pem):
+    """The certificates (DER) in a text with PEM blocks."""
+    return {base64.b64decode(block) for block in re.findall(PEM_BLOCK, pem, re.S)}
 
 
 def check_unsigned(data, seconds, roots):
@@ -513,8 +543,7 @@ def check_unsigned(data, seconds, roots):
         raise ValueError('its signature is not of the kind that it names')
     if issued not in {issuer_and_serial(certificate) for certificate in certificates}:
         raise ValueError('its signer is none of its certificates')
-    blocks = re.findall(PEM_BLOCK, read(ROOTS) + read(INTERMEDIATES), re.S)
-    listed_certificates = {base64.b64decode(block) for block in blocks}
+    listed_certificates = certificates_of(read(ROOTS) + read(INTERMEDIATES))
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, '%d.pem' % number) for number in range(len(certificates) + 1)]
         for path, certificate in zip(paths, certificates):
@@ -612,6 +641,120 @@ def check_stamps(found, roots):
     if unstamped:
         print_line('note', '%d anchor(s) had no time-stamp yet when the dossier was made' % unstamped)
     return valid
+
+
+# --- Time-stamps that have expired --------------------------------------------------------------------------------
+
+# A certificate that has expired is no longer withdrawn if its key is stolen. So a time-stamp proves its time only as long
+# as its certificates are valid, or if a later time-stamp over it was made while they were valid and still holds itself.
+# The time-stamp of the whole dossier covers all others, so they are looked at as they were when the dossier was made.
+
+def pem_file(folder, name, certificates):
+    path = os.path.join(folder, name)
+    with open(path, 'w') as file:
+        file.write(''.join(PEM % base64.encodebytes(certificate).decode('ascii') for certificate in certificates))
+    return path
+
+
+def find_expiry(stamp, roots):
+    """The last second in which every certificate from the signer of a time-stamp to a trusted root is valid. Each second in
+    which one of the known certificates expires is a candidate; openssl verifies the certificates at that time."""
+    known = certificates_of(read(roots) + (read(INTERMEDIATES) if os.path.isfile(path_of(INTERMEDIATES)) else b''))
+    last = expiry_of(stamp.signer)
+    expiries = {expiry_of(certificate) for certificate in known.union(stamp.others)}
+    with tempfile.TemporaryDirectory() as folder:
+        signer = pem_file(folder, 'signer.pem', [stamp.signer])
+        others = pem_file(folder, 'others.pem', sorted(known.union(stamp.others)))
+        for moment in sorted({last} | {at for at in expiries if stamp.seconds <= at < last}, reverse=True):
+            # openssl treats the last second, which is still valid, as expired.
+            done = openssl('verify', '-partial_chain', '-attime', str(moment - 1), '-no-CApath', '-CAfile', path_of(roots),
+                           '-untrusted', others, signer)
+            if done.returncode == 0:
+                return moment
+    return stamp.seconds
+
+
+def find_expiries(stamps, roots):
+    """When the certificates of each time-stamp expire, by the path of the stamped file. Authorities use few certificates."""
+    found = {}
+    for stamp in stamps.values():
+        if (stamp.signer, stamp.others) not in found:
+            found[stamp.signer, stamp.others] = find_expiry(stamp, roots)
+    return {path: found[stamp.signer, stamp.others] for path, stamp in stamps.items()}
+
+
+def first_in_time(stamp, later):
+    """Of later anchors that hold (seq, Stamp, expiry), the one that was stamped first, or None. A development authority
+    confirms no other authority, because the operator of the service has its key."""
+    fitting = [one for one in later if stamp.development or not one[1].development]
+    return min(fitting, key=lambda one: one[1].seconds) if fitting else None
+
+
+def renewing(stamp, expiry, later):
+    """Of later anchors that hold, the one that was stamped before `expiry` and is valid longest, or None."""
+    fitting = [one for one in later if one[1].seconds <= expiry and (stamp.development or not one[1].development)]
+    return max(fitting, key=lambda one: one[2]) if fitting else None
+
+
+def useful(later, added):
+    """The later anchors that hold, with one more, but without those that another one makes superfluous."""
+    kept, listed = [], sorted(later + [added], key=lambda one: (one[1].seconds, one[1].development, -one[2]))
+    for one in listed:
+        if not any(other[2] >= one[2] and other[1].development <= one[1].development for other in kept):
+            kept.append(one)
+    return kept
+
+
+def stamp_path(stamped):
+    return re.sub('^checks/', 'timestamps/', stamped)[:-5] + '.tsr'
+
+
+def in_order(path):
+    return len(path), path
+
+
+def check_expired(stamps, anchors, linked, anchor_of, roots):
+    """Reports the time-stamps that had expired when the dossier was made, unless a later anchor confirms them. Returns those
+    that hold. `linked`: the anchors that contain the hash of the one before, by `seq`, of all that are known."""
+    expiries = find_expiries(stamps, roots)
+    made = stamps[SUMS].seconds if SUMS in stamps else int(time.time())
+    if SUMS in stamps and expiries[SUMS] < time.time():
+        print_line('note', 'the certificate of %s expired on %s. If you received this dossier before that day, it is as good as '
+                           'then. Otherwise export it again: a new dossier has a new time-stamp, and the later anchors '
+                           'that confirm the earlier ones' % (SUMS_STAMP, utc(expiries[SUMS])))
+    expired, confirmed, later, later_of = {}, {}, [], {}
+
+    def holds(path, later):
+        stamp, expiry = stamps[path], expiries[path]
+        by, first = renewing(stamp, expiry, later), first_in_time(stamp, later)
+        if expiry >= made:
+            return True
+        if by:
+            confirmed.setdefault((expiry, by[0], by[1].seconds), []).append(stamp_path(path))
+        elif first:
+            expired[path] = 'and anchor %d, the first later one that holds, was stamped only on %s' % (
+                first[0], utc(first[1].seconds))
+        else:
+            expired[path] = 'and no later anchor that contains its hash holds'
+        return path not in expired
+
+    for seq in sorted(linked, reverse=True):
+        path = 'anchors/%d.json' % seq
+        if path in stamps and holds(path, later):
+            later = useful(later, (seq, stamps[path], expiries[path]))
+        later_of[seq] = later
+        if not linked[seq]:
+            later = []
+    for path in stamps:
+        if path.startswith('checks/'):
+            holds(path, later_of.get(anchor_of.get(path[7:-5]), []))
+    for (expiry, seq, seconds), paths in sorted(confirmed.items()):
+        print_line('ok', '%d time-stamp(s) with a certificate that expired on %s (%s) hold: anchor %d, which contains their '
+                         'hashes, was stamped before that, on %s'
+                   % (len(paths), utc(expiry), ', '.join(sorted(paths, key=in_order)[:3]), seq, utc(seconds)))
+    for path in sorted(expired, key=in_order):
+        report_problem('stamp_expired', file=stamp_path(path), expired=utc(expiries[path]), reason=expired[path])
+    return {path: stamp for path, stamp in stamps.items() if path not in expired}
 
 
 # --- Times --------------------------------------------------------------------------------------------------------
@@ -746,13 +889,23 @@ def root_of(leaf, index, size, path):
     return node if last == 0 else None
 
 
+def anchors_between(found):
+    """The anchors that contain no check of the dossier but connect those that do: path and bytes of each, by `seq`."""
+    between = {}
+    for path in sorted(path for path in found if re.fullmatch(r'anchors/links-\d+\.jsonl', path)):
+        for line in read(path).splitlines():
+            between[parse_json(line)['seq']] = path, line
+    return between
+
+
 def check_anchors(found):
-    anchors, previous = {}, None
-    numbers = [int(path[8:-5]) for path in found if re.fullmatch(r'anchors/\d+\.json', path)]
+    """The anchors by `seq`, and whether each known one, also between them, contains the hash of the one before."""
+    anchors, previous, linked = {}, None, {}
+    records = anchors_between(found)
+    named = {path for path in found if re.fullmatch(r'anchors/\d+\.json', path)}
+    records.update({int(path[8:-5]): (path, read(path)) for path in named})
     gaps = 0
-    for number in sorted(numbers):
-        path = 'anchors/%d.json' % number
-        data = read(path)
+    for number, (path, data) in sorted(records.items()):
         anchor = parse_json(data)
         if canonical(anchor) != data or set(anchor) != ANCHOR_KEYS or anchor['v'] != 1 or anchor['alg'] != TREE:
             report_problem('anchor_form', file=path)
@@ -767,12 +920,14 @@ def check_anchors(found):
                 report_problem('anchor_early', file=path)
         elif previous:
             gaps += 1
+        linked[number] = bool(previous) and number == previous[0] + 1 and anchor['prev_anchor_hash'] == previous[1]
         previous = (number, sha256(data).hex(), anchor['closed_at'])
-        anchors[number] = anchor
+        if path in named:
+            anchors[number] = anchor
     print_line('ok' if not problems else '-', '%d anchor(s): chain compared' % len(anchors))
     if gaps:
         print_line('note', 'the chain has %d gap(s): anchors that contain no check of this dossier are left out' % gaps)
-    return anchors
+    return anchors, linked
 
 
 def check_proofs(hashes, anchors, rows):
@@ -908,7 +1063,7 @@ def verify(roots_given):
         report_problem('check_repeated', file='checks.csv')
     hashes, checked, bodies = check_checks(found, rows)
     exchanges, requests = check_exchanges(found, hashes)
-    anchors = check_anchors(found)
+    anchors, linked = check_anchors(found)
     anchor_of = check_proofs(hashes, anchors, rows)
     stamped = {path[11:-4] for path in found if re.fullmatch(r'timestamps/[^/]+\.tsr', path)}
     for check_id in sorted(stamped ^ {check_id for check_id, row in rows.items() if row['timestamp'] == 'yes'}):
@@ -925,6 +1080,7 @@ def verify(roots_given):
         report_problem('requests_differ', file='requests.csv')
     roots = trusted_roots(roots_given)
     stamps = check_stamps(found, roots) if roots else {}
+    stamps = check_expired(stamps, anchors, linked, anchor_of, roots)
     check_times(checked, anchors, anchor_of, manifest['created_at'], stamps)
     return sum(stamp.development for stamp in stamps.values())
 
