@@ -77,7 +77,7 @@ test('an upload shows a preview with repairs, then progress, lines and results',
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Download results' }).click(),
+    page.getByRole('link', { name: 'Download results (CSV)' }).click(),
   ]);
   const [header, first] = (await readFile(await download.path(), 'utf8')).split(/\r?\n/);
   expect(header).toMatch(/^Kunde,USt-IdNr\.,Land,vat_number,valid/);

@@ -17,6 +17,7 @@ export * from './overview.js';
 export * from './request.js';
 export * from './status.js';
 export * from './text.js';
+export * from './upload.js';
 export * from './watch.js';
 export * from './watch-operations.js';
 export * from './webhook.js';

@@ -12,4 +12,5 @@ export {
   resultsFile,
 } from './results-file.js';
 export { namingErrors } from './xlsx/invalid-file.js';
+export { readSheetNames } from './xlsx/read-workbook.js';
 export { resultsWorkbook } from './xlsx/results-workbook.js';

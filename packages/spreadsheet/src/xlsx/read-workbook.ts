@@ -37,7 +37,8 @@ const readRelationships = (archive: Archive, folder: string, file: string): Map<
 
 type SheetEntry = { name: string; isHidden: boolean; part: Part };
 
-type Workbook = { sheets: SheetEntry[]; context: SheetContext };
+/** `readContext` reads what the cells of all sheets refer to. */
+type Workbook = { sheets: SheetEntry[]; readContext: () => SheetContext };
 
 const partOfType = (archive: Archive, relationships: Map<string, Relationship>, type: string): Part | null => {
   const found = [...relationships.values()].find((relationship) => relationship.type === type);
@@ -75,13 +76,16 @@ const openWorkbook = (bytes: Uint8Array): Workbook => {
       sheets.push({ name: attributes.name ?? '', isHidden: /hidden$/i.test(attributes.state ?? ''), part });
     },
   });
-  const context = {
+  const readContext = () => ({
     strings: readSharedStrings(partOfType(archive, relationships, 'sharedStrings')),
     formatOf: readFormats(partOfType(archive, relationships, 'styles')),
     dateSystem,
-  };
-  return { sheets, context };
+  });
+  return { sheets, readContext };
 };
+
+/** The names of a workbook's sheets in order; throws INVALID_FILE. */
+export const readSheetNames = (bytes: Uint8Array): string[] => openWorkbook(bytes).sheets.map(({ name }) => name);
 
 /** Names that an error lists; a workbook may have thousands. */
 const LISTED_NAMES = 20;
@@ -125,12 +129,13 @@ const findRows = (part: Part, context: SheetContext): Iterable<ScannedRow> | nul
  * @throws AppError INVALID_FILE (damaged, protected, no such sheet), EMPTY_FILE, FILE_TOO_LARGE
  */
 export const readWorkbook = (bytes: Uint8Array, wanted: string | undefined): ReadSheet => {
-  const { sheets, context } = openWorkbook(bytes);
+  const { sheets, readContext } = openWorkbook(bytes);
   const names = sheets.map(({ name }) => name);
   const candidates =
     wanted === undefined
       ? [...sheets.filter(({ isHidden }) => !isHidden), ...sheets.filter(({ isHidden }) => isHidden)]
       : [findSheet(sheets, wanted)];
+  const context = readContext();
   for (const { name, part } of candidates) {
     const rows = findRows(part, context);
     if (rows !== null) return { sheet: name, sheets: names, rows };
