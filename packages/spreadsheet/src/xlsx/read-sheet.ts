@@ -17,7 +17,11 @@ export type SheetContext = { strings: readonly string[]; formatOf: FindFormat; d
  */
 const MAX_TEXT_BYTES = 2 * 1024 * 1024;
 
-const LAST_ROW = 1_048_576;
+/** The maximum of cells in a sheet, most of them empty: 200 for each row that may be read. */
+const MAX_CELLS = 2_000_000;
+
+/** The limits of spreadsheet programs. */
+const [LAST_ROW, LAST_COLUMN] = [1_048_576, 16_384];
 const [LETTER_A, LETTERS] = [64, 26];
 
 const utf8 = new TextEncoder();
@@ -69,6 +73,7 @@ const collectSheetRows = (context: SheetContext, emit: (row: ScannedRow) => void
   let cell: Cell | null = null;
   let lastRow = 0;
   let bytes = 0;
+  let cells = 0;
   let inValue = false;
 
   const addBytes = (count: number): void => {
@@ -85,6 +90,13 @@ const collectSheetRows = (context: SheetContext, emit: (row: ScannedRow) => void
   const openCell = (attributes: Readonly<Record<string, string>>, before: number): void => {
     const reference = attributes.r === undefined ? { column: before } : readReference(attributes.r);
     if (reference === null || reference.column < before) throw damaged('its cells are not in order');
+    if (reference.column >= LAST_COLUMN) throw damaged('a row has more cells than there are columns');
+    cells += 1;
+    if (cells > MAX_CELLS)
+      throw invalidFile(
+        'The sheet has more than 2 000 000 cells, counting empty ones. Delete the empty rows and columns with formats.',
+        lastRow,
+      );
     cell = { column: reference.column, type: attributes.t ?? 'n', style: attributes.s, value: '', hasFormula: false };
   };
   const closeCell = (to: ScannedRow, from: Cell): void => {
