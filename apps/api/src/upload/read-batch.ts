@@ -8,6 +8,7 @@ import {
   storableText,
 } from '@vat/domain';
 import { isArchive, namingErrors, readBatchFile, readCoverageFile } from '@vat/spreadsheet';
+import { lowerPriority } from '../lower-priority.js';
 import { markCharset } from './mark-charset.js';
 
 /** `sheet`: the name of the sheet to read, for a workbook. */
@@ -49,8 +50,12 @@ const inJsonChunks = (rows: readonly object[]): string[] =>
 const fileOf = ({ bytes, charset }: SentFile): Uint8Array =>
   isArchive(bytes) ? bytes : markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset });
 
-/** Runs `work` on a file and returns the AppError that it throws as a refusal, named after the format of the file. */
+/**
+ * Runs `work` on a file at a lower priority and returns the AppError that it throws as a refusal, named after the format of the
+ * file.
+ */
 const orRefusal = <T>({ bytes }: SentFile, work: () => T): T | Refusal => {
+  lowerPriority();
   try {
     return namingErrors(isArchive(bytes) ? 'xlsx' : 'csv', work);
   } catch (error) {
