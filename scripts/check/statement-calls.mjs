@@ -139,6 +139,8 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readEvidence(on).requests([at.request]),
   () => db.readEvidence(on).exchanges([at.request]),
   () => db.readEvidence(on).anchors([1]),
+  () => db.readEvidence(on).anchorBodies(0, 100),
+  () => db.readEvidence(on).lastStamped(0, at.now),
   () => db.readEvidence(on).changes([ID]),
   () => db.findEvidence(on)([at.check]),
   () => db.findCheckWithEvidence(on)(at.check, readerOf(at)),
@@ -188,6 +190,7 @@ export const statementCalls = (on, at = NOWHERE) => [
       evenAnswered: false,
     }),
   () => db.findCheck(on)(at.check, readerOf(at)),
+  () => db.findCheckOfAnyAccount(on)(at.check),
   ...filtersOf(at).flatMap((filter) => [
     () => db.listChecks(on)(readerOf(at), filter, null, 100),
     () => db.listChecks(on)({ ...readerOf(at), testOnly: true }, filter, at.check, 100),
