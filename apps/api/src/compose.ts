@@ -55,6 +55,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     readWaits: readWaits(db),
     readHours: readHours(db),
     publicStatus: settings.PUBLIC_STATUS === 'on',
+    publicLinkOf: null,
     readVerifier: readVerifierProgram,
     ...checks.deps,
     ...composeWebhooks(context),
