@@ -43,7 +43,7 @@ const faultsOfFonts = (objects: ReadonlyMap<number, PdfObject>, drawings: readon
   const composite = all.filter((text) => text.includes('/Subtype /Type0'));
   // Glyph 0 is drawn for a character that the font does not have.
   const codes = drawings.flatMap((drawing) => [...drawing.matchAll(/<([0-9a-f]+)>/g)].map(([, hex = '']) => hex));
-  const isMissing = codes.some((hex) => (hex.match(/.{4}/g) ?? []).includes('0000'));
+  const isMissing = codes.some((hex) => hex.match(/.{4}/g)?.some((code) => code === '0000'));
   return [
     ...(descriptors.length === 0 || descriptors.some((text) => !text.includes('/FontFile2'))
       ? ['font not embedded']
@@ -55,14 +55,14 @@ const faultsOfFonts = (objects: ReadonlyMap<number, PdfObject>, drawings: readon
 
 const faultsOfFiles = (objects: ReadonlyMap<number, PdfObject>, catalog: string): string[] => {
   const all = [...objects].map(([number, { text }]) => ({ number, text }));
-  const associated = /\/AF \[(.*?)\]/.exec(catalog)?.[1]?.match(/\d+(?= 0 R)/g) ?? [];
+  const associated = new Set((/\/AF \[(.*?)\]/.exec(catalog)?.[1] ?? '').split(' 0 R').map(Number));
   const specs = all.filter(({ text }) => text.includes('/Type /Filespec'));
   const embedded = all.filter(({ text }) => text.includes('/Type /EmbeddedFile'));
   return [
     ...specs.flatMap(({ text }) =>
       RULES_OF_FILES.filter((rule) => !text.includes(rule)).map((rule) => `file without ${rule}`),
     ),
-    ...specs.flatMap(({ number }) => (associated.includes(String(number)) ? [] : ['file not associated'])),
+    ...specs.flatMap(({ number }) => (associated.has(number) ? [] : ['file not associated'])),
     ...embedded.flatMap(({ text }) => (text.includes('/ModDate') ? [] : ['file without date'])),
     ...embedded.flatMap(({ text }) => (/\/Subtype \/\w+#2F/.test(text) ? [] : ['file without type'])),
   ];
