@@ -8,6 +8,8 @@ export default defineConfig({
   build: {
     outDir: 'dist',
     emptyOutDir: true,
+    // The dashboard, and the public page of one check, which the API serves below /verify.
+    rolldownOptions: { input: ['index.html', 'verify.html'] },
     // The content security policy forbids `data:` URLs, so no asset is inlined.
     assetsInlineLimit: 0,
     target: 'es2022',

@@ -188,6 +188,7 @@ export const statementCalls = (on, at = NOWHERE) => [
       evenAnswered: false,
     }),
   () => db.findCheck(on)(at.check, readerOf(at)),
+  () => db.findCheckOfAnyAccount(on)(at.check),
   ...filtersOf(at).flatMap((filter) => [
     () => db.listChecks(on)(readerOf(at), filter, null, 100),
     () => db.listChecks(on)({ ...readerOf(at), testOnly: true }, filter, at.check, 100),

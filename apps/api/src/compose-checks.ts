@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   acceptRequest,
   admitRequest,
@@ -18,7 +19,7 @@ import { publicId, type RequestCheckDeps, requestCheck, TEST_POLICY, type Upstre
 import { hashCheck } from '@vat/evidence';
 import { lookupQueueOf, subscribeNotifications, turnOf } from '@vat/queues';
 import { errorFields, type SettingsOf, throttledWarn } from '@vat/runtime';
-import { type ApiContext, REPEAT_WARNING_MS } from './api-context.js';
+import type { ApiContext } from './api-context.js';
 import { requestNotifier } from './request-notifier.js';
 
 const SALT_BYTES = 16;

@@ -1,3 +1,4 @@
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   chooseCovering,
   chooseEvidence,
@@ -27,7 +28,7 @@ import { makeStamp, publicId, stampCheck } from '@vat/domain';
 import { certificatePdf, domainStamper, OTHER_ROOT, openPageFonts, openTimestamper, proveChecks } from '@vat/evidence';
 import { enqueueStamp } from '@vat/queues';
 import { errorFields, readAsSetting, type SettingsOf, throttledLog } from '@vat/runtime';
-import { type ApiContext, REPEAT_WARNING_MS } from './api-context.js';
+import type { ApiContext } from './api-context.js';
 import { coverageFiles } from './coverage/coverage-files.js';
 import { openSealer } from './exports/dossier-source.js';
 import { holdLease } from './exports/send-zip.js';

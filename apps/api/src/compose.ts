@@ -1,8 +1,18 @@
-import { findApiKey, pingDatabase, readHours, readMinutes, readWaits, touchApiKey } from '@vat/db';
+import { REPEAT_WARNING_MS } from '@vat/composition';
+import {
+  findApiKey,
+  findCheckOfAnyAccount,
+  pingDatabase,
+  readHours,
+  readMinutes,
+  readWaits,
+  touchApiKey,
+} from '@vat/db';
+import { publicLinks } from '@vat/domain';
 import { readVerifierProgram } from '@vat/evidence';
 import { pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
-import { createApiContext, HUNG_AFTER_MS, REPEAT_WARNING_MS } from './api-context.js';
+import { createApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
 import { composeEvidence } from './compose-evidence.js';
@@ -12,6 +22,21 @@ import { createApp } from './create-app.js';
 import { createCallRates } from './create-call-rates.js';
 import { composeDashboard } from './dashboard/compose-dashboard.js';
 import { composeOps } from './ops/compose-ops.js';
+import type { PublicVerificationDeps } from './public-verification/mount-public-verification.js';
+import type { CheckRoutesDeps } from './routes/checks.js';
+
+/** Calls of one network to the public pages of checks in any second. A view needs two. */
+const PUBLIC_CALLS_PER_SECOND = 20;
+
+/** Makes and reads public links. While PUBLIC_VERIFICATION is off, no link is made and none opens a check. */
+const composePublicLinks = (
+  settings: SettingsOf<'api', 'PUBLIC_VERIFICATION' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'>,
+  baseUrl: () => string,
+): Pick<CheckRoutesDeps, 'publicLinkOf'> & Pick<PublicVerificationDeps, 'checkOfLink'> => {
+  if (settings.PUBLIC_VERIFICATION === 'off') return { publicLinkOf: null, checkOfLink: () => null };
+  const links = publicLinks(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
+  return { publicLinkOf: (id) => `${baseUrl()}${links.pathOf(id)}`, checkOfLink: links.checkOf };
+};
 
 /** Composes an API process from its features. `baseUrl` is called only once the server listens. */
 export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: AbortSignal, baseUrl: () => string) => {
@@ -55,7 +80,10 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     readWaits: readWaits(db),
     readHours: readHours(db),
     publicStatus: settings.PUBLIC_STATUS === 'on',
-    publicLinkOf: null,
+    ...composePublicLinks(settings, baseUrl),
+    networkRate: callRate(PUBLIC_CALLS_PER_SECOND),
+    findCheckOfAnyAccount: findCheckOfAnyAccount(db),
+    anchorEveryMs: settings.ANCHOR_EVERY,
     readVerifier: readVerifierProgram,
     ...checks.deps,
     ...composeWebhooks(context),

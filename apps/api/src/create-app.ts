@@ -11,6 +11,10 @@ import { type AuthenticateDeps, authenticate } from './middleware/authenticate.j
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
 import { refuseBrokenHeaders, requestId, sendError } from './middleware/request.js';
 import { mountPublicStatus } from './public-status/mount-public-status.js';
+import {
+  mountPublicVerification,
+  type PublicVerificationDeps,
+} from './public-verification/mount-public-verification.js';
 import { docsRoutes, showOpenApi } from './routes/documentation.js';
 import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-customer-routes.js';
@@ -18,7 +22,8 @@ import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-cus
 type AppDeps = AuthenticateDeps &
   CustomerRoutesDeps &
   HealthDeps &
-  LimitKeyRateDeps & {
+  LimitKeyRateDeps &
+  Omit<PublicVerificationDeps, 'pagesFolder'> & {
     log: Logger;
     metrics: Metrics;
     dashboard: DashboardDeps;
@@ -61,6 +66,7 @@ export const createApp = (deps: AppDeps): RequestListener => {
 
   if (deps.ops) app.use('/ops', deps.ops);
   if (deps.publicStatus) mountPublicStatus(app, deps);
+  mountPublicVerification(app, { ...deps, pagesFolder: deps.dashboard.pagesFolder });
 
   const key = [authenticate(deps), limitKeyRate(deps)];
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });

@@ -1,6 +1,7 @@
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import { createRateLimiter } from '@vat/queues';
 import { throttledWarn } from '@vat/runtime';
-import { type ApiContext, REPEAT_WARNING_MS } from './api-context.js';
+import type { ApiContext } from './api-context.js';
 import type { CallRate } from './middleware/limit-rate.js';
 
 /** A call that is this many milliseconds early is delayed, not refused: the jitter of a caller that respects the limit. */

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { until } from '@vat/testkit';
 import type { Request } from 'playwright-core';
-import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+import { saveScreenshot } from './testing/save-screenshot.fixture.js';
+import { seriousFindings } from './testing/serious-findings.fixture.js';
 
 const EMAIL = 'owner@example.com';
 
@@ -73,6 +75,51 @@ test('the evidence and the certificate can be downloaded', async () => {
   expect(JSON.parse(evidence.bytes.toString('utf8')).id).toBe(checkId);
   const certificate = await save('link', 'Certificate (PDF)');
   expect(certificate.bytes.subarray(0, 5).toString()).toBe('%PDF-');
+  expect(certificate.bytes.includes('/Lang (en)')).toBe(true);
+  await visit.page.getByLabel('Language of the certificate').selectOption({ label: 'Polski' });
+  const polish = await save('link', 'Certificate (PDF)');
+  expect(polish.bytes.includes('/Lang (pl)')).toBe(true);
+});
+
+test('the public link of a check is copied, and opens a page that verifies it without a session', async () => {
+  const { page } = visit;
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await visit.go(`/checks/${checkId}`);
+  await page.getByRole('button', { name: 'Copy public link' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  const url = String(await page.evaluate('navigator.clipboard.readText()'));
+  expect(url).toBe((await get(`/v1/checks/${checkId}/link`)).body.url);
+
+  const visitor = await dashboard.visit({ viewport: NARROW, refused: /\/verify\// });
+  await visitor.page.goto(url);
+  await visitor.page.getByText('Verified in your browser.').waitFor();
+  await visitor.page.getByRole('heading', { level: 1, name: 'FR40303265045' }).waitFor();
+  const findings = visitor.page.getByRole('listitem').filter({ hasText: /^(Verified|Not verified) / });
+  expect(await findings.allTextContents()).toEqual([
+    expect.stringMatching(/^Verified The SHA-256 of/),
+    expect.stringMatching(/^Verified The data on this page/),
+    expect.stringMatching(/^Verified The hash is leaf \d+ of \d+ in anchor \d+/),
+    expect.stringMatching(/^Verified Anchors 1 to \d+ form a chain/),
+  ]);
+  expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBe(NARROW.width);
+  expect(await seriousFindings(visitor.page)).toEqual([]);
+  await saveScreenshot(visitor.page, 'public-check-narrow');
+
+  // One changed byte of the check.
+  await visitor.page.route('**/verify/*.json', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace('FR40303265045', 'FR40303265046') });
+  });
+  await visitor.page.reload();
+  await visitor.page.getByRole('alert').getByText('Verification failed.').waitFor();
+  expect(await findings.filter({ hasText: /^Not verified / }).count()).toBe(2);
+  expect(await visitor.page.getByText('valid', { exact: true }).count()).toBe(0);
+  await visitor.page.unroute('**/verify/*.json');
+
+  await visitor.page.goto(`${url}A`);
+  await visitor.page.getByRole('alert').getByText('This link shows no check.').waitFor();
+  expect(visitor.complaints()).toEqual([]);
+  await visitor.close();
 });
 
 test('the chain of anchors is verified in the browser', async () => {

@@ -1,3 +1,4 @@
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   beginLookup,
   endRequest,
@@ -29,7 +30,7 @@ import { jobOfRequest, settleCheckJob } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
 import { enrichmentOf, livePolicyOf, slotsUrlOf, statesOf } from './settings.js';
 import { createPacing, lookUpInSandbox, lookUpInVies, upstreamStatistics } from './upstreams.js';
-import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
+import type { WorkerContext } from './worker-context.js';
 
 /** How often the upstream statistics are written for the status page. */
 const STATISTICS_INTERVAL_MS = 5_000;

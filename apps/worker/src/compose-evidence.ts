@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   auditAnchors,
   closeAlone,
@@ -14,7 +15,7 @@ import { closeNextAnchor, domainStamper, OTHER_ROOT, openTimestamper, verifyAnch
 import { enqueueStamp } from '@vat/queues';
 import { errorFields, readAsSetting, throttledLog, throttledWarn } from '@vat/runtime';
 import { evidenceJobs } from './processors/evidence.js';
-import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
+import type { WorkerContext } from './worker-context.js';
 
 /** Pause between two chunks of the recomputation: it must not dominate the load on Postgres. */
 const PAUSE_MS = 20;

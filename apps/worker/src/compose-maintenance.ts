@@ -1,7 +1,7 @@
+import { composeSweep, REPEAT_WARNING_MS, runEach } from '@vat/composition';
 import {
   auditBatches,
   auditUsage,
-  completeBatches,
   deleteExpiredKeys,
   deleteExpiredSessions,
   deleteHours,
@@ -10,77 +10,25 @@ import {
   deleteOldCoverages,
   deleteOldDeliveries,
   deleteOldEvidence,
-  dueStamps,
-  endLostLines,
-  endRemovedDeliveries,
-  endRequest,
   evidenceAge,
-  findLiveRequests,
-  findPendingDeliveries,
-  holdDeliveries,
   maintainPartitions,
-  overdueDeliveries,
-  overdueRequests,
-  queuesToDispatch,
-  releaseOrphans,
-  requestsToAbandon,
-  resumeDeliveries,
   runAlone,
   WHOLE_MONTHS_FROM_MS,
 } from '@vat/db';
+import { auditedPeriods, HISTORY_RETENTION_MS, MEMBER_STATES, publicId } from '@vat/domain';
 import {
-  auditedPeriods,
-  endLateRequests,
-  enqueueLostRequests,
-  HISTORY_RETENTION_MS,
-  MEMBER_STATES,
-  publicId,
-  releaseOrphanedRequests,
-  sweepBatches,
-  sweepDeliveries,
-  sweepStamps,
-} from '@vat/domain';
-import {
-  deliveriesWithoutJob,
-  enqueueDelivery,
-  enqueueDispatches,
-  enqueueLateDeliveries,
-  enqueueLostStamps,
-  enqueueOverdue,
   ensureSchedulers,
   evidenceQueue,
   type JobHandler,
   type MaintenanceJob,
   type MaintenanceTask,
   maintenanceQueue,
-  requestsWithoutJob,
   upstreamQueue,
   watchesQueue,
 } from '@vat/queues';
 import { errorFields, type Stoppable, throttledWarn } from '@vat/runtime';
 import { watchEvidence } from './watch-evidence.js';
-import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
-
-/** Runs every step in turn, also after one failed, and then throws what the steps threw. */
-export const runEach = async (steps: readonly (() => Promise<unknown>)[]): Promise<void> => {
-  const failures: unknown[] = [];
-  for (const step of steps) await step().catch((error: unknown) => failures.push(error));
-  if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '));
-  if (failures.length === 1) throw failures[0];
-};
-
-/** A part of the sweep; resolves to its actions and how often each was taken. */
-type SweepStep = (scope: { everything: boolean }) => Promise<Record<string, number>>;
-
-/** Runs every part of the sweep as {@link runEach} does, and reports all actions. */
-export const sweepSteps =
-  (parts: readonly SweepStep[], report: (swept: Record<string, number>, scope: { everything: boolean }) => void) =>
-  async (scope: { everything: boolean }): Promise<void> => {
-    const swept: Record<string, number> = {};
-    await runEach(parts.map((part) => async () => Object.assign(swept, await part(scope)))).finally(() =>
-      report(swept, scope),
-    );
-  };
+import type { WorkerContext } from './worker-context.js';
 
 const HOUR_MS = 3_600_000;
 const STATISTICS_RETENTION_MS = 24 * HOUR_MS;
@@ -96,57 +44,6 @@ const MAX_DIFFERENCES = 20;
 export const composeMaintenance = (context: WorkerContext) => {
   const { settings, log, now, metrics, db, producer, producerRedis, publishChange } = context;
 
-  const sweepRequestsSteps = [
-    endLateRequests({
-      toAbandon: requestsToAbandon(db),
-      endRequest: endRequest(db),
-      enqueueDelivery: enqueueDelivery(producer),
-      onEnded: ({ id, accountId, reason }) => {
-        if (reason === 'NEVER_ASKED') context.alarmNeverAsked(1);
-        publishChange(accountId, 'requests', publicId('request', id));
-      },
-      onNotEnded: ({ id }, error) =>
-        log.error('A request could not be ended; the next sweep will retry.', { request: id, ...errorFields(error) }),
-      now,
-    }),
-    releaseOrphanedRequests({
-      releaseOrphans: releaseOrphans(db),
-      windowMs: settings.UPSTREAM_WINDOW,
-      now,
-    }),
-    enqueueLostRequests({
-      overdue: overdueRequests(db),
-      withoutJob: requestsWithoutJob(producer),
-      findLive: findLiveRequests(db),
-      enqueue: enqueueOverdue(producer),
-      now,
-    }),
-  ];
-  const sweepDeliveriesOnce = sweepDeliveries({
-    overdue: overdueDeliveries(db),
-    hold: holdDeliveries(db),
-    resume: resumeDeliveries(db),
-    endRemoved: endRemovedDeliveries(db),
-    withoutJob: deliveriesWithoutJob(producer),
-    findPending: findPendingDeliveries(db),
-    enqueueLate: enqueueLateDeliveries(producer),
-    now,
-  });
-  const complete = completeBatches(db);
-  const sweepBatchesOnce = sweepBatches({
-    endLost: endLostLines(db),
-    onNeverAsked: context.alarmNeverAsked,
-    complete: async (at) => {
-      const completed = await complete(null, at);
-      for (const { id, accountId } of completed) publishChange(accountId, 'batches', publicId('batch', id));
-      return completed;
-    },
-    queuesToDispatch: queuesToDispatch(db, now),
-    dispatch: enqueueDispatches(producer, now),
-    enqueueDelivery: enqueueDelivery(producer),
-    now,
-  });
-  const sweepStampsOnce = sweepStamps({ due: dueStamps(db), enqueueLost: enqueueLostStamps(producer), now });
   const watchEvidenceOnce = watchEvidence({
     readAge: evidenceAge(db),
     anchorEveryMs: settings.ANCHOR_EVERY,
@@ -154,13 +51,21 @@ export const composeMaintenance = (context: WorkerContext) => {
     now,
     log,
   });
-  const sweep = sweepSteps(
-    [...sweepRequestsSteps, sweepBatchesOnce, sweepDeliveriesOnce, sweepStampsOnce],
-    (swept, scope) => {
+  const sweep = composeSweep({
+    db,
+    producer,
+    windowMs: settings.UPSTREAM_WINDOW,
+    onNeverAsked: context.alarmNeverAsked,
+    onRequestEnded: ({ id, accountId }) => publishChange(accountId, 'requests', publicId('request', id)),
+    onRequestNotEnded: ({ id }, error) =>
+      log.error('A request could not be ended; the next sweep will retry.', { request: id, ...errorFields(error) }),
+    onBatchCompleted: ({ id, accountId }) => publishChange(accountId, 'batches', publicId('batch', id)),
+    report: (swept, scope) => {
       for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
       if (Object.values(swept).some((n) => n > 0)) log.info('Swept.', { ...swept, ...scope });
     },
-  );
+    now,
+  });
   const alone = runAlone(db);
   /** After a loss of Redis. A sweep that began before it does not find what is due later. */
   const sweepEverything = async (): Promise<void> => {

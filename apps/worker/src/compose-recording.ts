@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import { completeBatches, dispatchLines, findRunningWatch, queuesToDispatch, settleRequest } from '@vat/db';
 import {
   createBatchProgress,
@@ -14,7 +15,7 @@ import { hashCheck } from '@vat/evidence/proof';
 import { enqueueDelivery, enqueueDispatches, enqueueLines, publishNotification } from '@vat/queues';
 import { errorFields, throttledWarn } from '@vat/runtime';
 import type { WorkerRole } from './settings.js';
-import { REPEAT_WARNING_MS, type WorkerContext } from './worker-context.js';
+import type { WorkerContext } from './worker-context.js';
 
 /** How checks are recorded and published: shared by lookups and by lines of batches that need none. */
 export type Recording = ReturnType<typeof composeRecording>;

@@ -1,29 +1,17 @@
-import { connectDatabase, pingDatabase, readClock, readWaits } from '@vat/db';
+import { openConnections, REPEAT_WARNING_MS } from '@vat/composition';
+import { pingDatabase, readWaits } from '@vat/db';
 import {
   type Consumer,
-  connectRedis,
-  createProducer,
   DELIVERY_QUEUES,
   type JobHandlers,
   joinCluster,
   pingRedis,
-  publishPageUpdates,
   QUEUES,
   startConsumers,
 } from '@vat/queues';
-import {
-  correctedClock,
-  createMetrics,
-  type Logger,
-  type Stoppable,
-  throttledLog,
-  throttledWarn,
-  withLogContext,
-} from '@vat/runtime';
+import { createMetrics, type Logger, type Stoppable, throttledLog, throttledWarn, withLogContext } from '@vat/runtime';
 import type { WorkerSettings } from './settings.js';
 
-/** A warning that persists is repeated after this time. */
-export const REPEAT_WARNING_MS = 30_000;
 const REPEAT_JOB_WARNING_MS = 1_000;
 
 /** The waits are read at most once in this time, however often the metrics are. */
@@ -36,25 +24,10 @@ export type WorkerContext = ReturnType<typeof createWorkerContext>;
 
 /** Connects a worker process to Postgres and Redis. `stopping` aborts when no new job is to be started. */
 export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopping: AbortSignal) => {
-  const { db, close: closeDatabase } = connectDatabase({
-    url: settings.DATABASE_URL,
-    maxConnections: settings.DATABASE_CONNECTIONS,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 3_000,
-    applicationName: 'vat-worker',
-  });
+  const database = { queryTimeoutMs: 5_000, connectTimeoutMs: 3_000, applicationName: 'vat-worker' };
+  const connections = openConnections(settings, database, log);
+  const { db, now, producer, producerRedis, consumerRedis, publishChange } = connections;
   const metrics = createMetrics('worker');
-  const clock = correctedClock({
-    readTime: readClock(db),
-    onOffset: (offsetMs) =>
-      log.warn('The clock of this machine differs from that of Postgres.', { offset_ms: offsetMs }),
-  });
-  const { now } = clock;
-  const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, now);
-  const consumerRedis = connectRedis(settings.REDIS_URL, 'consumer', onRedisError, settings.REDIS_CA);
-  const producerRedis = connectRedis(settings.REDIS_URL, 'producer', onRedisError, settings.REDIS_CA);
-  const producer = createProducer(producerRedis, settings.REDIS_PREFIX, now);
-  const pages = publishPageUpdates(producerRedis, settings.REDIS_PREFIX);
 
   const onJobError = throttledWarn(log, 'A job failed and was rescheduled.', REPEAT_JOB_WARNING_MS, now);
   // For example: a job moved to another worker because this one stalled for longer than its lock, or Redis lost the job.
@@ -99,15 +72,12 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
 
   /** Stopped last: everything else may still need them. */
   const servers: Stoppable[] = [
-    { name: 'database', stop: closeDatabase },
-    { name: 'clock', stop: async () => clock.close() },
+    { name: 'database', stop: connections.closeDatabase },
     {
       name: 'redis',
-      stop: async () => {
-        pages.close();
-        await producer.close();
-        producerRedis.disconnect();
-        consumerRedis.disconnect();
+      stop: () => {
+        connections.flushPageUpdates();
+        return connections.closeRedis();
       },
     },
   ];
@@ -145,7 +115,6 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     return { type: metrics.registry.contentType, text: await metrics.registry.metrics() };
   };
 
-  const publishChange = pages.publish;
   const reportNeverAsked = throttledLog(
     (fields) => log.error('Requests ended without ever being looked up: workers or member states are missing.', fields),
     REPEAT_WARNING_MS,
@@ -160,7 +129,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     settings,
     log,
     now,
-    clockMeasured: clock.measured,
+    clockMeasured: connections.clockMeasured,
     metrics,
     db,
     producer,

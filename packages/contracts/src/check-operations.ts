@@ -1,4 +1,4 @@
-import { checkRequestBody, checkSchema } from './check.js';
+import { checkLinkSchema, checkRequestBody, checkSchema } from './check.js';
 import { checkListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
 import { acceptanceSchema, requestSchema } from './request.js';
@@ -136,6 +136,22 @@ export const CHECK_OPERATIONS = {
     description: 'Returns the RFC 8785 form of the check, whose SHA-256 is `response_hash`.',
     id: 'check',
     success: { 200: { description: 'The hashed bytes.', contentType: 'application/json' } },
+  },
+  getCheckLink: {
+    method: 'get',
+    path: '/v1/checks/{id}/link',
+    tag: 'Checks',
+    summary: 'Get the public link of a check',
+    description:
+      'The link opens a page that shows the check to anybody without an account and verifies its hash, its anchor and the chain of anchors in the browser. It always has the same URL while SECRET_KEY is the same, and is not found when PUBLIC_VERIFICATION is off. Whoever has the link can read everything that the hash covers, your `reference`, `input` and `trader` included.',
+    id: 'check',
+    success: {
+      200: {
+        description: 'The link.',
+        schema: checkLinkSchema,
+        example: { url: 'https://vat.example.com/verify/chk_01m7w2q8z5e0a9v6n3r4t7y1bc.qk3V0nJ1y8Zt5wXbR2uGdLe7' },
+      },
+    },
   },
   getRequest: {
     method: 'get',

@@ -193,6 +193,13 @@ export const checkSchema = z
     dependentRequired: { match: ['trader', 'evidence_grade'], evidence_grade: ['trader', 'match'] },
   });
 
+/** The public link of a check. */
+export const checkLinkSchema = z
+  .strictObject({
+    url: z.url().describe('Shows and verifies the check without an account. Whoever has it can read the whole check.'),
+  })
+  .meta({ id: 'CheckLink', description: 'The public link of a check.' });
+
 /** A check with its evidence so far, which is not part of what is hashed. */
 export const presentCheck = (
   check: Pick<StoredCheck, 'bytes' | 'hash'>,

@@ -14,6 +14,7 @@ export * from './lists.js';
 export * from './operation.js';
 export * from './operations.js';
 export * from './overview.js';
+export * from './public-verification.js';
 export * from './request.js';
 export * from './status.js';
 export * from './text.js';

@@ -18,6 +18,7 @@ export * from './batch/sweep-batches.js';
 export * from './check/check.js';
 export * from './check/entry.js';
 export * from './check/facts.js';
+export * from './check/public-link.js';
 export * from './check/upstream.js';
 export * from './coverage/coverage.js';
 export * from './coverage/create-coverage.js';

@@ -63,8 +63,9 @@ const REDIS_DEADLINE_MS = 100;
 const LOCAL_FALLBACK_MS = 1_000;
 
 /**
- * Stores the last `limit` admissions of a key, newest first, by the clock of Redis, so that processes with different clocks
- * agree. A call is admitted at `at`, at least one window after the limit-th admission before it. A refused call is not stored.
+ * Stores the admissions of a key in the last window, at most `limit`, newest first, by the clock of Redis, so that processes
+ * with different clocks agree. A call is admitted at `at`, at least one window after the limit-th admission before it. A
+ * refused call is not stored.
  */
 const ADMIT = `
 local limit, window, hold = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -76,13 +77,12 @@ if newest and tonumber(newest) > at then at = tonumber(newest) end
 local last = redis.call('LINDEX', KEYS[1], limit - 1)
 if last and tonumber(last) + window > at then at = tonumber(last) + window end
 if at - now > hold then return {0, at - now, 0} end
-redis.call('LPUSH', KEYS[1], string.format('%.0f', at))
-redis.call('LTRIM', KEYS[1], 0, limit - 1)
-redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000) * 2)
-local used = 0
-for _, earlier in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
-  if tonumber(earlier) + window > at then used = used + 1 end
+local used = redis.call('LPUSH', KEYS[1], string.format('%.0f', at))
+while tonumber(redis.call('LINDEX', KEYS[1], -1)) + window <= at do
+  redis.call('RPOP', KEYS[1])
+  used = used - 1
 end
+redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000) * 2)
 return {1, at - now, limit - used}
 `;
 

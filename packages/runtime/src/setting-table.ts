@@ -195,7 +195,7 @@ export const SETTINGS = {
     'Delays from a failed time-stamp request to the next one; the last one repeats.',
   ),
   ANCHOR_EVERY: setting(
-    ['worker'],
+    ['api', 'worker'],
     duration().prefault('1h'),
     'How often an anchor is created for the checks that have none yet.',
   ),
@@ -267,6 +267,11 @@ export const SETTINGS = {
     ['api'],
     z.enum(['on', 'off']).default('on'),
     '`off` turns off `/status` and `/status.json`, which show the availability of the member states without a key.',
+  ),
+  PUBLIC_VERIFICATION: setting(
+    ['api'],
+    z.enum(['on', 'off']).default('on'),
+    '`off` turns off the public links of checks: pages below `/verify` that show and verify one check without an account; see [evidence.md](evidence.md#the-public-link).',
   ),
   LOG_LEVEL: setting(
     ['api', 'worker'],

@@ -54,7 +54,8 @@ import { sessionCookie, sessionTokens } from './session.js';
 /** The settings of the dashboard's API. */
 type DashboardSettings = SettingsOf<
   'api',
-  ('SECRET_KEY' | 'SECRET_KEY_PREVIOUS' | 'SIGNUP' | 'WEBHOOK_ALLOWED_NETWORKS') | ('SESSION_IDLE' | 'SESSION_MAX_AGE')
+  | ('SECRET_KEY' | 'SECRET_KEY_PREVIOUS' | 'SIGNUP' | 'PUBLIC_VERIFICATION' | 'WEBHOOK_ALLOWED_NETWORKS')
+  | ('SESSION_IDLE' | 'SESSION_MAX_AGE')
 >;
 
 /** The built dashboard, next to this app in the checkout and in the image. */
@@ -173,6 +174,7 @@ export const composeDashboard = (
       now,
     }),
     signup: settings.SIGNUP,
+    publicVerification: settings.PUBLIC_VERIFICATION === 'on',
     signUp: signUp({
       tokens,
       reserve: reserveTries(db, SIGN_UP_LIMITS.windowMs),

@@ -9,7 +9,8 @@ export type ServePagesDeps = {
   pagesFolder: string;
 };
 
-const NOT_BUILT =
+/** The answer in place of a page that is not built. */
+export const NOT_BUILT =
   'The dashboard is not built on this server. Run `npm run build` in its checkout, then reload this page.\nThe API works without it, see /docs.\n';
 
 /** The compressed versions that the build creates of each text file, best first. */

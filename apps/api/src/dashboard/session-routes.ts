@@ -11,6 +11,8 @@ import { type SessionCookie, type SessionTokens, sessionOf } from './session.js'
 export type SessionRoutesDeps = {
   /** Whether visitors may open accounts. */
   signup: 'open' | 'closed';
+  /** Whether checks have public links. */
+  publicVerification: boolean;
   cookie: SessionCookie;
   tokens: SessionTokens;
   signIn: (input: SignInInput) => Promise<string>;
@@ -26,7 +28,7 @@ export type SessionRoutesDeps = {
  * The routes with which sessions begin and end: /app/api/session, /app/api/sessions, /app/api/password, and those of visitors,
  * /app/api/config and /app/api/sign-up.
  */
-export const sessionRoutes = ({ signup, cookie, tokens, ...deps }: SessionRoutesDeps) => {
+export const sessionRoutes = ({ signup, publicVerification, cookie, tokens, ...deps }: SessionRoutesDeps) => {
   const present = (session: SignedIn, token: string) => presentSession(session, tokens.csrfOf(token));
 
   /** Sets the cookie of a new session and returns what the page shows of it. */
@@ -69,7 +71,11 @@ export const sessionRoutes = ({ signup, cookie, tokens, ...deps }: SessionRoutes
 
   const config: RequestHandler = (_req, res) => {
     const { session } = contextOf(res);
-    res.json({ signup, session: session ? present(session, session.token) : null });
+    res.json({
+      signup,
+      public_verification: publicVerification,
+      session: session ? present(session, session.token) : null,
+    });
   };
 
   const signUp: RequestHandler = async (req, res) => {

@@ -62,14 +62,26 @@ test('opens an account on the free plan, signed in, with a live and a test key t
 });
 
 test('GET /config shows a visitor whether accounts can be opened, and the session, in one call', async () => {
-  expect((await browser().call('get', '/config').expect(200)).body).toEqual({ signup: 'open', session: null });
+  expect((await browser().call('get', '/config').expect(200)).body).toEqual({
+    signup: 'open',
+    public_verification: true,
+    session: null,
+  });
   const shut = browser(String(closed.ready.base_url));
-  expect((await shut.call('get', '/config').expect(200)).body).toEqual({ signup: 'closed', session: null });
+  expect((await shut.call('get', '/config').expect(200)).body).toEqual({
+    signup: 'closed',
+    public_verification: true,
+    session: null,
+  });
   const email = newEmail();
   await signUp(account(email)).expect(201);
   const by = browser();
   const { body: session } = await by.signIn(email, PASSWORD);
-  expect((await by.call('get', '/config').expect(200)).body).toEqual({ signup: 'open', session });
+  expect((await by.call('get', '/config').expect(200)).body).toEqual({
+    signup: 'open',
+    public_verification: true,
+    session,
+  });
   await by.call('delete', '/session').expect(204);
   expect((await by.call('get', '/config').expect(200)).body.session).toBeNull();
 });

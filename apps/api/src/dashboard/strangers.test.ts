@@ -136,6 +136,7 @@ test("on every route with an id, a test key of the victim's account finds nothin
     'get /checks/{id}',
     'get /checks/{id}/certificate.pdf',
     'get /checks/{id}/evidence',
+    'get /checks/{id}/link',
     'get /requests/{id}',
     'get /webhook/deliveries/{id}',
     'post /webhook/deliveries/{id}/resend',

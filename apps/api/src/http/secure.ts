@@ -19,22 +19,27 @@ const EVERYWHERE = {
   'X-Frame-Options': 'DENY',
 } as const;
 
+/** Pages that run our own scripts. */
+const PAGES = {
+  'Content-Security-Policy': policy({
+    'script-src': SELF,
+    'style-src': SELF,
+    'img-src': SELF,
+    'connect-src': SELF,
+    'form-action': SELF,
+    'base-uri': NONE,
+  }),
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+} as const;
+
 const HEADERS = {
   /** The dashboard's API. Answers contain secrets that are shown once, so they must not be cached. */
   answers: { 'Content-Security-Policy': policy({}), 'Cache-Control': 'no-store' },
   /** The dashboard's pages. Their routes set `Cache-Control` for each file. */
-  pages: {
-    'Content-Security-Policy': policy({
-      'script-src': SELF,
-      'style-src': SELF,
-      'img-src': SELF,
-      'connect-src': SELF,
-      'form-action': SELF,
-      'base-uri': NONE,
-    }),
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',
-  },
+  pages: PAGES,
+  /** The public page of a check. Search engines must not list it. */
+  verification: { ...PAGES, 'X-Robots-Tag': 'noindex, nofollow' },
   /** The operations page, which sets its own base URL. */
   operations: {
     'Content-Security-Policy': policy({

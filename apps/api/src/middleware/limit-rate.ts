@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '@vat/domain';
 import type { RateDecision } from '@vat/queues';
 import type { RequestHandler, Response } from 'express';
+import { networkOf } from '../dashboard/client-network.js';
 import { callerOf, contextOf } from '../http/call.js';
 
 /** A limit of calls per second. `count` counts the calls of each name separately, over all API processes. */
@@ -9,6 +10,7 @@ export type CallRate = { calls: number; count: (name: string) => Promise<RateDec
 
 export type LimitKeyRateDeps = { keyRate: CallRate };
 export type LimitUserRateDeps = { userRate: CallRate };
+export type LimitNetworkRateDeps = { networkRate: CallRate };
 
 /** `nameOf` returns the name under which a call is counted; a call without a name is not limited. `where` completes the message. */
 const limitRate =
@@ -50,3 +52,7 @@ export const limitUserRate = ({ userRate }: LimitUserRateDeps): RequestHandler =
     },
     'in this session',
   );
+
+/** Limits the calls per second of a network that needs no key. Throws RATE_LIMITED with `retry_after`. */
+export const limitNetworkRate = ({ networkRate }: LimitNetworkRateDeps): RequestHandler =>
+  limitRate(networkRate, (res) => `network:${networkOf(res.req.ip ?? '')}`, 'from this network');

@@ -15,6 +15,10 @@ export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 };
 
+/** The path as it is logged: the token of a public link opens a check, so everything after the id of the check is left out. */
+export const loggedPath = (path: string): string =>
+  path.replace(/(\/verify\/(?:chk_[0-9a-z]{26}(?![0-9a-z]))?).+/i, '$1…');
+
 /** Gives each request its X-Request-Id (the caller's own if it is well-formed) and a logger with it, and logs the request when it ends. */
 export const requestId =
   (log: Logger, metrics: Metrics): RequestHandler =>
@@ -34,7 +38,7 @@ export const requestId =
       metrics.httpRequests.observe({ route: String(route), method: req.method, status: res.statusCode }, seconds);
       context.log.info('Answered a request.', {
         method: req.method,
-        path: req.path,
+        path: loggedPath(req.path),
         status: res.statusCode,
         duration_ms: Math.round(seconds * 1_000),
         account_id: (context.caller ?? context.session)?.accountId,

@@ -26,6 +26,8 @@ export type CheckRoutesDeps = {
   listChecks: (reader: Reader, filter: CheckFilter, beforeId: string | null, limit: number) => Promise<StoredCheck[]>;
   findRequest: FindRequest;
   findEvidence: FindEvidence;
+  /** The URL of the public page of a check; null when public verification is off. */
+  publicLinkOf: ((id: StoredId<'check'>) => string) | null;
   baseUrl: () => string;
 };
 
@@ -77,6 +79,13 @@ export const checkRoutes = (deps: CheckRoutesDeps): Pick<Routes, keyof typeof CH
     },
 
     getCheckEvidence: async ({ id, reader }) => ({ status: 200, bytes: found(await deps.findCheck(id, reader)).bytes }),
+
+    getCheckLink: async ({ id, reader }) => {
+      if (!deps.publicLinkOf)
+        throw new AppError('NOT_FOUND', { message: 'Public verification is off on this service.' });
+      found(await deps.findCheck(id, reader));
+      return { status: 200, body: { url: deps.publicLinkOf(id) } };
+    },
 
     getRequest: async ({ id, reader }) => {
       const { request, check } = found(await deps.findRequest(id, reader));

@@ -8,6 +8,7 @@ import {
   storableText,
 } from '@vat/domain';
 import { readBatchFile, readCoverageFile } from '@vat/spreadsheet';
+import { lowerPriority } from '../lower-priority.js';
 import { markCharset } from './mark-charset.js';
 
 type SentFile = { bytes: Uint8Array; charset: string | null; createdAt: Date };
@@ -47,8 +48,9 @@ const inJsonChunks = (rows: readonly object[]): string[] =>
 const textOf = ({ bytes, charset }: SentFile): Uint8Array =>
   markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset });
 
-/** Runs `work` and returns the AppError that it throws as a refusal. */
+/** Runs `work` at a lower priority and returns the AppError that it throws as a refusal. */
 const orRefusal = <T>(work: () => T): T | Refusal => {
+  lowerPriority();
   try {
     return work();
   } catch (error) {

@@ -7,6 +7,7 @@ import type {
   batchSchema,
   changeSchema,
   checkEntrySchema,
+  checkLinkSchema,
   checkSchema,
   coverageLineSchema,
   coverageSchema,
@@ -15,6 +16,7 @@ import type {
   presentKey,
   presentOverview,
   presentSession,
+  publicVerificationSchema,
   requestSchema,
   statusSchema,
   usageSchema,
@@ -53,3 +55,6 @@ export type Overview = ReturnType<typeof presentOverview>;
 export type Anchor = z.output<typeof anchorSchema>;
 /** The position of a check in the tree of an anchor, and the path to the root. */
 export type InclusionProof = z.output<typeof anchorProofSchema>;
+/** The data of a public link. */
+export type PublicVerification = z.output<typeof publicVerificationSchema>;
+export type CheckLink = z.output<typeof checkLinkSchema>;

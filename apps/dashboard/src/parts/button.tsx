@@ -10,8 +10,10 @@ export const Button = ({ variant = 'plain', small = false, ...props }: Omit<Butt
 
 const FEEDBACK_MS = 2_000;
 
-/** Copies a text to the clipboard and confirms it. `what` is its accessible name. */
-export const CopyButton = ({ text, what }: { text: string; what: string }) => {
+type CopyButtonProps = { text: string; what: string; label?: string };
+
+/** Copies a text to the clipboard and confirms it. `what` names the text for screen readers, a `label` for everybody. */
+export const CopyButton = ({ text, what, label }: CopyButtonProps) => {
   const [feedback, setFeedback] = useState<'' | 'Copied' | 'Select and copy manually'>('');
   useEffect(() => {
     if (feedback === '') return;
@@ -27,8 +29,13 @@ export const CopyButton = ({ text, what }: { text: string; what: string }) => {
     setFeedback(copied ? 'Copied' : 'Select and copy manually');
   };
   return (
-    <Button small variant="quiet" aria-label={feedback === '' ? `Copy ${what}` : feedback} onPress={() => void copy()}>
-      {feedback === '' ? 'Copy' : feedback}
+    <Button
+      small={label === undefined}
+      variant={label === undefined ? 'quiet' : 'plain'}
+      aria-label={feedback === '' ? (label ?? `Copy ${what}`) : feedback}
+      onPress={() => void copy()}
+    >
+      {feedback === '' ? (label ?? 'Copy') : feedback}
     </Button>
   );
 };

@@ -1,8 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { explainError } from '../api/errors.js';
-import type { Finding } from '../proof/verify.js';
+import type { Finding } from '../proof/finding.js';
 import { Button } from './button.js';
 
 /** Placeholder for an empty list, with an explanation and an optional action. */
@@ -12,20 +11,6 @@ export const Empty = ({ title, children, action }: { title: string; children?: R
     {children && <p className="hint">{children}</p>}
     {action}
   </div>
-);
-
-/** Placeholder for the checks of an account that has none. `children`: what will appear here. */
-export const NoChecksYet = ({ children }: { children: ReactNode }) => (
-  <Empty
-    title="No checks yet"
-    action={
-      <Link to="/checks/new" className="button">
-        Make your first check
-      </Link>
-    }
-  >
-    {children}
-  </Empty>
 );
 
 /** Placeholder while data loads. CSS shows it only after a delay. */
@@ -72,11 +57,13 @@ export const QueryView = <T,>({ query, children }: { query: UseQueryResult<T>; c
 
 /** The results of a verification. */
 export const Findings = ({ findings }: { findings: readonly Finding[] }) => (
-  <ul className="findings" role="status">
-    {findings.map(({ holds, text }) => (
-      <li key={text} className={holds ? 'holds' : 'fails'}>
-        <strong>{holds ? 'Verified' : 'Not verified'}</strong> {text}
-      </li>
-    ))}
-  </ul>
+  <div role="status">
+    <ul className="findings">
+      {findings.map(({ holds, text }) => (
+        <li key={text} className={holds ? 'holds' : 'fails'}>
+          <strong>{holds ? 'Verified' : 'Not verified'}</strong> {text}
+        </li>
+      ))}
+    </ul>
+  </div>
 );

@@ -1,23 +1,10 @@
-import {
-  bytesToHex,
-  canonicalText,
-  chainEndOf,
-  hexToBytes,
-  linkFaults,
-  sha256,
-  verifyInclusion,
-} from '@vat/evidence/portable';
+import { bytesToHex, canonicalText, chainEndOf, linkFaults, sha256, verifyInclusion } from '@vat/evidence/portable';
 import type { Api } from '../api/create-api.js';
 import type { Anchor, Check, InclusionProof } from '../api/shapes.js';
-
-/** The result of one verification step. */
-export type Finding = { holds: boolean; text: string };
+import { bytesOf, type Finding } from './finding.js';
 
 /** Keys that the hash does not cover: itself, and values that are added later. */
 const UNHASHED_KEYS = ['response_hash', 'timestamp', 'anchor'];
-
-/** No bytes if the text is not hex, which no proof accepts. */
-const bytesOf = (hex: string): Uint8Array => (/^(?:[0-9a-f]{2})*$/i.test(hex) ? hexToBytes(hex) : new Uint8Array());
 
 const verifyPosition = async (api: Api, check: Check): Promise<Finding> => {
   const proof = await api.call<InclusionProof>('GET', `/checks/${check.id}/anchor`);

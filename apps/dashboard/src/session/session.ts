@@ -2,8 +2,8 @@ import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-q
 import { useApi } from '../api/create-api.js';
 import type { Session } from '../api/shapes.js';
 
-/** The data every page needs first: the session, and whether sign-up is open. */
-export type Boot = { signup: 'open' | 'closed'; session: Session | null };
+/** The data every page needs first: the session, whether sign-up is open, and whether checks have public links. */
+export type Boot = { signup: 'open' | 'closed'; public_verification: boolean; session: Session | null };
 
 /** Query key of the boot data. */
 export const BOOT = ['boot'] as const;
@@ -32,7 +32,11 @@ export const useSetSession = (): ((session: Session | null) => void) => {
   const queries = useQueryClient();
   return (session) => {
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== BOOT[0] });
-    queries.setQueryData<Boot>(BOOT, (boot) => ({ signup: boot?.signup ?? 'closed', session }));
+    queries.setQueryData<Boot>(BOOT, (boot) => ({
+      signup: boot?.signup ?? 'closed',
+      public_verification: boot?.public_verification ?? false,
+      session,
+    }));
     notifyOtherWindows();
   };
 };

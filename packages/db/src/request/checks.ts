@@ -16,6 +16,15 @@ export const findCheck =
     return row ?? null;
   };
 
+/** One check of any account, for a reader who has its public link; `null` when there is none. */
+export const findCheckOfAnyAccount =
+  (db: Queryable) =>
+  async (id: string): Promise<StoredCheck | null> => {
+    const [row] = await query(db, STORED)`
+      SELECT id, body AS bytes, hash FROM "check" WHERE ${isOneOf(Prisma.sql`id`, [id])}`;
+    return row ?? null;
+  };
+
 export type CheckFilter = {
   vatNumber?: string | undefined;
   valid?: boolean | undefined;

@@ -7,8 +7,11 @@ import { Button } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
 import { count } from '../../parts/format.js';
 import { ErrorAlert, Findings } from '../../parts/states.js';
-import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
+import { Card, Facts, IdText } from '../../parts/text.js';
+import { TimestampFacts } from '../../parts/timestamp-facts.js';
 import { verifyCheck } from '../../proof/verify.js';
+import { CertificateLink } from './certificate-link.js';
+import { PublicLink } from './public-link.js';
 
 /** The position of a check in the tree of its anchor. */
 const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
@@ -23,34 +26,6 @@ const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
       Chain: <Link to="/evidence">View all anchors</Link>,
     }}
   />
-);
-
-/** The time-stamp of a check. */
-const TimestampFacts = ({ timestamp }: { timestamp: NonNullable<Check['timestamp']> }) => (
-  <>
-    <Facts
-      facts={{
-        Time: (
-          <>
-            <DateTime at={timestamp.gen_time} seconds />
-            {timestamp.accuracy_ms !== null && ` ± ${timestamp.accuracy_ms} ms`}
-          </>
-        ),
-        Authority: (
-          <>
-            {timestamp.authority} {timestamp.development && <Status word="development" />}
-          </>
-        ),
-        'Serial number': <code>{timestamp.serial}</code>,
-        Policy: <code>{timestamp.policy}</code>,
-      }}
-    />
-    {timestamp.development && (
-      <p className="hint">
-        Issued by the development authority of this service. It does not prove the time to third parties.
-      </p>
-    )}
-  </>
 );
 
 /** The evidence of a check: hash, time-stamp, anchor, downloads, and verification in the browser. */
@@ -103,9 +78,7 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
         <a className="button" href={addressOf(`/checks/${check.id}/evidence`)} download={`${check.id}.json`}>
           Download evidence
         </a>
-        <a className="button" href={addressOf(`/checks/${check.id}/certificate.pdf`)} download={`${check.id}.pdf`}>
-          Certificate (PDF)
-        </a>
+        <CertificateLink checkId={check.id} />
         {timestamp !== null && (
           <DownloadButton path={`/checks/${check.id}/timestamp.tsr`} fileName={`${check.id}.tsr`}>
             Download time-stamp
@@ -117,6 +90,7 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
           </Button>
         )}
       </div>
+      <PublicLink check={check} />
     </Card>
   );
 };

@@ -3,7 +3,8 @@ import { Status } from '../../parts/text.js';
 
 type Grade = NonNullable<Check['evidence_grade']>;
 
-const MEANINGS: Record<Grade, string> = {
+/** What each grade means. */
+export const GRADE_MEANINGS: Record<Grade, string> = {
   none: 'The number is not valid.',
   basic: 'VIES says that the number is valid. No source states name and address.',
   named: 'VIES says that the number is valid, and a source states name and address.',
@@ -24,6 +25,6 @@ const remark = ({ evidence_grade: grade, checks, consultation_number, requester_
 /** A grade in plain words. */
 export const EvidenceGrade = ({ check, grade }: { check: Check; grade: Grade }) => (
   <>
-    <Status word={grade} /> {MEANINGS[grade]} {remark(check)}
+    <Status word={grade} /> {GRADE_MEANINGS[grade]} {remark(check)}
   </>
 );

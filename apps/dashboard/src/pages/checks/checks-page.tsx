@@ -6,7 +6,8 @@ import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
-import { Empty, NoChecksYet } from '../../parts/states.js';
+import { NoChecksYet } from '../../parts/no-checks-yet.js';
+import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
 
 const CHECK_COLUMNS: readonly Column<Check>[] = [

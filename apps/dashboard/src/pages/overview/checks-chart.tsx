@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Overview } from '../../api/shapes.js';
 import { count } from '../../parts/format.js';
-import { NoChecksYet } from '../../parts/states.js';
+import { NoChecksYet } from '../../parts/no-checks-yet.js';
 
 type Day = Overview['checks_per_day'][number];
 

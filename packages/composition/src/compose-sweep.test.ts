@@ -1,4 +1,4 @@
-import { runEach, sweepSteps } from './compose-maintenance.js';
+import { runEach, sweepSteps } from './compose-sweep.js';
 
 test('a part that fails does not stop the others, and is thrown at the end', async () => {
   const reported: unknown[] = [];

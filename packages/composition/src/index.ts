@@ -1,0 +1,2 @@
+export { composeSweep, runEach } from './compose-sweep.js';
+export { type ConnectionSettings, type Connections, openConnections, REPEAT_WARNING_MS } from './open-connections.js';

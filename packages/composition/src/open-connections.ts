@@ -1,0 +1,62 @@
+import { connectDatabase, readClock } from '@vat/db';
+import { connectRedis, createProducer, publishPageUpdates } from '@vat/queues';
+import { correctedClock, type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
+
+/** A warning about a lasting problem is repeated after this long. */
+export const REPEAT_WARNING_MS = 30_000;
+
+export type ConnectionSettings = SettingsOf<
+  'api',
+  'DATABASE_URL' | 'DATABASE_CONNECTIONS' | 'REDIS_URL' | 'REDIS_CA' | 'REDIS_PREFIX'
+>;
+
+type DatabaseOptions = Omit<Parameters<typeof connectDatabase>[0], 'url' | 'maxConnections'>;
+
+export type Connections = ReturnType<typeof openConnections>;
+
+/**
+ * Connects a process to Postgres and Redis, and corrects its clock by that of Postgres. `warmed` resolves when the connections
+ * to be opened at the start are open and the clock is compared. Close in this order: `closeRedis`, `closeDatabase`.
+ */
+export const openConnections = (settings: ConnectionSettings, database: DatabaseOptions, log: Logger) => {
+  const {
+    db,
+    warmed,
+    close: closeDatabase,
+  } = connectDatabase({ url: settings.DATABASE_URL, maxConnections: settings.DATABASE_CONNECTIONS, ...database });
+  const clock = correctedClock({
+    readTime: readClock(db),
+    onOffset: (offsetMs) =>
+      log.warn('The clock of this machine differs from that of Postgres.', { offset_ms: offsetMs }),
+  });
+  const { now } = clock;
+  const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, now);
+  const connect = (use: 'producer' | 'consumer') =>
+    connectRedis(settings.REDIS_URL, use, onRedisError, settings.REDIS_CA);
+  /** Sends commands; they fail at once while Redis is away. */
+  const producerRedis = connect('producer');
+  /** Waits for jobs, or receives published messages. */
+  const consumerRedis = connect('consumer');
+  const producer = createProducer(producerRedis, settings.REDIS_PREFIX, now);
+  const pageUpdates = publishPageUpdates(producerRedis, settings.REDIS_PREFIX);
+  return {
+    db,
+    producerRedis,
+    consumerRedis,
+    producer,
+    publishChange: pageUpdates.publish,
+    flushPageUpdates: pageUpdates.close,
+    now,
+    clockMeasured: clock.measured,
+    warmed: Promise.all([warmed, clock.measured]).then(() => undefined),
+    closeRedis: async (): Promise<void> => {
+      await producer.close();
+      producerRedis.disconnect();
+      consumerRedis.disconnect();
+    },
+    closeDatabase: (): Promise<void> => {
+      clock.close();
+      return closeDatabase();
+    },
+  };
+};
