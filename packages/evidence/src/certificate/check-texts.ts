@@ -1,5 +1,6 @@
 import {
   type CheckBody,
+  type CheckEntry,
   type CheckSource,
   type DocumentLanguage,
   FACT_NAMES,
@@ -97,6 +98,11 @@ export const checkTexts = (check: CheckBody, language: DocumentLanguage): CheckT
     return lines.join('\n') || null;
   };
 
+  const outcome = ({ outcome: result, contradicts, code }: CheckEntry): string => {
+    const words = [texts.outcomes[result], ...(contradicts ? [texts.contradicts] : [])].join(', ');
+    return code ? `${words} (${code})` : words;
+  };
+
   return {
     sentence: sentence(),
     grade: grade(),
@@ -107,8 +113,7 @@ export const checkTexts = (check: CheckBody, language: DocumentLanguage): CheckT
     registers: registers(),
     sources: check.checks.map((entry) => [
       nameOf(entry.source),
-      entry.contradicts ? `${texts.outcomes[entry.outcome]}, ${texts.contradicts}` : texts.outcomes[entry.outcome],
-      entry.code ?? '',
+      outcome(entry),
       String(entry.attempts ?? ''),
       formatTime(entry.started_at, language, 'short'),
       `${entry.duration_ms} ms`,

@@ -52,7 +52,7 @@ export type CertificateTexts = {
   letters: Record<MatchLetter, string>;
   none: string;
   sources: string;
-  columns: { source: string; outcome: string; code: string; calls: string; started: string; duration: string };
+  columns: { source: string; outcome: string; calls: string; started: string; duration: string };
   /** Sources that have no name of their own. */
   sourceNames: Pick<Record<CheckSource, string>, 'syntax' | 'vies_confirmation'>;
   outcomes: Record<CheckOutcome, string>;

@@ -68,7 +68,6 @@ export const de: CertificateTexts = {
   columns: {
     source: 'Quelle',
     outcome: 'Ergebnis',
-    code: 'Code',
     calls: 'Abfragen',
     started: 'Beginn',
     duration: 'Dauer',

@@ -63,7 +63,6 @@ export const en: CertificateTexts = {
   columns: {
     source: 'Source',
     outcome: 'Outcome',
-    code: 'Code',
     calls: 'Calls',
     started: 'Started',
     duration: 'Duration',

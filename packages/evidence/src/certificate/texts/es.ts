@@ -63,7 +63,6 @@ export const es: CertificateTexts = {
   columns: {
     source: 'Fuente',
     outcome: 'Resultado',
-    code: 'Código',
     calls: 'Llamadas',
     started: 'Inicio',
     duration: 'Duración',

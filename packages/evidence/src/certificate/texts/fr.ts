@@ -63,7 +63,6 @@ export const fr: CertificateTexts = {
   columns: {
     source: 'Source',
     outcome: 'Résultat',
-    code: 'Code',
     calls: 'Appels',
     started: 'Début',
     duration: 'Durée',

@@ -63,7 +63,6 @@ export const it: CertificateTexts = {
   columns: {
     source: 'Fonte',
     outcome: 'Esito',
-    code: 'Codice',
     calls: 'Richieste',
     started: 'Inizio',
     duration: 'Durata',

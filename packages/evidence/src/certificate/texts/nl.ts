@@ -63,7 +63,6 @@ export const nl: CertificateTexts = {
   columns: {
     source: 'Bron',
     outcome: 'Uitslag',
-    code: 'Code',
     calls: 'Vragen',
     started: 'Begin',
     duration: 'Duur',

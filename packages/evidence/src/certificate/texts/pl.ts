@@ -63,7 +63,6 @@ export const pl: CertificateTexts = {
   columns: {
     source: 'Źródło',
     outcome: 'Wynik',
-    code: 'Kod',
     calls: 'Zapytania',
     started: 'Początek',
     duration: 'Czas',
