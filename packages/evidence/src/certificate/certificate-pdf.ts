@@ -61,7 +61,7 @@ const writeResult = ({ page, check, texts, values, utc }: Drawing): void => {
 const writeSources = ({ page, texts: { sources, columns }, values }: Drawing): void => {
   page.section(sources);
   const head = [columns.source, columns.outcome, columns.calls, columns.started, columns.duration];
-  page.table([21, 37, 10, 23, 9], [head, ...values.sources]);
+  page.table([24, 34, 10, 23, 9], [head, ...values.sources]);
 };
 
 const writeEvidence = ({ page, input: { check, timestamp, anchor }, texts, utc }: Drawing, files: string): void => {
