@@ -139,6 +139,8 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readEvidence(on).requests([at.request]),
   () => db.readEvidence(on).exchanges([at.request]),
   () => db.readEvidence(on).anchors([1]),
+  () => db.readEvidence(on).anchorBodies(0, 100),
+  () => db.readEvidence(on).lastStamped(0, at.now),
   () => db.readEvidence(on).changes([ID]),
   () => db.findEvidence(on)([at.check]),
   () => db.findCheckWithEvidence(on)(at.check, readerOf(at)),

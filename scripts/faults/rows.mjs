@@ -182,6 +182,12 @@ export const FAULT_ROWS = [
     passes: 'under 0.1 of a core for a worker, others untouched, full pace within 5 s of the first answer',
     tests: ['apps/worker/src/member-state-down.test.ts'],
   },
+  {
+    number: 22,
+    fault: 'a dossier of 10 000 checks, intact, changed and incomplete, is verified in the browser',
+    passes: 'in under 20 s, without holding the page up; the change is named',
+    tests: [['apps/dashboard/src/evidence.test.ts', 'a dossier that is verified on the page']],
+  },
 ];
 
 /** @param {FaultRow['tests'][number]} test @returns {readonly [file: string, title: string]} */

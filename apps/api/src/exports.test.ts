@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
@@ -6,6 +7,15 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { newUuid, uuidOf } from '@vat/domain';
+import {
+  authorityExtensions,
+  certificatePem,
+  createDevelopmentAuthority,
+  issueCertificate,
+  privateKeyPem,
+  requestTimestamp,
+  unitExtensions,
+} from '@vat/evidence/proof';
 import {
   insertAccount,
   insertChecks,
@@ -130,6 +140,64 @@ test('everything of an account verifies offline with what the dossier contains; 
   await writeFile(file, text.replace('"valid":true', '"valid":false'));
   expect((await verify(changed)).code).not.toBe(0);
 }, 120_000);
+
+/** Time-stamps by an authority whose certificate expires at `to`. */
+const stamperUntil = (to: Date) => {
+  const from = new Date(Date.now() - 86_400_000);
+  const far = { from, to: new Date(Date.now() + 86_400_000) };
+  const root = issueCertificate({ subject: 'Root', issuer: null, ...far, extensions: authorityExtensions() });
+  const unit = issueCertificate({ subject: 'Unit', issuer: root, from, to, extensions: unitExtensions() });
+  const [certificate, rootPem] = [unit, root].map((holder) => certificatePem(holder.certificate)) as [string, string];
+  const identity = { key: privateKeyPem(unit.key), certificate, root: rootPem };
+  return async (data: Uint8Array, at: Date) => {
+    const { reply: send } = await createDevelopmentAuthority({ identity, now: () => at });
+    const digest = createHash('sha256').update(data).digest();
+    return requestTimestamp({ send, now: () => at })(digest);
+  };
+};
+
+test('a time-stamp whose certificate has expired holds by a later anchor, which the dossier contains', async () => {
+  const [account, other] = [await insertAccount(world), await insertAccount(world)];
+  const closeWith = async ({ live_key: key }: TestAccount) => {
+    await world.http(key).post('/v1/checks', { vat_number: 'DE12' }).expect(201);
+    const { anchor_id: id, seq } = await world.admin('anchor', 'close');
+    const path = `/v1/anchors/${id}.tsr`;
+    await until('the stamp of the anchor', async () => (await world.http(key).get(path)).status === 200);
+    return Number(seq);
+  };
+  const first = await closeWith(account);
+  const seqs = [first, await closeWith(other), await closeWith(other)];
+  expect(seqs).toEqual([first, first + 1, first + 2]);
+  // Time-stamps may be up to six minutes earlier than what they stamp, because clocks differ.
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+  const [expired, valid] = [stamperUntil(ago(60)), stamperUntil(new Date(Date.now() + 3_600_000))];
+  const restamp = async (seq: number, stamp: ReturnType<typeof stamperUntil>, at: Date) => {
+    const [row] = await world.sql<{ id: string; body: Buffer }>('SELECT id, body FROM anchor WHERE seq = $1', [seq]);
+    const { tokenBytes, genTime, serial, authority } = await stamp(row?.body ?? Buffer.of(), at);
+    await world.sql('UPDATE stamp SET token = $2, gen_time = $3, serial = $4, authority = $5 WHERE subject_id = $1', [
+      ...[row?.id, Buffer.from(tokenBytes), genTime, serial, authority],
+    ]);
+  };
+  await restamp(first, expired, ago(120));
+  await restamp(first + 1, expired, ago(119));
+  await restamp(first + 2, valid, ago(90));
+
+  const folder = await exported(account);
+  expect((await readdir(path.join(folder, 'anchors'))).sort()).toEqual(
+    [`${first}.json`, `${first}.tsr`, `${first + 2}.json`, `${first + 2}.tsr`, `links-${first + 1}.jsonl`].sort(),
+  );
+  const verified = await verify(folder);
+  expect(verified).toEqual({ code: 0, output: expect.stringContaining('ALL HOLDS') });
+  expect(verified.output).toMatch(`(anchors/${first}.tsr) hold: anchor ${first + 2}, which contains their hashes,`);
+  const { renewed } = await world.admin('anchor', 'verify');
+  expect(renewed).toEqual([
+    expect.objectContaining({ first_seq: first, last_seq: first + 1, anchors: 2, by_seq: first + 2 }),
+  ]);
+
+  await restamp(first + 2, valid, ago(30));
+  const late = await verify(await exported(account));
+  expect(late).toEqual({ code: 1, output: expect.stringContaining(`anchors/${first}.tsr expired on`) });
+}, 60_000);
 
 test('the filters: from is inclusive, to is exclusive, a number may be in any spelling, and an empty choice is a dossier too', async () => {
   const account = await insertAccount(world);

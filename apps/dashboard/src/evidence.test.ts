@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { until } from '@vat/testkit';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { faultSize, insertChecks, reportFigure, until } from '@vat/testkit';
 import type { Request } from 'playwright-core';
-import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
 import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 import { seriousFindings } from './testing/serious-findings.fixture.js';
 
@@ -171,6 +173,104 @@ test.each([
   await expectAlert('Before must be later than From.');
   page.off('request', count);
   expect(sent.filter((url) => /dossier|from=/.test(url))).toEqual([]);
+});
+
+describe('a dossier that is verified on the page', () => {
+  const CHECKS = faultSize(20, 10_000);
+  const MAX_SECONDS = 20;
+  /** The page answers within this time while a dossier is verified. */
+  const MAX_GAP_MS = 500;
+  let folder: string;
+  let zip: Buffer;
+  const region = () => visit.page.getByRole('region', { name: 'Verify a dossier' });
+  const result = () => region().getByRole('listitem').first();
+  const choose = async (name: string, bytes: Buffer) => {
+    const file = path.join(folder, name);
+    await writeFile(file, bytes);
+    await region().getByLabel('Dossier (zip file)').setInputFiles(file);
+  };
+
+  beforeAll(async () => {
+    const { world } = dashboard;
+    const owner = await dashboard.account('many@example.com');
+    await insertChecks(world, { accountId: owner.account_id, count: CHECKS });
+    await world.admin('anchor', 'close');
+    const headers = { authorization: `Bearer ${owner.live_key}` };
+    zip = Buffer.from(await (await fetch(`${world.baseUrl()}/v1/exports/dossier.zip`, { headers })).arrayBuffer());
+    folder = await mkdtemp(path.join(tmpdir(), 'vat-verify-'));
+  }, 240_000);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test('is read in the browser alone, without holding the page up', async () => {
+    const { page } = visit;
+    await visit.go('/evidence');
+    await region().waitFor();
+    const sent: string[] = [];
+    const record = (request: Request) => void (request.method() !== 'GET' && sent.push(request.url()));
+    page.on('request', record);
+    await page.evaluate(`
+      window.longestGap = 0;
+      let before = performance.now();
+      const tick = () => {
+        window.longestGap = Math.max(window.longestGap, performance.now() - before);
+        before = performance.now();
+        window.ticking = setTimeout(tick, 10);
+      };
+      tick();
+    `);
+    const startedAt = performance.now();
+    await choose('dossier.zip', zip);
+    await result().getByText('All holds, except the times.').waitFor({ timeout: 120_000 });
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const gap = Number(await page.evaluate('clearTimeout(window.ticking); Math.round(window.longestGap)'));
+    page.off('request', record);
+    reportFigure(
+      `${CHECKS} checks verified in the browser in ${seconds.toFixed(1)} s; the page was held up ${gap} ms at most`,
+    );
+    expect(await result().textContent()).toContain(`(${CHECKS.toLocaleString('en-GB')} checks, `);
+    expect(sent).toEqual([]);
+    expect(seconds).toBeLessThan(MAX_SECONDS);
+    expect(gap).toBeLessThan(MAX_GAP_MS);
+  }, 240_000);
+
+  test('and was changed is reported with the check, its number, and what to do', async () => {
+    const { page } = visit;
+    const changed = Buffer.from(zip);
+    const at = changed.indexOf('"valid":true');
+    changed.write('"valid":trve', at);
+    await visit.go('/evidence');
+    await region().waitFor();
+    await choose('changed.zip', changed);
+    await result().getByText('Does not hold.').waitFor({ timeout: 60_000 });
+    const text = (await region().getByRole('alert').textContent()) ?? '';
+    expect(text).toMatch(
+      /checks\/chk_\w+\.json was changed: its SHA-256 is not the one in SHA256SUMS \(VAT number FR\d+\)/,
+    );
+    expect(text).toContain('This copy is not the dossier that was exported. Do not rely on it.');
+    await saveScreenshot(page, 'evidence-changed-dossier');
+    await page.setViewportSize(NARROW);
+    await saveScreenshot(page, 'evidence-changed-dossier-narrow');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(NARROW.width);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.setViewportSize(WIDE);
+  }, 120_000);
+
+  test('can be dropped, and says what another file is', async () => {
+    const { page } = visit;
+    await visit.go('/evidence');
+    await region().waitFor();
+    const transfer = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['<!doctype html>'], 'page.zip'));
+      return transfer;
+    })()`);
+    await region().locator('.drop').dispatchEvent('drop', { dataTransfer: transfer });
+    await result().getByText('Not verified.').waitFor();
+    expect(await result().textContent()).toMatch(/page\.zip: The file is not a complete zip file\./);
+    await choose('half.zip', zip.subarray(0, zip.length >> 1));
+    await result().getByText('half.zip').waitFor();
+    expect(await result().textContent()).toMatch(/if its download broke off, download it again/);
+  });
 });
 
 test('leaving the page cancels a running export', async () => {

@@ -11,7 +11,14 @@ import {
   storeDevelopmentIdentity,
 } from '@vat/db';
 import { attemptStamp, closeAnchors, makeStamp, publicId, recomputeAnchors } from '@vat/domain';
-import { closeNextAnchor, domainStamper, OTHER_ROOT, openTimestamper, verifyAnchors } from '@vat/evidence/proof';
+import {
+  closeNextAnchor,
+  domainStamper,
+  expiresSoon,
+  OTHER_ROOT,
+  openTimestamper,
+  verifyAnchors,
+} from '@vat/evidence/proof';
 import { enqueueStamp } from '@vat/queues';
 import { errorFields, readAsSetting, throttledLog, throttledWarn } from '@vat/runtime';
 import { evidenceJobs } from './processors/evidence.js';
@@ -78,14 +85,19 @@ export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
   const verify = recomputeAnchors({
     verify: verifyAnchors({
       audit: auditAnchors(db),
+      now,
       trustedRoots: settings.TSA_ROOTS === undefined ? [] : [settings.TSA_ROOTS],
       pause: () => setTimeout(PAUSE_MS),
     }),
     onDifference: (difference) => log.error('Anchored evidence is not what it was.', { ...difference }),
-    onRecomputed: ({ anchors, leaves, stamps, development }, differences, durationMs) => {
+    onRecomputed: ({ anchors, leaves, stamps, development, renewed, validUntil }, differences, durationMs) => {
       metrics.anchorDifferences.set(differences);
+      if (expiresSoon(validUntil, now()))
+        log.warn('The time-stamps of all anchors expire soon. Use an authority with a new certificate before that.', {
+          expires_at: validUntil?.toISOString(),
+        });
       log.info('All anchors were recomputed.', {
-        ...{ anchors, leaves, stamps, development, differences, duration_ms: durationMs },
+        ...{ anchors, leaves, stamps, development, renewed: renewed.length, differences, duration_ms: durationMs },
       });
     },
     now,

@@ -111,7 +111,7 @@ export const openEvidenceFixture = async () => {
     );
   return {
     ...{ db, url: cloned.url, insertAccount, insertChecks, close, stamp, sizes },
-    verify: verifyAnchors({ audit: auditAnchors(db) }),
+    verify: verifyAnchors({ audit: auditAnchors(db), now }),
     prove: proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) }),
     stop: async () => {
       await connected.close();

@@ -2,12 +2,30 @@
 """Verifies a dossier of VAT checks, offline.
 
     python3 -I verify.py                     the dossier in the folder that holds this file
-    python3 -I verify.py DIR                 the dossier in the folder DIR
-    python3 -I verify.py DIR --roots FILE    trust the root certificates in FILE (PEM) instead of certs/tsa-roots.pem
+    python3 -I verify.py DOSSIER             the dossier in the folder or zip file DOSSIER
+    python3 -I verify.py DOSSIER --roots PEM trust the root certificates in PEM instead of certs/tsa-roots.pem
+    python3 -I verify.py DOSSIER --json      print the result as one JSON object
 
 Needs Python 3.8 and OpenSSL 1.1.1 or later. Reads the dossier, changes nothing in it and runs nothing that is in it.
 Prints "ok" for each thing that is correct, "note" for information, and "WRONG" for each problem. The exit code is 0 only
 if there is no problem, 1 if there is one, and 2 if the dossier could not be checked, for example without OpenSSL.
+
+--json prints an object with these keys. Later versions may add keys and codes; `version` changes if one is removed or
+gets another meaning.
+
+    format         "vat-evidence-verification"
+    version        1
+    verifier       {"name": "verify.py", "sha256": the SHA-256 of this file}
+    result         "holds", "holds_development" (it holds, but development time-stamps prove nothing about time),
+                   "does_not_hold" or "not_checked"
+    exit_code      0, 0, 1 or 2
+    reason         why the dossier could not be checked: {"code", "message"}; otherwise null
+    counts         the numbers of files, checks, exchanges, requests, anchors, proofs, timestamps and supplies, as far
+                   as they were counted
+    problems       {"code", "message", "meaning", "action", "file", "check_id", "vat_number"} for each problem, at most
+                   1000; the last three are null if they do not apply. The codes are the keys of KINDS below
+    problem_count  the number of all problems
+    passed, notes  the sentences that are printed as "ok" and as "note"
 
 The service publishes this file with its SHA-256 at GET /verifier. Use that copy if you do not trust the copy in the
 dossier.
@@ -37,13 +55,22 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import time
+import zipfile
+import zlib
 
 SUMS, SUMS_STAMP = 'SHA256SUMS', 'SHA256SUMS.tsr'
 ROOTS, INTERMEDIATES = 'certs/tsa-roots.pem', 'certs/tsa-intermediates.pem'
-MAX_SHOWN = 40
+MAX_SHOWN, MAX_LISTED = 40, 1000
+# A zip file with more files or bytes is not unpacked. A dossier of 10 000 checks has some 70 000 files and 200 MB.
+MAX_FILES, MAX_BYTES = 1000000, 8 * 1024 ** 3
+RESULTS = {0: 'holds', 1: 'does_not_hold', 2: 'not_checked'}
+COVERAGE = 'coverage/results.csv'
+COVERAGE_COLUMNS = ['coverage', 'vat_number_read', 'supply_date_read', 'check_id', 'checked_at', 'age_days',
+                    'evidence_grade', 'error']
 # A time-stamp may be this many seconds too early: five minutes of clock difference and one minute of accuracy.
 TOLERANCE = 360
 TREE = 'rfc9162-sha256'
@@ -64,25 +91,138 @@ RSA_SIGNATURES = [bytes.fromhex('2a864886f70d0101' + end) for end in ('0b', '0c'
 EC_SIGNATURES = [bytes.fromhex('2a8648ce3d0403' + end) for end in ('02', '03', '04')]
 PEM = '-----BEGIN CERTIFICATE-----\n%s-----END CERTIFICATE-----\n'
 PEM_BLOCK = b'-----BEGIN CERTIFICATE-----(.*?)-----END CERTIFICATE-----'
-# `seconds`: the time, since 1970; `authority`: its names; `development`: whether it is a development authority.
-Stamp = collections.namedtuple('Stamp', 'seconds authority development')
+# `seconds`: the time, since 1970; `authority`: its names; `development`: whether it is a development authority; `signer`: the
+# certificate (DER) that it is signed with; `others`: the other certificates in it.
+Stamp = collections.namedtuple('Stamp', 'seconds authority development signer others')
 # `path`: the program; `environment`: its variables; `folder`: its working directory. None of them is in the dossier.
 OpenSsl = collections.namedtuple('OpenSsl', 'path environment folder')
 
+# What each problem means, and what to do.
+ADVICE = {
+    'copy': ('This copy is not the dossier that was exported.',
+             'Do not rely on it. Unpack the zip file again into an empty folder; if the problem remains, export the dossier '
+             'again or ask for the original.'),
+    'damaged': ('A part of the dossier is damaged, or is not what it should be, so it proves nothing.',
+                'Download or copy the dossier again.'),
+    'format': ('The dossier was made by a later release than this program.',
+               'Download the current program from GET /verifier of the service, and run it on this dossier.'),
+    'record': ('The dossier contradicts itself: a part of it was changed, replaced or left out before it was sealed.',
+               'Do not rely on this record. Export the dossier again, and compare the response_hash of the check with the '
+               'response that you received from the service.'),
+    'proof': ('Nothing proves that this check existed when its anchor was stamped.',
+              'Do not rely on its time. Export the dossier again; if the problem remains, report it to the operator of the '
+              'service.'),
+    'chain': ('The anchors are not the unbroken series that the service published: one of them was changed or replaced.',
+              'Compare root and prev_anchor_hash of these anchors with GET /v1/anchors, or with the dossier of another '
+              'customer.'),
+    'seal': ('Nothing independent shows when this dossier was made, or that it is unchanged since then.',
+             'Export the dossier again. If you received it from somebody else, ask for the original.'),
+    'stamp': ('This time-stamp proves nothing about the time.',
+              'Export the dossier again. If you used --roots, make sure that the file contains the root certificates of the '
+              'authority that issued the time-stamp.'),
+    'expired': ('The certificate of this time-stamp had expired before the dossier was made. Whoever obtained its key after '
+                'that could have made the time-stamp.',
+                'Do not rely on its time. The content is proved since the later time-stamp that is named, or since the '
+                'dossier was made.'),
+    'time': ('A time-stamp cannot be older than what it stamps, so one of the two times is false.',
+             'Do not rely on either time; ask the operator of the service which one is right.'),
+    'coverage': ('The check does not prove that the number was valid at the time of this supply, or the results say '
+                 'something else than the check.',
+                 'Treat the supply as not covered, and make the coverage again from your list of supplies.'),
+}
+# The kinds of problems: the sentence of each, and its advice. The codes do not change; docs/evidence.md lists them.
+KINDS = {
+    'irregular_file': ('{file} is not an ordinary file', 'copy'),
+    'file_repeated': ('{file} is in the zip file twice', 'copy'),
+    'file_damaged': ('{file} cannot be unpacked: {reason}', 'damaged'),
+    'sums_line': ('{file} has a line that is malformed or repeated: {line}', 'copy'),
+    'file_missing': ('{file} is missing', 'copy'),
+    'file_added': ('{file} was added: SHA256SUMS does not name it', 'copy'),
+    'file_changed': ('{file} was changed: its SHA-256 is not the one in SHA256SUMS', 'copy'),
+    'rest_missing': ('{file} is missing, so the rest cannot be checked', 'copy'),
+    'unreadable': ('a file cannot be read, so the rest cannot be checked: {reason}', 'damaged'),
+    'format_unknown': ('{file} has a format that this program does not support', 'format'),
+    'check_repeated': ('{file} contains a check twice', 'record'),
+    'check_renamed': ('{file} contains the check {check_id}', 'record'),
+    'check_form': ('{file} is not in the form that is hashed (RFC 8785)', 'record'),
+    'check_unlisted': ('{check_id} is missing in checks.csv', 'record'),
+    'check_hash': ('the hash of {file} differs from the one in checks.csv', 'record'),
+    'check_cell': ('checks.csv differs from {file} in {column}', 'record'),
+    'check_missing': ('checks.csv names {check_id}, which is not in checks/', 'record'),
+    'body_renamed': ('{file} is not the file that its exchange names', 'record'),
+    'body_unexpected': ('{file} belongs to an exchange without such a body', 'record'),
+    'body_differs': ('{file} differs from what its exchange records (size, SHA-256)', 'record'),
+    'body_unclaimed': ('{file} belongs to no exchange', 'record'),
+    'exchange_unclaimed': ('{file} belongs to a check that the dossier does not contain', 'record'),
+    'request_renamed': ('{file} contains another request', 'record'),
+    'requests_differ': ('{file} and requests/ differ', 'record'),
+    'count_differs': ('{file} counts {stated} {name}; there are {found}', 'record'),
+    'anchor_form': ('{file} is not an anchor in the form that is hashed', 'chain'),
+    'anchor_renamed': ('{file} is anchor {seq}', 'chain'),
+    'anchor_first': ('{file} is the first anchor but names a previous one', 'chain'),
+    'chain_broken': ('the chain breaks at {file}: it does not follow from anchors/{before}.json', 'chain'),
+    'anchor_early': ('{file} was closed before the previous anchor', 'chain'),
+    'proof_repeated': ('proofs.jsonl contains {check_id}, or its position in anchor {seq}, twice', 'proof'),
+    'proof_unclaimed': ('proofs.jsonl names {check_id} and anchor {seq}, and the dossier does not contain both', 'proof'),
+    'proof_wrong': ('the proof of {check_id} does not lead to the root of anchor {seq}', 'proof'),
+    'proof_anchor': ('checks.csv and the proof of {check_id} name different anchors', 'proof'),
+    'proof_missing': ('the proof of {check_id} is missing', 'proof'),
+    'seal_missing': ('{file} is missing: it is the time-stamp of the whole dossier. If the dossier was exported without it, '
+                     'the time-stamping authority did not answer at that moment', 'seal'),
+    'stamp_listed': ('checks.csv and timestamps/ differ about {check_id}', 'record'),
+    'stamp_of_nothing': ('{file} is a time-stamp of a file that the dossier does not contain', 'stamp'),
+    'stamp_of_other': ('{file} is not a time-stamp of the content of {stamped}', 'stamp'),
+    'stamp_wrong': ('{file} does not verify: {reason}', 'stamp'),
+    'stamp_expired': ('the certificate of {file} expired on {expired}, {reason}', 'expired'),
+    'stamp_unreadable': ('{file} cannot be read as a time-stamp ({reason})', 'stamp'),
+    'roots_missing': ('{file} contains no root certificate', 'stamp'),
+    'stamped_early': ('{file} was stamped {stamped}, before its content was made ({made})', 'time'),
+    'anchored_early': ('{check_id} was checked {checked}, after its anchor {seq} was closed', 'time'),
+    'coverage_columns': ('{file} does not have the columns of a coverage', 'coverage'),
+    'coverage_cell': ('row {row} of {file} differs from the check {check_id} in {column}', 'coverage'),
+    'coverage_unproved': ('row {row} of {file} is called covered, but the check {check_id} {reason}', 'coverage'),
+}
+
+# The first MAX_LISTED problems, as --json prints them.
 problems = []
-# `dossier`: the absolute path of the dossier; `openssl`: an OpenSsl.
-context = {}
+# `dossier`: the absolute path of the dossier; `openssl`: an OpenSsl; `json`: whether the result is printed as JSON;
+# `numbers`: the VAT number of each check; `explained`: the advice that was printed; `problem_count`, `counts`: numbers.
+context = {'json': False, 'numbers': {}, 'explained': set(), 'problem_count': 0, 'counts': {}}
+# The sentences that were printed as "ok" and as "note".
+printed = {'ok': [], 'note': []}
+
+
+def printable(text):
+    # Names in a dossier are not trusted: control characters are escaped, so that the terminal does not interpret them.
+    return ''.join(c if c.isprintable() else '\\u%04x' % ord(c) for c in text)
 
 
 def print_line(kind, text):
-    # Names in a dossier are not trusted: control characters are escaped, so that the terminal does not interpret them.
-    print('%-5s %s' % (kind, ''.join(c if c.isprintable() else '\\u%04x' % ord(c) for c in text)), flush=True)
+    if kind in printed:
+        printed[kind].append(text)
+    if not context['json']:
+        print('%-5s %s' % (kind, printable(text)), flush=True)
 
 
-def report_problem(text):
-    problems.append(text)
-    if len(problems) <= MAX_SHOWN:
-        print_line('WRONG', text)
+def report_problem(code, **named):
+    """Reports a problem of one of the KINDS. `named`: what its sentence names; `file` and `check_id` also locate it."""
+    sentence, advice = KINDS[code]
+    meaning, action = ADVICE[advice]
+    message = sentence.format(**named)
+    inside = re.search(r'chk_[0-9a-z]+', str(named.get('file')))
+    check_id = named.get('check_id') or (inside.group() if inside else None)
+    number = context['numbers'].get(check_id)
+    if number:
+        message += ' (VAT number %s)' % number
+    context['problem_count'] += 1
+    if len(problems) < MAX_LISTED:
+        problems.append({'code': code, 'message': message, 'meaning': meaning, 'action': action,
+                         'file': named.get('file'), 'check_id': check_id, 'vat_number': number})
+    if context['problem_count'] <= MAX_SHOWN:
+        print_line('WRONG', message)
+        if advice not in context['explained']:
+            context['explained'].add(advice)
+            print_line('', '%s %s' % (meaning, action))
 
 
 def sha256(data):
@@ -184,7 +324,7 @@ def list_files():
             path = os.path.join(folder, name)
             relative = os.path.relpath(path, context['dossier']).replace(os.sep, '/')
             if os.path.islink(path) or not (os.path.isdir(path) or os.path.isfile(path)):
-                report_problem('%s is not an ordinary file' % relative)
+                report_problem('irregular_file', file=relative)
                 irregular += 1
             elif name in files:
                 found.add(relative)
@@ -196,16 +336,16 @@ def check_sums(found):
     for line in read(SUMS).decode('utf-8').splitlines():
         match = re.fullmatch('([0-9a-f]{64})  ([A-Za-z0-9._/-]+)', line)
         if not match or match.group(2) in listed or {'', '.', '..'} & set(match.group(2).split('/')):
-            report_problem('%s has a line that is malformed or repeated: %s' % (SUMS, line[:120]))
+            report_problem('sums_line', file=SUMS, line=line[:120])
         else:
             listed[match.group(2)] = match.group(1)
     for path in sorted(set(listed) - found):
-        report_problem('%s is missing' % path)
+        report_problem('file_missing', file=path)
     for path in sorted(found - set(listed) - {SUMS, SUMS_STAMP}):
-        report_problem('%s was added: %s does not name it' % (path, SUMS))
+        report_problem('file_added', file=path)
     changed = [path for path in sorted(found & set(listed)) if sha256(read(path)).hex() != listed[path]]
     for path in changed:
-        report_problem('%s was changed: its SHA-256 is not the one in %s' % (path, SUMS))
+        report_problem('file_changed', file=path)
     print_line('ok' if not problems else '-', '%d files compared with %s (%d names)' % (len(found), SUMS, len(listed)))
 
 
@@ -295,7 +435,13 @@ def parse_stamp(data):
     names = common_names(b''.join(certificates_in(fields)))
     development = info[1][1] == DEVELOPMENT_POLICY
     authority = ', '.join(names) or 'an authority without a name'
-    return HASHES[DIGESTS.index(algorithm_of(algorithm))], imprint, Stamp(calendar.timegm(when), authority, development)
+    issued = signer_of(fields)[1][1]
+    signers = [certificate for certificate in certificates_in(fields) if issuer_and_serial(certificate) == issued]
+    others = tuple(certificate for certificate in certificates_in(fields) if certificate not in signers)
+    if not signers:
+        raise ValueError('its signer is none of its certificates')
+    stamp = Stamp(calendar.timegm(when), authority, development, signers[0], others)
+    return HASHES[DIGESTS.index(algorithm_of(algorithm))], imprint, stamp
 
 
 def algorithm_of(content):
@@ -331,11 +477,24 @@ def is_pss(signer):
     return elements(signer[4][1], 0x06)[0][1] == OID_PSS
 
 
+def certificate_fields(certificate):
+    """The fields of a certificate (DER) from its serial number on: then the algorithm, the issuer, the validity."""
+    body = elements(elements(elements(certificate, 0x30)[0][1], 0x30)[0][1])
+    return body[1 if body[0][0] == 0xa0 else 0:]
+
+
 def issuer_and_serial(certificate):
     """The issuer and serial number of a certificate (DER), as a SignerInfo contains them."""
-    body = elements(elements(elements(certificate, 0x30)[0][1], 0x30)[0][1])
-    number = 1 if body[0][0] == 0xa0 else 0
-    return encode(*body[number + 2]) + encode(*body[number])
+    serial, _, issuer = certificate_fields(certificate)[:3]
+    return encode(*issuer) + encode(*serial)
+
+
+def expiry_of(certificate):
+    """The last second in which a certificate (DER) is valid, since 1970 (RFC 5280, section 4.1.2.5)."""
+    _, (tag, text) = elements(certificate_fields(certificate)[3][1])
+    text = text.decode('ascii')
+    century = '' if tag == 0x18 else '19' if text >= '50' else '20'
+    return calendar.timegm(time.strptime(century + text, '%Y%m%d%H%M%SZ'))
 
 
 def check_named_certificate(signer, certificates):
@@ -355,6 +514,11 @@ def check_named_certificate(signer, certificates):
             name = HASHES[DIGESTS.index(algorithm_of(first.pop(0)[1]))]
         if first[0] != (0x04, hashlib.new(name, mine[0]).digest()):
             raise ValueError('its signature names another certificate')
+
+
+def certificates_of(pem):
+    """The certificates (DER) in a text with PEM blocks."""
+    return {base64.b64decode(block) for block in re.findall(PEM_BLOCK, pem, re.S)}
 
 
 def check_unsigned(data, seconds, roots):
@@ -379,8 +543,7 @@ def check_unsigned(data, seconds, roots):
         raise ValueError('its signature is not of the kind that it names')
     if issued not in {issuer_and_serial(certificate) for certificate in certificates}:
         raise ValueError('its signer is none of its certificates')
-    blocks = re.findall(PEM_BLOCK, read(ROOTS) + read(INTERMEDIATES), re.S)
-    listed_certificates = {base64.b64decode(block) for block in blocks}
+    listed_certificates = certificates_of(read(ROOTS) + read(INTERMEDIATES))
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, '%d.pem' % number) for number in range(len(certificates) + 1)]
         for path, certificate in zip(paths, certificates):
@@ -420,12 +583,12 @@ def verify_signature(data, stamp, stamped, seconds, roots):
 
 
 def check_stamp(stamp, stamped, roots):
-    """Returns the problem of a time-stamp and None, or None and the Stamp."""
+    """Returns the problem of a time-stamp (its kind and what it names) and None, or None and the Stamp."""
     try:
         data = read(stamp)
         name, imprint, parsed = parse_stamp(data)
         if imprint != hashlib.new(name, read(stamped)).digest():
-            return '%s is not a time-stamp of the content of %s' % (stamp, stamped), None
+            return ('stamp_of_other', {'file': stamp, 'stamped': stamped}), None
         done = verify_signature(data, stamp, stamped, parsed.seconds, roots)
         output = done.stdout + done.stderr
         if done.returncode == 0 and re.search(b'Verification: OK|erification successful', output):
@@ -434,10 +597,10 @@ def check_stamp(stamp, stamped, roots):
             return None, parsed
         lines = output.decode('utf-8', 'replace').split('\n')
         reason = next((line.split(':', 4)[-1] for line in lines if 'error:' in line), lines[0])
-        return '%s does not verify: %s' % (stamp, reason), None
+        return ('stamp_wrong', {'file': stamp, 'reason': reason}), None
     # Untrusted bytes can cause any exception (a number too large, elements nested too deeply). All are one problem.
     except Exception as error:
-        return '%s cannot be read as a time-stamp (%s)' % (stamp, error), None
+        return ('stamp_unreadable', {'file': stamp, 'reason': error}), None
 
 
 def list_stamps(found):
@@ -446,16 +609,14 @@ def list_stamps(found):
     if SUMS_STAMP in found:
         pairs.append((SUMS_STAMP, SUMS))
     else:
-        report_problem('%s is missing, so nothing shows when the dossier was made or that %s is unchanged. If the dossier '
-                       'was exported without it, the time-stamping authority did not answer at that moment: export the '
-                       'dossier again' % (SUMS_STAMP, SUMS))
+        report_problem('seal_missing', file=SUMS_STAMP)
     for stamp in sorted(path for path in found if path.endswith('.tsr') and path != SUMS_STAMP):
         folder, name = os.path.split(stamp)
         stamped = {'anchors': stamp[:-4] + '.json', 'timestamps': 'checks/%s.json' % name[:-4]}.get(folder)
         if stamped in found:
             pairs.append((stamp, stamped))
         else:
-            report_problem('%s is a time-stamp of a file that the dossier does not contain' % stamp)
+            report_problem('stamp_of_nothing', file=stamp)
     return pairs
 
 
@@ -467,7 +628,7 @@ def check_stamps(found, roots):
     counts, valid = {}, {}
     for (_, stamped), (problem, stamp) in zip(pairs, results):
         if problem:
-            report_problem(problem)
+            report_problem(problem[0], **problem[1])
             continue
         valid[stamped] = stamp
         counts[stamp.authority] = counts.get(stamp.authority, 0) + 1
@@ -482,6 +643,120 @@ def check_stamps(found, roots):
     return valid
 
 
+# --- Time-stamps that have expired --------------------------------------------------------------------------------
+
+# A certificate that has expired is no longer withdrawn if its key is stolen. So a time-stamp proves its time only as long
+# as its certificates are valid, or if a later time-stamp over it was made while they were valid and still holds itself.
+# The time-stamp of the whole dossier covers all others, so they are looked at as they were when the dossier was made.
+
+def pem_file(folder, name, certificates):
+    path = os.path.join(folder, name)
+    with open(path, 'w') as file:
+        file.write(''.join(PEM % base64.encodebytes(certificate).decode('ascii') for certificate in certificates))
+    return path
+
+
+def find_expiry(stamp, roots):
+    """The last second in which every certificate from the signer of a time-stamp to a trusted root is valid. Each second in
+    which one of the known certificates expires is a candidate; openssl verifies the certificates at that time."""
+    known = certificates_of(read(roots) + (read(INTERMEDIATES) if os.path.isfile(path_of(INTERMEDIATES)) else b''))
+    last = expiry_of(stamp.signer)
+    expiries = {expiry_of(certificate) for certificate in known.union(stamp.others)}
+    with tempfile.TemporaryDirectory() as folder:
+        signer = pem_file(folder, 'signer.pem', [stamp.signer])
+        others = pem_file(folder, 'others.pem', sorted(known.union(stamp.others)))
+        for moment in sorted({last} | {at for at in expiries if stamp.seconds <= at < last}, reverse=True):
+            # openssl treats the last second, which is still valid, as expired.
+            done = openssl('verify', '-partial_chain', '-attime', str(moment - 1), '-no-CApath', '-CAfile', path_of(roots),
+                           '-untrusted', others, signer)
+            if done.returncode == 0:
+                return moment
+    return stamp.seconds
+
+
+def find_expiries(stamps, roots):
+    """When the certificates of each time-stamp expire, by the path of the stamped file. Authorities use few certificates."""
+    found = {}
+    for stamp in stamps.values():
+        if (stamp.signer, stamp.others) not in found:
+            found[stamp.signer, stamp.others] = find_expiry(stamp, roots)
+    return {path: found[stamp.signer, stamp.others] for path, stamp in stamps.items()}
+
+
+def first_in_time(stamp, later):
+    """Of later anchors that hold (seq, Stamp, expiry), the one that was stamped first, or None. A development authority
+    confirms no other authority, because the operator of the service has its key."""
+    fitting = [one for one in later if stamp.development or not one[1].development]
+    return min(fitting, key=lambda one: one[1].seconds) if fitting else None
+
+
+def renewing(stamp, expiry, later):
+    """Of later anchors that hold, the one that was stamped before `expiry` and is valid longest, or None."""
+    fitting = [one for one in later if one[1].seconds <= expiry and (stamp.development or not one[1].development)]
+    return max(fitting, key=lambda one: one[2]) if fitting else None
+
+
+def useful(later, added):
+    """The later anchors that hold, with one more, but without those that another one makes superfluous."""
+    kept, listed = [], sorted(later + [added], key=lambda one: (one[1].seconds, one[1].development, -one[2]))
+    for one in listed:
+        if not any(other[2] >= one[2] and other[1].development <= one[1].development for other in kept):
+            kept.append(one)
+    return kept
+
+
+def stamp_path(stamped):
+    return re.sub('^checks/', 'timestamps/', stamped)[:-5] + '.tsr'
+
+
+def in_order(path):
+    return len(path), path
+
+
+def check_expired(stamps, anchors, linked, anchor_of, roots):
+    """Reports the time-stamps that had expired when the dossier was made, unless a later anchor confirms them. Returns those
+    that hold. `linked`: the anchors that contain the hash of the one before, by `seq`, of all that are known."""
+    expiries = find_expiries(stamps, roots)
+    made = stamps[SUMS].seconds if SUMS in stamps else int(time.time())
+    if SUMS in stamps and expiries[SUMS] < time.time():
+        print_line('note', 'the certificate of %s expired on %s. If you received this dossier before that day, it is as good as '
+                           'then. Otherwise export it again: a new dossier has a new time-stamp, and the later anchors '
+                           'that confirm the earlier ones' % (SUMS_STAMP, utc(expiries[SUMS])))
+    expired, confirmed, later, later_of = {}, {}, [], {}
+
+    def holds(path, later):
+        stamp, expiry = stamps[path], expiries[path]
+        by, first = renewing(stamp, expiry, later), first_in_time(stamp, later)
+        if expiry >= made:
+            return True
+        if by:
+            confirmed.setdefault((expiry, by[0], by[1].seconds), []).append(stamp_path(path))
+        elif first:
+            expired[path] = 'and anchor %d, the first later one that holds, was stamped only on %s' % (
+                first[0], utc(first[1].seconds))
+        else:
+            expired[path] = 'and no later anchor that contains its hash holds'
+        return path not in expired
+
+    for seq in sorted(linked, reverse=True):
+        path = 'anchors/%d.json' % seq
+        if path in stamps and holds(path, later):
+            later = useful(later, (seq, stamps[path], expiries[path]))
+        later_of[seq] = later
+        if not linked[seq]:
+            later = []
+    for path in stamps:
+        if path.startswith('checks/'):
+            holds(path, later_of.get(anchor_of.get(path[7:-5]), []))
+    for (expiry, seq, seconds), paths in sorted(confirmed.items()):
+        print_line('ok', '%d time-stamp(s) with a certificate that expired on %s (%s) hold: anchor %d, which contains their '
+                         'hashes, was stamped before that, on %s'
+                   % (len(paths), utc(expiry), ', '.join(sorted(paths, key=in_order)[:3]), seq, utc(seconds)))
+    for path in sorted(expired, key=in_order):
+        report_problem('stamp_expired', file=stamp_path(path), expired=utc(expiries[path]), reason=expired[path])
+    return {path: stamp for path, stamp in stamps.items() if path not in expired}
+
+
 # --- Times --------------------------------------------------------------------------------------------------------
 
 def check_times(checked, anchors, anchor_of, created_at, stamps):
@@ -493,11 +768,10 @@ def check_times(checked, anchors, anchor_of, created_at, stamps):
     made[SUMS] = latest
     for path, stamp in stamps.items():
         if stamp.seconds + TOLERANCE < made[path]:
-            times = utc(stamp.seconds), utc(made[path])
-            report_problem('%s was stamped %s, before its content was made (%s)' % (path, *times))
+            report_problem('stamped_early', file=path, stamped=utc(stamp.seconds), made=utc(made[path]))
     for check_id, seq in anchor_of.items():
         if check_id in checked and seq in closed and closed[seq] + TOLERANCE < checked[check_id]:
-            report_problem('%s was checked %s, after its anchor %d was closed' % (check_id, utc(checked[check_id]), seq))
+            report_problem('anchored_early', check_id=check_id, checked=utc(checked[check_id]), seq=seq)
 
     # The time of a development authority comes from the service itself and proves nothing.
     independent = {path: stamp.seconds for path, stamp in stamps.items() if not stamp.development}
@@ -527,23 +801,24 @@ def check_times(checked, anchors, anchor_of, created_at, stamps):
 # --- Checks, exchanges, requests ----------------------------------------------------------------------------------
 
 def check_checks(found, rows):
-    """The hash and the stated time of every check, by its id."""
-    hashes, checked = {}, {}
+    """The hash, the stated time and the body of every check, by its id."""
+    hashes, checked, bodies = {}, {}, {}
     for path in sorted(path for path in found if path.startswith('checks/')):
         data = read(path)
         check = parse_json(data)
         check_id = check['id']
         hashes[check_id], checked[check_id] = sha256(data), seconds_of(check['checked_at'])
+        bodies[check_id] = check
         if path != 'checks/%s.json' % check_id:
-            report_problem('%s contains the check %s' % (path, check_id))
+            report_problem('check_renamed', file=path, check_id=check_id)
         if canonical(check) != data:
-            report_problem('%s is not in the form that is hashed (RFC 8785)' % path)
+            report_problem('check_form', file=path)
         row = rows.get(check_id)
         if row is None:
-            report_problem('%s is missing in checks.csv' % check_id)
+            report_problem('check_unlisted', check_id=check_id)
             continue
         if row['response_hash'] != 'sha256:' + hashes[check_id].hex():
-            report_problem('the hash of %s differs from the one in checks.csv' % path)
+            report_problem('check_hash', file=path)
         for column in ('vat_number', 'verdict', 'checked_at', 'consultation_number', 'requester_vat_number', 'name',
                        'address', 'reference', 'country_code', 'valid', 'request_id', 'evidence_grade'):
             # Tables of earlier releases have no grades, and neither have the checks of that time.
@@ -552,23 +827,23 @@ def check_checks(found, rows):
             value = check.get(column)
             text = '' if value is None else json.dumps(value) if isinstance(value, bool) else value
             if row[column] not in (text, "'" + text):
-                report_problem('checks.csv differs from %s in %s' % (path, column))
+                report_problem('check_cell', file=path, column=column)
     for check_id in sorted(set(rows) - set(hashes)):
-        report_problem('checks.csv names %s, which is not in checks/' % check_id)
+        report_problem('check_missing', check_id=check_id)
     print_line('ok' if not problems else '-', '%d check(s) compared with checks.csv' % len(hashes))
-    return hashes, checked
+    return hashes, checked, bodies
 
 
 def check_body(path, recorded, found):
     data = b''
     if recorded['file'] is not None:
         if recorded['file'] != os.path.basename(path):
-            return report_problem('%s is not the file that its exchange names' % path)
+            return report_problem('body_renamed', file=path)
         data = read(path)
     elif path in found:
-        report_problem('%s belongs to an exchange without such a body' % path)
+        report_problem('body_unexpected', file=path)
     if len(data) != recorded['size'] or sha256(data).hex() != recorded['sha256']:
-        report_problem('%s differs from what its exchange records (size, SHA-256)' % path)
+        report_problem('body_differs', file=path)
 
 
 def check_exchanges(found, hashes):
@@ -577,7 +852,7 @@ def check_exchanges(found, hashes):
     for path in records:
         folder, owner, _ = path.split('/')
         if folder == 'exchanges' and owner not in hashes:
-            report_problem('%s belongs to a check that the dossier does not contain' % path)
+            report_problem('exchange_unclaimed', file=path)
         record, stem = parse_json(read(path)), path[:-5]
         check_body(stem + '.request', record['request'], found)
         if record['response']:
@@ -585,11 +860,11 @@ def check_exchanges(found, hashes):
             bodies.discard(stem + '.response')
         bodies.discard(stem + '.request')
     for path in sorted(bodies):
-        report_problem('%s belongs to no exchange' % path)
+        report_problem('body_unclaimed', file=path)
     requests = sorted(p for p in found if re.fullmatch(r'requests/[^/]+/request\.json', p))
     for path in requests:
         if parse_json(read(path))['id'] != path.split('/')[1]:
-            report_problem('%s contains another request' % path)
+            report_problem('request_renamed', file=path)
     print_line('ok' if not problems else '-', '%d exchange(s) with outside sources compared' % len(records))
     return len(records), len(requests)
 
@@ -614,32 +889,45 @@ def root_of(leaf, index, size, path):
     return node if last == 0 else None
 
 
+def anchors_between(found):
+    """The anchors that contain no check of the dossier but connect those that do: path and bytes of each, by `seq`."""
+    between = {}
+    for path in sorted(path for path in found if re.fullmatch(r'anchors/links-\d+\.jsonl', path)):
+        for line in read(path).splitlines():
+            between[parse_json(line)['seq']] = path, line
+    return between
+
+
 def check_anchors(found):
-    anchors, previous = {}, None
-    paths = [path for path in found if re.fullmatch(r'anchors/\d+\.json', path)]
+    """The anchors by `seq`, and whether each known one, also between them, contains the hash of the one before."""
+    anchors, previous, linked = {}, None, {}
+    records = anchors_between(found)
+    named = {path for path in found if re.fullmatch(r'anchors/\d+\.json', path)}
+    records.update({int(path[8:-5]): (path, read(path)) for path in named})
     gaps = 0
-    for path in sorted(paths, key=lambda path: int(path[8:-5])):
-        data = read(path)
+    for number, (path, data) in sorted(records.items()):
         anchor = parse_json(data)
         if canonical(anchor) != data or set(anchor) != ANCHOR_KEYS or anchor['v'] != 1 or anchor['alg'] != TREE:
-            report_problem('%s is not an anchor in the form that is hashed' % path)
-        if path != 'anchors/%d.json' % anchor['seq']:
-            report_problem('%s is anchor %d' % (path, anchor['seq']))
+            report_problem('anchor_form', file=path)
+        if anchor['seq'] != number:
+            report_problem('anchor_renamed', file=path, seq=anchor['seq'])
         if anchor['seq'] == 1 and anchor['prev_anchor_hash'] != '0' * 64:
-            report_problem('%s is the first anchor but names a previous one' % path)
-        if previous and anchor['seq'] == previous[0] + 1:
+            report_problem('anchor_first', file=path)
+        if previous and number == previous[0] + 1:
             if anchor['prev_anchor_hash'] != previous[1]:
-                report_problem('the chain breaks at %s: it does not follow from anchors/%d.json' % (path, previous[0]))
+                report_problem('chain_broken', file=path, before=previous[0])
             if anchor['closed_at'] < previous[2]:
-                report_problem('%s was closed before the previous anchor' % path)
+                report_problem('anchor_early', file=path)
         elif previous:
             gaps += 1
-        previous = (anchor['seq'], sha256(data).hex(), anchor['closed_at'])
-        anchors[anchor['seq']] = anchor
+        linked[number] = bool(previous) and number == previous[0] + 1 and anchor['prev_anchor_hash'] == previous[1]
+        previous = (number, sha256(data).hex(), anchor['closed_at'])
+        if path in named:
+            anchors[number] = anchor
     print_line('ok' if not problems else '-', '%d anchor(s): chain compared' % len(anchors))
     if gaps:
         print_line('note', 'the chain has %d gap(s): anchors that contain no check of this dossier are left out' % gaps)
-    return anchors
+    return anchors, linked
 
 
 def check_proofs(hashes, anchors, rows):
@@ -650,24 +938,73 @@ def check_proofs(hashes, anchors, rows):
         check_id, seq, index = proof['id'], proof['anchor_seq'], proof['leaf_index']
         anchor = anchors.get(seq)
         if check_id in proved or (seq, index) in positions:
-            report_problem('proofs.jsonl contains %s, or its position in anchor %s, twice' % (check_id, seq))
+            report_problem('proof_repeated', check_id=check_id, seq=seq)
         proved[check_id] = seq
         positions.add((seq, index))
         if check_id not in hashes or anchor is None:
-            report_problem('proofs.jsonl names %s and anchor %s, and the dossier does not contain both' % (check_id, seq))
+            report_problem('proof_unclaimed', check_id=check_id, seq=seq)
             continue
         root = root_of(hashes[check_id], index, proof['tree_size'], [bytes.fromhex(node) for node in proof['path']])
         if proof['tree_size'] != anchor['tree_size'] or root is None or root.hex() != anchor['root']:
-            report_problem('the proof of %s does not lead to the root of anchor %s' % (check_id, seq))
+            report_problem('proof_wrong', check_id=check_id, seq=seq)
         if rows.get(check_id, {}).get('anchor_seq') != str(seq):
-            report_problem('checks.csv and the proof of %s name different anchors' % check_id)
+            report_problem('proof_anchor', check_id=check_id)
     for check_id in sorted(set(hashes) - set(proved)):
         if rows.get(check_id, {}).get('anchor_seq'):
-            report_problem('the proof of %s is missing' % check_id)
+            report_problem('proof_missing', check_id=check_id)
     print_line('ok' if not problems else '-', '%d proof(s) followed to the root of their anchor' % len(proved))
     if len(hashes) > len(proved):
         print_line('note', '%d check(s) were not anchored yet when the dossier was made' % (len(hashes) - len(proved)))
     return proved
+
+
+# --- Coverage -----------------------------------------------------------------------------------------------------
+
+def day_of(text):
+    """The day of a date or a time, counted from 1970."""
+    return calendar.timegm(time.strptime(text[:10], '%Y-%m-%d')) // 86400
+
+
+def unproved(check, supply_date):
+    """Why a check does not cover a supply of that date, or None."""
+    if check['verdict'] != 'valid':
+        return 'did not say valid'
+    return 'was made after the supply' if day_of(check['checked_at']) > day_of(supply_date) else None
+
+
+def check_coverage(found, bodies):
+    """Compares each supply that the results call covered with the check that covers it. Returns the number of supplies."""
+    if COVERAGE not in found:
+        return 0
+    covered = absent = row = 0
+    with open(path_of(COVERAGE), encoding='utf-8-sig', newline='') as file:
+        table = csv.reader(file, strict=True)
+        if next(table, [])[-len(COVERAGE_COLUMNS):] != COVERAGE_COLUMNS:
+            report_problem('coverage_columns', file=COVERAGE)
+            return 0
+        for row, cells in enumerate(table, 1):
+            line = dict(zip(COVERAGE_COLUMNS, cells[-len(COVERAGE_COLUMNS):]))
+            if line['coverage'] != 'covered':
+                continue
+            covered += 1
+            check = bodies.get(line['check_id'])
+            if check is None:
+                absent += 1
+                continue
+            reason = unproved(check, line['supply_date_read'])
+            if reason:
+                report_problem('coverage_unproved', file=COVERAGE, row=row, check_id=check['id'], reason=reason)
+            age = day_of(line['supply_date_read']) - day_of(check['checked_at'])
+            expected = {'vat_number_read': check['vat_number'], 'checked_at': check['checked_at'], 'age_days': str(age),
+                        'evidence_grade': check.get('evidence_grade', line['evidence_grade'])}
+            for column in (name for name, value in expected.items() if line[name] != value):
+                report_problem('coverage_cell', file=COVERAGE, row=row, check_id=check['id'], column=column)
+    print_line('ok' if not problems else '-', '%d supplies, of which %d are covered: compared with their checks'
+               % (row, covered))
+    if absent:
+        print_line('note', '%d covered supplies have no check in the dossier, because it was deleted before the export: '
+                           'nothing here proves them' % absent)
+    return row
 
 
 # --- The whole dossier --------------------------------------------------------------------------------------------
@@ -677,10 +1014,19 @@ def read_rows(path):
         return list(csv.DictReader(file, strict=True))
 
 
+def numbers_in(found):
+    """The VAT number of each check, by its id. Only names a check in sentences, so an unreadable table is no problem here."""
+    try:
+        return {row['id']: row['vat_number'] for row in read_rows('checks.csv')} if 'checks.csv' in found else {}
+    except Exception:
+        return {}
+
+
 def check_counts(stated, counted):
+    context['counts'].update(counted)
     for name, count in counted.items():
         if stated[name] != count:
-            report_problem('manifest.json counts %s %s; there are %s' % (stated[name], name, count))
+            report_problem('count_differs', file='manifest.json', stated=stated[name], name=name, found=count)
 
 
 def trusted_roots(given):
@@ -688,7 +1034,7 @@ def trusted_roots(given):
     listing = openssl('crl2pkcs7', '-nocrl', '-certfile', path_of(path))
     blocks = [match.group() for match in re.finditer(PEM_BLOCK, read(path), re.S)]
     if listing.returncode != 0 or not blocks:
-        return report_problem('%s contains no root certificate' % path)
+        return report_problem('roots_missing', file=path)
     for block in blocks:
         shown = openssl('x509', '-noout', '-subject', '-issuer', '-fingerprint', '-sha256', given=block)
         subject, issuer, fingerprint = shown.stdout.decode('utf-8', 'replace').split('\n')[:3]
@@ -705,21 +1051,24 @@ def verify(roots_given):
     found = list_files()
     if found is None:
         return 0
+    context['numbers'] = numbers_in(found)
+    context['counts'].update(files=len(found))
     check_sums(found)
     manifest = parse_json(read('manifest.json'))
     if manifest['format'] != 'vat-evidence-dossier' or manifest['version'] != 1:
-        report_problem('manifest.json has a format that this program does not support')
+        report_problem('format_unknown', file='manifest.json')
     table = read_rows('checks.csv')
     rows = {row['id']: row for row in table}
     if len(rows) != len(table):
-        report_problem('checks.csv contains a check twice')
-    hashes, checked = check_checks(found, rows)
+        report_problem('check_repeated', file='checks.csv')
+    hashes, checked, bodies = check_checks(found, rows)
     exchanges, requests = check_exchanges(found, hashes)
-    anchors = check_anchors(found)
+    anchors, linked = check_anchors(found)
     anchor_of = check_proofs(hashes, anchors, rows)
     stamped = {path[11:-4] for path in found if re.fullmatch(r'timestamps/[^/]+\.tsr', path)}
     for check_id in sorted(stamped ^ {check_id for check_id, row in rows.items() if row['timestamp'] == 'yes'}):
-        report_problem('checks.csv and timestamps/ differ about %s' % check_id)
+        report_problem('stamp_listed', check_id=check_id)
+    context['counts'].update(supplies=check_coverage(found, bodies))
     check_counts(manifest['counts'], {
         'checks': len(hashes), 'exchanges': exchanges, 'requests': requests, 'anchors': len(anchors),
         'proofs': len(anchor_of), 'timestamps': len(stamped), 'watch_changes': len(read_rows('watch-changes.csv')),
@@ -728,36 +1077,120 @@ def verify(roots_given):
         'malformed': sum(row['verdict'] == 'malformed' for row in table),
     })
     if len(read_rows('requests.csv')) != requests:
-        report_problem('requests.csv and requests/ differ')
+        report_problem('requests_differ', file='requests.csv')
     roots = trusted_roots(roots_given)
     stamps = check_stamps(found, roots) if roots else {}
+    stamps = check_expired(stamps, anchors, linked, anchor_of, roots)
     check_times(checked, anchors, anchor_of, manifest['created_at'], stamps)
     return sum(stamp.development for stamp in stamps.values())
 
 
+def unpack(path, folder):
+    """Unpacks a zip file into an empty folder. Only ordinary files with plain names are written, and none outside the folder.
+    Returns the reason why it is not unpacked, or None. A checksum of the zip file that is wrong is ignored: SHA256SUMS shows
+    which file was changed."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if len(entries) > MAX_FILES or sum(entry.file_size for entry in entries) > MAX_BYTES:
+                return 'too_large', '%s unpacks to more than %d files or %d bytes, which no dossier has.' % (
+                    ascii(path), MAX_FILES, MAX_BYTES)
+            for entry in entries:
+                unpack_entry(archive, entry, folder)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, OSError) as error:
+        return 'not_a_zip', '%s is not a complete zip file (%s). If it was downloaded, download it again.' % (
+            ascii(path), error)
+    return None
+
+
+def unpack_entry(archive, entry, folder):
+    name, kind = entry.filename, entry.external_attr >> 16 & 0o170000
+    if name.endswith('/'):
+        return None
+    if not re.fullmatch(r'[A-Za-z0-9._ /-]+', name) or {'', '.', '..'} & set(name.split('/')) or kind not in (0, 0o100000):
+        return report_problem('irregular_file', file=name)
+    target = os.path.join(folder, *name.split('/'))
+    if os.path.lexists(target):
+        return report_problem('file_repeated', file=name)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    try:
+        with archive.open(entry) as source, open(target, 'xb') as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        if 'Bad CRC-32' not in str(error):
+            report_problem('file_damaged', file=name, reason=error)
+    return None
+
+
+def dossier_in(folder):
+    """The folder with the dossier: `folder`, or the only folder in it, as some programs add one when they zip."""
+    names = os.listdir(folder)
+    inner = os.path.join(folder, names[0]) if len(names) == 1 else folder
+    return inner if os.path.isfile(os.path.join(inner, SUMS)) else folder
+
+
+def open_dossier(path, folder):
+    """Finds the dossier in a folder or a zip file, which is unpacked into `folder`. Returns why there is none, or None."""
+    if os.path.isfile(path):
+        reason = unpack(path, folder)
+        context['dossier'] = dossier_in(folder)
+        if reason is None and not os.path.isfile(path_of(SUMS)) and not os.path.isfile(path_of('manifest.json')):
+            reason = 'not_a_dossier', '%s is a zip file, but not a dossier: it contains no %s.' % (ascii(path), SUMS)
+        return reason
+    context['dossier'] = path
+    return None if os.path.isdir(path) else ('no_dossier', 'there is no folder or zip file %s.' % ascii(path))
+
+
 def main():
     arguments = argparse.ArgumentParser(description='Verifies a dossier, offline. Runs nothing that is in it.')
-    arguments.add_argument('folder', metavar='DIR', nargs='?', help='the dossier (default: the folder of this file)')
+    arguments.add_argument('dossier', metavar='DOSSIER', nargs='?',
+                           help='the folder or zip file of the dossier (default: the folder of this file)')
     arguments.add_argument('--roots', metavar='PEM', help='root certificates to trust instead of those in certs/')
+    arguments.add_argument('--json', action='store_true', help='print the result as one JSON object')
     given = arguments.parse_args()
     sys.stdout.reconfigure(errors='backslashreplace')
-    context['dossier'] = os.path.abspath(given.folder or os.path.dirname(os.path.abspath(__file__)))
-    if not os.path.isdir(context['dossier']):
-        print('NOT CHECKED: there is no folder %s.' % ascii(given.folder))
-        return 2
-    with tempfile.TemporaryDirectory() as scratch:
-        return report(scratch, given.roots and os.path.abspath(given.roots))
+    context['json'] = given.json
+    path = os.path.abspath(given.dossier or os.path.dirname(os.path.abspath(__file__)))
+    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory() as unpacked:
+        reason = open_dossier(path, unpacked) or missing_openssl(scratch)
+        return not_checked(*reason) if reason else report(given.roots and os.path.abspath(given.roots))
 
 
-def report(scratch, roots):
-    """Verifies the dossier, prints the result and returns the exit code."""
+def missing_openssl(scratch):
     version, supported = openssl_version(scratch)
-    if not supported:
-        print_line('-', 'the openssl program found is: %s. OpenSSL 1.1.1 or later is needed. If it is installed in another '
-                        'folder (on a Mac by "brew install openssl"), put that folder first: '
-                        'PATH="$(brew --prefix openssl)/bin:$PATH" sh verify.sh' % version)
+    if supported:
+        return None
+    return 'no_openssl', (
+        'the openssl program found is: %s. OpenSSL 1.1.1 or later is needed. If it is installed in another folder (on a Mac '
+        'by "brew install openssl"), put that folder first: PATH="$(brew --prefix openssl)/bin:$PATH" sh verify.sh' % version)
+
+
+def finish(code, result=None, reason=None):
+    """Prints the JSON object of --json, and returns the exit code."""
+    if context['json']:
+        own = {'name': 'verify.py', 'sha256': sha256(read(os.path.abspath(__file__))).hex()}
+        print(json.dumps({
+            'format': 'vat-evidence-verification', 'version': 1, 'verifier': own, 'result': result or RESULTS[code],
+            'exit_code': code, 'reason': reason, 'counts': context['counts'], 'problems': problems,
+            'problem_count': context['problem_count'], 'passed': printed['ok'], 'notes': printed['note'],
+        }, indent=2))
+    return code
+
+
+def not_checked(code, message):
+    if not context['json']:
+        print_line('-', message)
         print('NOT CHECKED: this says nothing about the dossier.')
-        return 2
+    return finish(2, reason={'code': code, 'message': message})
+
+
+def conclude(text):
+    if not context['json']:
+        print(text)
+
+
+def report(roots):
+    """Verifies the dossier, prints the result and returns the exit code."""
     print_line('note', 'this verifier has the SHA-256 %s: the service publishes it at GET /verifier'
                % sha256(read(os.path.abspath(__file__))).hex())
     development = 0
@@ -765,24 +1198,25 @@ def report(scratch, roots):
         development = verify(roots)
     except FileNotFoundError as error:
         path = os.path.relpath(error.filename, context['dossier']) if error.filename else error
-        report_problem('%s is missing, so the rest cannot be checked' % path)
+        report_problem('rest_missing', file=path)
     # Untrusted bytes can cause any exception (a number too large, values nested too deeply). All are one problem.
     except Exception as error:
-        report_problem('a file cannot be read, so the rest cannot be checked: %s %s' % (type(error).__name__, error))
-    if problems:
-        if len(problems) > MAX_SHOWN:
-            print_line('-', 'and %d more' % (len(problems) - MAX_SHOWN))
-        print('DOES NOT HOLD: %d problem(s) were found.' % len(problems))
-        return 1
+        report_problem('unreadable', reason='%s %s' % (type(error).__name__, error))
+    count = context['problem_count']
+    if count:
+        if count > MAX_SHOWN:
+            print_line('-', 'and %d more' % (count - MAX_SHOWN))
+        conclude('DOES NOT HOLD: %d problem(s) were found.' % count)
+        return finish(1)
     print_line('note', 'the files match their time-stamps and each other; who made them is not proved by that. '
                        'README.txt explains how to compare them with what the service gave to others')
     if development:
         print_line('note', '%d time-stamp(s) come from a DEVELOPMENT authority: they match the files, but they are worth '
                            'nothing as evidence of time, because no independent party holds its key' % development)
-        print('ALL HOLDS, except that development time-stamps prove nothing about time.')
-    else:
-        print('ALL HOLDS.')
-    return 0
+        conclude('ALL HOLDS, except that development time-stamps prove nothing about time.')
+        return finish(0, 'holds_development')
+    conclude('ALL HOLDS.')
+    return finish(0)
 
 
 if __name__ == '__main__':

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { auditAnchors, closeAlone, type Database, forgetTimestampRoot, listTimestampRoots } from '@vat/db';
 import { publicId } from '@vat/domain';
-import { type Closing, closeNextAnchor, fingerprintOf, verifyAnchors } from '@vat/evidence/proof';
+import { type Closing, closeNextAnchor, expiresSoon, fingerprintOf, verifyAnchors } from '@vat/evidence/proof';
 import { enqueueStamp } from '@vat/queues';
 import { readSettings } from '@vat/runtime';
 import { type Commands, FailedCheck, UsageError, withProducer } from '../command.js';
@@ -40,9 +40,15 @@ export const anchorCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => 
   },
   'anchor verify': async () => {
     const { TSA_ROOTS: roots } = readSettings(env, 'admin', ['TSA_ROOTS']);
-    const verify = verifyAnchors({ audit: auditAnchors(db), trustedRoots: roots === undefined ? [] : [roots] });
-    const { differences, leftOff, whole: _whole, ...counts } = await verify();
-    const answer = { ...counts, differences, ...(leftOff > 0 ? { left_off: leftOff } : {}) };
+    const verify = verifyAnchors({ audit: auditAnchors(db), now, trustedRoots: roots === undefined ? [] : [roots] });
+    const { renewed, validUntil, differences, leftOff, whole: _whole, ...counts } = await verify();
+    const answer = {
+      ...counts,
+      ...(renewed.length > 0 ? { renewed } : {}),
+      ...(expiresSoon(validUntil, now()) ? { expiring_at: validUntil?.toISOString() } : {}),
+      differences,
+      ...(leftOff > 0 ? { left_off: leftOff } : {}),
+    };
     if (differences.length > 0) throw new FailedCheck(answer);
     return answer;
   },

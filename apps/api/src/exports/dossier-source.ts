@@ -5,6 +5,7 @@ import {
   type DossierRequest,
   type DossierSource,
   type DossierWatchChange,
+  type Renewals,
   type Timestamper,
   tokenCertificates,
 } from '@vat/evidence';
@@ -34,10 +35,17 @@ const inOrder = <Key, Row>(wanted: readonly Key[], rows: readonly Row[], keyOf: 
 };
 const idOf = ({ id }: { id: string }) => id;
 
-/** Reads the chosen evidence in chunks while the dossier is sent. Anchors and time-stamps are those at the time of the choice. */
+/** Bodies of anchors that are read at once, a few hundred bytes each. */
+const LINKS_PER_PAGE = 1_000;
+
+/**
+ * Reads the chosen evidence in chunks while the dossier is sent. Anchors and time-stamps are those at the
+ * time of the choice; `renewals`: later anchors for those that have expired.
+ */
 export const dossierSource = (
   { read, prove, onToken }: DossierSourceDeps,
   chosen: Omit<ChosenEvidence, 'accountName'>,
+  renewals: Renewals | null,
 ): DossierSource => {
   const include = (wanted: boolean, token: Uint8Array | null): Uint8Array | null => {
     if (!wanted || token === null) return null;
@@ -74,12 +82,26 @@ export const dossierSource = (
     }
   }
 
+  const wanted = new Map(chosen.anchors.map(({ seq, stamped }) => [seq, stamped]));
+  for (const seq of renewals?.anchors ?? []) wanted.set(seq, true);
+  const anchorsInOrder = [...wanted].map(([seq, stamped]) => ({ seq, stamped })).sort((a, b) => a.seq - b.seq);
+
   async function* anchors(): AsyncGenerator<DossierAnchor, void, undefined> {
-    for (const chunk of chunks(chosen.anchors)) {
+    for (const chunk of chunks(anchorsInOrder)) {
       const seqs = chunk.map(({ seq }) => seq);
       const rows = inOrder(seqs, await read.anchors(seqs), ({ seq }) => seq);
       for (const [index, { seq, body, token }] of rows.entries())
         yield { seq, body, token: include(chunk[index]?.stamped ?? false, token) };
+    }
+  }
+
+  async function* links(): AsyncGenerator<Pick<DossierAnchor, 'seq' | 'body'>, void, undefined> {
+    if (renewals === null) return;
+    const last = Math.max(...renewals.anchors);
+    for (let after = renewals.first; after < last - 1; ) {
+      const page = await read.anchorBodies(after, LINKS_PER_PAGE);
+      for (const { seq, body } of page) if (seq < last && !wanted.has(seq)) yield { seq, body };
+      after = page.at(-1)?.seq ?? last;
     }
   }
 
@@ -94,7 +116,7 @@ export const dossierSource = (
     }
   }
 
-  return { checks: checks(), requests: requests(), anchors: anchors(), watchChanges: watchChanges() };
+  return { checks: checks(), requests: requests(), anchors: anchors(), links: links(), watchChanges: watchChanges() };
 };
 
 /** Time-stamps complete dossiers. `stamp` resolves to null when the authority does not answer. */

@@ -13,6 +13,7 @@ import {
   type DossierFile,
   type DossierOptions,
   type DossierSource,
+  findRenewals,
   tokenCertificates,
   withIssuers,
   writeDossier,
@@ -46,15 +47,19 @@ const fileNameOf = (at: Date): string => `vat-dossier-${at.toISOString().slice(0
 export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossier'> => {
   const { read, proveMany: prove, sealer, trustedRoots } = deps;
 
-  const makeDossier = (
+  const findLater = findRenewals({ readAnchors: read.anchors, lastStamped: read.lastStamped, trustedRoots });
+
+  const makeDossier = async (
     chosen: Parameters<typeof dossierSource>[1],
     options: Pick<DossierOptions, 'account' | 'createdAt' | 'choice' | 'coverage'>,
   ) => {
+    const stamped = chosen.anchors.flatMap((anchor) => (anchor.stamped ? anchor.seq : []));
+    const renewals = await findLater(stamped, options.createdAt);
     const inTokens = new Set<string>();
     const onToken = (token: Uint8Array) => {
       for (const pem of tokenCertificates(token)) inTokens.add(pem);
     };
-    const source: DossierSource = dossierSource({ read, prove, onToken }, chosen);
+    const source: DossierSource = dossierSource({ read, prove, onToken }, chosen, renewals);
     const certificates = async () => withIssuers([...inTokens, ...(await sealer.certificates())], trustedRoots);
     return writeDossier(source, { ...options, certificates, stamp: sealer.stamp });
   };
@@ -92,7 +97,7 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
         const message = `The export would hold more than 10 000 ${what}.`;
         if (length > MAX_EXPORTED_CHECKS) throw new AppError('EXPORT_TOO_LARGE', { message });
       }
-      const zip = makeDossier(chosen, {
+      const zip = await makeDossier(chosen, {
         account: { id: accountId, name: accountName },
         createdAt,
         choice,

@@ -17,6 +17,7 @@ const CHECK_STAMP = columns({
   token: 'bytea!',
   ...all('bytea?', 'checkHash', 'checkBody'),
   checkedAt: 'timestamptz?',
+  anchorSeq: 'int4?',
   ...FACTS,
 });
 
@@ -94,8 +95,9 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
   checkStamps: async (afterId, limit) => {
     const rows = await query(db, CHECK_STAMP)`
       SELECT s.subject_id AS "subjectId", s.digest, s.token, c.hash AS "checkHash", c.body AS "checkBody",
-        c.checked_at AS "checkedAt", ${FACTS_LIST}
+        c.checked_at AS "checkedAt", l.anchor_seq AS "anchorSeq", ${FACTS_LIST}
       FROM stamp s LEFT JOIN "check" c ON c.id = s.subject_id
+        LEFT JOIN LATERAL (SELECT anchor_seq FROM anchor_leaf WHERE check_id = s.subject_id LIMIT 1) l ON true
       WHERE s.kind = 'check' AND s.token IS NOT NULL AND s.subject_id > ${afterId ?? NIL}::uuid
       ORDER BY s.subject_id LIMIT ${limit}::int`;
     return rows.map((row) => {

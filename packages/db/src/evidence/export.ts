@@ -127,6 +127,24 @@ export const readEvidence = (db: Reader): ReadEvidence => ({
   anchors: (seqs) => query(db, { seq: 'int4', body: 'bytea', token: 'bytea?' })`
     SELECT a.seq, a.body, s.token FROM anchor a LEFT JOIN stamp s ON s.subject_id = a.id
     WHERE a.seq = ANY(${[...seqs]}::int[])`,
+  anchorBodies: (seq, limit) => query(db, { seq: 'int4', body: 'bytea' })`
+    SELECT seq, body FROM anchor WHERE seq > ${seq}::int ORDER BY seq LIMIT ${limit}::int`,
+  lastStamped: async (seq, at) => {
+    // One step through the index for each authority, of which there are few, instead of one for each anchor.
+    const rows = await query(db, { seq: 'int4' })`
+      WITH RECURSIVE issuer AS (
+        (SELECT authority FROM stamp WHERE kind = 'anchor' AND authority IS NOT NULL ORDER BY authority LIMIT 1)
+        UNION ALL
+        SELECT (SELECT s.authority FROM stamp s WHERE s.kind = 'anchor' AND s.authority IS NOT NULL
+            AND s.authority > i.authority ORDER BY s.authority LIMIT 1)
+        FROM issuer i WHERE i.authority IS NOT NULL
+      )
+      SELECT a.seq FROM issuer i CROSS JOIN LATERAL (
+        SELECT s.subject_id FROM stamp s WHERE s.kind = 'anchor' AND s.authority IS NOT NULL
+          AND s.authority = i.authority AND s.gen_time <= ${at}::timestamptz ORDER BY s.gen_time DESC LIMIT 1
+      ) s JOIN anchor a ON a.id = s.subject_id WHERE a.seq > ${seq}::int`;
+    return rows.map((row) => row.seq);
+  },
   changes: async (ids) => {
     const rows = await query(db, ACCOUNT_CHANGE)`
       SELECT ${ACCOUNT_CHANGE_LIST} FROM watch_change c JOIN watch w ON w.id = c.watch_id

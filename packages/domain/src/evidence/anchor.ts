@@ -106,6 +106,8 @@ type StampToVerify = {
   /** The check's hashed form. */
   checkBody: Uint8Array | null;
   checkedAt: Date | null;
+  /** The anchor that contains the check; null until then. */
+  anchorSeq: number | null;
 };
 
 /** Port: what verification reads; every list is in the order of its cursor and paged. */

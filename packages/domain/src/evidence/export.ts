@@ -61,6 +61,10 @@ export type ReadEvidence = {
   /** Exchanges by request, in the order in which they were made. */
   exchanges: (requestIds: readonly string[]) => Promise<Map<string, Exchange[]>>;
   anchors: (seqs: readonly number[]) => Promise<{ seq: number; body: Uint8Array; token: Uint8Array | null }[]>;
+  /** The bodies of at most `limit` anchors after `seq`, in order. */
+  anchorBodies: (seq: number, limit: number) => Promise<{ seq: number; body: Uint8Array }[]>;
+  /** For each authority, the `seq` of the last anchor after `seq` that it stamped until `at`. */
+  lastStamped: (seq: number, at: Date) => Promise<number[]>;
   changes: (ids: readonly string[]) => Promise<AccountChange[]>;
 };
 

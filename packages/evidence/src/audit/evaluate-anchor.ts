@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto';
 import { type AnchorAudit, type AnchorToVerify, publicId, type StampFacts } from '@vat/domain';
 import { type Anchor, decodeAnchor } from '../anchor/anchor.js';
+import type { ChainedStamp, StampPeriod } from '../anchor/evaluate-stamps.js';
 import { type ChainEnd, verifyAnchorChain } from '../anchor/verify-anchor-chain.js';
 import { type Stamped, verifyTimestamp } from '../timestamp/verify-timestamp.js';
 import { BLOCK_NODES, openTreeBuilder, type TreeBlocks } from '../tree/tree-blocks.js';
 
 /** One difference between the recorded evidence and the recomputed one. Ids are public ids; `detail` is one sentence. */
 type AnchorDifference = { kind: string; anchor_seq?: number; check_id?: string; detail: string };
+
+/** Anchors between two `seq` whose time-stamps expired at the same time, and the later anchor that renews them. */
+export type RenewedAnchors = {
+  first_seq: number;
+  last_seq: number;
+  anchors: number;
+  expired_at: string;
+  by_seq: number;
+  stamped_at: string;
+};
 
 /** The result of verifying all evidence, which is valid without differences. `whole` is false if the run was aborted. */
 export type AnchorsReport = {
@@ -16,6 +27,10 @@ export type AnchorsReport = {
   stamps: number;
   /** How many of all tokens come from the development authority. They are consistent but prove nothing to others. */
   development: number;
+  /** Anchors whose time-stamp has expired and that hold because of a later anchor. */
+  renewed: RenewedAnchors[];
+  /** When the newest valid time-stamp of an anchor expires; null if there is none. Later ones must be made before that. */
+  validUntil: Date | null;
   differences: AnchorDifference[];
   /** Differences beyond the maximum that is listed. */
   leftOff: number;
@@ -25,7 +40,7 @@ export type AnchorsReport = {
 const MAX_DIFFERENCES = 200;
 
 /** A report that is being filled; `differs` adds one difference. */
-type ReportBuilder = { report: AnchorsReport; differs: (difference: AnchorDifference) => void };
+export type ReportBuilder = { report: AnchorsReport; differs: (difference: AnchorDifference) => void };
 
 /** An empty report. */
 export const openReport = (): ReportBuilder => {
@@ -34,6 +49,8 @@ export const openReport = (): ReportBuilder => {
     leaves: 0,
     stamps: 0,
     development: 0,
+    renewed: [],
+    validUntil: null,
     differences: [],
     leftOff: 0,
     whole: true,
@@ -63,8 +80,8 @@ type StoredToken = {
 const MAX_BEHIND_MS = 360_000;
 
 /**
- * The fault of a stored token, or null if it is valid. A token is faulty if it does not verify, differs from the facts that
- * were recorded of it, or is older than what it stamps.
+ * The fault of a stored token, or its period if it has none. A token is faulty if it does not verify, differs from the facts
+ * that were recorded of it, or is older than what it stamps.
  */
 export const evaluateToken = ({
   token: tokenBytes,
@@ -72,7 +89,7 @@ export const evaluateToken = ({
   facts,
   madeAt,
   trustedRoots,
-}: StoredToken): string | null => {
+}: StoredToken): { fault: string } | { fault: null; period: StampPeriod } => {
   try {
     const roots = facts?.development ? [] : trustedRoots;
     const token = verifyTimestamp({ tokenBytes, ...stamped, trustedRoots: roots });
@@ -84,12 +101,18 @@ export const evaluateToken = ({
       facts.policy === token.policy &&
       facts.authority === token.authority &&
       facts.development === token.development;
-    if (!agrees) return 'the recorded facts of the token differ from its content';
-    return madeAt !== null && token.genTime.getTime() + MAX_BEHIND_MS < madeAt.getTime()
-      ? `the token is of ${token.genTime.toISOString()}, before what it stamps was made (${madeAt.toISOString()})`
-      : null;
+    if (!agrees) return { fault: 'the recorded facts of the token differ from its content' };
+    const { genTime, validUntil, development } = token;
+    if (madeAt !== null && genTime.getTime() + MAX_BEHIND_MS < madeAt.getTime())
+      return {
+        fault: `the token is of ${genTime.toISOString()}, before what it stamps was made (${madeAt.toISOString()})`,
+      };
+    return {
+      fault: null,
+      period: { genTime: genTime.getTime(), validUntil: validUntil.getTime(), development },
+    };
   } catch (error) {
-    return `the token does not verify: ${error instanceof Error ? error.message : String(error)}`;
+    return { fault: `the token does not verify: ${error instanceof Error ? error.message : String(error)}` };
   }
 };
 
@@ -110,20 +133,23 @@ const matchesColumns = (row: AnchorToVerify, anchor: Anchor): boolean =>
   hex(row.root) === anchor.root &&
   hex(row.prevAnchorHash) === anchor.prev_anchor_hash;
 
-/** Verifies an anchor and its link to the predecessor: form, columns, hash, chain, token. Returns the end of the chain. */
+/**
+ * Verifies an anchor and its link to the predecessor: form, columns, hash, chain, token. Returns the end of the chain, and the
+ * anchor with its time-stamp.
+ */
 export const evaluateAnchorRow = async ({
   row,
   before,
   trustedRoots,
   differs,
-}: EvaluateAnchorRow): Promise<ChainEnd | null> => {
+}: EvaluateAnchorRow): Promise<{ end: ChainEnd | null; chained: ChainedStamp }> => {
   const add = (kind: string, detail: string) => differs({ kind, anchor_seq: row.seq, detail });
   const digest = createHash('sha256').update(row.body).digest();
   if (!digest.equals(row.hash)) add('anchor_hash', 'the hash is not that of the hashed form');
 
   if (row.stampDigest === null) add('anchor_stamp', 'no time-stamp was ever requested');
   else if (!digest.equals(row.stampDigest)) add('anchor_stamp', 'the digest to be stamped is not that of the anchor');
-  const fault =
+  const token =
     row.token &&
     evaluateToken({
       token: row.token,
@@ -132,19 +158,21 @@ export const evaluateAnchorRow = async ({
       madeAt: row.closedAt,
       trustedRoots,
     });
-  if (fault) add('anchor_stamp', fault);
+  if (token?.fault) add('anchor_stamp', token.fault);
+  const stamp = token?.fault === null ? token.period : null;
 
   let anchor: Anchor;
   try {
     anchor = decodeAnchor(row.body);
   } catch (error) {
     add('anchor_form', error instanceof Error ? error.message : String(error));
-    return before;
+    return { end: before, chained: { seq: row.seq, stamp: null, linked: false } };
   }
   if (!matchesColumns(row, anchor)) add('anchor_columns', 'the columns of the anchor differ from its hashed form');
   const { faults, end } = await verifyAnchorChain([anchor], before);
   for (const { detail } of faults) add('anchor_chain', detail);
-  return end;
+  const linked = !faults.some(({ fault }) => fault === 'wrong_prev_anchor_hash');
+  return { end, chained: { seq: row.seq, stamp, linked } };
 };
 
 type EvaluateAnchorTree = {

@@ -1,4 +1,5 @@
 import { type AnchorAudit, publicId } from '@vat/domain';
+import { type ChainedStamp, describeStanding } from '../anchor/evaluate-stamps.js';
 import type { ChainEnd } from '../anchor/verify-anchor-chain.js';
 import {
   type AnchorsReport,
@@ -7,9 +8,11 @@ import {
   evaluateToken,
   openReport,
 } from './evaluate-anchor.js';
+import { reportStandings } from './report-standings.js';
 
 type VerifyAnchorsDeps = {
   audit: AnchorAudit;
+  now: () => Date;
   /** PEM; see `verifyTimestamp`. The chain of every authority that was ever used must lead to one of them. */
   trustedRoots?: readonly string[];
   /** Called between pages, so that other work can run. */
@@ -28,13 +31,16 @@ const LEAF_FAULTS = {
 
 /**
  * Recomputes all evidence: the form, hash, link, token and tree of each anchor; the leaf of each check that still exists; the
- * token of each check. Memory is bounded. It cannot detect that the end of the chain was removed together with the indexes
+ * token of each check; and whether the time-stamps still hold. Memory is bounded, except for the times of each anchor's stamp.
+ * It cannot detect that the end of the chain was removed together with the indexes
  * of its leaves; dossiers of customers show that.
  */
 export const verifyAnchors =
-  ({ audit, trustedRoots = [], pause = async () => undefined }: VerifyAnchorsDeps) =>
+  ({ audit, now, trustedRoots = [], pause = async () => undefined }: VerifyAnchorsDeps) =>
   async (signal?: AbortSignal): Promise<AnchorsReport> => {
-    const { report, differs } = openReport();
+    const builder = openReport();
+    const { report, differs } = builder;
+    const chain: ChainedStamp[] = [];
 
     const walkAnchors = async () => {
       let end: ChainEnd | null = null;
@@ -42,7 +48,9 @@ export const verifyAnchors =
         const page = await audit.anchors(after, ANCHORS_PER_PAGE);
         for (const row of page) {
           if (signal?.aborted) return;
-          end = await evaluateAnchorRow({ row, before: end, trustedRoots, differs });
+          const evaluated = await evaluateAnchorRow({ row, before: end, trustedRoots, differs });
+          end = evaluated.end;
+          chain.push(evaluated.chained);
           report.leaves += await evaluateAnchorTree({ row, audit, differs, pause, signal });
           report.anchors += 1;
           if (row.stamp?.development) report.development += 1;
@@ -63,17 +71,22 @@ export const verifyAnchors =
     };
 
     const walkStamps = async () => {
+      const standings = reportStandings(chain, now(), builder);
       for (let after: string | null = null; !signal?.aborted; await pause()) {
         const page = await audit.checkStamps(after, STAMPS_PER_PAGE);
-        for (const { subjectId, digest, token, facts, checkHash, checkBody, checkedAt: madeAt } of page) {
-          const add = (detail: string) =>
-            differs({ kind: 'check_stamp', check_id: publicId('check', subjectId), detail });
+        for (const { subjectId, digest, token, facts, checkHash, checkBody, checkedAt: madeAt, anchorSeq } of page) {
+          const add = (detail: string, kind = 'check_stamp') =>
+            differs({ kind, check_id: publicId('check', subjectId), detail });
           if (checkHash && Buffer.compare(checkHash, digest) !== 0)
             add('the stamped digest is not the hash of the check');
           if (facts.development) report.development += 1;
           const stamped = checkBody ? { data: checkBody } : { digest };
-          const fault = evaluateToken({ token, stamped, facts, madeAt, trustedRoots });
-          if (fault) add(fault);
+          const verified = evaluateToken({ token, stamped, facts, madeAt, trustedRoots });
+          if (verified.fault !== null) add(verified.fault);
+          else {
+            const standing = standings.ofCheck(verified.period, anchorSeq);
+            if (standing.kind === 'outlived') add(describeStanding(standing), 'check_expired');
+          }
           // Each token takes milliseconds; locks and health checks must be served meanwhile.
           await new Promise((resolve) => setImmediate(resolve));
         }

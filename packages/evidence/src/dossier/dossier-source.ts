@@ -47,13 +47,15 @@ export type DossierWatchChange = {
 
 /**
  * The content of a dossier; ids are those of the rows. Each part is read once, in the order of this type, at the speed of the
- * reader, and `return()` is called if the reader stops early. Checks and requests must have ascending ids and anchors an
- * ascending `seq`, otherwise writing fails; a gap in `seq` interrupts the chain. Changes can have any stable order.
+ * reader, and `return()` is called if the reader stops early. Checks and requests must have ascending ids, anchors and
+ * links an ascending `seq`, otherwise writing fails; a gap in `seq` interrupts the chain. Changes can have any stable order.
  */
 export type DossierSource = {
   checks: AsyncIterable<DossierCheck>;
   requests: AsyncIterable<DossierRequest>;
   anchors: AsyncIterable<DossierAnchor>;
+  /** The bodies of the anchors that connect those of `anchors` where an expired time-stamp needs a later one. */
+  links: AsyncIterable<Pick<DossierAnchor, 'seq' | 'body'>>;
   watchChanges: AsyncIterable<DossierWatchChange>;
 };
 

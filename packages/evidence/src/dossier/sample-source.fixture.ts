@@ -141,5 +141,11 @@ export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 
     checkId: uuid(1),
     changedAt: at(60),
   };
-  return { checks: each(made), requests: each([abandoned]), anchors: each(anchors), watchChanges: each([change]) };
+  return {
+    checks: each(made),
+    requests: each([abandoned]),
+    anchors: each(anchors),
+    links: each([]),
+    watchChanges: each([change]),
+  };
 };

@@ -30,6 +30,7 @@ const empty = (): DossierSource => ({
   checks: nothing(),
   requests: nothing(),
   anchors: nothing(),
+  links: nothing(),
   watchChanges: nothing(),
 });
 

@@ -60,6 +60,28 @@ const startOrder = <Key extends string | number>() => {
   };
 };
 
+/** Anchors in one file of links: about a megabyte. */
+const LINKS_PER_FILE = 4_000;
+
+/** `anchors/links-<seq>.jsonl`: one anchor per line, from that `seq` on. */
+async function* linkFiles(links: DossierSource['links']): AsyncGenerator<DossierFile, void, undefined> {
+  const lines = coalesceBytes();
+  const order = startOrder<number>();
+  let count = 0;
+  let first = 0;
+  for await (const { seq, body } of links) {
+    order(seq);
+    if (count === 0) first = seq;
+    lines.add(`${Buffer.from(body)}\n`);
+    count += 1;
+    if (count === LINKS_PER_FILE) {
+      yield { path: `anchors/links-${first}.jsonl`, bytes: lines.take() };
+      count = 0;
+    }
+  }
+  if (count > 0) yield { path: `anchors/links-${first}.jsonl`, bytes: lines.take() };
+}
+
 /**
  * Every file of a dossier except SHA256SUMS and its time-stamp, in a fixed order: README and programs, checks with their
  * files, requests without a check, anchors, certificates, and the tables and counts, which are known only at the end.
@@ -104,6 +126,7 @@ async function* dossierFiles(
     yield { path: `anchors/${seq}.json`, bytes: body };
     if (token) yield { path: `anchors/${seq}.tsr`, bytes: token };
   }
+  yield* linkFiles(source.links);
   const { roots, intermediates } = sortCertificates(await options.certificates());
   yield textFile('certs/tsa-roots.pem', roots.join(''));
   yield textFile('certs/tsa-intermediates.pem', intermediates.join(''));

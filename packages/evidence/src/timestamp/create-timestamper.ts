@@ -189,7 +189,7 @@ export const createTimestamper = ({
 /** Adapts a timestamper to the ports of the domain: stamping data, and reading the reason of a rejection. */
 export const domainStamper = ({ stamp }: Pick<Timestamper, 'stamp'>): Pick<MakeStampDeps, 'stamp' | 'reasonOf'> => {
   const stampData: StampData = async (data, signal) => {
-    const { tokenBytes, certificates: _inToken, ...facts } = await stamp(data, signal);
+    const { tokenBytes, certificates: _inToken, validUntil: _inCertificates, ...facts } = await stamp(data, signal);
     return { token: tokenBytes, ...facts };
   };
   return {

@@ -7,6 +7,7 @@ export {
   issueCertificate,
   privateKeyPem,
   serverNames,
+  unitExtensions,
 } from './issue-certificate.js';
 export * from './object-identifiers.js';
 export * from './open-timestamper.js';

@@ -6,6 +6,8 @@ export type Timestamp = StampFacts & {
   tokenBytes: Uint8Array;
   /** PEM: the signer's certificate, then the issuer of each, up to the topmost known one. */
   certificates: string[];
+  /** When the first of these certificates expires. */
+  validUntil: Date;
 };
 
 /** The reason why there is no time-stamp. The first group: there was no response. The second: the response is invalid. */

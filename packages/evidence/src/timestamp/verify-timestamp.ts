@@ -135,6 +135,7 @@ export const verifyTimestamp = ({ tokenBytes, trustedRoots = [], ...expected }: 
       ...{ tokenBytes, genTime, accuracyMs, serial: hexOf(serialNumber), policy, authority: nameOf(signer) },
       development: policy === DEVELOPMENT_POLICY,
       certificates: path.map(({ x509 }) => x509.toString()),
+      validUntil: new Date(Math.min(...path.map(({ x509 }) => Date.parse(x509.validTo)))),
     };
   });
 };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
 import type { DossierOptions } from '../dossier/index.js';
+import { sampleCoverage } from '../dossier/sample-coverage.fixture.js';
 import { sampleSource } from '../dossier/sample-source.fixture.js';
 import { writeDossier } from '../dossier/write-dossier.js';
 import { type OpensslAuthority, openOpenssl, type Terms } from '../timestamp/openssl-authority.fixture.js';
@@ -42,6 +43,7 @@ const makeDossier = async (
     account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Müller & Σία ООД' },
     createdAt,
     choice: { from: null, to: null, vatNumber: null, reference: null },
+    coverage: sampleCoverage(),
     certificates: async () => certificates,
     stamp,
   };

@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { RunTool } from '@vat/testkit';
+import type { DossierFile } from '../dossier/dossier-file.js';
+import { zipFiles } from '../dossier/zip-files.js';
 import type { OpensslAuthority } from '../timestamp/openssl-authority.fixture.js';
+import type { DossierReport } from '../verify-dossier/index.js';
 
 /** An unpacked dossier that tests change. */
 export type Tampered = {
@@ -16,6 +20,10 @@ export type Tampered = {
   /** Recomputes SHA256SUMS as a forger would and, given an authority, has it stamped. */
   reseal: (authority?: OpensslAuthority) => Promise<void>;
   verify: (...args: string[]) => Promise<{ code: number; output: string }>;
+  /** The result of `verify.py --json`. */
+  report: () => Promise<DossierReport & { exit_code: number }>;
+  /** The dossier as a zip file. `more`: files that no folder can contain. */
+  zip: (more?: readonly DossierFile[]) => Promise<Blob>;
 };
 
 /** Every file below `folder`, with forward slashes, sorted. */
@@ -59,5 +67,13 @@ export const copyDossier = async (run: RunTool, original: string): Promise<Tampe
       if (authority) await writeFile(at('SHA256SUMS.tsr'), await authority.stamp(sums));
     },
     verify: (...args) => run('python3', [at('verify.py'), ...args]),
+    report: async () => JSON.parse((await run('python3', ['-I', at('verify.py'), '--json'])).output),
+    zip: async (more = []) => {
+      const files = async function* (): AsyncGenerator<DossierFile> {
+        for (const file of await listFiles(folder)) yield { path: file, bytes: await readFile(at(file)) };
+        yield* more;
+      };
+      return new Blob([await buffer(zipFiles(files(), new Date()))]);
+    },
   };
 };

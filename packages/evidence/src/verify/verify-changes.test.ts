@@ -34,6 +34,8 @@ const KINDS = [
   `requests/${REQUEST}/01-vies.json`,
   `requests/${REQUEST}/01-vies.request`,
   `requests/${REQUEST}/02-vies.response`,
+  'coverage/report.pdf',
+  'coverage/results.csv',
 ];
 /** The files in SHA256SUMS except the verifier itself. */
 const SUMMED = KINDS.filter((file) => !file.startsWith('SHA256SUMS') && file !== 'verify.py');

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { verifyTimestamp } from '../timestamp/index.js';
 import { unitExtensions } from '../timestamp/issue-certificate.js';
 import type { OpensslAuthority } from '../timestamp/openssl-authority.fixture.js';
+import { verifyDossier } from '../verify-dossier/index.js';
 import { type Auditor, openAuditor, stampsOf } from './open-auditor.fixture.js';
 
 const fileOf = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
@@ -34,11 +35,18 @@ describe('dossiers of earlier releases', () => {
     ['dossier-0.1.0', 'Long-lived root', '2026-11-22'],
     // Its certificates were valid until the end of 2025.
     ['dossier-0.1.0-expired', 'Expired root', '2025-01-02'],
-  ])('%s still verifies, with the current verifier and with its own', async (name, root, day) => {
-    const folder = await unpackDossier(auditor.run, createReadStream(fileOf(`fixtures/${name}.zip`)));
+    // Since then checks have a grade, and so does checks.csv.
+    ['dossier-graded', 'Graded root', '2026-11-23'],
+    // Since then a dossier may have the results of a coverage.
+    ['dossier-coverage', 'Coverage root', '2026-11-23'],
+  ])('%s still verifies, with both current verifiers and with its own', async (name, root, day) => {
+    const zip = fileOf(`fixtures/${name}.zip`);
+    const folder = await unpackDossier(auditor.run, createReadStream(zip));
     try {
       const today = await verify(folder);
       expect(today).toEqual(HOLDS);
+      expect(await verify(zip)).toEqual(today);
+      expect(await verifyDossier(new Blob([await readFile(zip)]))).toMatchObject({ result: 'holds', problems: [] });
       expect(today.output).toMatch(new RegExp(`trusted: .*${root}`));
       expect(today.output).toContain(`the whole dossier is unchanged since ${day}`);
       expect(today.output).toMatch(/ok {4}4 time-stamp\(s\) verified/);

@@ -13,6 +13,7 @@ import { Progress } from '../../parts/progress.js';
 import { Empty, ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, DateTime, Page } from '../../parts/text.js';
 import { verifyChain } from '../../proof/verify.js';
+import { VerifyCard } from './verify-card.js';
 
 const COLUMNS: readonly Column<Anchor>[] = [
   { head: 'Anchor', figures: true, cell: ({ seq }) => <strong>{seq}</strong> },
@@ -100,7 +101,7 @@ const ExportCard = () => {
   return (
     <Card
       title="Dossier"
-      hint="A zip file with every check, the requests and responses behind it, time-stamps, anchors and proofs. To verify it offline, follow its README.txt."
+      hint="A zip file with every check, the requests and responses behind it, time-stamps, anchors and proofs. Verify it below, or offline as its README.txt explains."
     >
       <Form
         className="filters"
@@ -136,10 +137,11 @@ const ExportCard = () => {
   );
 };
 
-/** Evidence of the account: the dossier and the anchors. */
+/** Evidence of the account: the dossier, its verification, and the anchors. */
 export const EvidencePage = () => (
   <Page title="Evidence">
     <ExportCard />
+    <VerifyCard />
     <AnchorsCard />
   </Page>
 );

@@ -1,0 +1,92 @@
+import type { DossierProgress } from '@vat/evidence/verify-dossier';
+import { useId, useRef, useState } from 'react';
+import { Button } from '../../parts/button.js';
+import { count } from '../../parts/format.js';
+import { Progress } from '../../parts/progress.js';
+import { Card } from '../../parts/text.js';
+import { useVerification } from './use-verification.js';
+import { VerifyResult } from './verify-result.js';
+
+const DropZone = ({ onFile }: { onFile: (file: File) => void }) => {
+  const [isOver, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const choose = (file: File | undefined) => {
+    if (file) onFile(file);
+    // Otherwise choosing the same file again would not be a change.
+    if (input.current) input.current.value = '';
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: drag and drop needs a mouse; the file field works without one
+    <div
+      className={`drop ${isOver ? 'over' : ''}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        choose(event.dataTransfer.files[0]);
+      }}
+    >
+      <label htmlFor={id}>Dossier (zip file)</label>
+      <input
+        ref={input}
+        id={id}
+        type="file"
+        accept=".zip,application/zip"
+        onChange={(event) => choose(event.target.files?.[0])}
+      />
+      <p className="hint">Drop dossier.zip here or choose it. It stays on this computer: nothing is uploaded.</p>
+    </div>
+  );
+};
+
+const STEPS: Record<DossierProgress['step'], string> = {
+  files: 'files read',
+  records: 'steps: records, anchors and proofs compared',
+  'time-stamps': 'time-stamps verified',
+};
+
+const progressText = (progress: DossierProgress | null): string =>
+  progress === null
+    ? 'Opening the file'
+    : `${count(progress.done)} of ${count(progress.total)} ${STEPS[progress.step]}`;
+
+/** Verifies a dossier in the browser. */
+export const VerifyCard = () => {
+  const { verification, start, stop } = useVerification();
+  return (
+    <Card
+      title="Verify a dossier"
+      hint="Verifies hashes, proofs, the chain of anchors, time-stamps and coverage in this browser, independently of verify.py, which is in the dossier."
+    >
+      <DropZone onFile={start} />
+      {verification.state === 'running' && (
+        <>
+          <Progress
+            label={`Verifying ${verification.fileName}`}
+            percentage={verification.progress && (100 * verification.progress.done) / verification.progress.total}
+            text={progressText(verification.progress)}
+          />
+          <div className="actions">
+            <Button variant="quiet" onPress={stop}>
+              Cancel
+            </Button>
+          </div>
+        </>
+      )}
+      {verification.state === 'failed' && (
+        <div role="alert" className="error-alert">
+          <p>
+            <strong>{verification.fileName} was not verified.</strong> This browser ended the verification, usually
+            because it ran out of memory. Close other tabs and try again, or use verify.py.
+          </p>
+        </div>
+      )}
+      {verification.state === 'done' && <VerifyResult fileName={verification.fileName} report={verification.report} />}
+    </Card>
+  );
+};

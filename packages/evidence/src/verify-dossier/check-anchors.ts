@@ -1,0 +1,90 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { evaluateAnchor, NO_ANCHOR_HASH } from '../anchor/anchor.js';
+import { canonicalText } from '../canonical-form.js';
+import { verifyInclusion } from '../tree/inclusion.js';
+import type { CheckRows, FoundChecks } from './check-records.js';
+import type { ReportBuilder } from './dossier-report.js';
+import { parseObject, readText, secondsOf } from './read-content.js';
+import type { DossierFiles } from './read-dossier-zip.js';
+
+/** `closedAt`: seconds since 1970; `linked`: whether it contains the hash of the anchor before it, which is in the dossier too. */
+export type FoundAnchor = { size: number; root: string; closedAt: number; linked: boolean };
+export type FoundAnchors = Map<number, FoundAnchor>;
+
+type Previous = { seq: number; hash: string; closedAt: string };
+
+/** Compares every anchor with its form, its name and the one before it. Returns them in the order of the chain. */
+export const checkAnchors = (files: DossierFiles, report: ReportBuilder): FoundAnchors => {
+  const numbers = [...files.keys()].flatMap((path) => path.match(/^anchors\/(\d+)\.json$/)?.[1] ?? []).map(Number);
+  const anchors: FoundAnchors = new Map();
+  let previous: Previous | null = null;
+  let gaps = 0;
+  for (const number of numbers.sort((one, other) => one - other)) {
+    const file = `anchors/${number}.json`;
+    const text = readText(files, file);
+    const anchor = parseObject(text);
+    const { seq, tree_size: size, root, prev_anchor_hash: before, closed_at: closed } = anchor;
+    if (canonicalText(anchor) !== text || evaluateAnchor(anchor) !== null) report.problem('anchor_form', { file });
+    if (seq !== number) report.problem('anchor_renamed', { file, seq });
+    if (seq === 1 && before !== NO_ANCHOR_HASH) report.problem('anchor_first', { file });
+    const follows: boolean = previous !== null && number === previous.seq + 1;
+    let linked = false;
+    if (previous && follows) {
+      linked = before === previous.hash;
+      if (!linked) report.problem('chain_broken', { file, before: previous.seq });
+      if (String(closed) < previous.closedAt) report.problem('anchor_early', { file });
+    } else if (previous) gaps += 1;
+    previous = { seq: number, hash: files.get(file)?.sha256 ?? '', closedAt: String(closed) };
+    anchors.set(number, { size: Number(size), root: String(root), closedAt: secondsOf(closed), linked });
+  }
+  report.passed(`${anchors.size} anchors are one chain.`);
+  if (gaps > 0) report.note(`The chain has ${gaps} gaps: anchors that contain no check of this dossier are left out.`);
+  return anchors;
+};
+
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Verifies the inclusion proof of every anchored check. Returns the `seq` of its anchor by the id of the check. */
+export const checkProofs = (
+  files: DossierFiles,
+  { checks, anchors, rows }: { checks: FoundChecks; anchors: FoundAnchors; rows: CheckRows },
+  report: ReportBuilder,
+): Map<string, number> => {
+  const proved = new Map<string, number>();
+  const positions = new Set<string>();
+  for (const line of readText(files, 'proofs.jsonl').split('\n')) {
+    if (line === '') continue;
+    const { id, anchor_seq, leaf_index, tree_size, path } = parseObject(line);
+    const [check_id, seq] = [String(id), Number(anchor_seq)];
+    const position = `${seq} ${leaf_index}`;
+    if (proved.has(check_id) || positions.has(position)) report.problem('proof_repeated', { check_id, seq });
+    proved.set(check_id, seq);
+    positions.add(position);
+    const check = checks.get(check_id);
+    const anchor = anchors.get(seq);
+    if (!check || !anchor) {
+      report.problem('proof_unclaimed', { check_id, seq });
+      continue;
+    }
+    const hashes = Array.isArray(path) && path.every((one) => HASH.test(String(one))) ? path.map(String) : null;
+    const holds =
+      hashes !== null &&
+      tree_size === anchor.size &&
+      HASH.test(anchor.root) &&
+      verifyInclusion({
+        leaf: hexToBytes(check.hash),
+        index: Number(leaf_index),
+        size: anchor.size,
+        path: hashes.map(hexToBytes),
+        root: hexToBytes(anchor.root),
+      });
+    if (!holds) report.problem('proof_wrong', { check_id, seq });
+    if (rows.get(check_id)?.anchor_seq !== String(seq)) report.problem('proof_anchor', { check_id });
+  }
+  for (const check_id of checks.keys())
+    if (!proved.has(check_id) && rows.get(check_id)?.anchor_seq) report.problem('proof_missing', { check_id });
+  report.passed(`${proved.size} proofs lead to the root of their anchor.`);
+  if (checks.size > proved.size)
+    report.note(`${checks.size - proved.size} checks were not in an anchor yet when the dossier was made.`);
+  return proved;
+};

@@ -1,0 +1,111 @@
+import { canonicalText } from '../canonical-form.js';
+import type { ReportBuilder } from './dossier-report.js';
+import { bytesOf, type Json, objectIn, parseObject, readText, secondsOf, textOf } from './read-content.js';
+import type { DossierFiles } from './read-dossier-zip.js';
+
+const SEAL = ['SHA256SUMS', 'SHA256SUMS.tsr'];
+
+/** Compares every file with its SHA-256 in SHA256SUMS. */
+export const checkSums = (files: DossierFiles, report: ReportBuilder): void => {
+  const listed = new Map<string, string>();
+  for (const line of readText(files, 'SHA256SUMS').split(/\r\n|\n|\r/)) {
+    if (line === '') continue;
+    const [, digest = '', path = ''] = line.match(/^([0-9a-f]{64}) {2}([A-Za-z0-9._/-]+)$/) ?? [];
+    if (path === '' || listed.has(path) || path.split('/').some((part) => ['', '.', '..'].includes(part)))
+      report.problem('sums_line', { file: 'SHA256SUMS', line: line.slice(0, 120) });
+    else listed.set(path, digest);
+  }
+  for (const path of listed.keys()) if (!files.has(path)) report.problem('file_missing', { file: path });
+  for (const [path, { sha256 }] of files) {
+    const digest = listed.get(path);
+    if (digest === undefined && !SEAL.includes(path)) report.problem('file_added', { file: path });
+    if (digest !== undefined && digest !== sha256) report.problem('file_changed', { file: path });
+  }
+  report.count({ files: files.size });
+  report.passed(`${files.size} files are those that SHA256SUMS names, unchanged.`);
+};
+
+/** The checks of a dossier by id: the hash (hex), the stated time in seconds since 1970, and the body. */
+export type FoundCheck = { hash: string; checkedAt: number; body: Json };
+export type FoundChecks = Map<string, FoundCheck>;
+
+/** Rows of checks.csv by the id of the check. */
+export type CheckRows = Map<string, Record<string, string | undefined>>;
+
+const COMPARED_COLUMNS = [
+  ...['vat_number', 'verdict', 'checked_at', 'consultation_number', 'requester_vat_number', 'name', 'address'],
+  ...['reference', 'country_code', 'valid', 'request_id', 'evidence_grade'],
+];
+
+const cellOf = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
+
+/** Compares every check with its canonical form, its name and its row in checks.csv. */
+export const checkChecks = (files: DossierFiles, rows: CheckRows, report: ReportBuilder): FoundChecks => {
+  const checks: FoundChecks = new Map();
+  for (const [path, { sha256 }] of files) {
+    if (!path.startsWith('checks/')) continue;
+    const text = textOf(bytesOf(files, path));
+    const body = parseObject(text);
+    const id = String(body.id);
+    checks.set(id, { hash: sha256, checkedAt: secondsOf(body.checked_at), body });
+    if (path !== `checks/${id}.json`) report.problem('check_renamed', { file: path, check_id: id });
+    if (canonicalText(body) !== text) report.problem('check_form', { file: path });
+    const row = rows.get(id);
+    if (row === undefined) {
+      report.problem('check_unlisted', { check_id: id });
+      continue;
+    }
+    if (row.response_hash !== `sha256:${sha256}`) report.problem('check_hash', { file: path });
+    for (const column of COMPARED_COLUMNS) {
+      // Tables of earlier releases have no grades, and neither have the checks of that time.
+      if (column === 'evidence_grade' && row[column] === undefined) continue;
+      const cell = cellOf(body[column]);
+      // A cell that a spreadsheet would read as a formula starts with an apostrophe.
+      if (row[column] !== cell && row[column] !== `'${cell}`) report.problem('check_cell', { file: path, column });
+    }
+  }
+  for (const id of rows.keys()) if (!checks.has(id)) report.problem('check_missing', { check_id: id });
+  report.passed(`${checks.size} checks are in the form that was hashed, and agree with checks.csv.`);
+  return checks;
+};
+
+const checkBody = (path: string, recorded: Json, files: DossierFiles, { problem }: ReportBuilder): void => {
+  const file = files.get(path);
+  const { file: name, size, sha256 } = recorded;
+  if (name === null && file) problem('body_unexpected', { file: path });
+  if (name !== null && name !== path.slice(path.lastIndexOf('/') + 1)) problem('body_renamed', { file: path });
+  else if (name !== null && !file) problem('rest_missing', { file: path });
+  else {
+    // The body of an exchange without one is empty.
+    const actual = name === null || !file ? { size: 0, sha256: EMPTY_SHA256 } : file;
+    if (actual.size !== size || actual.sha256 !== sha256) problem('body_differs', { file: path });
+  }
+};
+
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** Compares the bodies of all exchanges with their records. Returns the numbers of exchanges and of requests. */
+export const checkExchanges = (files: DossierFiles, checks: FoundChecks, report: ReportBuilder) => {
+  const paths = [...files.keys()];
+  const bodies = new Set(
+    paths.filter((path) => /^(exchanges|requests)\/[^/]+\/\d+-[a-z_]+\.(request|response)$/.test(path)),
+  );
+  const records = paths.filter((path) => /^(exchanges|requests)\/[^/]+\/\d+-[a-z_]+\.json$/.test(path));
+  for (const path of records) {
+    const [folder, owner = ''] = path.split('/');
+    if (folder === 'exchanges' && !checks.has(owner)) report.problem('exchange_unclaimed', { file: path });
+    const record = parseObject(readText(files, path));
+    const stem = path.slice(0, -'.json'.length);
+    checkBody(`${stem}.request`, objectIn(record, 'request'), files, report);
+    bodies.delete(`${stem}.request`);
+    if (record.response === null) continue;
+    checkBody(`${stem}.response`, objectIn(record, 'response'), files, report);
+    bodies.delete(`${stem}.response`);
+  }
+  for (const path of bodies) report.problem('body_unclaimed', { file: path });
+  const requests = paths.filter((path) => /^requests\/[^/]+\/request\.json$/.test(path));
+  for (const path of requests)
+    if (parseObject(readText(files, path)).id !== path.split('/')[1]) report.problem('request_renamed', { file: path });
+  report.passed(`${records.length} exchanges with outside sources agree with their records.`);
+  return { exchanges: records.length, requests: requests.length };
+};

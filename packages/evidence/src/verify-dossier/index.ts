@@ -1,0 +1,3 @@
+export type { DossierProblem, DossierReport } from './dossier-report.js';
+export { ADVICE, PROBLEM_KINDS, type ProblemCode } from './problem-kinds.js';
+export { type DossierProgress, verifyDossier } from './verify-dossier.js';

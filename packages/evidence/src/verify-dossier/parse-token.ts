@@ -1,0 +1,171 @@
+import {
+  BaseBlock,
+  Constructed,
+  fromBER,
+  GeneralizedTime,
+  Integer,
+  Null,
+  ObjectIdentifier,
+  OctetString,
+  Sequence,
+} from 'asn1js';
+import { AlgorithmIdentifier, RelativeDistinguishedNames, RSASSAPSSParams } from 'pkijs';
+
+const SIGNED_DATA = '1.2.840.113549.1.7.2';
+const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
+const RSA_PSS = '1.2.840.113549.1.1.10';
+const MASK_GENERATION_1 = '1.2.840.113549.1.1.8';
+
+/** The only signer of a token. */
+export type Signer = {
+  issuer: RelativeDistinguishedNames;
+  /** In hex without leading zero bytes. */
+  serial: string;
+  /** The identifier of its hash function. */
+  digest: string;
+  signatureAlgorithm: AlgorithmIdentifier;
+  isPss: boolean;
+  signature: OctetString;
+  /** The values of the signed attributes by type. */
+  attributes: [type: string, values: BaseBlock[]][];
+  /** The signed bytes: the attributes as a SET. */
+  signedBytes: Uint8Array<ArrayBuffer>;
+};
+
+/** A parsed RFC 3161 response. Only its form is verified. */
+export type ParsedToken = {
+  policy: string;
+  /** Of the stamped bytes: the identifier of the hash function, and the hash. */
+  imprint: { algorithm: string; hash: Uint8Array };
+  /** In milliseconds since 1970. */
+  genTime: number;
+  /** The bytes that the message digest covers: the encoded TSTInfo. */
+  infoBytes: Uint8Array;
+  signer: Signer;
+  /** The certificates in the token, in DER. */
+  certificates: Uint8Array[];
+  /** Whether the unsigned parts are exactly those of a granted time-stamp. */
+  isPlain: boolean;
+};
+
+/** The elements of a sequence or set; an empty list for any other block. */
+export const elementsOf = (block: unknown): BaseBlock[] =>
+  block instanceof Constructed ? block.valueBlock.value.filter((inner) => inner instanceof BaseBlock) : [];
+
+/** The dotted form of an object identifier, or null. */
+export const identifierOf = (block: unknown): string | null =>
+  block instanceof ObjectIdentifier ? block.valueBlock.toString() : null;
+
+/** The bytes of an octet string, or null. */
+export const octetsOf = (block: unknown): Uint8Array | null =>
+  block instanceof OctetString ? new Uint8Array(block.getValue()) : null;
+
+/** An INTEGER in hex without leading zero bytes. */
+export const numberOf = (integer: Integer): string =>
+  Array.from(integer.valueBlock.valueHexView, (byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .replace(/^(00)+(?=.)/, '');
+
+const refuse = (reason: string): never => {
+  throw new Error(reason);
+};
+
+const isTagged = (block: BaseBlock | undefined, tag: number) =>
+  block?.idBlock.tagClass === 3 && block.idBlock.tagNumber === tag;
+
+/** The identifier of an algorithm without parameters, or null. */
+const plainAlgorithm = (block: unknown): string | null => {
+  const [identifier, parameters, ...more] = elementsOf(block);
+  const isPlain = more.length === 0 && (parameters === undefined || parameters instanceof Null);
+  return isPlain ? identifierOf(identifier) : null;
+};
+
+/** Whether message and mask use the signer's hash function (RFC 4055 §3.1). */
+const hasOneHash = ({ algorithmParams }: AlgorithmIdentifier, digest: string): boolean => {
+  const { hashAlgorithm, maskGenAlgorithm } = new RSASSAPSSParams({ schema: algorithmParams });
+  const mask = identifierOf(elementsOf(maskGenAlgorithm.algorithmParams)[0]);
+  return maskGenAlgorithm.algorithmId === MASK_GENERATION_1 && hashAlgorithm.algorithmId === digest && mask === digest;
+};
+
+const readSigner = (block: BaseBlock | undefined): { signer: Signer; isPlain: boolean } => {
+  const [version, sid, digestAlgorithm, attributes, algorithm, signature] = elementsOf(block);
+  const [issuer, serial] = elementsOf(sid);
+  const digest = identifierOf(elementsOf(digestAlgorithm)[0]);
+  const ofSid = sid instanceof Sequence && issuer instanceof Sequence && serial instanceof Integer;
+  if (!ofSid || digest === null || !isTagged(attributes, 0) || !attributes) return refuse('its signer cannot be read');
+  if (!(signature instanceof OctetString)) return refuse('its signature cannot be read');
+  const signatureAlgorithm = new AlgorithmIdentifier({ schema: algorithm });
+  const isPss = signatureAlgorithm.algorithmId === RSA_PSS;
+  if (isPss && !hasOneHash(signatureAlgorithm, digest)) refuse('RSA-PSS with two hash functions');
+  const signedBytes = Uint8Array.from(attributes.valueBeforeDecodeView);
+  // Signed are the attributes with the tag of a SET instead of [0] (RFC 5652 §5.4).
+  signedBytes[0] = 0x31;
+  const signer: Signer = {
+    issuer: new RelativeDistinguishedNames({ schema: issuer }),
+    serial: numberOf(serial),
+    ...{ digest, signatureAlgorithm, isPss, signature, signedBytes },
+    attributes: elementsOf(attributes).map((attribute) => {
+      const [type, values] = elementsOf(attribute);
+      return [identifierOf(type) ?? '', elementsOf(values)];
+    }),
+  };
+  const plain = plainAlgorithm(digestAlgorithm) !== null && (isPss || plainAlgorithm(algorithm) !== null);
+  return { signer, isPlain: plain && version instanceof Integer && numberOf(version) === '01' };
+};
+
+const readInfo = (infoBytes: Uint8Array) => {
+  const { offset, result } = fromBER(infoBytes);
+  const [version, policy, imprint, , time] = elementsOf(result);
+  const [algorithm, hashed] = elementsOf(imprint);
+  const hash = octetsOf(hashed);
+  if (offset !== infoBytes.length || !(version instanceof Integer) || numberOf(version) !== '01' || hash === null)
+    return refuse('not a time-stamp');
+  if (!(time instanceof GeneralizedTime) || Number.isNaN(time.toDate().getTime()))
+    return refuse('its time cannot be read');
+  return {
+    policy: identifierOf(policy) ?? '',
+    imprint: { algorithm: plainAlgorithm(algorithm) ?? '', hash },
+    genTime: time.toDate().getTime(),
+  };
+};
+
+/**
+ * Parses a complete TimeStampResp. Throws an Error with a reason if it has not the form of a time-stamp. The elements are read
+ * one by one: the classes of pkijs for SignedData take several times as long, and a dossier may contain thousands of tokens.
+ */
+export const parseToken = (bytes: Uint8Array): ParsedToken => {
+  const { offset, result } = fromBER(bytes.slice());
+  if (offset !== bytes.length) refuse('bytes before or after the time-stamp');
+  const [statusInfo, token] = elementsOf(result);
+  const [status, ...statusText] = elementsOf(statusInfo);
+  const granted = status instanceof Integer ? numberOf(status) : '';
+  if (granted !== '00' && granted !== '01') refuse('the authority rejected the request');
+  const [contentType, content] = elementsOf(token);
+  const fields = elementsOf(elementsOf(content)[0]);
+  const [version, digests, encapsulated, ...rest] = fields;
+  const [infoType, wrapped] = elementsOf(encapsulated);
+  const infoBytes = octetsOf(elementsOf(wrapped)[0]);
+  if (identifierOf(contentType) !== SIGNED_DATA || identifierOf(infoType) !== TIMESTAMP_INFO || !infoBytes)
+    return refuse('not a time-stamp');
+  const signers = elementsOf(rest.at(-1));
+  if (signers.length !== 1) refuse('it does not have one signer');
+  const { signer, isPlain } = readSigner(signers[0]);
+  const [listed, ...others] = elementsOf(digests).map(plainAlgorithm);
+  const certificates = elementsOf(rest.find((block) => isTagged(block, 0)));
+  return {
+    ...readInfo(infoBytes),
+    ...{ infoBytes, signer },
+    certificates: certificates
+      .filter((block) => block instanceof Sequence)
+      .map((block) => new Uint8Array(block.valueBeforeDecodeView)),
+    isPlain:
+      isPlain &&
+      granted === '00' &&
+      statusText.length <= 1 &&
+      statusText.every((text) => text instanceof Sequence) &&
+      version instanceof Integer &&
+      numberOf(version) === '03' &&
+      others.length === 0 &&
+      listed === signer.digest,
+  };
+};

@@ -1,0 +1,99 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { type Reader, unzipRaw, type ZipEntry } from 'unzipit';
+import { NotChecked, type ReportBuilder } from './dossier-report.js';
+
+/** A file of a dossier. `bytes`: null for files whose content is only hashed. */
+export type ReadFile = { size: number; sha256: string; bytes: Uint8Array | null };
+
+/** The files of a dossier by path, with forward slashes. */
+export type DossierFiles = Map<string, ReadFile>;
+
+/** Limits of what is read. A dossier of 10 000 checks has some 70 000 files and 200 MB. */
+const LIMITS = { files: 300_000, bytes: 2 * 1024 ** 3, file: 256 * 1024 ** 2 } as const;
+const WINDOW_BYTES = 4 * 1024 ** 2;
+const SUMS = 'SHA256SUMS';
+
+/** Reads a zip in windows: a call for each of 70 000 files takes too long. */
+const windowReader = (zip: Blob): Reader => {
+  let [start, window] = [0, new Uint8Array()];
+  return {
+    getLength: async () => zip.size,
+    read: async (offset, length) => {
+      if (offset < start || offset + length > start + window.length) {
+        const end = offset + Math.max(length, WINDOW_BYTES);
+        [start, window] = [offset, new Uint8Array(await zip.slice(offset, end).arrayBuffer())];
+      }
+      return window.subarray(offset - start, offset - start + length);
+    },
+  };
+};
+
+/** Bodies of exchanges, pages and programs are compared by their hashes alone. */
+const isOnlyHashed = (path: string) => /\.(request|response|pdf|py|sh|txt)$/.test(path);
+
+const isOrdinary = ({ name, externalFileAttributes }: ZipEntry): boolean => {
+  const kind = (externalFileAttributes >>> 16) & 0o170000;
+  const plain = /^[A-Za-z0-9._ /-]+$/.test(name) && !name.split('/').some((part) => ['', '.', '..'].includes(part));
+  return plain && (kind === 0 || kind === 0o100000);
+};
+
+/** The entries of the zip's directory. Only those count: bytes between them are read by no program. */
+const listEntries = async (zip: Blob, reader: Reader): Promise<ZipEntry[]> => {
+  const tooLarge = () =>
+    new NotChecked(
+      'too_large',
+      'The file is larger than a browser can verify. Verify it with verify.py, which GET /verifier names.',
+    );
+  if (zip.size > LIMITS.bytes) throw tooLarge();
+  const { entries } = await unzipRaw(reader).catch(() => {
+    throw new NotChecked(
+      'not_a_zip',
+      'The file is not a complete zip file. Choose the dossier.zip that was exported; if its download broke off, download it again.',
+    );
+  });
+  const sizes = entries.map(({ size, compressedSize }) => Math.max(size, compressedSize));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (entries.length > LIMITS.files || total > LIMITS.bytes || sizes.some((size) => size > LIMITS.file))
+    throw tooLarge();
+  return entries.filter(({ name }) => !name.endsWith('/'));
+};
+
+/** The folder that all files are in, with a slash, because some programs add one when they zip; otherwise nothing. */
+const commonFolder = (paths: readonly string[]): string => {
+  const folder = paths[0]?.match(/^[^/]+\//)?.[0] ?? '';
+  return paths.includes(`${folder}${SUMS}`) && paths.every((path) => path.startsWith(folder)) ? folder : '';
+};
+
+/**
+ * Reads and hashes every file of a zipped dossier. Reports irregular, repeated and damaged entries. Throws {@link NotChecked}
+ * if it is no zip, no dossier, or too large. The checksums of the zip are ignored: SHA256SUMS shows what was changed.
+ */
+export const readDossierZip = async (
+  zip: Blob,
+  { problem }: Pick<ReportBuilder, 'problem'>,
+  onProgress: (done: number, total: number) => void,
+): Promise<DossierFiles> => {
+  const reader = windowReader(zip);
+  const entries = await listEntries(zip, reader);
+  const folder = commonFolder(entries.map(({ name }) => name));
+  const files: DossierFiles = new Map();
+  for (const [index, entry] of entries.entries()) {
+    onProgress(index, entries.length);
+    const path = entry.name.slice(folder.length);
+    if (!isOrdinary(entry)) problem('irregular_file', { file: path });
+    else if (files.has(path)) problem('file_repeated', { file: path });
+    else {
+      try {
+        const bytes = new Uint8Array(await entry.arrayBuffer());
+        const digest = bytesToHex(sha256(bytes));
+        files.set(path, { size: bytes.length, sha256: digest, bytes: isOnlyHashed(path) ? null : bytes });
+      } catch (error) {
+        problem('file_damaged', { file: path, reason: (error as Error).message });
+      }
+    }
+  }
+  if (!files.has(SUMS) && !files.has('manifest.json'))
+    throw new NotChecked('not_a_dossier', `The zip file is not a dossier: it contains no ${SUMS}.`);
+  return files;
+};

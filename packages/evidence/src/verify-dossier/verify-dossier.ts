@@ -1,0 +1,94 @@
+import { checkAnchors, checkProofs } from './check-anchors.js';
+import { checkCoverage } from './check-coverage.js';
+import { type CheckRows, checkChecks, checkExchanges, checkSums } from './check-records.js';
+import { checkStamps, checkTimes, noteProvedTimes } from './check-stamps.js';
+import { type DossierReport, NotChecked, openReport, type ReportBuilder } from './dossier-report.js';
+import { type Json, MissingFile, objectIn, parseObject, readTable, readText, secondsOf } from './read-content.js';
+import { type DossierFiles, readDossierZip } from './read-dossier-zip.js';
+
+/** How far a verification is: a step, and its part that is done. */
+export type DossierProgress = { step: 'files' | 'records' | 'time-stamps'; done: number; total: number };
+
+type Options = { onProgress?: (progress: DossierProgress) => void };
+
+const VERDICTS = ['valid', 'invalid', 'malformed'];
+
+const checkCounts = (stated: Json, counted: Readonly<Record<string, number>>, report: ReportBuilder): void => {
+  report.count(counted);
+  for (const [name, found] of Object.entries(counted))
+    if (stated[name] !== found)
+      report.problem('count_differs', { file: 'manifest.json', stated: stated[name], name, found });
+};
+
+const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProgress }: Options): Promise<number> => {
+  const table = files.has('checks.csv') ? readTable(files, 'checks.csv') : [];
+  for (const { id, vat_number } of table) if (id && vat_number) report.numbers.set(id, vat_number);
+  checkSums(files, report);
+  const manifest = parseObject(readText(files, 'manifest.json'));
+  if (manifest.format !== 'vat-evidence-dossier' || manifest.version !== 1)
+    report.problem('format_unknown', { file: 'manifest.json' });
+  const rows: CheckRows = new Map(table.map((row) => [row.id ?? '', row]));
+  readText(files, 'checks.csv');
+  if (rows.size !== table.length) report.problem('check_repeated', { file: 'checks.csv' });
+  onProgress?.({ step: 'records', done: 0, total: 1 });
+  const checks = checkChecks(files, rows, report);
+  const { exchanges, requests } = checkExchanges(files, checks, report);
+  const anchors = checkAnchors(files, report);
+  const proved = checkProofs(files, { checks, anchors, rows }, report);
+  const stamped = new Set([...files.keys()].flatMap((path) => path.match(/^timestamps\/([^/]+)\.tsr$/)?.[1] ?? []));
+  for (const id of new Set([...rows.keys(), ...stamped]))
+    if ((rows.get(id)?.timestamp === 'yes') !== stamped.has(id)) report.problem('stamp_listed', { check_id: id });
+  report.count({ supplies: checkCoverage(files, checks, report) });
+  const verdicts = VERDICTS.map((verdict) => [verdict, table.filter((row) => row.verdict === verdict).length] as const);
+  checkCounts(
+    objectIn(manifest, 'counts'),
+    {
+      ...{ checks: checks.size, exchanges, requests, anchors: anchors.size, proofs: proved.size },
+      ...{ timestamps: stamped.size, watch_changes: readTable(files, 'watch-changes.csv').length },
+      ...Object.fromEntries(verdicts),
+    },
+    report,
+  );
+  if (readTable(files, 'requests.csv').length !== requests) report.problem('requests_differ', { file: 'requests.csv' });
+  const stamps = await checkStamps(files, report, (done, total) => onProgress?.({ step: 'time-stamps', done, total }));
+  const timed = { checks, anchors, proved, createdAt: secondsOf(manifest.created_at), stamps };
+  checkTimes(timed, report);
+  noteProvedTimes(timed, report);
+  return [...stamps.values()].filter(({ development }) => development).length;
+};
+
+const WHO_MADE_IT =
+  'The files match their time-stamps and each other; who made them is not proved by that. README.txt in the dossier explains how to compare them with what the service gave to others.';
+
+/**
+ * Verifies a zipped dossier in a browser or in Node, without a network: the same checks as `verify.py`, with another
+ * implementation of each. Never throws for what is in the file. Runs for seconds, so browsers call it in a worker.
+ */
+export const verifyDossier = async (zip: Blob, options: Options = {}): Promise<DossierReport> => {
+  const report = openReport();
+  const onRead = (done: number, total: number) => options.onProgress?.({ step: 'files', done, total });
+  let development = 0;
+  try {
+    if (!globalThis.crypto?.subtle)
+      throw new NotChecked(
+        'insecure_page',
+        'This browser verifies time-stamps only on pages that were opened over https. Open this page over https, or verify the dossier with verify.py.',
+      );
+    const files = await readDossierZip(zip, report, onRead);
+    development = await checkDossier(files, report, options);
+  } catch (error) {
+    if (error instanceof NotChecked)
+      return report.finish({ reason: { code: error.code, message: error.message }, development: 0 });
+    if (error instanceof MissingFile) report.problem('rest_missing', { file: error.path });
+    // Untrusted bytes can cause any error (values nested too deeply, numbers too large). All are one problem.
+    else report.problem('unreadable', { reason: (error as Error).message });
+  }
+  const end = report.finish({ reason: null, development });
+  if (end.problem_count > 0) return end;
+  report.note(WHO_MADE_IT);
+  if (development > 0)
+    report.note(
+      `${development} time-stamps come from a development authority: they match the files, but they are worth nothing as evidence of time, because no independent party holds its key.`,
+    );
+  return report.finish({ reason: null, development });
+};

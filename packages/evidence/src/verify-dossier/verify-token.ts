@@ -1,0 +1,199 @@
+import { sha1 } from '@noble/hashes/legacy.js';
+import { sha256, sha384, sha512 } from '@noble/hashes/sha2.js';
+import { CryptoEngine, ExtKeyUsage } from 'pkijs';
+import { type CertificateStore, extensionOf, keyUsageOf, openCertificates, type ReadCertificate } from './find-path.js';
+import { elementsOf, identifierOf, numberOf, octetsOf, parseToken, type Signer } from './parse-token.js';
+
+/** A time-stamp that verifies. Times are in milliseconds since 1970. */
+export type VerifiedStamp = {
+  genTime: number;
+  /** When the first certificate between its signer and the trusted one expires. */
+  validUntil: number;
+  authority: string;
+  development: boolean;
+};
+
+/** Why a time-stamp does not verify; `unsupported`: this browser cannot verify it. */
+export type TokenRefusal = 'stamp_of_other' | 'stamp_wrong' | 'stamp_unreadable' | 'unsupported';
+
+export class TokenRefused extends Error {
+  override name = 'TokenRefused';
+  constructor(
+    readonly refusal: TokenRefusal,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const CONTENT_TYPE = '1.2.840.113549.1.9.3';
+const MESSAGE_DIGEST = '1.2.840.113549.1.9.4';
+/** A hash function: its name in Web Crypto, and its implementation here, which is not asynchronous. */
+type Hash = { name: string; digest: (bytes: Uint8Array) => Uint8Array };
+const SHA256: Hash = { name: 'SHA-256', digest: sha256 };
+/** The accepted hash functions by identifier. */
+const HASHES: Readonly<Record<string, Hash>> = {
+  '2.16.840.1.101.3.4.2.1': SHA256,
+  '2.16.840.1.101.3.4.2.2': { name: 'SHA-384', digest: sha384 },
+  '2.16.840.1.101.3.4.2.3': { name: 'SHA-512', digest: sha512 },
+};
+/** The attributes that name the signer's certificate, with the hash function of each if it states none. */
+const SIGNING_CERTIFICATES: readonly (readonly [type: string, byDefault: Hash])[] = [
+  ['1.2.840.113549.1.9.16.2.12', { name: 'SHA-1', digest: sha1 }],
+  ['1.2.840.113549.1.9.16.2.47', SHA256],
+];
+const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
+const EXTENDED_KEY_USAGE = '2.5.29.37';
+const TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
+const COMMON_NAME = '2.5.4.3';
+/** The policy of the development authority: "development" in ASCII below the arc for examples. */
+export const DEVELOPMENT_POLICY = ['2.999', ...new TextEncoder().encode('development')].join('.');
+/** digitalSignature and nonRepudiation. */
+const SIGNING = 0b1100_0000;
+/** Signature algorithms other than RSA-PSS, with their hash function, or null for that of the signer. */
+const SIGNATURES: Readonly<Record<string, string | null>> = {
+  '1.2.840.113549.1.1.1': null,
+  '1.2.840.113549.1.1.11': 'SHA-256',
+  '1.2.840.113549.1.1.12': 'SHA-384',
+  '1.2.840.113549.1.1.13': 'SHA-512',
+  '1.2.840.10045.4.3.2': 'SHA-256',
+  '1.2.840.10045.4.3.3': 'SHA-384',
+  '1.2.840.10045.4.3.4': 'SHA-512',
+};
+
+const refuse = (refusal: TokenRefusal, message: string): never => {
+  throw new TokenRefused(refusal, message);
+};
+
+const equal = (one: Uint8Array | null | undefined, other: Uint8Array): boolean =>
+  one?.length === other.length && one.every((byte, at) => byte === other[at]);
+
+const hashNamed = (algorithm: string): Hash =>
+  HASHES[algorithm] ?? refuse('stamp_unreadable', `it uses the hash function ${algorithm}`);
+
+/** The single value of a signed attribute; undefined if it is missing. */
+const attribute = ({ attributes }: Signer, type: string): unknown => {
+  const [found, ...again] = attributes.filter(([other]) => other === type);
+  if (again.length > 0 || (found && found[1].length !== 1)) refuse('stamp_wrong', 'it has an attribute twice');
+  return found?.[1][0];
+};
+
+/** The signature must name the certificate, or another one with the same key could replace it (RFC 5035 §3). */
+const checkNamed = (signer: Signer, { der }: ReadCertificate): void => {
+  const named = SIGNING_CERTIFICATES.flatMap(([type, byDefault]) => {
+    const value = attribute(signer, type);
+    return value === undefined ? [] : [{ value, byDefault }];
+  });
+  if (named.length === 0) refuse('stamp_wrong', 'its signature does not name one of its certificates');
+  for (const { value, byDefault } of named) {
+    const [first, second] = elementsOf(elementsOf(elementsOf(value)[0])[0]);
+    const algorithm = identifierOf(elementsOf(first)[0]);
+    const hash = algorithm === null ? byDefault : hashNamed(algorithm);
+    if (!equal(octetsOf(algorithm === null ? first : second), hash.digest(der)))
+      refuse('stamp_wrong', 'its signature names another certificate');
+  }
+};
+
+/** The certificate must be for time-stamping alone (RFC 3161 §2.3). */
+const checkPurpose = (certificate: ReadCertificate): void => {
+  const purpose = extensionOf(certificate, EXTENDED_KEY_USAGE);
+  const purposes = purpose?.parsedValue instanceof ExtKeyUsage ? purpose.parsedValue.keyPurposes : [];
+  const usage = keyUsageOf(certificate);
+  const signs = usage === null || ((usage & SIGNING) !== 0 && (usage & ~SIGNING) === 0);
+  if (!purpose?.critical || purposes.length !== 1 || purposes[0] !== TIME_STAMPING || !signs)
+    refuse('stamp_wrong', 'its certificate is not for time-stamping alone');
+};
+
+const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: ReadCertificate): Promise<void> => {
+  const { signatureAlgorithm, isPss, signature, signedBytes } = signer;
+  const { name } = hashNamed(signer.digest);
+  const stated = isPss ? name : SIGNATURES[signatureAlgorithm.algorithmId];
+  if (stated === undefined || (stated ?? name) !== name)
+    refuse('stamp_wrong', 'its signature is not of the kind that it names');
+  const key = fields.subjectPublicKeyInfo;
+  let valid: boolean;
+  try {
+    valid = await engine.verifyWithPublicKey(signedBytes, signature, key, signatureAlgorithm, name);
+  } catch (error) {
+    const curve = identifierOf(key.algorithm.algorithmParams);
+    // pkijs knows the curves of Web Crypto; for others it returns an object without a name.
+    if (curve !== null && !('name' in engine.getAlgorithmByOID(curve, false)))
+      refuse('unsupported', `it uses the elliptic curve ${curve}, which browsers do not support`);
+    throw new TokenRefused('stamp_wrong', `its signature cannot be read (${(error as Error).message})`);
+  }
+  if (!valid) refuse('stamp_wrong', 'its signature is invalid');
+};
+
+const authorityOf = ({ fields }: ReadCertificate): string => {
+  const name = fields.subject.typesAndValues.findLast(({ type }) => type === COMMON_NAME)?.value.valueBlock.value;
+  return name === undefined ? 'an authority without a name' : String(name);
+};
+
+type StampedBytes = {
+  token: Uint8Array;
+  stamped: Uint8Array;
+  /** The only file without a checksum is SHA256SUMS.tsr, so the parts that its signature does not cover are checked too. */
+  isSeal: boolean;
+};
+
+type VerifierOptions = { trusted: readonly Uint8Array[]; intermediates: readonly Uint8Array[] };
+
+/** The certificates of the token that the signature does not need must be known, or lead to a trusted one. */
+const checkUnsigned = async (
+  store: CertificateStore,
+  certificates: readonly ReadCertificate[],
+  known: ReadonlySet<string>,
+  at: number,
+): Promise<void> => {
+  for (const certificate of certificates)
+    if (!known.has(certificate.print) && !(await store.findPath(certificate, certificates, at)))
+      refuse('stamp_unreadable', 'one of its certificates was changed, or is not in certs/ and leads to no known root');
+};
+
+/**
+ * Verifies time-stamps with Web Crypto, independently of OpenSSL: form, stamped content, signer, purpose, signature, and the path
+ * to a trusted certificate at the stated time. Throws {@link TokenRefused}. Needs a secure context (https, or this machine).
+ */
+export const openTokenVerifier = ({ trusted, intermediates }: VerifierOptions) => {
+  const engine = new CryptoEngine({ name: 'web', crypto: globalThis.crypto });
+  const store = openCertificates({ trusted, intermediates, engine });
+  const known = new Set([...trusted, ...intermediates].map((der) => store.read(der).print));
+
+  const verify = async ({ token, stamped, isSeal }: StampedBytes): Promise<VerifiedStamp> => {
+    const parsed = parseToken(token);
+    const { imprint, infoBytes, signer, genTime } = parsed;
+    if (!equal(imprint.hash, hashNamed(imprint.algorithm).digest(stamped))) refuse('stamp_of_other', '');
+    if (isSeal && !parsed.isPlain) refuse('stamp_unreadable', 'it does not have the form of a time-stamp');
+    const certificates = parsed.certificates.map(store.read);
+    const [certificate, ...same] = certificates.filter(
+      ({ fields }) => numberOf(fields.serialNumber) === signer.serial && fields.issuer.isEqual(signer.issuer),
+    );
+    if (!certificate || same.length > 0) return refuse('stamp_wrong', 'its signer is none of its certificates');
+    if (identifierOf(attribute(signer, CONTENT_TYPE)) !== TIMESTAMP_INFO)
+      refuse('stamp_wrong', 'it signs something else');
+    if (!equal(octetsOf(attribute(signer, MESSAGE_DIGEST)), hashNamed(signer.digest).digest(infoBytes)))
+      refuse('stamp_wrong', 'its signature covers other content');
+    checkNamed(signer, certificate);
+    await checkSignature(engine, signer, certificate);
+    checkPurpose(certificate);
+    const path = await store.findPath(certificate, certificates, genTime);
+    if (!path) return refuse('stamp_wrong', 'its certificate does not lead to a trusted root, or was not valid then');
+    if (isSeal) await checkUnsigned(store, certificates, known, genTime);
+    return {
+      genTime,
+      validUntil: Math.min(...path.map(({ fields }) => fields.notAfter.value.getTime())),
+      authority: authorityOf(certificate),
+      development: parsed.policy === DEVELOPMENT_POLICY,
+    };
+  };
+
+  return async (given: StampedBytes): Promise<VerifiedStamp> => {
+    try {
+      return await verify(given);
+    } catch (error) {
+      if (error instanceof TokenRefused) throw error;
+      // Untrusted bytes can cause any error.
+      throw new TokenRefused('stamp_unreadable', (error as Error).message);
+    }
+  };
+};
