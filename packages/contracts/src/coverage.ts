@@ -12,6 +12,7 @@ import {
 import { z } from 'zod';
 import { pageQuery } from './lists.js';
 import { idOf, instant, printable } from './text.js';
+import { filePart, sheetName } from './upload.js';
 
 /** The fields that accompany a coverage's file, in the form or in the query. */
 export const coverageFields = z.strictObject({
@@ -39,14 +40,11 @@ export const coverageFields = z.strictObject({
     .meta({
       openapi: { type: 'boolean', default: false, description: 'True makes a batch of the uncovered numbers.' },
     }),
+  sheet: sheetName(),
 });
 
-/** The form of POST /v1/coverage in the documentation. The file itself is validated while it is read. */
-export const coverageForm = coverageFields.extend({
-  file: z.file().meta({
-    openapi: { type: 'string', format: 'binary', description: 'The CSV file, at most 2 MiB and 10 000 rows.' },
-  }),
-});
+/** The form of POST /v1/coverage in the documentation. */
+export const coverageForm = coverageFields.extend({ file: filePart() });
 
 /** Query of GET /v1/coverage/{id}/lines. */
 export const coverageLinesQuery = z.strictObject({ ...pageQuery, status: z.enum(COVERAGE_STATUSES).optional() });
