@@ -87,7 +87,8 @@ export const ERROR_CATALOGUE = {
   INVALID_FILE: {
     status: 400,
     message: 'The file cannot be read as an Excel workbook.',
-    remedy: 'Save it as .xlsx without a password, or as CSV (UTF-8). `line` is the row of the sheet, 1 for the whole file.',
+    remedy:
+      'Save it as .xlsx without a password, or as CSV (UTF-8). `line` is the row of the sheet, 1 for the whole file.',
     extra: ['line'],
   },
   MISSING_CANDIDATE: {
