@@ -32,7 +32,7 @@ export type TimestampRoutesDeps = {
   prove: ProveChecks;
   drawCertificate: (input: CertificateInput) => Promise<Uint8Array>;
   /** The URL of the public page of a check; null when public verification is off. */
-  publicLinkOf: ((id: StoredId<'check'>) => string) | null;
+  publicLinkOf: ((id: StoredId<'check'>) => Promise<string>) | null;
   /** Drawing a page occupies the process, so the pages of one account are drawn one after the other. */
   certificateInTurn: InTurn;
   baseUrl: () => string;
@@ -132,7 +132,7 @@ export const timestampRoutes = (
       language: lang,
       issuedAt: deps.now(),
       serviceUrl: deps.baseUrl(),
-      publicUrl: deps.publicLinkOf?.(id) ?? null,
+      publicUrl: (await deps.publicLinkOf?.(id)) ?? null,
     };
     const draw = () => pausing(() => deps.drawCertificate(input));
     const bytes = await deps.certificateInTurn(caller.accountId, draw, goneOf(res));
