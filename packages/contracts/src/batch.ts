@@ -82,7 +82,12 @@ export const batchSchema = z
 export const batchLineSchema = z
   .strictObject({
     line_id: idOf('line'),
-    line: z.int().min(1).describe('The line of the file where the row begins, counted from 1 as in a text editor.'),
+    line: z
+      .int()
+      .min(1)
+      .describe(
+        'The line of the file where the row begins, counted from 1 as in a text editor, or the row of the sheet.',
+      ),
     status: z.enum(LINE_STATUSES),
     input: z.string().describe('The VAT number as it is in the file.'),
     vat_number: z

@@ -7,7 +7,6 @@ import {
   MAX_AGE_DAYS,
   MIN_GRADES,
   publicId,
-  REPORT_LANGUAGES,
 } from '@vat/domain';
 import { z } from 'zod';
 import { pageQuery } from './lists.js';
@@ -49,9 +48,6 @@ export const coverageForm = coverageFields.extend({ file: filePart() });
 /** Query of GET /v1/coverage/{id}/lines. */
 export const coverageLinesQuery = z.strictObject({ ...pageQuery, status: z.enum(COVERAGE_STATUSES).optional() });
 
-/** Query of GET /v1/coverage/{id}/report.pdf. */
-export const reportQuery = z.strictObject({ lang: z.enum(REPORT_LANGUAGES).default('en') });
-
 const count = (what: string) => z.int().min(0).describe(what);
 
 /** The coverage object. */
@@ -80,7 +76,12 @@ export const coverageSchema = z
 export const coverageLineSchema = z
   .strictObject({
     line_id: idOf('line'),
-    line: z.int().min(1).describe('The line of the file where the row begins, counted from 1 as in a text editor.'),
+    line: z
+      .int()
+      .min(1)
+      .describe(
+        'The line of the file where the row begins, counted from 1 as in a text editor, or the row of the sheet.',
+      ),
     status: z.enum(COVERAGE_STATUSES),
     input: z.string().describe('The VAT number as it is in the file.'),
     vat_number: z

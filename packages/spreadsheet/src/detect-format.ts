@@ -27,8 +27,8 @@ const ENCRYPTED_PACKAGE = [...'EncryptedPackage'].join('\0');
 
 /** Formats in a zip archive, by the first bytes of the archive. */
 const BY_FRONT: readonly (readonly [RegExp, string])[] = [
-  [/opendocument\.spreadsheet/, 'an OpenDocument spreadsheet (.ods)'],
-  [/Index\/|\.iwa/, 'a Numbers spreadsheet (.numbers)'],
+  [/mimetypeapplication\/vnd\.oasis\.opendocument\.spreadsheet/, 'an OpenDocument spreadsheet (.ods)'],
+  [/Index\/[\w/-]{1,100}\.iwa/, 'a Numbers spreadsheet (.numbers)'],
 ];
 
 /** Formats in a zip archive, by the names of its parts. */

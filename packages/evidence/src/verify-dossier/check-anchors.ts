@@ -1,4 +1,5 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { evaluateAnchor, NO_ANCHOR_HASH } from '../anchor/anchor.js';
 import { canonicalText } from '../canonical-form.js';
 import { verifyInclusion } from '../tree/inclusion.js';
@@ -7,39 +8,63 @@ import type { ReportBuilder } from './dossier-report.js';
 import { parseObject, readText, secondsOf } from './read-content.js';
 import type { DossierFiles } from './read-dossier-zip.js';
 
-/** `closedAt`: seconds since 1970; `linked`: whether it contains the hash of the anchor before it, which is in the dossier too. */
-export type FoundAnchor = { size: number; root: string; closedAt: number; linked: boolean };
+/** `closedAt`: seconds since 1970. */
+export type FoundAnchor = { size: number; root: string; closedAt: number };
 export type FoundAnchors = Map<number, FoundAnchor>;
+/** Whether each anchor contains the hash of the one before it, by `seq`; also anchors that only connect others. */
+export type FoundLinks = Map<number, boolean>;
 
 type Previous = { seq: number; hash: string; closedAt: string };
 
+type Record = { file: string; text: string; hash: string; connects: boolean };
+
+/** Anchors with a file of their own, and those that connect them, one per line, by `seq`. */
+const readRecords = (files: DossierFiles): Map<number, Record> => {
+  const records = new Map<number, Record>();
+  for (const file of files.keys()) {
+    if (!/^anchors\/links-\d+\.jsonl$/.test(file)) continue;
+    for (const text of readText(files, file).split('\n')) {
+      if (text === '') continue;
+      const hash = bytesToHex(sha256(utf8ToBytes(text)));
+      records.set(Number(parseObject(text).seq), { file, text, hash, connects: true });
+    }
+  }
+  for (const [file, { sha256: hash }] of files) {
+    const number = file.match(/^anchors\/(\d+)\.json$/)?.[1];
+    if (number !== undefined) records.set(Number(number), { file, text: readText(files, file), hash, connects: false });
+  }
+  return records;
+};
+
 /** Compares every anchor with its form, its name and the one before it. Returns them in the order of the chain. */
-export const checkAnchors = (files: DossierFiles, report: ReportBuilder): FoundAnchors => {
-  const numbers = [...files.keys()].flatMap((path) => path.match(/^anchors\/(\d+)\.json$/)?.[1] ?? []).map(Number);
+export const checkAnchors = (
+  files: DossierFiles,
+  report: ReportBuilder,
+): { anchors: FoundAnchors; links: FoundLinks } => {
   const anchors: FoundAnchors = new Map();
+  const links: FoundLinks = new Map();
   let previous: Previous | null = null;
   let gaps = 0;
-  for (const number of numbers.sort((one, other) => one - other)) {
-    const file = `anchors/${number}.json`;
-    const text = readText(files, file);
+  const records = [...readRecords(files)].sort(([one], [other]) => one - other);
+  for (const [number, { file, text, hash, connects }] of records) {
     const anchor = parseObject(text);
     const { seq, tree_size: size, root, prev_anchor_hash: before, closed_at: closed } = anchor;
     if (canonicalText(anchor) !== text || evaluateAnchor(anchor) !== null) report.problem('anchor_form', { file });
     if (seq !== number) report.problem('anchor_renamed', { file, seq });
     if (seq === 1 && before !== NO_ANCHOR_HASH) report.problem('anchor_first', { file });
     const follows: boolean = previous !== null && number === previous.seq + 1;
-    let linked = false;
+    const linked: boolean = previous !== null && follows && before === previous.hash;
     if (previous && follows) {
-      linked = before === previous.hash;
       if (!linked) report.problem('chain_broken', { file, before: previous.seq });
       if (String(closed) < previous.closedAt) report.problem('anchor_early', { file });
     } else if (previous) gaps += 1;
-    previous = { seq: number, hash: files.get(file)?.sha256 ?? '', closedAt: String(closed) };
-    anchors.set(number, { size: Number(size), root: String(root), closedAt: secondsOf(closed), linked });
+    previous = { seq: number, hash, closedAt: String(closed) };
+    links.set(number, linked);
+    if (!connects) anchors.set(number, { size: Number(size), root: String(root), closedAt: secondsOf(closed) });
   }
   report.passed(`${anchors.size} anchors are one chain.`);
   if (gaps > 0) report.note(`The chain has ${gaps} gaps: anchors that contain no check of this dossier are left out.`);
-  return anchors;
+  return { anchors, links };
 };
 
 const HASH = /^[0-9a-f]{64}$/;

@@ -1,5 +1,6 @@
 import { checkAnchors, checkProofs } from './check-anchors.js';
 import { checkCoverage } from './check-coverage.js';
+import { checkExpired } from './check-expired.js';
 import { type CheckRows, checkChecks, checkExchanges, checkSums } from './check-records.js';
 import { checkStamps, checkTimes, noteProvedTimes } from './check-stamps.js';
 import { type DossierReport, NotChecked, openReport, type ReportBuilder } from './dossier-report.js';
@@ -33,7 +34,7 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
   onProgress?.({ step: 'records', done: 0, total: 1 });
   const checks = checkChecks(files, rows, report);
   const { exchanges, requests } = checkExchanges(files, checks, report);
-  const anchors = checkAnchors(files, report);
+  const { anchors, links } = checkAnchors(files, report);
   const proved = checkProofs(files, { checks, anchors, rows }, report);
   const stamped = new Set([...files.keys()].flatMap((path) => path.match(/^timestamps\/([^/]+)\.tsr$/)?.[1] ?? []));
   for (const id of new Set([...rows.keys(), ...stamped]))
@@ -50,7 +51,9 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
     report,
   );
   if (readTable(files, 'requests.csv').length !== requests) report.problem('requests_differ', { file: 'requests.csv' });
-  const stamps = await checkStamps(files, report, (done, total) => onProgress?.({ step: 'time-stamps', done, total }));
+  const onStamp = (done: number, total: number) => onProgress?.({ step: 'time-stamps', done, total });
+  const verified = await checkStamps(files, report, onStamp);
+  const stamps = checkExpired({ stamps: verified, links, proved, now: Date.now() }, report);
   const timed = { checks, anchors, proved, createdAt: secondsOf(manifest.created_at), stamps };
   checkTimes(timed, report);
   noteProvedTimes(timed, report);

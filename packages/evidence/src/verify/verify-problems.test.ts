@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { sampleId } from '../dossier/sample-source.fixture.js';
+import { makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
 import { ADVICE, type DossierProblem, PROBLEM_KINDS, verifyDossier } from '../verify-dossier/index.js';
 import { type Auditor, openAuditor } from './open-auditor.fixture.js';
 import type { Tampered } from './tampered.fixture.js';
@@ -143,6 +144,17 @@ describe('both verifiers explain', () => {
         ...['stamped_early', 'anchored_early'],
       ].sort(),
     );
+  });
+
+  it('a time-stamp whose certificate expired before a later anchor was stamped', async () => {
+    const copy = await auditor.tamper();
+    const [from, to] = [new Date('2024-01-01T00:00:00.000Z'), new Date('2024-12-31T00:00:00.000Z')];
+    const brief = makeDatedAuthority('Brief', { from, to });
+    const anchor = Buffer.from(await copy.read('anchors/1.json'));
+    await copy.write('anchors/1.tsr', brief.stamp(anchor, new Date('2024-12-01T00:00:00.000Z')));
+    await copy.write('certs/tsa-roots.pem', `${await copy.read('certs/tsa-roots.pem')}${brief.root}`);
+    await copy.reseal(auditor.authority);
+    expect(await findProblems(copy)).toEqual(['stamp_expired']);
   });
 
   it('a dossier without its time-stamp, its roots, its manifest or a readable table, and one of a later release', async () => {

@@ -17,8 +17,8 @@ export type SheetContext = { strings: readonly string[]; formatOf: FindFormat; d
  */
 const MAX_TEXT_BYTES = 2 * 1024 * 1024;
 
-/** The maximum of cells in a sheet, most of them empty: 200 for each row that may be read. */
-const MAX_CELLS = 2_000_000;
+/** The maximum of cells in a sheet, most of them empty: 100 for each row that may be read. */
+const MAX_CELLS = 1_000_000;
 
 /** The limits of spreadsheet programs. */
 const [LAST_ROW, LAST_COLUMN] = [1_048_576, 16_384];
@@ -94,7 +94,7 @@ const collectSheetRows = (context: SheetContext, emit: (row: ScannedRow) => void
     cells += 1;
     if (cells > MAX_CELLS)
       throw invalidFile(
-        'The sheet has more than 2 000 000 cells, counting empty ones. Delete the empty rows and columns with formats.',
+        'The sheet has more than 1 000 000 cells, counting empty ones. Delete the empty rows and columns with formats.',
         lastRow,
       );
     cell = { column: reference.column, type: attributes.t ?? 'n', style: attributes.s, value: '', hasFormula: false };
