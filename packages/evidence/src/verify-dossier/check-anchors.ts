@@ -1,4 +1,5 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { evaluateAnchor, NO_ANCHOR_HASH } from '../anchor/anchor.js';
 import { canonicalText } from '../canonical-form.js';
 import { verifyInclusion } from '../tree/inclusion.js';
@@ -7,39 +8,59 @@ import type { ReportBuilder } from './dossier-report.js';
 import { parseObject, readText, secondsOf } from './read-content.js';
 import type { DossierFiles } from './read-dossier-zip.js';
 
-/** `closedAt`: seconds since 1970; `linked`: whether it contains the hash of the anchor before it, which is in the dossier too. */
-export type FoundAnchor = { size: number; root: string; closedAt: number; linked: boolean };
-export type FoundAnchors = Map<number, FoundAnchor>;
+/** `closedAt`: seconds since 1970. */
+export type FoundAnchor = { size: number; root: string; closedAt: number };
 
+/**
+ * `anchors`: those of the dossier by `seq`. `linked`: of each known anchor, also between those, in the order of the chain, whether
+ * it contains the hash of the one before it.
+ */
+export type FoundChain = { anchors: Map<number, FoundAnchor>; linked: Map<number, boolean> };
+
+type AnchorText = { file: string; text: string };
 type Previous = { seq: number; hash: string; closedAt: string };
 
-/** Compares every anchor with its form, its name and the one before it. Returns them in the order of the chain. */
-export const checkAnchors = (files: DossierFiles, report: ReportBuilder): FoundAnchors => {
-  const numbers = [...files.keys()].flatMap((path) => path.match(/^anchors\/(\d+)\.json$/)?.[1] ?? []).map(Number);
-  const anchors: FoundAnchors = new Map();
+/** The anchors that the dossier names, and those that connect them (`links`), by `seq`. */
+const listAnchors = (files: DossierFiles): Map<number, AnchorText> => {
+  const found = new Map<number, AnchorText>();
+  for (const file of files.keys()) {
+    if (!/^anchors\/links-\d+\.jsonl$/.test(file)) continue;
+    for (const text of readText(files, file).split('\n'))
+      if (text !== '') found.set(Number(parseObject(text).seq), { file, text });
+  }
+  for (const file of files.keys()) {
+    const seq = file.match(/^anchors\/(\d+)\.json$/)?.[1];
+    if (seq !== undefined) found.set(Number(seq), { file, text: readText(files, file) });
+  }
+  return found;
+};
+
+/** Compares every anchor with its form, its name and the one before it. */
+export const checkAnchors = (files: DossierFiles, report: ReportBuilder): FoundChain => {
+  const [anchors, linked] = [new Map<number, FoundAnchor>(), new Map<number, boolean>()];
   let previous: Previous | null = null;
   let gaps = 0;
-  for (const number of numbers.sort((one, other) => one - other)) {
-    const file = `anchors/${number}.json`;
-    const text = readText(files, file);
+  for (const [number, { file, text }] of [...listAnchors(files)].sort(([one], [other]) => one - other)) {
+    files.lastRead = file;
     const anchor = parseObject(text);
     const { seq, tree_size: size, root, prev_anchor_hash: before, closed_at: closed } = anchor;
     if (canonicalText(anchor) !== text || evaluateAnchor(anchor) !== null) report.problem('anchor_form', { file });
     if (seq !== number) report.problem('anchor_renamed', { file, seq });
     if (seq === 1 && before !== NO_ANCHOR_HASH) report.problem('anchor_first', { file });
     const follows: boolean = previous !== null && number === previous.seq + 1;
-    let linked = false;
+    linked.set(number, previous !== null && follows && before === previous.hash);
     if (previous && follows) {
-      linked = before === previous.hash;
-      if (!linked) report.problem('chain_broken', { file, before: previous.seq });
+      if (before !== previous.hash) report.problem('chain_broken', { file, before: previous.seq });
       if (String(closed) < previous.closedAt) report.problem('anchor_early', { file });
     } else if (previous) gaps += 1;
-    previous = { seq: number, hash: files.get(file)?.sha256 ?? '', closedAt: String(closed) };
-    anchors.set(number, { size: Number(size), root: String(root), closedAt: secondsOf(closed), linked });
+    const hash = bytesToHex(sha256(new TextEncoder().encode(text)));
+    previous = { seq: number, hash, closedAt: String(closed) };
+    const found = { size: Number(size), root: String(root), closedAt: secondsOf(closed) };
+    if (file === `anchors/${number}.json`) anchors.set(number, found);
   }
   report.passed(`${anchors.size} anchors are one chain.`);
   if (gaps > 0) report.note(`The chain has ${gaps} gaps: anchors that contain no check of this dossier are left out.`);
-  return anchors;
+  return { anchors, linked };
 };
 
 const HASH = /^[0-9a-f]{64}$/;
@@ -47,7 +68,7 @@ const HASH = /^[0-9a-f]{64}$/;
 /** Verifies the inclusion proof of every anchored check. Returns the `seq` of its anchor by the id of the check. */
 export const checkProofs = (
   files: DossierFiles,
-  { checks, anchors, rows }: { checks: FoundChecks; anchors: FoundAnchors; rows: CheckRows },
+  { checks, anchors, rows }: { checks: FoundChecks; anchors: FoundChain['anchors']; rows: CheckRows },
   report: ReportBuilder,
 ): Map<string, number> => {
   const proved = new Map<string, number>();

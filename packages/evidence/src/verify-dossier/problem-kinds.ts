@@ -37,6 +37,12 @@ export const ADVICE = {
     action:
       'Export the dossier again. If you used --roots, make sure that the file contains the root certificates of the authority that issued the time-stamp.',
   },
+  expired: {
+    meaning:
+      'The certificate of this time-stamp had expired before the dossier was made. Whoever obtained its key after that could have made the time-stamp.',
+    action:
+      'Do not rely on its time. The content is proved since the later time-stamp that is named, or since the dossier was made.',
+  },
   time: {
     meaning: 'A time-stamp cannot be older than what it stamps, so one of the two times is false.',
     action: 'Do not rely on either time; ask the operator of the service which one is right.',
@@ -61,7 +67,7 @@ export const PROBLEM_KINDS = {
   file_added: ['{file} was added: SHA256SUMS does not name it', 'copy'],
   file_changed: ['{file} was changed: its SHA-256 is not the one in SHA256SUMS', 'copy'],
   rest_missing: ['{file} is missing, so the rest cannot be checked', 'copy'],
-  unreadable: ['a file cannot be read, so the rest cannot be checked: {reason}', 'damaged'],
+  unreadable: ['{file} cannot be read, so the rest cannot be checked: {reason}', 'damaged'],
   format_unknown: ['{file} has a format that this program does not support', 'format'],
   check_repeated: ['{file} contains a check twice', 'record'],
   check_renamed: ['{file} contains the check {check_id}', 'record'],
@@ -96,6 +102,7 @@ export const PROBLEM_KINDS = {
   stamp_of_nothing: ['{file} is a time-stamp of a file that the dossier does not contain', 'stamp'],
   stamp_of_other: ['{file} is not a time-stamp of the content of {stamped}', 'stamp'],
   stamp_wrong: ['{file} does not verify: {reason}', 'stamp'],
+  stamp_expired: ['the certificate of {file} expired on {expired}, {reason}', 'expired'],
   stamp_unreadable: ['{file} cannot be read as a time-stamp ({reason})', 'stamp'],
   roots_missing: ['{file} contains no root certificate', 'stamp'],
   stamped_early: ['{file} was stamped {stamped}, before its content was made ({made})', 'time'],
