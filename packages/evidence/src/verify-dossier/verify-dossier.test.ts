@@ -42,7 +42,7 @@ describe('the verifier in the browser', () => {
   it.each([
     ['signed with ECDSA', {}],
     ['signed with RSA-PSS', { unitKey: 'rsa', pss: true }],
-  ] as const)('finds any changed bit in any file of a dossier %s', async (_, terms) => {
+  ] as const)('finds any changed bit in the time-stamp of a dossier %s', async (_, terms) => {
     const folder = await auditor.makeDossier(1, stampsOf(auditor.makeAuthority('Any', terms)));
     const zip = Buffer.from(await (await zipFolder(folder)).arrayBuffer());
     const seal = await readFile(path.join(folder, 'SHA256SUMS.tsr'));

@@ -168,6 +168,17 @@ describe('the verifier', () => {
     expect(await auditor.run('python3', ['-I', '-c', parse, VERIFIER])).toEqual({ code: 0, output: '' });
   });
 
+  it('runs with every Python from 3.8 on that this machine has', async () => {
+    const minors = Array.from({ length: 13 }, (_, index) => index + 8);
+    const script = `
+      for python in python3 ${minors.map((minor) => `python3.${minor}`).join(' ')}; do
+        "$python" -I -c '' 2>/dev/null || continue
+        "$python" -I "$1" "$2" | tail -n 1
+      done`;
+    const { output } = await auditor.run('sh', ['-c', script, 'sh', VERIFIER, auditor.original]);
+    expect(output).toMatch(/^(ALL HOLDS\.\n)+$/);
+  });
+
   it('verifies the given folder from any working directory and prints its own SHA-256', async () => {
     const { folder } = await openTrap();
     const { code, output } = await auditor.run(
