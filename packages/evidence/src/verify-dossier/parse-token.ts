@@ -79,6 +79,12 @@ const inside = (kind: typeof Sequence | typeof Asn1Set, block: BaseBlock | undef
 const isTagged = (block: BaseBlock | undefined, tag: number) =>
   block?.idBlock.tagClass === 3 && block.idBlock.tagNumber === tag;
 
+const INTEGER_TAG = 0x02;
+
+/** Whether a block is an INTEGER; an ENUMERATED is of the same class in asn1js. */
+const isInteger = (block: BaseBlock | undefined): block is Integer =>
+  block instanceof Integer && block.valueBeforeDecodeView[0] === INTEGER_TAG;
+
 const isSequence = (block: BaseBlock): boolean => block instanceof Sequence && block.idBlock.isConstructed;
 
 /** The elements of a block with the tag [0]. */
@@ -110,9 +116,10 @@ const readSigner = (block: BaseBlock | undefined): { signer: Signer; isPlain: bo
   const [version, sid, digestAlgorithm, attributes, algorithm, signature] = inside(Sequence, block);
   const [issuer, serial] = inside(Sequence, sid);
   const digest = identifierOf(inside(Sequence, digestAlgorithm)[0]);
-  const ofSid = issuer instanceof Sequence && issuer.idBlock.isConstructed && serial instanceof Integer;
+  const ofSid = issuer instanceof Sequence && issuer.idBlock.isConstructed && isInteger(serial);
   if (!ofSid || digest === null || !isTagged(attributes, 0) || !attributes) return refuse('its signer cannot be read');
-  if (!(signature instanceof OctetString)) return refuse('its signature cannot be read');
+  if (!(signature instanceof OctetString) || signature.idBlock.isConstructed)
+    return refuse('its signature cannot be read');
   const signatureAlgorithm = new AlgorithmIdentifier({
     schema: algorithm instanceof Sequence ? algorithm : refuse('not a time-stamp'),
   });
@@ -131,7 +138,7 @@ const readSigner = (block: BaseBlock | undefined): { signer: Signer; isPlain: bo
     }),
   };
   const plain = plainAlgorithm(digestAlgorithm) !== null && (isPss || plainAlgorithm(algorithm) !== null);
-  return { signer, isPlain: plain && version instanceof Integer && numberOf(version) === '01' };
+  return { signer, isPlain: plain && isInteger(version) && numberOf(version) === '01' };
 };
 
 const readInfo = (infoBytes: Uint8Array) => {
@@ -139,7 +146,7 @@ const readInfo = (infoBytes: Uint8Array) => {
   const [version, policy, imprint, , time] = elementsOf(result);
   const [algorithm, hashed] = elementsOf(imprint);
   const hash = octetsOf(hashed);
-  if (offset !== infoBytes.length || !(version instanceof Integer) || numberOf(version) !== '01' || hash === null)
+  if (offset !== infoBytes.length || !isInteger(version) || numberOf(version) !== '01' || hash === null)
     return refuse('not a time-stamp');
   if (!(time instanceof GeneralizedTime) || Number.isNaN(time.toDate().getTime()))
     return refuse('its time cannot be read');
@@ -163,7 +170,7 @@ export const parseToken = (bytes: Uint8Array): ParsedToken => {
   if (offset !== bytes.length) refuse('bytes before or after the time-stamp');
   const [statusInfo, token] = inside(Sequence, result);
   const [status, ...statusText] = inside(Sequence, statusInfo);
-  const granted = status instanceof Integer ? numberOf(status) : '';
+  const granted = isInteger(status) ? numberOf(status) : '';
   if (granted !== '00' && granted !== '01') refuse('the authority rejected the request');
   const [contentType, content] = inside(Sequence, token);
   const [version, digests, encapsulated, ...rest] = inside(Sequence, insideTag(content)[0]);
@@ -188,7 +195,7 @@ export const parseToken = (bytes: Uint8Array): ParsedToken => {
       statusText.length <= 1 &&
       statusText.every(isSequence) &&
       certificates.every(isSequence) &&
-      version instanceof Integer &&
+      isInteger(version) &&
       numberOf(version) === '03' &&
       others.length === 0 &&
       listed === signer.digest,

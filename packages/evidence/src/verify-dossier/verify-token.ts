@@ -46,6 +46,7 @@ const SIGNING_CERTIFICATES: readonly (readonly [type: string, byDefault: Hash])[
 const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
 const EXTENDED_KEY_USAGE = '2.5.29.37';
 const TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
+const EC_KEY = '1.2.840.10045.2.1';
 const ECDSA = '1.2.840.10045.4.';
 const COMMON_NAME = '2.5.4.3';
 /** The policy of the development authority: "development" in ASCII below the arc for examples. */
@@ -106,6 +107,13 @@ const checkPurpose = (certificate: ReadCertificate): void => {
     refuse('stamp_wrong', 'its certificate is not for time-stamping alone');
 };
 
+/** Whether the two numbers of an ECDSA signature are written in DER: pkijs accepts other forms. */
+const isStrictEcdsa = (signature: Uint8Array): boolean => {
+  const { result } = fromBER(signature.slice());
+  const isSequence = result instanceof Sequence && result.idBlock.isConstructed;
+  return isSequence && hasSameBytes(new Uint8Array(result.toBER()), signature);
+};
+
 const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: ReadCertificate): Promise<void> => {
   const { signatureAlgorithm, isPss, signature, signedBytes } = signer;
   const { name } = hashNamed(signer.digest);
@@ -113,6 +121,8 @@ const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: 
   if (stated === undefined || (stated ?? name) !== name)
     refuse('stamp_wrong', 'its signature is not of the kind that it names');
   const key = fields.subjectPublicKeyInfo;
+  if (key.algorithm.algorithmId === EC_KEY && !isStrictEcdsa(octetsOf(signature) ?? new Uint8Array()))
+    refuse('stamp_wrong', 'its signature is invalid');
   let valid: boolean;
   try {
     valid = await engine.verifyWithPublicKey(signedBytes, signature, key, signatureAlgorithm, name);
@@ -140,17 +150,11 @@ type StampedBytes = {
 
 type VerifierOptions = { trusted: readonly Uint8Array[]; intermediates: readonly Uint8Array[] };
 
-/** Whether the signature of a certificate has its only form: Web Crypto and pkijs accept others. */
+/** Whether the signature of a certificate has its only form. */
 const isStrict = ({ fields }: ReadCertificate): boolean => {
   const { unusedBits, valueHexView } = fields.signatureValue.valueBlock;
   if (unusedBits !== 0 || !fields.signatureAlgorithm.isEqual(fields.signature)) return false;
-  if (!fields.signature.algorithmId.startsWith(ECDSA)) return true;
-  const { result } = fromBER(valueHexView.slice());
-  return (
-    result instanceof Sequence &&
-    result.idBlock.isConstructed &&
-    hasSameBytes(new Uint8Array(result.toBER()), valueHexView)
-  );
+  return !fields.signature.algorithmId.startsWith(ECDSA) || isStrictEcdsa(valueHexView);
 };
 
 /** The certificates of the token that the signature does not need must be known, or lead to a trusted one. */
