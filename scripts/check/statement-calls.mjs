@@ -153,6 +153,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.evidenceAge(on)(),
   () => db.eraseAccount(on)(at.disabledAccount, at.now, at.now),
   () => db.storeDevelopmentIdentity(on)(IDENTITY, null, NOW),
+  () => db.storePublicLinkKey(on)(BYTES, NOW),
   () => db.pinTimestampRoot(on)('', '', NOW),
   () => db.listTimestampRoots(on)(),
   () => db.forgetTimestampRoot(on)(''),

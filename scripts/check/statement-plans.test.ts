@@ -21,7 +21,7 @@ const START = new Date(NOW.getTime() - FILLED_DAYS * 86_400_000);
 /** Tables whose rows are bounded by the number of accounts and users, or are deleted within days. */
 const BOUNDED_TABLES = [
   ...['_prisma_migrations', 'account', 'api_key', 'app_user', 'session', 'sign_in_attempt', 'usage', 'webhook'],
-  ...['development_authority', 'download_lease', 'export_lease', 'source_search', 'timestamp_root'],
+  ...['development_authority', 'download_lease', 'export_lease', 'public_link_key', 'source_search', 'timestamp_root'],
 ];
 
 /** What reads more than a page by its nature, by function. */

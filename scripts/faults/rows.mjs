@@ -188,6 +188,12 @@ export const FAULT_ROWS = [
     passes: 'in under 20 s, without holding the page up; the change is named',
     tests: [['apps/dashboard/src/evidence.test.ts', 'a dossier that is verified on the page']],
   },
+  {
+    number: 23,
+    fault: 'an account with 50 000 due watches, five full batches, or calls at its full rate',
+    passes: "another account's single call is looked up within four lookups",
+    tests: ['apps/worker/src/fairness.test.ts'],
+  },
 ];
 
 /** @param {FaultRow['tests'][number]} test @returns {readonly [file: string, title: string]} */

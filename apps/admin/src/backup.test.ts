@@ -88,6 +88,9 @@ test(
       }
     })();
     await until('traffic', () => calls > 5);
+    const checkId = publicId('check', ids[CHECKS >> 1] ?? '');
+    const pathOf = ({ url }: Record<string, unknown>) => new URL(String(url)).pathname;
+    const link = pathOf((await http.get(`/v1/checks/${checkId}/link`).expect(200)).body);
     const backup = path.join(folder, 'backup');
     const written = await world.admin('backup', backup);
     copying = false;
@@ -97,7 +100,7 @@ test(
       tables: (await readdir(backup)).length - 1,
       seconds: expect.any(Number),
     });
-    const before = await http.get(`/v1/checks/${publicId('check', ids[CHECKS >> 1] ?? '')}`).expect(200);
+    const before = await http.get(`/v1/checks/${checkId}`).expect(200);
     await Promise.all([...world.apis, ...world.workers].map((process) => process.stop()));
 
     const url = new URL(String(world.settings.DATABASE_URL));
@@ -136,7 +139,8 @@ test(
           });
           return (await response.json()) as Record<string, unknown>;
         };
-        expect(await read(`/v1/checks/${String(before.body.id)}`)).toEqual(before.body);
+        expect(await read(`/v1/checks/${checkId}`)).toEqual(before.body);
+        expect(pathOf(await read(`/v1/checks/${checkId}/link`))).toBe(link);
         await until(
           'everything pending to end',
           async () => {

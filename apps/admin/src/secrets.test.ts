@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { openText, uuidOf } from '@vat/domain';
+import { openText, PUBLIC_LINK_SEAL, uuidOf } from '@vat/domain';
 import {
   type Arrival,
   configureWebhook,
@@ -57,6 +57,10 @@ const authority = async () =>
       'SELECT certificate, key_sealed FROM development_authority',
     )
   )[0];
+const linkKey = async (): Promise<Buffer> => {
+  const [row] = await world.sql<{ sealed: Buffer }>('SELECT key_sealed AS sealed FROM public_link_key');
+  return row?.sealed ?? Buffer.alloc(0);
+};
 const stampCheck = async (baseUrl: string) => {
   const headers = { Authorization: `Bearer ${world.account.live_key}`, 'Content-Type': 'application/json' };
   const post = (at: string, body?: string) =>
@@ -111,6 +115,17 @@ test('the development authority stays the same after a change of the key', async
   await Promise.all([api.stop(), later.stop()]);
 });
 
+test('the key of public links is resealed, and stays the same', async () => {
+  const check = await world.http().post('/v1/checks', { vat_number: 'DE136695976' }).expect(201);
+  await world.http().get(`/v1/checks/${check.body.id}/link`).expect(200);
+  const made = openText({ masterKey: NEW, ...PUBLIC_LINK_SEAL }, await linkKey());
+  // The key of the development authority too.
+  expect(await reseal({ SECRET_KEY: OLD, SECRET_KEY_PREVIOUS: NEW })).toEqual({ resealed: OTHERS + 3 });
+  expect(openText({ masterKey: OLD, ...PUBLIC_LINK_SEAL }, await linkKey())).toBe(made);
+  await reseal();
+  expect(openText({ masterKey: NEW, ...PUBLIC_LINK_SEAL }, await linkKey())).toBe(made);
+});
+
 test('secrets reseal with wrong keys changes nothing and lists the secrets that cannot be opened', async () => {
   await configure(world.account, 'https://127.0.0.1/');
   const sealed = await sealedOf(world.account);
@@ -119,7 +134,7 @@ test('secrets reseal with wrong keys changes nothing and lists the secrets that 
   expect(refusal).toBeInstanceOf(UsageError);
   const { message } = refusal as UsageError;
   expect(message).toMatch(
-    /^Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens the webhook secret of acc_.* and \d+ more\./,
+    /^Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens the key of public links, the webhook secret of acc_.* and \d+ more\./,
   );
   expect(message).not.toContain(wrong.SECRET_KEY);
   expect((await sealedOf(world.account)).equals(sealed)).toBe(true);

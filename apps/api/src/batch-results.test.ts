@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { XLSX_TYPE } from '@vat/contracts';
+import { readBatchFile } from '@vat/spreadsheet';
 import {
   insertAccount,
   startWorld,
@@ -32,14 +35,16 @@ const completed = (id: string) =>
     const { body } = await get(`/${id}`);
     return body.status === 'completed' && body;
   });
-const csv = async (id: string, query = ''): Promise<Buffer> => {
-  const answer = await get(`/${id}/results.csv${query}`)
+const download = (path: string) =>
+  get(path)
     .buffer(true)
     .parse((res, done) => {
       const chunks: Buffer[] = [];
       res.on('data', (chunk: Buffer) => chunks.push(chunk));
       res.on('end', () => done(null, Buffer.concat(chunks)));
     });
+const csv = async (id: string, query = ''): Promise<Buffer> => {
+  const answer = await download(`/${id}/results.csv${query}`);
   expect([answer.status, answer.headers['content-type']]).toEqual([
     200,
     expect.stringMatching(/^text\/csv; charset=utf-8/),
@@ -167,5 +172,81 @@ describe('results.csv', () => {
     expect(rows.every((row) => row.includes(',false,malformed,'))).toBe(true);
     const head = await world.http(account.live_key).method('head', `/v1/batches/${id}/results.csv`);
     expect([head.status, head.text]).toEqual([200, undefined]);
+  });
+});
+
+describe('results.xlsx', () => {
+  const fixture = (name: string) =>
+    readFile(new URL(`../../../packages/spreadsheet/fixtures/${name}`, import.meta.url));
+
+  test('contains the rows of an uploaded workbook and the results, and can be uploaded again', async () => {
+    await world.vies.script('IT00743110157', [{ kind: 'valid', name: '=HYPERLINK("x")', address: 'Via 1' }]);
+    // The content decides, not the declared type.
+    const id = await upload(await fixture('openpyxl.xlsx'), { fileName: 'Lieferanten.xlsx' });
+    const named = await world
+      .http(account.live_key)
+      .post('/v1/batches?sheet=old')
+      .attach('file', await fixture('xlsxwriter.xlsx'), { filename: 'a.csv', contentType: 'text/plain' });
+    expect([named.status, named.body.total, named.body.file_name]).toEqual([201, 1, 'a.csv']);
+    await completed(id);
+    const { data } = (await get(`/${id}/lines`)).body;
+    expect(data.map(({ line, vat_number }: { line: number; vat_number: string }) => [line, vat_number])).toEqual([
+      [4, 'SE123456789012'],
+      [5, 'DE136695976'],
+      [6, 'IT00743110157'],
+      [8, 'IT00743110157'],
+    ]);
+    const answer = await download(`/${id}/results.xlsx`);
+    expect([answer.status, answer.headers['content-type'], answer.headers['content-disposition']]).toEqual([
+      200,
+      XLSX_TYPE,
+      'attachment; filename=Lieferanten-results.xlsx',
+    ]);
+    const { header, rows } = readBatchFile(answer.body);
+    expect(header?.slice(-9)).toEqual([
+      'Kto',
+      ...((await csv(id)).toString().split('\r\n')[0]?.split(',') ?? []).slice(-8),
+    ]);
+    expect(rows[2]?.cells.slice(0, 13)).toEqual([
+      ...['00743110157', 'IT', '2024-02-29', '', '-3', '', 'plain bold end', ''],
+      ...['IT00743110157', 'TRUE', 'valid', '=HYPERLINK("x")', 'Via 1'],
+    ]);
+    const again = await upload(answer.body, { type: XLSX_TYPE });
+    await completed(again);
+    const lines = (await get(`/${again}/lines`)).body.data;
+    expect(lines.map((line: { vat_number: string }) => line.vat_number)).toEqual(
+      data.map((line: { vat_number: string }) => line.vat_number),
+    );
+    const head = await world.http(account.live_key).method('head', `/v1/batches/${id}/results.xlsx`);
+    expect([head.status, head.headers['content-type'], head.text]).toEqual([200, XLSX_TYPE, undefined]);
+  });
+
+  test('a workbook that cannot be read is refused with the row and what to do', async () => {
+    const refusal = async (name: string, query = '') => {
+      const { status, body } = await uploadBatch(world, await fixture(name), {
+        key: account.live_key,
+        type: XLSX_TYPE,
+        query,
+      });
+      return [status, (body as unknown as { error: unknown }).error];
+    };
+    expect(await refusal('openpyxl-formula.xlsx')).toEqual([
+      400,
+      { code: 'INVALID_FILE', line: 3, message: expect.stringContaining('formula without a stored result') },
+    ]);
+    expect(await refusal('openpyxl.xlsx', '?sheet=Data')).toEqual([
+      400,
+      {
+        code: 'INVALID_FILE',
+        line: 1,
+        message: 'The workbook has no sheet “Data”. Its sheets are “Notes”, “Suppliers”.',
+      },
+    ]);
+  });
+
+  test('of 10 000 lines is complete', async () => {
+    const id = await upload(`vat_number,n\n${Array.from({ length: 10_000 }, (_, n) => `DE1,${n}`).join('\n')}\n`);
+    const { rows } = readBatchFile((await download(`/${id}/results.xlsx`)).body);
+    expect(rows.map(({ cells }) => cells[1])).toEqual(Array.from({ length: 10_000 }, (_, n) => String(n)));
   });
 });

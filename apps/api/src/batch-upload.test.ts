@@ -176,7 +176,7 @@ describe('files that cannot be used', () => {
     ['no column of numbers', 'name,town\nAnna,Bonn\nBert,Köln\n', 'MISSING_CANDIDATE', undefined],
     ['a quote that is never closed', 'vat_number\nDE136695976\n"DE1\n', 'INVALID_CSV', 3],
     ['a NUL', 'vat_number\nDE1366\0 95976\n', 'INVALID_CSV', 2],
-    ['a workbook', Buffer.from('PK\x03\x04\x14\x00\x06\x00[Content_Types].xml', 'latin1'), 'INVALID_CSV', 1],
+    ['a workbook', Buffer.from('PK\x03\x04\x14\x00\x06\x00[Content_Types].xml', 'latin1'), 'INVALID_FILE', 1],
   ])('%s: %#', async (_what, file, code, line) => {
     const answers = [await raw(file), await attach(file).then(({ status, body }) => ({ status, body }))];
     for (const { status, body } of answers) {

@@ -2,17 +2,20 @@ import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   findApiKey,
   findCheckOfAnyAccount,
+  findPublicLinkKey,
   pingDatabase,
   readHours,
   readMinutes,
   readWaits,
+  storePublicLinkKey,
   touchApiKey,
 } from '@vat/db';
-import { publicLinks } from '@vat/domain';
+import { openPublicLinkKey, publicLinks } from '@vat/domain';
 import { readVerifierProgram } from '@vat/evidence';
 import { pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
-import { createApiContext, HUNG_AFTER_MS } from './api-context.js';
+import { type ApiContext, createApiContext, HUNG_AFTER_MS } from './api-context.js';
+import { cached } from './cached.js';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
 import { composeEvidence } from './compose-evidence.js';
@@ -31,11 +34,18 @@ const PUBLIC_CALLS_PER_SECOND = 20;
 /** Makes and reads public links. While PUBLIC_VERIFICATION is off, no link is made and none opens a check. */
 const composePublicLinks = (
   settings: SettingsOf<'api', 'PUBLIC_VERIFICATION' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'>,
-  baseUrl: () => string,
+  { db, baseUrl, now }: Pick<ApiContext, 'db' | 'baseUrl' | 'now'>,
 ): Pick<CheckRoutesDeps, 'publicLinkOf'> & Pick<PublicVerificationDeps, 'checkOfLink'> => {
-  if (settings.PUBLIC_VERIFICATION === 'off') return { publicLinkOf: null, checkOfLink: () => null };
-  const links = publicLinks(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
-  return { publicLinkOf: (id) => `${baseUrl()}${links.pathOf(id)}`, checkOfLink: links.checkOf };
+  if (settings.PUBLIC_VERIFICATION === 'off') return { publicLinkOf: null, checkOfLink: () => Promise.resolve(null) };
+  const openKey = openPublicLinkKey({
+    find: findPublicLinkKey(db),
+    store: storePublicLinkKey(db),
+    masterKey: settings.SECRET_KEY,
+    previousKey: settings.SECRET_KEY_PREVIOUS,
+  });
+  const key = cached(openKey, Number.POSITIVE_INFINITY);
+  const links = publicLinks(() => key(now()));
+  return { publicLinkOf: async (id) => `${baseUrl()}${await links.pathOf(id)}`, checkOfLink: links.checkOf };
 };
 
 /** Composes an API process from its features. `baseUrl` is called only once the server listens. */
@@ -80,7 +90,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     readWaits: readWaits(db),
     readHours: readHours(db),
     publicStatus: settings.PUBLIC_STATUS === 'on',
-    ...composePublicLinks(settings, baseUrl),
+    ...composePublicLinks(settings, context),
     networkRate: callRate(PUBLIC_CALLS_PER_SECOND),
     findCheckOfAnyAccount: findCheckOfAnyAccount(db),
     anchorEveryMs: settings.ANCHOR_EVERY,

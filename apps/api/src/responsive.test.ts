@@ -1,4 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
+import { resultsWorkbook } from '@vat/spreadsheet';
 import {
   faultSize,
   insertAccount,
@@ -46,6 +47,15 @@ describe('no uploaded file delays other calls', () => {
     piece.repeat(Math.floor((MAX_FILE - Buffer.byteLength(beside)) / Buffer.byteLength(piece)));
   const front = 'vat_number,note\nDE1,';
 
+  /** A small workbook whose sheet unpacks to 48 MiB of a text. */
+  const bomb = (piece: string): Buffer => {
+    const sheet = resultsWorkbook({ columns: [], header: null, width: 0, rows: 0 });
+    const part = piece.repeat(Math.floor(2 ** 20 / piece.length));
+    const packed = [sheet.pack('<worksheet><sheetData><row>', false)];
+    for (let mib = 0; mib < 48; mib += 1) packed.push(sheet.pack(part, false));
+    return Buffer.concat([...packed, sheet.pack('</row>', true)].map((chunk) => Buffer.from(chunk)));
+  };
+
   /** Files that are slow to read or slow to refuse, by the reason. */
   const FILES: Record<string, () => string | Buffer> = {
     '900 columns of ones': () => fill(row(cells(900, '1'))),
@@ -63,6 +73,8 @@ describe('no uploaded file delays other calls', () => {
     'one cell of backslashes': () => front + fill('\\', front),
     'one cell of control characters': () => front + fill('\u0001', front),
     'one cell of delimiters and quotes': () => `${front}"${fill(';""', `${front}""`)}"`,
+    'a workbook of empty cells': () => bomb('<c/>'),
+    'a workbook of blanks': () => bomb(' '),
     'NUL characters': () => fill('\0'),
     'UTF-16': () => Buffer.from(`\ufeff${row(cells(900, '1')).repeat(580)}`, 'utf16le'),
     '10 000 rows of 100 columns': () => rows(10_000, () => ['DE12', ...cells(99, 'x')]),
@@ -101,11 +113,13 @@ describe('no uploaded file delays other calls', () => {
       '900 columns of ones': 'MISSING_CANDIDATE',
       'one cell of backslashes': 'created',
       'one cell of control characters': 'INVALID_CSV',
+      'a workbook of empty cells': 'INVALID_FILE',
+      'a workbook of blanks': 'EMPTY_FILE',
       '10 000 rows of 100 columns': 'created',
       '10 000 malformed numbers with all columns': 'created',
     });
     for (const outcome of Object.values(outcomes))
-      expect(outcome).toMatch(/^(created|INVALID_CSV|EMPTY_FILE|MISSING_CANDIDATE|TOO_MANY_ROWS)$/);
+      expect(outcome).toMatch(/^(created|INVALID_CSV|INVALID_FILE|EMPTY_FILE|MISSING_CANDIDATE|TOO_MANY_ROWS)$/);
   }, 180_000);
 
   test('forms', async () => {
@@ -161,10 +175,10 @@ describe('downloads of a results file of ten million cells', () => {
   });
 
   /** Begins a download and waits for its headers without reading the body. */
-  const begin = (): Promise<IncomingMessage> =>
+  const begin = (file: 'results.csv' | 'results.xlsx' = 'results.csv'): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${account.live_key}` };
-      get(`${world.baseUrl()}/v1/batches/${id}/results.csv`, { headers, agent: false }, resolve).once('error', reject);
+      get(`${world.baseUrl()}/v1/batches/${id}/${file}`, { headers, agent: false }, resolve).once('error', reject);
     });
   const textOf = async (answer: IncomingMessage): Promise<string> => {
     let text = '';
@@ -179,7 +193,7 @@ describe('downloads of a results file of ten million cells', () => {
 
   test('of four concurrent ones two run and two are refused, and no other call is delayed', async () => {
     const loop = watchLoop(world);
-    const answers = await Promise.all(Array.from({ length: 4 }, begin));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => begin()));
     const [refused, taken] = [429, 200].map((status) => answers.filter(({ statusCode }) => statusCode === status));
     expect([refused?.length, taken?.length]).toEqual([2, 2]);
     for (const answer of refused ?? []) expect(await refusalOf(answer)).toEqual(REFUSED);
@@ -197,6 +211,7 @@ describe('downloads of a results file of ten million cells', () => {
     const leaving = [await begin(), await begin()];
     expect(leaving.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
     expect(await refusalOf(await begin())).toEqual(REFUSED);
+    expect(await refusalOf(await begin('results.xlsx'))).toEqual(REFUSED);
     // A HEAD request is not a download.
     const head = await world.http(account.live_key).method('head', `/v1/batches/${id}/results.csv`);
     expect(head.status).toBe(200);

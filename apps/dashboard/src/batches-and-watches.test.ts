@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { newUuid, uuidOf } from '@vat/domain';
+import { readBatchFile } from '@vat/spreadsheet';
 import { numberOf, type TestAccount } from '@vat/testkit';
 import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
 import { saveScreenshot } from './testing/save-screenshot.fixture.js';
@@ -77,11 +78,37 @@ test('an upload shows a preview with repairs, then progress, lines and results',
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Download results' }).click(),
+    page.getByRole('link', { name: 'Download results (CSV)' }).click(),
   ]);
   const [header, first] = (await readFile(await download.path(), 'utf8')).split(/\r?\n/);
   expect(header).toMatch(/^Kunde,USt-IdNr\.,Land,vat_number,valid/);
   expect(first).toMatch(/FR40303265045,true,valid/);
+});
+
+test('a workbook shows its sheets, and the chosen one is uploaded and downloaded as a workbook', async () => {
+  const { page } = visit;
+  await choose(
+    'Lieferanten.xlsx',
+    await readFile(new URL('../../../packages/spreadsheet/fixtures/xlsxwriter.xlsx', import.meta.url)),
+  );
+  const preview = region('Preview');
+  await preview.getByText('Excel workbook, sheet “Lieferanten”, with a header row').waitFor();
+  await preview.getByRole('row', { name: /^5 ATU33803803/ }).waitFor();
+  await page.getByLabel('Sheet').selectOption('Cover');
+  await page.getByRole('alert').getByText('The file has no data row').waitFor();
+  await page.getByLabel('Sheet').selectOption('Old');
+  await preview.getByRole('row', { name: /^2 IT00743110157/ }).waitFor();
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Lieferanten.xlsx' }).waitFor();
+  await page.getByRole('row', { name: /IT00743110157/ }).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download results (Excel)' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('Lieferanten-results.xlsx');
+  const { header, rows } = readBatchFile(await readFile(await download.path()));
+  expect(header?.slice(0, 3)).toEqual(['vat_number', 'vat_number', 'valid']);
+  expect(rows).toHaveLength(1);
 });
 
 test('a file of supplies shows how its dates are read, then what is covered, and its gaps become a batch', async () => {

@@ -1,5 +1,14 @@
 import { newUuid, uuidOf } from '@vat/domain';
-import { insertAccount, numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
+import {
+  faultSize,
+  insertAccount,
+  numberOf,
+  startWorld,
+  type TestAccount,
+  until,
+  uploadBatch,
+  type World,
+} from '@vat/testkit';
 
 // Everything is counted in lookups of the member state and not in time, so that a busy machine changes nothing. The queues are
 // filled before the process starts that looks up.
@@ -61,6 +70,9 @@ const lookupsBefore = async (state: State, number: string): Promise<number> => {
 };
 
 const LINES_IN_WINDOW = 12;
+const BATCHES = faultSize(3, 5);
+const LINES = faultSize(30, 10_000);
+const WATCHES = faultSize(300, 50_000);
 
 /** What the other account has in the queue of a member state before a single call. */
 const LOAD = {
@@ -69,18 +81,18 @@ const LOAD = {
     await enqueued('DK', 'direct', 40);
   },
   HU: async () => {
-    for (let n = 0; n < 3; n += 1) await upload(heavy, newNumbers('HU', 30));
+    for (let n = 0; n < BATCHES; n += 1) await upload(heavy, newNumbers('HU', LINES));
     await enqueued('HU', 'batch', LINES_IN_WINDOW);
   },
   MT: async () => {
-    await importWatches(heavy, newNumbers('MT', 300));
+    await importWatches(heavy, newNumbers('MT', WATCHES));
     await enqueued('MT', 'watch', 60);
   },
 };
 const LOADED = [
   ['the calls of one account at its full rate', 'DK'],
   ['the full batches of another account', 'HU'],
-  ['three hundred imported watches of another account', 'MT'],
+  ['the imported watches of another account', 'MT'],
 ] as const;
 
 let singles: Record<keyof typeof LOAD, string>;
@@ -94,6 +106,8 @@ beforeAll(async () => {
   });
   await world.vies.defaults({ latency_ms: 60 });
   heavy = await insertAccount(world, { plan: 'enterprise' });
+  // An account has at most five batches under way.
+  const uploader = await insertAccount(world, { plan: 'enterprise' });
   single = await insertAccount(world, { plan: 'enterprise' });
   await world.startWorker({ WORKER_QUEUES: 'batches,watches,maintenance' });
   const [DK, HU, MT] = LOADED.map(([, state]) => newNumbers(state, 1)[0] ?? '') as [string, string, string];
@@ -104,13 +118,13 @@ beforeAll(async () => {
     await enqueued(state, 'direct', state === 'DK' ? 41 : 1);
   }
   [line = '', watched = ''] = newNumbers('SI', 2);
-  await upload(heavy, newNumbers('SI', 100));
-  await importWatches(heavy, newNumbers('SI', 300));
+  await upload(uploader, newNumbers('SI', 100));
+  await importWatches(uploader, newNumbers('SI', 300));
   await Promise.all([enqueued('SI', 'batch', LINES_IN_WINDOW), enqueued('SI', 'watch', 60)]);
   await upload(single, [line]);
   await importWatches(single, [watched]);
   endless = newNumbers('FI', 100);
-  await upload(heavy, endless);
+  await upload(uploader, endless);
   await world.startWorker({ WORKER_QUEUES: 'checks,webhooks' });
 }, 120_000);
 afterAll(() => world?.stop(), 60_000);

@@ -1,6 +1,7 @@
 import { batchFields, batchForm, batchLineSchema, batchSchema, lineListQuery, resultsQuery } from './batch.js';
 import { pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
+import { UPLOAD_ERRORS, XLSX_TYPE } from './upload.js';
 
 const created = {
   batch_id: 'bat_01kafksw1te0a9v6n3r4t7y1bd',
@@ -68,18 +69,6 @@ const RESULTS = `vat_number,reference,vat_number,valid,verdict,name,address,cons
 FR 40 303 265 045,S-1001,FR40303265045,true,valid,SA EXEMPLE,1 RUE DE LA PAIX 75002 PARIS,,chk_01kafksw9te0a9v6n3r4t7y1bf,
 `;
 
-/** The errors of every upload of a file of numbers. */
-export const UPLOAD_ERRORS = [
-  'EMPTY_FILE',
-  'TOO_MANY_ROWS',
-  'INVALID_CSV',
-  'MISSING_CANDIDATE',
-  'FILE_TOO_LARGE',
-  'ACCOUNT_DISABLED',
-  'TOO_MANY_BATCHES',
-  'BATCH_LINE_LIMIT',
-] as const;
-
 /** The operations of batches, for live keys only. */
 export const BATCH_OPERATIONS = {
   createBatch: {
@@ -89,11 +78,12 @@ export const BATCH_OPERATIONS = {
     tag: 'Batches',
     summary: 'Check a file of numbers',
     description:
-      'Accepts a CSV file as spreadsheets write it: any usual delimiter and encoding, with or without a header row. The file is validated immediately. Its lines are checked in the background, after direct checks, and the event `batch.completed` is sent when all lines have ended. Send the fields in the form or in the query.',
+      'Accepts a CSV file as spreadsheets write it (any usual delimiter and encoding) or an Excel workbook (.xlsx), with or without a header row. The content decides which it is. The file is validated immediately. Its lines are checked in the background, after direct checks, and the event `batch.completed` is sent when all lines have ended. Send the fields in the form or in the query.',
     query: batchFields,
     uploads: {
       'multipart/form-data': { schema: batchForm },
       'text/csv': { example: CSV },
+      [XLSX_TYPE]: {},
     },
     idempotent: true,
     success: {
@@ -158,6 +148,18 @@ export const BATCH_OPERATIONS = {
         example: RESULTS,
       },
     },
+    errors: ['TOO_MANY_DOWNLOADS'],
+  },
+  getBatchWorkbook: {
+    method: 'get',
+    path: '/v1/batches/{id}/results.xlsx',
+    live: true,
+    tag: 'Batches',
+    summary: 'Download the file with its results as an Excel workbook',
+    description:
+      'Returns the rows and columns of `results.csv` on one sheet, with a header row that stays in view, filters and coloured verdicts. The original cells are texts, so that numbers keep their leading zeros; no cell is a formula. Texts are cut after 32 767 characters.',
+    id: 'batch',
+    success: { 200: { description: 'The workbook.', contentType: XLSX_TYPE, headers: ['Content-Disposition'] } },
     errors: ['TOO_MANY_DOWNLOADS'],
   },
 } as const satisfies Record<string, Operation>;

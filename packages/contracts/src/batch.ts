@@ -13,6 +13,7 @@ import {
 import { z } from 'zod';
 import { pageQuery, validFilter } from './lists.js';
 import { idOf, instant, printable, requesterText } from './text.js';
+import { filePart, sheetName } from './upload.js';
 
 /** The fields that accompany a batch's file, in the form or in the query. */
 export const batchFields = z.strictObject({
@@ -20,14 +21,11 @@ export const batchFields = z.strictObject({
   requester_vat_number: requesterText().describe(
     'Your own VAT number, for all lines without a requester of their own.',
   ),
+  sheet: sheetName(),
 });
 
-/** The form of POST /v1/batches in the documentation. The file itself is validated while it is read. */
-export const batchForm = batchFields.extend({
-  file: z.file().meta({
-    openapi: { type: 'string', format: 'binary', description: 'The CSV file, at most 2 MiB and 10 000 rows.' },
-  }),
-});
+/** The form of POST /v1/batches in the documentation. */
+export const batchForm = batchFields.extend({ file: filePart() });
 
 /** Query of GET /v1/batches/{id}/lines. */
 export const lineListQuery = z.strictObject({
@@ -84,7 +82,12 @@ export const batchSchema = z
 export const batchLineSchema = z
   .strictObject({
     line_id: idOf('line'),
-    line: z.int().min(1).describe('The line of the file where the row begins, counted from 1 as in a text editor.'),
+    line: z
+      .int()
+      .min(1)
+      .describe(
+        'The line of the file where the row begins, counted from 1 as in a text editor, or the row of the sheet.',
+      ),
     status: z.enum(LINE_STATUSES),
     input: z.string().describe('The VAT number as it is in the file.'),
     vat_number: z

@@ -143,7 +143,7 @@ export const CHECK_OPERATIONS = {
     tag: 'Checks',
     summary: 'Get the public link of a check',
     description:
-      'The link opens a page that shows the check to anybody without an account and verifies its hash, its anchor and the chain of anchors in the browser. It always has the same URL while SECRET_KEY is the same, and is not found when PUBLIC_VERIFICATION is off. Whoever has the link can read everything that the hash covers, your `reference`, `input` and `trader` included.',
+      'The link opens a page that shows the check to anybody without an account and verifies its hash, its anchor and the chain of anchors in the browser. It always has the same URL, and is not found when PUBLIC_VERIFICATION is off. Whoever has the link can read everything that the hash covers, your `reference`, `input` and `trader` included.',
     id: 'check',
     success: {
       200: {

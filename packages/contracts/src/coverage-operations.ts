@@ -1,5 +1,4 @@
 import { resultsQuery } from './batch.js';
-import { UPLOAD_ERRORS } from './batch-operations.js';
 import {
   coverageFields,
   coverageForm,
@@ -10,6 +9,7 @@ import {
 } from './coverage.js';
 import { pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
+import { UPLOAD_ERRORS, XLSX_TYPE } from './upload.js';
 
 const coverage = {
   coverage_id: 'cov_01kafksw1te0a9v6n3r4t7y1bd',
@@ -74,11 +74,12 @@ export const COVERAGE_OPERATIONS = {
     tag: 'Coverage',
     summary: 'Find out whether every supply was checked in time',
     description:
-      'Accepts a CSV file as `POST /v1/batches` does, with a column of supply dates: `2026-12-31`, or the day first as in `31.12.2026`, `31/12/2026` and `31-12-2026`. A date with the month first is refused with its line. Each line is compared with the recorded live checks of its number; no VAT number is looked up unless `queue_gaps` makes a batch of the uncovered ones. Days are days in UTC. Send the fields in the form or in the query.',
+      'Accepts a CSV file or an Excel workbook (.xlsx) as `POST /v1/batches` does, with a column of supply dates: `2026-12-31`, or the day first as in `31.12.2026`, `31/12/2026` and `31-12-2026`, or a date of the workbook. A date with the month first is refused with its line. Each line is compared with the recorded live checks of its number; no VAT number is looked up unless `queue_gaps` makes a batch of the uncovered ones. Days are days in UTC. Send the fields in the form or in the query.',
     query: coverageFields,
     uploads: {
       'multipart/form-data': { schema: coverageForm },
       'text/csv': { example: CSV },
+      [XLSX_TYPE]: {},
     },
     idempotent: true,
     success: {
@@ -142,6 +143,17 @@ export const COVERAGE_OPERATIONS = {
         example: RESULTS,
       },
     },
+    errors: ['TOO_MANY_DOWNLOADS'],
+  },
+  getCoverageWorkbook: {
+    method: 'get',
+    path: '/v1/coverage/{id}/results.xlsx',
+    live: true,
+    tag: 'Coverage',
+    summary: 'Download the result of every line as an Excel workbook',
+    description: 'Returns the rows and columns of `results.csv` as `GET /v1/batches/{id}/results.xlsx` does.',
+    id: 'coverage',
+    success: { 200: { description: 'The workbook.', contentType: XLSX_TYPE, headers: ['Content-Disposition'] } },
     errors: ['TOO_MANY_DOWNLOADS'],
   },
   getCoverageReport: {

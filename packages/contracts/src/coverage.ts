@@ -12,6 +12,7 @@ import {
 import { z } from 'zod';
 import { pageQuery } from './lists.js';
 import { idOf, instant, printable } from './text.js';
+import { filePart, sheetName } from './upload.js';
 
 /** The fields that accompany a coverage's file, in the form or in the query. */
 export const coverageFields = z.strictObject({
@@ -39,14 +40,11 @@ export const coverageFields = z.strictObject({
     .meta({
       openapi: { type: 'boolean', default: false, description: 'True makes a batch of the uncovered numbers.' },
     }),
+  sheet: sheetName(),
 });
 
-/** The form of POST /v1/coverage in the documentation. The file itself is validated while it is read. */
-export const coverageForm = coverageFields.extend({
-  file: z.file().meta({
-    openapi: { type: 'string', format: 'binary', description: 'The CSV file, at most 2 MiB and 10 000 rows.' },
-  }),
-});
+/** The form of POST /v1/coverage in the documentation. */
+export const coverageForm = coverageFields.extend({ file: filePart() });
 
 /** Query of GET /v1/coverage/{id}/lines. */
 export const coverageLinesQuery = z.strictObject({ ...pageQuery, status: z.enum(COVERAGE_STATUSES).optional() });
@@ -82,7 +80,12 @@ export const coverageSchema = z
 export const coverageLineSchema = z
   .strictObject({
     line_id: idOf('line'),
-    line: z.int().min(1).describe('The line of the file where the row begins, counted from 1 as in a text editor.'),
+    line: z
+      .int()
+      .min(1)
+      .describe(
+        'The line of the file where the row begins, counted from 1 as in a text editor, or the row of the sheet.',
+      ),
     status: z.enum(COVERAGE_STATUSES),
     input: z.string().describe('The VAT number as it is in the file.'),
     vat_number: z

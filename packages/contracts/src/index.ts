@@ -18,6 +18,7 @@ export * from './public-verification.js';
 export * from './request.js';
 export * from './status.js';
 export * from './text.js';
+export * from './upload.js';
 export * from './watch.js';
 export * from './watch-operations.js';
 export * from './webhook.js';

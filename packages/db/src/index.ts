@@ -26,6 +26,7 @@ export * from './evidence/audit-anchors.js';
 export * from './evidence/close-alone.js';
 export * from './evidence/export.js';
 export * from './evidence/leases.js';
+export * from './evidence/public-link-key.js';
 export * from './evidence/retention.js';
 export * from './evidence/timestamp-authority.js';
 export * from './evidence/timestamps.js';

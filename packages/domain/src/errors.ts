@@ -71,7 +71,7 @@ export const ERROR_CATALOGUE = {
   EMPTY_FILE: {
     status: 400,
     message: 'The file has no data row.',
-    remedy: 'Upload a CSV file with at least one VAT number.',
+    remedy: 'Upload a CSV file or an Excel workbook with at least one VAT number.',
   },
   TOO_MANY_ROWS: {
     status: 400,
@@ -82,6 +82,13 @@ export const ERROR_CATALOGUE = {
     status: 400,
     message: 'The file cannot be read as CSV.',
     remedy: 'Save it as CSV (UTF-8) and correct the line named in `line`.',
+    extra: ['line'],
+  },
+  INVALID_FILE: {
+    status: 400,
+    message: 'The file cannot be read as an Excel workbook.',
+    remedy:
+      'Save it as .xlsx without a password, or as CSV (UTF-8). `line` is the row of the sheet, 1 for the whole file.',
     extra: ['line'],
   },
   MISSING_CANDIDATE: {

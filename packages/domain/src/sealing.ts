@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomByte
 type SealingKey = { key: Buffer; header: Buffer };
 
 /** The purpose of a sealed text. Each purpose has its own key. */
-type SealedPurpose = 'webhook secret' | 'development authority';
+type SealedPurpose = 'webhook secret' | 'development authority' | 'key of public links';
 
 const FORMAT = 1;
 

@@ -687,7 +687,7 @@ def find_expiries(stamps, roots):
 
 def first_in_time(stamp, later):
     """Of later anchors that hold (seq, Stamp, expiry), the one that was stamped first, or None. A development authority
-    confirms no other authority, because the operator of the service has its key."""
+    renews no other authority, because the operator of the service has its key."""
     fitting = [one for one in later if stamp.development or not one[1].development]
     return min(fitting, key=lambda one: one[1].seconds) if fitting else None
 
@@ -716,15 +716,15 @@ def in_order(path):
 
 
 def check_expired(stamps, anchors, linked, anchor_of, roots):
-    """Reports the time-stamps that had expired when the dossier was made, unless a later anchor confirms them. Returns those
+    """Reports the time-stamps that had expired when the dossier was made, unless a later anchor renews them. Returns those
     that hold. `linked`: the anchors that contain the hash of the one before, by `seq`, of all that are known."""
     expiries = find_expiries(stamps, roots)
     made = stamps[SUMS].seconds if SUMS in stamps else int(time.time())
     if SUMS in stamps and expiries[SUMS] < time.time():
         print_line('note', 'the certificate of %s expired on %s. If you received this dossier before that day, it is as good as '
                            'then. Otherwise export it again: a new dossier has a new time-stamp, and the later anchors '
-                           'that confirm the earlier ones' % (SUMS_STAMP, utc(expiries[SUMS])))
-    expired, confirmed, later, later_of = {}, {}, [], {}
+                           'that renew the earlier ones' % (SUMS_STAMP, utc(expiries[SUMS])))
+    expired, renewed, later, later_of = {}, {}, [], {}
 
     def holds(path, later):
         stamp, expiry = stamps[path], expiries[path]
@@ -732,7 +732,7 @@ def check_expired(stamps, anchors, linked, anchor_of, roots):
         if expiry >= made:
             return True
         if by:
-            confirmed.setdefault((expiry, by[0], by[1].seconds), []).append(stamp_path(path))
+            renewed.setdefault((expiry, by[0], by[1].seconds), []).append(stamp_path(path))
         elif first:
             expired[path] = 'and anchor %d, the first later one that holds, was stamped only on %s' % (
                 first[0], utc(first[1].seconds))
@@ -750,7 +750,7 @@ def check_expired(stamps, anchors, linked, anchor_of, roots):
     for path in stamps:
         if path.startswith('checks/'):
             holds(path, later_of.get(anchor_of.get(path[7:-5]), []))
-    for (expiry, seq, seconds), paths in sorted(confirmed.items()):
+    for (expiry, seq, seconds), paths in sorted(renewed.items()):
         print_line('ok', '%d time-stamp(s) with a certificate that expired on %s (%s) hold: anchor %d, which contains their '
                          'hashes, was stamped before that, on %s'
                    % (len(paths), utc(expiry), ', '.join(sorted(paths, key=in_order)[:3]), seq, utc(seconds)))

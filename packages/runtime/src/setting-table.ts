@@ -61,7 +61,7 @@ export const SETTINGS = {
   SECRET_KEY: setting(
     ['api', 'worker', 'admin', 'stack'],
     masterKey(),
-    'Master key for webhook secrets, sessions and the development authority; `npm start` creates one and stores it in DATA_DIR.',
+    'Master key for webhook secrets, sessions, public links and the development authority; `npm start` creates one and stores it in DATA_DIR.',
     { secret: true, stack: masterKey().optional() },
   ),
   SECRET_KEY_PREVIOUS: setting(

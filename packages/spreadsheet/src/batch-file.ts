@@ -29,16 +29,25 @@ export type RepairKind =
   | 'country_name_read'
   | 'digits_lost';
 
-/** One repair of a cell before its use. `line` is 1-based, `column` zero-based; `cells` still contains the original. */
+/** One repair of a cell before its use. `line` is 1-based (the row of a sheet), `column` zero-based; `cells` still contains the original. */
 export type Repair = { kind: RepairKind; line: number; column: number; before: string; after: string };
 
-/** The content of a batch file. */
-export type BatchFile = {
+/** A CSV file. */
+type CsvSource = {
+  format: 'csv';
   encoding: Encoding;
   /** Whether the file begins with a byte order mark. */
   bom: boolean;
   /** One character. `,` for a file of one column. */
   delimiter: string;
+};
+
+/** A sheet of a workbook, and the names of all its sheets in order. */
+type SheetSource = { format: 'xlsx'; sheet: string; sheets: readonly string[] };
+
+/** The content of a batch file. */
+export type BatchFile = {
+  source: CsvSource | SheetSource;
   /** The number of non-blank rows above the header, such as a title. They are not lines. */
   preamble: number;
   /** The header row's cells as in the file, or null when the first row is data. */

@@ -34,6 +34,7 @@ const walk = async (): Promise<{ sources: Map<string, string>; foreign: Set<stri
 test('the package loads nothing that needs Node, so that the dashboard can preview a file', async () => {
   const { sources, foreign } = await walk();
   expect([...sources.keys()]).toContain(new URL('src/vat-number/country.ts', DOMAIN).href);
-  expect([...foreign]).toEqual([]);
+  // Both run in browsers; sax uses Node's streams only where there are any.
+  expect([...foreign].sort()).toEqual(['fflate', 'sax']);
   for (const source of sources.values()) expect(source).not.toMatch(/\b(?:Buffer|process|require|__dirname)\b[.(]/);
 });

@@ -54,15 +54,23 @@ describe('readBatchFile finds no number in', () => {
   });
 });
 
-describe('readBatchFile refuses as INVALID_CSV', () => {
+describe('readBatchFile refuses as INVALID_FILE', () => {
   const zip = (name: string) => raw('PK', 3, 4, 20, 0, 6, 0, 8, 0, 0, 0, '!', 0, name, 0, 0xff, 0xfe);
 
+  test.each<[what: string, bytes: Uint8Array, says: string]>([
+    ['the beginning of an Excel workbook', zip('[Content_Types].xml'), 'damaged or incomplete'],
+    ['an OpenDocument spreadsheet', zip('mimetypeapplication/vnd.oasis.opendocument.spreadsheet'), '(.ods)'],
+    ['a Numbers spreadsheet', zip('Index/Document.iwa'), 'a Numbers spreadsheet'],
+    ['another archive', zip('a.txt'), 'a ZIP archive'],
+    ['an empty archive', raw('PK', 5, 6), 'an empty ZIP archive'],
+    ['an old Excel workbook', raw(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0), '(.xls)'],
+  ])('%s', (_what, bytes, says) => {
+    expect(refuse(bytes)).toMatchObject({ code: 'INVALID_FILE', line: 1, message: expect.stringContaining(says) });
+  });
+});
+
+describe('readBatchFile refuses as INVALID_CSV', () => {
   test.each<[what: string, bytes: Uint8Array, line: number, says: string]>([
-    ['an Excel workbook', zip('[Content_Types].xml'), 1, 'an Excel workbook (.xlsx)'],
-    ['an OpenDocument spreadsheet', zip('mimetypeapplication/vnd.oasis.opendocument.spreadsheet'), 1, '(.ods)'],
-    ['a Numbers spreadsheet', zip('Index/Document.iwa'), 1, 'a Numbers spreadsheet'],
-    ['another archive', zip('a.txt'), 1, 'a ZIP archive'],
-    ['an old Excel workbook', raw(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0), 1, '(.xls)'],
     ['a PDF document', raw('%PDF-1.7\n%', 0xe2, 0xe3, '\n'), 1, 'a PDF document'],
     ['a picture', raw(0x89, 'PNG\r\n', 0x1a, '\n', 0, 0), 1, 'a picture'],
     ['a compressed file', raw(0x1f, 0x8b, 8, 0), 1, '(.gz)'],

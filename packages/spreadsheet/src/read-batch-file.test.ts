@@ -10,10 +10,14 @@ const show = ({ line, candidate, country, reference, requester }: BatchRow): str
     '',
   );
 
+const csvOf = ({ source }: BatchFile) => {
+  if (source.format !== 'csv') throw new Error('not CSV');
+  const { encoding, bom, delimiter } = source;
+  return { encoding, bom, delimiter };
+};
+
 const summarise = (file: BatchFile) => ({
-  encoding: file.encoding,
-  bom: file.bom,
-  delimiter: file.delimiter,
+  ...csvOf(file),
   preamble: file.preamble,
   header: file.header,
   foundBy: file.foundBy,

@@ -4,25 +4,51 @@ import { BATCH_LIMITS, type BatchFile, type Columns, invalidCsv, type Repair } f
 import { isBlank } from './cells.js';
 import { chooseDelimiter, countPreamble } from './choose-delimiter.js';
 import { layOutColumns } from './columns.js';
-import { decodeText, refuseOtherFormat } from './decode-text.js';
+import { decodeText } from './decode-text.js';
+import { detectFormat } from './detect-format.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
 import { type CountryReader, createCountryReader, repairCell } from './vat-cells.js';
+import { invalidFile, namingErrors } from './xlsx/invalid-file.js';
+import { readWorkbook } from './xlsx/read-workbook.js';
 
-/**
- * Reads CSV files of European spreadsheets: with comma, semicolon, tab or a `sep=` line; UTF-8, UTF-16 or
- * Windows-1252; with or without a header row, and with a title above it. Works in Node and in browsers. The caller
- * must limit the size of the file; time and memory are linear in it.
- *
- * @throws AppError EMPTY_FILE (no row of data), TOO_MANY_ROWS (over 10 000), MISSING_CANDIDATE (no column can be the
- * number), INVALID_CSV (undecodable, unbalanced, another format, two columns named alike) with `extra.line`
- */
-export const readBatchFile = (bytes: Uint8Array): BatchFile => {
-  if (bytes.length === 0) throw new AppError('EMPTY_FILE');
-  refuseOtherFormat(bytes);
+/** What a file is beside its rows, and its rows as they are read. */
+type Table = { source: BatchFile['source']; rows: Iterable<ScannedRow> };
+
+const openCsv = (bytes: Uint8Array, sheet: string | undefined): Table => {
+  if (sheet !== undefined)
+    throw invalidFile('The file is not a workbook and has no sheets. Leave out `sheet`, or upload an .xlsx file.');
   const { text, encoding, bom } = decodeText(bytes);
   const { delimiter, from } = chooseDelimiter(text);
+  return { source: { format: 'csv', encoding, bom, delimiter }, rows: scanRows(text, delimiter, from) };
+};
+
+const openSheet = (bytes: Uint8Array, wanted: string | undefined): Table => {
+  const { sheet, sheets, rows } = readWorkbook(bytes, wanted);
+  return { source: { format: 'xlsx', sheet, sheets }, rows };
+};
+
+/** `sheet`: the name of the sheet to read; without it the first one with data is read. */
+export type ReadOptions = { sheet?: string | undefined };
+
+/**
+ * Reads files of European spreadsheets. CSV: with comma, semicolon, tab or a `sep=` line; UTF-8, UTF-16 or Windows-1252. Excel
+ * workbooks (.xlsx): the first sheet with data, or the one that is named. With or without a header row, and with a title above it.
+ * Works in Node and in browsers. The caller must limit the size of the file; time and memory are linear in it, or in what a
+ * workbook states as its unpacked size, at most 50 MiB.
+ *
+ * @throws AppError EMPTY_FILE (no row of data), TOO_MANY_ROWS (over 10 000), MISSING_CANDIDATE (no column can be the
+ * number), INVALID_CSV (undecodable, unbalanced, another format, two columns named alike) and INVALID_FILE (the same for
+ * workbooks) with `extra.line`, FILE_TOO_LARGE (a sheet with more text than a CSV file may have)
+ */
+export const readBatchFile = (bytes: Uint8Array, { sheet }: ReadOptions = {}): BatchFile => {
+  if (bytes.length === 0) throw new AppError('EMPTY_FILE');
+  const format = detectFormat(bytes);
+  return namingErrors(format, () => readTable(format === 'xlsx' ? openSheet(bytes, sheet) : openCsv(bytes, sheet)));
+};
+
+const readTable = ({ source, rows }: Table): BatchFile => {
   const readCountry = createCountryReader();
-  const collected = collectRows(scanRows(text, delimiter, from));
+  const collected = collectRows(rows);
   const preamble = preambleOf(collected);
   const scanned = collected.slice(preamble);
   const { columns, foundBy, hasHeader } = layOutColumns(scanned, readCountry);
@@ -35,7 +61,7 @@ export const readBatchFile = (bytes: Uint8Array): BatchFile => {
   const readRow = createRowReader({ columns, readCountry, repairs });
   const width = scanned.reduce((widest, { cells }) => Math.max(widest, cells.length), 0);
   const header = (hasHeader && scanned[0]?.cells) || null;
-  return { encoding, bom, delimiter, preamble, header, width, columns, foundBy, rows: data.map(readRow), repairs };
+  return { source, preamble, header, width, columns, foundBy, rows: data.map(readRow), repairs };
 };
 
 const preambleOf = (rows: readonly ScannedRow[]): number => countPreamble(rows.map(({ cells }) => cells));

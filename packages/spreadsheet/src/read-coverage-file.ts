@@ -3,8 +3,9 @@ import { AppError } from '@vat/domain/errors';
 import { isDateLike } from '@vat/domain/supply-date';
 import { type BatchFile, invalidCsv } from './batch-file.js';
 import { foldName, isBlank } from './cells.js';
-import { readBatchFile } from './read-batch-file.js';
+import { type ReadOptions, readBatchFile } from './read-batch-file.js';
 import { repairCell } from './vat-cells.js';
+import { namingErrors } from './xlsx/invalid-file.js';
 
 /** The content of a coverage file: that of a batch file with the column of the supply dates. */
 export type CoverageFile = Omit<BatchFile, 'rows'> & { dateColumn: number; rows: readonly SupplyRow[] };
@@ -89,9 +90,9 @@ const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
  *
  * @throws AppError as {@link readBatchFile}, and MISSING_SUPPLY_DATE
  */
-export const readCoverageFile = (bytes: Uint8Array): CoverageFile => {
-  const file = readBatchFile(bytes);
-  const dateColumn = dateColumnOf(file);
+export const readCoverageFile = (bytes: Uint8Array, options?: ReadOptions): CoverageFile => {
+  const file = readBatchFile(bytes, options);
+  const dateColumn = namingErrors(file.source.format, () => dateColumnOf(file));
   const rows = file.rows.map((row) => ({ ...row, supplyDate: repairCell(row.cells[dateColumn] ?? '', 'text').text }));
   return { ...file, dateColumn, rows };
 };

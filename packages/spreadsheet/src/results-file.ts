@@ -36,32 +36,49 @@ export type LineResult = {
   error: string | null;
 };
 
-/** The format of a results file and the shape of the uploaded file. */
-type ResultsLayout<Column extends string> = {
+/** The added columns and the shape of the uploaded file. */
+export type ResultsLayout<Column extends string> = {
   /** The names of the added columns. */
   columns: readonly Column[];
   /** The uploaded file's header; null when it had none. */
   header: readonly string[] | null;
   /** The number of cells in the uploaded file's widest row. */
   width: number;
+};
+
+/** The variants of results.csv. */
+type CsvForm = {
   delimiter?: CsvDelimiter;
   /** Whether the file begins with a byte order mark, by which Excel recognises UTF-8. */
   bom?: boolean;
 };
 
+/** Writes a file of results row by row, so that it can be streamed. */
+export type ResultsWriter<Column extends string> = {
+  /** The beginning of the file with its header row. */
+  header: () => string;
+  row: (cells: readonly string[], result: Readonly<Record<Column, CsvCell>>) => string;
+  /** Turns the next texts of `header` and `row` into what is sent, which may be empty; at the end of the file all of it. */
+  pack: (text: string, isLast: boolean) => string | Uint8Array;
+};
+
+/** The names of all columns of a results file. One without a header is named `column_N`. */
+export const columnNames = <Column extends string>({ columns, header, width }: ResultsLayout<Column>): string[] => [
+  ...Array.from({ length: width }, (_, column) => header?.[column] ?? `column_${column + 1}`),
+  ...columns,
+];
+
 /**
  * Writes results.csv row by row, so that it can be streamed: `header()` once, then `row()` for each line in file
  * order. Each result is one row with its CR LF. The original cells come first, unchanged unless a spreadsheet would
- * execute them, and padded to the widest row, so that the added columns are aligned; a column without a header is
- * named `column_N`.
+ * execute them, and padded to the widest row, so that the added columns are aligned.
  */
 export const resultsFile = <Column extends string>({
-  columns,
-  header,
-  width,
   delimiter = ',',
   bom = false,
-}: ResultsLayout<Column>) => {
+  ...layout
+}: ResultsLayout<Column> & CsvForm): ResultsWriter<Column> => {
+  const { columns, width } = layout;
   const rowOf = (cells: readonly string[], added: readonly CsvCell[]): string => {
     // A narrow row is padded in one operation: a wide file of 50 KB can have ten million missing cells.
     const missing = delimiter.repeat(Math.max(0, width - cells.length));
@@ -69,15 +86,13 @@ export const resultsFile = <Column extends string>({
     return (width === 0 ? '' : original + delimiter) + csvRow(added, delimiter);
   };
   return {
-    header: (): string => {
-      const names = Array.from({ length: width }, (_, column) => header?.[column] ?? `column_${column + 1}`);
-      return (bom ? '\uFEFF' : '') + csvRow([...names, ...columns], delimiter);
-    },
-    row: (cells: readonly string[], result: Readonly<Record<Column, CsvCell>>): string =>
+    header: () => (bom ? '\uFEFF' : '') + csvRow(columnNames(layout), delimiter),
+    row: (cells, result) =>
       rowOf(
         cells,
         columns.map((column) => result[column]),
       ),
+    pack: (text) => text,
   };
 };
 

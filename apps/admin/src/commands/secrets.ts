@@ -1,5 +1,5 @@
-import { type Database, sealedDevelopmentKey, sealedWebhooks } from '@vat/db';
-import { publicId, resealSecrets } from '@vat/domain';
+import { type Database, sealedDevelopmentKey, sealedPublicLinkKey, sealedWebhooks } from '@vat/db';
+import { PUBLIC_LINK_SEAL, publicId, resealSecrets } from '@vat/domain';
 import { readSettings } from '@vat/runtime';
 import type { Commands } from '../command.js';
 import { UsageError } from '../command.js';
@@ -14,8 +14,12 @@ export const secretCommands = (db: Database, env: NodeJS.ProcessEnv): Commands =
     const keys = { masterKey: settings.SECRET_KEY, previousKey: settings.SECRET_KEY_PREVIOUS };
     const webhooks = await resealSecrets({ ...keys, purpose: 'webhook secret' }, sealedWebhooks(db));
     const authority = await resealSecrets({ ...keys, purpose: 'development authority' }, sealedDevelopmentKey(db));
-    const resealed = webhooks.resealed + authority.resealed;
+    const { purpose } = PUBLIC_LINK_SEAL;
+    const links = await resealSecrets({ ...keys, purpose }, sealedPublicLinkKey(db));
+    const resealed = webhooks.resealed + authority.resealed + links.resealed;
     const unopened = [
+      // First, so that a list that is cut off names it: without it no public link opens.
+      ...links.unopened.map(() => `the ${purpose}`),
       ...webhooks.unopened.map((id) => `the webhook secret of ${publicId('account', id)}`),
       ...authority.unopened.map(() => 'the key of the development authority'),
     ];

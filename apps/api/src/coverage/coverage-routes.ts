@@ -13,12 +13,13 @@ import {
 } from '@vat/domain';
 import { coverageReportPdf } from '@vat/evidence';
 import { COVERAGE_COLUMNS } from '@vat/spreadsheet';
+import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import { parseQuery, replyWithPage } from '../http/parse.js';
 import type { SendFile } from '../results/send-file.js';
-import { describeResults, dispositionOf, streamResults } from '../results/stream-results.js';
+import { describeResults, dispositionOf, type ResultsForm, streamResults } from '../results/stream-results.js';
 import { type ResponseTo, type Routes, SENT, storedAnswer } from '../routes/route.js';
 import type { InTurn } from '../turns.js';
 import type { PlannedCoverage } from '../upload/create-batch-reader.js';
@@ -61,6 +62,28 @@ export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typ
       headers: { Location: `${deps.baseUrl()}/v1/coverage/${publicId('coverage', coverage.id)}` },
     });
 
+  const sendResults = async (
+    {
+      req,
+      res,
+      id,
+      caller: { accountId },
+    }: { req: Request; res: Response; id: CoverageId; caller: { accountId: string } },
+    form: ResultsForm,
+  ): Promise<typeof SENT> => {
+    const head = found(await deps.findCoverageHead(id, accountId));
+    const file = { id: publicId('coverage', id), head, form };
+    if (req.method === 'HEAD') {
+      describeResults(res, file);
+      res.end();
+      return SENT;
+    }
+    const read = (after: string | null, limit: number) => deps.readCoverageResults(id, after, limit);
+    return deps.sendFile(accountId, (held) =>
+      streamResults(res, { ...file, ...held, columns: COVERAGE_COLUMNS, resultOf: coverageResultOf, read }),
+    );
+  };
+
   return {
     createCoverage: async ({ req, res, caller, idempotencyOf }) => {
       const gone = goneOf(res);
@@ -69,7 +92,8 @@ export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typ
         fields: z.output<typeof coverageFields>,
       ): Promise<CoverageUploadResult> => {
         const createdAt = deps.now();
-        const file = await deps.readCoverage({ bytes, charset, withGaps: fields.queue_gaps, createdAt });
+        const { sheet, queue_gaps: withGaps } = fields;
+        const file = await deps.readCoverage({ bytes, charset, sheet, withGaps, createdAt });
         const content = { ...fields, charset, file: createHash('sha256').update(bytes).digest('hex') };
         return deps.createCoverage({
           ...file,
@@ -113,19 +137,9 @@ export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typ
       return replyWithPage(page, ['coverage lines', id, status], find, presentCoverageLine);
     },
 
-    getCoverageResults: async ({ req, res, id, caller: { accountId }, query: form }) => {
-      const head = found(await deps.findCoverageHead(id, accountId));
-      const file = { id: publicId('coverage', id), head, form };
-      if (req.method === 'HEAD') {
-        describeResults(res, file);
-        res.end();
-        return SENT;
-      }
-      const read = (after: string | null, limit: number) => deps.readCoverageResults(id, after, limit);
-      return deps.sendFile(accountId, (held) =>
-        streamResults(res, { ...file, ...held, columns: COVERAGE_COLUMNS, resultOf: coverageResultOf, read }),
-      );
-    },
+    getCoverageResults: (call) => sendResults(call, { format: 'csv', ...call.query }),
+
+    getCoverageWorkbook: (call) => sendResults(call, { format: 'xlsx' }),
 
     getCoverageReport: async ({ req, res, id, caller: { accountId }, query: { lang } }) => {
       const coverage = found(await deps.findCoverage(id, accountId));

@@ -1,7 +1,9 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { XLSX_TYPE } from '@vat/contracts';
 import { uuidOf } from '@vat/domain';
+import { COVERAGE_COLUMNS, readBatchFile } from '@vat/spreadsheet';
 import {
   insertAccount,
   insertChecks,
@@ -32,7 +34,7 @@ afterAll(() => world?.stop());
 const call = async (
   method: string,
   at: string,
-  body?: string,
+  body?: string | Buffer,
   headers: Record<string, string> = {},
   key = account.live_key,
 ) => {
@@ -54,7 +56,8 @@ const call = async (
     body: isJson ? JSON.parse(bytes.toString()) : null,
   };
 };
-const upload = (file: string, query = '', headers: Record<string, string> = {}) => call('POST', query, file, headers);
+const upload = (file: string | Buffer, query = '', headers: Record<string, string> = {}) =>
+  call('POST', query, file, headers);
 
 /** A valid check of {@link NUMBER} with the grade `named`; the public id. */
 const checkAt = async (at: string, change: { valid?: false; grade?: string } = {}): Promise<string> => {
@@ -149,6 +152,30 @@ test('a date that cannot be read, a file without dates and fields out of range a
   expect(await refused(`vat_number\n${NUMBER}\n`)).toMatchObject({ code: 'MISSING_SUPPLY_DATE' });
   for (const query of ['?max_age_days=0', '?max_age_days=367', '?min_grade=none', '?queue_gaps=yes'])
     expect(await refused(`vat_number,date\n${NUMBER},2026-03-01\n`, query)).toMatchObject({ code: 'BAD_REQUEST' });
+});
+
+test('dates of a workbook are read as dates, and the results are a workbook too', async () => {
+  await checkAt('2026-10-01T12:00:00.000Z');
+  const file = await readFile(new URL('../../../../packages/spreadsheet/fixtures/openpyxl-1904.xlsx', import.meta.url));
+  const { status, body } = await upload(file, '?label=Q4&sheet=sheet', { 'content-type': XLSX_TYPE });
+  expect([status, body.total]).toEqual([201, 2]);
+  const lines = await call('GET', `/${body.coverage_id}/lines`);
+  expect(lines.body.data.map((line: { supply_date: string }) => line.supply_date)).toEqual([
+    '2026-10-14',
+    '2026-10-20',
+  ]);
+  const results = await call('GET', `/${body.coverage_id}/results.xlsx`);
+  expect(results.headers.get('content-type')).toBe(XLSX_TYPE);
+  const { header, rows } = readBatchFile(results.bytes);
+  expect(header).toEqual(['vat_number', 'supply_date', ...COVERAGE_COLUMNS]);
+  expect(rows.map(({ cells }) => [cells[1], cells[4]])).toEqual([
+    ['2026-10-14', '2026-10-14'],
+    ['2026-10-20 23:59:00', '2026-10-20'],
+  ]);
+  const other = await readFile(new URL('../../../../packages/spreadsheet/fixtures/xlsxwriter.xlsx', import.meta.url));
+  expect((await upload(other)).body.error).toMatchObject({
+    ...{ code: 'INVALID_FILE', line: 3, message: expect.stringMatching(/^Line 3: .*before 1993/) },
+  });
 });
 
 test('a repeated call is one coverage with one batch of the uncovered numbers', async () => {

@@ -50,15 +50,19 @@ const refuse = () =>
 /**
  * Mounts /verify/<check id>.<token>, a page that shows and verifies one check in the browser, and the same path with .json for
  * its data. Neither needs an account. A wrong token, an unknown or deleted check, and a link while public verification is off
- * all get the same 404; a wrong token causes no read.
+ * all get the same 404; a wrong token causes no read but that of the key, once in a process.
  */
 export const mountPublicVerification = (app: IRouter, deps: PublicVerificationDeps): void => {
   const inTurn = turnsByKey({ maxRunning: TURNS.maxRunning, waiting: { max: TURNS.maxWaiting, refuse } });
 
   /** Runs a read for the check of a link. Returns null without reading when the link is no link of a check. */
-  const readFor = <T>(res: Response, link: unknown, read: (id: StoredId<'check'>) => Promise<T>): Promise<T | null> => {
-    const id = deps.checkOfLink(String(link));
-    if (id === null) return Promise.resolve(null);
+  const readFor = async <T>(
+    res: Response,
+    link: unknown,
+    read: (id: StoredId<'check'>) => Promise<T>,
+  ): Promise<T | null> => {
+    const id = await deps.checkOfLink(String(link));
+    if (id === null) return null;
     return inTurn(networkOf(res.req.ip ?? ''), () => read(id), goneOf(res));
   };
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { publicVerificationSchema } from '@vat/contracts';
-import { newUuid, publicId, publicLinks, type StoredId, uuidOf } from '@vat/domain';
-import { startWorld, until, type World } from '@vat/testkit';
+import { newUuid, openText, PUBLIC_LINK_SEAL, publicId, publicLinks, type StoredId, uuidOf } from '@vat/domain';
+import { runProgram, startWorld, type TestProcess, until, type World } from '@vat/testkit';
 
 let world: World;
 let live: ReturnType<World['http']>;
 beforeAll(async () => {
-  world = await startWorld({ settings: { ANCHOR_EVERY: '1h', TRUSTED_PROXIES: '127.0.0.1' } });
+  world = await startWorld({ apis: 2, settings: { ANCHOR_EVERY: '1h', TRUSTED_PROXIES: '127.0.0.1' } });
   live = world.http();
 }, 60_000);
 afterAll(() => world?.stop());
@@ -36,7 +36,28 @@ const linkOf = async (id: string, http = live): Promise<string> => {
 };
 const dataOf = async (path: string) => (await visitor.get(`${path}.json`).expect(200)).body;
 
+/** The key of public links, as it is stored. */
+const storedKey = async () => {
+  const [row] = await world.sql<{ sealed: Buffer }>('SELECT key_sealed AS sealed FROM public_link_key');
+  const masterKey = String(world.settings.SECRET_KEY);
+  return Buffer.from(openText({ masterKey, ...PUBLIC_LINK_SEAL }, row?.sealed ?? Buffer.alloc(0)), 'base64url');
+};
+
 const notFound = { error: { code: 'NOT_FOUND', message: 'This link shows no check.' } };
+
+test('processes that make their first link at the same time make it with the same key', async () => {
+  const { id } = await newCheck('DE136695976');
+  expect(await world.sql('SELECT FROM public_link_key')).toEqual([]);
+  const links = await Promise.all(
+    world.apis.map(async ({ ready }) => {
+      const headers = { Authorization: `Bearer ${world.account.live_key}` };
+      const answer = await fetch(`${String(ready.base_url)}/v1/checks/${id}/link`, { headers });
+      return new URL(((await answer.json()) as { url: string }).url).pathname;
+    }),
+  );
+  const path = await publicLinks(storedKey).pathOf(uuidOf('check', id) as StoredId<'check'>);
+  expect(links).toEqual([path, path]);
+});
 
 test('the link of a check shows its data without an account, before and after it is anchored', async () => {
   const check = await newCheck('DE136695976');
@@ -91,9 +112,9 @@ test('the page of a link is HTML with our own scripts only, and is not cached', 
 test('a wrong token, an unknown check and a deleted check are the same 404, a page for browsers', async () => {
   const check = await newCheck('NL004495445B01');
   const [one, other] = [await linkOf(check.id), await linkOf((await newCheck('BE0203201340')).id)];
-  const links = publicLinks(String(world.settings.SECRET_KEY));
-  const unknown = links.pathOf(newUuid() as StoredId<'check'>);
-  const deleted = links.pathOf(uuidOf('check', check.id) as StoredId<'check'>);
+  const links = publicLinks(storedKey);
+  const unknown = await links.pathOf(newUuid() as StoredId<'check'>);
+  const deleted = await links.pathOf(uuidOf('check', check.id) as StoredId<'check'>);
   expect(deleted).toBe(one);
   await world.sql('DELETE FROM "check" WHERE id = $1', [uuidOf('check', check.id)]);
   const paths = [
@@ -141,16 +162,31 @@ test('no log line has a token', async () => {
   expect(api?.lines().filter((line) => line.includes(String(path.split('.')[1])))).toEqual([]);
 });
 
-test('links survive a change of SECRET_KEY as SECRET_KEY_PREVIOUS, and PUBLIC_VERIFICATION=off turns all off', async () => {
+const statusOf = async ({ ready }: TestProcess, at: string) => (await fetch(`${String(ready.base_url)}${at}`)).status;
+
+test('links survive a change of SECRET_KEY after secrets reseal, with the new key alone', async () => {
+  const path = await linkOf((await newCheck('IT00743110157')).id);
+  const changed = await world.startApi({ SECRET_KEY: 'another-key-another-key' });
+  const refused = await fetch(`${String(changed.ready.base_url)}${path}.json`);
+  expect([refused.status, await refused.json()]).toEqual([
+    500,
+    { error: expect.objectContaining({ code: 'INTERNAL' }) },
+  ]);
+  const reason = 'Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens the key of public links.';
+  await until('the reason in the log', () => changed.lines().some((line) => line.includes(reason)));
+
+  const keys = { SECRET_KEY: 'another-key-another-key', SECRET_KEY_PREVIOUS: String(world.settings.SECRET_KEY) };
+  const reseal = ['secrets', 'reseal'];
+  const { stdout } = await runProgram('apps/admin/dist/main.js', reseal, { ...world.settings, ...keys }, true);
+  // The key of public links and that of the development authority, which has made a time-stamp.
+  expect(JSON.parse(stdout)).toEqual({ resealed: 2 });
+  expect([await statusOf(changed, `${path}.json`), await statusOf(changed, path)]).toEqual([200, 200]);
+});
+
+test('PUBLIC_VERIFICATION=off turns all links off', async () => {
   const { id } = await newCheck('IT00743110157');
   const path = await linkOf(id);
-  const [changed, closed] = await Promise.all([
-    world.startApi({ SECRET_KEY: 'another-key-another-key', SECRET_KEY_PREVIOUS: String(world.settings.SECRET_KEY) }),
-    world.startApi({ PUBLIC_VERIFICATION: 'off' }),
-  ]);
-  const statusOf = async (api: typeof closed, asked: string) =>
-    (await fetch(`${String(api.ready.base_url)}${asked}`)).status;
-  expect(await statusOf(changed, `${path}.json`)).toBe(200);
+  const closed = await world.startApi({ PUBLIC_VERIFICATION: 'off' });
   expect([await statusOf(closed, `${path}.json`), await statusOf(closed, path)]).toEqual([404, 404]);
   const answer = await fetch(`${String(closed.ready.base_url)}/v1/checks/${id}/link`, {
     headers: { Authorization: `Bearer ${world.account.live_key}` },

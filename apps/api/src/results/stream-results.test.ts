@@ -6,7 +6,7 @@ import express from 'express';
 import { streamResults } from './stream-results.js';
 
 const HEAD = { fileName: 'a.csv', header: ['note'], width: 1, total: 50_003 };
-const FORM = { delimiter: ',', bom: false } as const;
+const FORM = { format: 'csv', delimiter: ',', bom: false } as const;
 type StoredLine = { id: string; cellsJson: string };
 const NOTHING = Object.fromEntries(RESULT_COLUMNS.map((name) => [name, null])) as LineResult;
 const STALLED_MS = 300;

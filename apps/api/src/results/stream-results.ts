@@ -1,8 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { XLSX_TYPE } from '@vat/contracts';
 import type { ResultsHead } from '@vat/db';
 import { AppError } from '@vat/domain';
-import { type CsvCell, type CsvDelimiter, resultsFile } from '@vat/spreadsheet';
+import { type CsvCell, type CsvDelimiter, type ResultsWriter, resultsFile, resultsWorkbook } from '@vat/spreadsheet';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
 
@@ -40,12 +41,11 @@ const MAX_PAGE = { lines: 500, cells: 20_000 };
 /** Characters written at once. Other calls are served between two chunks, however fast this client reads. */
 const CHUNK_CHARACTERS = 65_536;
 
+/** The format of a file with results. */
+export type ResultsForm = { format: 'csv'; delimiter: CsvDelimiter; bom: boolean } | { format: 'xlsx' };
+
 /** An uploaded file with results. `id`: the public id of what was uploaded. */
-type ResultsFile = {
-  id: string;
-  head: ResultsHead;
-  form: { delimiter: CsvDelimiter; bom: boolean };
-};
+type ResultsFile = { id: string; head: ResultsHead; form: ResultsForm };
 
 /** A line with its cells as a JSON array of texts. */
 type StoredLine = { id: string; cellsJson: string };
@@ -64,14 +64,23 @@ export type Results<Line extends StoredLine, Column extends string> = ResultsFil
   beforeEnd: () => Promise<void>;
 };
 
-/** Sets the headers of results.csv. */
-export const describeResults = (res: Response, { id, head }: ResultsFile): void => {
-  res.setHeader('Content-Type', 'text/csv; charset=utf-8; header=present');
-  res.setHeader('Content-Disposition', dispositionOf(id, head.fileName, { suffix: '-results.csv' }));
+/** Sets the headers of a file with results. */
+export const describeResults = (res: Response, { id, head, form: { format } }: ResultsFile): void => {
+  res.setHeader('Content-Type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : XLSX_TYPE);
+  res.setHeader('Content-Disposition', dispositionOf(id, head.fileName, { suffix: `-results.${format}` }));
 };
 
+const writerOf = <Column extends string>(
+  columns: readonly Column[],
+  { header, width, total }: ResultsHead,
+  form: ResultsForm,
+): ResultsWriter<Column> =>
+  form.format === 'csv'
+    ? resultsFile({ columns, header, width, delimiter: form.delimiter, bom: form.bom })
+    : resultsWorkbook({ columns, header, width, rows: total });
+
 /**
- * Sends results.csv in chunks, as fast as the client reads it, and stops when the client disconnects or stalls. Throws the
+ * Sends a file with results in chunks, as fast as the client reads it, and stops when the client disconnects or stalls. Throws the
  * errors of `read`, and NOT_FOUND when a line is missing. After the first page, an error also closes the connection, so that
  * the client does not take an incomplete file for a complete one.
  */
@@ -80,7 +89,7 @@ export const streamResults = async <Line extends StoredLine, Column extends stri
   results: Results<Line, Column>,
 ): Promise<void> => {
   const { head, form, columns, resultOf, read, stalledMs, signal, beforeEnd } = results;
-  const file = resultsFile({ columns, header: head.header, width: head.width, ...form });
+  const file = writerOf(columns, head, form);
   const lines = Math.max(1, Math.min(MAX_PAGE.lines, Math.floor(MAX_PAGE.cells / Math.max(1, head.width))));
   /** Reads a page and throws when a line is missing: the batch may be deleted during the download. */
   const readPage = async (afterId: string | null, sent: number): Promise<Line[]> => {
@@ -90,14 +99,15 @@ export const streamResults = async <Line extends StoredLine, Column extends stri
   };
   const first = await readPage(null, 0);
 
-  const chunks = async function* (): AsyncGenerator<string> {
+  const chunks = async function* (): AsyncGenerator<string | Uint8Array> {
     let chunk = file.header();
     let sent = 0;
     for (let page = first; ; ) {
       for (const line of page) {
         chunk += file.row(JSON.parse(line.cellsJson) as string[], resultOf(line));
         if (chunk.length < CHUNK_CHARACTERS) continue;
-        yield chunk;
+        const packed = file.pack(chunk, false);
+        if (packed.length > 0) yield packed;
         chunk = '';
         await nextTurn();
       }
@@ -106,7 +116,7 @@ export const streamResults = async <Line extends StoredLine, Column extends stri
       if (sent >= head.total || !last) break;
       page = await readPage(last.id, sent);
     }
-    yield chunk;
+    yield file.pack(chunk, true);
   };
 
   describeResults(res, results);

@@ -17,12 +17,13 @@ import {
   type StoredId,
 } from '@vat/domain';
 import { type LineResult, RESULT_COLUMNS } from '@vat/spreadsheet';
+import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import { parseQuery, replyWithPage } from '../http/parse.js';
 import type { SendFile } from '../results/send-file.js';
-import { describeResults, streamResults } from '../results/stream-results.js';
+import { describeResults, type ResultsForm, streamResults } from '../results/stream-results.js';
 import type { InTurn } from '../turns.js';
 import type { FileToRead } from '../upload/read-batch.js';
 import type { ReadUpload } from '../upload/read-upload.js';
@@ -76,13 +77,35 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
       headers: { Location: `${deps.baseUrl()}/v1/batches/${publicId('batch', batch.id)}` },
     });
 
+  const sendResults = async (
+    {
+      req,
+      res,
+      id,
+      caller: { accountId },
+    }: { req: Request; res: Response; id: StoredId<'batch'>; caller: { accountId: string } },
+    form: ResultsForm,
+  ): Promise<typeof SENT> => {
+    const head = found(await deps.findResultsHead(id, accountId));
+    const file = { id: publicId('batch', id), head, form };
+    if (req.method === 'HEAD') {
+      describeResults(res, file);
+      res.end();
+      return SENT;
+    }
+    const read = (after: string | null, limit: number) => deps.readResults(id, after, limit);
+    return deps.sendFile(accountId, (held) =>
+      streamResults(res, { ...file, ...held, columns: RESULT_COLUMNS, resultOf: resultOfLine, read }),
+    );
+  };
+
   return {
     createBatch: async ({ req, res, caller, idempotencyOf }) => {
       const gone = goneOf(res);
       const store = async (upload: Upload, fields: z.output<typeof batchFields>): Promise<BatchUploadResult> => {
         const { bytes, charset, fileName } = upload;
         const requester = fields.requester_vat_number;
-        const file = await deps.readBatch({ bytes, charset, requester, createdAt: deps.now() });
+        const file = await deps.readBatch({ bytes, charset, sheet: fields.sheet, requester, createdAt: deps.now() });
         const content = { ...fields, charset, file: createHash('sha256').update(bytes).digest('hex') };
         return deps.createBatch({
           caller,
@@ -130,18 +153,8 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
       return replyWithPage(page, ['lines', id, status, valid], find, presentBatchLine);
     },
 
-    getBatchResults: async ({ req, res, id, caller: { accountId }, query: form }) => {
-      const head = found(await deps.findResultsHead(id, accountId));
-      const file = { id: publicId('batch', id), head, form };
-      if (req.method === 'HEAD') {
-        describeResults(res, file);
-        res.end();
-        return SENT;
-      }
-      const read = (after: string | null, limit: number) => deps.readResults(id, after, limit);
-      return deps.sendFile(accountId, (held) =>
-        streamResults(res, { ...file, ...held, columns: RESULT_COLUMNS, resultOf: resultOfLine, read }),
-      );
-    },
+    getBatchResults: (call) => sendResults(call, { format: 'csv', ...call.query }),
+
+    getBatchWorkbook: (call) => sendResults(call, { format: 'xlsx' }),
   };
 };

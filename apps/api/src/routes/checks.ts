@@ -27,7 +27,7 @@ export type CheckRoutesDeps = {
   findRequest: FindRequest;
   findEvidence: FindEvidence;
   /** The URL of the public page of a check; null when public verification is off. */
-  publicLinkOf: ((id: StoredId<'check'>) => string) | null;
+  publicLinkOf: ((id: StoredId<'check'>) => Promise<string>) | null;
   baseUrl: () => string;
 };
 
@@ -84,7 +84,7 @@ export const checkRoutes = (deps: CheckRoutesDeps): Pick<Routes, keyof typeof CH
       if (!deps.publicLinkOf)
         throw new AppError('NOT_FOUND', { message: 'Public verification is off on this service.' });
       found(await deps.findCheck(id, reader));
-      return { status: 200, body: { url: deps.publicLinkOf(id) } };
+      return { status: 200, body: { url: await deps.publicLinkOf(id) } };
     },
 
     getRequest: async ({ id, reader }) => {

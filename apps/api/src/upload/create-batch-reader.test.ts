@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 
 const read = (charset: string | null = null): Promise<PlannedFile> =>
-  reader.read({ bytes: Buffer.from('x'), charset, requester: undefined, createdAt: new Date() });
+  reader.read({ bytes: Buffer.from('x'), charset, sheet: undefined, requester: undefined, createdAt: new Date() });
 const refusalOf = (charset: string): Promise<AppError> =>
   read(charset).then(
     () => Promise.reject(),

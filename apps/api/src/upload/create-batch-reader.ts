@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, type CoveragePlan, type PlannedFile, type PlannedSupply } from '@vat/domain';
+import { isArchive } from '@vat/spreadsheet';
 import { Tinypool } from 'tinypool';
 import { keyedSemaphore } from '../turns.js';
 import type { CoverageToRead, FileToRead, Refusal, readBatch, readCoverage } from './read-batch.js';
@@ -36,8 +37,8 @@ const YOUNG_HEAP_MB = 32;
 type Thread = { readBatch: typeof readBatch; readCoverage: typeof readCoverage };
 
 /** The error of a file that no thread could finish. Which line causes that is not known. */
-const unreadable = (what: string): AppError =>
-  new AppError('INVALID_CSV', {
+const unreadable = ({ bytes }: { bytes: Uint8Array }, what: string): AppError =>
+  new AppError(isArchive(bytes) ? 'INVALID_FILE' : 'INVALID_CSV', {
     message: `${what} Remove what is not needed from it, or split it.`,
     extra: { line: 1 },
   });
@@ -76,8 +77,8 @@ export const createBatchReader = ({ thread, threads, deadlineMs, heapMb, onFailu
     const deadline = AbortSignal.timeout(deadlineMs);
     const reading = await (pool.run(file, { name, signal: deadline }) as Promise<ReturnType<Thread[Name]>>).catch(
       (error: unknown) => {
-        if (deadline.aborted) throw unreadable('The file takes too long to read.');
-        if (isOutOfMemory(error)) throw unreadable('The file takes too much memory to read.');
+        if (deadline.aborted) throw unreadable(file, 'The file takes too long to read.');
+        if (isOutOfMemory(error)) throw unreadable(file, 'The file takes too much memory to read.');
         throw error;
       },
     );

@@ -7,11 +7,12 @@ import {
   planFile,
   storableText,
 } from '@vat/domain';
-import { readBatchFile, readCoverageFile } from '@vat/spreadsheet';
+import { isArchive, namingErrors, readBatchFile, readCoverageFile } from '@vat/spreadsheet';
 import { lowerPriority } from '../lower-priority.js';
 import { markCharset } from './mark-charset.js';
 
-type SentFile = { bytes: Uint8Array; charset: string | null; createdAt: Date };
+/** `sheet`: the name of the sheet to read, for a workbook. */
+type SentFile = { bytes: Uint8Array; charset: string | null; sheet: string | undefined; createdAt: Date };
 
 /** A file as it was sent. `requester`: that of the batch, as the caller wrote it. */
 export type FileToRead = SentFile & { requester: string | undefined };
@@ -45,14 +46,18 @@ const inJsonChunks = (rows: readonly object[]): string[] =>
     JSON.stringify(rows.slice(n * CHUNK_ROWS, (n + 1) * CHUNK_ROWS)),
   );
 
-const textOf = ({ bytes, charset }: SentFile): Uint8Array =>
-  markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset });
+/** The bytes of the file, marked with the declared charset if it is a text. */
+const fileOf = ({ bytes, charset }: SentFile): Uint8Array =>
+  isArchive(bytes) ? bytes : markCharset({ bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset });
 
-/** Runs `work` at a lower priority and returns the AppError that it throws as a refusal. */
-const orRefusal = <T>(work: () => T): T | Refusal => {
+/**
+ * Runs `work` on a file at a lower priority and returns the AppError that it throws as a refusal, named after the format of the
+ * file.
+ */
+const orRefusal = <T>({ bytes }: SentFile, work: () => T): T | Refusal => {
   lowerPriority();
   try {
-    return work();
+    return namingErrors(isArchive(bytes) ? 'xlsx' : 'csv', work);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { kind: 'refused', code: error.code, message: error.message, extra: error.extra };
@@ -61,18 +66,18 @@ const orRefusal = <T>(work: () => T): T | Refusal => {
 
 /**
  * Decodes, parses and plans a batch's file. Runs in a separate thread ({@link createBatchReader} refers to the functions and
- * this file by name): two megabytes take up to a second, during which the process could not answer other calls.
+ * this file by name): two megabytes take up to a second, and a workbook that unpacks to 50 MiB several, during which the process could not answer other calls.
  */
 export const readBatch = (sent: FileToRead): BatchReading =>
-  orRefusal(() => ({
+  orRefusal(sent, () => ({
     kind: 'planned',
-    file: planFile(readBatchFile(textOf(sent)), sent.requester, sent.createdAt),
+    file: planFile(readBatchFile(fileOf(sent), sent), sent.requester, sent.createdAt),
   }));
 
 /** Decodes, parses and plans a coverage's file, in the same thread. */
 export const readCoverage = (sent: CoverageToRead): CoverageReading =>
-  orRefusal(() => {
-    const { rows, header, width } = readCoverageFile(textOf(sent));
+  orRefusal(sent, () => {
+    const { rows, header, width } = readCoverageFile(fileOf(sent), sent);
     const { lines, gaps } = planCoverage(rows, { withGaps: sent.withGaps, at: sent.createdAt });
     const file = { header: header?.map(storableText) ?? null, width };
     return { kind: 'planned', file, lines: inJsonChunks(lines), gaps };

@@ -92,7 +92,8 @@ export const readMultipart = (
 
   const upload = done.then(
     () => {
-      if (fileName === undefined) throw refuseUpload(FILE, 'file is required: a part called file with the CSV file');
+      if (fileName === undefined)
+        throw refuseUpload(FILE, 'file is required: a part called file with the CSV file or workbook');
       return { bytes: file.bytes(), charset: null, fileName, fields };
     },
     (error: unknown) => {

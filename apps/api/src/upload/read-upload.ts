@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
+import { XLSX_TYPE } from '@vat/contracts';
 import { AppError } from '@vat/domain';
 import { parse as parseDisposition } from 'content-disposition';
 import { parse as parseContentType } from 'content-type';
@@ -42,21 +43,27 @@ type ReadUploadDeps = {
   deadlineMs: number;
 };
 
+/** The types of bodies that are the file itself. Which of the two formats it is depends on its content. */
+const RAW_TYPES: ReadonlySet<string> = new Set(['text/csv', XLSX_TYPE]);
+
 /** Reads the file of a call. `known`: the names of the text fields that a form may have in addition. */
 export type ReadUpload = (req: Request, res: Response, known: readonly string[]) => Promise<Upload>;
 
 /**
- * Reads a batch's file: a form with the part `file` and the text fields in `known`, or the bytes as `text/csv`. Never buffers
- * more than the 2 MiB that a file may have. Throws FILE_TOO_LARGE, before reading when the length is declared, and BAD_REQUEST
+ * Reads a batch's file: a form with the part `file` and the text fields in `known`, or the bytes as `text/csv` or an Excel
+ * workbook. Never buffers more than the 2 MiB that a file may have. Throws FILE_TOO_LARGE, before reading when the length is declared, and BAD_REQUEST
  * for any other body, for one that takes too long, and when the client disconnects.
  */
 export const readUpload =
   ({ deadlineMs }: ReadUploadDeps): ReadUpload =>
   async (req, res, known) => {
     const { type, parameters } = parseContentType(req.headers['content-type'] ?? '');
-    const raw = type === 'text/csv';
+    const raw = RAW_TYPES.has(type);
     if (!raw && type !== 'multipart/form-data') {
-      throw refuseUpload('Content-Type', 'Send the file as multipart/form-data with the part file, or as text/csv');
+      throw refuseUpload(
+        'Content-Type',
+        `Send the file as multipart/form-data with the part file, or as text/csv or ${XLSX_TYPE}`,
+      );
     }
     const encoding = req.headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw refuseUpload('Content-Encoding', 'Send the file uncompressed');

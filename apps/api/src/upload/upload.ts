@@ -1,6 +1,6 @@
 import { AppError } from '@vat/domain';
 
-/** Maximum bytes of a batch's file, see docs/batches.md. */
+/** Maximum bytes of an uploaded file, see docs/batches.md. */
 export const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
 /** Bytes that a form may need in addition to its file: boundaries, headers and fields. */

@@ -25,7 +25,9 @@ type ApiDeps = {
 /** The URL of a call. Empty query parameters are omitted. */
 export const addressOf = (path: string, query: Query = {}): string => {
   const parameters = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
-  const text = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString();
+  const text = new URLSearchParams(
+    parameters.map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
   return `/app/api${path}${text && `?${text}`}`;
 };
 

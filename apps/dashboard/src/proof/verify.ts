@@ -2,14 +2,17 @@ import { bytesToHex, canonicalText, chainEndOf, linkFaults, sha256, verifyInclus
 import type { Api } from '../api/create-api.js';
 import type { Anchor, Check, InclusionProof } from '../api/shapes.js';
 import { bytesOf, type Finding } from './finding.js';
+import { verifyAnchorStamp } from './verify-anchor-stamp.js';
 
 /** Keys that the hash does not cover: itself, and values that are added later. */
 const UNHASHED_KEYS = ['response_hash', 'timestamp', 'anchor'];
 
-const verifyPosition = async (api: Api, check: Check): Promise<Finding> => {
+/** The inclusion of a check in its anchor, and the time-stamp of the anchor if its certificate has expired. */
+const verifyPosition = async (api: Api, check: Check): Promise<Finding[]> => {
   const proof = await api.call<InclusionProof>('GET', `/checks/${check.id}/anchor`);
-  const { seq, tree_size: size, root } = await api.call<Anchor>('GET', `/anchors/${proof.anchor_id}`);
-  return {
+  const anchor = await api.call<Anchor>('GET', `/anchors/${proof.anchor_id}`);
+  const { seq, tree_size: size, root } = anchor;
+  const inclusion: Finding = {
     holds: verifyInclusion({
       leaf: bytesOf(check.response_hash.replace('sha256:', '')),
       index: proof.leaf_index,
@@ -19,11 +22,12 @@ const verifyPosition = async (api: Api, check: Check): Promise<Finding> => {
     }),
     text: `Leaf ${proof.leaf_index} of ${size} in anchor ${seq}: the path of ${proof.path.length} hashes leads to the root ${root}.`,
   };
+  return [inclusion, ...(await verifyAnchorStamp(api, anchor, Date.now()))];
 };
 
 /**
  * Verifies a check in the browser: the hash of the stored bytes, the equality of those bytes with the displayed data and,
- * once it is anchored, the inclusion of the hash in the tree of the anchor. Throws the errors of the calls.
+ * once it is anchored, the inclusion of the hash in the tree of the anchor, and an expired time-stamp of the anchor. Throws the errors of the calls.
  */
 export const verifyCheck = async (api: Api, check: Check): Promise<Finding[]> => {
   const answer = await api.send('GET', `/checks/${check.id}/evidence`);
@@ -39,7 +43,7 @@ export const verifyCheck = async (api: Api, check: Check): Promise<Finding[]> =>
       holds: canonicalText(shown) === new TextDecoder().decode(bytes),
       text: 'The data on this page, in canonical form, equals the stored bytes.',
     },
-    ...(check.anchor === null ? [] : [await verifyPosition(api, check)]),
+    ...(check.anchor === null ? [] : await verifyPosition(api, check)),
   ];
 };
 

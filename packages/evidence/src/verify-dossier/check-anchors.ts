@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { evaluateAnchor, NO_ANCHOR_HASH } from '../anchor/anchor.js';
 import { canonicalText } from '../canonical-form.js';
 import { verifyInclusion } from '../tree/inclusion.js';
@@ -10,37 +10,43 @@ import type { DossierFiles } from './read-dossier-zip.js';
 
 /** `closedAt`: seconds since 1970. */
 export type FoundAnchor = { size: number; root: string; closedAt: number };
+export type FoundAnchors = Map<number, FoundAnchor>;
+/** Whether each anchor contains the hash of the one before it, by `seq`; also anchors that only connect others. */
+export type FoundLinks = Map<number, boolean>;
 
-/**
- * `anchors`: those of the dossier by `seq`. `linked`: of each known anchor, also between those, in the order of the chain, whether
- * it contains the hash of the one before it.
- */
-export type FoundChain = { anchors: Map<number, FoundAnchor>; linked: Map<number, boolean> };
-
-type AnchorText = { file: string; text: string };
 type Previous = { seq: number; hash: string; closedAt: string };
 
-/** The anchors that the dossier names, and those that connect them (`links`), by `seq`. */
-const listAnchors = (files: DossierFiles): Map<number, AnchorText> => {
-  const found = new Map<number, AnchorText>();
+type Record = { file: string; text: string; hash: string; connects: boolean };
+
+/** Anchors with a file of their own, and those that connect them, one per line, by `seq`. */
+const readRecords = (files: DossierFiles): Map<number, Record> => {
+  const records = new Map<number, Record>();
   for (const file of files.keys()) {
     if (!/^anchors\/links-\d+\.jsonl$/.test(file)) continue;
-    for (const text of readText(files, file).split('\n'))
-      if (text !== '') found.set(Number(parseObject(text).seq), { file, text });
+    for (const text of readText(files, file).split('\n')) {
+      if (text === '') continue;
+      const hash = bytesToHex(sha256(utf8ToBytes(text)));
+      records.set(Number(parseObject(text).seq), { file, text, hash, connects: true });
+    }
   }
-  for (const file of files.keys()) {
-    const seq = file.match(/^anchors\/(\d+)\.json$/)?.[1];
-    if (seq !== undefined) found.set(Number(seq), { file, text: readText(files, file) });
+  for (const [file, { sha256: hash }] of files) {
+    const number = file.match(/^anchors\/(\d+)\.json$/)?.[1];
+    if (number !== undefined) records.set(Number(number), { file, text: readText(files, file), hash, connects: false });
   }
-  return found;
+  return records;
 };
 
-/** Compares every anchor with its form, its name and the one before it. */
-export const checkAnchors = (files: DossierFiles, report: ReportBuilder): FoundChain => {
-  const [anchors, linked] = [new Map<number, FoundAnchor>(), new Map<number, boolean>()];
+/** Compares every anchor with its form, its name and the one before it. Returns them in the order of the chain. */
+export const checkAnchors = (
+  files: DossierFiles,
+  report: ReportBuilder,
+): { anchors: FoundAnchors; links: FoundLinks } => {
+  const anchors: FoundAnchors = new Map();
+  const links: FoundLinks = new Map();
   let previous: Previous | null = null;
   let gaps = 0;
-  for (const [number, { file, text }] of [...listAnchors(files)].sort(([one], [other]) => one - other)) {
+  const records = [...readRecords(files)].sort(([one], [other]) => one - other);
+  for (const [number, { file, text, hash, connects }] of records) {
     files.lastRead = file;
     const anchor = parseObject(text);
     const { seq, tree_size: size, root, prev_anchor_hash: before, closed_at: closed } = anchor;
@@ -48,19 +54,18 @@ export const checkAnchors = (files: DossierFiles, report: ReportBuilder): FoundC
     if (seq !== number) report.problem('anchor_renamed', { file, seq });
     if (seq === 1 && before !== NO_ANCHOR_HASH) report.problem('anchor_first', { file });
     const follows: boolean = previous !== null && number === previous.seq + 1;
-    linked.set(number, previous !== null && follows && before === previous.hash);
+    const linked: boolean = previous !== null && follows && before === previous.hash;
     if (previous && follows) {
-      if (before !== previous.hash) report.problem('chain_broken', { file, before: previous.seq });
+      if (!linked) report.problem('chain_broken', { file, before: previous.seq });
       if (String(closed) < previous.closedAt) report.problem('anchor_early', { file });
     } else if (previous) gaps += 1;
-    const hash = bytesToHex(sha256(new TextEncoder().encode(text)));
     previous = { seq: number, hash, closedAt: String(closed) };
-    const found = { size: Number(size), root: String(root), closedAt: secondsOf(closed) };
-    if (file === `anchors/${number}.json`) anchors.set(number, found);
+    links.set(number, linked);
+    if (!connects) anchors.set(number, { size: Number(size), root: String(root), closedAt: secondsOf(closed) });
   }
   report.passed(`${anchors.size} anchors are one chain.`);
   if (gaps > 0) report.note(`The chain has ${gaps} gaps: anchors that contain no check of this dossier are left out.`);
-  return { anchors, linked };
+  return { anchors, links };
 };
 
 const HASH = /^[0-9a-f]{64}$/;
@@ -68,7 +73,7 @@ const HASH = /^[0-9a-f]{64}$/;
 /** Verifies the inclusion proof of every anchored check. Returns the `seq` of its anchor by the id of the check. */
 export const checkProofs = (
   files: DossierFiles,
-  { checks, anchors, rows }: { checks: FoundChecks; anchors: FoundChain['anchors']; rows: CheckRows },
+  { checks, anchors, rows }: { checks: FoundChecks; anchors: FoundAnchors; rows: CheckRows },
   report: ReportBuilder,
 ): Map<string, number> => {
   const proved = new Map<string, number>();

@@ -1,5 +1,4 @@
-import { type ChainedStamp, evaluateStamps, type StampStanding } from '../anchor/evaluate-stamps.js';
-import type { FoundChain } from './check-anchors.js';
+import type { FoundAnchors } from './check-anchors.js';
 import type { FoundChecks } from './check-records.js';
 import type { FoundStamps } from './check-stamps.js';
 import type { ReportBuilder } from './dossier-report.js';
@@ -7,60 +6,12 @@ import { utc } from './read-content.js';
 
 const SUMS = 'SHA256SUMS';
 
-/** The reason of an expired time-stamp, in the words of `verify.py`. */
-const reasonOf = ({ next }: StampStanding & { kind: 'outlived' }): string =>
-  next === null
-    ? 'and no later anchor that contains its hash holds'
-    : `and anchor ${next.seq}, the first later one that holds, was stamped only on ${utc(Math.floor(next.genTime / 1_000))}`;
-
-/**
- * Reports the time-stamps whose certificates had expired when the dossier was made, unless a later anchor renews them. Returns
- * those that hold. `proved`: the anchor of each anchored check.
- */
-export const checkExpired = (
-  stamps: FoundStamps,
-  { linked }: FoundChain,
-  proved: ReadonlyMap<string, number>,
-  report: ReportBuilder,
-): FoundStamps => {
-  const seal = stamps.get(SUMS);
-  const now = Date.now();
-  if (seal && seal.validUntil < now)
-    report.note(
-      `The certificate of SHA256SUMS.tsr expired on ${utc(Math.floor(seal.validUntil / 1_000))}. If you received this dossier before that day, it is as good as then. Otherwise export it again: a new dossier has a new time-stamp, and the later anchors that confirm the earlier ones.`,
-    );
-  const chain: ChainedStamp[] = [...linked].map(([seq, follows]) => {
-    const stamp = stamps.get(`anchors/${seq}.json`) ?? null;
-    return { seq, stamp, linked: follows };
-  });
-  const standings = evaluateStamps(chain, seal?.genTime ?? now);
-  const holding: FoundStamps = new Map();
-  let renewed = 0;
-  for (const [file, stamp] of stamps) {
-    const [, folder, name = ''] = file.match(/^(anchors|checks)\/(.+)\.json$/) ?? [];
-    const standing =
-      folder === 'anchors' ? standings.anchors.get(Number(name)) : standings.ofCheck(stamp, proved.get(name) ?? null);
-    if (folder === undefined || standing?.kind !== 'outlived') holding.set(file, stamp);
-    if (folder === undefined) continue;
-    if (standing?.kind === 'renewed') renewed += 1;
-    const expired = utc(Math.floor(stamp.validUntil / 1_000));
-    const token = `${folder === 'anchors' ? folder : 'timestamps'}/${name}.tsr`;
-    if (standing?.kind === 'outlived')
-      report.problem('stamp_expired', { file: token, expired, reason: reasonOf(standing) });
-  }
-  if (renewed > 0)
-    report.passed(
-      `${renewed} time-stamps with a certificate that has expired hold: a later anchor, which contains their hashes, was stamped before that.`,
-    );
-  return holding;
-};
-
 /** A time-stamp may be this many seconds too early: five minutes of clock difference and one minute of accuracy. */
 const TOLERANCE = 360;
 
 type Timed = {
   checks: FoundChecks;
-  anchors: FoundChain['anchors'];
+  anchors: FoundAnchors;
   /** The anchor of each anchored check. */
   proved: ReadonlyMap<string, number>;
   /** Of the dossier, in seconds. */

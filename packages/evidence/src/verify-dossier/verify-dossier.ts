@@ -1,8 +1,9 @@
 import { checkAnchors, checkProofs } from './check-anchors.js';
 import { checkCoverage } from './check-coverage.js';
+import { checkExpired } from './check-expired.js';
 import { type CheckRows, checkChecks, checkExchanges, checkSums } from './check-records.js';
 import { checkStamps } from './check-stamps.js';
-import { checkExpired, checkTimes, noteProvedTimes } from './check-times.js';
+import { checkTimes, noteProvedTimes } from './check-times.js';
 import { type DossierReport, NotChecked, openReport, type ReportBuilder } from './dossier-report.js';
 import { type Json, MissingFile, objectIn, parseObject, readTable, readText, secondsOf } from './read-content.js';
 import { DossierFiles, readDossierZip } from './read-dossier-zip.js';
@@ -35,8 +36,7 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
   onProgress?.({ step: 'records', done: 0, total: 1 });
   const checks = checkChecks(files, rows, report);
   const { exchanges, requests } = checkExchanges(files, checks, report);
-  const chain = checkAnchors(files, report);
-  const { anchors } = chain;
+  const { anchors, links } = checkAnchors(files, report);
   const proved = checkProofs(files, { checks, anchors, rows }, report);
   const stamped = new Set([...files.keys()].flatMap((path) => path.match(/^timestamps\/([^/]+)\.tsr$/)?.[1] ?? []));
   for (const id of new Set([...rows.keys(), ...stamped]))
@@ -53,8 +53,9 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
     report,
   );
   if (readTable(files, 'requests.csv').length !== requests) report.problem('requests_differ', { file: 'requests.csv' });
-  const found = await checkStamps(files, report, (done, total) => onProgress?.({ step: 'time-stamps', done, total }));
-  const stamps = checkExpired(found, chain, proved, report);
+  const onStamp = (done: number, total: number) => onProgress?.({ step: 'time-stamps', done, total });
+  const verified = await checkStamps(files, report, onStamp);
+  const stamps = checkExpired({ stamps: verified, links, proved, now: Date.now() }, report);
   const timed = { checks, anchors, proved, createdAt, stamps };
   checkTimes(timed, report);
   noteProvedTimes(timed, report);

@@ -167,16 +167,11 @@ export const BatchPage = () => {
       )}
       actions={() => (
         <>
-          <a className="button primary" href={addressOf(`${path}/results.csv`)} download>
-            Download results
+          <a className="button primary" href={addressOf(`${path}/results.xlsx`)} download>
+            Download results (Excel)
           </a>
-          <a
-            className="button"
-            href={addressOf(`${path}/results.csv`, { delimiter: ';', bom: true })}
-            download
-            title="With semicolons and a byte order mark, for European versions of Excel"
-          >
-            Download for Excel
+          <a className="button" href={addressOf(`${path}/results.csv`)} download>
+            Download results (CSV)
           </a>
           <Confirm action="Delete" question="Delete this batch?" onConfirm={() => remove.mutate()}>
             <p>This also deletes its lines and results file. The checks are not deleted.</p>

@@ -49,8 +49,8 @@ export const BatchesPage = () => {
         rowKey={({ batch_id }) => batch_id}
         empty={
           <Empty title="No batches yet">
-            Choose a CSV file above. One column with VAT numbers is enough. You will see a preview before anything is
-            uploaded.
+            Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview
+            before anything is uploaded.
           </Empty>
         }
       />

@@ -1,50 +1,88 @@
 import { AppError } from '@vat/domain/errors';
+import { type BatchFile, isArchive, type ReadOptions, readSheetNames } from '@vat/spreadsheet';
 import { type ReactNode, useId, useRef, useState } from 'react';
 import { ApiError, type ErrorExtra } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
+import { Select } from '../../parts/form.js';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** Parses a file by the same rules as the service. Throws the {@link ApiError} that the service would return. */
-const readChosenFile = async <Content,>(file: File, read: (bytes: Uint8Array) => Content): Promise<Content> => {
+/** The error as the service would return it. */
+const asApiError = (error: unknown): unknown =>
+  error instanceof AppError ? new ApiError(400, error.code, error.message, error.extra as ErrorExtra) : error;
+
+const readBytes = async (file: File): Promise<Uint8Array> => {
+  if (file.size > MAX_BYTES) throw new AppError('FILE_TOO_LARGE');
+  return new Uint8Array(await file.arrayBuffer());
+};
+
+/** The names of the sheets of a file; none when it is not a workbook or cannot be read, which reading it explains. */
+const namesIn = (bytes: Uint8Array): string[] => {
   try {
-    if (file.size > MAX_BYTES) throw new AppError('FILE_TOO_LARGE');
-    return read(new Uint8Array(await file.arrayBuffer()));
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    throw new ApiError(400, error.code, error.message, error.extra as ErrorExtra);
+    return isArchive(bytes) ? readSheetNames(bytes) : [];
+  } catch {
+    return [];
   }
 };
 
+/** What a file was read as: at least its format. */
+type ReadFile = Pick<BatchFile, 'source'>;
+
 type ChosenFile<Content> = {
-  /** The file and what `read` returned; null without a file, and for one that `read` refuses. */
-  chosen: { file: File; content: Content } | null;
+  /** The file, the sheet that the user chose, and what `read` returned; null without a file, and for one that `read` refuses. */
+  chosen: { file: File; sheet: string | undefined; content: Content } | null;
   error: unknown;
   clear: () => void;
-  /** Where a file is dropped or chosen. */
+  /** Where a file is dropped or chosen, and for a workbook with several sheets which of them. */
   zone: ReactNode;
 };
 
-/** Lets the user choose a file, which is read in the browser. `onChange` is called for each file before it is read. */
-export const useChosenFile = <Content,>(
-  read: (bytes: Uint8Array) => Content,
+/** A file as it is in memory. `sheets`: the names of its sheets; `shown`: the one that is read. */
+type OpenFile = { file: File; bytes: Uint8Array; sheets: string[]; shown: string };
+
+/**
+ * Lets the user choose a file, which is read in the browser by the same rules as in the service. `onChange` is called for each
+ * file and sheet before it is read.
+ */
+export const useChosenFile = <Content extends ReadFile>(
+  read: (bytes: Uint8Array, options: ReadOptions) => Content,
   { hint, onChange }: { hint: string; onChange: () => void },
 ): ChosenFile<Content> => {
   const [chosen, setChosen] = useState<ChosenFile<Content>['chosen']>(null);
+  const [open, setOpen] = useState<OpenFile | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
-  const choose = async (file: File | undefined) => {
+  const begin = (next: OpenFile | null): void => {
     onChange();
     setError(null);
     setChosen(null);
+    setOpen(next);
+  };
+  const show = (next: OpenFile, sheet?: string): void => {
+    begin(next);
+    try {
+      const content = read(next.bytes, { sheet });
+      if (content.source.format === 'xlsx') setOpen({ ...next, shown: content.source.sheet });
+      setChosen({ file: next.file, sheet, content });
+    } catch (caught) {
+      setError(asApiError(caught));
+    }
+  };
+  const choose = async (file: File | undefined) => {
+    begin(null);
     if (!file) return;
     try {
-      setChosen({ file, content: await readChosenFile(file, read) });
+      const bytes = await readBytes(file);
+      const sheets = namesIn(bytes);
+      show({ file, bytes, sheets, shown: sheets[0] ?? '' });
     } catch (caught) {
-      setError(caught);
+      setError(asApiError(caught));
     }
+  };
+  const chooseSheet = (sheet: string): void => {
+    if (open) show({ ...open, shown: sheet }, sheet);
   };
   const clear = () => {
     if (input.current) input.current.value = '';
@@ -65,15 +103,23 @@ export const useChosenFile = <Content,>(
         void choose(event.dataTransfer.files[0]);
       }}
     >
-      <label htmlFor={id}>CSV file</label>
+      <label htmlFor={id}>CSV file or Excel workbook</label>
       <input
         ref={input}
         id={id}
         type="file"
-        accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+        accept=".xlsx,.csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
         onChange={(event) => void choose(event.target.files?.[0])}
       />
       <p className="hint">{hint}</p>
+      {open && open.sheets.length > 1 && (
+        <Select
+          label="Sheet"
+          value={open.shown}
+          options={open.sheets.map((name) => ({ value: name, label: name }))}
+          onChange={chooseSheet}
+        />
+      )}
     </div>
   );
   return { chosen, error, clear, zone };

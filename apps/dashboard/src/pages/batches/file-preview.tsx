@@ -15,7 +15,7 @@ const REPAIR_TEXTS: Record<RepairKind, string> = {
 };
 
 /** The repairs of cells by kind, each with an example. Losses come first. */
-const RepairList = ({ repairs }: { repairs: readonly Repair[] }) => {
+const RepairList = ({ repairs, line }: { repairs: readonly Repair[]; line: string }) => {
   if (repairs.length === 0) return <p className="hint">No repairs needed.</p>;
   const kinds = (Object.keys(REPAIR_TEXTS) as RepairKind[]).flatMap((kind) => {
     const found = repairs.filter((repair) => repair.kind === kind);
@@ -28,7 +28,7 @@ const RepairList = ({ repairs }: { repairs: readonly Repair[] }) => {
       <ul className="repairs">
         {kinds.map(({ kind, times, example }) => (
           <li key={kind} className={kind === 'digits_lost' ? 'lost' : undefined}>
-            <strong>{count(times)} ×</strong> {REPAIR_TEXTS[kind]}; line {example.line}:{' '}
+            <strong>{count(times)} ×</strong> {REPAIR_TEXTS[kind]}; {line.toLowerCase()} {example.line}:{' '}
             <code>{shorten(example.before)}</code>
             {example.after !== example.before && (
               <>
@@ -52,6 +52,14 @@ const SHOWN_ROWS = 5;
 
 const DELIMITERS: Record<string, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
 
+/** What the position of a row in its file is called. */
+const lineWord = ({ source }: Pick<BatchFile, 'source'>): string => (source.format === 'xlsx' ? 'Row' : 'Line');
+
+const formatOf = ({ source }: Pick<BatchFile, 'source'>): string =>
+  source.format === 'xlsx'
+    ? `Excel workbook, sheet “${shorten(source.sheet)}”`
+    : `${source.encoding.toUpperCase()}${source.bom ? ' with byte order mark' : ''}, separated by ${DELIMITERS[source.delimiter] ?? source.delimiter}`;
+
 /** The name of a column in its header. */
 export const nameOf = ({ header }: Pick<BatchFile, 'header'>, column: number): string => {
   const name = header?.[column]?.trim();
@@ -67,8 +75,8 @@ const othersOf = ({ columns }: Pick<BatchFile, 'columns'>): { meaning: Other; co
     return column === null ? [] : [{ meaning, column }];
   });
 
-const columnsOf = (batch: Pick<BatchFile, 'columns'>): Column<Row>[] => [
-  { head: 'Line', figures: true, cell: ({ line }) => line },
+const columnsOf = (batch: Pick<BatchFile, 'columns' | 'source'>): Column<Row>[] => [
+  { head: lineWord(batch), figures: true, cell: ({ line }) => line },
   { head: 'VAT number', cell: ({ candidate }) => shorten(candidate) || <em>empty</em> },
   ...othersOf(batch).map(({ meaning }) => ({
     head: OTHERS[meaning],
@@ -94,7 +102,7 @@ export const FilePreview = <R extends Row>({ name, batch, more }: FilePreviewPro
         facts={{
           File: name,
           Rows: count(batch.rows.length),
-          Format: `${batch.encoding.toUpperCase()}${batch.bom ? ' with byte order mark' : ''}, separated by ${DELIMITERS[batch.delimiter] ?? batch.delimiter}, ${batch.header ? 'with a header row' : 'without a header row'}`,
+          Format: `${formatOf(batch)}, ${batch.header ? 'with a header row' : 'without a header row'}`,
           'Rows above the header': batch.preamble > 0 ? `${count(batch.preamble)}, skipped` : null,
           'VAT numbers': `${nameOf(batch, batch.columns.candidate)}, recognised by ${batch.foundBy === 'header' ? 'its name' : 'its values'}`,
           ...more?.facts,
@@ -109,7 +117,7 @@ export const FilePreview = <R extends Row>({ name, batch, more }: FilePreviewPro
         rowKey={({ line }) => String(line)}
       />
       {batch.rows.length > SHOWN_ROWS && <p className="hint">and {count(batch.rows.length - SHOWN_ROWS)} more rows</p>}
-      <RepairList repairs={batch.repairs} />
+      <RepairList repairs={batch.repairs} line={lineWord(batch)} />
     </section>
   );
 };

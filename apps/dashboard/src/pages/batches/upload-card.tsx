@@ -9,24 +9,25 @@ import { Card } from '../../parts/text.js';
 import { UploadActions, useChosenFile } from './choose-file.js';
 import { FilePreview } from './file-preview.js';
 
-type Upload = { file: File; label: string; requester: string };
+type Upload = { file: File; sheet: string | undefined; label: string; requester: string };
 
 /** Chooses, previews and uploads a file. Nothing is sent before Upload is pressed. */
 export const UploadCard = () => {
   const navigate = useNavigate();
   const sendOnce = useIdempotencyKey();
-  const upload = useApiMutation(['batches'], (api, { file, label, requester }: Upload) => {
+  const upload = useApiMutation(['batches'], (api, { file, sheet, label, requester }: Upload) => {
     const form = new FormData();
     // Fields precede the file: the service reads the form as a stream.
     if (label !== '') form.set('label', label);
     if (requester !== '') form.set('requester_vat_number', requester);
+    if (sheet !== undefined) form.set('sheet', sheet);
     form.set('file', file, file.name);
-    return sendOnce([file, label, requester], (headers) =>
+    return sendOnce([file, sheet, label, requester], (headers) =>
       api.call<Batch>('POST', '/batches', { body: form, headers }),
     );
   });
   const { chosen, error, clear, zone } = useChosenFile(readBatchFile, {
-    hint: 'Drop a file here or choose one. CSV files from Excel and other tools work, up to 2 MiB and 10,000 rows.',
+    hint: 'Drop a file here or choose one. Excel workbooks (.xlsx) and CSV files of any tool work, up to 2 MiB and 10,000 rows.',
     onChange: upload.reset,
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -35,7 +36,7 @@ export const UploadCard = () => {
     const fields = new FormData(event.currentTarget);
     const text = (name: string) => String(fields.get(name) ?? '').trim();
     upload.mutate(
-      { file: chosen.file, label: text('label'), requester: text('requester') },
+      { file: chosen.file, sheet: chosen.sheet, label: text('label'), requester: text('requester') },
       { onSuccess: ({ batch_id }) => void navigate({ to: '/batches/$id', params: { id: batch_id } }) },
     );
   };

@@ -139,6 +139,9 @@ export const CoveragePage = () => {
           <a className="button" href={addressOf(`${path}/report.pdf`)} target="_blank" rel="noreferrer">
             Report (PDF)
           </a>
+          <a className="button" href={addressOf(`${path}/results.xlsx`)} download>
+            Results (Excel)
+          </a>
           <a className="button" href={addressOf(`${path}/results.csv`)} download>
             Results (CSV)
           </a>

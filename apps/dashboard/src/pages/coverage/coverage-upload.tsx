@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { supplyDateOf } from '@vat/domain/supply-date';
-import { type CoverageFile, readCoverageFile } from '@vat/spreadsheet';
+import { type CoverageFile, namingErrors, type ReadOptions, readCoverageFile } from '@vat/spreadsheet';
 import { type FormEvent, useState } from 'react';
 import type { Coverage } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
@@ -14,10 +14,13 @@ import { FilePreview, nameOf } from '../batches/file-preview.js';
 type Row = CoverageFile['rows'][number];
 
 /** Reads a file as the service does, with the dates of all its rows. */
-const readSupplies = (bytes: Uint8Array): CoverageFile => {
+const readSupplies = (bytes: Uint8Array, options: ReadOptions): CoverageFile => {
   const now = new Date();
-  const file = readCoverageFile(bytes);
-  return { ...file, rows: file.rows.map((row) => ({ ...row, supplyDate: supplyDateOf(row, now) })) };
+  const file = readCoverageFile(bytes, options);
+  const rows = namingErrors(file.source.format, () =>
+    file.rows.map((row) => ({ ...row, supplyDate: supplyDateOf(row, now) })),
+  );
+  return { ...file, rows };
 };
 
 const DATE_COLUMN: Column<Row> = {
@@ -38,26 +41,27 @@ const GRADES = [
 ] as const;
 type Grade = (typeof GRADES)[number]['value'];
 
-type Upload = { file: File; label: string; days: string; grade: Grade };
+type Upload = { file: File; sheet: string | undefined; label: string; days: string; grade: Grade };
 
 /** Chooses, previews and uploads a file of supplies. Nothing is sent before the button is pressed. */
 export const CoverageUpload = () => {
   const navigate = useNavigate();
   const sendOnce = useIdempotencyKey();
   const [grade, setGrade] = useState<Grade>('basic');
-  const upload = useApiMutation(['coverage'], (api, { file, label, days, grade: minGrade }: Upload) => {
+  const upload = useApiMutation(['coverage'], (api, { file, sheet, label, days, grade: minGrade }: Upload) => {
     const form = new FormData();
     // Fields precede the file: the service reads the form as a stream.
     if (label !== '') form.set('label', label);
     if (days !== '') form.set('max_age_days', days);
     form.set('min_grade', minGrade);
+    if (sheet !== undefined) form.set('sheet', sheet);
     form.set('file', file, file.name);
-    return sendOnce([file, label, days, minGrade], (headers) =>
+    return sendOnce([file, sheet, label, days, minGrade], (headers) =>
       api.call<Coverage>('POST', '/coverage', { body: form, headers }),
     );
   });
   const { chosen, error, clear, zone } = useChosenFile(readSupplies, {
-    hint: 'Drop a file here or choose one: a CSV file with the VAT number and the date of each supply, up to 2 MiB and 10,000 rows.',
+    hint: 'Drop a file here or choose one: an Excel workbook (.xlsx) or CSV file with the VAT number and the date of each supply, up to 2 MiB and 10,000 rows.',
     onChange: upload.reset,
   });
   const submit = ({ currentTarget }: FormEvent<HTMLFormElement>) => {
@@ -65,7 +69,7 @@ export const CoverageUpload = () => {
     const fields = new FormData(currentTarget);
     const text = (name: string) => String(fields.get(name) ?? '').trim();
     upload.mutate(
-      { file: chosen.file, label: text('label'), days: text('days'), grade },
+      { file: chosen.file, sheet: chosen.sheet, label: text('label'), days: text('days'), grade },
       { onSuccess: ({ coverage_id }) => void navigate({ to: '/coverage/$id', params: { id: coverage_id } }) },
     );
   };

@@ -36,8 +36,8 @@ export const CoveragesPage = () => {
         rowKey={({ coverage_id }) => coverage_id}
         empty={
           <Empty title="No coverages yet">
-            Choose a CSV file with the VAT number and the date of each supply. You will see which of them were checked
-            in time.
+            Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which
+            of them were checked in time.
           </Empty>
         }
       />

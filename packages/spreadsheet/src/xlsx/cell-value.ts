@@ -1,0 +1,50 @@
+import type { CellFormat } from './cell-formats.js';
+
+/** The first day that a workbook counts from: most count from 1900, some of the Macintosh from 1904. */
+export type DateSystem = '1900' | '1904';
+
+const DAY_MS = 86_400_000;
+const SECOND_MS = 1_000;
+/** 31 December 9999, the last day of spreadsheets. A larger number is none. */
+const LAST_SERIAL = 2_958_466;
+/** 1900 counts 29 February, which that year did not have; the days before it are off by one. */
+const MISSING_DAY = 60;
+const BEGIN = {
+  '1900': Date.UTC(1899, 11, 30),
+  '1904': Date.UTC(1904, 0, 1),
+} as const;
+
+/** Digits that a spreadsheet shows of a number; those after them are errors of binary fractions. */
+const SIGNIFICANT = 15;
+
+/** A number as a spreadsheet shows it without a format, but never in scientific notation: `1.23E+11` is `123000000000`. */
+const plainNumber = (number: number): string => {
+  if (Number.isInteger(number)) return Math.abs(number) < 1e21 ? BigInt(number).toString() : String(number);
+  return String(Number(number.toPrecision(SIGNIFICANT)));
+};
+
+/** The date or time of a serial number as ISO 8601 writes them; null when it is outside the calendar of spreadsheets. */
+const dateText = (serial: number, kind: 'date' | 'time' | 'date_time', system: DateSystem): string | null => {
+  if (serial < 0 || serial >= LAST_SERIAL) return null;
+  const days = serial + (system === '1900' && serial < MISSING_DAY ? 1 : 0);
+  const at = new Date(BEGIN[system] + Math.round((days * DAY_MS) / SECOND_MS) * SECOND_MS);
+  const [date = '', time = ''] = at.toISOString().slice(0, 19).split('T');
+  if (kind === 'time' && serial < 1) return time;
+  return kind === 'date' || time === '00:00:00' ? date : `${date} ${time}`;
+};
+
+/** The text of a number in a cell. Text that is no number is returned as it is. */
+export const numberText = (value: string, format: CellFormat, system: DateSystem): string => {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number)) return value;
+  if (format.kind === 'plain') return plainNumber(number);
+  if (format.kind !== 'padded') return dateText(number, format.kind, system) ?? plainNumber(number);
+  const digits = plainNumber(number);
+  return /^\d+$/.test(digits) ? digits.padStart(format.digits, '0') : digits;
+};
+
+const MIDNIGHT = /T00:00(?::00(?:\.0+)?)?Z?$/;
+
+/** The text of a date that the workbook stores in ISO 8601: without a time at midnight. */
+export const isoDateText = (value: string): string =>
+  value.replace(MIDNIGHT, '').replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?Z?$/, '$1 $2');
