@@ -25,7 +25,7 @@ import {
   storeDevelopmentIdentity,
 } from '@vat/db';
 import { makeStamp, publicId, stampCheck } from '@vat/domain';
-import { domainStamper, OTHER_ROOT, openTimestamper, proveChecks } from '@vat/evidence';
+import { certificatePdf, domainStamper, OTHER_ROOT, openPageFonts, openTimestamper, proveChecks } from '@vat/evidence';
 import { enqueueStamp } from '@vat/queues';
 import { errorFields, readAsSetting, type SettingsOf, throttledLog } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
@@ -60,7 +60,7 @@ export const composeEvidence = (
 ): {
   deps: Omit<
     AnchorRoutesDeps & ExportRoutesDeps & TimestampRoutesDeps,
-    'findCheck' | 'findCoverage' | 'baseUrl' | 'now'
+    'findCheck' | 'findCoverage' | 'publicLinkOf' | 'baseUrl' | 'now'
   >;
   close: () => Promise<void>;
 } => {
@@ -118,6 +118,7 @@ export const composeEvidence = (
       listAnchors: listAnchors(db),
       prove: proveChecks({ findLeaves: findLeaves(db), readBlocks: readBlocks(db) }),
       certificateInTurn: keyedMutex(CERTIFICATE_TURNS),
+      drawCertificate: certificatePdf(openPageFonts()),
       holdLease: holdLease({
         leases: exportLeases(db),
         onFailure: (error) => log.warn('The lease of an export was not renewed or released.', errorFields(error)),

@@ -301,13 +301,16 @@ describe('anchors', () => {
 });
 
 /** What a PDF reader finds. */
-const readPdf = async (bytes: Uint8Array): Promise<{ pages: number; text: string }> => {
+const readPdf = async (
+  bytes: Uint8Array,
+): Promise<{ pages: number; text: string; attachments: Record<string, { content: Uint8Array }> }> => {
   const document = await getDocumentProxy(new Uint8Array(bytes));
   const { items } = await (await document.getPage(1)).getTextContent();
   const pages = document.numPages;
+  const attachments = await document.getAttachments();
   await document.destroy();
   const text = items.map((item) => ('str' in item ? item.str : '')).join(' ');
-  return { pages, text: text.replace(/\s+/g, ' ') };
+  return { pages, text: text.replace(/\s+/g, ' '), attachments };
 };
 
 describe('the verifier of dossiers', () => {
@@ -356,7 +359,16 @@ describe('certificates', () => {
     await world.http().post(`/v1/checks/${check.id}/timestamp`).expect(201);
     const anchor = await world.admin('anchor', 'close');
     const { body } = await bytesOf(world, live, `/v1/checks/${check.id}/certificate.pdf`).expect(200);
-    const { text } = await readPdf(body);
+    const { text, attachments } = await readPdf(body);
+    const contentOf = (name: string) => Buffer.from(attachments[name]?.content ?? []);
+    const { body: record } = await bytesOf(world, live, `/v1/checks/${check.id}/evidence`).expect(200);
+    const { body: token } = await bytesOf(world, live, `/v1/checks/${check.id}/timestamp.tsr`).expect(200);
+    const { body: proof } = await world.http().get(`/v1/checks/${check.id}/anchor`).expect(200);
+    const { body: published } = await world.http().get(`/v1/anchors/${anchor.anchor_id}`).expect(200);
+    expect([contentOf('check.json').equals(record), contentOf('check.tsr').equals(token)]).toEqual([true, true]);
+    expect(JSON.parse(String(contentOf('proof.json')))).toEqual(proof);
+    const { anchor_id: _, ...hashed } = published;
+    expect(JSON.parse(String(contentOf('anchor.json')))).toEqual(hashed);
     for (const part of [String(anchor.anchor_id), String(anchor.root), 'A development authority: worth nothing'])
       expect(text).toContain(part);
 
@@ -364,6 +376,22 @@ describe('certificates', () => {
     const sandboxed = await newCheck('DE100', key);
     const marked = await bytesOf(world, key, `/v1/checks/${sandboxed.id}/certificate.pdf`).expect(200);
     expect((await readPdf(marked.body)).text).toContain('TEST');
+  });
+
+  test('are made in the language of `lang`, and another language is refused with those that there are', async () => {
+    const check = await newCheck('DE100000012');
+    const path = `/v1/checks/${check.id}/certificate.pdf`;
+    const { body } = await bytesOf(world, live, `${path}?lang=de`).expect(200);
+    const { text } = await readPdf(body);
+    for (const part of ['Prüfung einer Umsatzsteuer-Identifikationsnummer', 'GÜLTIG', String(check.response_hash)])
+      expect(text).toContain(part);
+    const { body: link } = await world.http().get(`/v1/checks/${check.id}/link`).expect(200);
+    expect(text.replaceAll(' ', '')).toContain(link.url);
+    for (const query of ['lang=pt', 'lang=', 'lang=de&lang=fr']) {
+      const { body: refused } = await world.http().get(`${path}?${query}`).expect(400);
+      expect(refused.error).toMatchObject({ code: 'BAD_REQUEST', fields: [{ path: 'lang' }] });
+      if (query === 'lang=pt') expect(refused.error.message).toBe('lang must be en, de, fr, it, es, pl or nl.');
+    }
   });
 
   test('of one account are drawn one at a time, and too many at once are 429 with Retry-After', async () => {

@@ -77,6 +77,10 @@ test('the evidence and the certificate can be downloaded', async () => {
   expect(JSON.parse(evidence.bytes.toString('utf8')).id).toBe(checkId);
   const certificate = await save('link', 'Certificate (PDF)');
   expect(certificate.bytes.subarray(0, 5).toString()).toBe('%PDF-');
+  expect(certificate.bytes.includes('/Lang (en)')).toBe(true);
+  await visit.page.getByLabel('Language of the certificate').selectOption({ label: 'Polski' });
+  const polish = await save('link', 'Certificate (PDF)');
+  expect(polish.bytes.includes('/Lang (pl)')).toBe(true);
 });
 
 test('the public link of a check is copied, and opens a page that verifies it without a session', async () => {

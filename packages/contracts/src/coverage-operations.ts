@@ -1,13 +1,6 @@
 import { resultsQuery } from './batch.js';
-import {
-  coverageFields,
-  coverageForm,
-  coverageLineSchema,
-  coverageLinesQuery,
-  coverageSchema,
-  reportQuery,
-} from './coverage.js';
-import { pageListQuery, pageOf } from './lists.js';
+import { coverageFields, coverageForm, coverageLineSchema, coverageLinesQuery, coverageSchema } from './coverage.js';
+import { documentQuery, pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
 import { UPLOAD_ERRORS, XLSX_TYPE } from './upload.js';
 
@@ -164,7 +157,7 @@ export const COVERAGE_OPERATIONS = {
     summary: 'Get the report of a coverage',
     description: 'A page with the totals and the rules, followed by the supplies that are not covered.',
     id: 'coverage',
-    query: reportQuery,
+    query: documentQuery,
     success: {
       200: { description: 'The report.', contentType: 'application/pdf', headers: ['Content-Disposition'] },
     },

@@ -7,7 +7,6 @@ import {
   MAX_AGE_DAYS,
   MIN_GRADES,
   publicId,
-  REPORT_LANGUAGES,
 } from '@vat/domain';
 import { z } from 'zod';
 import { pageQuery } from './lists.js';
@@ -48,9 +47,6 @@ export const coverageForm = coverageFields.extend({ file: filePart() });
 
 /** Query of GET /v1/coverage/{id}/lines. */
 export const coverageLinesQuery = z.strictObject({ ...pageQuery, status: z.enum(COVERAGE_STATUSES).optional() });
-
-/** Query of GET /v1/coverage/{id}/report.pdf. */
-export const reportQuery = z.strictObject({ lang: z.enum(REPORT_LANGUAGES).default('en') });
 
 const count = (what: string) => z.int().min(0).describe(what);
 

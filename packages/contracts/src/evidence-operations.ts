@@ -5,7 +5,7 @@ import {
   timestampSchema,
   verifierSchema,
 } from './evidence.js';
-import { dossierQuery, pageListQuery, pageOf } from './lists.js';
+import { documentQuery, dossierQuery, pageListQuery, pageOf } from './lists.js';
 import type { Operation } from './operation.js';
 
 const checkId = 'chk_01m7w2q8z5e0a9v6n3r4t7y1bc';
@@ -116,8 +116,9 @@ export const EVIDENCE_OPERATIONS = {
     tag: 'Evidence',
     summary: 'Get the certificate of a check',
     description:
-      'One A4 page for your files: number, verdict, name and address, consultation number, times, hash, anchor, and how to verify them.',
+      'A page for your files (PDF/A-3b) in the language of `lang`: number, verdict, grade, name and address, consultation number, match, times, hash, anchor, and how to verify them, with a QR code of the public link. The hashed record, its time-stamps, the anchor and the inclusion proof are attached to it.',
     id: 'check',
+    query: documentQuery,
     success: {
       200: { description: 'The certificate.', contentType: 'application/pdf', headers: ['Content-Disposition'] },
     },

@@ -1,3 +1,4 @@
+import { DOCUMENT_LANGUAGES } from '@vat/domain';
 import { z } from 'zod';
 import { idOf, numberText, printable } from './text.js';
 
@@ -68,6 +69,11 @@ export const dossierQuery = z
     path: ['coverage_id'],
     error: 'cannot be combined with other filters',
   });
+
+/** Query of certificates and reports. */
+export const documentQuery = z.strictObject({
+  lang: z.enum(DOCUMENT_LANGUAGES).default('en').describe('The language of the document.'),
+});
 
 /** A page of a list, newest first. */
 const listOf = <S extends z.ZodType>(item: S) =>

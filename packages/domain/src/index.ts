@@ -29,6 +29,7 @@ export * from './delivery/deliver-webhook.js';
 export * from './delivery/delivery.js';
 export * from './delivery/event-bodies.js';
 export * from './delivery/sweep-deliveries.js';
+export * from './document-languages.js';
 export * from './errors.js';
 export * from './evidence/anchor.js';
 export * from './evidence/close-anchors.js';

@@ -6,14 +6,16 @@ import {
   type FindCheckStamp,
   type FindEvidence,
   type FindToken,
+  type ProveChecks,
   publicId,
   type Reader,
   type StampCall,
   type StampCallResult,
+  type StampFacts,
   type StoredCheck,
   type StoredId,
 } from '@vat/domain';
-import { type CertificateInput, certificatePdf } from '@vat/evidence';
+import type { AnchorWithProof, CertificateInput, StampWithToken } from '@vat/evidence';
 import { create as contentDisposition } from 'content-disposition';
 import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
@@ -27,6 +29,10 @@ export type TimestampRoutesDeps = {
   findCheck: (id: StoredId<'check'>, reader: Reader) => Promise<StoredCheck | null>;
   findEvidence: FindEvidence;
   findAnchor: FindAnchor;
+  prove: ProveChecks;
+  drawCertificate: (input: CertificateInput) => Promise<Uint8Array>;
+  /** The URL of the public page of a check; null when public verification is off. */
+  publicLinkOf: ((id: StoredId<'check'>) => Promise<string>) | null;
   /** Drawing a page occupies the process, so the pages of one account are drawn one after the other. */
   certificateInTurn: InTurn;
   baseUrl: () => string;
@@ -36,7 +42,7 @@ export type TimestampRoutesDeps = {
 /** Seconds after which polling a pending time-stamp is worth a call. */
 const POLL_AFTER_S = 10;
 
-/** Certificates of an account that may wait. Each takes about a twelfth of a second, so ten calls a second never reach it. */
+/** Certificates of an account that may wait. Each takes about a thirtieth of a second, so ten calls a second never reach it. */
 const MAX_WAITING = 20;
 const BUSY_S = 1;
 
@@ -55,11 +61,39 @@ export const CERTIFICATE_TURNS: TurnLimits = {
   },
 };
 
-const drawPage = async (input: CertificateInput): Promise<Uint8Array> => {
+const pausing = async <T>(draw: () => Promise<T>): Promise<T> => {
   const begunAt = performance.now();
-  const page = await certificatePdf(input);
+  const page = await draw();
   await pause(Math.min(MAX_PAUSE_MS, (performance.now() - begunAt) / 2));
   return page;
+};
+
+type ProofDeps = Pick<TimestampRoutesDeps, 'findEvidence' | 'findAnchor' | 'findToken' | 'prove'>;
+
+/** Reads what a certificate shows and contains of the proof of a check. What is made meanwhile may be missing. */
+const readProof = async (
+  { findEvidence, findAnchor, findToken, prove }: ProofDeps,
+  id: StoredId<'check'>,
+  accountId: string,
+): Promise<Pick<CertificateInput, 'timestamp' | 'anchor'>> => {
+  const withToken = async (
+    facts: StampFacts | null,
+    subjectId: string,
+    ownerId: string | null,
+  ): Promise<StampWithToken | null> => {
+    const token = facts && (await findToken(subjectId, ownerId));
+    return token && { ...facts, token };
+  };
+  const readAnchor = async (anchorId: string): Promise<AnchorWithProof | null> => {
+    const [anchor, proof] = await Promise.all([findAnchor(anchorId), prove([id]).then((proofs) => proofs.get(id))]);
+    return anchor && proof ? { ...anchor, proof, stamp: await withToken(anchor.stamp, anchorId, null) } : null;
+  };
+  const evidence = (await findEvidence([id])).get(id);
+  const [timestamp, anchor] = await Promise.all([
+    withToken(evidence?.stamp ?? null, id, accountId),
+    evidence?.anchor ? readAnchor(evidence.anchor.anchorId) : null,
+  ]);
+  return { timestamp, anchor };
 };
 
 /** The routes below /v1/checks/{id} for the time-stamp and the certificate of a check. */
@@ -90,19 +124,18 @@ export const timestampRoutes = (
   },
 
   /** The certificate of a test check is marked as such. */
-  getCertificate: async ({ id, caller, reader, res }) => {
+  getCertificate: async ({ id, caller, reader, query: { lang }, res }) => {
     const check = found(await deps.findCheck(id, reader));
-    const evidence = (await deps.findEvidence([id])).get(id);
-    const position = evidence?.anchor ?? null;
-    const anchor = position && (await deps.findAnchor(position.anchorId));
     const input: CertificateInput = {
       check,
+      ...(await readProof(deps, id, caller.accountId)),
+      language: lang,
       issuedAt: deps.now(),
       serviceUrl: deps.baseUrl(),
-      timestamp: evidence?.stamp ?? null,
-      anchor: anchor && position && { ...anchor, leafIndex: position.leafIndex },
+      publicUrl: (await deps.publicLinkOf?.(id)) ?? null,
     };
-    const bytes = await deps.certificateInTurn(caller.accountId, () => drawPage(input), goneOf(res));
+    const draw = () => pausing(() => deps.drawCertificate(input));
+    const bytes = await deps.certificateInTurn(caller.accountId, draw, goneOf(res));
     const headers = {
       'Content-Disposition': contentDisposition(`${publicId('check', id)}.pdf`, { type: 'inline' }),
       'Cache-Control': 'no-store',

@@ -17,10 +17,6 @@ export type CoverageStatus = (typeof COVERAGE_STATUSES)[number];
 export const MIN_GRADES = ['basic', 'named', 'corroborated', 'qualified'] as const satisfies readonly EvidenceGrade[];
 export type MinGrade = (typeof MIN_GRADES)[number];
 
-/** The languages of the report. */
-export const REPORT_LANGUAGES = ['en', 'de', 'fr', 'it', 'es', 'pl', 'nl'] as const;
-export type ReportLanguage = (typeof REPORT_LANGUAGES)[number];
-
 /** Days that a check may be older than the supply. */
 export const MAX_AGE_DAYS = { min: 1, max: 366, default: 30 } as const;
 

@@ -6,7 +6,7 @@ const measure = (text: string, size: number, width: number) => {
   const columns = Math.max(1, Math.floor(width / (size / 2)));
   return text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)) * size, 0);
 };
-const fitted = fitText(measure);
+const fitted = fitText(measure, ' … (cut)');
 
 describe('fitText', () => {
   it('uses the largest size that fits, and otherwise truncates with a mark', () => {

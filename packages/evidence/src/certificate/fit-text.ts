@@ -4,22 +4,21 @@ type Box = { width: number; height: number; sizes: readonly number[] };
 /** Height in points that `text` takes at `size` when wrapped to `width`. */
 type MeasureText = (text: string, size: number, width: number) => number;
 
-const CUT = ' … (cut)';
 /** More characters than any box of a page can show; a longer text is not measured. */
 const MAX_CHARACTERS = 3_000;
 
 /**
  * The largest size at which `text` fits its box. If it does not fit at any size, the beginning that fits at the smallest
- * size, with a mark that it was cut. The page provides `measure`, so that measured and drawn sizes agree.
+ * size, followed by `mark`. The page provides `measure`, so that measured and drawn sizes agree.
  */
 export const fitText =
-  (measure: MeasureText) =>
+  (measure: MeasureText, mark: string) =>
   (text: string, { width, height, sizes }: Box): { text: string; size: number } => {
     const characters = [...text];
     const whole = characters.length <= MAX_CHARACTERS;
     for (const size of sizes) if (whole && measure(text, size, width) <= height) return { text, size };
     const size = sizes.at(-1) ?? 0;
-    const cut = (length: number) => `${characters.slice(0, length).join('').trimEnd()}${CUT}`;
+    const cut = (length: number) => `${characters.slice(0, length).join('').trimEnd()}${mark}`;
     let [fits, tooLong] = [0, Math.min(characters.length, MAX_CHARACTERS)];
     while (tooLong - fits > 1) {
       const middle = Math.floor((fits + tooLong) / 2);

@@ -1,12 +1,13 @@
-import { COVERAGE_STATUSES, type Coverage, type CoverageLine, publicId, type ReportLanguage } from '@vat/domain';
+import { COVERAGE_STATUSES, type Coverage, type CoverageLine, type DocumentLanguage, publicId } from '@vat/domain';
 import { openPage } from '../certificate/open-page.js';
+import { TERMS } from '../languages/terms.js';
 import { REPORT_TEXTS, type ReportTexts } from './report-texts.js';
 
 /** What the report shows. `lines`: all lines of the coverage in the order of the file, read once while the report is drawn. */
 export type CoverageReport = {
   coverage: Coverage;
   lines: AsyncIterable<CoverageLine>;
-  language: ReportLanguage;
+  language: DocumentLanguage;
   issuedAt: Date;
   serviceUrl: string;
 };
@@ -66,7 +67,8 @@ export const coverageReportPdf = async (report: CoverageReport): Promise<Uint8Ar
   page.row(texts.asOf, utc(coverage.createdAt));
   page.section(texts.rules);
   page.row(texts.maxAge, texts.days(coverage.maxAgeDays));
-  page.row(texts.minGrade, texts.grades[coverage.minGrade]);
+  const { explained, grades } = TERMS[language];
+  page.row(texts.minGrade, explained(coverage.minGrade, grades[coverage.minGrade]));
   page.row(texts.day, texts.dayIsUtc);
   page.section(texts.totals);
   page.row(texts.total, total, { face: 'bold' });

@@ -1,4 +1,4 @@
-import type { CoverageStatus, MinGrade, ReportLanguage } from '@vat/domain';
+import type { CoverageStatus, DocumentLanguage } from '@vat/domain';
 
 /** Every text of the report in one language. The terms are those of the language version of Directive 2006/112/EC. */
 export type ReportTexts = {
@@ -16,7 +16,6 @@ export type ReportTexts = {
   maxAge: string;
   days: (days: number) => string;
   minGrade: string;
-  grades: Record<MinGrade, string>;
   day: string;
   dayIsUtc: string;
   totals: string;
@@ -49,12 +48,6 @@ const en: ReportTexts = {
   maxAge: 'Maximum age of a check',
   days: (days) => `${days} days before the supply`,
   minGrade: 'Minimum evidence grade',
-  grades: {
-    basic: 'basic: VIES says valid',
-    named: 'named: a source gives name and address',
-    corroborated: 'corroborated: a national register agrees',
-    qualified: 'qualified: consultation number, and every given detail agrees',
-  },
   day: 'Days',
   dayIsUtc: 'calendar days in UTC; a check on the day of the supply is in time',
   totals: 'Totals',
@@ -94,12 +87,6 @@ const de: ReportTexts = {
   maxAge: 'Höchstalter einer Prüfung',
   days: (days) => `${days} Tage vor der Lieferung`,
   minGrade: 'Mindestgrad des Nachweises',
-  grades: {
-    basic: 'basic: VIES bestätigt die Gültigkeit',
-    named: 'named: eine Quelle nennt Namen und Anschrift',
-    corroborated: 'corroborated: ein nationales Register stimmt überein',
-    qualified: 'qualified: Abfragenummer, und alle Angaben stimmen überein',
-  },
   day: 'Tage',
   dayIsUtc: 'Kalendertage in UTC; eine Prüfung am Tag der Lieferung ist rechtzeitig',
   totals: 'Summen',
@@ -139,12 +126,6 @@ const fr: ReportTexts = {
   maxAge: 'Âge maximal d’un contrôle',
   days: (days) => `${days} jours avant la livraison`,
   minGrade: 'Niveau de preuve minimal',
-  grades: {
-    basic: 'basic : VIES confirme la validité',
-    named: 'named : une source donne le nom et l’adresse',
-    corroborated: 'corroborated : un registre national concorde',
-    qualified: 'qualified : numéro de consultation, et toutes les données concordent',
-  },
   day: 'Jours',
   dayIsUtc: 'jours civils en UTC ; un contrôle le jour de la livraison est fait à temps',
   totals: 'Totaux',
@@ -184,12 +165,6 @@ const it: ReportTexts = {
   maxAge: 'Età massima di un controllo',
   days: (days) => `${days} giorni prima della cessione`,
   minGrade: 'Grado di prova minimo',
-  grades: {
-    basic: 'basic: il VIES conferma la validità',
-    named: 'named: una fonte indica nome e indirizzo',
-    corroborated: 'corroborated: un registro nazionale concorda',
-    qualified: 'qualified: numero di consultazione, e tutti i dati concordano',
-  },
   day: 'Giorni',
   dayIsUtc: 'giorni di calendario in UTC; un controllo nel giorno della cessione è tempestivo',
   totals: 'Totali',
@@ -229,12 +204,6 @@ const es: ReportTexts = {
   maxAge: 'Antigüedad máxima',
   days: (days) => `${days} días antes de la entrega`,
   minGrade: 'Grado de prueba mínimo',
-  grades: {
-    basic: 'basic: VIES confirma la validez',
-    named: 'named: una fuente indica nombre y dirección',
-    corroborated: 'corroborated: un registro nacional coincide',
-    qualified: 'qualified: número de consulta, y todos los datos coinciden',
-  },
   day: 'Días',
   dayIsUtc: 'días naturales en UTC; una comprobación el día de la entrega está a tiempo',
   totals: 'Totales',
@@ -273,12 +242,6 @@ const pl: ReportTexts = {
   maxAge: 'Największy wiek sprawdzenia',
   days: (days) => `${days} dni przed dostawą`,
   minGrade: 'Najniższy stopień dowodu',
-  grades: {
-    basic: 'basic: VIES potwierdza ważność',
-    named: 'named: źródło podaje nazwę i adres',
-    corroborated: 'corroborated: rejestr krajowy jest zgodny',
-    qualified: 'qualified: numer potwierdzenia i zgodność wszystkich danych',
-  },
   day: 'Dni',
   dayIsUtc: 'dni kalendarzowe w UTC; sprawdzenie w dniu dostawy jest terminowe',
   totals: 'Podsumowanie',
@@ -318,12 +281,6 @@ const nl: ReportTexts = {
   maxAge: 'Maximale ouderdom',
   days: (days) => `${days} dagen voor de levering`,
   minGrade: 'Minimale bewijsgraad',
-  grades: {
-    basic: 'basic: VIES bevestigt de geldigheid',
-    named: 'named: een bron noemt naam en adres',
-    corroborated: 'corroborated: een nationaal register stemt overeen',
-    qualified: 'qualified: raadplegingsnummer, en alle gegevens stemmen overeen',
-  },
   day: 'Dagen',
   dayIsUtc: 'kalenderdagen in UTC; een controle op de dag van de levering is tijdig',
   totals: 'Totalen',
@@ -348,4 +305,4 @@ const nl: ReportTexts = {
 };
 
 /** The texts of the report by language. */
-export const REPORT_TEXTS: Record<ReportLanguage, ReportTexts> = { en, de, fr, it, es, pl, nl };
+export const REPORT_TEXTS: Record<DocumentLanguage, ReportTexts> = { en, de, fr, it, es, pl, nl };

@@ -10,6 +10,7 @@ import { ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, Facts, IdText } from '../../parts/text.js';
 import { TimestampFacts } from '../../parts/timestamp-facts.js';
 import { verifyCheck } from '../../proof/verify.js';
+import { CertificateLink } from './certificate-link.js';
 import { PublicLink } from './public-link.js';
 
 /** The position of a check in the tree of its anchor. */
@@ -77,9 +78,7 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
         <a className="button" href={addressOf(`/checks/${check.id}/evidence`)} download={`${check.id}.json`}>
           Download evidence
         </a>
-        <a className="button" href={addressOf(`/checks/${check.id}/certificate.pdf`)} download={`${check.id}.pdf`}>
-          Certificate (PDF)
-        </a>
+        <CertificateLink checkId={check.id} />
         {timestamp !== null && (
           <DownloadButton path={`/checks/${check.id}/timestamp.tsr`} fileName={`${check.id}.tsr`}>
             Download time-stamp
