@@ -140,7 +140,7 @@ KINDS = {
     'file_added': ('{file} was added: SHA256SUMS does not name it', 'copy'),
     'file_changed': ('{file} was changed: its SHA-256 is not the one in SHA256SUMS', 'copy'),
     'rest_missing': ('{file} is missing, so the rest cannot be checked', 'copy'),
-    'unreadable': ('a file cannot be read, so the rest cannot be checked: {reason}', 'damaged'),
+    'unreadable': ('{file} cannot be read, so the rest cannot be checked: {reason}', 'damaged'),
     'format_unknown': ('{file} has a format that this program does not support', 'format'),
     'check_repeated': ('{file} contains a check twice', 'record'),
     'check_renamed': ('{file} contains the check {check_id}', 'record'),
@@ -186,7 +186,8 @@ KINDS = {
 # The first MAX_LISTED problems, as --json prints them.
 problems = []
 # `dossier`: the absolute path of the dossier; `openssl`: an OpenSsl; `json`: whether the result is printed as JSON;
-# `numbers`: the VAT number of each check; `explained`: the advice that was printed; `problem_count`, `counts`: numbers.
+# `numbers`: the VAT number of each check; `explained`: the advice that was printed; `reading`: the file
+# that was read last; `problem_count`, `counts`: numbers.
 context = {'json': False, 'numbers': {}, 'explained': set(), 'problem_count': 0, 'counts': {}}
 # The sentences that were printed as "ok" and as "note".
 printed = {'ok': [], 'note': []}
@@ -235,6 +236,7 @@ def path_of(path):
 
 
 def read(path):
+    context['reading'] = path
     with open(path_of(path), 'rb') as file:
         return file.read()
 
@@ -911,6 +913,7 @@ def check_anchors(found):
             report_problem('anchor_form', file=path)
         if anchor['seq'] != number:
             report_problem('anchor_renamed', file=path, seq=anchor['seq'])
+        seconds_of(anchor['closed_at'])
         if anchor['seq'] == 1 and anchor['prev_anchor_hash'] != '0' * 64:
             report_problem('anchor_first', file=path)
         if previous and number == previous[0] + 1:
@@ -977,6 +980,7 @@ def check_coverage(found, bodies):
     if COVERAGE not in found:
         return 0
     covered = absent = row = 0
+    context['reading'] = COVERAGE
     with open(path_of(COVERAGE), encoding='utf-8-sig', newline='') as file:
         table = csv.reader(file, strict=True)
         if next(table, [])[-len(COVERAGE_COLUMNS):] != COVERAGE_COLUMNS:
@@ -1010,6 +1014,7 @@ def check_coverage(found, bodies):
 # --- The whole dossier --------------------------------------------------------------------------------------------
 
 def read_rows(path):
+    context['reading'] = path
     with open(path_of(path), encoding='utf-8-sig', newline='') as file:
         return list(csv.DictReader(file, strict=True))
 
@@ -1025,8 +1030,8 @@ def numbers_in(found):
 def check_counts(stated, counted):
     context['counts'].update(counted)
     for name, count in counted.items():
-        if stated[name] != count:
-            report_problem('count_differs', file='manifest.json', stated=stated[name], name=name, found=count)
+        if stated.get(name) != count:
+            report_problem('count_differs', file='manifest.json', stated=stated.get(name), name=name, found=count)
 
 
 def trusted_roots(given):
@@ -1055,6 +1060,7 @@ def verify(roots_given):
     context['counts'].update(files=len(found))
     check_sums(found)
     manifest = parse_json(read('manifest.json'))
+    stated, _ = manifest['counts'], seconds_of(manifest['created_at'])
     if manifest['format'] != 'vat-evidence-dossier' or manifest['version'] != 1:
         report_problem('format_unknown', file='manifest.json')
     table = read_rows('checks.csv')
@@ -1069,7 +1075,7 @@ def verify(roots_given):
     for check_id in sorted(stamped ^ {check_id for check_id, row in rows.items() if row['timestamp'] == 'yes'}):
         report_problem('stamp_listed', check_id=check_id)
     context['counts'].update(supplies=check_coverage(found, bodies))
-    check_counts(manifest['counts'], {
+    check_counts(stated, {
         'checks': len(hashes), 'exchanges': exchanges, 'requests': requests, 'anchors': len(anchors),
         'proofs': len(anchor_of), 'timestamps': len(stamped), 'watch_changes': len(read_rows('watch-changes.csv')),
         'valid': sum(row['verdict'] == 'valid' for row in table),
@@ -1201,7 +1207,7 @@ def report(roots):
         report_problem('rest_missing', file=path)
     # Untrusted bytes can cause any exception (a number too large, values nested too deeply). All are one problem.
     except Exception as error:
-        report_problem('unreadable', reason='%s %s' % (type(error).__name__, error))
+        report_problem('unreadable', file=context['reading'], reason='%s %s' % (type(error).__name__, error))
     count = context['problem_count']
     if count:
         if count > MAX_SHOWN:

@@ -47,6 +47,7 @@ export const checkAnchors = (
   let gaps = 0;
   const records = [...readRecords(files)].sort(([one], [other]) => one - other);
   for (const [number, { file, text, hash, connects }] of records) {
+    files.lastRead = file;
     const anchor = parseObject(text);
     const { seq, tree_size: size, root, prev_anchor_hash: before, closed_at: closed } = anchor;
     if (canonicalText(anchor) !== text || evaluateAnchor(anchor) !== null) report.problem('anchor_form', { file });

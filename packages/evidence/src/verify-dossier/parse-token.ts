@@ -1,4 +1,5 @@
 import {
+  Set as Asn1Set,
   BaseBlock,
   Constructed,
   fromBER,
@@ -9,7 +10,7 @@ import {
   OctetString,
   Sequence,
 } from 'asn1js';
-import { AlgorithmIdentifier, RelativeDistinguishedNames, RSASSAPSSParams } from 'pkijs';
+import { AlgorithmIdentifier, RSASSAPSSParams } from 'pkijs';
 
 const SIGNED_DATA = '1.2.840.113549.1.7.2';
 const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
@@ -18,7 +19,8 @@ const MASK_GENERATION_1 = '1.2.840.113549.1.1.8';
 
 /** The only signer of a token. */
 export type Signer = {
-  issuer: RelativeDistinguishedNames;
+  /** In DER, as the certificate must contain it. */
+  issuer: Uint8Array;
   /** In hex without leading zero bytes. */
   serial: string;
   /** The identifier of its hash function. */
@@ -70,47 +72,73 @@ const refuse = (reason: string): never => {
   throw new Error(reason);
 };
 
+/** The elements of a block that must be a SEQUENCE or a SET: the tags of a token are not all signed. */
+const inside = (kind: typeof Sequence | typeof Asn1Set, block: BaseBlock | undefined): BaseBlock[] =>
+  block instanceof kind && block.idBlock.isConstructed ? elementsOf(block) : refuse('not a time-stamp');
+
 const isTagged = (block: BaseBlock | undefined, tag: number) =>
   block?.idBlock.tagClass === 3 && block.idBlock.tagNumber === tag;
 
+const INTEGER_TAG = 0x02;
+
+/** Whether a block is an INTEGER; an ENUMERATED is of the same class in asn1js. */
+const isInteger = (block: BaseBlock | undefined): block is Integer =>
+  block instanceof Integer && block.valueBeforeDecodeView[0] === INTEGER_TAG;
+
+const isSequence = (block: BaseBlock): boolean => block instanceof Sequence && block.idBlock.isConstructed;
+
+/** The elements of a block with the tag [0]. */
+const insideTag = (block: BaseBlock | undefined): BaseBlock[] =>
+  block instanceof Constructed && block.idBlock.isConstructed && isTagged(block, 0)
+    ? elementsOf(block)
+    : refuse('not a time-stamp');
+
 /** The identifier of an algorithm without parameters, or null. */
 const plainAlgorithm = (block: unknown): string | null => {
-  const [identifier, parameters, ...more] = elementsOf(block);
+  const [identifier, parameters, ...more] = block instanceof BaseBlock && isSequence(block) ? elementsOf(block) : [];
   const isPlain = more.length === 0 && (parameters === undefined || parameters instanceof Null);
   return isPlain ? identifierOf(identifier) : null;
 };
 
 /** Whether message and mask use the signer's hash function (RFC 4055 §3.1). */
 const hasOneHash = ({ algorithmParams }: AlgorithmIdentifier, digest: string): boolean => {
-  const { hashAlgorithm, maskGenAlgorithm } = new RSASSAPSSParams({ schema: algorithmParams });
-  const mask = identifierOf(elementsOf(maskGenAlgorithm.algorithmParams)[0]);
-  return maskGenAlgorithm.algorithmId === MASK_GENERATION_1 && hashAlgorithm.algorithmId === digest && mask === digest;
+  const { hashAlgorithm, maskGenAlgorithm, trailerField } = new RSASSAPSSParams({ schema: algorithmParams });
+  const mask = plainAlgorithm(maskGenAlgorithm.algorithmParams);
+  return (
+    maskGenAlgorithm.algorithmId === MASK_GENERATION_1 &&
+    hashAlgorithm.algorithmId === digest &&
+    mask === digest &&
+    trailerField === 1
+  );
 };
 
 const readSigner = (block: BaseBlock | undefined): { signer: Signer; isPlain: boolean } => {
-  const [version, sid, digestAlgorithm, attributes, algorithm, signature] = elementsOf(block);
-  const [issuer, serial] = elementsOf(sid);
-  const digest = identifierOf(elementsOf(digestAlgorithm)[0]);
-  const ofSid = sid instanceof Sequence && issuer instanceof Sequence && serial instanceof Integer;
+  const [version, sid, digestAlgorithm, attributes, algorithm, signature] = inside(Sequence, block);
+  const [issuer, serial] = inside(Sequence, sid);
+  const digest = identifierOf(inside(Sequence, digestAlgorithm)[0]);
+  const ofSid = issuer instanceof Sequence && issuer.idBlock.isConstructed && isInteger(serial);
   if (!ofSid || digest === null || !isTagged(attributes, 0) || !attributes) return refuse('its signer cannot be read');
-  if (!(signature instanceof OctetString)) return refuse('its signature cannot be read');
-  const signatureAlgorithm = new AlgorithmIdentifier({ schema: algorithm });
+  if (!(signature instanceof OctetString) || signature.idBlock.isConstructed)
+    return refuse('its signature cannot be read');
+  const signatureAlgorithm = new AlgorithmIdentifier({
+    schema: algorithm instanceof Sequence ? algorithm : refuse('not a time-stamp'),
+  });
   const isPss = signatureAlgorithm.algorithmId === RSA_PSS;
   if (isPss && !hasOneHash(signatureAlgorithm, digest)) refuse('RSA-PSS with two hash functions');
   const signedBytes = Uint8Array.from(attributes.valueBeforeDecodeView);
   // Signed are the attributes with the tag of a SET instead of [0] (RFC 5652 §5.4).
   signedBytes[0] = 0x31;
   const signer: Signer = {
-    issuer: new RelativeDistinguishedNames({ schema: issuer }),
+    issuer: new Uint8Array(issuer.valueBeforeDecodeView),
     serial: numberOf(serial),
     ...{ digest, signatureAlgorithm, isPss, signature, signedBytes },
-    attributes: elementsOf(attributes).map((attribute) => {
+    attributes: insideTag(attributes).map((attribute) => {
       const [type, values] = elementsOf(attribute);
       return [identifierOf(type) ?? '', elementsOf(values)];
     }),
   };
   const plain = plainAlgorithm(digestAlgorithm) !== null && (isPss || plainAlgorithm(algorithm) !== null);
-  return { signer, isPlain: plain && version instanceof Integer && numberOf(version) === '01' };
+  return { signer, isPlain: plain && isInteger(version) && numberOf(version) === '01' };
 };
 
 const readInfo = (infoBytes: Uint8Array) => {
@@ -118,7 +146,7 @@ const readInfo = (infoBytes: Uint8Array) => {
   const [version, policy, imprint, , time] = elementsOf(result);
   const [algorithm, hashed] = elementsOf(imprint);
   const hash = octetsOf(hashed);
-  if (offset !== infoBytes.length || !(version instanceof Integer) || numberOf(version) !== '01' || hash === null)
+  if (offset !== infoBytes.length || !isInteger(version) || numberOf(version) !== '01' || hash === null)
     return refuse('not a time-stamp');
   if (!(time instanceof GeneralizedTime) || Number.isNaN(time.toDate().getTime()))
     return refuse('its time cannot be read');
@@ -129,6 +157,10 @@ const readInfo = (infoBytes: Uint8Array) => {
   };
 };
 
+/** Whether both have the same bytes. */
+export const hasSameBytes = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, at) => byte === other[at]);
+
 /**
  * Parses a complete TimeStampResp. Throws an Error with a reason if it has not the form of a time-stamp. The elements are read
  * one by one: the classes of pkijs for SignedData take several times as long, and a dossier may contain thousands of tokens.
@@ -136,34 +168,34 @@ const readInfo = (infoBytes: Uint8Array) => {
 export const parseToken = (bytes: Uint8Array): ParsedToken => {
   const { offset, result } = fromBER(bytes.slice());
   if (offset !== bytes.length) refuse('bytes before or after the time-stamp');
-  const [statusInfo, token] = elementsOf(result);
-  const [status, ...statusText] = elementsOf(statusInfo);
-  const granted = status instanceof Integer ? numberOf(status) : '';
+  const [statusInfo, token] = inside(Sequence, result);
+  const [status, ...statusText] = inside(Sequence, statusInfo);
+  const granted = isInteger(status) ? numberOf(status) : '';
   if (granted !== '00' && granted !== '01') refuse('the authority rejected the request');
-  const [contentType, content] = elementsOf(token);
-  const fields = elementsOf(elementsOf(content)[0]);
-  const [version, digests, encapsulated, ...rest] = fields;
-  const [infoType, wrapped] = elementsOf(encapsulated);
-  const infoBytes = octetsOf(elementsOf(wrapped)[0]);
+  const [contentType, content] = inside(Sequence, token);
+  const [version, digests, encapsulated, ...rest] = inside(Sequence, insideTag(content)[0]);
+  const [infoType, wrapped] = inside(Sequence, encapsulated);
+  const infoBytes = octetsOf(insideTag(wrapped)[0]);
   if (identifierOf(contentType) !== SIGNED_DATA || identifierOf(infoType) !== TIMESTAMP_INFO || !infoBytes)
     return refuse('not a time-stamp');
-  const signers = elementsOf(rest.at(-1));
+  const signers = inside(Asn1Set, rest.at(-1));
   if (signers.length !== 1) refuse('it does not have one signer');
   const { signer, isPlain } = readSigner(signers[0]);
-  const [listed, ...others] = elementsOf(digests).map(plainAlgorithm);
-  const certificates = elementsOf(rest.find((block) => isTagged(block, 0)));
+  const [listed, ...others] = inside(Asn1Set, digests).map(plainAlgorithm);
+  const certificates = insideTag(rest.find((block) => isTagged(block, 0)));
   return {
     ...readInfo(infoBytes),
     ...{ infoBytes, signer },
-    certificates: certificates
-      .filter((block) => block instanceof Sequence)
-      .map((block) => new Uint8Array(block.valueBeforeDecodeView)),
+    certificates: certificates.filter(isSequence).map((block) => new Uint8Array(block.valueBeforeDecodeView)),
     isPlain:
       isPlain &&
+      // asn1js accepts wrong lengths, which no signature covers; they change when the elements are written again.
+      hasSameBytes(new Uint8Array(result.toBER()), bytes) &&
       granted === '00' &&
       statusText.length <= 1 &&
-      statusText.every((text) => text instanceof Sequence) &&
-      version instanceof Integer &&
+      statusText.every(isSequence) &&
+      certificates.every(isSequence) &&
+      isInteger(version) &&
       numberOf(version) === '03' &&
       others.length === 0 &&
       listed === signer.digest,

@@ -67,7 +67,7 @@ export const PROBLEM_KINDS = {
   file_added: ['{file} was added: SHA256SUMS does not name it', 'copy'],
   file_changed: ['{file} was changed: its SHA-256 is not the one in SHA256SUMS', 'copy'],
   rest_missing: ['{file} is missing, so the rest cannot be checked', 'copy'],
-  unreadable: ['a file cannot be read, so the rest cannot be checked: {reason}', 'damaged'],
+  unreadable: ['{file} cannot be read, so the rest cannot be checked: {reason}', 'damaged'],
   format_unknown: ['{file} has a format that this program does not support', 'format'],
   check_repeated: ['{file} contains a check twice', 'record'],
   check_renamed: ['{file} contains the check {check_id}', 'record'],

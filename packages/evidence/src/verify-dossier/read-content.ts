@@ -10,6 +10,7 @@ export class MissingFile extends Error {
 
 /** The bytes of a file that is kept. Throws {@link MissingFile}. */
 export const bytesOf = (files: DossierFiles, path: string): Uint8Array => {
+  files.lastRead = path;
   const bytes = files.get(path)?.bytes;
   if (!bytes) throw new MissingFile(path);
   return bytes;

@@ -3,16 +3,20 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Reader, unzipRaw, type ZipEntry } from 'unzipit';
 import { NotChecked, type ReportBuilder } from './dossier-report.js';
 
+const SUMS = 'SHA256SUMS';
+
 /** A file of a dossier. `bytes`: null for files whose content is only hashed. */
 export type ReadFile = { size: number; sha256: string; bytes: Uint8Array | null };
 
 /** The files of a dossier by path, with forward slashes. */
-export type DossierFiles = Map<string, ReadFile>;
+export class DossierFiles extends Map<string, ReadFile> {
+  /** The file whose content was read last: what a library rejects is in it. */
+  lastRead = SUMS;
+}
 
 /** Limits of what is read. A dossier of 10 000 checks has some 70 000 files and 200 MB. */
 const LIMITS = { files: 300_000, bytes: 2 * 1024 ** 3, file: 256 * 1024 ** 2 } as const;
 const WINDOW_BYTES = 4 * 1024 ** 2;
-const SUMS = 'SHA256SUMS';
 
 /** Reads a zip in windows: a call for each of 70 000 files takes too long. */
 const windowReader = (zip: Blob): Reader => {
@@ -77,7 +81,7 @@ export const readDossierZip = async (
   const reader = windowReader(zip);
   const entries = await listEntries(zip, reader);
   const folder = commonFolder(entries.map(({ name }) => name));
-  const files: DossierFiles = new Map();
+  const files = new DossierFiles();
   for (const [index, entry] of entries.entries()) {
     onProgress(index, entries.length);
     const path = entry.name.slice(folder.length);

@@ -2,10 +2,11 @@ import { checkAnchors, checkProofs } from './check-anchors.js';
 import { checkCoverage } from './check-coverage.js';
 import { checkExpired } from './check-expired.js';
 import { type CheckRows, checkChecks, checkExchanges, checkSums } from './check-records.js';
-import { checkStamps, checkTimes, noteProvedTimes } from './check-stamps.js';
+import { checkStamps } from './check-stamps.js';
+import { checkTimes, noteProvedTimes } from './check-times.js';
 import { type DossierReport, NotChecked, openReport, type ReportBuilder } from './dossier-report.js';
 import { type Json, MissingFile, objectIn, parseObject, readTable, readText, secondsOf } from './read-content.js';
-import { type DossierFiles, readDossierZip } from './read-dossier-zip.js';
+import { DossierFiles, readDossierZip } from './read-dossier-zip.js';
 
 /** How far a verification is: a step, and its part that is done. */
 export type DossierProgress = { step: 'files' | 'records' | 'time-stamps'; done: number; total: number };
@@ -28,6 +29,7 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
   const manifest = parseObject(readText(files, 'manifest.json'));
   if (manifest.format !== 'vat-evidence-dossier' || manifest.version !== 1)
     report.problem('format_unknown', { file: 'manifest.json' });
+  const [counts, createdAt] = [objectIn(manifest, 'counts'), secondsOf(manifest.created_at)];
   const rows: CheckRows = new Map(table.map((row) => [row.id ?? '', row]));
   readText(files, 'checks.csv');
   if (rows.size !== table.length) report.problem('check_repeated', { file: 'checks.csv' });
@@ -42,7 +44,7 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
   report.count({ supplies: checkCoverage(files, checks, report) });
   const verdicts = VERDICTS.map((verdict) => [verdict, table.filter((row) => row.verdict === verdict).length] as const);
   checkCounts(
-    objectIn(manifest, 'counts'),
+    counts,
     {
       ...{ checks: checks.size, exchanges, requests, anchors: anchors.size, proofs: proved.size },
       ...{ timestamps: stamped.size, watch_changes: readTable(files, 'watch-changes.csv').length },
@@ -54,7 +56,7 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
   const onStamp = (done: number, total: number) => onProgress?.({ step: 'time-stamps', done, total });
   const verified = await checkStamps(files, report, onStamp);
   const stamps = checkExpired({ stamps: verified, links, proved, now: Date.now() }, report);
-  const timed = { checks, anchors, proved, createdAt: secondsOf(manifest.created_at), stamps };
+  const timed = { checks, anchors, proved, createdAt, stamps };
   checkTimes(timed, report);
   noteProvedTimes(timed, report);
   return [...stamps.values()].filter(({ development }) => development).length;
@@ -70,6 +72,7 @@ const WHO_MADE_IT =
 export const verifyDossier = async (zip: Blob, options: Options = {}): Promise<DossierReport> => {
   const report = openReport();
   const onRead = (done: number, total: number) => options.onProgress?.({ step: 'files', done, total });
+  let files = new DossierFiles();
   let development = 0;
   try {
     if (!globalThis.crypto?.subtle)
@@ -77,14 +80,14 @@ export const verifyDossier = async (zip: Blob, options: Options = {}): Promise<D
         'insecure_page',
         'This browser verifies time-stamps only on pages that were opened over https. Open this page over https, or verify the dossier with verify.py.',
       );
-    const files = await readDossierZip(zip, report, onRead);
+    files = await readDossierZip(zip, report, onRead);
     development = await checkDossier(files, report, options);
   } catch (error) {
     if (error instanceof NotChecked)
       return report.finish({ reason: { code: error.code, message: error.message }, development: 0 });
     if (error instanceof MissingFile) report.problem('rest_missing', { file: error.path });
     // Untrusted bytes can cause any error (values nested too deeply, numbers too large). All are one problem.
-    else report.problem('unreadable', { reason: (error as Error).message });
+    else report.problem('unreadable', { file: files.lastRead, reason: (error as Error).message });
   }
   const end = report.finish({ reason: null, development });
   if (end.problem_count > 0) return end;

@@ -1,8 +1,9 @@
 import { sha1 } from '@noble/hashes/legacy.js';
 import { sha256, sha384, sha512 } from '@noble/hashes/sha2.js';
+import { fromBER, Sequence } from 'asn1js';
 import { CryptoEngine, ExtKeyUsage } from 'pkijs';
 import { type CertificateStore, extensionOf, keyUsageOf, openCertificates, type ReadCertificate } from './find-path.js';
-import { elementsOf, identifierOf, numberOf, octetsOf, parseToken, type Signer } from './parse-token.js';
+import { elementsOf, hasSameBytes, identifierOf, numberOf, octetsOf, parseToken, type Signer } from './parse-token.js';
 
 /** A time-stamp that verifies. Times are in milliseconds since 1970. */
 export type VerifiedStamp = {
@@ -45,6 +46,8 @@ const SIGNING_CERTIFICATES: readonly (readonly [type: string, byDefault: Hash])[
 const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
 const EXTENDED_KEY_USAGE = '2.5.29.37';
 const TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
+const EC_KEY = '1.2.840.10045.2.1';
+const ECDSA = '1.2.840.10045.4.';
 const COMMON_NAME = '2.5.4.3';
 /** The policy of the development authority: "development" in ASCII below the arc for examples. */
 export const DEVELOPMENT_POLICY = ['2.999', ...new TextEncoder().encode('development')].join('.');
@@ -104,6 +107,13 @@ const checkPurpose = (certificate: ReadCertificate): void => {
     refuse('stamp_wrong', 'its certificate is not for time-stamping alone');
 };
 
+/** Whether the two numbers of an ECDSA signature are written in DER: pkijs accepts other forms. */
+const isStrictEcdsa = (signature: Uint8Array): boolean => {
+  const { result } = fromBER(signature.slice());
+  const isSequence = result instanceof Sequence && result.idBlock.isConstructed;
+  return isSequence && hasSameBytes(new Uint8Array(result.toBER()), signature);
+};
+
 const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: ReadCertificate): Promise<void> => {
   const { signatureAlgorithm, isPss, signature, signedBytes } = signer;
   const { name } = hashNamed(signer.digest);
@@ -111,6 +121,8 @@ const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: 
   if (stated === undefined || (stated ?? name) !== name)
     refuse('stamp_wrong', 'its signature is not of the kind that it names');
   const key = fields.subjectPublicKeyInfo;
+  if (key.algorithm.algorithmId === EC_KEY && !isStrictEcdsa(octetsOf(signature) ?? new Uint8Array()))
+    refuse('stamp_wrong', 'its signature is invalid');
   let valid: boolean;
   try {
     valid = await engine.verifyWithPublicKey(signedBytes, signature, key, signatureAlgorithm, name);
@@ -138,6 +150,13 @@ type StampedBytes = {
 
 type VerifierOptions = { trusted: readonly Uint8Array[]; intermediates: readonly Uint8Array[] };
 
+/** Whether the signature of a certificate has its only form. */
+const isStrict = ({ fields }: ReadCertificate): boolean => {
+  const { unusedBits, valueHexView } = fields.signatureValue.valueBlock;
+  if (unusedBits !== 0 || !fields.signatureAlgorithm.isEqual(fields.signature)) return false;
+  return !fields.signature.algorithmId.startsWith(ECDSA) || isStrictEcdsa(valueHexView);
+};
+
 /** The certificates of the token that the signature does not need must be known, or lead to a trusted one. */
 const checkUnsigned = async (
   store: CertificateStore,
@@ -146,7 +165,10 @@ const checkUnsigned = async (
   at: number,
 ): Promise<void> => {
   for (const certificate of certificates)
-    if (!known.has(certificate.print) && !(await store.findPath(certificate, certificates, at)))
+    if (
+      !known.has(certificate.print) &&
+      !(isStrict(certificate) && (await store.findPath(certificate, certificates, at)))
+    )
       refuse('stamp_unreadable', 'one of its certificates was changed, or is not in certs/ and leads to no known root');
 };
 
@@ -166,7 +188,9 @@ export const openTokenVerifier = ({ trusted, intermediates }: VerifierOptions) =
     if (isSeal && !parsed.isPlain) refuse('stamp_unreadable', 'it does not have the form of a time-stamp');
     const certificates = parsed.certificates.map(store.read);
     const [certificate, ...same] = certificates.filter(
-      ({ fields }) => numberOf(fields.serialNumber) === signer.serial && fields.issuer.isEqual(signer.issuer),
+      ({ fields }) =>
+        numberOf(fields.serialNumber) === signer.serial &&
+        hasSameBytes(new Uint8Array(fields.issuer.valueBeforeDecode), signer.issuer),
     );
     if (!certificate || same.length > 0) return refuse('stamp_wrong', 'its signer is none of its certificates');
     if (identifierOf(attribute(signer, CONTENT_TYPE)) !== TIMESTAMP_INFO)

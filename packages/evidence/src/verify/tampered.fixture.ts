@@ -35,6 +35,15 @@ export const listFiles = async (folder: string): Promise<string[]> => {
     .sort();
 };
 
+/** The files of a folder as a zip file. `more`: files that no folder can contain. */
+export const zipFolder = async (folder: string, more: readonly DossierFile[] = []): Promise<Blob> => {
+  const files = async function* (): AsyncGenerator<DossierFile> {
+    for (const file of await listFiles(folder)) yield { path: file, bytes: await readFile(path.join(folder, file)) };
+    yield* more;
+  };
+  return new Blob([await buffer(zipFiles(files(), new Date()))]);
+};
+
 /** A copy of the unpacked dossier in `original`. */
 export const copyDossier = async (run: RunTool, original: string): Promise<Tampered> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'vat-tampered-'));
@@ -68,12 +77,6 @@ export const copyDossier = async (run: RunTool, original: string): Promise<Tampe
     },
     verify: (...args) => run('python3', [at('verify.py'), ...args]),
     report: async () => JSON.parse((await run('python3', ['-I', at('verify.py'), '--json'])).output),
-    zip: async (more = []) => {
-      const files = async function* (): AsyncGenerator<DossierFile> {
-        for (const file of await listFiles(folder)) yield { path: file, bytes: await readFile(at(file)) };
-        yield* more;
-      };
-      return new Blob([await buffer(zipFiles(files(), new Date()))]);
-    },
+    zip: (more) => zipFolder(folder, more),
   };
 };

@@ -10,6 +10,7 @@ import { unitExtensions } from '../timestamp/issue-certificate.js';
 import type { OpensslAuthority } from '../timestamp/openssl-authority.fixture.js';
 import { verifyDossier } from '../verify-dossier/index.js';
 import { type Auditor, openAuditor, stampsOf } from './open-auditor.fixture.js';
+import { zipFolder } from './tampered.fixture.js';
 
 const fileOf = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const VERIFIER = fileOf('assets/verify.py');
@@ -74,6 +75,7 @@ describe('a dossier whose time-stamps are', () => {
     const authority = auditor.makeAuthority('Recent', terms);
     const folder = await auditor.makeDossier(1, stampsOf(authority));
     expect(await verify(folder)).toEqual(HOLDS);
+    expect(await verifyDossier(await zipFolder(folder))).toMatchObject({ result: 'holds', problems: [] });
     const data = await readFile(path.join(folder, 'SHA256SUMS'));
     const tokenBytes = await readFile(path.join(folder, 'SHA256SUMS.tsr'));
     const trustedRoots = [authority.root];
@@ -118,6 +120,10 @@ describe('a dossier whose time-stamps are', () => {
       code: 1,
       output: expect.stringMatching(/WRONG SHA256SUMS.tsr does not verify:.*(purpose|certificate)/),
     });
+    const inBrowser = async (of: string) => (await verifyDossier(await zipFolder(of))).problems[0]?.message;
+    expect(await inBrowser(wrongPurpose)).toBe(
+      'SHA256SUMS.tsr does not verify: its certificate is not for time-stamping alone',
+    );
     const bytes = await readFile(path.join(wrongPurpose, 'SHA256SUMS'));
     const tokenBytes = await readFile(path.join(wrongPurpose, 'SHA256SUMS.tsr'));
     expect(() => verifyTimestamp({ tokenBytes, data: bytes })).toThrow('time-stamping alone');
@@ -129,5 +135,6 @@ describe('a dossier whose time-stamps are', () => {
       code: 1,
       output: expect.stringMatching(/WRONG SHA256SUMS.tsr .*its signature does not name one of its certificates/),
     });
+    expect(await inBrowser(folder)).toMatch(/^SHA256SUMS.tsr .*its signature does not name one of its certificates/);
   });
 });

@@ -151,7 +151,10 @@ describe('a dossier with planted code', () => {
     await nested.write('manifest.json', '['.repeat(200_000));
     await nested.reseal(auditor.authority);
     const result = await nested.verify();
-    expect(result).toEqual({ code: 1, output: expect.stringMatching(/a file cannot be read.*\n.*\nDOES NOT HOLD/) });
+    expect(result).toEqual({
+      code: 1,
+      output: expect.stringMatching(/manifest.json cannot be read.*\n.*\nDOES NOT HOLD/),
+    });
     const stamp = await auditor.tamper();
     await writeFile(path.join(stamp.folder, 'SHA256SUMS.tsr'), Buffer.alloc(100_000, Buffer.of(0x30, 0x80)));
     const refused = expect.stringMatching(/SHA256SUMS.tsr cannot be read as a time-stamp[\s\S]*DOES NOT HOLD/);
@@ -163,6 +166,17 @@ describe('the verifier', () => {
   it('is one program that Python 3.8 can parse', async () => {
     const parse = 'import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 8))';
     expect(await auditor.run('python3', ['-I', '-c', parse, VERIFIER])).toEqual({ code: 0, output: '' });
+  });
+
+  it('runs with every Python from 3.8 on that this machine has', async () => {
+    const minors = Array.from({ length: 13 }, (_, index) => index + 8);
+    const script = `
+      for python in python3 ${minors.map((minor) => `python3.${minor}`).join(' ')}; do
+        "$python" -I -c '' 2>/dev/null || continue
+        "$python" -I "$1" "$2" | tail -n 1
+      done`;
+    const { output } = await auditor.run('sh', ['-c', script, 'sh', VERIFIER, auditor.original]);
+    expect(output).toMatch(/^(ALL HOLDS\.\n)+$/);
   });
 
   it('verifies the given folder from any working directory and prints its own SHA-256', async () => {

@@ -1,0 +1,109 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { jest } from '@jest/globals';
+import fc from 'fast-check';
+import { DEVELOPMENT_POLICY as POLICY_OF_SERVICE } from '../timestamp/index.js';
+import { type Auditor, openAuditor, stampsOf } from '../verify/open-auditor.fixture.js';
+import { zipFolder } from '../verify/tampered.fixture.js';
+import type { DossierProgress } from './index.js';
+import { verifyDossier } from './index.js';
+import { readCells } from './read-content.js';
+import { DEVELOPMENT_POLICY } from './verify-token.js';
+
+// The first test of a clone may have to fetch python3 and openssl.
+jest.setTimeout(90_000);
+
+let auditor: Auditor;
+beforeAll(async () => {
+  auditor = await openAuditor();
+});
+afterEach(() => auditor.tidy());
+afterAll(() => auditor?.close());
+
+const verify = async (folder: string) => verifyDossier(await zipFolder(folder));
+
+describe('the verifier in the browser', () => {
+  it('reports its progress, the counts, and the longest time until the first time-stamp', async () => {
+    const steps: DossierProgress[] = [];
+    const report = await verifyDossier(await zipFolder(auditor.original), {
+      onProgress: (step) => void steps.push(step),
+    });
+    expect(report).toMatchObject({
+      result: 'holds',
+      counts: { checks: 7, exchanges: 11, requests: 1, anchors: 2, proofs: 6, timestamps: 2, supplies: 2 },
+    });
+    expect(new Set(steps.map(({ step }) => step))).toEqual(new Set(['files', 'records', 'time-stamps']));
+    expect(steps.every(({ done, total }) => done < total)).toBe(true);
+    expect(report.notes.join('\n')).toMatch(
+      /proved to have existed when it was first stamped, .* \d{3,} d \d+ h \d+ min/,
+    );
+  });
+
+  it.each([
+    ['signed with ECDSA', {}],
+    ['signed with RSA-PSS', { unitKey: 'rsa', pss: true }],
+  ] as const)('finds any changed bit in the time-stamp of a dossier %s', async (_, terms) => {
+    const folder = await auditor.makeDossier(1, stampsOf(auditor.makeAuthority('Any', terms)));
+    const zip = Buffer.from(await (await zipFolder(folder)).arrayBuffer());
+    const seal = await readFile(path.join(folder, 'SHA256SUMS.tsr'));
+    const start = zip.indexOf(seal);
+    // Only the bytes of files: the zip's own headers are not part of the dossier. SHA256SUMS.tsr has no checksum.
+    const place = fc.oneof(
+      fc.nat(seal.length - 1),
+      fc.nat({ max: 329 }).map((back) => seal.length - 1 - back),
+    );
+    await fc.assert(
+      fc.asyncProperty(place, fc.integer({ min: 1, max: 255 }), async (at, mask) => {
+        const changed = Buffer.from(zip);
+        changed[start + at] = (seal[at] ?? 0) ^ mask;
+        expect((await verifyDossier(new Blob([changed]))).result).toBe('does_not_hold');
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('accepts indefinite lengths, a certificate that is not needed, and an unknown root, as verify.py does', async () => {
+    const { stamp } = auditor.authority;
+    const open = async (bytes: Uint8Array) => {
+      const answer = await stamp(bytes);
+      return Buffer.concat([Buffer.of(0x30, 0x80), answer.subarray(4), Buffer.of(0, 0)]);
+    };
+    const rootless = auditor.makeAuthority('Rootless', { key: 'rsa' });
+    for (const stamps of [
+      { ...stampsOf(auditor.authority), stamp: open },
+      stampsOf(auditor.makeAuthority('Crossed', { crossSigned: true })),
+      { ...stampsOf(rootless), certificates: [rootless.intermediate] },
+    ])
+      expect(await verify(await auditor.makeDossier(1, stamps))).toMatchObject({ result: 'holds', problems: [] });
+    const folder = await auditor.makeDossier(1, stampsOf(auditor.makeAuthority('Crossed', { crossSigned: true })));
+    const seal = path.join(folder, 'SHA256SUMS.tsr');
+    const bytes = await readFile(seal);
+    bytes[bytes.indexOf('Crossed elder') + 'Crossed'.length] = '-'.charCodeAt(0);
+    await writeFile(seal, bytes);
+    expect((await verify(folder)).problems).toMatchObject([{ code: 'stamp_unreadable', file: 'SHA256SUMS.tsr' }]);
+  });
+
+  it('says that it cannot verify a time-stamp with a curve that browsers do not have', async () => {
+    const folder = await auditor.makeDossier(1, stampsOf(auditor.makeAuthority('Brainpool', { key: 'brainpool' })));
+    expect(await verify(folder)).toMatchObject({
+      result: 'not_checked',
+      reason: {
+        code: 'unsupported_stamp',
+        message: expect.stringMatching(/elliptic curve .* Verify the dossier with verify\.py/),
+      },
+    });
+  });
+
+  it('reads tables as RFC 4180 writes them', () => {
+    expect(readCells('\ufeffa,"b ""c""\nd",\r\n,x\n')).toEqual([
+      ['a', 'b "c"\nd', ''],
+      ['', 'x'],
+    ]);
+    expect(() => readCells('a,"b')).toThrow('cannot be read after 2 characters');
+    expect(readCells(`"${'x""'.repeat(500_000)}"`)[0]?.[0]).toHaveLength(1_000_000);
+  });
+
+  it('knows the development authority of the service', () => {
+    expect(DEVELOPMENT_POLICY).toBe(POLICY_OF_SERVICE);
+  });
+});
