@@ -59,9 +59,8 @@ const TEST_SETTINGS: Record<string, string> = {
   BACKGROUND_RETRY_DELAYS: '200ms,400ms',
   PROBE_DELAYS: '100ms,200ms',
   BACKGROUND_GIVE_UP_AFTER: '20s',
-  // A sweep costs a world 20 ms of processor time, and so do five searches for due watches: only tests of watches shorten the
-  // second interval.
-  SWEEP_EVERY: '1s',
+  SWEEP_EVERY: '500ms',
+  // Five searches for due watches cost a world 20 ms of processor time: only tests of watches shorten the interval.
   WATCHES_EVERY: '1h',
   ENRICHMENT_SOURCES: 'none',
   // Only tests of the rate limit lower these.
