@@ -196,7 +196,9 @@ export const checkSchema = z
 /** The public link of a check. */
 export const checkLinkSchema = z
   .strictObject({
-    url: z.url().describe('Shows and verifies the check without an account. Whoever has it can read the whole check.'),
+    url: z
+      .url()
+      .describe('Shows and verifies the check without an account. Anyone who has it can read the whole check.'),
   })
   .meta({ id: 'CheckLink', description: 'The public link of a check.' });
 

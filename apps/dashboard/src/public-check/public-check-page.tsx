@@ -42,7 +42,7 @@ const NotFound = () => (
     <p role="alert" className="error-alert">
       <span>
         <strong>This link shows no check.</strong> It may be incomplete, the check may have been deleted at the end of
-        its retention, or the operator may have turned off public links. Ask whoever gave you the link.
+        its retention, or the operator may have turned off public links. Contact the person who gave you the link.
       </span>
     </p>
   </Page>

@@ -3,6 +3,7 @@ import { type BatchFile, isArchive, type ReadOptions, readSheetNames } from '@va
 import { type ReactNode, useId, useRef, useState } from 'react';
 import { ApiError, type ErrorExtra } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
+import { DropZone } from '../../parts/drop-zone.js';
 import { Select } from '../../parts/form.js';
 
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -51,7 +52,6 @@ export const useChosenFile = <Content extends ReadFile>(
   const [chosen, setChosen] = useState<ChosenFile<Content>['chosen']>(null);
   const [open, setOpen] = useState<OpenFile | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const begin = (next: OpenFile | null): void => {
@@ -89,20 +89,7 @@ export const useChosenFile = <Content extends ReadFile>(
     void choose(undefined);
   };
   const zone = (
-    // biome-ignore lint/a11y/noStaticElementInteractions: drag and drop needs a mouse; the file field works without one
-    <div
-      className={`drop ${isOver ? 'over' : ''}`}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        void choose(event.dataTransfer.files[0]);
-      }}
-    >
+    <DropZone onDrop={(file) => void choose(file)}>
       <label htmlFor={id}>CSV file or Excel workbook</label>
       <input
         ref={input}
@@ -120,7 +107,7 @@ export const useChosenFile = <Content extends ReadFile>(
           onChange={chooseSheet}
         />
       )}
-    </div>
+    </DropZone>
   );
   return { chosen, error, clear, zone };
 };

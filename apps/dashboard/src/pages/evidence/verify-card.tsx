@@ -1,14 +1,14 @@
 import type { DossierProgress } from '@vat/evidence/verify-dossier';
-import { useId, useRef, useState } from 'react';
+import { useId, useRef } from 'react';
 import { Button } from '../../parts/button.js';
+import { DropZone } from '../../parts/drop-zone.js';
 import { count } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Card } from '../../parts/text.js';
 import { useVerification } from './use-verification.js';
 import { VerifyResult } from './verify-result.js';
 
-const DropZone = ({ onFile }: { onFile: (file: File) => void }) => {
-  const [isOver, setOver] = useState(false);
+const ChooseDossier = ({ onFile }: { onFile: (file: File) => void }) => {
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const choose = (file: File | undefined) => {
@@ -17,20 +17,7 @@ const DropZone = ({ onFile }: { onFile: (file: File) => void }) => {
     if (input.current) input.current.value = '';
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: drag and drop needs a mouse; the file field works without one
-    <div
-      className={`drop ${isOver ? 'over' : ''}`}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        choose(event.dataTransfer.files[0]);
-      }}
-    >
+    <DropZone onDrop={choose}>
       <label htmlFor={id}>Dossier (zip file)</label>
       <input
         ref={input}
@@ -40,7 +27,7 @@ const DropZone = ({ onFile }: { onFile: (file: File) => void }) => {
         onChange={(event) => choose(event.target.files?.[0])}
       />
       <p className="hint">Drop dossier.zip here or choose it. It stays on this computer: nothing is uploaded.</p>
-    </div>
+    </DropZone>
   );
 };
 
@@ -63,7 +50,7 @@ export const VerifyCard = () => {
       title="Verify a dossier"
       hint="Verifies hashes, proofs, the chain of anchors, time-stamps and coverage in this browser, independently of verify.py, which is in the dossier."
     >
-      <DropZone onFile={start} />
+      <ChooseDossier onFile={start} />
       {verification.state === 'running' && (
         <>
           <Progress
