@@ -10,7 +10,6 @@ export {
   unitExtensions,
 } from './issue-certificate.js';
 export * from './object-identifiers.js';
-export * from './open-timestamper.js';
 export * from './probe-authority.js';
 export * from './timestamp.js';
 export * from './verify-timestamp.js';
