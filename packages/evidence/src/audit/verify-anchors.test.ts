@@ -3,7 +3,7 @@ import { type AnchorAudit, type AnchorToVerify, newUuid, publicId, type StampFac
 import { type Anchor, closeAnchor, encodeAnchor, hashAnchor } from '../anchor/index.js';
 import { type DatedAuthority, makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
 import { verifyTimestamp } from '../timestamp/index.js';
-import { buildTree } from '../tree/index.js';
+import { definedTree } from '../tree/defined-tree.fixture.js';
 import { expiresSoon, verifyAnchors } from './index.js';
 
 const day = (text: string) => new Date(`${text}T12:00:00.000Z`);
@@ -31,7 +31,7 @@ const record = async (stamps: readonly Made[], own: Made | null = null): Promise
   const leaf = createHash('sha256').update(body).digest();
   let previous: Anchor | null = null;
   for (const { by, on } of stamps) {
-    const { root } = await buildTree([leaf]);
+    const root = definedTree([leaf]).root();
     const anchor: Anchor = closeAnchor({ previous, size: 1, root, closedAt: day('2024-01-01') });
     const data = encodeAnchor(anchor);
     const token = by.stamp(data, day(on));

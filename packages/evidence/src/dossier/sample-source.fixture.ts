@@ -1,7 +1,7 @@
 import { type AnchorProof, type CheckBody, type Exchange, type IdKind, publicId } from '@vat/domain';
 import { type Anchor, closeAnchor, encodeAnchor } from '../anchor/index.js';
 import { hashCheck } from '../hash-check.js';
-import { buildTree } from '../tree/index.js';
+import { definedTree } from '../tree/defined-tree.fixture.js';
 import type { DossierAnchor, DossierCheck, DossierSource } from './dossier-source.js';
 
 /** In the past, because the authority that stamps the samples uses the current time. */
@@ -101,10 +101,10 @@ export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 
   let previous: Anchor | null = null;
   for (let start = 0; start + perAnchor <= checks; start += perAnchor) {
     const leaves = made.slice(start, start + perAnchor);
-    const tree = await buildTree(leaves.map(({ hash }) => hash));
-    const anchor: Anchor = closeAnchor({ previous, size: tree.size, root: tree.root, closedAt: at(start + 3_600) });
+    const tree = definedTree(leaves.map(({ hash }) => hash));
+    const anchor: Anchor = closeAnchor({ previous, size: perAnchor, root: tree.root(), closedAt: at(start + 3_600) });
     leaves.forEach((check, leafIndex) => {
-      const place = { anchorId: uuid(anchor.seq), seq: anchor.seq, leafIndex, treeSize: tree.size };
+      const place = { anchorId: uuid(anchor.seq), seq: anchor.seq, leafIndex, treeSize: perAnchor };
       const proof: AnchorProof = { ...place, path: tree.path(leafIndex) };
       check.proof = proof;
     });

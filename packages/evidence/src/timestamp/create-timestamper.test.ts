@@ -6,13 +6,7 @@ import {
   type DevelopmentIdentity,
   makeDevelopmentIdentity,
 } from './development-authority.js';
-import {
-  createTimestamper,
-  requestTimestamp,
-  TIMESTAMP_RETRY_DELAYS_MS,
-  TimestampRefused,
-  verifyTimestamp,
-} from './index.js';
+import { createTimestamper, requestTimestamp, TimestampRefused, verifyTimestamp } from './index.js';
 import { type LocalAuthority, replying, startAuthority } from './local-authority.fixture.js';
 
 const DATA = Buffer.from('a check');
@@ -146,12 +140,6 @@ describe('createTimestamper', () => {
     const { stamp } = closeLater(createTimestamper(options));
     for (let i = 0; i < 5; i += 1) expect(await refusal(stamp(DATA, AbortSignal.abort()))).toBe('aborted');
     expect(await refusal(stamp(DATA))).toBe('none');
-  });
-
-  it('has one schedule of retries with increasing delays', () => {
-    const sorted = [...TIMESTAMP_RETRY_DELAYS_MS].sort((a, b) => a - b);
-    expect(TIMESTAMP_RETRY_DELAYS_MS).toEqual(sorted);
-    expect(TIMESTAMP_RETRY_DELAYS_MS.length).toBeGreaterThan(2);
   });
 });
 

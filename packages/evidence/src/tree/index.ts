@@ -1,4 +1,3 @@
 export * from './inclusion.js';
-export * from './merkle-tree.js';
 export * from './prove-checks.js';
 export * from './tree-blocks.js';
