@@ -1,5 +1,6 @@
 import { type AnchorProof, type CheckBody, type Exchange, type IdKind, publicId } from '@vat/domain';
-import { type Anchor, closeAnchor, encodeAnchor } from '../anchor/index.js';
+import { type Anchor, encodeAnchor } from '../anchor/anchor.js';
+import { closeAnchor } from '../anchor/close-anchor.js';
 import { hashCheck } from '../hash-check.js';
 import { definedTree } from '../tree/defined-tree.fixture.js';
 import type { DossierAnchor, DossierCheck, DossierSource } from './dossier-source.js';

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { fingerprintOf, type OtherRoot, pinRoot } from './create-timestamper.js';
+import { createTimestamper, fingerprintOf, type OtherRoot, pinRoot, requestTimestamp } from './create-timestamper.js';
 import {
   createDevelopmentAuthority,
   type DevelopmentAuthority,
   type DevelopmentIdentity,
   makeDevelopmentIdentity,
 } from './development-authority.js';
-import { createTimestamper, requestTimestamp, TimestampRefused, verifyTimestamp } from './index.js';
 import { type LocalAuthority, replying, startAuthority } from './local-authority.fixture.js';
+import { TimestampRefused } from './timestamp.js';
+import { verifyTimestamp } from './verify-timestamp.js';
 
 const DATA = Buffer.from('a check');
 const noDevelopment = () => Promise.reject(new Error('not to be opened'));

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Attribute } from 'pkijs';
+import { requestTimestamp } from './create-timestamper.js';
 import { type Forgery, forgeReply, issueHolder } from './forge-reply.fixture.js';
-import { requestTimestamp, type Timestamp, type TimestampRefusal, TimestampRefused } from './index.js';
 import { authorityExtensions, type Holder, unitExtensions } from './issue-certificate.js';
 import { replying, startAuthority } from './local-authority.fixture.js';
 import { createQuerySender } from './query-sender.js';
+import { type Timestamp, type TimestampRefusal, TimestampRefused } from './timestamp.js';
 
 /** The digest that is stamped. */
 export const DIGEST = createHash('sha256').update('a check').digest();
