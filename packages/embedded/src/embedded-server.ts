@@ -16,7 +16,6 @@ export type EmbeddedServer = {
   url: string;
   /** TCP port on 127.0.0.1. */
   port: number;
-  /** The id of the server process. */
   pid: number;
   /** True when the server of an earlier run, whose parent was killed, was taken over. */
   reused: boolean;
@@ -59,7 +58,6 @@ export const recallAccess = (file: string): Access =>
 export const choosePort = async (wanted: number | undefined, remembered: number): Promise<number> =>
   wanted ?? (remembered > 0 && (await isPortFree(remembered)) ? remembered : findFreePort());
 
-/** A server that an earlier run left. */
 type LeftServer = { pid: number; port: number; state: 'serving' | 'starting' | 'absent' | 'hanging' };
 
 /**

@@ -16,7 +16,6 @@ type Ledger = {
   acceptedWithoutOneEvent: number;
   /** Events of requests that were not answered 202. */
   needlessEvents: number;
-  /** Consumed units. */
   used: number;
   reserved: number;
   /** Live checks with an upstream verdict that lack their unit, and units without such a check. */
@@ -25,7 +24,6 @@ type Ledger = {
   attempts: number;
 };
 
-/** Reads the ledger of the whole world. */
 export const readLedger = async (world: Pick<World, 'sql'>): Promise<Ledger> => {
   const [ledger] = await world.sql<Ledger>(`
     SELECT count(*)::int AS requests,

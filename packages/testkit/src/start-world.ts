@@ -6,7 +6,6 @@ import { startProcess, type TestProcess } from './start-process.js';
 import { inherited, REDIS_VARIABLE, worldName } from './test-servers.js';
 import { type ViesControl, viesControl } from './vies-control.js';
 
-/** Options of a world. */
 export type WorldOptions = {
   /** Settings of every process; they override the short times for tests. */
   settings?: Record<string, string>;
@@ -25,7 +24,6 @@ export type World = {
   /** The prefix of its keys in Redis, and also the name of its database. */
   name: string;
   vies: ViesControl;
-  /** The process of the upstream. */
   viesProcess: TestProcess;
   account: TestAccount;
   apis: TestProcess[];

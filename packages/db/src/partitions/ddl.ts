@@ -39,6 +39,5 @@ export const connectDdl = async (url: string): Promise<Ddl> => {
   };
 };
 
-/** Whether `select` returns a row. */
 export const exists = async ({ run }: Ddl, select: string, values: unknown[] = []): Promise<boolean> =>
   (await run(`SELECT EXISTS (${select}) AS found`, values)).rows[0]?.found === true;

@@ -2,7 +2,6 @@ import type { MemberState } from '../member-states.js';
 
 /** What a country's VAT numbers look like. Everything is about the national part, the number without its prefix. */
 export type Country = {
-  /** English name. */
   name: string;
   /**
    * The country's syntax only: no checksum and no rule about the meaning of digits. A `malformed` verdict is final, while
@@ -23,7 +22,6 @@ export type Country = {
   mayLackZeros: 0 | 1 | 2 | 3;
 };
 
-/** A number of `count` digits. */
 const digits = (code: MemberState, count: number) => ({
   pattern: new RegExp(`^\\d{${count}}$`),
   form: `${code} numbers have ${count} digits.`,

@@ -11,7 +11,6 @@ const at = (seconds: number) => new Date(NOON + seconds * 1_000);
 /** Ascending with `number`. */
 const uuid = (number: number) => `0195f1e2-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
-/** The public id of a sample row. */
 export const sampleId = <Kind extends IdKind>(kind: Kind, number: number) => publicId(kind, uuid(number));
 const NAMES = ['Żółć Gęślą Jaźń Sp. z o.o.', 'Ελληνική Εταιρεία Α.Ε.', 'Българска фирма ЕООД', '=1+1, "Façade"\nGmbH'];
 

@@ -99,7 +99,6 @@ export type TimestamperOptions = {
   trustedRoots?: readonly string[] | undefined;
   /** Sent with every query to `url`. */
   userAgent?: string | undefined;
-  /** An http proxy for every query. */
   proxyUrl?: string | undefined;
   /** Used for an https `url` if there are no `trustedRoots`. */
   pinning?: {

@@ -81,11 +81,9 @@ export const identifierOf = (block: unknown): string | null =>
 export const hexOf = (integer: Integer): string =>
   bytesToHex(integer.valueBlock.valueHexView).replace(/^(00)+(?=.)/, '');
 
-/** Whether both have the same bytes. */
 export const hasSameBytes = (one: Uint8Array | null | undefined, other: Uint8Array): boolean =>
   one?.length === other.length && one.every((byte, at) => byte === other[at]);
 
-/** The extension with the given identifier, or undefined. */
 export const extensionOf = ({ fields }: { fields: Certificate }, extnID: string): Extension | undefined =>
   fields.extensions?.find((extension) => extension.extnID === extnID);
 

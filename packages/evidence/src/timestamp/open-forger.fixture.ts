@@ -7,7 +7,6 @@ import { replying, startAuthority } from './local-authority.fixture.js';
 import { createQuerySender } from './query-sender.js';
 import { type Timestamp, type TimestampRefusal, TimestampRefused } from './timestamp.js';
 
-/** The digest that is stamped. */
 export const DIGEST = createHash('sha256').update('a check').digest();
 
 /** The signer, and the other certificates in the token. */
@@ -21,12 +20,10 @@ export type Forger = Record<'root' | 'issuing' | 'unit', Holder> & {
   request: RequestForgery<Timestamp>;
   /** The same, but resolves to the reason of the refusal. */
   refusalOf: RequestForgery<TimestampRefusal | 'none'>;
-  /** The last response. */
   lastReply: () => Uint8Array;
   close: () => Promise<void>;
 };
 
-/** Removes one signed attribute. */
 export const without =
   (type: string) =>
   (honest: Attribute[]): Attribute[] =>

@@ -46,7 +46,6 @@ type StoreOptions = {
   engine: ICryptoEngine;
 };
 
-/** Opens the store of one dossier. */
 export const openCertificates = ({ trusted, intermediates, engine }: StoreOptions): CertificateStore => {
   const byPrint = new Map<string, ReadCertificate>();
   const links = new Map<string, Promise<boolean>>();

@@ -18,7 +18,6 @@ export type Signer = {
   issuer: Uint8Array;
   /** In hex without leading zero bytes. */
   serial: string;
-  /** The identifier of its hash function. */
   digest: string;
   signatureAlgorithm: AlgorithmIdentifier;
   isPss: boolean;
