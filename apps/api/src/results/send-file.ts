@@ -1,6 +1,8 @@
 import { AppError } from '@vat/domain';
+import type { Request, Response } from 'express';
 import type { HeldLease } from '../exports/send-zip.js';
 import { SENT } from '../routes/route.js';
+import { describeResults, type Results, type StoredLine, streamResults } from './stream-results.js';
 
 /** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 60_000;
@@ -9,7 +11,7 @@ const STALLED_MS = 60_000;
 const DOWNLOAD_RETRY_AFTER_S = 2;
 
 /** What limits a download while it is sent. `beforeEnd` runs before the end of the file is sent. */
-export type HeldDownload = { stalledMs: number; signal: AbortSignal; beforeEnd: () => Promise<void> };
+type HeldDownload = { stalledMs: number; signal: AbortSignal; beforeEnd: () => Promise<void> };
 
 /** Sends a file with results while it holds one of the downloads of the account. Throws TOO_MANY_DOWNLOADS. */
 export type SendFile = (accountId: string, send: (held: HeldDownload) => Promise<void>) => Promise<typeof SENT>;
@@ -27,3 +29,15 @@ export const sendFile =
       await lease.release();
     }
   };
+
+/** Sends the results of an uploaded file to the caller; for HEAD only the headers. */
+export const sendResults = async <Line extends StoredLine, Column extends string>(
+  send: SendFile,
+  { req, res, caller }: { req: Request; res: Response; caller: { accountId: string } },
+  results: Omit<Results<Line, Column>, keyof HeldDownload>,
+): Promise<typeof SENT> => {
+  if (req.method !== 'HEAD') return send(caller.accountId, (held) => streamResults(res, { ...results, ...held }));
+  describeResults(res, results);
+  res.end();
+  return SENT;
+};
