@@ -2,6 +2,8 @@
 
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { Query } from '../api/create-api.js';
+import { type Topic, useApiList } from '../api/use-api-query.js';
 import { Button } from './button.js';
 import { ErrorAlert, Loading } from './states.js';
 
@@ -96,4 +98,11 @@ type PagedTableProps<Row> = Omit<DataTableProps<Row>, 'rows'> &
 /** A paged list of the API as a table. */
 export const PagedTable = <Row,>({ list, empty, ...table }: PagedTableProps<Row>) => (
   <PagedList list={list}>{(rows) => (rows.length === 0 ? empty : <DataTable {...table} rows={rows} />)}</PagedList>
+);
+
+type ApiTableProps<Row> = Omit<PagedTableProps<Row>, 'list'> & { topic: Topic; path: string; query?: Query };
+
+/** Queries a list of the API and shows it as a table. */
+export const ApiTable = <Row,>({ topic, path, query, ...table }: ApiTableProps<Row>) => (
+  <PagedTable {...table} list={useApiList<Row>(topic, path, query)} />
 );

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isNotFound } from '../api/errors.js';
 import { ErrorAlert, QueryView } from './states.js';
-import { Page } from './text.js';
+import { Page, Status } from './text.js';
 
 type DetailPageProps<T> = {
   /** The kind of the object, and the title until it is loaded. */
@@ -11,7 +11,8 @@ type DetailPageProps<T> = {
   list: '/checks' | '/batches' | '/coverage' | '/watches' | '/deliveries';
   query: UseQueryResult<T>;
   title: (data: T) => string;
-  /** The line below the title. */
+  /** The word of its status, and what follows it on the line below the title. */
+  status: (data: T) => string;
   lead: (data: T) => ReactNode;
   actions?: (data: T) => ReactNode;
   /** The error of an action. */
@@ -20,7 +21,7 @@ type DetailPageProps<T> = {
 };
 
 /** The page of one object, or a not-found page for an object that does not exist or belongs to another account. */
-export const DetailPage = <T,>({ what, list, query, title, lead, actions, error, children }: DetailPageProps<T>) => {
+export const DetailPage = <T,>({ what, list, query, error, children, ...page }: DetailPageProps<T>) => {
   const { data } = query;
   if (isNotFound(query.error)) {
     return (
@@ -36,9 +37,15 @@ export const DetailPage = <T,>({ what, list, query, title, lead, actions, error,
   }
   return (
     <Page
-      title={data ? title(data) : what}
-      lead={data && <p className="lead-line">{lead(data)}</p>}
-      actions={data && actions?.(data)}
+      title={data ? page.title(data) : what}
+      lead={
+        data && (
+          <p className="lead-line">
+            <Status word={page.status(data)} /> {page.lead(data)}
+          </p>
+        )
+      }
+      actions={data && page.actions?.(data)}
     >
       <ErrorAlert error={error} />
       <QueryView query={query}>{children}</QueryView>

@@ -28,9 +28,10 @@ export const CheckPage = () => {
       list="/checks"
       query={check}
       title={(data) => data.vat_number}
+      status={(data) => data.verdict}
       lead={(data) => (
         <>
-          <Status word={data.verdict} /> {data.test && <Status word="test" />}
+          {data.test && <Status word="test" />}
           <DateTime at={data.checked_at} seconds />
         </>
       )}

@@ -1,9 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
-import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { type Column, PagedTable } from '../../parts/data-table.js';
+import { ApiTable, type Column } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { DateTime, Page, Status } from '../../parts/text.js';
@@ -41,7 +40,6 @@ const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
 /** The deliveries to the webhook, newest first. */
 export const DeliveriesPage = () => {
   const navigate = useNavigate();
-  const deliveries = useApiList<Delivery>('deliveries', '/webhook/deliveries');
   const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
   return (
     <Page
@@ -60,9 +58,10 @@ export const DeliveriesPage = () => {
       }
     >
       <ErrorAlert error={sendTest.error} />
-      <PagedTable
+      <ApiTable
         label="Deliveries"
-        list={deliveries}
+        topic="deliveries"
+        path="/webhook/deliveries"
         columns={DELIVERY_COLUMNS}
         rowKey={({ delivery_id }) => delivery_id}
         empty={

@@ -6,7 +6,7 @@ import { Button, CopyButton } from '../../parts/button.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { duration } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
-import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
+import { Card, DateTime, Facts, IdText } from '../../parts/text.js';
 import { SignatureHeaders } from './signature-headers.js';
 
 const PHASES = [
@@ -116,12 +116,8 @@ export const DeliveryPage = () => {
       list="/deliveries"
       query={delivery}
       title={(data) => data.event}
-      lead={(data) => (
-        <>
-          <Status word={data.status} />
-          <DateTime at={data.created_at} seconds />
-        </>
-      )}
+      status={(data) => data.status}
+      lead={(data) => <DateTime at={data.created_at} seconds />}
       actions={() => (
         <Button
           isPending={resend.isPending}
