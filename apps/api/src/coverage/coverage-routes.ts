@@ -15,8 +15,8 @@ import { COVERAGE_COLUMNS } from '@vat/spreadsheet';
 import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import { replyWithPage } from '../http/parse.js';
-import { sendResults } from '../results/send-file.js';
-import { dispositionOf, type ResultsForm } from '../results/stream-results.js';
+import { resultsRoutes } from '../results/send-file.js';
+import { dispositionOf } from '../results/stream-results.js';
 import { createdAnswer, type Routes, SENT } from '../routes/route.js';
 import type { InTurn } from '../turns.js';
 import type { PlannedCoverage } from '../upload/create-batch-reader.js';
@@ -41,8 +41,6 @@ export type CoverageRoutesDeps = UploadRoutesDeps & {
   certificateInTurn: InTurn;
 };
 
-type Download = Omit<Parameters<Routes['getCoverageResults']>[0], 'query'>;
-
 /** The routes of /v1/coverage. */
 export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typeof COVERAGE_OPERATIONS> => {
   const answerOf = (coverage: Coverage): StoredAnswer =>
@@ -51,15 +49,13 @@ export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typ
       `${deps.baseUrl()}/v1/coverage/${publicId('coverage', coverage.id)}`,
     );
 
-  const results = async (call: Download, form: ResultsForm) =>
-    sendResults(deps.sendFile, call, {
-      id: publicId('coverage', call.id),
-      head: found(await deps.findCoverageHead(call.id, call.caller.accountId)),
-      form,
-      columns: COVERAGE_COLUMNS,
-      resultOf: coverageResultOf,
-      read: (after, limit) => deps.readCoverageResults(call.id, after, limit),
-    });
+  const results = resultsRoutes('coverage', {
+    columns: COVERAGE_COLUMNS,
+    resultOf: coverageResultOf,
+    findHead: deps.findCoverageHead,
+    read: deps.readCoverageResults,
+    sendFile: deps.sendFile,
+  });
 
   return {
     createCoverage: (call) =>
@@ -101,9 +97,9 @@ export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typ
       return replyWithPage(page, ['coverage lines', id, status], find, presentCoverageLine);
     },
 
-    getCoverageResults: (call) => results(call, { format: 'csv', ...call.query }),
+    getCoverageResults: results.csv,
 
-    getCoverageWorkbook: (call) => results(call, { format: 'xlsx' }),
+    getCoverageWorkbook: results.xlsx,
 
     getCoverageReport: async ({ req, res, id, caller: { accountId }, query: { lang } }) => {
       const coverage = found(await deps.findCoverage(id, accountId));

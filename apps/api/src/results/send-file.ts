@@ -1,8 +1,11 @@
-import { AppError } from '@vat/domain';
+import type { ResultsHead } from '@vat/db';
+import { AppError, type IdKind, publicId, type StoredId } from '@vat/domain';
+import type { CsvDelimiter } from '@vat/spreadsheet';
 import type { Request, Response } from 'express';
 import type { HeldLease } from '../exports/send-zip.js';
+import { found } from '../http/call.js';
 import { SENT } from '../routes/route.js';
-import { describeResults, type Results, type StoredLine, streamResults } from './stream-results.js';
+import { describeResults, type Results, type ResultsForm, type StoredLine, streamResults } from './stream-results.js';
 
 /** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 60_000;
@@ -30,14 +33,39 @@ export const sendFile =
     }
   };
 
-/** Sends the results of an uploaded file to the caller; for HEAD only the headers. */
-export const sendResults = async <Line extends StoredLine, Column extends string>(
-  send: SendFile,
-  { req, res, caller }: { req: Request; res: Response; caller: { accountId: string } },
-  results: Omit<Results<Line, Column>, keyof HeldDownload>,
-): Promise<typeof SENT> => {
-  if (req.method !== 'HEAD') return send(caller.accountId, (held) => streamResults(res, { ...results, ...held }));
-  describeResults(res, results);
-  res.end();
-  return SENT;
+type DownloadCall<Kind extends IdKind> = {
+  req: Request;
+  res: Response;
+  id: StoredId<Kind>;
+  caller: { accountId: string };
+};
+
+type ResultsRoutesDeps<Kind extends IdKind, Line extends StoredLine, Column extends string> = Pick<
+  Results<Line, Column>,
+  'columns' | 'resultOf'
+> & {
+  findHead: (id: StoredId<Kind>, accountId: string) => Promise<ResultsHead | null>;
+  read: (id: StoredId<Kind>, afterId: string | null, limit: number) => Promise<Line[]>;
+  sendFile: SendFile;
+};
+
+/** The routes that send an uploaded file of a kind with its results. For HEAD they send only the headers. */
+export const resultsRoutes = <Kind extends IdKind, Line extends StoredLine, Column extends string>(
+  kind: Kind,
+  deps: ResultsRoutesDeps<Kind, Line, Column>,
+) => {
+  const send = async ({ req, res, id, caller: { accountId } }: DownloadCall<Kind>, form: ResultsForm) => {
+    const head = found(await deps.findHead(id, accountId));
+    const read = (afterId: string | null, limit: number) => deps.read(id, afterId, limit);
+    const results = { id: publicId(kind, id), head, form, columns: deps.columns, resultOf: deps.resultOf, read };
+    if (req.method !== 'HEAD') return deps.sendFile(accountId, (held) => streamResults(res, { ...results, ...held }));
+    describeResults(res, results);
+    res.end();
+    return SENT;
+  };
+  return {
+    csv: (call: DownloadCall<Kind> & { query: { delimiter: CsvDelimiter; bom: boolean } }) =>
+      send(call, { format: 'csv', ...call.query }),
+    xlsx: (call: DownloadCall<Kind>) => send(call, { format: 'xlsx' }),
+  };
 };

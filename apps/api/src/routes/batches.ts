@@ -18,8 +18,7 @@ import {
 import { type LineResult, RESULT_COLUMNS } from '@vat/spreadsheet';
 import { found } from '../http/call.js';
 import { replyWithPage } from '../http/parse.js';
-import { sendResults } from '../results/send-file.js';
-import type { ResultsForm } from '../results/stream-results.js';
+import { resultsRoutes } from '../results/send-file.js';
 import type { FileToRead } from '../upload/read-batch.js';
 import { receiveUpload, type UploadRoutesDeps } from '../upload/receive-upload.js';
 import { createdAnswer, type Routes } from './route.js';
@@ -53,8 +52,6 @@ const resultOfLine = ({ vatNumber, error, check }: ResultLine): LineResult => {
   };
 };
 
-type Download = Omit<Parameters<Routes['getBatchResults']>[0], 'query'>;
-
 /** The routes of /v1/batches. */
 export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BATCH_OPERATIONS> => {
   const answerOf = (batch: Batch, forecast: BatchForecast): StoredAnswer =>
@@ -63,15 +60,13 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
       `${deps.baseUrl()}/v1/batches/${publicId('batch', batch.id)}`,
     );
 
-  const results = async (call: Download, form: ResultsForm) =>
-    sendResults(deps.sendFile, call, {
-      id: publicId('batch', call.id),
-      head: found(await deps.findResultsHead(call.id, call.caller.accountId)),
-      form,
-      columns: RESULT_COLUMNS,
-      resultOf: resultOfLine,
-      read: (after, limit) => deps.readResults(call.id, after, limit),
-    });
+  const results = resultsRoutes('batch', {
+    columns: RESULT_COLUMNS,
+    resultOf: resultOfLine,
+    findHead: deps.findResultsHead,
+    read: deps.readResults,
+    sendFile: deps.sendFile,
+  });
 
   return {
     createBatch: (call) =>
@@ -116,8 +111,8 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
       return replyWithPage(page, ['lines', id, status, valid], find, presentBatchLine);
     },
 
-    getBatchResults: (call) => results(call, { format: 'csv', ...call.query }),
+    getBatchResults: results.csv,
 
-    getBatchWorkbook: (call) => results(call, { format: 'xlsx' }),
+    getBatchWorkbook: results.xlsx,
   };
 };

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: browsers drop the roles of a table whose display is changed by CSS
 
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Query } from '../api/create-api.js';
 import { type Topic, useApiList } from '../api/use-api-query.js';
@@ -16,6 +17,21 @@ export type Column<Row> = {
   /** Shows the head only to assistive technology, such as above buttons. */
   hideHead?: boolean;
 };
+
+/** The first column of a list: the name of a row, as a link to its page. */
+export const nameColumn = <Row,>(
+  head: string,
+  to: '/batches/$id' | '/coverage/$id' | '/watches/$id' | '/deliveries/$id',
+  idOf: (row: Row) => string,
+  nameOf: (row: Row) => ReactNode,
+): Column<Row> => ({
+  head,
+  cell: (row) => (
+    <Link to={to} params={{ id: idOf(row) }} className="main-link">
+      {nameOf(row)}
+    </Link>
+  ),
+});
 
 type DataTableProps<Row> = {
   /** The accessible name of the table. */

@@ -10,10 +10,8 @@ type DetailPageProps<T> = {
   what: string;
   list: '/checks' | '/batches' | '/coverage' | '/watches' | '/deliveries';
   query: UseQueryResult<T>;
-  title: (data: T) => string;
-  /** The word of its status, and what follows it on the line below the title. */
-  status: (data: T) => string;
-  lead: (data: T) => ReactNode;
+  /** The title, and on the line below it the word of the status and what follows it. */
+  head: (data: T) => { title: string; status: string; lead: ReactNode };
   actions?: (data: T) => ReactNode;
   /** The error of an action. */
   error?: unknown;
@@ -21,8 +19,9 @@ type DetailPageProps<T> = {
 };
 
 /** The page of one object, or a not-found page for an object that does not exist or belongs to another account. */
-export const DetailPage = <T,>({ what, list, query, error, children, ...page }: DetailPageProps<T>) => {
+export const DetailPage = <T,>({ what, list, query, head, actions, error, children }: DetailPageProps<T>) => {
   const { data } = query;
+  const shown = data && head(data);
   if (isNotFound(query.error)) {
     return (
       <Page title={`${what} not found`}>
@@ -37,15 +36,15 @@ export const DetailPage = <T,>({ what, list, query, error, children, ...page }: 
   }
   return (
     <Page
-      title={data ? page.title(data) : what}
+      title={shown?.title ?? what}
       lead={
-        data && (
+        shown && (
           <p className="lead-line">
-            <Status word={page.status(data)} /> {page.lead(data)}
+            <Status word={shown.status} /> {shown.lead}
           </p>
         )
       }
-      actions={data && page.actions?.(data)}
+      actions={data && actions?.(data)}
     >
       <ErrorAlert error={error} />
       <QueryView query={query}>{children}</QueryView>

@@ -52,6 +52,14 @@ export const DateTime = ({ at, seconds = false }: MomentProps) => (
   </time>
 );
 
+/** The icon and the name of the service, for pages without navigation. */
+export const Brand = () => (
+  <>
+    <img src="/app/icon.svg" alt="" width="28" height="28" />
+    <span>VAT Validation Service</span>
+  </>
+);
+
 type PageProps = { title: string; children: ReactNode; actions?: ReactNode; above?: ReactNode; lead?: ReactNode };
 
 /** Layout of a page: its h1, which is also the title of the window, and its actions. */

@@ -6,7 +6,7 @@ import { GRADE_MEANINGS } from '../pages/check/evidence-grade.js';
 import { SOURCE_NAMES } from '../pages/check/names.js';
 import { countryName } from '../parts/format.js';
 import { QueryView } from '../parts/states.js';
-import { Card, DateTime, Facts, IdText, Page, Status } from '../parts/text.js';
+import { Brand, Card, DateTime, Facts, IdText, Page, Status } from '../parts/text.js';
 import type { Finding } from '../proof/finding.js';
 import { type HashedCheck, verifyPublicCheck } from '../proof/verify-public-check.js';
 import { ProofCard } from './proof-card.js';
@@ -31,8 +31,7 @@ const load = async (link: string): Promise<PublicVerification> => {
 const Layout = ({ children }: { children: ReactNode }) => (
   <div className="public">
     <header className="brand">
-      <img src="/app/icon.svg" alt="" width="28" height="28" />
-      <span>VAT Validation Service</span>
+      <Brand />
     </header>
     <main>{children}</main>
   </div>

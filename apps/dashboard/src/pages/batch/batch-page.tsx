@@ -157,13 +157,15 @@ export const BatchPage = () => {
       what="Batch"
       list="/batches"
       query={batch}
-      title={({ label, file_name }) => label ?? file_name ?? 'Batch'}
-      status={(data) => data.status}
-      lead={(data) => (
-        <>
-          {data.label !== null && data.file_name} <DateTime at={data.created_at} />
-        </>
-      )}
+      head={(data) => ({
+        title: data.label ?? data.file_name ?? 'Batch',
+        status: data.status,
+        lead: (
+          <>
+            {data.label !== null && data.file_name} <DateTime at={data.created_at} />
+          </>
+        ),
+      })}
       actions={() => (
         <>
           <a className="button primary" href={addressOf(`${path}/results.xlsx`)} download>

@@ -1,7 +1,7 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { type BatchFile, readBatchFile } from '@vat/spreadsheet';
 import type { Batch } from '../../api/shapes.js';
-import { ApiTable, type Column } from '../../parts/data-table.js';
+import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
 import { Field } from '../../parts/form.js';
 import { clockTime, count, countryName, listOf } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
@@ -16,15 +16,10 @@ const Completion = ({ batch: { completed_at, eta, waiting_for } }: { batch: Batc
   return waiting_for.length === 0 ? null : `waits for ${listOf(waiting_for.map(countryName))}`;
 };
 
+const idOf = ({ batch_id }: Batch) => batch_id;
+
 const COLUMNS: readonly Column<Batch>[] = [
-  {
-    head: 'Batch',
-    cell: ({ batch_id, label, file_name }) => (
-      <Link to="/batches/$id" params={{ id: batch_id }} className="main-link">
-        {label ?? file_name ?? batch_id}
-      </Link>
-    ),
-  },
+  nameColumn('Batch', '/batches/$id', idOf, ({ batch_id, label, file_name }) => label ?? file_name ?? batch_id),
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
     head: 'Progress',
@@ -72,7 +67,7 @@ export const BatchesPage = () => (
       topic="batches"
       path="/batches"
       columns={COLUMNS}
-      rowKey={({ batch_id }) => batch_id}
+      rowKey={idOf}
       empty={
         <Empty title="No batches yet">
           Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview

@@ -150,13 +150,15 @@ export const CoveragePage = () => {
       what="Coverage"
       list="/coverage"
       query={coverage}
-      title={({ label, file_name }) => label ?? file_name ?? 'Coverage'}
-      status={(data) => (data.covered === data.total ? 'covered' : 'gaps')}
-      lead={(data) => (
-        <>
-          {data.label !== null && data.file_name} <DateTime at={data.created_at} />
-        </>
-      )}
+      head={(data) => ({
+        title: data.label ?? data.file_name ?? 'Coverage',
+        status: data.covered === data.total ? 'covered' : 'gaps',
+        lead: (
+          <>
+            {data.label !== null && data.file_name} <DateTime at={data.created_at} />
+          </>
+        ),
+      })}
       actions={(data) => (
         <>
           {data.covered < data.total && (

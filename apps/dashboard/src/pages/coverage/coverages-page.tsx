@@ -1,8 +1,8 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { supplyDateOf } from '@vat/domain/supply-date';
 import { type CoverageFile, namingErrors, type ReadOptions, readCoverageFile } from '@vat/spreadsheet';
 import type { Coverage } from '../../api/shapes.js';
-import { ApiTable, type Column } from '../../parts/data-table.js';
+import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
 import { Field, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
@@ -78,15 +78,10 @@ const CoverageUpload = () => {
   );
 };
 
+const idOf = ({ coverage_id }: Coverage) => coverage_id;
+
 const COLUMNS: readonly Column<Coverage>[] = [
-  {
-    head: 'File',
-    cell: ({ coverage_id, label, file_name }) => (
-      <Link to="/coverage/$id" params={{ id: coverage_id }} className="main-link">
-        {label ?? file_name ?? coverage_id}
-      </Link>
-    ),
-  },
+  nameColumn('File', '/coverage/$id', idOf, ({ coverage_id, label, file_name }) => label ?? file_name ?? coverage_id),
   { head: 'Result', cell: ({ total, covered }) => <Status word={covered === total ? 'covered' : 'gaps'} /> },
   { head: 'Supplies', figures: true, cell: ({ total }) => count(total) },
   { head: 'Covered', figures: true, cell: ({ covered }) => count(covered) },
@@ -103,7 +98,7 @@ export const CoveragesPage = () => (
       topic="coverage"
       path="/coverage"
       columns={COLUMNS}
-      rowKey={({ coverage_id }) => coverage_id}
+      rowKey={idOf}
       empty={
         <Empty title="No coverages yet">
           Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which of

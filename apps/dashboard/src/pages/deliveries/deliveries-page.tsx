@@ -2,20 +2,15 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
-import { ApiTable, type Column } from '../../parts/data-table.js';
+import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { DateTime, Page, Status } from '../../parts/text.js';
 
-const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
-  {
-    head: 'Event',
-    cell: ({ delivery_id, event }) => (
-      <Link to="/deliveries/$id" params={{ id: delivery_id }} className="main-link">
-        {event}
-      </Link>
-    ),
-  },
+const idOf = ({ delivery_id }: Delivery) => delivery_id;
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  nameColumn('Event', '/deliveries/$id', idOf, ({ event }) => event),
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
     head: 'Last response',
@@ -62,8 +57,8 @@ export const DeliveriesPage = () => {
         label="Deliveries"
         topic="deliveries"
         path="/webhook/deliveries"
-        columns={DELIVERY_COLUMNS}
-        rowKey={({ delivery_id }) => delivery_id}
+        columns={COLUMNS}
+        rowKey={idOf}
         empty={
           <Empty
             title="No deliveries yet"

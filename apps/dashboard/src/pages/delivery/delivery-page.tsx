@@ -115,9 +115,7 @@ export const DeliveryPage = () => {
       what="Delivery"
       list="/deliveries"
       query={delivery}
-      title={(data) => data.event}
-      status={(data) => data.status}
-      lead={(data) => <DateTime at={data.created_at} seconds />}
+      head={({ event: title, status, created_at }) => ({ title, status, lead: <DateTime at={created_at} seconds /> })}
       actions={() => (
         <Button
           isPending={resend.isPending}

@@ -60,9 +60,7 @@ export const WatchPage = () => {
       what="Watch"
       list="/watches"
       query={watch}
-      title={(data) => data.vat_number}
-      status={(data) => data.status}
-      lead={(data) => <span>{data.label}</span>}
+      head={({ vat_number: title, status, label }) => ({ title, status, lead: <span>{label}</span> })}
       actions={(data) => (
         <>
           <PauseWatch watch={data} />

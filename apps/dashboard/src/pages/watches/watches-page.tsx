@@ -1,9 +1,8 @@
-import { Link } from '@tanstack/react-router';
 import { type FormEvent, useRef } from 'react';
 import type { Frequency, Watch } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
-import { ApiTable, type Column } from '../../parts/data-table.js';
+import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
 import { CountrySelect, Field, Form, filledFields, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
@@ -88,15 +87,10 @@ export const PauseWatch = ({ watch }: { watch: Watch }) => {
   );
 };
 
+const idOf = ({ watch_id }: Watch) => watch_id;
+
 const COLUMNS: readonly Column<Watch>[] = [
-  {
-    head: 'VAT number',
-    cell: ({ watch_id, vat_number }) => (
-      <Link to="/watches/$id" params={{ id: watch_id }} className="main-link">
-        {vat_number}
-      </Link>
-    ),
-  },
+  nameColumn('VAT number', '/watches/$id', idOf, ({ vat_number }) => vat_number),
   { head: 'Label', cell: ({ label }) => label },
   { head: 'Frequency', cell: ({ frequency }) => frequency },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
@@ -129,7 +123,7 @@ export const WatchesPage = () => (
       topic="watches"
       path="/watches"
       columns={COLUMNS}
-      rowKey={({ watch_id }) => watch_id}
+      rowKey={idOf}
       empty={
         <Empty title="No watches yet">
           Add a VAT number above. The first check is the baseline. Later changes of validity, name or address appear
