@@ -11,7 +11,7 @@ import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { connectDatabase, type Database } from '../connect-database.js';
 import { findDelivery, overdueDeliveries } from './deliveries.js';
 import { claimDelivery, recordAttempt, releaseDelivery } from './delivery-attempts.js';
-import { deleteOldDeliveries, endRemovedDeliveries } from './delivery-retention.js';
+import { deleteOldDeliveries, endRemovedDeliveries, endRemovedOfAccount } from './delivery-retention.js';
 import { resendDelivery, sendTestEvent } from './events.js';
 import { removeWebhook } from './webhooks.js';
 
@@ -160,6 +160,24 @@ test('an attempt that ends after the removal of its endpoint is logged and chang
     attempts: 1,
     log: [{ number: 1, statusCode: 204 }],
   });
+});
+
+test('a removal ends more deliveries than one statement does, and none of a new endpoint or another account', async () => {
+  const [removed, other] = [await delivery(), await delivery()];
+  await db.$executeRaw`
+    INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
+    SELECT gen_random_uuid(), d.account_id, d.event_id, d.generation, 'pending', d.created_at, d.next_attempt_at
+    FROM delivery d, generate_series(1, 1200) WHERE d.id = ${removed.deliveryId}::uuid`;
+  const pendingOf = ({ accountId }: { accountId: string }) =>
+    db.delivery.count({ where: { accountId, state: 'pending' } });
+  expect(await removeWebhook(db)(removed.accountId, after(10))).toBe(true);
+  expect([await pendingOf(removed), await pendingOf(other)]).toEqual([0, 1]);
+
+  await setWebhook(removed.accountId);
+  const event = { id: newUuid(), type: 'webhook.test' as const, body: '{}' };
+  await sendTestEvent(db, 10)({ accountId: removed.accountId, test: false, event, deliveryId: newUuid(), now: AT });
+  expect(await endRemovedOfAccount(db)(after(20), removed.accountId, 10)).toBe(0);
+  expect(await pendingOf(removed)).toBe(1);
 });
 
 test('a delivery of a removed endpoint is not sent to a new one, even if the removal missed it', async () => {
