@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   type CallUpstream,
   type CheckRequest,
@@ -40,7 +41,10 @@ export const lookUpWithinSlot = ({ lookUp, markLookupStarted, abortLookups }: Lo
   // One for each session of slots: a combined signal for each lookup would cost more than the rest of this function.
   const combined = new WeakMap<AbortSignal, AbortSignal>();
   const endOf = (lost: AbortSignal): AbortSignal => {
-    const signal = combined.get(lost) ?? AbortSignal.any([lost, abortLookups]);
+    const known = combined.get(lost);
+    if (known) return known;
+    const signal = AbortSignal.any([lost, abortLookups]);
+    setMaxListeners(0, signal); // one listener for each lookup in flight, so more than Node's ten
     combined.set(lost, signal);
     return signal;
   };
