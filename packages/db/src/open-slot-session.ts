@@ -44,8 +44,11 @@ export type SlotSession = {
   close: () => Promise<void>;
 };
 
-/** How long the release of a slot waits for the next acquisition, with which it shares a statement. */
-const RELEASE_WITHIN_MS = 2;
+/**
+ * How long the release of a slot waits for the next acquisition, with which it shares a statement. A worker with a backlog takes
+ * its next job in less, and BullMQ gives a job to another worker only when this one takes none.
+ */
+const RELEASE_WITHIN_MS = 5;
 
 /** Milliseconds since its call, by the clock that has moved more: the one stands still while a machine sleeps. */
 const startStopwatch = (): (() => number) => {

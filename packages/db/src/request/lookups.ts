@@ -10,7 +10,7 @@ import { REQUEST, REQUEST_LIST } from './request-row.js';
 const DUE_TOLERANCE_MS = 100;
 
 /** How many statements read requests at once; further calls share the next one. */
-const READ_CONCURRENCY = 2;
+const READ_CONCURRENCY = 1;
 
 /** Reads a request that is due for a lookup; `null` when it has ended, its answer is known, or it is not due yet. */
 export const beginLookup = (db: Queryable): ((id: string, now: Date) => Promise<CheckRequest | null>) => {
