@@ -81,7 +81,7 @@ export const renderPartitions = ({ n, variants, expiry }: PartitionsFigures): st
     ],
     expiry.phases.map(({ name, seconds, deleted, beside: { checks, statements, slowest } }) => [
       name,
-      seconds.join(', '),
+      deleted === 0 ? '' : seconds.join(', '),
       deleted === 0 ? '' : Math.round(deleted / seconds.reduce((sum, s) => sum + s, 0)),
       `${checks.p50} / ${checks.p95} / ${checks.p99}`,
       `${statements.p50} / ${statements.p95} / ${statements.p99}`,
