@@ -1,28 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type {
-  Batch,
-  BatchInsertion,
-  BatchRows,
-  InsertBatch,
-  NewBatchRequest,
-  NewLine,
-  UploadRefusal,
-} from '@vat/domain';
+import type { Batch, BatchRows, InsertBatch, NewBatchRequest, NewLine, UploadRefusal } from '@vat/domain';
 import { lockAccount } from '../account/accounts.js';
 import { reserveUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { query } from '../query.js';
-import { type Refuse, transact } from '../transaction.js';
+import type { Refuse } from '../transaction.js';
 import { completeBatches } from './end-lines.js';
-import {
-  bindUpload,
-  type InTurn,
-  lockUploadKey,
-  recordUpload,
-  refuseTooManyLines,
-  UPLOAD_TIMEOUT_MS,
-  type Upload,
-} from './uploads.js';
+import { type InTurn, recordUpload, refuseTooManyLines, transactUpload, type Upload } from './uploads.js';
 
 /** Inserts a batch, its requests (which get a job only when they are dispatched) and its lines. */
 const insertBatchRows =
@@ -173,15 +157,8 @@ export const writeBatch = async (
  */
 export const insertBatch =
   (db: Database, rowsInTurn: InTurn = (work) => work()): InsertBatch =>
-  async (batch) =>
-    transact<BatchInsertion>(
-      db,
-      async (tx, refuse) => {
-        await lockUploadKey(tx, batch, refuse);
-        const written = await writeBatch(tx, batch, { refuse, inTurn: rowsInTurn });
-        const answer = batch.answerOf(written.batch);
-        await bindUpload(tx, batch, answer, refuse);
-        return { kind: 'created', ...written, answer };
-      },
-      { timeout: UPLOAD_TIMEOUT_MS },
-    );
+  (batch) =>
+    transactUpload(db, batch, async (tx, refuse) => {
+      const written = await writeBatch(tx, batch, { refuse, inTurn: rowsInTurn });
+      return { ...written, answer: batch.answerOf(written.batch) };
+    });

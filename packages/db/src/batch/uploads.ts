@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { LineLimit, StoredAnswer, UnexpiredKey, UploadRefusal } from '@vat/domain';
-import type { Queryable } from '../connect-database.js';
+import type { Database, Queryable } from '../connect-database.js';
 import { bindAnswer, findIdempotencyKey } from '../idempotency-keys.js';
 import { query } from '../query.js';
-import type { Refuse } from '../transaction.js';
+import { type Refuse, transact } from '../transaction.js';
 
 /** Runs pieces of work one after the other. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Enough for a few files of ten thousand lines in turn, on a busy machine. The time-out of the pool applies to each statement. */
-export const UPLOAD_TIMEOUT_MS = 60_000;
+const UPLOAD_TIMEOUT_MS = 60_000;
+
+type KeyedUpload = { accountId: string; idempotency: UnexpiredKey | null; createdAt: Date };
 
 /** An upload whose lines count. */
 export type Upload = {
@@ -53,9 +55,9 @@ export const recordUpload = async (
 };
 
 /** Admits one upload per key at a time; a concurrent one is refused at once, before it writes ten thousand lines. */
-export const lockUploadKey = async (
+const lockUploadKey = async (
   tx: Queryable,
-  { accountId, idempotency }: { accountId: string; idempotency: UnexpiredKey | null },
+  { accountId, idempotency }: KeyedUpload,
   refuse: Refuse<UploadRefusal>,
 ): Promise<void> => {
   if (idempotency === null) return;
@@ -66,14 +68,26 @@ export const lockUploadKey = async (
   if (bound) refuse({ kind: 'key_taken' });
 };
 
-/** Binds the key of an upload with its answer. */
-export const bindUpload = async (
-  tx: Queryable,
-  { accountId, idempotency, createdAt }: { accountId: string; idempotency: UnexpiredKey | null; createdAt: Date },
-  answer: StoredAnswer,
-  refuse: Refuse<UploadRefusal>,
-): Promise<void> => {
-  if (idempotency === null) return;
-  const bound = await bindAnswer(tx)(accountId, { ...idempotency, answer }, createdAt);
-  if (!bound) refuse({ kind: 'key_taken' });
-};
+/**
+ * Writes an upload in one transaction: admits its Idempotency-Key, runs `write`, and binds the key with the answer. What
+ * `refuse` is called with becomes the result, and nothing is written.
+ */
+export const transactUpload = <Written extends { answer: StoredAnswer }>(
+  db: Database,
+  upload: KeyedUpload,
+  write: (tx: Queryable, refuse: Refuse<UploadRefusal>) => Promise<Written>,
+): Promise<({ kind: 'created' } & Written) | UploadRefusal> =>
+  transact<({ kind: 'created' } & Written) | UploadRefusal>(
+    db,
+    async (tx, refuse) => {
+      await lockUploadKey(tx, upload, refuse);
+      const written = await write(tx, refuse);
+      const { accountId, idempotency, createdAt } = upload;
+      if (idempotency !== null) {
+        const bound = await bindAnswer(tx)(accountId, { ...idempotency, answer: written.answer }, createdAt);
+        if (!bound) refuse({ kind: 'key_taken' });
+      }
+      return { kind: 'created', ...written };
+    },
+    { timeout: UPLOAD_TIMEOUT_MS },
+  );

@@ -174,7 +174,7 @@ export type UploadRefusal =
   /** The Idempotency-Key was used before, or its first call is under way. */
   | { kind: 'key_taken' };
 
-export type BatchInsertion =
+type BatchInsertion =
   | { kind: 'created'; batch: Batch; answer: StoredAnswer; deliveryId: string | null }
   | UploadRefusal;
 

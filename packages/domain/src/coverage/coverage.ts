@@ -99,7 +99,7 @@ export type NewCoverage = Omit<Coverage, keyof CoverageCounts | 'total' | 'batch
 };
 
 /** `batch`: that of the gaps, with the delivery of its batch.completed when none of its lines can be looked up. */
-export type CoverageInsertion =
+type CoverageInsertion =
   | {
       kind: 'created';
       coverage: Coverage;

@@ -1,20 +1,15 @@
 import { type ChainedStamp, evaluateStamps, type StampStanding } from '../anchor/evaluate-stamps.js';
 import type { FoundLinks } from './check-anchors.js';
 import type { FoundStamps } from './check-stamps.js';
+import type { Timed } from './check-times.js';
 import type { ReportBuilder } from './dossier-report.js';
 import { utc } from './read-content.js';
 import { SUMS } from './read-dossier-zip.js';
 
 const MAX_NAMED = 3;
 
-type Given = {
-  stamps: FoundStamps;
-  links: FoundLinks;
-  /** The anchor of each anchored check. */
-  proved: ReadonlyMap<string, number>;
-  /** Milliseconds since 1970. */
-  now: number;
-};
+/** `now`: milliseconds since 1970. */
+type Given = Pick<Timed, 'stamps' | 'proved'> & { links: FoundLinks; now: number };
 
 type Expired = { stamped: string; standing: Exclude<StampStanding, { kind: 'current' }> };
 

@@ -8,7 +8,8 @@ import { SUMS } from './read-dossier-zip.js';
 /** A time-stamp may be this many seconds too early: five minutes of clock difference and one minute of accuracy. */
 const TOLERANCE = 360;
 
-type Timed = {
+/** What a dossier contains that has a time. */
+export type Timed = {
   checks: FoundChecks;
   anchors: FoundAnchors;
   /** The anchor of each anchored check. */
