@@ -113,31 +113,6 @@ test.concurrent('a delivery whose worker is killed in the middle of an attempt i
   expect(new Set(who.receiver.arrivals.map(({ body }) => body)).size).toBe(1);
 }, 60_000);
 
-test.concurrent('a request answered 202 has one delivery, signed both ways, with the check as the API shows it; a 201 has none', async () => {
-  const who = await subscribe();
-  const http = world.http(who.account.live_key);
-  await http.post('/v1/checks', { vat_number: 'ATU13585627' }).expect(201);
-  await world.vies.script('DE136695976', [DOWN]);
-  const { body: accepted } = await http.post('/v1/checks', { vat_number: 'DE136695976' }).expect(202);
-  await world.vies.script('DE136695976', ['valid']);
-
-  const arrival = await until('the event', () => who.receiver.arrivals[0]);
-  const { event, id, deliveryId } = verified(arrival, who.secret);
-  const { body: request } = await http.get(`/v1/requests/${accepted.request_id}`).expect(200);
-  expect(Object.keys(event)).toEqual(['event', 'request_id', 'check']);
-  expect(event).toEqual({ event: 'check.completed', request_id: accepted.request_id, check: request.check });
-  expect(arrival.headers).toMatchObject({
-    'content-type': 'application/json',
-    'x-service-event': 'check.completed',
-    'user-agent': expect.stringMatching(/./),
-  });
-  const [entry, ...more] = (await http.get('/v1/webhook/deliveries').expect(200)).body.data;
-  expect(more).toEqual([]);
-  expect(entry).toMatchObject({ delivery_id: deliveryId, event_id: id, event: 'check.completed' });
-  await ended(who, String(deliveryId));
-  expect(who.receiver.arrivals).toHaveLength(1);
-});
-
 test.concurrent('events of a test key carry test: true, and an abandoned request carries its reason', async () => {
   const who = await subscribe();
   const http = world.http(who.account.test_key);
@@ -331,7 +306,7 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
   expect(who.receiver.arrivals).toHaveLength(1);
 }, 30_000);
 
-test.concurrent("first attempts that wait for a permit longer than the sweep's grace period are made once, by their existing job", async () => {
+test("first attempts that wait for a permit longer than the sweep's grace period are made once, by their existing job", async () => {
   const who = await subscribe((response) => void setTimeout(() => response.writeHead(204).end(), 300));
   const ids = await Promise.all(Array.from({ length: 60 }, () => sendTest(who)));
   await until('the places to be taken', () => who.receiver.maxOpen() === 4);
@@ -368,6 +343,31 @@ test.concurrent('a resend is a new delivery of the same event: same body, same w
   const [before, after] = [verified(one, who.secret), verified(two, who.secret)];
   expect(after.id).toBe(before.id);
   expect([before.deliveryId, after.deliveryId]).toEqual([first, body.delivery_id]);
+});
+
+test('a request answered 202 has one delivery, signed both ways, with the check as the API shows it; a 201 has none', async () => {
+  const who = await subscribe();
+  const http = world.http(who.account.live_key);
+  await http.post('/v1/checks', { vat_number: 'ATU13585627' }).expect(201);
+  await world.vies.script('DE136695976', [DOWN]);
+  const { body: accepted } = await http.post('/v1/checks', { vat_number: 'DE136695976' }).expect(202);
+  await world.vies.script('DE136695976', ['valid']);
+
+  const arrival = await until('the event', () => who.receiver.arrivals[0]);
+  const { event, id, deliveryId } = verified(arrival, who.secret);
+  const { body: request } = await http.get(`/v1/requests/${accepted.request_id}`).expect(200);
+  expect(Object.keys(event)).toEqual(['event', 'request_id', 'check']);
+  expect(event).toEqual({ event: 'check.completed', request_id: accepted.request_id, check: request.check });
+  expect(arrival.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-service-event': 'check.completed',
+    'user-agent': expect.stringMatching(/./),
+  });
+  const [entry, ...more] = (await http.get('/v1/webhook/deliveries').expect(200)).body.data;
+  expect(more).toEqual([]);
+  expect(entry).toMatchObject({ delivery_id: deliveryId, event_id: id, event: 'check.completed' });
+  await ended(who, String(deliveryId));
+  expect(who.receiver.arrivals).toHaveLength(1);
 });
 
 test('removing the endpoint ends its pending deliveries, and setting one again revives none', async () => {
