@@ -33,7 +33,8 @@ export const cached = <T>(
 
 /** Stores at most `max` values, each for `ms` milliseconds of the time that is passed in. When it is full, the oldest entry is evicted. */
 export const shortMemory = <Value>({ max, ms }: { max: number; ms: number }): ShortMemory<Value> => {
-  const stored = new LRUCache<string, { value: Value; until: number }>({ max });
+  // With `max` instead, the cache would allocate the memory of all its entries at once.
+  const stored = new LRUCache<string, { value: Value; until: number }>({ maxSize: max, sizeCalculation: () => 1 });
   return {
     find: (key, at) => {
       const entry = stored.peek(key);

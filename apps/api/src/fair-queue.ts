@@ -56,7 +56,8 @@ type RecentCounts = {
 
 /** Counts at most `max` keys. When it is full, the key that was counted longest ago is evicted. */
 export const recentCounts = ({ max, halfLifeMs }: { max: number; halfLifeMs: number }): RecentCounts => {
-  const counts = new LRUCache<string, { value: number; at: number }>({ max });
+  // With `max` instead, the cache would allocate the memory of all its entries at once.
+  const counts = new LRUCache<string, { value: number; at: number }>({ maxSize: max, sizeCalculation: () => 1 });
   const read = (key: string, at: Date): number => {
     const count = counts.peek(key);
     if (!count) return 0;

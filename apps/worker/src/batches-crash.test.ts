@@ -32,7 +32,7 @@ beforeAll(async () => {
   receivers = await openReceivers();
   world = await startWorld({
     workers: 2,
-    settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '1h', LOG_LEVEL: 'warn' },
+    settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '1h', SWEEP_EVERY: '500ms', LOG_LEVEL: 'warn' },
   });
   redis = await openWorldRedis(world);
 }, 60_000);

@@ -30,6 +30,7 @@ beforeAll(async () => {
       UPSTREAM_ATTEMPT_TIMEOUT: '2s',
       BACKGROUND_RETRY_DELAYS: '100ms',
       BACKGROUND_GIVE_UP_AFTER: '30m',
+      SWEEP_EVERY: '500ms',
       LOG_LEVEL: 'warn',
     },
   });

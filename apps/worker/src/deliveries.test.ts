@@ -31,6 +31,7 @@ beforeAll(async () => {
     settings: {
       ...receivers.settings,
       UPSTREAM_WINDOW: '1s',
+      SWEEP_EVERY: '500ms',
       // Longer than a process may take to find that Redis was emptied, which it looks for every second.
       WEBHOOK_TIMEOUT: '3s',
       WEBHOOK_RETRY_DELAYS: DELAYS_MS.map((ms) => `${ms}ms`).join(','),

@@ -11,7 +11,10 @@ import {
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ workers: 0, settings: { UPSTREAM_WINDOW: '2s', BACKGROUND_GIVE_UP_AFTER: '10m' } });
+  world = await startWorld({
+    workers: 0,
+    settings: { UPSTREAM_WINDOW: '2s', BACKGROUND_GIVE_UP_AFTER: '10m', SWEEP_EVERY: '500ms' },
+  });
 }, 60_000);
 afterAll(() => world?.stop(), 60_000);
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
       BACKGROUND_RETRY_DELAYS: '1h',
       BACKGROUND_GIVE_UP_AFTER: '24h',
       PROBE_DELAYS: PROBE_DELAYS_MS.map((ms) => `${ms}ms`).join(),
-      ...(isFullSize() && { SWEEP_EVERY: '10s' }),
+      SWEEP_EVERY: isFullSize() ? '10s' : '500ms',
     },
   });
 }, 60_000);

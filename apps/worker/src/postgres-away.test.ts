@@ -34,6 +34,7 @@ beforeAll(async () => {
       ...receivers.settings,
       UPSTREAM_WINDOW: '1s',
       BACKGROUND_GIVE_UP_AFTER: '10m',
+      SWEEP_EVERY: '500ms',
       WEBHOOK_TIMEOUT: '30s',
     },
   });

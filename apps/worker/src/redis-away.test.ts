@@ -27,7 +27,7 @@ beforeAll(async () => {
   servers = await startOwnServers();
   world = await startWorld({
     servers: { databaseUrl: servers.postgres.url, redisUrl: servers.redis.url },
-    settings: { UPSTREAM_WINDOW: '5s', BACKGROUND_GIVE_UP_AFTER: '10m' },
+    settings: { UPSTREAM_WINDOW: '5s', BACKGROUND_GIVE_UP_AFTER: '10m', SWEEP_EVERY: '500ms' },
   });
 }, 60_000);
 afterAll(async () => {

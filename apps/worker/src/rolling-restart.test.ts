@@ -53,6 +53,7 @@ beforeAll(async () => {
       UPSTREAM_ATTEMPT_TIMEOUT: '2s',
       BACKGROUND_RETRY_DELAYS: '500ms',
       BACKGROUND_GIVE_UP_AFTER: '30m',
+      SWEEP_EVERY: '500ms',
       WEBHOOK_RETRY_DELAYS: '500ms,1s,2s,2s,2s',
       SHUTDOWN_DELAY: '1s',
       LOG_LEVEL: 'warn',

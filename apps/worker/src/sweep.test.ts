@@ -21,7 +21,12 @@ let connection: RedisConnection;
 beforeAll(async () => {
   world = await startWorld({
     workers: 0,
-    settings: { UPSTREAM_WINDOW: '300ms', BACKGROUND_RETRY_DELAYS: '2s', BACKGROUND_GIVE_UP_AFTER: '10m' },
+    settings: {
+      UPSTREAM_WINDOW: '300ms',
+      BACKGROUND_RETRY_DELAYS: '2s',
+      BACKGROUND_GIVE_UP_AFTER: '10m',
+      SWEEP_EVERY: '500ms',
+    },
   });
   redis = await openWorldRedis(world);
   connection = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);

@@ -30,6 +30,7 @@ beforeAll(async () => {
     settings: {
       ...receivers.settings,
       WATCHES_EVERY: '300ms',
+      SWEEP_EVERY: '500ms',
       BACKGROUND_GIVE_UP_AFTER: '30m',
       UPSTREAM_ATTEMPT_TIMEOUT: '2s',
       LOG_LEVEL: 'warn',

@@ -26,7 +26,12 @@ let numbers = 0;
 beforeAll(async () => {
   receivers = await openReceivers();
   world = await startWorld({
-    settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: `${GIVE_UP_MS}ms`, WATCHES_EVERY: '200ms' },
+    settings: {
+      ...receivers.settings,
+      BACKGROUND_GIVE_UP_AFTER: `${GIVE_UP_MS}ms`,
+      WATCHES_EVERY: '200ms',
+      SWEEP_EVERY: '500ms',
+    },
   });
   database = connectDatabase({
     url: String(world.settings.DATABASE_URL),

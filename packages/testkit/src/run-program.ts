@@ -11,7 +11,7 @@ export const PROGRAMS_VARIABLE = 'VAT_TEST_PROGRAMS';
 /**
  * Node flags for programs that run for seconds. The query compiler of the database client is WebAssembly. By default Node
  * recompiles it for speed during the first statements, which took a third of the run time of such a program, and validates all
- * of it at the start, though a program runs a small part (24 ms of processor time, 7 without). Node also
+ * of it at the start, though a program runs a small part (13 ms of processor time, 5 without). Node also
  * optimizes busy functions early, and collects a heap that grows from one MiB dozens of times during loading.
  */
 export const PROGRAM_FLAGS = [

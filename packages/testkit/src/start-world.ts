@@ -56,7 +56,8 @@ const TEST_SETTINGS: Record<string, string> = {
   BACKGROUND_RETRY_DELAYS: '200ms,400ms',
   PROBE_DELAYS: '100ms,200ms',
   BACKGROUND_GIVE_UP_AFTER: '20s',
-  SWEEP_EVERY: '500ms',
+  // A sweep costs a world 30 ms of processor time: only tests of what it recovers shorten the interval.
+  SWEEP_EVERY: '2s',
   // Five searches for due watches cost a world 20 ms of processor time: only tests of watches shorten the interval.
   WATCHES_EVERY: '1h',
   ENRICHMENT_SOURCES: 'none',
